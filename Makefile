@@ -183,13 +183,19 @@ $(PEERS)/node/node_modules/.installed: $(PEERS)/node/package-lock.json
 app-check: $(INSTALLED)
 	cd $(APP) && npm run --silent formatted && npm run --silent check && npm run --silent lint
 
-app-test: $(INSTALLED)
+app-test: $(INSTALLED) $(if $(CHROMIUM),bin/identity-provider)
 	cd $(APP) && npm run --silent test
 ifneq ($(CHROMIUM),)
 	cd $(APP) && npm run --silent e2e
 else
 	@$(call missing,the tests in a browser are left out: there is no Chromium)
 endif
+
+# Where people sign in in those tests. A module of its own: what it is made of is no
+# part of Atelier.
+PROVIDER := transport/web/e2e/provider
+bin/identity-provider: $(PROVIDER)/main.go $(PROVIDER)/go.mod $(PROVIDER)/go.sum
+	cd $(PROVIDER) && $(GO) build -trimpath -o $(CURDIR)/$@ .
 
 # How long things take, on a quiet machine.
 budgets: build

@@ -15,6 +15,7 @@ const (
 	usageTable     = "aiusage"
 	workspaceTable = "workspaces"
 	figuresTable   = "figures"
+	claimantsTable = "claimants"
 )
 
 // UsageRow is what a codelab's people asked the AI.
@@ -37,10 +38,33 @@ func NoWorkspaceRow(codelab string) durable.Row {
 	return durable.Row{Table: workspaceTable, Key: []byte(codelab), Delete: true}
 }
 
+// ClaimantsRow is who has claimed requests for help, of the people who lead.
+func ClaimantsRow(codelab string, persons []string) durable.Row {
+	if len(persons) == 0 {
+		return durable.Row{Table: claimantsTable, Key: []byte(codelab), Delete: true}
+	}
+	return projection(claimantsTable, codelab, &pb.Claimants{Persons: persons})
+}
+
+// Claimants reads who has claimed requests, of all codelabs.
+func Claimants(journal durable.Journal, fn func(codelab string, persons []string)) error {
+	return project(journal, claimantsTable, func(codelab string, value []byte) error {
+		c := &pb.Claimants{}
+		if err := c.Decode(value); err != nil {
+			return err
+		}
+		fn(codelab, c.Persons)
+		return nil
+	})
+}
+
 // GoneRows remove everything that a codelab has in the tables but its audit
 // records.
 func GoneRows(codelab string) []durable.Row {
-	return []durable.Row{UnlistRow(codelab), NoWorkspaceRow(codelab), {Table: usageTable, Key: []byte(codelab), Delete: true}, {Table: figuresTable, Key: []byte(codelab), Delete: true}}
+	return []durable.Row{
+		UnlistRow(codelab), NoWorkspaceRow(codelab), ClaimantsRow(codelab, nil),
+		{Table: usageTable, Key: []byte(codelab), Delete: true}, {Table: figuresTable, Key: []byte(codelab), Delete: true},
+	}
 }
 
 func projection(table, codelab string, m pbwire.Message) durable.Row {

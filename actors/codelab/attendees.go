@@ -136,6 +136,38 @@ func (m Mute) decide(c call) (decision, error) {
 	return d, nil
 }
 
+// maxPlace bounds where somebody sits, in code points.
+const maxPlace = 40
+
+// SetPlace says where the caller sits, or nothing of it any more.
+type SetPlace struct {
+	Place string
+}
+
+func (p SetPlace) decide(c call) (decision, error) {
+	a := c.s.attendee(c.ID)
+	if a == nil {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees have a place")
+	}
+	if err := c.live(); err != nil {
+		return decision{}, err
+	}
+	place, err := PersonName("place", p.Place, 0, maxPlace)
+	if err != nil {
+		return decision{}, err
+	}
+	if a.Place == place {
+		return decided(a), nil
+	}
+	out := a.Clone()
+	out.Place = place
+	return decided(out, placed(a.Id, place)), nil
+}
+
+func placed(attendee, place string) *pb.Event {
+	return &pb.Event{Body: &pb.Event_Placed{Placed: &pb.Placed{AttendeeId: attendee, Place: place}}}
+}
+
 // ErrMuted is the answer to somebody who may not speak.
 var ErrMuted error = &durable.Rejection{Reason: durable.Forbidden, Text: "a facilitator has muted you"}
 
@@ -190,7 +222,7 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 		FurthestStep: old.FurthestStep, CompletedAt: old.CompletedAt, CreatedAt: old.CreatedAt,
 		// Full, so that appending copies: views share the array.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
-		Generation: old.Generation, Pulse: old.Pulse,
+		Generation: old.Generation, Pulse: old.Pulse, Place: old.Place,
 	}
 	change(a)
 	s.attendees.Set(i, a)
@@ -244,11 +276,17 @@ func (s *State) applyRenamed(seq uint64, r *pb.Renamed) {
 		a.Name = r.Name
 		s.byName[naming.Key(a.Name)] = s.byAttendee[a.Id]
 	})
-	if i, ok := s.openHelp[r.AttendeeId]; ok {
-		h := s.help.At(i).Clone()
-		h.AttendeeName = r.Name
-		s.help.Set(i, h)
-		s.changed.Help = seq
+	s.changeOpenHelp(seq, r.AttendeeId, func(h *pb.HelpRequest) { h.AttendeeName = r.Name })
+}
+
+func (s *State) applyPlaced(seq uint64, p *pb.Placed) {
+	s.changeAttendee(seq, p.AttendeeId, func(a *pb.Attendee) { a.Place = p.Place })
+	s.changeOpenHelp(seq, p.AttendeeId, func(h *pb.HelpRequest) { h.Place = p.Place })
+}
+
+func (s *State) changeOpenHelp(seq uint64, attendee string, change func(*pb.HelpRequest)) {
+	if i, ok := s.openHelp[attendee]; ok {
+		s.changeHelp(seq, s.help.At(i).Id, change)
 	}
 }
 

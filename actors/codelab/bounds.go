@@ -15,14 +15,17 @@ var Bounds = struct {
 	Gone, PulsesTold int
 	// Of recipients of one message to an audience.
 	Directs int
+	// Of requests for help that one message answers.
+	Answered int
 	// Of text, in code points.
-	Title, Description, Author, Markdown, Name, Message, HelpMessage, Answer, Question, AIAnswer, URL int
+	Title, Description, Author, Markdown, Name, Place, Message, HelpMessage, Reason, Answer, Question, AIAnswer, URL int
 }{
 	Attendees: maxAttendees, Threads: maxThreads, ThreadMessages: maxThreadMessages, Chat: maxChat, SettledHelp: maxSettledHelp,
 	Materials: maxMaterials, Quizzes: maxQuizzes, Steps: maxSteps, Mentions: maxMentions, Heads: maxHeads,
 	Submissions: maxSubmissions, Refs: refsPerPerson,
 	PersonConversations: maxPersonConversations, Conversations: maxConversations,
-	Gone: maxGone, PulsesTold: maxPulsesTold, Directs: maxDirects,
-	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Message: maxMessage, HelpMessage: maxHelpMessage,
+	Gone: maxGone, PulsesTold: maxPulsesTold, Directs: maxDirects, Answered: maxAnswered,
+	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Place: maxPlace,
+	Message: maxMessage, HelpMessage: maxHelpMessage, Reason: maxReason,
 	Answer: maxAnswer, Question: maxQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
 }

@@ -37,7 +37,7 @@ func (p PostChat) decide(c call) (decision, error) {
 	}
 	m := &pb.ChatMessage{
 		Id: c.id(), SenderId: c.ID, SenderName: c.name(), Message: p.Message, TargetId: p.TargetID, CreatedAt: c.now.UnixMilli(),
-		Broadcast: p.Broadcast,
+		Broadcast: p.Broadcast, Leader: c.leader(),
 	}
 	d := decided(m, &pb.Event{Body: &pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: m}}})
 	d.Rows = c.talkRows(m.Message)
@@ -51,6 +51,14 @@ func (c call) name() string {
 		return a.Name
 	}
 	return c.Name
+}
+
+// leader is who of those who lead and share an id is calling; "" for attendees.
+func (c call) leader() string {
+	if !c.admin() {
+		return ""
+	}
+	return c.AdminID
 }
 
 // Visible says whether somebody may see a message: a direct one is for its two

@@ -32,7 +32,8 @@ type Caller struct {
 	IP     string
 	// UserAgent is that of the browser, as far as one was named.
 	UserAgent string
-	// AdminID is for the audit trail.
+	// AdminID is the account of the owner, or the id of a person who leads: for the
+	// audit trail, and beside what they say.
 	AdminID string
 	// Session is the live session the command came through; 0 for none.
 	Session uint64
@@ -41,6 +42,9 @@ type Caller struct {
 	// Silent: an API token that may only read.
 	Silent bool
 }
+
+// PersonPrefix begins Caller.Person of somebody who leads and is not the owner.
+const PersonPrefix = "person:"
 
 // IsAdmin says whether the admin grant acts; of nobody it says no.
 func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
@@ -84,6 +88,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[ResetPin, durable.Nothing](),
 	durable.Says[Rename, *pb.Attendee](),
 	durable.Says[Mute, *pb.Attendee](),
+	durable.Says[SetPlace, *pb.Attendee](),
 	durable.Says[Remove, files.Forgotten](),
 	durable.Says[Progress, durable.Nothing](),
 	durable.Says[Complete, durable.Nothing](),
@@ -95,6 +100,9 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[OfferHelp, *pb.HelpRequest](),
 	durable.Says[ClaimHelp, *pb.HelpRequest](),
 	durable.Says[ResolveHelp, durable.Nothing](),
+	durable.Says[ReleaseHelp, *pb.HelpRequest](),
+	durable.Says[AnswerHelp, durable.Nothing](),
+	durable.Says[ReleaseClaims, durable.Nothing](),
 
 	durable.Says[PostChat, *pb.ChatMessage](),
 	durable.Says[PostDirects, DirectsPosted](),

@@ -17,6 +17,9 @@ type Directory interface {
 	Active() []Workshop
 	// Online tells how many attendees are connected to each codelab.
 	Online() map[string]int
+	// ReleaseClaims releases, in all codelabs, what people have claimed who lead there
+	// no more.
+	ReleaseClaims(leads func(person, codelab string) bool) error
 	// FindAttendee returns an attendee and a view of their codelab.
 	FindAttendee(id string) (*View, *pb.Attendee, error)
 }

@@ -67,6 +67,7 @@ func (p PostDirects) decide(c call) (decision, error) {
 	for i, a := range recipients {
 		events[i] = &pb.Event{Body: &pb.Event_ChatPosted{ChatPosted: &pb.ChatPosted{Message: &pb.ChatMessage{
 			Id: c.id(), SenderId: c.ID, SenderName: c.name(), Message: p.Message, TargetId: a.Id, CreatedAt: c.now.UnixMilli(),
+			Leader: c.leader(),
 		}}}}
 	}
 	d := decided(DirectsPosted{Sent: len(events)}, events...)

@@ -2,7 +2,12 @@ package codelab
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
+	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 )
@@ -13,8 +18,13 @@ const (
 	resolved   = pb.HelpStatus_HELP_STATUS_RESOLVED
 )
 
-// maxHelpMessage bounds what a request says, in code points (transport/rest/RULES.md, "Limits").
-const maxHelpMessage = 500
+// Bounds of requests (transport/rest/RULES.md, "Limits"): texts in code points, and how
+// many one message answers.
+const (
+	maxHelpMessage = 500
+	maxReason      = 200
+	maxAnswered    = 200
+)
 
 // AskHelp opens a request, or moves the open one to another step: an attendee
 // is never twice in the queue (transport/rest/RULES.md, "Help and feedback").
@@ -44,7 +54,7 @@ func (a AskHelp) decide(c call) (decision, error) {
 	} else {
 		h = &pb.HelpRequest{
 			Id: c.id(), AttendeeId: who.Id, AttendeeName: who.Name, StepNumber: a.StepNumber,
-			Status: pending, CreatedAt: c.now.UnixMilli(), Message: a.Message,
+			Status: pending, CreatedAt: c.now.UnixMilli(), Message: a.Message, Place: who.Place,
 		}
 	}
 	d := decided(h, &pb.Event{Body: &pb.Event_HelpAsked{HelpAsked: &pb.HelpAsked{Request: h}}})
@@ -80,12 +90,13 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "already claimed by %s", h.ClaimedBy)
 	}
 	out := h.Clone()
-	out.Status, out.ClaimedBy, out.ClaimedPerson, out.ClaimedAt = inProgress, c.Name, c.Person, c.now.UnixMilli()
-	d := decided(out, &pb.Event{Body: &pb.Event_HelpClaimed{HelpClaimed: &pb.HelpClaimed{
-		HelpId: h.Id, By: c.Name, Person: c.Person,
+	e := &pb.HelpClaimed{
+		HelpId: h.Id, By: c.Name, Person: c.Person, Leader: c.AdminID,
 		AttendeeId: h.AttendeeId, AttendeeName: h.AttendeeName, StepNumber: h.StepNumber,
-	}}})
-	d.Rows = c.audit("help_claim", h.Id, nil)
+	}
+	claimed(out, c.now.UnixMilli(), e)
+	d := decided(out, &pb.Event{Body: &pb.Event_HelpClaimed{HelpClaimed: e}})
+	d.Rows = append(c.audit("help_claim", h.Id, nil), c.claimantRows()...)
 	return d, nil
 }
 
@@ -123,9 +134,10 @@ func (b OfferHelp) decide(c call) (decision, error) {
 	h := &pb.HelpRequest{
 		Id: c.id(), AttendeeId: who.Id, AttendeeName: who.Name, StepNumber: step, Status: inProgress,
 		CreatedAt: now, ClaimedBy: c.Name, ClaimedPerson: c.Person, ClaimedAt: now, Message: b.Message, Offered: true,
+		Leader: c.AdminID, Place: who.Place,
 	}
 	d := decided(h, &pb.Event{Body: &pb.Event_HelpOffered{HelpOffered: &pb.HelpOffered{Request: h}}})
-	d.Rows = c.audit("help_offer", h.Id, nil)
+	d.Rows = append(c.audit("help_offer", h.Id, nil), c.claimantRows()...)
 	return d, nil
 }
 
@@ -145,11 +157,144 @@ func (b ResolveHelp) decide(c call) (decision, error) {
 	if h.Status == resolved {
 		return decided(nil), nil
 	}
-	d := decided(nil, &pb.Event{Body: &pb.Event_HelpResolved{HelpResolved: &pb.HelpResolved{
-		HelpId: h.Id, AttendeeId: h.AttendeeId, AttendeeName: h.AttendeeName, StepNumber: h.StepNumber,
-	}}})
+	d := decided(nil, helpResolved(h, ""))
 	d.Rows = c.audit("help_resolve", h.Id, nil)
 	return d, nil
+}
+
+func helpResolved(h *pb.HelpRequest, message string) *pb.Event {
+	return &pb.Event{Body: &pb.Event_HelpResolved{HelpResolved: &pb.HelpResolved{
+		HelpId: h.Id, AttendeeId: h.AttendeeId, AttendeeName: h.AttendeeName, StepNumber: h.StepNumber, Message: message,
+	}}}
+}
+
+// AnswerHelp answers several requests in writing and closes them. Those that are
+// resolved already stay as they are.
+type AnswerHelp struct {
+	HelpIDs []string
+	Message string
+}
+
+func (b AnswerHelp) decide(c call) (decision, error) {
+	if !c.admin() {
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators answer requests")
+	}
+	if err := text("message", b.Message, 1, maxMessage); err != nil {
+		return decision{}, err
+	}
+	if n := len(b.HelpIDs); n < 1 || n > maxAnswered {
+		return decision{}, durable.Reject(durable.Invalid, "help_ids must name 1 to %d requests", maxAnswered)
+	}
+	d := decided(nil)
+	for i, id := range b.HelpIDs {
+		h, err := c.findHelp(id)
+		if err != nil {
+			return decision{}, err
+		}
+		if h.Status == resolved || slices.Contains(b.HelpIDs[:i], id) {
+			continue
+		}
+		d.Events = append(d.Events, helpResolved(h, b.Message))
+		d.Rows = append(d.Rows, c.audit("help_resolve", h.Id, nil)...)
+	}
+	return d, nil
+}
+
+// ReleaseHelp lets a claimed request wait again, in its old place: whoever claimed it
+// could not find who asked, or was called away.
+type ReleaseHelp struct {
+	HelpID string
+	Reason string
+}
+
+func (b ReleaseHelp) decide(c call) (decision, error) {
+	h, err := c.findHelp(b.HelpID)
+	if err != nil {
+		return decision{}, err
+	}
+	if !c.admin() {
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators release requests")
+	}
+	if err := text("reason", b.Reason, 0, maxReason); err != nil {
+		return decision{}, err
+	}
+	if h.Status != inProgress {
+		return decision{}, durable.Reject(durable.Conflict, "nobody has claimed this request")
+	}
+	out := h.Clone()
+	released(out)
+	d := decided(out, helpReleased(h, b.Reason))
+	d.Rows = c.audit("help_release", h.Id, nil)
+	return d, nil
+}
+
+func helpReleased(h *pb.HelpRequest, reason string) *pb.Event {
+	return &pb.Event{Body: &pb.Event_HelpReleased{HelpReleased: &pb.HelpReleased{
+		HelpId: h.Id, AttendeeId: h.AttendeeId, AttendeeName: h.AttendeeName, Reason: reason,
+	}}}
+}
+
+// ReleaseClaims releases what people have claimed who do not lead this codelab any
+// more, as Caller.Person names them.
+type ReleaseClaims struct {
+	Persons []string
+}
+
+func (b ReleaseClaims) decide(c call) (decision, error) {
+	d := decided(nil)
+	for _, h := range c.s.help.All() {
+		if h.Status == inProgress && slices.Contains(b.Persons, h.ClaimedPerson) {
+			d.Events = append(d.Events, helpReleased(h, ""))
+			d.Rows = append(d.Rows, c.audit("help_release", h.Id, nil)...)
+		}
+	}
+	staying := slices.DeleteFunc(c.s.claimants(), func(p string) bool { return slices.Contains(b.Persons, p) })
+	d.Rows = append(d.Rows, catalog.ClaimantsRow(c.s.id, staying))
+	return d, nil
+}
+
+// ReleaseClaims releases, in all codelabs, what people have claimed who lead there no
+// more. A claim that is under way meanwhile is released by the next call.
+func (w *Workshops) ReleaseClaims(leads func(person, codelab string) bool) error {
+	over := map[string][]string{}
+	err := catalog.Claimants(w.Journal, func(codelab string, persons []string) {
+		for _, p := range persons {
+			if !leads(strings.TrimPrefix(p, PersonPrefix), codelab) {
+				over[codelab] = append(over[codelab], p)
+			}
+		}
+	})
+	for codelab, persons := range over {
+		lab, failed := w.Get(codelab)
+		if failed == nil {
+			_, _, failed = lab.Ask(Command{Caller: system, Body: ReleaseClaims{persons}})
+		}
+		if failed != nil && !durable.IsMissing(failed) {
+			err = errors.Join(err, fmt.Errorf("release what was claimed in codelab %s: %w", codelab, failed))
+		}
+	}
+	return err
+}
+
+// claimants are the people who have claimed open requests. The owner's logins are none:
+// they never end being the owner.
+func (s *State) claimants() (persons []string) {
+	for _, i := range s.openHelp {
+		if p := s.help.At(i).ClaimedPerson; strings.HasPrefix(p, PersonPrefix) && !slices.Contains(persons, p) {
+			persons = append(persons, p)
+		}
+	}
+	slices.Sort(persons)
+	return persons
+}
+
+// claimantRows notes that the caller has claimed a request.
+func (c call) claimantRows() []durable.Row {
+	persons := c.s.claimants()
+	if !strings.HasPrefix(c.Person, PersonPrefix) || slices.Contains(persons, c.Person) {
+		return nil
+	}
+	return []durable.Row{catalog.ClaimantsRow(c.s.id, append(persons, c.Person))}
 }
 
 func (s *State) applyHelpAsked(seq uint64, h *pb.HelpRequest) {
@@ -178,14 +323,20 @@ func (s *State) changeHelp(seq uint64, id string, change func(*pb.HelpRequest)) 
 }
 
 func (s *State) applyHelpClaimed(seq uint64, at int64, b *pb.HelpClaimed) {
-	s.changeHelp(seq, b.HelpId, func(h *pb.HelpRequest) {
-		h.Status, h.ClaimedBy, h.ClaimedPerson, h.ClaimedAt = inProgress, b.By, b.Person, at
-	})
+	s.changeHelp(seq, b.HelpId, func(h *pb.HelpRequest) { claimed(h, at, b) })
+}
+
+func claimed(h *pb.HelpRequest, at int64, b *pb.HelpClaimed) {
+	h.Status, h.ClaimedBy, h.ClaimedPerson, h.Leader, h.ClaimedAt = inProgress, b.By, b.Person, b.Leader, at
+}
+
+func released(h *pb.HelpRequest) {
+	h.Status, h.ClaimedBy, h.ClaimedPerson, h.Leader, h.ClaimedAt = pending, "", "", "", 0
 }
 
 func (s *State) applyHelpResolved(seq uint64, at int64, b *pb.HelpResolved) {
 	s.changeHelp(seq, b.HelpId, func(h *pb.HelpRequest) {
-		h.Status, h.ResolvedAt = resolved, at
+		h.Status, h.ResolvedAt, h.Answer = resolved, at, b.Message
 		delete(s.openHelp, h.AttendeeId)
 		s.settled++
 	})

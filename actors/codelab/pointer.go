@@ -22,13 +22,13 @@ func (p Point) decide(c call) (decision, error) {
 		if c.s.pointer == nil {
 			return decision{}, nil
 		}
-		return decided(nil, pointed(&pb.Pointer{By: c.Name})), nil
+		return decided(nil, pointed(&pb.Pointer{By: c.Name, Leader: c.leader()})), nil
 	}
 	if err := c.step(*p.StepNumber); err != nil {
 		return decision{}, err
 	}
 	return decided(nil, pointed(&pb.Pointer{
-		StepNumber: *p.StepNumber, StepId: c.s.stepID(*p.StepNumber), By: c.Name, Hints: p.Hints,
+		StepNumber: *p.StepNumber, StepId: c.s.stepID(*p.StepNumber), By: c.Name, Leader: c.leader(), Hints: p.Hints,
 	})), nil
 }
 
@@ -44,7 +44,7 @@ func (c call) pointerMoved(steps []*pb.Step) []*pb.Event {
 		return nil
 	}
 	if now == nil {
-		now = &pb.Pointer{By: c.Name}
+		now = &pb.Pointer{By: c.Name, Leader: c.leader()}
 	}
 	return []*pb.Event{pointed(now)}
 }

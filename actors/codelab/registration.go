@@ -73,21 +73,25 @@ var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitat
 // Admit says what is wrong with a registration, whoever is registered already:
 // its form, or the join code of a private codelab.
 func Admit(m *pb.Codelab, r Register, admin bool) error {
-	_, _, err := admit(m, r, admin)
+	_, err := admit(m, r, admin)
 	return err
 }
 
-func admit(m *pb.Codelab, r Register, admin bool) (name, mail string, err error) {
-	if name, err = PersonName("name", r.Name, 1, maxName); err != nil {
-		return "", "", err
+// admit returns the registration as it is recorded.
+func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
+	if r.Name, err = PersonName("name", r.Name, 1, maxName); err != nil {
+		return r, err
 	}
-	if mail, err = email(r.Email); err != nil {
-		return "", "", err
+	if r.Email, err = email(r.Email); err != nil {
+		return r, err
+	}
+	if r.Place, err = PersonName("place", r.Place, 0, maxPlace); err != nil {
+		return r, err
 	}
 	if !m.IsPublic && !admin && !hmac.Equal([]byte(m.JoinCode), []byte(r.JoinCode)) {
-		return "", "", durable.Reject(durable.Forbidden, "join_code does not match this codelab")
+		return r, durable.Reject(durable.Forbidden, "join_code does not match this codelab")
 	}
-	return name, mail, nil
+	return r, nil
 }
 
 // Open says that new people may register.
@@ -106,21 +110,23 @@ type Register struct {
 	// Keyed hash of the PIN; empty when none was given.
 	PINHash  []byte
 	JoinCode string
+	// Where they sit; empty says nothing, also to whoever has said it before.
+	Place string
 	// The name belongs to a facilitator at this moment.
 	NameReserved bool
 }
 
 func (r Register) decide(c call) (decision, error) {
 	m := c.s.meta
-	name, mail, err := admit(m, r, c.admin())
+	r, err := admit(m, r, c.admin())
 	if err != nil {
 		return decision{}, err
 	}
-	if i, ok := c.s.byName[naming.Key(name)]; ok {
-		return c.rejoin(c.s.attendees.At(i), mail, r.PINHash)
+	if i, ok := c.s.byName[naming.Key(r.Name)]; ok {
+		return c.rejoin(c.s.attendees.At(i), r)
 	}
 	switch {
-	case reserved(name, r.NameReserved):
+	case reserved(r.Name, r.NameReserved):
 		return decision{}, errNameReserved
 	case m.EndedAt != 0:
 		return decision{}, durable.Reject(durable.Conflict, "the workshop has ended")
@@ -131,7 +137,7 @@ func (r Register) decide(c call) (decision, error) {
 	}
 	now := c.now.UnixMilli()
 	a := &pb.Attendee{
-		Id: c.id(), Name: name, Email: mail, PinHash: r.PINHash, CurrentStep: 1, FurthestStep: 1,
+		Id: c.id(), Name: r.Name, Email: r.Email, Place: r.Place, PinHash: r.PINHash, CurrentStep: 1, FurthestStep: 1,
 		CreatedAt: now, StepSince: now, ReachedAt: []int64{now},
 	}
 	d := decided(Registration{Attendee: a}, &pb.Event{Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: a}}})
@@ -139,15 +145,20 @@ func (r Register) decide(c call) (decision, error) {
 	return d, nil
 }
 
-func (c call) rejoin(a *pb.Attendee, mail string, pin []byte) (decision, error) {
-	if err := checkPIN(pin, a.PinHash); err != nil {
+func (c call) rejoin(a *pb.Attendee, r Register) (decision, error) {
+	if err := checkPIN(r.PINHash, a.PinHash); err != nil {
 		return decision{}, err
 	}
 	var d decision
-	if a.Email == "" && mail != "" {
+	if a.Email == "" && r.Email != "" {
 		a = a.Clone()
-		a.Email = mail
-		d.Events = []*pb.Event{{Body: &pb.Event_Rejoined{Rejoined: &pb.Rejoined{AttendeeId: a.Id, Email: mail}}}}
+		a.Email = r.Email
+		d.Events = []*pb.Event{{Body: &pb.Event_Rejoined{Rejoined: &pb.Rejoined{AttendeeId: a.Id, Email: r.Email}}}}
+	}
+	if r.Place != "" && r.Place != a.Place {
+		a = a.Clone()
+		a.Place = r.Place
+		d.Events = append(d.Events, placed(a.Id, r.Place))
 	}
 	d.Reply = Registration{Attendee: a, Rejoined: true}
 	d.Rows = c.audit("attendee_rejoin", a.Id, nil)

@@ -238,6 +238,10 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applyHelpClaimed(seq, e.At, b.HelpClaimed)
 	case *pb.Event_HelpResolved:
 		s.applyHelpResolved(seq, e.At, b.HelpResolved)
+	case *pb.Event_HelpReleased:
+		s.changeHelp(seq, b.HelpReleased.HelpId, released)
+	case *pb.Event_Placed:
+		s.applyPlaced(seq, b.Placed)
 	case *pb.Event_FeedbackGiven:
 		s.feedback.Append(b.FeedbackGiven.Feedback)
 		s.byFeedback[b.FeedbackGiven.Feedback.AttendeeId] = true

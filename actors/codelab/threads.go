@@ -115,6 +115,7 @@ func (c call) comment(message string) *pb.Comment {
 	}
 	return &pb.Comment{
 		Id: c.id(), AuthorRole: role, AuthorId: c.ID, AuthorName: c.name(), Message: message, CreatedAt: c.now.UnixMilli(),
+		Leader: c.leader(),
 	}
 }
 

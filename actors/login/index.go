@@ -59,15 +59,15 @@ func nameOf(e *pb.SessionId) string {
 	return naming.Skeleton(e.Admin.Name)
 }
 
-// NamesAdmin says that a name looks like the display name of an admin who is logged
-// in.
-func (s *Sessions) NamesAdmin(name string) bool {
+// NamesAdmin says that a name looks like the display name of somebody who leads and is
+// logged in, of those that count.
+func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) bool {
 	key, now := naming.Skeleton(name), s.ms()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for f := range s.named[key] {
 		for _, e := range f.record.Load().GetIds() {
-			if e.ExpiresAt > now && e.Admin.GetExpiresAt() > now && nameOf(e) == key {
+			if e.ExpiresAt > now && e.Admin.GetExpiresAt() > now && nameOf(e) == key && counts(e.Admin) {
 				return true
 			}
 		}

@@ -44,6 +44,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Accept, *pb.Person](),
 	durable.Says[SetPassword, *pb.Person](),
 	durable.Says[NoteSeen, durable.Nothing](),
+	durable.Says[SignIn, *pb.Person](),
 )
 
 // carrier brings commands to the node that owns them. None may be done twice.
@@ -154,6 +155,7 @@ func (in Invite) decide(d *decision) error {
 		return durable.Reject(durable.Conflict, "there are %d people already; delete some first", MaxPeople)
 	}
 	p.Id = d.core.ids.Next(d.env.Now)
+	d.unbar(loginHash(p.Login))
 	d.put(p, "people_invite", map[string]string{"role": p.Role})
 	return nil
 }
@@ -179,14 +181,15 @@ func (d *decision) freeLogin(login string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if folded == d.core.owner || slices.ContainsFunc(d.core.all, func(p *pb.Person) bool { return p.Login == folded }) {
+	if folded == d.core.owner || d.core.withLogin(folded) != nil {
 		return "", errInUse
 	}
 	return folded, nil
 }
 
-// InviteAgain opens a new invitation: the one before and the password are void, and
-// all sessions end. The reply is the *pb.Person.
+// InviteAgain opens a new invitation: the one before, the password and a permission to link
+// are void, all sessions end, and another account of the identity provider with this login
+// may take it, too. The reply is the *pb.Person.
 type InviteAgain struct {
 	ID    string
 	Token []byte
@@ -198,7 +201,7 @@ func (in InviteAgain) decide(d *decision) error {
 		return err
 	}
 	next := p.Clone()
-	next.Invitation, next.Password, next.Accepted = in.Token, "", false
+	next.Invitation, next.Password, next.Accepted, next.Link = in.Token, "", false, false
 	next.Generation++
 	if !Helper(p) {
 		next.InvitationEndsAt = d.env.Now.Add(InvitationLife).UnixMilli()
@@ -214,6 +217,9 @@ type Update struct {
 	Name, Role *string
 	Codelabs   *[]string
 	Disabled   *bool
+	// Link lets the next sign-in at the identity provider with their login be theirs;
+	// the owner alone says so.
+	Link *bool
 }
 
 func (in Update) decide(d *decision) error {
@@ -242,9 +248,16 @@ func (in Update) decide(d *decision) error {
 	if in.Disabled != nil {
 		next.Disabled = *in.Disabled
 	}
+	if in.Link != nil {
+		next.Link = *in.Link
+	}
 	switch {
 	case !d.mayLead(next.Role):
 		return durable.Reject(durable.Forbidden, "only the owner makes facilitators")
+	case in.Link != nil && !d.caller.Owner:
+		return durable.Reject(durable.Forbidden, "only the owner links people with the identity provider")
+	case next.Link && Helper(p):
+		return durable.Reject(durable.Invalid, "a helper for a day has no login to link")
 	case Helper(p) && (next.Role != Assistant || len(next.Codelabs) != 1):
 		return durable.Reject(durable.Invalid, "a helper for a day is an assistant of one codelab")
 	}
@@ -252,7 +265,7 @@ func (in Update) decide(d *decision) error {
 	switch {
 	case rights:
 		next.Generation++
-	case next.Name == p.Name: // nothing has changed
+	case next.Name == p.Name && next.Link == p.Link: // nothing has changed
 		d.Reply = p
 		return nil
 	}
@@ -260,7 +273,11 @@ func (in Update) decide(d *decision) error {
 	if next.Disabled && !p.Disabled {
 		action = "people_disable"
 	}
-	d.put(next, action, map[string]string{"role": next.Role, "codelabs": fmt.Sprint(len(next.Codelabs))})
+	about := map[string]string{"role": next.Role, "codelabs": fmt.Sprint(len(next.Codelabs))}
+	if next.Link && !p.Link {
+		about["link"] = "true"
+	}
+	d.put(next, action, about)
 	return nil
 }
 
@@ -272,7 +289,7 @@ func (in Delete) decide(d *decision) error {
 	if err != nil {
 		return err
 	}
-	d.event(&pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{Id: p.Id}}})
+	d.event(&pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{Id: p.Id, Barred: barredOf(p)}}})
 	d.record("people_delete", p.Id, map[string]string{"role": p.Role})
 	return nil
 }
@@ -290,7 +307,7 @@ type Accept struct {
 }
 
 func (in Accept) decide(d *decision) error {
-	p := newView(d.core.all, nil).Invited(in.Token, d.env.Now)
+	p := newView(d.core.all, nil, nil).Invited(in.Token, d.env.Now)
 	if p == nil {
 		return durable.Reject(durable.Missing, "this invitation is not valid any more")
 	}
@@ -307,7 +324,8 @@ func (in Accept) decide(d *decision) error {
 		if in.Password == "" {
 			return durable.Reject(durable.Invalid, "password is required")
 		}
-		next.Invitation, next.InvitationEndsAt, next.Password = nil, 0, in.Password
+		next.Invitation, next.InvitationEndsAt, next.Password, next.Link = nil, 0, in.Password, false
+		next.Issuer, next.Subject = "", "" // they sign in with the password from now on
 		next.Generation++
 	}
 	d.caller.ActorID = p.Id

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, Vie
 	return durable.Kind[Command, *pb.Event, View]{
 		Name: "people",
 		New: func(string) durable.Core[Command, *pb.Event, View] {
-			return &core{audit: trail, owner: foldLogin(owner), ids: naming.NewIDs("people"), seen: map[string]int64{}}
+			return newCore(trail, owner)
 		},
 		Carry:       carrier,
 		FromLog:     true,
@@ -42,7 +43,7 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, Vie
 		Erases: erases,
 		Erase:  erase,
 		EncodeState: func(v *View) ([]byte, error) {
-			snap := &pb.Snapshot{People: v.all}
+			snap := &pb.Snapshot{People: v.all, Barred: v.barred}
 			for _, p := range v.all {
 				if at := v.seen[p.Id]; at != 0 {
 					snap.Seen = append(snap.Seen, &pb.Seen{Id: p.Id, At: at})
@@ -55,7 +56,7 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, Vie
 
 // erases and erase take out of the log what a record was before: the next event of a
 // person has all of it, or says that they are gone.
-func erases(e *pb.Event) bool { return e.GetSeen() == nil }
+func erases(e *pb.Event) bool { return e.GetSeen() == nil && e.GetUnbarred() == nil }
 
 func erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	return func(e *pb.Event) (*pb.Event, bool) {
@@ -78,13 +79,31 @@ type core struct {
 	ids   *naming.IDs
 	all   []*pb.Person
 	seen  map[string]int64
+	// barred are hashes of who was deleted and stays out, oldest first.
+	barred [][]byte
+}
+
+func newCore(trail *audit.Trail, owner string) *core {
+	return &core{audit: trail, owner: foldLogin(owner), ids: naming.NewIDs("people"), seen: map[string]int64{}}
+}
+
+// identified returns whom the identity provider knows as subject, or nil.
+func (c *core) identified(issuer, subject string) *pb.Person {
+	return c.first(func(p *pb.Person) bool { return p.Issuer == issuer && p.Subject == subject })
 }
 
 func (c *core) find(id string) *pb.Person {
-	for _, p := range c.all {
-		if p.Id == id {
-			return p
-		}
+	return c.first(func(p *pb.Person) bool { return p.Id == id })
+}
+
+// withLogin returns whose login it is, folded, or nil.
+func (c *core) withLogin(login string) *pb.Person {
+	return c.first(func(p *pb.Person) bool { return p.Login == login })
+}
+
+func (c *core) first(fits func(*pb.Person) bool) *pb.Person {
+	if i := slices.IndexFunc(c.all, fits); i >= 0 {
+		return c.all[i]
 	}
 	return nil
 }
@@ -143,6 +162,11 @@ func (c *core) Apply(_ uint64, e *pb.Event) {
 		c.all = slices.DeleteFunc(slices.Clone(c.all), func(p *pb.Person) bool { return p.Id == b.Deleted.Id })
 		c.seen = maps.Clone(c.seen)
 		delete(c.seen, b.Deleted.Id)
+		if hash := b.Deleted.Barred; len(hash) > 0 {
+			c.barred = append(slices.Clone(c.barred[max(0, len(c.barred)-maxBarred+1):]), hash)
+		}
+	case *pb.Event_Unbarred:
+		c.barred = slices.DeleteFunc(slices.Clone(c.barred), func(hash []byte) bool { return bytes.Equal(hash, b.Unbarred.Barred) })
 	case *pb.Event_Seen:
 		c.seen = maps.Clone(c.seen)
 		c.seen[b.Seen.Id] = e.At
@@ -150,7 +174,7 @@ func (c *core) Apply(_ uint64, e *pb.Event) {
 }
 
 // Capture implements durable.Core.
-func (c *core) Capture() *View { return newView(c.all, c.seen) }
+func (c *core) Capture() *View { return newView(c.all, c.seen, c.barred) }
 
 // Restore implements durable.Core.
 func (c *core) Restore(_ uint64, state []byte) error {
@@ -158,7 +182,7 @@ func (c *core) Restore(_ uint64, state []byte) error {
 	if err := snap.Decode(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}
-	c.all, c.seen = snap.People, map[string]int64{}
+	c.all, c.seen, c.barred = snap.People, map[string]int64{}, snap.Barred
 	for _, s := range snap.Seen {
 		c.seen[s.Id] = s.At
 	}

@@ -40,6 +40,7 @@ const (
 type View struct {
 	all          []*pb.Person // in the order of their making
 	seen         map[string]int64
+	barred       [][]byte // as in core
 	byID         map[string]*pb.Person
 	byLogin      map[string]*pb.Person
 	byInvitation map[string]*pb.Person
@@ -106,9 +107,9 @@ func Leads(p *pb.Person, codelab string) bool {
 	return p.Role == Facilitator || slices.Contains(p.Codelabs, codelab)
 }
 
-func newView(all []*pb.Person, seen map[string]int64) *View {
+func newView(all []*pb.Person, seen map[string]int64, barred [][]byte) *View {
 	v := &View{
-		all: all, seen: seen, byID: make(map[string]*pb.Person, len(all)), byLogin: make(map[string]*pb.Person, len(all)),
+		all: all, seen: seen, barred: barred, byID: make(map[string]*pb.Person, len(all)), byLogin: make(map[string]*pb.Person, len(all)),
 		byInvitation: map[string]*pb.Person{},
 	}
 	for _, p := range all {

@@ -2,7 +2,6 @@ package people
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
-	"atelier/actors/naming"
 	pb "atelier/actors/people/peoplepb"
 	"atelier/persistence/memory"
 )
@@ -28,9 +26,7 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	journal := memory.New()
 	t.Cleanup(func() { _ = journal.Close() })
-	return &office{t: t, now: time.Unix(1_800_000_000, 0), c: &core{
-		audit: audit.New(journal, clock.System, time.Hour), owner: "admin", ids: naming.NewIDs("people"), seen: map[string]int64{},
-	}}
+	return &office{t: t, now: time.Unix(1_800_000_000, 0), c: newCore(audit.New(journal, clock.System, time.Hour), "admin")}
 }
 
 var owner = Caller{ActorID: "admin", Owner: true}
@@ -204,20 +200,5 @@ func TestTheLogForgets(t *testing.T) {
 			t.Errorf("the log still has %q", gone)
 		}
 	}
-	again := &core{ids: naming.NewIDs("people"), seen: map[string]int64{}}
-	for i, e := range o.log {
-		again.Apply(uint64(i+1), e)
-	}
-	kind := Kind(nil, "admin")
-	want, _ := kind.EncodeState(o.c.Capture())
-	if got, _ := kind.EncodeState(again.Capture()); !slices.Equal(got, want) {
-		t.Errorf("read again it says %x, want %x", got, want)
-	}
-	restored := &core{ids: naming.NewIDs("people")}
-	if err := restored.Restore(1, want); err != nil {
-		t.Fatal(err)
-	}
-	if got, _ := kind.EncodeState(restored.Capture()); !slices.Equal(got, want) {
-		t.Errorf("a snapshot says %x, want %x", got, want)
-	}
+	o.replays()
 }

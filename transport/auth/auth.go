@@ -178,8 +178,17 @@ func (a *Authenticator) issued(id string, last int64) (Issued, error) {
 	return Issued{cookie, a.Signer.CSRF(id), expires}, err
 }
 
-// Reserved says that a name belongs to an admin who is logged in.
-func (a *Authenticator) Reserved(name string) bool { return a.Sessions.NamesAdmin(name) }
+// Reserved says that a name belongs to somebody who leads a codelab and is logged in.
+// While it cannot be found out who leads it, everybody does.
+func (a *Authenticator) Reserved(codelab, name string) bool {
+	return a.Sessions.NamesAdmin(name, func(g *loginpb.AdminGrant) bool {
+		if g.GetPerson() == "" {
+			return true
+		}
+		v, err := a.People()
+		return err != nil || v.Stands(g.Person, g.Generation, a.Now()) && people.Leads(v.Get(g.Person), codelab)
+	})
+}
 
 // PINHash is the hash under which a rejoin code is kept; nil for none.
 func (a *Authenticator) PINHash(lab, code string) []byte {
@@ -307,7 +316,7 @@ func (i *Identity) Person() string {
 		return tokenKey(i.Token.Id)
 	}
 	if i.person != nil {
-		return "person:" + i.person.Id
+		return codelab.PersonPrefix + i.person.Id
 	}
 	return "login:" + i.grant.GetLogin()
 }

@@ -21,6 +21,9 @@ const (
 	// DeviceCookie marks a browser in which an admin has logged in: others'
 	// failed logins do not lock it out.
 	DeviceCookie = "svc_device"
+	// SignInCookie is what a browser keeps while its person signs in at the identity
+	// provider.
+	SignInCookie = "svc_signin"
 	// AttendeeCookie marks, for one codelab, a browser that has been an attendee:
 	// others' wrong codes do not lock it out.
 	AttendeeCookie = "svc_attendee"
@@ -47,9 +50,9 @@ func derive(secret, label string) []byte {
 
 // Signer signs the references that browsers hold. Immutable.
 type Signer struct {
-	session, device, attendee, csrf []byte
-	now                             func() time.Time
-	parser                          *jwt.Parser
+	session, device, attendee, csrf, signIn []byte
+	now                                     func() time.Time
+	parser                                  *jwt.Parser
 }
 
 // NewSigner derives its keys from one secret. What it says of devices is good
@@ -57,8 +60,8 @@ type Signer struct {
 func NewSigner(secret string, account []byte, now func() time.Time) *Signer {
 	return &Signer{
 		session: derive(secret, "atelier session cookie"), csrf: derive(secret, "atelier csrf token"),
-		attendee: derive(secret, "atelier attendee cookie"),
-		device:   derive(string(derive(secret, "atelier device cookie")), string(account)), now: now,
+		attendee: derive(secret, "atelier attendee cookie"), signIn: derive(secret, "atelier sign-in cookie"),
+		device: derive(string(derive(secret, "atelier device cookie")), string(account)), now: now,
 		parser: jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now)),
 	}
 }
@@ -85,6 +88,28 @@ func (s *Signer) DeviceID(cookie string) string {
 		return ""
 	}
 	return id
+}
+
+// SignIn returns what a browser keeps, for so long, while its person signs in at the
+// identity provider.
+func (s *Signer) SignIn(attempt []byte, life time.Duration) (cookie string, expires time.Time, err error) {
+	expires = s.now().Add(life)
+	cookie, err = s.sign(s.signIn, base64.RawURLEncoding.EncodeToString(attempt), expires)
+	return cookie, expires, err
+}
+
+// SignInOf returns what a browser kept; nil when that is not, or not any more, what it
+// was given.
+func (s *Signer) SignInOf(cookie string) []byte {
+	id, err := s.open(s.signIn, cookie)
+	if err != nil {
+		return nil
+	}
+	attempt, err := base64.RawURLEncoding.DecodeString(id)
+	if err != nil {
+		return nil
+	}
+	return attempt
 }
 
 // Attendee returns the mark of a browser that is an attendee of a generation, and when

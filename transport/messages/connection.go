@@ -79,6 +79,7 @@ type presentAttendee struct {
 	ID          string `json:"id" is:"Id"`
 	Name        string `json:"name"`
 	CurrentStep int32  `json:"current_step" is:"StepNumber"`
+	Place       string `json:"place,omitempty" is:"place"`
 }
 
 type presenceMessage struct {
@@ -87,5 +88,5 @@ type presenceMessage struct {
 }
 
 func presence(kind string, a *pb.Attendee) []byte {
-	return encode(presenceMessage{kind, presentAttendee{a.Id, a.Name, a.CurrentStep}})
+	return encode(presenceMessage{kind, presentAttendee{a.Id, a.Name, a.CurrentStep, a.Place}})
 }

@@ -30,6 +30,7 @@ type chatMessage struct {
 	Message  string `json:"message" is:"Text"`
 	ID       string `json:"id" is:"Id"`
 	SenderID string `json:"sender_id" is:"Person"`
+	Person   string `json:"person,omitempty" is:"person who leads"`
 	stored
 }
 
@@ -40,6 +41,7 @@ type directMessage struct {
 	TargetID string `json:"target_id" is:"Person"`
 	ID       string `json:"id" is:"Id"`
 	SenderID string `json:"sender_id" is:"Person"`
+	Person   string `json:"person,omitempty" is:"person who leads"`
 	stored
 }
 
@@ -65,6 +67,7 @@ type helpRequestMessage struct {
 	Status       string `json:"status" is:"status while it is open"`
 	ClaimedBy    string `json:"claimed_by,omitempty"`
 	Message      string `json:"message,omitempty" is:"reason for help"`
+	Place        string `json:"place,omitempty" is:"place"`
 	stored
 }
 
@@ -76,6 +79,7 @@ type helpClaimedMessage struct {
 	StepNumber   int32  `json:"step_number" is:"StepNumber"`
 	Status       string `json:"status" is:"status once it is claimed"`
 	ClaimedBy    string `json:"claimed_by"`
+	Person       string `json:"person,omitempty" is:"person who leads"`
 	Message      string `json:"message,omitempty" is:"reason for help"`
 	stored
 }
@@ -87,6 +91,23 @@ type helpResolvedMessage struct {
 	AttendeeName string `json:"attendee_name"`
 	StepNumber   int32  `json:"step_number" is:"StepNumber"`
 	Status       string `json:"status" is:"status once it is resolved"`
+	Message      string `json:"message,omitempty" is:"Text" doc:"What was answered in writing."`
+	stored
+}
+
+type helpReleasedMessage struct {
+	Type         string `json:"type"`
+	ID           string `json:"id" is:"Id"`
+	AttendeeID   string `json:"attendee_id" is:"Id"`
+	AttendeeName string `json:"attendee_name"`
+	Reason       string `json:"reason" doc:"Why, in the words of who released it; often empty."`
+	stored
+}
+
+type placeMessage struct {
+	Type       string  `json:"type"`
+	AttendeeID string  `json:"attendee_id" is:"Id"`
+	Place      *string `json:"place" is:"place"`
 	stored
 }
 
@@ -142,12 +163,12 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		f.People, f.Item = [2]string{m.SenderId, m.TargetId}, m.Id
 		switch {
 		case m.Broadcast:
-			return with(f, broadcastMessage{"broadcast", m.Id, m.SenderId, m.SenderName, m.Message, at})
+			return with(f, broadcastMessage{"broadcast", m.Id, m.SenderId, m.SenderName, m.Leader, m.Message, at})
 		case m.TargetId != "":
 			f.Audience = room.People
-			return with(f, directMessage{"dm", m.SenderName, m.Message, m.TargetId, m.Id, m.SenderId, at})
+			return with(f, directMessage{"dm", m.SenderName, m.Message, m.TargetId, m.Id, m.SenderId, m.Leader, at})
 		}
-		return with(f, chatMessage{"chat", m.SenderName, m.Message, m.Id, m.SenderId, at})
+		return with(f, chatMessage{"chat", m.SenderName, m.Message, m.Id, m.SenderId, m.Leader, at})
 	case *pb.Event_Progressed:
 		p := b.Progressed
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{p.AttendeeId}
@@ -159,11 +180,11 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 			status = rest.HelpInProgress
 		}
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpRequestMessage{"help_request", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, status, h.ClaimedBy, h.Message, at})
+		return with(f, helpRequestMessage{"help_request", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, status, h.ClaimedBy, h.Message, h.Place, at})
 	case *pb.Event_HelpOffered:
 		h := b.HelpOffered.Request
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpClaimedMessage{"help_claimed", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, rest.HelpInProgress, h.ClaimedBy, h.Message, at})
+		return with(f, helpClaimedMessage{"help_claimed", h.Id, h.AttendeeId, h.AttendeeName, h.StepNumber, rest.HelpInProgress, h.ClaimedBy, h.Leader, h.Message, at})
 	case *pb.Event_Pulsed:
 		p := b.Pulsed
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{p.AttendeeId}
@@ -175,11 +196,18 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_HelpClaimed:
 		h := b.HelpClaimed
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpClaimedMessage{"help_claimed", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, rest.HelpInProgress, h.By, "", at})
+		return with(f, helpClaimedMessage{"help_claimed", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, rest.HelpInProgress, h.By, h.Leader, "", at})
 	case *pb.Event_HelpResolved:
 		h := b.HelpResolved
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
-		return with(f, helpResolvedMessage{"help_resolved", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, rest.HelpResolved, at})
+		return with(f, helpResolvedMessage{"help_resolved", h.HelpId, h.AttendeeId, h.AttendeeName, h.StepNumber, rest.HelpResolved, h.Message, at})
+	case *pb.Event_HelpReleased:
+		h := b.HelpReleased
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{h.AttendeeId}
+		return with(f, helpReleasedMessage{"help_released", h.HelpId, h.AttendeeId, h.AttendeeName, h.Reason, at})
+	case *pb.Event_Placed:
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Placed.AttendeeId}
+		return with(f, placeMessage{"attendee_placed", b.Placed.AttendeeId, wire.OrNull(b.Placed.Place), at})
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
 		f.People[0], f.Item = t.CreatedBy, t.Id

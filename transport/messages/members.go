@@ -75,6 +75,8 @@ var members = []member{
 	{"facilitator", schema{Type: "string", Const: codelab.FacilitatorID}},
 	{"role", schema{Type: "string", Enum: anyOf(roleAdmin, roleAttendee)}},
 	{"reason for help", schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.HelpMessage}},
+	{"place", schema{Type: "string", Description: "Where they sit, in their own words.", MinLength: 1, MaxLength: codelab.Bounds.Place}},
+	{"person who leads", schema{Type: "string", Description: "Who of those who lead and share the id `facilitator`: the owner's account, or the id of a person."}},
 	{"status while it is open", schema{Type: "string", Enum: anyOf(rest.HelpPending, rest.HelpInProgress)}},
 	{"status once it is claimed", schema{Type: "string", Const: rest.HelpInProgress}},
 	{"status once it is resolved", schema{Type: "string", Const: rest.HelpResolved}},

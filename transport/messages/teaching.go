@@ -17,6 +17,7 @@ type broadcastMessage struct {
 	ID         string `json:"id" is:"Id"`
 	SenderID   string `json:"sender_id" is:"facilitator"`
 	SenderName string `json:"sender_name" doc:"The facilitator's name."`
+	Person     string `json:"person,omitempty" is:"person who leads"`
 	Message    string `json:"message" is:"Text"`
 	stored
 }
@@ -46,6 +47,7 @@ type pointerMessage struct {
 	StepNumber *int32 `json:"step_number" is:"StepNumber"`
 	Hints      bool   `json:"hints" doc:"The hints of that step are open for all."`
 	By         string `json:"by" doc:"The facilitator's name."`
+	Person     string `json:"person,omitempty" is:"person who leads"`
 	stored
 }
 
@@ -58,7 +60,7 @@ func pinChanged(at stored, p *pb.Pinned) pinMessage {
 }
 
 func pointerMoved(at stored, p *pb.Pointer) pointerMessage {
-	out := pointerMessage{"pointer", nil, p.Hints, p.By, at}
+	out := pointerMessage{"pointer", nil, p.Hints, p.By, p.Leader, at}
 	if p.StepNumber != 0 {
 		out.StepNumber = &p.StepNumber
 	}

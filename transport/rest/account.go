@@ -42,10 +42,12 @@ func getAccount(r *Request) error {
 		Name     string        `json:"name"`
 		Role     string        `json:"role"`
 		Codelabs []string      `json:"codelabs"`
+		SignIn   *string       `json:"sign_in"`
 		Sessions []loginRecord `json:"sessions"`
-	}{r.api.AdminID, &r.api.AdminID, r.who.AdminName(), auth.Owner.String(), []string{}, logins}
+	}{r.api.AdminID, &r.api.AdminID, r.who.AdminName(), auth.Owner.String(), []string{}, new("password"), logins}
 	if p := r.who.Leader(); p != nil {
 		out.ID, out.Login, out.Role, out.Codelabs = p.Id, wire.OrNull(p.Login), p.Role, append(out.Codelabs, p.Codelabs...)
+		out.SignIn = signsIn(p)
 	}
 	return r.JSON(out)
 }
@@ -76,6 +78,7 @@ func endLogin(r *Request) error {
 var (
 	errOldPassword = &httpapi.Error{Status: 403, Text: "the old password is wrong"}
 	errConfigured  = durable.Reject(durable.Conflict, "this password is the server's: it is in its configuration, or in the file secrets/admin.password")
+	errNoPasswords = &httpapi.Error{Status: 403, Text: "sign in with the identity provider: only the owner has a password here"}
 	errNoPassword  = durable.Reject(durable.Conflict, "you sign in without a password")
 )
 
@@ -101,6 +104,8 @@ func changePassword(r *Request) error {
 	switch {
 	case p == nil:
 		return errConfigured
+	case r.api.OwnerPassword:
+		return errNoPasswords
 	case p.Password == "":
 		return errNoPassword
 	}
@@ -129,8 +134,16 @@ func changePassword(r *Request) error {
 	return r.loggedIn(auth.Login{Person: next}, device)
 }
 
-// loggedIn gives the browser of somebody who has proved who they are a session.
+// loggedIn answers somebody who has proved who they are.
 func (r *Request) loggedIn(l auth.Login, device string) error {
+	if err := r.letIn(l, device); err != nil {
+		return err
+	}
+	return r.ok()
+}
+
+// letIn gives the browser of somebody who has proved who they are a session.
+func (r *Request) letIn(l auth.Login, device string) error {
 	l.Address, l.UserAgent = r.ip(), string(r.Request.Header.UserAgent())
 	l.UserAgent = l.UserAgent[:min(len(l.UserAgent), 256)]
 	issued, err := r.api.Auth.GrantAdmin(r.who, l)

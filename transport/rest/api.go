@@ -40,8 +40,12 @@ type Config struct {
 	// People who lead beside the owner, and who computes their passwords.
 	People    *people.Host
 	Passwords *password.Computer
-	Auth      *auth.Authenticator
-	Limits    Limits
+	// SignIn is the identity provider where people may sign in; nil for none.
+	// OwnerPassword says that nobody but the owner has a password.
+	SignIn        *SignIn
+	OwnerPassword bool
+	Auth          *auth.Authenticator
+	Limits        Limits
 	// Others are the operations that are not resources: live connections, and
 	// answers of the AI.
 	Others []Operation

@@ -52,11 +52,14 @@ func getApp(r *Request) error {
 		Limits     appLimits   `json:"limits"`
 		IceServers []IceServer `json:"ice_servers"`
 		AI         bool        `json:"ai"`
+		OIDC       *oidcInfo   `json:"oidc"`
+		// Passwords: people other than the owner may have one.
+		Passwords bool `json:"password_login"`
 	}{
 		app.Version, app.Mode,
 		appLimits{
 			b.Name, b.Message, b.Markdown, intake.MaxImage, intake.MaxMaterial, codelab.MaxSubmissionBytes, codelab.MaxAttendeeBytes, maxImport,
 		},
-		servers, err == nil && !key.Zero(),
+		servers, err == nil && !key.Zero(), r.api.SignIn.info(), !r.api.OwnerPassword,
 	})
 }

@@ -26,17 +26,20 @@ type attendeeRecord struct {
 	// facilitators and the attendee.
 	StepSince *string      `json:"step_since"`
 	Pulse     *pulseRecord `json:"pulse"`
+	// Place is where they sit, for the same.
+	Place *string `json:"place"`
 }
 
 // toAttendee is a record as its owner and admins see it; others see neither
-// e-mail nor the time of completion nor how somebody gets on and for how long.
+// e-mail nor the time of completion nor how somebody gets on and for how long, nor
+// where they sit.
 func toAttendee(lab string, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
-		wire.StampOrNull(a.StepSince), toPulse(a.Pulse),
+		wire.StampOrNull(a.StepSince), toPulse(a.Pulse), wire.OrNull(a.Place),
 	}
 	if !all {
-		out.Email, out.CompletedAt, out.StepSince, out.Pulse = "", nil, nil, nil
+		out.Email, out.CompletedAt, out.StepSince, out.Pulse, out.Place = "", nil, nil, nil, nil
 	}
 	return out
 }
@@ -150,26 +153,43 @@ func showOwn(b []byte, lab string, own *pb.Attendee) []byte {
 	return bytes.Replace(b, reduced, full, 1)
 }
 
+// updateAttendee changes what facilitators may change of an attendee, and for attendees
+// where they sit themselves.
 func updateAttendee(r *Request) error {
+	switch id := r.Param("attendee_id"); {
+	case r.IsAdmin():
+	case r.Codelab.View().Attendee(id) == nil:
+		return &httpapi.Error{Status: 404, Text: "attendee not found"}
+	case id != r.Caller.ID:
+		return errForbidden
+	}
+	b, err := r.Body()
+	if err != nil {
+		return err
+	}
 	var in struct {
 		Name  *string `json:"name"`
 		Muted *bool   `json:"muted"`
+		Place *string `json:"place"`
 	}
-	if err := r.decode(&in); err != nil {
+	if err := wire.Decode(b, &in); err != nil {
 		return err
 	}
-	if in.Name == nil && in.Muted == nil {
+	switch {
+	case !r.IsAdmin():
+		return r.setPlace(b, in.Place)
+	case in.Place != nil:
+		return errOthersPlace
+	case in.Name == nil && in.Muted == nil:
 		return wire.Invalid("name or muted is required")
-	}
-	if in.Name != nil && r.assists() {
+	case in.Name != nil && r.assists():
 		return errForbidden
 	}
 	id := r.Param("attendee_id")
 	var v any
-	var err error
 	if in.Name != nil {
 		if v, err = r.do(codelab.Rename{
-			AttendeeID: id, Name: *in.Name, NameReserved: r.api.Auth.Reserved(*in.Name),
+			AttendeeID: id, Name: *in.Name, NameReserved: r.api.Auth.Reserved(r.Param("id"), *in.Name),
 		}); err != nil {
 			return err
 		}
@@ -178,6 +198,28 @@ func updateAttendee(r *Request) error {
 		if v, err = r.do(codelab.Mute{AttendeeID: id, Muted: *in.Muted}); err != nil {
 			return err
 		}
+	}
+	return r.JSON(r.attendeeRecord(v.(*pb.Attendee)))
+}
+
+var errOthersPlace = &httpapi.Error{Status: 403, Text: "attendees say themselves where they sit"}
+
+// setPlace is for the attendee alone, and with it they change nothing else.
+func (r *Request) setPlace(body []byte, place *string) error {
+	var given map[string]any
+	if err := wire.Decode(body, &given); err != nil {
+		return err
+	}
+	delete(given, "place")
+	switch {
+	case len(given) > 0:
+		return errForbidden
+	case place == nil:
+		return wire.Invalid("place is required: a text, which may be empty")
+	}
+	v, err := r.do(codelab.SetPlace{Place: *place})
+	if err != nil {
+		return err
 	}
 	return r.JSON(r.attendeeRecord(v.(*pb.Attendee)))
 }

@@ -19,6 +19,8 @@ type chatRecord struct {
 	MsgType    string  `json:"msg_type"`
 	TargetID   *string `json:"target_id"`
 	CreatedAt  string  `json:"created_at"`
+	// Person is who of those who lead and share an id has said it.
+	Person *string `json:"person"`
 }
 
 func toChat(lab string, m *pb.ChatMessage) chatRecord {
@@ -29,7 +31,7 @@ func toChat(lab string, m *pb.ChatMessage) chatRecord {
 	case m.TargetId != "":
 		kind = "dm"
 	}
-	return chatRecord{m.Id, lab, m.SenderId, m.SenderName, m.Message, kind, wire.OrNull(m.TargetId), wire.Stamp(m.CreatedAt)}
+	return chatRecord{m.Id, lab, m.SenderId, m.SenderName, m.Message, kind, wire.OrNull(m.TargetId), wire.Stamp(m.CreatedAt), wire.OrNull(m.Leader)}
 }
 
 // defaultHistory is how many messages a page has when nobody says.

@@ -19,6 +19,12 @@ type helpRecord struct {
 	ClaimedBy    *string `json:"claimed_by"`
 	ResolvedAt   *string `json:"resolved_at"`
 	Message      string  `json:"message"`
+	// Person is who of those who lead has claimed it; ClaimedBy is their name.
+	Person *string `json:"person"`
+	// Place is where who asked sits, null when they have not said so.
+	Place *string `json:"place"`
+	// Answer is what was answered in writing.
+	Answer *string `json:"answer"`
 }
 
 // ownHelpRecord is a request as who asked sees it.
@@ -48,7 +54,7 @@ var helpStatus = map[pb.HelpStatus]string{
 func toHelp(lab string, h *pb.HelpRequest) helpRecord {
 	return helpRecord{
 		h.Id, lab, h.AttendeeId, h.AttendeeName, h.StepNumber, helpStatus[h.Status], wire.Stamp(h.CreatedAt), wire.OrNull(h.ClaimedBy), wire.StampOrNull(h.ResolvedAt),
-		h.Message,
+		h.Message, wire.OrNull(h.Leader), wire.OrNull(h.Place), wire.OrNull(h.Answer),
 	}
 }
 
@@ -145,6 +151,38 @@ func claimHelp(r *Request) error {
 		return err
 	}
 	return r.JSON(toHelp(r.Codelab.ID(), v.(*pb.HelpRequest)))
+}
+
+func releaseHelp(r *Request) error {
+	var in struct {
+		Reason string `json:"reason"`
+	}
+	if err := r.decodeOptional(&in); err != nil {
+		return err
+	}
+	v, err := r.do(codelab.ReleaseHelp{HelpID: r.Param("help_id"), Reason: in.Reason})
+	if err != nil {
+		return err
+	}
+	return r.JSON(toHelp(r.Codelab.ID(), v.(*pb.HelpRequest)))
+}
+
+// answerHelp answers several requests with one message.
+func answerHelp(r *Request) error {
+	var in struct {
+		HelpIDs []string `json:"help_ids"`
+		Message *string  `json:"message"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Message == nil {
+		return wire.Invalid("message is required")
+	}
+	if _, err := r.do(codelab.AnswerHelp{HelpIDs: in.HelpIDs, Message: *in.Message}); err != nil {
+		return err
+	}
+	return r.ok()
 }
 
 func resolveHelp(r *Request) error {

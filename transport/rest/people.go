@@ -25,6 +25,8 @@ type personRecord struct {
 	LastSeen  *string  `json:"last_seen"`
 	SignIn    *string  `json:"sign_in"`
 	ExpiresAt *string  `json:"expires_at"`
+	// Link: the next sign-in at the identity provider with this login is theirs.
+	Link bool `json:"link,omitempty"`
 	// Invitation is there when it was just made.
 	Invitation *invitationRecord `json:"invitation,omitempty"`
 }
@@ -35,15 +37,22 @@ type invitationRecord struct {
 }
 
 func (a *API) recordOfPerson(v *people.View, p *peoplepb.Person) personRecord {
-	r := personRecord{
+	return personRecord{
 		ID: p.Id, Login: wire.OrNull(p.Login), Name: p.Name, Role: p.Role, Codelabs: append([]string{}, p.Codelabs...),
 		State: people.State(p, a.Now()), CreatedAt: wire.Stamp(p.CreatedAt), LastSeen: wire.StampOrNull(v.SeenAt(p.Id)),
-		ExpiresAt: wire.StampOrNull(p.ExpiresAt),
+		ExpiresAt: wire.StampOrNull(p.ExpiresAt), Link: p.Link, SignIn: signsIn(p),
 	}
-	if p.Password != "" {
-		r.SignIn = new("password")
+}
+
+// signsIn names how somebody signs in; nil before they can, and for helpers.
+func signsIn(p *peoplepb.Person) *string {
+	switch {
+	case p.Issuer != "" && p.Accepted:
+		return new("oidc")
+	case p.Password != "":
+		return new("password")
 	}
-	return r
+	return nil
 }
 
 // invited is a record with its new invitation. The token stands behind the # of the
@@ -84,8 +93,21 @@ func (r *Request) tellPeople(b people.Body) (*peoplepb.Person, *people.View, err
 	if r.api.Auth != nil { // a command of the binary while no server runs
 		r.api.Auth.Sweep()
 	}
+	if err := r.api.ReleaseClaims(h.View()); err != nil {
+		r.api.Logger.Warn("what somebody had claimed is released later", "error", err)
+	}
 	p, _ := v.(*peoplepb.Person)
 	return p, h.View(), nil
+}
+
+// ReleaseClaims lets the requests for help wait again that were claimed by people who
+// may not lead their codelab any more.
+func (a *API) ReleaseClaims(v *people.View) error {
+	now := a.Now()
+	return a.Workshops.ReleaseClaims(func(person, codelab string) bool {
+		p := v.Get(person)
+		return p != nil && !p.Disabled && !people.Over(p, now) && people.Leads(p, codelab)
+	})
 }
 
 // actorID names somebody who leads in the audit trail.
@@ -157,12 +179,13 @@ func updatePerson(r *Request) error {
 		Role     *string   `json:"role"`
 		Codelabs *[]string `json:"codelabs"`
 		Disabled *bool     `json:"disabled"`
+		Link     *bool     `json:"link"`
 	}
 	if err := r.decode(&in); err != nil {
 		return err
 	}
 	p, v, err := r.tellPeople(people.Update{
-		ID: r.Param("person_id"), Name: in.Name, Role: in.Role, Codelabs: in.Codelabs, Disabled: in.Disabled,
+		ID: r.Param("person_id"), Name: in.Name, Role: in.Role, Codelabs: in.Codelabs, Disabled: in.Disabled, Link: in.Link,
 	})
 	if err != nil {
 		return err
@@ -251,6 +274,9 @@ func acceptInvitation(r *Request) error {
 		return errNoInvitation
 	}
 	if !people.Helper(p) {
+		if r.api.OwnerPassword {
+			return errNoPasswords
+		}
 		if err := password.Check("password", in.Password, p.Login); err != nil {
 			return err
 		}

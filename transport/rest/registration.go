@@ -47,7 +47,7 @@ func registerAttendee(r *Request) error {
 			return httpapi.ErrTooMany(wait)
 		}
 	}
-	in.PINHash, in.NameReserved = a.Auth.PINHash(lab, code), a.Auth.Reserved(in.Name)
+	in.PINHash, in.NameReserved = a.Auth.PINHash(lab, code), a.Auth.Reserved(lab, in.Name)
 	v, err := r.do(in)
 	who := r.sameAgain(in.Name, err)
 	if who == nil && code != "" && errors.Is(err, codelab.ErrNameTaken) {
@@ -124,6 +124,7 @@ func (r *Request) registration() (_ codelab.Register, code string, err error) {
 		Email    string  `json:"email"`
 		Code     string  `json:"code"`
 		JoinCode string  `json:"join_code"`
+		Place    string  `json:"place"`
 	}
 	if err = r.decode(&in); err == nil && in.Name == nil {
 		err = wire.Invalid("name is required")
@@ -134,7 +135,7 @@ func (r *Request) registration() (_ codelab.Register, code string, err error) {
 	if err != nil {
 		return codelab.Register{}, "", r.wasted(err)
 	}
-	return codelab.Register{Name: *in.Name, Email: in.Email, JoinCode: in.JoinCode}, code, nil
+	return codelab.Register{Name: *in.Name, Email: in.Email, JoinCode: in.JoinCode, Place: in.Place}, code, nil
 }
 
 // mayRegister takes a place in the buckets of the codelab and of the address,

@@ -74,6 +74,8 @@ const (
 // theirs with Config.Others.
 var operations = []Operation{
 	{Method: post, Path: "/login", Access: Anyone, Handle: logIn},
+	{Method: get, Path: "/login/oidc", Access: Anyone, Joins: true, Handle: beginSignIn},
+	{Method: get, Path: "/login/oidc/callback", Access: Anyone, Joins: true, Handle: finishSignIn},
 	{Method: get, Path: "/session", Access: Session, Handle: getSession},
 	{Method: post, Path: "/logout", Access: Anyone, Handle: logOut},
 	{Method: post, Path: "/admin/tokens", Access: OwnerOnly, Handle: createToken},
@@ -134,7 +136,7 @@ var operations = []Operation{
 	{Method: get, Path: "/codelabs/{id}/attendees", Access: CodelabMember, Assistants: true, Handle: getAttendees},
 	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Assistants: true, Handle: getAttendee},
 	{Method: get, Path: "/codelabs/{id}/presence", Access: CodelabAdmin, Assistants: true, Handle: getPresence},
-	{Method: put, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabAdmin, Assistants: true, Handle: updateAttendee},
+	{Method: put, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Assistants: true, Handle: updateAttendee},
 	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}", Access: CodelabMember, Handle: removeAttendee},
 	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/export", Access: CodelabMember, Upload: true, Handle: exportAttendee},
 	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/reset-pin", Access: CodelabAdmin, Handle: resetPIN},
@@ -146,6 +148,8 @@ var operations = []Operation{
 	{Method: get, Path: "/codelabs/{id}/help", Access: CodelabMember, Assistants: true, Handle: getHelp},
 	{Method: post, Path: "/codelabs/{id}/help/{help_id}/claim", Access: CodelabAdmin, Assistants: true, Handle: claimHelp},
 	{Method: post, Path: "/codelabs/{id}/help/{help_id}/resolve", Access: CodelabMember, Assistants: true, Handle: resolveHelp},
+	{Method: post, Path: "/codelabs/{id}/help/{help_id}/release", Access: CodelabAdmin, Assistants: true, Handle: releaseHelp},
+	{Method: post, Path: "/codelabs/{id}/help/answer", Access: CodelabAdmin, Assistants: true, Handle: answerHelp},
 	{Method: post, Path: "/codelabs/{id}/feedback", Access: CodelabAttendee, Handle: giveFeedback},
 	{Method: get, Path: "/codelabs/{id}/feedback", Access: CodelabAdmin, Assistants: true, Handle: getFeedback},
 

@@ -23,6 +23,8 @@ type pointerRecord struct {
 	StepNumber int32  `json:"step_number"`
 	Hints      bool   `json:"hints"`
 	By         string `json:"by"`
+	// Person is whose name By is.
+	Person *string `json:"person"`
 }
 
 func toTaught(v *codelab.View, m *pb.Codelab, admin bool) taughtRecord {
@@ -31,7 +33,7 @@ func toTaught(v *codelab.View, m *pb.Codelab, admin bool) taughtRecord {
 		out.Pin = &pinRecord{p.Message, wire.Stamp(p.At)}
 	}
 	if p := v.Pointer; p != nil {
-		out.Pointer = &pointerRecord{p.StepNumber, p.Hints, p.By}
+		out.Pointer = &pointerRecord{p.StepNumber, p.Hints, p.By, wire.OrNull(p.Leader)}
 	}
 	return out
 }

@@ -17,6 +17,8 @@ type commentRecord struct {
 	AuthorName string `json:"author_name"`
 	Message    string `json:"message"`
 	CreatedAt  string `json:"created_at"`
+	// Person is who of those who lead and share an id has written it.
+	Person *string `json:"person"`
 }
 
 type threadRecord struct {
@@ -41,7 +43,7 @@ func toThread(lab string, t *pb.Thread, stale bool) threadRecord {
 		t.ContentHash, t.CreatedBy, wire.Stamp(t.CreatedAt), stale, make([]commentRecord, len(t.Messages)),
 	}
 	for i, m := range t.Messages {
-		out.Messages[i] = commentRecord{m.Id, t.Id, lab, m.AuthorRole, m.AuthorId, m.AuthorName, m.Message, wire.Stamp(m.CreatedAt)}
+		out.Messages[i] = commentRecord{m.Id, t.Id, lab, m.AuthorRole, m.AuthorId, m.AuthorName, m.Message, wire.Stamp(m.CreatedAt), wire.OrNull(m.Leader)}
 	}
 	return out
 }

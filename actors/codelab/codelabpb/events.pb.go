@@ -55,6 +55,8 @@ type Event struct {
 	//	*Event_FeedbackGiven
 	//	*Event_Pulsed
 	//	*Event_HelpOffered
+	//	*Event_HelpReleased
+	//	*Event_Placed
 	//	*Event_QuizzesReplaced
 	//	*Event_QuizSubmitted
 	//	*Event_ChatPosted
@@ -313,6 +315,24 @@ func (x *Event) GetHelpOffered() *HelpOffered {
 	if x != nil {
 		if x, ok := x.Body.(*Event_HelpOffered); ok {
 			return x.HelpOffered
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetHelpReleased() *HelpReleased {
+	if x != nil {
+		if x, ok := x.Body.(*Event_HelpReleased); ok {
+			return x.HelpReleased
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPlaced() *Placed {
+	if x != nil {
+		if x, ok := x.Body.(*Event_Placed); ok {
+			return x.Placed
 		}
 	}
 	return nil
@@ -582,6 +602,14 @@ type Event_HelpOffered struct {
 	HelpOffered *HelpOffered `protobuf:"bytes,35,opt,name=help_offered,json=helpOffered,proto3,oneof"`
 }
 
+type Event_HelpReleased struct {
+	HelpReleased *HelpReleased `protobuf:"bytes,36,opt,name=help_released,json=helpReleased,proto3,oneof"`
+}
+
+type Event_Placed struct {
+	Placed *Placed `protobuf:"bytes,37,opt,name=placed,proto3,oneof"`
+}
+
 type Event_QuizzesReplaced struct {
 	QuizzesReplaced *QuizzesReplaced `protobuf:"bytes,40,opt,name=quizzes_replaced,json=quizzesReplaced,proto3,oneof"`
 }
@@ -702,6 +730,10 @@ func (*Event_FeedbackGiven) isEvent_Body() {}
 func (*Event_Pulsed) isEvent_Body() {}
 
 func (*Event_HelpOffered) isEvent_Body() {}
+
+func (*Event_HelpReleased) isEvent_Body() {}
+
+func (*Event_Placed) isEvent_Body() {}
 
 func (*Event_QuizzesReplaced) isEvent_Body() {}
 
@@ -1598,13 +1630,15 @@ func (x *HelpOffered) GetRequest() *HelpRequest {
 }
 
 type HelpClaimed struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	HelpId        string                 `protobuf:"bytes,1,opt,name=help_id,json=helpId,proto3" json:"help_id,omitempty"`
-	By            string                 `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
-	AttendeeId    string                 `protobuf:"bytes,3,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	AttendeeName  string                 `protobuf:"bytes,4,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
-	StepNumber    int32                  `protobuf:"varint,5,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
-	Person        string                 `protobuf:"bytes,6,opt,name=person,proto3" json:"person,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	HelpId       string                 `protobuf:"bytes,1,opt,name=help_id,json=helpId,proto3" json:"help_id,omitempty"`
+	By           string                 `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
+	AttendeeId   string                 `protobuf:"bytes,3,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	AttendeeName string                 `protobuf:"bytes,4,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
+	StepNumber   int32                  `protobuf:"varint,5,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	Person       string                 `protobuf:"bytes,6,opt,name=person,proto3" json:"person,omitempty"`
+	// The account or person who leads; see ChatMessage.leader.
+	Leader        string `protobuf:"bytes,7,opt,name=leader,proto3" json:"leader,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1681,19 +1715,98 @@ func (x *HelpClaimed) GetPerson() string {
 	return ""
 }
 
+func (x *HelpClaimed) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
+}
+
+// Nobody comes any more: the request waits again, in its old place.
+type HelpReleased struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	HelpId       string                 `protobuf:"bytes,1,opt,name=help_id,json=helpId,proto3" json:"help_id,omitempty"`
+	AttendeeId   string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	AttendeeName string                 `protobuf:"bytes,3,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
+	// Why, in the words of who released it.
+	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HelpReleased) Reset() {
+	*x = HelpReleased{}
+	mi := &file_events_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HelpReleased) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HelpReleased) ProtoMessage() {}
+
+func (x *HelpReleased) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HelpReleased.ProtoReflect.Descriptor instead.
+func (*HelpReleased) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *HelpReleased) GetHelpId() string {
+	if x != nil {
+		return x.HelpId
+	}
+	return ""
+}
+
+func (x *HelpReleased) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *HelpReleased) GetAttendeeName() string {
+	if x != nil {
+		return x.AttendeeName
+	}
+	return ""
+}
+
+func (x *HelpReleased) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 type HelpResolved struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	HelpId        string                 `protobuf:"bytes,1,opt,name=help_id,json=helpId,proto3" json:"help_id,omitempty"`
-	AttendeeId    string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	AttendeeName  string                 `protobuf:"bytes,3,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
-	StepNumber    int32                  `protobuf:"varint,4,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	HelpId       string                 `protobuf:"bytes,1,opt,name=help_id,json=helpId,proto3" json:"help_id,omitempty"`
+	AttendeeId   string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	AttendeeName string                 `protobuf:"bytes,3,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
+	StepNumber   int32                  `protobuf:"varint,4,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
+	// What was answered, when it was answered in writing.
+	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *HelpResolved) Reset() {
 	*x = HelpResolved{}
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1705,7 +1818,7 @@ func (x *HelpResolved) String() string {
 func (*HelpResolved) ProtoMessage() {}
 
 func (x *HelpResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1718,7 +1831,7 @@ func (x *HelpResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpResolved.ProtoReflect.Descriptor instead.
 func (*HelpResolved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{19}
+	return file_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *HelpResolved) GetHelpId() string {
@@ -1749,6 +1862,66 @@ func (x *HelpResolved) GetStepNumber() int32 {
 	return 0
 }
 
+func (x *HelpResolved) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+// Where an attendee sits; an empty place for no longer.
+type Placed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	Place         string                 `protobuf:"bytes,2,opt,name=place,proto3" json:"place,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Placed) Reset() {
+	*x = Placed{}
+	mi := &file_events_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Placed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Placed) ProtoMessage() {}
+
+func (x *Placed) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Placed.ProtoReflect.Descriptor instead.
+func (*Placed) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Placed) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *Placed) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
 type FeedbackGiven struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Feedback      *Feedback              `protobuf:"bytes,1,opt,name=feedback,proto3" json:"feedback,omitempty"`
@@ -1758,7 +1931,7 @@ type FeedbackGiven struct {
 
 func (x *FeedbackGiven) Reset() {
 	*x = FeedbackGiven{}
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +1943,7 @@ func (x *FeedbackGiven) String() string {
 func (*FeedbackGiven) ProtoMessage() {}
 
 func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +1956,7 @@ func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedbackGiven.ProtoReflect.Descriptor instead.
 func (*FeedbackGiven) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{20}
+	return file_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *FeedbackGiven) GetFeedback() *Feedback {
@@ -1802,7 +1975,7 @@ type QuizzesReplaced struct {
 
 func (x *QuizzesReplaced) Reset() {
 	*x = QuizzesReplaced{}
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1814,7 +1987,7 @@ func (x *QuizzesReplaced) String() string {
 func (*QuizzesReplaced) ProtoMessage() {}
 
 func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1827,7 +2000,7 @@ func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizzesReplaced.ProtoReflect.Descriptor instead.
 func (*QuizzesReplaced) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{21}
+	return file_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *QuizzesReplaced) GetQuizzes() []*Quiz {
@@ -1847,7 +2020,7 @@ type QuizSubmitted struct {
 
 func (x *QuizSubmitted) Reset() {
 	*x = QuizSubmitted{}
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1859,7 +2032,7 @@ func (x *QuizSubmitted) String() string {
 func (*QuizSubmitted) ProtoMessage() {}
 
 func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1872,7 +2045,7 @@ func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizSubmitted.ProtoReflect.Descriptor instead.
 func (*QuizSubmitted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{22}
+	return file_events_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *QuizSubmitted) GetAttendeeId() string {
@@ -1898,7 +2071,7 @@ type ChatPosted struct {
 
 func (x *ChatPosted) Reset() {
 	*x = ChatPosted{}
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1910,7 +2083,7 @@ func (x *ChatPosted) String() string {
 func (*ChatPosted) ProtoMessage() {}
 
 func (x *ChatPosted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1923,7 +2096,7 @@ func (x *ChatPosted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatPosted.ProtoReflect.Descriptor instead.
 func (*ChatPosted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{23}
+	return file_events_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ChatPosted) GetMessage() *ChatMessage {
@@ -1942,7 +2115,7 @@ type ChatDeleted struct {
 
 func (x *ChatDeleted) Reset() {
 	*x = ChatDeleted{}
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1954,7 +2127,7 @@ func (x *ChatDeleted) String() string {
 func (*ChatDeleted) ProtoMessage() {}
 
 func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1967,7 +2140,7 @@ func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatDeleted.ProtoReflect.Descriptor instead.
 func (*ChatDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{24}
+	return file_events_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ChatDeleted) GetMessageId() string {
@@ -1987,7 +2160,7 @@ type ChatGone struct {
 
 func (x *ChatGone) Reset() {
 	*x = ChatGone{}
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1999,7 +2172,7 @@ func (x *ChatGone) String() string {
 func (*ChatGone) ProtoMessage() {}
 
 func (x *ChatGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2012,7 +2185,7 @@ func (x *ChatGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatGone.ProtoReflect.Descriptor instead.
 func (*ChatGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{25}
+	return file_events_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ChatGone) GetMessageId() string {
@@ -2031,7 +2204,7 @@ type ThreadCreated struct {
 
 func (x *ThreadCreated) Reset() {
 	*x = ThreadCreated{}
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2043,7 +2216,7 @@ func (x *ThreadCreated) String() string {
 func (*ThreadCreated) ProtoMessage() {}
 
 func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2056,7 +2229,7 @@ func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadCreated.ProtoReflect.Descriptor instead.
 func (*ThreadCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{26}
+	return file_events_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ThreadCreated) GetThread() *Thread {
@@ -2078,7 +2251,7 @@ type CommentAdded struct {
 
 func (x *CommentAdded) Reset() {
 	*x = CommentAdded{}
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2090,7 +2263,7 @@ func (x *CommentAdded) String() string {
 func (*CommentAdded) ProtoMessage() {}
 
 func (x *CommentAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2103,7 +2276,7 @@ func (x *CommentAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentAdded.ProtoReflect.Descriptor instead.
 func (*CommentAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{27}
+	return file_events_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *CommentAdded) GetThreadId() string {
@@ -2147,7 +2320,7 @@ type CommentDeleted struct {
 
 func (x *CommentDeleted) Reset() {
 	*x = CommentDeleted{}
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2159,7 +2332,7 @@ func (x *CommentDeleted) String() string {
 func (*CommentDeleted) ProtoMessage() {}
 
 func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2172,7 +2345,7 @@ func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentDeleted.ProtoReflect.Descriptor instead.
 func (*CommentDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{28}
+	return file_events_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *CommentDeleted) GetThreadId() string {
@@ -2223,7 +2396,7 @@ type CommentsGone struct {
 
 func (x *CommentsGone) Reset() {
 	*x = CommentsGone{}
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2235,7 +2408,7 @@ func (x *CommentsGone) String() string {
 func (*CommentsGone) ProtoMessage() {}
 
 func (x *CommentsGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2248,7 +2421,7 @@ func (x *CommentsGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentsGone.ProtoReflect.Descriptor instead.
 func (*CommentsGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{29}
+	return file_events_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CommentsGone) GetThreadId() string {
@@ -2284,7 +2457,7 @@ type RetentionApplied struct {
 
 func (x *RetentionApplied) Reset() {
 	*x = RetentionApplied{}
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2296,7 +2469,7 @@ func (x *RetentionApplied) String() string {
 func (*RetentionApplied) ProtoMessage() {}
 
 func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2309,7 +2482,7 @@ func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionApplied.ProtoReflect.Descriptor instead.
 func (*RetentionApplied) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{30}
+	return file_events_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RetentionApplied) GetEmailsBefore() int64 {
@@ -2334,7 +2507,7 @@ type Erased struct {
 
 func (x *Erased) Reset() {
 	*x = Erased{}
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2346,7 +2519,7 @@ func (x *Erased) String() string {
 func (*Erased) ProtoMessage() {}
 
 func (x *Erased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2359,7 +2532,7 @@ func (x *Erased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erased.ProtoReflect.Descriptor instead.
 func (*Erased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{31}
+	return file_events_proto_rawDescGZIP(), []int{33}
 }
 
 type MaterialAdded struct {
@@ -2371,7 +2544,7 @@ type MaterialAdded struct {
 
 func (x *MaterialAdded) Reset() {
 	*x = MaterialAdded{}
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2383,7 +2556,7 @@ func (x *MaterialAdded) String() string {
 func (*MaterialAdded) ProtoMessage() {}
 
 func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2396,7 +2569,7 @@ func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialAdded.ProtoReflect.Descriptor instead.
 func (*MaterialAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{32}
+	return file_events_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *MaterialAdded) GetMaterial() *Material {
@@ -2415,7 +2588,7 @@ type MaterialDeleted struct {
 
 func (x *MaterialDeleted) Reset() {
 	*x = MaterialDeleted{}
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2427,7 +2600,7 @@ func (x *MaterialDeleted) String() string {
 func (*MaterialDeleted) ProtoMessage() {}
 
 func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2440,7 +2613,7 @@ func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialDeleted.ProtoReflect.Descriptor instead.
 func (*MaterialDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{33}
+	return file_events_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *MaterialDeleted) GetMaterialId() string {
@@ -2459,7 +2632,7 @@ type SubmissionAdded struct {
 
 func (x *SubmissionAdded) Reset() {
 	*x = SubmissionAdded{}
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2471,7 +2644,7 @@ func (x *SubmissionAdded) String() string {
 func (*SubmissionAdded) ProtoMessage() {}
 
 func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2484,7 +2657,7 @@ func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionAdded.ProtoReflect.Descriptor instead.
 func (*SubmissionAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{34}
+	return file_events_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *SubmissionAdded) GetSubmission() *Submission {
@@ -2503,7 +2676,7 @@ type SubmissionDeleted struct {
 
 func (x *SubmissionDeleted) Reset() {
 	*x = SubmissionDeleted{}
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2515,7 +2688,7 @@ func (x *SubmissionDeleted) String() string {
 func (*SubmissionDeleted) ProtoMessage() {}
 
 func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2528,7 +2701,7 @@ func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionDeleted.ProtoReflect.Descriptor instead.
 func (*SubmissionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{35}
+	return file_events_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SubmissionDeleted) GetSubmissionId() string {
@@ -2547,7 +2720,7 @@ type ConversationSaved struct {
 
 func (x *ConversationSaved) Reset() {
 	*x = ConversationSaved{}
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2559,7 +2732,7 @@ func (x *ConversationSaved) String() string {
 func (*ConversationSaved) ProtoMessage() {}
 
 func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2572,7 +2745,7 @@ func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationSaved.ProtoReflect.Descriptor instead.
 func (*ConversationSaved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{36}
+	return file_events_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ConversationSaved) GetConversation() *Conversation {
@@ -2592,7 +2765,7 @@ type AIUsed struct {
 
 func (x *AIUsed) Reset() {
 	*x = AIUsed{}
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2604,7 +2777,7 @@ func (x *AIUsed) String() string {
 func (*AIUsed) ProtoMessage() {}
 
 func (x *AIUsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2617,7 +2790,7 @@ func (x *AIUsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsed.ProtoReflect.Descriptor instead.
 func (*AIUsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{37}
+	return file_events_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *AIUsed) GetUsage() *usage.AIUsage {
@@ -2636,7 +2809,7 @@ type WorkspaceCreated struct {
 
 func (x *WorkspaceCreated) Reset() {
 	*x = WorkspaceCreated{}
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2648,7 +2821,7 @@ func (x *WorkspaceCreated) String() string {
 func (*WorkspaceCreated) ProtoMessage() {}
 
 func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2661,7 +2834,7 @@ func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceCreated.ProtoReflect.Descriptor instead.
 func (*WorkspaceCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{38}
+	return file_events_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WorkspaceCreated) GetWorkspace() *Workspace {
@@ -2681,7 +2854,7 @@ type WorkspaceChanged struct {
 
 func (x *WorkspaceChanged) Reset() {
 	*x = WorkspaceChanged{}
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2693,7 +2866,7 @@ func (x *WorkspaceChanged) String() string {
 func (*WorkspaceChanged) ProtoMessage() {}
 
 func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2706,7 +2879,7 @@ func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceChanged.ProtoReflect.Descriptor instead.
 func (*WorkspaceChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{39}
+	return file_events_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *WorkspaceChanged) GetHead() *WorkspaceHead {
@@ -2724,7 +2897,7 @@ type WorkspaceDeleted struct {
 
 func (x *WorkspaceDeleted) Reset() {
 	*x = WorkspaceDeleted{}
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2736,7 +2909,7 @@ func (x *WorkspaceDeleted) String() string {
 func (*WorkspaceDeleted) ProtoMessage() {}
 
 func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2749,14 +2922,14 @@ func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceDeleted.ProtoReflect.Descriptor instead.
 func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{40}
+	return file_events_proto_rawDescGZIP(), []int{42}
 }
 
 var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\x99\x16\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\x98\x17\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -2786,7 +2959,9 @@ const file_events_proto_rawDesc = "" +
 	"\rhelp_resolved\x18  \x01(\v2 .atelier.codelab.v1.HelpResolvedH\x00R\fhelpResolved\x12J\n" +
 	"\x0efeedback_given\x18! \x01(\v2!.atelier.codelab.v1.FeedbackGivenH\x00R\rfeedbackGiven\x124\n" +
 	"\x06pulsed\x18\" \x01(\v2\x1a.atelier.codelab.v1.PulsedH\x00R\x06pulsed\x12D\n" +
-	"\fhelp_offered\x18# \x01(\v2\x1f.atelier.codelab.v1.HelpOfferedH\x00R\vhelpOffered\x12P\n" +
+	"\fhelp_offered\x18# \x01(\v2\x1f.atelier.codelab.v1.HelpOfferedH\x00R\vhelpOffered\x12G\n" +
+	"\rhelp_released\x18$ \x01(\v2 .atelier.codelab.v1.HelpReleasedH\x00R\fhelpReleased\x124\n" +
+	"\x06placed\x18% \x01(\v2\x1a.atelier.codelab.v1.PlacedH\x00R\x06placed\x12P\n" +
 	"\x10quizzes_replaced\x18( \x01(\v2#.atelier.codelab.v1.QuizzesReplacedH\x00R\x0fquizzesReplaced\x12J\n" +
 	"\x0equiz_submitted\x18) \x01(\v2!.atelier.codelab.v1.QuizSubmittedH\x00R\rquizSubmitted\x12A\n" +
 	"\vchat_posted\x182 \x01(\v2\x1e.atelier.codelab.v1.ChatPostedH\x00R\n" +
@@ -2868,7 +3043,7 @@ const file_events_proto_rawDesc = "" +
 	"\tHelpAsked\x129\n" +
 	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest:\x04\xb8\xbb\x18\x01\"N\n" +
 	"\vHelpOffered\x129\n" +
-	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest:\x04\xb8\xbb\x18\x01\"\xc1\x01\n" +
+	"\arequest\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.HelpRequestR\arequest:\x04\xb8\xbb\x18\x01\"\xd9\x01\n" +
 	"\vHelpClaimed\x12\x17\n" +
 	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\x12\x0e\n" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12%\n" +
@@ -2877,14 +3052,26 @@ const file_events_proto_rawDesc = "" +
 	"\rattendee_name\x18\x04 \x01(\tR\fattendeeName\x12\x1f\n" +
 	"\vstep_number\x18\x05 \x01(\x05R\n" +
 	"stepNumber\x12\x16\n" +
-	"\x06person\x18\x06 \x01(\tR\x06person:\x04\xb8\xbb\x18\x01\"\x9a\x01\n" +
+	"\x06person\x18\x06 \x01(\tR\x06person\x12\x16\n" +
+	"\x06leader\x18\a \x01(\tR\x06leader:\x04\xb8\xbb\x18\x01\"\x91\x01\n" +
+	"\fHelpReleased\x12\x17\n" +
+	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\x12%\n" +
+	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId\x12#\n" +
+	"\rattendee_name\x18\x03 \x01(\tR\fattendeeName\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason:\x04\xb8\xbb\x18\x01\"\xb4\x01\n" +
 	"\fHelpResolved\x12\x17\n" +
 	"\ahelp_id\x18\x01 \x01(\tR\x06helpId\x12%\n" +
 	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12#\n" +
 	"\rattendee_name\x18\x03 \x01(\tR\fattendeeName\x12\x1f\n" +
 	"\vstep_number\x18\x04 \x01(\x05R\n" +
-	"stepNumber:\x04\xb8\xbb\x18\x01\"I\n" +
+	"stepNumber\x12\x18\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage:\x04\xb8\xbb\x18\x01\"K\n" +
+	"\x06Placed\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId\x12\x14\n" +
+	"\x05place\x18\x02 \x01(\tR\x05place:\x04\xb8\xbb\x18\x01\"I\n" +
 	"\rFeedbackGiven\x128\n" +
 	"\bfeedback\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.FeedbackR\bfeedback\"K\n" +
 	"\x0fQuizzesReplaced\x122\n" +
@@ -2961,7 +3148,7 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
 	(*Created)(nil),           // 1: atelier.codelab.v1.Created
@@ -2982,46 +3169,48 @@ var file_events_proto_goTypes = []any{
 	(*HelpAsked)(nil),         // 16: atelier.codelab.v1.HelpAsked
 	(*HelpOffered)(nil),       // 17: atelier.codelab.v1.HelpOffered
 	(*HelpClaimed)(nil),       // 18: atelier.codelab.v1.HelpClaimed
-	(*HelpResolved)(nil),      // 19: atelier.codelab.v1.HelpResolved
-	(*FeedbackGiven)(nil),     // 20: atelier.codelab.v1.FeedbackGiven
-	(*QuizzesReplaced)(nil),   // 21: atelier.codelab.v1.QuizzesReplaced
-	(*QuizSubmitted)(nil),     // 22: atelier.codelab.v1.QuizSubmitted
-	(*ChatPosted)(nil),        // 23: atelier.codelab.v1.ChatPosted
-	(*ChatDeleted)(nil),       // 24: atelier.codelab.v1.ChatDeleted
-	(*ChatGone)(nil),          // 25: atelier.codelab.v1.ChatGone
-	(*ThreadCreated)(nil),     // 26: atelier.codelab.v1.ThreadCreated
-	(*CommentAdded)(nil),      // 27: atelier.codelab.v1.CommentAdded
-	(*CommentDeleted)(nil),    // 28: atelier.codelab.v1.CommentDeleted
-	(*CommentsGone)(nil),      // 29: atelier.codelab.v1.CommentsGone
-	(*RetentionApplied)(nil),  // 30: atelier.codelab.v1.RetentionApplied
-	(*Erased)(nil),            // 31: atelier.codelab.v1.Erased
-	(*MaterialAdded)(nil),     // 32: atelier.codelab.v1.MaterialAdded
-	(*MaterialDeleted)(nil),   // 33: atelier.codelab.v1.MaterialDeleted
-	(*SubmissionAdded)(nil),   // 34: atelier.codelab.v1.SubmissionAdded
-	(*SubmissionDeleted)(nil), // 35: atelier.codelab.v1.SubmissionDeleted
-	(*ConversationSaved)(nil), // 36: atelier.codelab.v1.ConversationSaved
-	(*AIUsed)(nil),            // 37: atelier.codelab.v1.AIUsed
-	(*WorkspaceCreated)(nil),  // 38: atelier.codelab.v1.WorkspaceCreated
-	(*WorkspaceChanged)(nil),  // 39: atelier.codelab.v1.WorkspaceChanged
-	(*WorkspaceDeleted)(nil),  // 40: atelier.codelab.v1.WorkspaceDeleted
-	(*Codelab)(nil),           // 41: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 42: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 43: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 44: atelier.codelab.v1.Material
-	(*Pointer)(nil),           // 45: atelier.codelab.v1.Pointer
-	(PulseState)(0),           // 46: atelier.codelab.v1.PulseState
-	(*Attendee)(nil),          // 47: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 48: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 49: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 50: atelier.codelab.v1.QuizAnswer
-	(*ChatMessage)(nil),       // 51: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 52: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 53: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 54: atelier.codelab.v1.Submission
-	(*Conversation)(nil),      // 55: atelier.codelab.v1.Conversation
-	(*usage.AIUsage)(nil),     // 56: atelier.usage.v1.AIUsage
-	(*Workspace)(nil),         // 57: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),     // 58: atelier.codelab.v1.WorkspaceHead
+	(*HelpReleased)(nil),      // 19: atelier.codelab.v1.HelpReleased
+	(*HelpResolved)(nil),      // 20: atelier.codelab.v1.HelpResolved
+	(*Placed)(nil),            // 21: atelier.codelab.v1.Placed
+	(*FeedbackGiven)(nil),     // 22: atelier.codelab.v1.FeedbackGiven
+	(*QuizzesReplaced)(nil),   // 23: atelier.codelab.v1.QuizzesReplaced
+	(*QuizSubmitted)(nil),     // 24: atelier.codelab.v1.QuizSubmitted
+	(*ChatPosted)(nil),        // 25: atelier.codelab.v1.ChatPosted
+	(*ChatDeleted)(nil),       // 26: atelier.codelab.v1.ChatDeleted
+	(*ChatGone)(nil),          // 27: atelier.codelab.v1.ChatGone
+	(*ThreadCreated)(nil),     // 28: atelier.codelab.v1.ThreadCreated
+	(*CommentAdded)(nil),      // 29: atelier.codelab.v1.CommentAdded
+	(*CommentDeleted)(nil),    // 30: atelier.codelab.v1.CommentDeleted
+	(*CommentsGone)(nil),      // 31: atelier.codelab.v1.CommentsGone
+	(*RetentionApplied)(nil),  // 32: atelier.codelab.v1.RetentionApplied
+	(*Erased)(nil),            // 33: atelier.codelab.v1.Erased
+	(*MaterialAdded)(nil),     // 34: atelier.codelab.v1.MaterialAdded
+	(*MaterialDeleted)(nil),   // 35: atelier.codelab.v1.MaterialDeleted
+	(*SubmissionAdded)(nil),   // 36: atelier.codelab.v1.SubmissionAdded
+	(*SubmissionDeleted)(nil), // 37: atelier.codelab.v1.SubmissionDeleted
+	(*ConversationSaved)(nil), // 38: atelier.codelab.v1.ConversationSaved
+	(*AIUsed)(nil),            // 39: atelier.codelab.v1.AIUsed
+	(*WorkspaceCreated)(nil),  // 40: atelier.codelab.v1.WorkspaceCreated
+	(*WorkspaceChanged)(nil),  // 41: atelier.codelab.v1.WorkspaceChanged
+	(*WorkspaceDeleted)(nil),  // 42: atelier.codelab.v1.WorkspaceDeleted
+	(*Codelab)(nil),           // 43: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 44: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 45: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 46: atelier.codelab.v1.Material
+	(*Pointer)(nil),           // 47: atelier.codelab.v1.Pointer
+	(PulseState)(0),           // 48: atelier.codelab.v1.PulseState
+	(*Attendee)(nil),          // 49: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 50: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 51: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 52: atelier.codelab.v1.QuizAnswer
+	(*ChatMessage)(nil),       // 53: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 54: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 55: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 56: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 57: atelier.codelab.v1.Conversation
+	(*usage.AIUsage)(nil),     // 58: atelier.usage.v1.AIUsage
+	(*Workspace)(nil),         // 59: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 60: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
@@ -3040,58 +3229,60 @@ var file_events_proto_depIdxs = []int32{
 	15, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
 	16, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
 	18, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
-	19, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
-	20, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
+	20, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
+	22, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
 	7,  // 18: atelier.codelab.v1.Event.pulsed:type_name -> atelier.codelab.v1.Pulsed
 	17, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
-	21, // 20: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
-	22, // 21: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
-	23, // 22: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
-	24, // 23: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
-	25, // 24: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
-	26, // 25: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
-	27, // 26: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
-	28, // 27: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
-	29, // 28: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
-	30, // 29: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
-	31, // 30: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
-	32, // 31: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
-	33, // 32: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
-	34, // 33: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
-	35, // 34: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
-	36, // 35: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
-	37, // 36: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
-	38, // 37: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
-	39, // 38: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
-	40, // 39: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
-	41, // 40: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	42, // 41: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	43, // 42: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	44, // 43: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	41, // 44: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	42, // 45: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	45, // 46: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
-	46, // 47: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
-	47, // 48: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	48, // 49: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	48, // 50: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
-	49, // 51: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	43, // 52: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	50, // 53: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	51, // 54: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	52, // 55: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	53, // 56: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	44, // 57: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	54, // 58: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	55, // 59: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	56, // 60: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
-	57, // 61: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
-	58, // 62: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
-	63, // [63:63] is the sub-list for method output_type
-	63, // [63:63] is the sub-list for method input_type
-	63, // [63:63] is the sub-list for extension type_name
-	63, // [63:63] is the sub-list for extension extendee
-	0,  // [0:63] is the sub-list for field type_name
+	19, // 20: atelier.codelab.v1.Event.help_released:type_name -> atelier.codelab.v1.HelpReleased
+	21, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
+	23, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
+	24, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
+	25, // 24: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
+	26, // 25: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
+	27, // 26: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
+	28, // 27: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
+	29, // 28: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
+	30, // 29: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
+	31, // 30: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
+	32, // 31: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
+	33, // 32: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
+	34, // 33: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
+	35, // 34: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
+	36, // 35: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
+	37, // 36: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
+	38, // 37: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
+	39, // 38: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
+	40, // 39: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
+	41, // 40: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
+	42, // 41: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
+	43, // 42: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	44, // 43: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	45, // 44: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	46, // 45: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	43, // 46: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	44, // 47: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	47, // 48: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
+	48, // 49: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
+	49, // 50: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	50, // 51: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	50, // 52: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
+	51, // 53: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	45, // 54: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	52, // 55: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	53, // 56: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	54, // 57: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	55, // 58: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	46, // 59: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	56, // 60: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	57, // 61: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	58, // 62: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
+	59, // 63: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	60, // 64: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	65, // [65:65] is the sub-list for method output_type
+	65, // [65:65] is the sub-list for method input_type
+	65, // [65:65] is the sub-list for extension type_name
+	65, // [65:65] is the sub-list for extension extendee
+	0,  // [0:65] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -3122,6 +3313,8 @@ func file_events_proto_init() {
 		(*Event_FeedbackGiven)(nil),
 		(*Event_Pulsed)(nil),
 		(*Event_HelpOffered)(nil),
+		(*Event_HelpReleased)(nil),
+		(*Event_Placed)(nil),
 		(*Event_QuizzesReplaced)(nil),
 		(*Event_QuizSubmitted)(nil),
 		(*Event_ChatPosted)(nil),
@@ -3149,7 +3342,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   41,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -76,6 +76,12 @@ func (m *Event) EncodedSize() (n int) {
 	if v, ok := m.Body.(*Event_HelpOffered); ok {
 		n += pbwire.SizeGivenText(35, v.HelpOffered.EncodedSize())
 	}
+	if v, ok := m.Body.(*Event_HelpReleased); ok {
+		n += pbwire.SizeGivenText(36, v.HelpReleased.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_Placed); ok {
+		n += pbwire.SizeGivenText(37, v.Placed.EncodedSize())
+	}
 	if v, ok := m.Body.(*Event_QuizzesReplaced); ok {
 		n += pbwire.SizeGivenText(40, v.QuizzesReplaced.EncodedSize())
 	}
@@ -244,6 +250,16 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		end := at
 		at = v.QuizzesReplaced.WriteBack(b, at)
 		at = pbwire.PutLen(b, at, 40, end)
+	}
+	if v, ok := m.Body.(*Event_Placed); ok {
+		end := at
+		at = v.Placed.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 37, end)
+	}
+	if v, ok := m.Body.(*Event_HelpReleased); ok {
+		end := at
+		at = v.HelpReleased.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 36, end)
 	}
 	if v, ok := m.Body.(*Event_HelpOffered); ok {
 		end := at
@@ -442,6 +458,14 @@ func (m *Event) Decode(b []byte) error {
 			v := &HelpOffered{}
 			r.Inner(v)
 			m.Body = &Event_HelpOffered{HelpOffered: v}
+		case 36:
+			v := &HelpReleased{}
+			r.Inner(v)
+			m.Body = &Event_HelpReleased{HelpReleased: v}
+		case 37:
+			v := &Placed{}
+			r.Inner(v)
+			m.Body = &Event_Placed{Placed: v}
 		case 40:
 			v := &QuizzesReplaced{}
 			r.Inner(v)
@@ -1434,6 +1458,7 @@ func (m *HelpClaimed) EncodedSize() (n int) {
 	n += pbwire.SizeText(4, len(m.AttendeeName))
 	n += pbwire.SizeUint(5, uint64(m.StepNumber))
 	n += pbwire.SizeText(6, len(m.Person))
+	n += pbwire.SizeText(7, len(m.Leader))
 	return n + len(m.unknownFields)
 }
 
@@ -1443,6 +1468,7 @@ func (m *HelpClaimed) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 7, m.Leader)
 	at = pbwire.PutText(b, at, 6, m.Person)
 	at = pbwire.PutUint(b, at, 5, uint64(m.StepNumber))
 	at = pbwire.PutText(b, at, 4, m.AttendeeName)
@@ -1469,6 +1495,8 @@ func (m *HelpClaimed) Decode(b []byte) error {
 			m.StepNumber = int32(r.Uint())
 		case 6:
 			m.Person = r.Text()
+		case 7:
+			m.Leader = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -1488,6 +1516,66 @@ func (m *HelpClaimed) Clone() *HelpClaimed {
 		AttendeeName:  m.AttendeeName,
 		StepNumber:    m.StepNumber,
 		Person:        m.Person,
+		Leader:        m.Leader,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *HelpReleased) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.HelpId))
+	n += pbwire.SizeText(2, len(m.AttendeeId))
+	n += pbwire.SizeText(3, len(m.AttendeeName))
+	n += pbwire.SizeText(4, len(m.Reason))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *HelpReleased) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 4, m.Reason)
+	at = pbwire.PutText(b, at, 3, m.AttendeeName)
+	at = pbwire.PutText(b, at, 2, m.AttendeeId)
+	at = pbwire.PutText(b, at, 1, m.HelpId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *HelpReleased) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.HelpId = r.Text()
+		case 2:
+			m.AttendeeId = r.Text()
+		case 3:
+			m.AttendeeName = r.Text()
+		case 4:
+			m.Reason = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *HelpReleased) Clone() *HelpReleased {
+	if m == nil {
+		return nil
+	}
+	return &HelpReleased{
+		HelpId:        m.HelpId,
+		AttendeeId:    m.AttendeeId,
+		AttendeeName:  m.AttendeeName,
+		Reason:        m.Reason,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -1501,6 +1589,7 @@ func (m *HelpResolved) EncodedSize() (n int) {
 	n += pbwire.SizeText(2, len(m.AttendeeId))
 	n += pbwire.SizeText(3, len(m.AttendeeName))
 	n += pbwire.SizeUint(4, uint64(m.StepNumber))
+	n += pbwire.SizeText(5, len(m.Message))
 	return n + len(m.unknownFields)
 }
 
@@ -1510,6 +1599,7 @@ func (m *HelpResolved) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 5, m.Message)
 	at = pbwire.PutUint(b, at, 4, uint64(m.StepNumber))
 	at = pbwire.PutText(b, at, 3, m.AttendeeName)
 	at = pbwire.PutText(b, at, 2, m.AttendeeId)
@@ -1530,6 +1620,8 @@ func (m *HelpResolved) Decode(b []byte) error {
 			m.AttendeeName = r.Text()
 		case 4:
 			m.StepNumber = int32(r.Uint())
+		case 5:
+			m.Message = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -1547,6 +1639,56 @@ func (m *HelpResolved) Clone() *HelpResolved {
 		AttendeeId:    m.AttendeeId,
 		AttendeeName:  m.AttendeeName,
 		StepNumber:    m.StepNumber,
+		Message:       m.Message,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Placed) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.AttendeeId))
+	n += pbwire.SizeText(2, len(m.Place))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Placed) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.Place)
+	at = pbwire.PutText(b, at, 1, m.AttendeeId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Placed) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.AttendeeId = r.Text()
+		case 2:
+			m.Place = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Placed) Clone() *Placed {
+	if m == nil {
+		return nil
+	}
+	return &Placed{
+		AttendeeId:    m.AttendeeId,
+		Place:         m.Place,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -409,7 +409,9 @@ type Attendee struct {
 	// void.
 	Generation uint32 `protobuf:"varint,12,opt,name=generation,proto3" json:"generation,omitempty"`
 	// How they say they get on; absent when they have not said so on this step.
-	Pulse         *Pulse `protobuf:"bytes,13,opt,name=pulse,proto3" json:"pulse,omitempty"`
+	Pulse *Pulse `protobuf:"bytes,13,opt,name=pulse,proto3" json:"pulse,omitempty"`
+	// Where they sit, in their own words.
+	Place         string `protobuf:"bytes,14,opt,name=place,proto3" json:"place,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -535,6 +537,13 @@ func (x *Attendee) GetPulse() *Pulse {
 	return nil
 }
 
+func (x *Attendee) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
 type Pulse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	State PulseState             `protobuf:"varint,1,opt,name=state,proto3,enum=atelier.codelab.v1.PulseState" json:"state,omitempty"`
@@ -614,7 +623,10 @@ type ChatMessage struct {
 	TargetId  string `protobuf:"bytes,5,opt,name=target_id,json=targetId,proto3" json:"target_id,omitempty"`
 	CreatedAt int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// A facilitator says it to all, so that nobody misses it.
-	Broadcast     bool `protobuf:"varint,7,opt,name=broadcast,proto3" json:"broadcast,omitempty"`
+	Broadcast bool `protobuf:"varint,7,opt,name=broadcast,proto3" json:"broadcast,omitempty"`
+	// Who said it, among those who lead and share an id: the account of the owner, or
+	// a person's id. Empty for attendees, and where it was not noted yet.
+	Leader        string `protobuf:"bytes,8,opt,name=leader,proto3" json:"leader,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -698,6 +710,13 @@ func (x *ChatMessage) GetBroadcast() bool {
 	return false
 }
 
+func (x *ChatMessage) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
+}
+
 type HelpRequest struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	Id           string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -714,7 +733,13 @@ type HelpRequest struct {
 	Message   string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
 	ClaimedAt int64  `protobuf:"varint,11,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
 	// It was offered: nobody waited for it.
-	Offered       bool `protobuf:"varint,12,opt,name=offered,proto3" json:"offered,omitempty"`
+	Offered bool `protobuf:"varint,12,opt,name=offered,proto3" json:"offered,omitempty"`
+	// The account or person who claimed it; see ChatMessage.leader.
+	Leader string `protobuf:"bytes,13,opt,name=leader,proto3" json:"leader,omitempty"`
+	// Where who asked sits.
+	Place string `protobuf:"bytes,14,opt,name=place,proto3" json:"place,omitempty"`
+	// What was answered, when it was answered in writing.
+	Answer        string `protobuf:"bytes,15,opt,name=answer,proto3" json:"answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -833,6 +858,27 @@ func (x *HelpRequest) GetOffered() bool {
 	return false
 }
 
+func (x *HelpRequest) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
+}
+
+func (x *HelpRequest) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *HelpRequest) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
 // What stands above the chat for all.
 type Pin struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -894,7 +940,9 @@ type Pointer struct {
 	// The facilitator's name.
 	By string `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
 	// The hints of that step are open for all.
-	Hints         bool `protobuf:"varint,4,opt,name=hints,proto3" json:"hints,omitempty"`
+	Hints bool `protobuf:"varint,4,opt,name=hints,proto3" json:"hints,omitempty"`
+	// See ChatMessage.leader.
+	Leader        string `protobuf:"bytes,5,opt,name=leader,proto3" json:"leader,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -955,6 +1003,13 @@ func (x *Pointer) GetHints() bool {
 		return x.Hints
 	}
 	return false
+}
+
+func (x *Pointer) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
 }
 
 type Feedback struct {
@@ -1042,13 +1097,15 @@ func (x *Feedback) GetCreatedAt() int64 {
 }
 
 type Comment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	AuthorRole    string                 `protobuf:"bytes,2,opt,name=author_role,json=authorRole,proto3" json:"author_role,omitempty"`
-	AuthorId      string                 `protobuf:"bytes,3,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
-	AuthorName    string                 `protobuf:"bytes,4,opt,name=author_name,json=authorName,proto3" json:"author_name,omitempty"`
-	Message       string                 `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
-	CreatedAt     int64                  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Id         string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	AuthorRole string                 `protobuf:"bytes,2,opt,name=author_role,json=authorRole,proto3" json:"author_role,omitempty"`
+	AuthorId   string                 `protobuf:"bytes,3,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
+	AuthorName string                 `protobuf:"bytes,4,opt,name=author_name,json=authorName,proto3" json:"author_name,omitempty"`
+	Message    string                 `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	CreatedAt  int64                  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// See ChatMessage.leader.
+	Leader        string `protobuf:"bytes,7,opt,name=leader,proto3" json:"leader,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1123,6 +1180,13 @@ func (x *Comment) GetCreatedAt() int64 {
 		return x.CreatedAt
 	}
 	return 0
+}
+
+func (x *Comment) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
 }
 
 type Thread struct {
@@ -2031,6 +2095,52 @@ func (x *Figures) GetUpdatedAt() int64 {
 	return 0
 }
 
+// Who has claimed requests of a codelab, as HelpRequest.claimed_person says it; some
+// of them may have none any more.
+type Claimants struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Persons       []string               `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Claimants) Reset() {
+	*x = Claimants{}
+	mi := &file_records_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Claimants) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Claimants) ProtoMessage() {}
+
+func (x *Claimants) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Claimants.ProtoReflect.Descriptor instead.
+func (*Claimants) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Claimants) GetPersons() []string {
+	if x != nil {
+		return x.Persons
+	}
+	return nil
+}
+
 // The code of a codelab. What its files hold lies outside of the journal, as
 // trees that never change; a head names the tree that counts.
 type Workspace struct {
@@ -2049,7 +2159,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2061,7 +2171,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2074,7 +2184,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{20}
+	return file_records_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Workspace) GetId() string {
@@ -2122,7 +2232,7 @@ type WorkspaceHead struct {
 
 func (x *WorkspaceHead) Reset() {
 	*x = WorkspaceHead{}
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2134,7 +2244,7 @@ func (x *WorkspaceHead) String() string {
 func (*WorkspaceHead) ProtoMessage() {}
 
 func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2147,7 +2257,7 @@ func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceHead.ProtoReflect.Descriptor instead.
 func (*WorkspaceHead) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{21}
+	return file_records_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WorkspaceHead) GetName() string {
@@ -2197,7 +2307,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2209,7 +2319,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2222,7 +2332,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{22}
+	return file_records_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -2413,7 +2523,7 @@ const file_records_proto_rawDesc = "" +
 	"\x10content_markdown\x18\x03 \x01(\tR\x0fcontentMarkdown\x12\x1f\n" +
 	"\vcontent_sum\x18\x04 \x01(\fR\n" +
 	"contentSum\x12)\n" +
-	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\x94\x03\n" +
+	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xaa\x03\n" +
 	"\bAttendee\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -2433,13 +2543,14 @@ const file_records_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\f \x01(\rR\n" +
 	"generation\x12/\n" +
-	"\x05pulse\x18\r \x01(\v2\x19.atelier.codelab.v1.PulseR\x05pulse\"\x87\x01\n" +
+	"\x05pulse\x18\r \x01(\v2\x19.atelier.codelab.v1.PulseR\x05pulse\x12\x14\n" +
+	"\x05place\x18\x0e \x01(\tR\x05place\"\x87\x01\n" +
 	"\x05Pulse\x124\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x1e.atelier.codelab.v1.PulseStateR\x05state\x12\x1f\n" +
 	"\vstep_number\x18\x02 \x01(\x05R\n" +
 	"stepNumber\x12\x17\n" +
 	"\astep_id\x18\x03 \x01(\tR\x06stepId\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x03R\x02at\"\xe1\x01\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\"\xf9\x01\n" +
 	"\vChatMessage\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12!\n" +
 	"\tsender_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\bsenderId\x12\x1f\n" +
@@ -2449,7 +2560,8 @@ const file_records_proto_rawDesc = "" +
 	"\ttarget_id\x18\x05 \x01(\tB\x04\xa8\xbb\x18\x01R\btargetId\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x1c\n" +
-	"\tbroadcast\x18\a \x01(\bR\tbroadcast\"\x9b\x03\n" +
+	"\tbroadcast\x18\a \x01(\bR\tbroadcast\x12\x16\n" +
+	"\x06leader\x18\b \x01(\tR\x06leader\"\xe1\x03\n" +
 	"\vHelpRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
 	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
@@ -2469,16 +2581,20 @@ const file_records_proto_rawDesc = "" +
 	" \x01(\tR\amessage\x12\x1d\n" +
 	"\n" +
 	"claimed_at\x18\v \x01(\x03R\tclaimedAt\x12\x18\n" +
-	"\aoffered\x18\f \x01(\bR\aoffered\"/\n" +
+	"\aoffered\x18\f \x01(\bR\aoffered\x12\x16\n" +
+	"\x06leader\x18\r \x01(\tR\x06leader\x12\x14\n" +
+	"\x05place\x18\x0e \x01(\tR\x05place\x12\x16\n" +
+	"\x06answer\x18\x0f \x01(\tR\x06answer\"/\n" +
 	"\x03Pin\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x03R\x02at\"i\n" +
+	"\x02at\x18\x02 \x01(\x03R\x02at\"\x81\x01\n" +
 	"\aPointer\x12\x1f\n" +
 	"\vstep_number\x18\x01 \x01(\x05R\n" +
 	"stepNumber\x12\x17\n" +
 	"\astep_id\x18\x02 \x01(\tR\x06stepId\x12\x0e\n" +
 	"\x02by\x18\x03 \x01(\tR\x02by\x12\x14\n" +
-	"\x05hints\x18\x04 \x01(\bR\x05hints\"\xbe\x01\n" +
+	"\x05hints\x18\x04 \x01(\bR\x05hints\x12\x16\n" +
+	"\x06leader\x18\x05 \x01(\tR\x06leader\"\xbe\x01\n" +
 	"\bFeedback\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
 	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
@@ -2489,7 +2605,7 @@ const file_records_proto_rawDesc = "" +
 	"\fsatisfaction\x18\x04 \x01(\tR\fsatisfaction\x12\x18\n" +
 	"\acomment\x18\x05 \x01(\tR\acomment\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xbd\x01\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xd5\x01\n" +
 	"\aComment\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12\x1f\n" +
 	"\vauthor_role\x18\x02 \x01(\tR\n" +
@@ -2499,7 +2615,8 @@ const file_records_proto_rawDesc = "" +
 	"authorName\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessage\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\x03R\tcreatedAt\"\xac\x03\n" +
+	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x16\n" +
+	"\x06leader\x18\a \x01(\tR\x06leader\"\xac\x03\n" +
 	"\x06Thread\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12\x1d\n" +
 	"\n" +
@@ -2596,7 +2713,9 @@ const file_records_proto_rawDesc = "" +
 	"\aFigures\x12\x1c\n" +
 	"\tattendees\x18\x01 \x01(\x05R\tattendees\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x02 \x01(\x03R\tupdatedAt\"\xb4\x01\n" +
+	"updated_at\x18\x02 \x01(\x03R\tupdatedAt\"%\n" +
+	"\tClaimants\x12\x18\n" +
+	"\apersons\x18\x01 \x03(\tR\apersons\"\xb4\x01\n" +
 	"\tWorkspace\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
 	"\x0estructure_type\x18\x02 \x01(\tR\rstructureType\x12\x1d\n" +
@@ -2657,7 +2776,7 @@ func file_records_proto_rawDescGZIP() []byte {
 }
 
 var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_records_proto_goTypes = []any{
 	(PulseState)(0),       // 0: atelier.codelab.v1.PulseState
 	(HelpStatus)(0),       // 1: atelier.codelab.v1.HelpStatus
@@ -2681,18 +2800,19 @@ var file_records_proto_goTypes = []any{
 	(*Conversation)(nil),  // 19: atelier.codelab.v1.Conversation
 	(*AIUsages)(nil),      // 20: atelier.codelab.v1.AIUsages
 	(*Figures)(nil),       // 21: atelier.codelab.v1.Figures
-	(*Workspace)(nil),     // 22: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil), // 23: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),      // 24: atelier.codelab.v1.Snapshot
-	(*usage.AIUsage)(nil), // 25: atelier.usage.v1.AIUsage
+	(*Claimants)(nil),     // 22: atelier.codelab.v1.Claimants
+	(*Workspace)(nil),     // 23: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 24: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 25: atelier.codelab.v1.Snapshot
+	(*usage.AIUsage)(nil), // 26: atelier.usage.v1.AIUsage
 }
 var file_records_proto_depIdxs = []int32{
 	5,  // 0: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
 	0,  // 1: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
 	1,  // 2: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
 	11, // 3: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	25, // 4: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
-	23, // 5: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	26, // 4: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
+	24, // 5: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
 	2,  // 6: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
 	3,  // 7: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
 	4,  // 8: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
@@ -2706,8 +2826,8 @@ var file_records_proto_depIdxs = []int32{
 	15, // 16: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
 	16, // 17: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
 	19, // 18: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
-	25, // 19: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
-	22, // 20: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	26, // 19: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
+	23, // 20: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
 	8,  // 21: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
 	9,  // 22: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
 	23, // [23:23] is the sub-list for method output_type
@@ -2730,7 +2850,7 @@ func file_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   23,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -226,6 +226,7 @@ func (m *Attendee) EncodedSize() (n int) {
 	if m.Pulse != nil {
 		n += pbwire.SizeGivenText(13, m.Pulse.EncodedSize())
 	}
+	n += pbwire.SizeText(14, len(m.Place))
 	return n + len(m.unknownFields)
 }
 
@@ -235,6 +236,7 @@ func (m *Attendee) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 14, m.Place)
 	if m.Pulse != nil {
 		end := at
 		at = m.Pulse.WriteBack(b, at)
@@ -289,6 +291,8 @@ func (m *Attendee) Decode(b []byte) error {
 				m.Pulse = &Pulse{}
 			}
 			r.Inner(m.Pulse)
+		case 14:
+			m.Place = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -315,6 +319,7 @@ func (m *Attendee) Clone() *Attendee {
 		Muted:         m.Muted,
 		Generation:    m.Generation,
 		Pulse:         m.Pulse.Clone(),
+		Place:         m.Place,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -390,6 +395,7 @@ func (m *ChatMessage) EncodedSize() (n int) {
 	n += pbwire.SizeText(5, len(m.TargetId))
 	n += pbwire.SizeUint(6, uint64(m.CreatedAt))
 	n += pbwire.SizeBool(7, m.Broadcast)
+	n += pbwire.SizeText(8, len(m.Leader))
 	return n + len(m.unknownFields)
 }
 
@@ -399,6 +405,7 @@ func (m *ChatMessage) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 8, m.Leader)
 	at = pbwire.PutBool(b, at, 7, m.Broadcast)
 	at = pbwire.PutUint(b, at, 6, uint64(m.CreatedAt))
 	at = pbwire.PutText(b, at, 5, m.TargetId)
@@ -428,6 +435,8 @@ func (m *ChatMessage) Decode(b []byte) error {
 			m.CreatedAt = int64(r.Uint())
 		case 7:
 			m.Broadcast = r.Bool()
+		case 8:
+			m.Leader = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -448,6 +457,7 @@ func (m *ChatMessage) Clone() *ChatMessage {
 		TargetId:      m.TargetId,
 		CreatedAt:     m.CreatedAt,
 		Broadcast:     m.Broadcast,
+		Leader:        m.Leader,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -469,6 +479,9 @@ func (m *HelpRequest) EncodedSize() (n int) {
 	n += pbwire.SizeText(10, len(m.Message))
 	n += pbwire.SizeUint(11, uint64(m.ClaimedAt))
 	n += pbwire.SizeBool(12, m.Offered)
+	n += pbwire.SizeText(13, len(m.Leader))
+	n += pbwire.SizeText(14, len(m.Place))
+	n += pbwire.SizeText(15, len(m.Answer))
 	return n + len(m.unknownFields)
 }
 
@@ -478,6 +491,9 @@ func (m *HelpRequest) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 15, m.Answer)
+	at = pbwire.PutText(b, at, 14, m.Place)
+	at = pbwire.PutText(b, at, 13, m.Leader)
 	at = pbwire.PutBool(b, at, 12, m.Offered)
 	at = pbwire.PutUint(b, at, 11, uint64(m.ClaimedAt))
 	at = pbwire.PutText(b, at, 10, m.Message)
@@ -522,6 +538,12 @@ func (m *HelpRequest) Decode(b []byte) error {
 			m.ClaimedAt = int64(r.Uint())
 		case 12:
 			m.Offered = r.Bool()
+		case 13:
+			m.Leader = r.Text()
+		case 14:
+			m.Place = r.Text()
+		case 15:
+			m.Answer = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -547,6 +569,9 @@ func (m *HelpRequest) Clone() *HelpRequest {
 		Message:       m.Message,
 		ClaimedAt:     m.ClaimedAt,
 		Offered:       m.Offered,
+		Leader:        m.Leader,
+		Place:         m.Place,
+		Answer:        m.Answer,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -609,6 +634,7 @@ func (m *Pointer) EncodedSize() (n int) {
 	n += pbwire.SizeText(2, len(m.StepId))
 	n += pbwire.SizeText(3, len(m.By))
 	n += pbwire.SizeBool(4, m.Hints)
+	n += pbwire.SizeText(5, len(m.Leader))
 	return n + len(m.unknownFields)
 }
 
@@ -618,6 +644,7 @@ func (m *Pointer) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 5, m.Leader)
 	at = pbwire.PutBool(b, at, 4, m.Hints)
 	at = pbwire.PutText(b, at, 3, m.By)
 	at = pbwire.PutText(b, at, 2, m.StepId)
@@ -638,6 +665,8 @@ func (m *Pointer) Decode(b []byte) error {
 			m.By = r.Text()
 		case 4:
 			m.Hints = r.Bool()
+		case 5:
+			m.Leader = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -655,6 +684,7 @@ func (m *Pointer) Clone() *Pointer {
 		StepId:        m.StepId,
 		By:            m.By,
 		Hints:         m.Hints,
+		Leader:        m.Leader,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -739,6 +769,7 @@ func (m *Comment) EncodedSize() (n int) {
 	n += pbwire.SizeText(4, len(m.AuthorName))
 	n += pbwire.SizeText(5, len(m.Message))
 	n += pbwire.SizeUint(6, uint64(m.CreatedAt))
+	n += pbwire.SizeText(7, len(m.Leader))
 	return n + len(m.unknownFields)
 }
 
@@ -748,6 +779,7 @@ func (m *Comment) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 7, m.Leader)
 	at = pbwire.PutUint(b, at, 6, uint64(m.CreatedAt))
 	at = pbwire.PutText(b, at, 5, m.Message)
 	at = pbwire.PutText(b, at, 4, m.AuthorName)
@@ -774,6 +806,8 @@ func (m *Comment) Decode(b []byte) error {
 			m.Message = r.Text()
 		case 6:
 			m.CreatedAt = int64(r.Uint())
+		case 7:
+			m.Leader = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -793,6 +827,7 @@ func (m *Comment) Clone() *Comment {
 		AuthorName:    m.AuthorName,
 		Message:       m.Message,
 		CreatedAt:     m.CreatedAt,
+		Leader:        m.Leader,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -1528,6 +1563,54 @@ func (m *Figures) Clone() *Figures {
 	return &Figures{
 		Attendees:     m.Attendees,
 		UpdatedAt:     m.UpdatedAt,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Claimants) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	for _, v := range m.Persons {
+		n += pbwire.SizeGivenText(1, len(v))
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Claimants) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Persons) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 1, m.Persons[i])
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Claimants) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Persons = append(m.Persons, r.Text())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Claimants) Clone() *Claimants {
+	if m == nil {
+		return nil
+	}
+	return &Claimants{
+		Persons:       slices.Clone(m.Persons),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

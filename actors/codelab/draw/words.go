@@ -19,7 +19,7 @@ import (
 )
 
 // Facilitator is who leads.
-var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", Person: "login", AdminID: "admin"}
+var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", Person: codelab.PersonPrefix + "login", AdminID: "admin"}
 
 // Source is where what is drawn comes from. Not safe for concurrent use.
 type Source struct {
@@ -102,6 +102,21 @@ var Words = map[string]Word{
 	},
 	"ResolveHelp": func(s *Source, v *codelab.View) codelab.Command {
 		return Lead(codelab.ResolveHelp{HelpID: One(s, v.Help).GetId()})
+	},
+	"ReleaseHelp": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.ReleaseHelp{HelpID: One(s, v.Help).GetId(), Reason: s.Mark("reason")})
+	},
+	"AnswerHelp": func(s *Source, v *codelab.View) codelab.Command {
+		ids := []string{One(s, v.Help).GetId(), One(s, v.Help).GetId()}
+		return Lead(codelab.AnswerHelp{HelpIDs: ids, Message: s.Mark("answered")})
+	},
+	"ReleaseClaims": func(s *Source, v *codelab.View) codelab.Command {
+		return codelab.Command{
+			Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.ReleaseClaims{Persons: []string{One(s, v.Help).GetClaimedPerson()}},
+		}
+	},
+	"SetPlace": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.SetPlace{Place: s.Mark("place")})
 	},
 	"Annotate": func(s *Source, v *codelab.View) codelab.Command {
 		at := int32(s.Rand.IntN(500) * 10)

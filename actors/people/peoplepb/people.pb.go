@@ -45,7 +45,12 @@ type Person struct {
 	// Moves on with whatever ends the sessions of the person.
 	Generation uint32 `protobuf:"varint,12,opt,name=generation,proto3" json:"generation,omitempty"`
 	// The invitation was accepted.
-	Accepted      bool `protobuf:"varint,13,opt,name=accepted,proto3" json:"accepted,omitempty"`
+	Accepted bool `protobuf:"varint,13,opt,name=accepted,proto3" json:"accepted,omitempty"`
+	// Who they are at the identity provider; empty for who does not sign in there.
+	Issuer  string `protobuf:"bytes,14,opt,name=issuer,proto3" json:"issuer,omitempty"`
+	Subject string `protobuf:"bytes,15,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The owner lets the next sign-in at the provider with this login be theirs.
+	Link          bool `protobuf:"varint,16,opt,name=link,proto3" json:"link,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,6 +176,27 @@ func (x *Person) GetAccepted() bool {
 	return false
 }
 
+func (x *Person) GetIssuer() string {
+	if x != nil {
+		return x.Issuer
+	}
+	return ""
+}
+
+func (x *Person) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *Person) GetLink() bool {
+	if x != nil {
+		return x.Link
+	}
+	return false
+}
+
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	At    int64                  `protobuf:"varint,1,opt,name=at,proto3" json:"at,omitempty"`
@@ -179,6 +205,7 @@ type Event struct {
 	//	*Event_Put
 	//	*Event_Deleted
 	//	*Event_Seen
+	//	*Event_Unbarred
 	Body          isEvent_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -255,6 +282,15 @@ func (x *Event) GetSeen() *Seen {
 	return nil
 }
 
+func (x *Event) GetUnbarred() *Unbarred {
+	if x != nil {
+		if x, ok := x.Body.(*Event_Unbarred); ok {
+			return x.Unbarred
+		}
+	}
+	return nil
+}
+
 type isEvent_Body interface {
 	isEvent_Body()
 }
@@ -272,15 +308,24 @@ type Event_Seen struct {
 	Seen *Seen `protobuf:"bytes,4,opt,name=seen,proto3,oneof"`
 }
 
+type Event_Unbarred struct {
+	Unbarred *Unbarred `protobuf:"bytes,5,opt,name=unbarred,proto3,oneof"`
+}
+
 func (*Event_Put) isEvent_Body() {}
 
 func (*Event_Deleted) isEvent_Body() {}
 
 func (*Event_Seen) isEvent_Body() {}
 
+func (*Event_Unbarred) isEvent_Body() {}
+
 type Deleted struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// A hash of who stays out of signing in at an identity provider until somebody
+	// invites them: of who they are there, or of the login of who never signed in there.
+	Barred        []byte `protobuf:"bytes,2,opt,name=barred,proto3" json:"barred,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -322,6 +367,58 @@ func (x *Deleted) GetId() string {
 	return ""
 }
 
+func (x *Deleted) GetBarred() []byte {
+	if x != nil {
+		return x.Barred
+	}
+	return nil
+}
+
+// Who was deleted may sign in again.
+type Unbarred struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Barred        []byte                 `protobuf:"bytes,1,opt,name=barred,proto3" json:"barred,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Unbarred) Reset() {
+	*x = Unbarred{}
+	mi := &file_people_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Unbarred) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Unbarred) ProtoMessage() {}
+
+func (x *Unbarred) ProtoReflect() protoreflect.Message {
+	mi := &file_people_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Unbarred.ProtoReflect.Descriptor instead.
+func (*Unbarred) Descriptor() ([]byte, []int) {
+	return file_people_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Unbarred) GetBarred() []byte {
+	if x != nil {
+		return x.Barred
+	}
+	return nil
+}
+
 // Somebody was seen here.
 type Seen struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -333,7 +430,7 @@ type Seen struct {
 
 func (x *Seen) Reset() {
 	*x = Seen{}
-	mi := &file_people_proto_msgTypes[3]
+	mi := &file_people_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -345,7 +442,7 @@ func (x *Seen) String() string {
 func (*Seen) ProtoMessage() {}
 
 func (x *Seen) ProtoReflect() protoreflect.Message {
-	mi := &file_people_proto_msgTypes[3]
+	mi := &file_people_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -358,7 +455,7 @@ func (x *Seen) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Seen.ProtoReflect.Descriptor instead.
 func (*Seen) Descriptor() ([]byte, []int) {
-	return file_people_proto_rawDescGZIP(), []int{3}
+	return file_people_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Seen) GetId() string {
@@ -379,14 +476,16 @@ type Snapshot struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	People []*Person              `protobuf:"bytes,1,rep,name=people,proto3" json:"people,omitempty"`
 	// When each was seen last.
-	Seen          []*Seen `protobuf:"bytes,2,rep,name=seen,proto3" json:"seen,omitempty"`
+	Seen []*Seen `protobuf:"bytes,2,rep,name=seen,proto3" json:"seen,omitempty"`
+	// See Deleted; oldest first.
+	Barred        [][]byte `protobuf:"bytes,3,rep,name=barred,proto3" json:"barred,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_people_proto_msgTypes[4]
+	mi := &file_people_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +497,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_people_proto_msgTypes[4]
+	mi := &file_people_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +510,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_people_proto_rawDescGZIP(), []int{4}
+	return file_people_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Snapshot) GetPeople() []*Person {
@@ -428,11 +527,18 @@ func (x *Snapshot) GetSeen() []*Seen {
 	return nil
 }
 
+func (x *Snapshot) GetBarred() [][]byte {
+	if x != nil {
+		return x.Barred
+	}
+	return nil
+}
+
 var File_people_proto protoreflect.FileDescriptor
 
 const file_people_proto_rawDesc = "" +
 	"\n" +
-	"\fpeople.proto\x12\x11atelier.people.v1\"\xf2\x02\n" +
+	"\fpeople.proto\x12\x11atelier.people.v1\"\xb8\x03\n" +
 	"\x06Person\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05login\x18\x02 \x01(\tR\x05login\x12\x12\n" +
@@ -453,21 +559,29 @@ const file_people_proto_rawDesc = "" +
 	"\n" +
 	"generation\x18\f \x01(\rR\n" +
 	"generation\x12\x1a\n" +
-	"\baccepted\x18\r \x01(\bR\baccepted\"\xb5\x01\n" +
+	"\baccepted\x18\r \x01(\bR\baccepted\x12\x16\n" +
+	"\x06issuer\x18\x0e \x01(\tR\x06issuer\x12\x18\n" +
+	"\asubject\x18\x0f \x01(\tR\asubject\x12\x12\n" +
+	"\x04link\x18\x10 \x01(\bR\x04link\"\xf0\x01\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12-\n" +
 	"\x03put\x18\x02 \x01(\v2\x19.atelier.people.v1.PersonH\x00R\x03put\x126\n" +
 	"\adeleted\x18\x03 \x01(\v2\x1a.atelier.people.v1.DeletedH\x00R\adeleted\x12-\n" +
-	"\x04seen\x18\x04 \x01(\v2\x17.atelier.people.v1.SeenH\x00R\x04seenB\x06\n" +
-	"\x04body\"\x19\n" +
+	"\x04seen\x18\x04 \x01(\v2\x17.atelier.people.v1.SeenH\x00R\x04seen\x129\n" +
+	"\bunbarred\x18\x05 \x01(\v2\x1b.atelier.people.v1.UnbarredH\x00R\bunbarredB\x06\n" +
+	"\x04body\"1\n" +
 	"\aDeleted\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"&\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
+	"\x06barred\x18\x02 \x01(\fR\x06barred\"\"\n" +
+	"\bUnbarred\x12\x16\n" +
+	"\x06barred\x18\x01 \x01(\fR\x06barred\"&\n" +
 	"\x04Seen\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x03R\x02at\"j\n" +
+	"\x02at\x18\x02 \x01(\x03R\x02at\"\x82\x01\n" +
 	"\bSnapshot\x121\n" +
 	"\x06people\x18\x01 \x03(\v2\x19.atelier.people.v1.PersonR\x06people\x12+\n" +
-	"\x04seen\x18\x02 \x03(\v2\x17.atelier.people.v1.SeenR\x04seenB Z\x1eatelier/actors/people/peoplepbb\x06proto3"
+	"\x04seen\x18\x02 \x03(\v2\x17.atelier.people.v1.SeenR\x04seen\x12\x16\n" +
+	"\x06barred\x18\x03 \x03(\fR\x06barredB Z\x1eatelier/actors/people/peoplepbb\x06proto3"
 
 var (
 	file_people_proto_rawDescOnce sync.Once
@@ -481,25 +595,27 @@ func file_people_proto_rawDescGZIP() []byte {
 	return file_people_proto_rawDescData
 }
 
-var file_people_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_people_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_people_proto_goTypes = []any{
 	(*Person)(nil),   // 0: atelier.people.v1.Person
 	(*Event)(nil),    // 1: atelier.people.v1.Event
 	(*Deleted)(nil),  // 2: atelier.people.v1.Deleted
-	(*Seen)(nil),     // 3: atelier.people.v1.Seen
-	(*Snapshot)(nil), // 4: atelier.people.v1.Snapshot
+	(*Unbarred)(nil), // 3: atelier.people.v1.Unbarred
+	(*Seen)(nil),     // 4: atelier.people.v1.Seen
+	(*Snapshot)(nil), // 5: atelier.people.v1.Snapshot
 }
 var file_people_proto_depIdxs = []int32{
 	0, // 0: atelier.people.v1.Event.put:type_name -> atelier.people.v1.Person
 	2, // 1: atelier.people.v1.Event.deleted:type_name -> atelier.people.v1.Deleted
-	3, // 2: atelier.people.v1.Event.seen:type_name -> atelier.people.v1.Seen
-	0, // 3: atelier.people.v1.Snapshot.people:type_name -> atelier.people.v1.Person
-	3, // 4: atelier.people.v1.Snapshot.seen:type_name -> atelier.people.v1.Seen
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	4, // 2: atelier.people.v1.Event.seen:type_name -> atelier.people.v1.Seen
+	3, // 3: atelier.people.v1.Event.unbarred:type_name -> atelier.people.v1.Unbarred
+	0, // 4: atelier.people.v1.Snapshot.people:type_name -> atelier.people.v1.Person
+	4, // 5: atelier.people.v1.Snapshot.seen:type_name -> atelier.people.v1.Seen
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_people_proto_init() }
@@ -511,6 +627,7 @@ func file_people_proto_init() {
 		(*Event_Put)(nil),
 		(*Event_Deleted)(nil),
 		(*Event_Seen)(nil),
+		(*Event_Unbarred)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -518,7 +635,7 @@ func file_people_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_people_proto_rawDesc), len(file_people_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -27,6 +27,9 @@ func (m *Person) EncodedSize() (n int) {
 	n += pbwire.SizeUint(11, uint64(m.ExpiresAt))
 	n += pbwire.SizeUint(12, uint64(m.Generation))
 	n += pbwire.SizeBool(13, m.Accepted)
+	n += pbwire.SizeText(14, len(m.Issuer))
+	n += pbwire.SizeText(15, len(m.Subject))
+	n += pbwire.SizeBool(16, m.Link)
 	return n + len(m.unknownFields)
 }
 
@@ -36,6 +39,9 @@ func (m *Person) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 16, m.Link)
+	at = pbwire.PutText(b, at, 15, m.Subject)
+	at = pbwire.PutText(b, at, 14, m.Issuer)
 	at = pbwire.PutBool(b, at, 13, m.Accepted)
 	at = pbwire.PutUint(b, at, 12, uint64(m.Generation))
 	at = pbwire.PutUint(b, at, 11, uint64(m.ExpiresAt))
@@ -85,6 +91,12 @@ func (m *Person) Decode(b []byte) error {
 			m.Generation = uint32(r.Uint())
 		case 13:
 			m.Accepted = r.Bool()
+		case 14:
+			m.Issuer = r.Text()
+		case 15:
+			m.Subject = r.Text()
+		case 16:
+			m.Link = r.Bool()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -111,6 +123,9 @@ func (m *Person) Clone() *Person {
 		ExpiresAt:        m.ExpiresAt,
 		Generation:       m.Generation,
 		Accepted:         m.Accepted,
+		Issuer:           m.Issuer,
+		Subject:          m.Subject,
+		Link:             m.Link,
 		unknownFields:    slices.Clone(m.unknownFields),
 	}
 }
@@ -130,6 +145,9 @@ func (m *Event) EncodedSize() (n int) {
 	if v, ok := m.Body.(*Event_Seen); ok {
 		n += pbwire.SizeGivenText(4, v.Seen.EncodedSize())
 	}
+	if v, ok := m.Body.(*Event_Unbarred); ok {
+		n += pbwire.SizeGivenText(5, v.Unbarred.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -139,6 +157,11 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if v, ok := m.Body.(*Event_Unbarred); ok {
+		end := at
+		at = v.Unbarred.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 5, end)
+	}
 	if v, ok := m.Body.(*Event_Seen); ok {
 		end := at
 		at = v.Seen.WriteBack(b, at)
@@ -177,6 +200,10 @@ func (m *Event) Decode(b []byte) error {
 			v := &Seen{}
 			r.Inner(v)
 			m.Body = &Event_Seen{Seen: v}
+		case 5:
+			v := &Unbarred{}
+			r.Inner(v)
+			m.Body = &Event_Unbarred{Unbarred: v}
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -190,6 +217,7 @@ func (m *Deleted) EncodedSize() (n int) {
 		return 0
 	}
 	n += pbwire.SizeText(1, len(m.Id))
+	n += pbwire.SizeText(2, len(m.Barred))
 	return n + len(m.unknownFields)
 }
 
@@ -199,6 +227,7 @@ func (m *Deleted) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.Barred)
 	at = pbwire.PutText(b, at, 1, m.Id)
 	return at
 }
@@ -210,6 +239,8 @@ func (m *Deleted) Decode(b []byte) error {
 		switch r.Field {
 		case 1:
 			m.Id = r.Text()
+		case 2:
+			m.Barred = r.Bytes()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -224,6 +255,51 @@ func (m *Deleted) Clone() *Deleted {
 	}
 	return &Deleted{
 		Id:            m.Id,
+		Barred:        slices.Clone(m.Barred),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Unbarred) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.Barred))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Unbarred) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 1, m.Barred)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Unbarred) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Barred = r.Bytes()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Unbarred) Clone() *Unbarred {
+	if m == nil {
+		return nil
+	}
+	return &Unbarred{
+		Barred:        slices.Clone(m.Barred),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -288,6 +364,9 @@ func (m *Snapshot) EncodedSize() (n int) {
 	for _, v := range m.Seen {
 		n += pbwire.SizeGivenText(2, v.EncodedSize())
 	}
+	for _, v := range m.Barred {
+		n += pbwire.SizeGivenText(3, len(v))
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -297,6 +376,9 @@ func (m *Snapshot) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Barred) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 3, m.Barred[i])
+	}
 	for i := len(m.Seen) - 1; i >= 0; i-- {
 		end := at
 		at = m.Seen[i].WriteBack(b, at)
@@ -323,6 +405,8 @@ func (m *Snapshot) Decode(b []byte) error {
 			v := &Seen{}
 			r.Inner(v)
 			m.Seen = append(m.Seen, v)
+		case 3:
+			m.Barred = append(m.Barred, r.Bytes())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -338,6 +422,7 @@ func (m *Snapshot) Clone() *Snapshot {
 	return &Snapshot{
 		People:        pbwire.CloneAll(m.People),
 		Seen:          pbwire.CloneAll(m.Seen),
+		Barred:        pbwire.CloneBytes(m.Barred),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -19,7 +19,7 @@ func TestTheAppLearnsWhatItMustKnow(t *testing.T) {
 	addr := startServer(t, cfg).Addr()
 	b, admin := open(t, addr), facilitator(t, addr, "")
 	app := b.get("/app").object()
-	if app.text("mode") != "serverless" || app["ai"] != false || len(app) != 5 {
+	if app.text("mode") != "serverless" || app["ai"] != false || len(app) != 7 {
 		t.Errorf("the app hears %v", app)
 	}
 	want := []any{

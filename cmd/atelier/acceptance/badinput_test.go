@@ -55,6 +55,7 @@ var probes = []probe{
 	{op: "GET /join/{code}"},
 	{op: "GET /codelabs"},
 	{op: "GET /certificates/{attendee_id}", ok: 403},
+	{op: "GET /login/oidc", ok: 404}, {op: "GET /login/oidc/callback", ok: 404},
 	{op: "GET /session", by: byMember},
 	{op: "GET /admin/tokens", by: byAdmin},
 	{op: "GET /admin/audit-logs", by: byAdmin},
@@ -143,6 +144,11 @@ var probes = []probe{
 	{op: "POST /codelabs/{id}/inline-comments", by: byMember, body: func(w *badWorld) any { return w.c.anchor(w.c.steps[1], 3, 9, "hi") }},
 	{op: "POST /codelabs/{id}/inline-comments/{thread_id}/comments", by: byMember, body: always(record{"message": "hi", "content_hash": "abc123"})},
 	{op: "POST /codelabs/{id}/help/{help_id}/claim", by: byAdmin},
+	{op: "PUT /codelabs/{id}/attendees/{attendee_id}", by: byAttendee, body: always(record{"place": "row 4"})},
+	{op: "POST /codelabs/{id}/help/{help_id}/release", by: byAdmin, body: always(record{"reason": "R"}), optional: true},
+	{op: "POST /codelabs/{id}/help/answer", by: byAdmin, body: func(w *badWorld) any {
+		return record{"help_ids": []any{w.ids["help_id"]}, "message": "M"}
+	}},
 	{op: "POST /codelabs/{id}/help/{help_id}/resolve", by: byMember},
 	{op: "POST /codelabs/{id}/feedback", by: byAttendee, body: always(record{"difficulty": "1", "satisfaction": "5", "comment": "hi"})},
 	{op: "POST /codelabs/{id}/quizzes/submit", by: byAttendee, ignored: "is_correct", body: func(w *badWorld) any {

@@ -136,7 +136,13 @@ func TestWhatEndsAPersonsRights(t *testing.T) {
 			live.acked(record{"type": "chat", "message": "here"}, "1")
 			lin := c.join(asa.browser, record{"name": "Lin as well"}) // the same browser is an attendee, too
 			asa.get(c.path + "/overview").want(200)
+			claimed := c.asks(c.attendee("Zoe"))
+			asa.post(c.path+"/help/"+claimed+"/claim", nil).want(200)
 			end(c, "/admin/people/"+asa.id)
+			want := map[bool]string{true: "in_progress", false: "pending"}[name == "another invitation"]
+			if h := c.admin.get(c.path + "/help").list()[0]; h.text("status") != want {
+				t.Errorf("what they had claimed is %v", h)
+			}
 			if code := live.closed(); code != 1008 {
 				t.Errorf("the connection is closed with %d", code)
 			}
@@ -214,11 +220,25 @@ func TestNamesOfThoseWhoLead(t *testing.T) {
 	}
 	// Nobody calls themselves like her while she is here.
 	open(t, c.addr).post(c.path+"/register", record{"name": "ASA"}).refused(409)
+	// Where she does not lead the name is anybody's; a facilitator's is nowhere.
+	other := newClassOn(t, c.addr, record{})
+	other.join(open(t, c.addr), record{"name": "Asa"})
+	c.facilitator("fay-by-name")
+	for _, lab := range []*class{c, other} {
+		if common.nodes != nil {
+			break // other nodes hear of a login a moment later
+		}
+		open(t, c.addr).post(lab.path+"/register", record{"name": "fay"}).refused(409)
+	}
 	// She sees no e-mails.
 	c.join(open(t, c.addr), record{"name": "Lin", "email": "lin@example.org"})
 	if b := string(asa.get(c.path + "/attendees").want(200).body); strings.Contains(b, "example.org") || !strings.Contains(b, "Lin") {
 		t.Errorf("the attendees are %s", b)
 	}
+	c.admin.put("/admin/people/"+asa.id, record{"codelabs": []string{other.id}}).want(200)
+	c.eventually("her name is free where she led", func() bool {
+		return open(t, c.addr).post(c.path+"/register", record{"name": "Asa"}).status == 200
+	})
 }
 
 func TestAnAccountOfOnesOwn(t *testing.T) {

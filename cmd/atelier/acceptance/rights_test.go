@@ -1,9 +1,12 @@
 package acceptance
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +30,7 @@ var rightsRoles = []string{
 
 func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
 	onOneServer(t)
-	said := readRights(t)
+	said := readRightsOf(t, rightsFile, 2)
 	var ops []rest.Operation
 	ops = append(ops, rest.Operations()...)
 	ops = append(ops, (&messages.Gateway{}).Operations()...)
@@ -64,9 +67,10 @@ func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
 	}
 }
 
-func readRights(t *testing.T) map[string][]string {
+// readRightsOf reads a table whose lines begin with a name of so many words.
+func readRightsOf(t *testing.T, file string, words int) map[string][]string {
 	t.Helper()
-	b, err := os.ReadFile(rightsFile)
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,10 +80,10 @@ func readRights(t *testing.T) map[string][]string {
 		if len(f) == 0 || f[0] == "#" {
 			continue
 		}
-		if len(f) != 2+len(rightsRoles) {
-			t.Fatalf("%s: %q has %d columns, want %d", rightsFile, line, len(f), 2+len(rightsRoles))
+		if len(f) != words+len(rightsRoles) {
+			t.Fatalf("%s: %q has %d columns, want %d", file, line, len(f), words+len(rightsRoles))
 		}
-		out[f[0]+" "+f[1]] = f[2:]
+		out[strings.Join(f[:words], " ")] = f[words:]
 	}
 	return out
 }
@@ -114,14 +118,14 @@ func newRightsWorld(t *testing.T) *rightsWorld {
 
 // may calls an operation and says whether it was let in.
 func (w *rightsWorld) may(role string, op rest.Operation) bool {
-	path := strings.ReplaceAll(op.Path, "{id}", w.c.id)
-	for strings.Contains(path, "{") {
-		before, rest, _ := strings.Cut(path, "{")
+	at := strings.ReplaceAll(op.Path, "{id}", w.c.id)
+	for strings.Contains(at, "{") {
+		before, rest, _ := strings.Cut(at, "{")
 		_, after, _ := strings.Cut(rest, "}")
-		path = before + unknownID + after
+		at = before + unknownID + after
 	}
-	if strings.HasSuffix(path, "/events") {
-		path += "?since=none" // else the answer does not end
+	if strings.HasSuffix(at, "/events") {
+		at += "?since=none" // else the answer does not end
 	}
 	if op.Root {
 		return true // files are anybody's who has the address
@@ -130,6 +134,63 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 	if op.Method != "GET" {
 		body = "[" // no operation takes it
 	}
-	status := w.who[role].send(op.Method, path, body).status
+	status := w.who[role].send(op.Method, at, body).status
 	return status != 401 && status != 403
+}
+
+// rightsMessagesFile says the same of what clients say in a codelab's room.
+const rightsMessagesFile = "testdata/rights-messages.txt"
+
+// TestEveryRoleMaySayWhatTheTableSays sends each message of the document, as the
+// document writes it, to the private codelab of the walk.
+func TestEveryRoleMaySayWhatTheTableSays(t *testing.T) {
+	onOneServer(t)
+	said := readRightsOf(t, rightsMessagesFile, 1)
+	w := newRightsWorld(t)
+	w.c.setSteps("one", "two", "three", "four")
+	var doc struct {
+		Operations struct {
+			Say struct{ Messages []reference }
+		}
+		Components struct {
+			Messages map[string]struct {
+				Name     string
+				Examples []struct{ Payload record }
+			}
+		}
+	}
+	if err := json.Unmarshal(w.c.admin.get("/asyncapi.json").want(200).body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range doc.Operations.Say.Messages {
+		msg := doc.Components.Messages[path.Base(m.Ref)]
+		want, there := said[msg.Name]
+		delete(said, msg.Name)
+		if !there || len(msg.Examples) == 0 {
+			t.Errorf("%s has no line in %s, or no example", msg.Name, rightsMessagesFile)
+			continue
+		}
+		for i, role := range rightsRoles {
+			body := maps.Clone(msg.Examples[0].Payload)
+			delete(body, "ref")
+			if body["target_id"] != nil {
+				body["target_id"] = "facilitator"
+			}
+			may, status := "-", w.who[role].send("POST", w.c.path+"/messages", body).status
+			if status != 401 && status != 403 {
+				may = "yes"
+			}
+			if want[i] != may {
+				t.Errorf("%s: %s has %q (%d), the table says %q", msg.Name, role, may, status, want[i])
+			}
+		}
+	}
+	for name := range said {
+		t.Errorf("%s has a line and is no message", name)
+	}
+}
+
+// reference is a place of a document.
+type reference struct {
+	Ref string `json:"$ref"`
 }

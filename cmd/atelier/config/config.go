@@ -30,6 +30,7 @@ type Config struct {
 	Server  Server  `toml:"server" doc:"Where the server listens and how it is reached."`
 	Admin   Admin   `toml:"admin" doc:"The facilitators' account. ADMIN_ID and ADMIN_PW in the environment win."`
 	Session Session `toml:"session" doc:"Cookies of browsers."`
+	Login   Login   `toml:"login" doc:"How those who lead beside the owner sign in."`
 	Limits  Limits  `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
 	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
 	Storage Storage `toml:"storage" doc:"Where events and records are kept."`
@@ -137,6 +138,7 @@ func Default() Config {
 		},
 		Admin:   Admin{ID: "admin"},
 		Session: Session{AdminLifetime: Duration(8 * time.Hour), AttendeeLifetime: Duration(12 * time.Hour)},
+		Login:   defaultLogin(),
 		Limits: Limits{
 			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
 			RegistrationsPerSec: 200, RegistrationBurst: 2000, RegistrationsFrom: 50, RegistrationsAtOnce: 1000, JoinsFrom: 50, JoinsAtOnce: 1000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
@@ -402,6 +404,7 @@ func (c *Config) Check() (warnings []string, err error) {
 		warn("storage.min_free_mib is low: a full disk stops the server hard")
 	}
 	c.AI.check(bad, warn)
+	c.Login.check(c.Server.PublicURL, bad, warn)
 	c.Handler.check(bad, warn)
 	return warnings, errors.Join(errs...)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"atelier/actors/clock"
@@ -12,7 +13,9 @@ import (
 	"atelier/actors/settings"
 	"atelier/persistence/secrets"
 	"atelier/transport/auth"
+	"atelier/transport/auth/oidc"
 	"atelier/transport/limit"
+	"atelier/transport/rest"
 )
 
 // PasswordFile holds a password that was made, below the data folder.
@@ -157,5 +160,21 @@ func (s *Service) current() func(now, token bool) error {
 		}
 		_, err := s.core.settings.Near(settings.ID, within)
 		return err
+	}
+}
+
+// signIn is the identity provider where people may sign in; nil for none.
+func (s *Service) signIn() *rest.SignIn {
+	c := s.cfg.Login
+	if c.Issuer == "" {
+		return nil
+	}
+	return &rest.SignIn{
+		Provider: oidc.New(oidc.Config{
+			Issuer: c.Issuer, ClientID: c.ClientID, ClientSecret: string(c.ClientSecret),
+			Redirect: strings.TrimSuffix(s.cfg.Server.PublicURL, "/") + rest.SignInCallback,
+			Allowed:  c.Allowed, TrustEmail: c.TrustEmail, Now: time.Now,
+		}),
+		Label: c.Label, Role: c.Role,
 	}
 }

@@ -259,6 +259,7 @@ func (s *Service) openAPI() error {
 	s.api = rest.New(rest.Config{
 		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, People: s.core.people, Passwords: password.NewComputer(), Auth: s.grants,
+		SignIn: s.signIn(), OwnerPassword: !cfg.Login.Password,
 		Current: s.current(), Valid: s.core.node.Valid(), Bodies: s.bodies,
 		Limits: newLimits(cfg.Limits, s.core.node.Count()), Denials: s.denials.Note, Observe: s.metrics.Request,
 		LoginFailed: s.metrics.LoginFailed,

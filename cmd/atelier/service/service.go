@@ -136,7 +136,8 @@ func prefixes(cidrs []string) []netip.Prefix {
 }
 
 // endGrants ends what stands on grants that have expired, that of a helper for a day
-// when it does, and now and then forgets the sessions that are over.
+// when it does, releases what such people have claimed, and now and then forgets the
+// sessions that are over.
 func (s *Service) endGrants(ctx context.Context) {
 	const often = 30 * time.Second
 	sweep, forget := time.NewTimer(often), time.NewTicker(10*time.Minute)
@@ -153,6 +154,9 @@ func (s *Service) endGrants(ctx context.Context) {
 		}
 		next := often
 		if v, err := s.core.leaders(); err == nil {
+			if err := s.api.ReleaseClaims(v); err != nil {
+				s.log.Warn("release what people had claimed who lead no more", "error", err)
+			}
 			if end, ok := v.NextEnd(time.Now()); ok {
 				next = min(next, time.Until(end)+time.Millisecond)
 			}

@@ -18,7 +18,10 @@ export default defineConfig({
     // request of its own.
     cssCodeSplit: false,
     rolldownOptions: {
+      input: { index: 'index.html', sw: 'src/call/sw.ts' },
       output: {
+        // A service worker keeps its name, and covers what is beside it.
+        entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
         advancedChunks: {
           groups: [
             // What every screen needs, in one piece.

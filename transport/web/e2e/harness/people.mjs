@@ -103,9 +103,8 @@ export class Person {
     return this.post(`/codelabs/${codelab.id}/messages`, { ref: crypto.randomUUID(), ...message })
   }
 
-  /** Their cookies as a browser context takes them. */
-  browserCookies() {
-    const url = this.#server.url
+  /** Their cookies as a browser context takes them, for the server under that address. */
+  browserCookies(url = this.#server.url) {
     return [...this.cookies].map(([name, value]) => ({ name, value, url, httpOnly: name === sessionCookie, sameSite: 'Lax' }))
   }
 }

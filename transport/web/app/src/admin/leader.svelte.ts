@@ -4,10 +4,15 @@ import type { Schemas } from '../api/client'
 export type Rank = 'owner' | 'facilitator' | 'assistant'
 
 let rank = $state<Rank>('owner')
+let id = $state('')
 
 export const leader = {
   get rank(): Rank {
     return rank
+  },
+  /** Who it is: what stands as `person` beside what they say and take. */
+  get id(): string {
+    return id
   },
   /** Assistants lead what happens live, and change nothing of a codelab. */
   get assists(): boolean {
@@ -23,5 +28,6 @@ const others = /^\/admin\/(audit-logs|participants|settings|people)\/?$/
 export function opens(session: Schemas['Session'], path: string): boolean {
   if (session.role === 'attendee') return false
   rank = session.rank ?? 'owner'
+  id = session.sub
   return rank !== 'assistant' || (theirs.test(path) && !others.test(path))
 }

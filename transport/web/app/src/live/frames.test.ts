@@ -44,6 +44,17 @@ test('a hidden page, which draws no frames, takes values with a timer', () => {
   expect(batches).toEqual([[1]])
 })
 
+test('a page that is hidden before its frame takes what waits, and what comes after', () => {
+  const batches: number[][] = []
+  const frames = new Frames<number>((b) => batches.push(b))
+  frames.add([1])
+  visibility = 'hidden'
+  vi.runAllTimers()
+  frames.add([2])
+  vi.runAllTimers()
+  expect(batches).toEqual([[1], [2]])
+})
+
 test.each(['visible', 'hidden'])('nothing is handed over after stop on a %s page', (state) => {
   visibility = state
   const batches: number[][] = []

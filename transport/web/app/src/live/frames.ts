@@ -23,12 +23,17 @@ export class Frames<T> {
   }
 }
 
-/** Calls f before the next frame, or soon when the page is hidden and draws none. */
+/** Calls f before the next frame; soon when the page is hidden or gets hidden before it, and draws none. */
 function nextFrame(f: () => void): () => void {
-  if (document.visibilityState === 'hidden') {
-    const timer = setTimeout(f, 250)
-    return () => clearTimeout(timer)
+  const both = () => {
+    cancel()
+    f()
   }
-  const frame = requestAnimationFrame(f)
-  return () => cancelAnimationFrame(frame)
+  const frame = document.visibilityState === 'hidden' ? null : requestAnimationFrame(both)
+  const timer = setTimeout(both, 250)
+  const cancel = () => {
+    clearTimeout(timer)
+    if (frame !== null) cancelAnimationFrame(frame)
+  }
+  return cancel
 }

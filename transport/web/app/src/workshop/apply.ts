@@ -166,6 +166,16 @@ class Draft {
       case 'help_claimed':
         this.#help(m.id, (old) => helpRequest(w.codelab.id, m, old))
         return
+      case 'help_released':
+        this.#help(m.id, (old) => (old ? { ...old, status: 'pending', claimed_by: null, person: null } : null))
+        return
+      case 'attendee_placed':
+        this.#person(m.attendee_id, () => ({ place: m.place }))
+        this.#set(
+          'help',
+          w.help.map((h) => (h.attendee_id === m.attendee_id ? { ...h, place: m.place } : h)),
+        )
+        return
       case 'help_resolved':
         this.#help(m.id, () => null)
         return

@@ -8,6 +8,8 @@ export type Feeling = Pulse | 'silent'
 export interface Seat {
   readonly id: string
   readonly name: string
+  /** Where they sit, in their own words; null when they have not said so. */
+  readonly place: string | null
   readonly feels: Feeling
   /** Since when they feel so, wait for help, or are on the step, Unix milliseconds; 0: not known. */
   readonly since: number
@@ -143,7 +145,7 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
       ? known.seat.since
       : moment(asks && feels !== 'stuck' ? request.created_at : a.pulse ? a.pulse.at : a.step_since)
   const began = a.is_completed || a.furthest_step > 1 || a.pulse !== null || request !== undefined
-  const seat: Seat = { id: a.id, name: a.name, feels, since, here, asks, helper, began }
+  const seat: Seat = { id: a.id, name: a.name, place: a.place, feels, since, here, asks, helper, began }
   return { of: a, request, seat, column, rank: urgency(seat) * 1e14 + since }
 }
 

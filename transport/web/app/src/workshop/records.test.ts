@@ -21,7 +21,7 @@ const frames: [frame: { type: string; [member: string]: unknown }, record: (w: W
   [{ type: 'pointer', step_number: 2, hints: true, by: 'F' }, (w) => w.codelab.pointer],
   [{ type: 'pulse', attendee_id: 'a', attendee_name: 'A', state: 'slow', step_number: 1 }, (w) => w.people.get('a')?.pulse],
   [{ type: 'help_request', ...asked }, (w) => w.help[0]],
-  [{ type: 'help_claimed', ...asked, status: 'in_progress', claimed_by: 'F' }, (w) => w.help[0]],
+  [{ type: 'help_claimed', ...asked, status: 'in_progress', claimed_by: 'F', person: 'p' }, (w) => w.help[0]],
   [{ type: 'progress_summary', per_step: [1], completed: 0, online: 1 }, (w) => w.summary],
 ]
 
@@ -43,13 +43,15 @@ test('a pin is kept as it comes', () => {
 })
 
 test('a record is what a read of it gives: without the envelope, under the names of REST', () => {
-  const chat = { id: 'c', codelab_id: 'lab', sender_id: 'a', sender_name: 'A', message: 'x', created_at: ts }
+  const chat = { id: 'c', codelab_id: 'lab', sender_id: 'a', sender_name: 'A', person: null, message: 'x', created_at: ts }
   expect(after(frames[0]![0]).chat).toEqual([{ ...chat, msg_type: 'chat', target_id: null }])
   expect(after(frames[1]![0]).chat).toEqual([{ ...chat, msg_type: 'dm', target_id: 'b' }])
   expect(after(frames[2]![0]).chat).toEqual([{ ...chat, msg_type: 'broadcast', target_id: null, sender_id: 'facilitator', sender_name: 'F' }])
-  expect(after(frames[3]![0]).codelab.pointer).toEqual({ step_number: 2, hints: true, by: 'F' })
+  expect(after(frames[3]![0]).codelab.pointer).toEqual({ step_number: 2, hints: true, by: 'F', person: null })
   expect(after(frames[4]![0]).people.get('a')?.pulse).toEqual({ state: 'slow', step_number: 1, at: ts })
-  expect(after(frames[5]![0]).help).toEqual([{ ...asked, codelab_id: 'lab', message: '', claimed_by: null, created_at: ts, resolved_at: null }])
+  expect(after(frames[5]![0]).help).toEqual([
+    { ...asked, codelab_id: 'lab', message: '', place: null, claimed_by: null, person: null, answer: null, created_at: ts, resolved_at: null },
+  ])
 })
 
 test('a frame without a step or a state takes the record away', () => {
@@ -60,8 +62,30 @@ test('a frame without a step or a state takes the record away', () => {
 })
 
 test("a claim keeps when help was asked for, what it is about and the place; a new request is nobody's", () => {
-  const read = { ...asked, status: 'pending', codelab_id: 'lab', message: 'curl?', created_at: '2025-01-01T00:00:00Z', position: 2 } as HelpRequest
+  const read = {
+    ...asked,
+    status: 'pending',
+    codelab_id: 'lab',
+    message: 'curl?',
+    created_at: '2025-01-01T00:00:00Z',
+    position: 2,
+    place: 'row 3',
+    person: null,
+    answer: null,
+  } as HelpRequest
   const claimed = after(frames[6]![0], start([read]))
-  expect(claimed.help).toEqual([{ ...read, status: 'in_progress', claimed_by: 'F', resolved_at: null }])
-  expect(after({ type: 'help_request', ...asked }, claimed).help).toMatchObject([{ message: 'curl?', claimed_by: null, status: 'pending' }])
+  expect(claimed.help).toEqual([{ ...read, status: 'in_progress', claimed_by: 'F', person: 'p', resolved_at: null }])
+  expect(after({ type: 'help_request', ...asked }, claimed).help).toMatchObject([{ message: 'curl?', claimed_by: null, person: null, status: 'pending' }])
+})
+
+test('a request given back waits again where it was, for nobody in particular', () => {
+  const claimed = after(frames[6]![0])
+  const back = after({ type: 'help_released', id: 'h', attendee_id: 'a', attendee_name: 'A', reason: 'gone' }, claimed)
+  expect(back.help).toEqual([{ ...claimed.help[0], status: 'pending', claimed_by: null, person: null }])
+  expect(after({ type: 'help_released', id: 'h', attendee_id: 'a', attendee_name: 'A', reason: '' }).help).toEqual([])
+})
+
+test('where somebody sits stands with the person and with their request', () => {
+  const moved = after({ type: 'attendee_placed', attendee_id: 'a', place: 'row 4' }, after(frames[5]![0]))
+  expect([moved.people.get('a')?.place, moved.help[0]?.place]).toEqual(['row 4', 'row 4'])
 })

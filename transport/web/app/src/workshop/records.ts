@@ -6,7 +6,7 @@ import type { Of } from '../live/protocol'
 import type { Attendee, ChatMessage, Codelab, HelpRequest } from './state'
 
 export function chatMessage(codelab: string, m: Of<'chat'> | Of<'dm'> | Of<'broadcast'>): ChatMessage {
-  const common = { codelab_id: codelab, msg_type: m.type, created_at: m.ts }
+  const common = { codelab_id: codelab, msg_type: m.type, created_at: m.ts, person: m.person ?? null }
   if (m.type === 'broadcast') {
     const { type, seq, ts, ...record } = m
     return { target_id: null, ...record, ...common }
@@ -18,7 +18,7 @@ export function chatMessage(codelab: string, m: Of<'chat'> | Of<'dm'> | Of<'broa
 /** Where everybody is pointed to; null when to no step. */
 export function pointer(m: Of<'pointer'>): Codelab['pointer'] {
   const { type, seq, ts, step_number, ...record } = m
-  return step_number === null ? null : { ...record, step_number }
+  return step_number === null ? null : { ...record, step_number, person: m.person ?? null }
 }
 
 /** How an attendee gets on; null when they have taken it back. */
@@ -30,5 +30,14 @@ export function pulse(m: Of<'pulse'>): Attendee['pulse'] {
 /** An open request; old is what is known of it: a frame need not say again what it is about. */
 export function helpRequest(codelab: string, m: Of<'help_request'> | Of<'help_claimed'>, old: HelpRequest | undefined): HelpRequest {
   const { type, seq, ts, ...record } = m
-  return { message: '', created_at: ts, ...old, ...record, codelab_id: codelab, claimed_by: record.claimed_by ?? null, resolved_at: null }
+  const unsaid = { message: '', created_at: ts, person: null, place: null, answer: null }
+  return {
+    ...unsaid,
+    ...old,
+    ...record,
+    codelab_id: codelab,
+    claimed_by: record.claimed_by ?? null,
+    person: m.type === 'help_claimed' ? (m.person ?? null) : null,
+    resolved_at: null,
+  }
 }

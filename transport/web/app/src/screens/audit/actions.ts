@@ -31,6 +31,7 @@ export const actionWords: Readonly<Record<string, () => string>> = {
   help_request: m.audit_is_help_request,
   help_claim: m.audit_is_help_claim,
   help_offer: m.audit_is_help_offer,
+  help_release: m.audit_is_help_release,
   help_resolve: m.audit_is_help_resolve,
   image_upload: m.audit_is_image_upload,
   material_add: m.audit_is_material_add,

@@ -32,5 +32,5 @@ export function state(s: Seat, now: number): string {
 
 /** The same with the name. */
 export function describe(s: Seat, now: number): string {
-  return `${s.name}, ${state(s, now)}`
+  return [s.name, s.place, state(s, now)].filter(Boolean).join(', ')
 }

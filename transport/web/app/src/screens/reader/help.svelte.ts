@@ -17,6 +17,8 @@ export class OwnHelp {
   queue = $state.raw<HelpRequest | null>(null)
   /** The open request. */
   readonly request = $derived.by<HelpRequest | null>(() => this.#room.now?.help.find((h) => h.attendee_id === this.#room.now?.me) ?? null)
+  /** Where the attendee sits; empty when they have not said so. */
+  readonly place = $derived.by(() => this.#room.now?.people.get(this.#room.now.me)?.place ?? '')
   /** Nobody has taken the request yet. */
   readonly waiting = $derived.by(() => this.request?.status === 'pending')
   /** The name of the facilitator who has taken it. */
@@ -44,6 +46,20 @@ export class OwnHelp {
         }),
       )
       await this.read()
+      return true
+    } catch (e) {
+      complain(words(e))
+      return false
+    }
+  }
+
+  /** Says where the attendee sits. False when that failed, which they are told. */
+  async sit(place: string): Promise<boolean> {
+    const me = this.#room.now?.me ?? ''
+    const path = { id: this.#room.id, attendee_id: me }
+    try {
+      const own = await ask(api.PUT('/codelabs/{id}/attendees/{attendee_id}', { params: { path, query }, body: { place: place.trim() } }))
+      this.#room.assume((w) => ({ people: new Map(w.people).set(me, own) }))
       return true
     } catch (e) {
       complain(words(e))

@@ -10,8 +10,8 @@ export class Notices {
   readonly #reading: Reading
   /** Messages since the chat was last open. */
   unread = $state(0)
-  /** The latest broadcast, until it has been seen. */
-  banner = $state.raw<{ id: string; text: string } | null>(null)
+  /** The latest broadcast, or answer to the own question, until it has been seen. */
+  banner = $state.raw<{ id: string; text: string; answer: boolean } | null>(null)
 
   constructor(reading: Reading) {
     this.#reading = reading
@@ -22,7 +22,8 @@ export class Notices {
     for (const t of told) {
       this.#say(t, missed)
       this.#count(t)
-      if (t.type === 'help_request' || t.type === 'help_claimed' || t.type === 'help_resolved') void this.#reading.help.read().catch(() => {})
+      if (t.type === 'help_request' || t.type === 'help_claimed' || t.type === 'help_released' || t.type === 'help_resolved')
+        void this.#reading.help.read().catch(() => {})
     }
   }
 
@@ -43,7 +44,7 @@ export class Notices {
   #say(t: Told, missed: boolean) {
     switch (t.type) {
       case 'broadcast':
-        this.banner = { id: t.id, text: t.message }
+        this.banner = { id: t.id, text: t.message, answer: false }
         announceNow(m.broadcast_heard({ text: t.message }))
         return
       case 'dm':
@@ -59,8 +60,14 @@ export class Notices {
       case 'help_claimed':
         announce(m.help_coming({ name: t.claimed_by }))
         return
+      case 'help_released':
+        toast(t.reason ? m.help_released_why({ reason: t.reason }) : m.help_released())
+        return
       case 'help_resolved':
-        if (!this.#reading.help.closed(t.id)) toast(m.help_solved_for_you())
+        if (t.message) {
+          this.banner = { id: t.id, text: t.message, answer: true }
+          announceNow(m.help_answer_heard({ text: t.message }))
+        } else if (!this.#reading.help.closed(t.id)) toast(m.help_solved_for_you())
         return
       case 'pin_changed':
         if (t.pin) announce(m.pin_heard({ text: t.pin.message }))

@@ -27,6 +27,9 @@ test.each([
   [{ type: 'help_claimed', claimed_by: 'F' }, ['help_coming F']],
   [{ type: 'help_resolved', id: 'mine' }, []],
   [{ type: 'help_resolved', id: 'h' }, ['toast help_solved_for_you']],
+  [{ type: 'help_resolved', id: 'mine', message: 'Row 3' }, ['now help_answer_heard Row 3']],
+  [{ type: 'help_released', id: 'mine', reason: '' }, ['toast help_released']],
+  [{ type: 'help_released', id: 'mine', reason: 'gone' }, ['toast help_released_why gone']],
   [{ type: 'pin_changed', pin: { message: 'x' } }, ['pin_heard x']],
   [{ type: 'pin_changed', pin: null }, []],
   [{ type: 'pointer', step_number: 2, hints: false }, ['pointer_heard 2']],
@@ -63,13 +66,19 @@ test('messages of others count as unread until the chat is open', () => {
 test('a broadcast is read out at once and stands until it has been seen', () => {
   const { notices, tell } = stage()
   tell({ type: 'broadcast', id: 'c', sender_id: 'f', message: 'Lunch' })
-  expect([heard, notices.banner]).toEqual([['now broadcast_heard Lunch'], { id: 'c', text: 'Lunch' }])
+  expect([heard, notices.banner]).toEqual([['now broadcast_heard Lunch'], { id: 'c', text: 'Lunch', answer: false }])
   notices.seen()
   expect(notices.banner).toBeNull()
 })
 
+test('the answer to a question stands until it has been seen, and is told from a broadcast', () => {
+  const { notices, tell } = stage()
+  tell({ type: 'help_resolved', id: 'h', message: 'Row 3' })
+  expect(notices.banner).toEqual({ id: 'h', text: 'Row 3', answer: true })
+})
+
 test('the request is read anew whenever the queue of help changes', () => {
   const { reads, tell } = stage()
-  for (const type of ['help_request', 'help_claimed', 'help_resolved', 'chat', 'pulse']) tell({ type, id: 'h' })
-  expect(reads.count).toBe(3)
+  for (const type of ['help_request', 'help_claimed', 'help_released', 'help_resolved', 'chat', 'pulse']) tell({ type, id: 'h' })
+  expect(reads.count).toBe(4)
 })

@@ -1,0 +1,148 @@
+package people
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"atelier/actors/durable"
+	pb "atelier/actors/people/peoplepb"
+)
+
+// maxBarred is how many who were deleted are remembered.
+const maxBarred = 10_000
+
+// maxSubject is how long the name of somebody at a provider may be, bytes (OpenID
+// Connect Core, 2).
+const maxSubject = 255
+
+// identityHash names somebody at an identity provider without telling who that is.
+func identityHash(issuer, subject string) []byte { return barredHash("identity", issuer, subject) }
+
+// loginHash names a login without telling it.
+func loginHash(login string) []byte { return barredHash("login", login) }
+
+func barredHash(parts ...string) []byte {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return sum[:16]
+}
+
+// barredOf is what stays out with somebody who is deleted: who they are at the
+// provider, so that another account with their address is somebody else; without that
+// their login. Nil for a helper for a day.
+func barredOf(p *pb.Person) []byte {
+	switch {
+	case p.Issuer != "":
+		return identityHash(p.Issuer, p.Subject)
+	case p.Login != "":
+		return loginHash(p.Login)
+	}
+	return nil
+}
+
+// isBarred says whether somebody was deleted.
+func (c *core) isBarred(hash []byte) bool {
+	return slices.ContainsFunc(c.barred, func(b []byte) bool { return bytes.Equal(b, hash) })
+}
+
+// unbar lets somebody in again who was deleted.
+func (d *decision) unbar(hash []byte) {
+	if d.core.isBarred(hash) {
+		d.event(&pb.Event{Body: &pb.Event_Unbarred{Unbarred: &pb.Unbarred{Barred: hash}}})
+	}
+}
+
+// Why somebody whom the identity provider knows may not sign in.
+var (
+	ErrDisabled   = durable.Reject(durable.Forbidden, "this account is disabled")
+	ErrDeleted    = durable.Reject(durable.Forbidden, "this account was deleted; somebody must invite you again")
+	ErrOtherLogin = durable.Reject(durable.Forbidden, "somebody who signs in another way has this login; the owner can link both")
+	ErrNoLogin    = durable.Reject(durable.Forbidden, "this address cannot be a login here")
+	ErrFull       = durable.Reject(durable.Forbidden, "there are too many people already")
+)
+
+// SignIn is somebody whom the identity provider has proved. They are known by issuer
+// and subject alone: an address may change, and may be given to somebody else. Whoever
+// is new gets a role. The reply is their *pb.Person.
+type SignIn struct {
+	Issuer, Subject string
+	// Login is their address, verified and allowed.
+	Login, Name, Role string
+}
+
+func (in SignIn) decide(d *decision) error {
+	if in.Issuer == "" || in.Subject == "" || len(in.Subject) > maxSubject {
+		return durable.Reject(durable.Invalid, "the identity provider names nobody")
+	}
+	if p := d.core.identified(in.Issuer, in.Subject); p != nil {
+		return in.again(d, p)
+	}
+	login, err := checkLogin(in.Login)
+	if err != nil || login == d.core.owner {
+		return ErrNoLogin
+	}
+	if p := d.core.withLogin(login); p != nil {
+		return in.link(d, p)
+	}
+	if d.core.isBarred(identityHash(in.Issuer, in.Subject)) || d.core.isBarred(loginHash(login)) {
+		return ErrDeleted
+	}
+	if len(d.core.all) >= MaxPeople {
+		return ErrFull
+	}
+	name, err := checkName(in.Name)
+	if err != nil {
+		name = login
+	}
+	if _, err := checkRole(in.Role, nil); err != nil {
+		return err
+	}
+	p := &pb.Person{
+		Id: d.core.ids.Next(d.env.Now), Login: login, Name: name, Role: in.Role, CreatedAt: d.env.Now.UnixMilli(), Generation: 1,
+	}
+	in.accept(d, p)
+	return nil
+}
+
+// again lets in somebody who has signed in before.
+func (in SignIn) again(d *decision, p *pb.Person) error {
+	switch {
+	case p.Disabled:
+		return ErrDisabled
+	case !p.Accepted: // invited again meanwhile
+		in.accept(d, p.Clone())
+	case p.Link: // the permission was for this sign-in, needed or not
+		next := p.Clone()
+		next.Link = false
+		d.caller.ActorID = p.Id
+		d.put(next, "people_update", map[string]string{"role": p.Role, "by": "oidc"})
+	default:
+		d.Reply = p
+	}
+	return nil
+}
+
+// link makes somebody of the people here the one whom the provider knows: who was
+// invited, or whom the owner has marked, and that once.
+func (in SignIn) link(d *decision, p *pb.Person) error {
+	switch {
+	case p.Disabled:
+		return ErrDisabled
+	case State(p, d.env.Now) != Invited && !p.Link:
+		return ErrOtherLogin
+	}
+	next := p.Clone()
+	next.Generation++
+	in.accept(d, next)
+	return nil
+}
+
+// accept puts somebody who signs in at the provider from now on, and in no other way.
+func (in SignIn) accept(d *decision, p *pb.Person) {
+	p.Issuer, p.Subject, p.Link = in.Issuer, in.Subject, false
+	p.Accepted, p.Invitation, p.InvitationEndsAt, p.Password = true, nil, 0, ""
+	d.caller.ActorID = p.Id
+	d.unbar(identityHash(in.Issuer, in.Subject))
+	d.put(p, "people_accept", map[string]string{"role": p.Role, "by": "oidc"})
+}

@@ -1,0 +1,241 @@
+package people
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
+	pb "atelier/actors/people/peoplepb"
+)
+
+const issuer = "https://id.example.org"
+
+func signIn(subject, email string) SignIn {
+	return SignIn{Issuer: issuer, Subject: subject, Login: email, Name: "Ann", Role: Facilitator}
+}
+
+func (o *office) signIn(subject, email string) *pb.Person {
+	o.t.Helper()
+	return o.do(Caller{}, signIn(subject, email))
+}
+
+func TestTheFirstSignInMakesAPerson(t *testing.T) {
+	o := newOffice(t)
+	p := o.signIn("1", "ann@example.org")
+	if p.Login != "ann@example.org" || p.Name != "Ann" || p.Role != Facilitator || State(p, o.now) != Active || p.Issuer != issuer {
+		t.Errorf("the first sign-in makes %v", p)
+	}
+	if again := o.signIn("1", "ann@example.org"); again.Id != p.Id || again.Generation != p.Generation {
+		t.Errorf("the second sign-in gives %v, the first %v", again, p)
+	}
+	if n := len(o.c.all); n != 1 {
+		t.Errorf("two sign-ins make %d people", n)
+	}
+}
+
+func TestAnIdentityIsTheIssuerAndSubject(t *testing.T) {
+	o := newOffice(t)
+	p := o.signIn("1", "ann@example.org")
+	if moved := o.signIn("1", "ann.new@example.org"); moved.Id != p.Id || moved.Login != "ann@example.org" {
+		t.Errorf("with another e-mail the person is %v", moved)
+	}
+	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
+	elsewhere := signIn("1", "ann@example.org")
+	elsewhere.Issuer = "https://id.example.com"
+	o.refused(Caller{}, elsewhere, durable.Forbidden)
+}
+
+func TestAPersonIsLinkedWhileInvited(t *testing.T) {
+	o := newOffice(t)
+	invited := o.invite("ann@example.org", Assistant)
+	p := o.signIn("1", "ann@example.org")
+	if p.Id != invited.Id || p.Role != Assistant || !p.Accepted {
+		t.Errorf("the invited person became %v", p)
+	}
+	o.refused(Caller{}, Accept{Token: invited.Invitation, Password: "hash"}, durable.Missing)
+	o.refused(Caller{}, signIn("2", "admin"), durable.Forbidden) // the owner's login
+}
+
+func TestTheOwnerAllowsLinkingOnce(t *testing.T) {
+	o := newOffice(t)
+	p := o.invite("ann@example.org", Facilitator)
+	o.do(Caller{}, Accept{Token: p.Invitation, Password: "hash"})
+	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
+	yes := true
+	asa := o.invite("asa@example.org", Assistant)
+	o.refused(Caller{ActorID: p.Id}, Update{ID: asa.Id, Link: &yes}, durable.Forbidden)
+	o.do(owner, Update{ID: p.Id, Link: &yes})
+	linked := o.signIn("1", "ann@example.org")
+	if linked.Id != p.Id || linked.Password != "" || linked.Link {
+		t.Errorf("the linked person is %v", linked)
+	}
+	if o.c.Capture().Stands(p.Id, linked.Generation-1, o.now) {
+		t.Error("sessions of before the link go on")
+	}
+	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
+}
+
+// A permission that the person did not need is used up as well.
+func TestASignInOfALinkedPersonUsesUpThePermission(t *testing.T) {
+	o := newOffice(t)
+	p := o.signIn("1", "ann@example.org")
+	yes := true
+	o.do(owner, Update{ID: p.Id, Link: &yes})
+	if again := o.signIn("1", "ann@example.org"); again.Link || again.Generation != p.Generation {
+		t.Errorf("after the sign-in the person is %v", again)
+	}
+	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
+}
+
+func TestDeletedPeopleStayOutUntilInvited(t *testing.T) {
+	o := newOffice(t)
+	o.do(owner, Delete{ID: o.signIn("1", "ann@example.org").Id})
+	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
+	o.refused(Caller{}, signIn("1", "ann.new@example.org"), durable.Forbidden)
+	// Another account of the provider with the same e-mail is somebody else.
+	max := o.signIn("2", "ann@example.org")
+	o.do(owner, Delete{ID: max.Id})
+
+	invited := o.invite("ann@example.org", Assistant)
+	if p := o.signIn("1", "ann@example.org"); p.Id != invited.Id {
+		t.Errorf("the invited person is %v", p)
+	}
+	// They are no longer barred: not even a log whose records were erased says so.
+	o.do(owner, InviteAgain{ID: invited.Id, Token: []byte("next")})
+	o.replays()
+	o.signIn("1", "ann.new@example.org")
+	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)
+	o.replays()
+}
+
+func TestDisabledPeopleStayOut(t *testing.T) {
+	o := newOffice(t)
+	yes := true
+	for _, p := range []*pb.Person{o.signIn("1", "ann@example.org"), o.invite("max@example.org", Facilitator)} {
+		o.do(owner, Update{ID: p.Id, Disabled: &yes, Link: &yes})
+	}
+	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
+	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)
+}
+
+func TestANewInvitationIsForWhoeverHasTheLogin(t *testing.T) {
+	o := newOffice(t)
+	yes := true
+	first := o.signIn("1", "ann@example.org")
+	o.do(owner, Update{ID: first.Id, Link: &yes})
+	p := o.do(owner, InviteAgain{ID: first.Id, Token: []byte("next")})
+	if State(p, o.now) != Invited || p.Link || o.c.Capture().Stands(p.Id, first.Generation, o.now) {
+		t.Errorf("after an invitation the person is %v", p)
+	}
+	// Whoever they were, with whatever address; or another account with the login.
+	if same := o.signIn("1", "ann.new@example.org"); same.Id != p.Id || !same.Accepted {
+		t.Errorf("the same account is %v", same)
+	}
+	o.do(owner, InviteAgain{ID: first.Id, Token: []byte("third")})
+	if next := o.signIn("2", "ann@example.org"); next.Id != p.Id || next.Subject != "2" {
+		t.Errorf("another account is %v", next)
+	}
+	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
+	// An invitation that was taken with a password is nobody's at the provider.
+	o.do(owner, InviteAgain{ID: first.Id, Token: []byte("fourth")})
+	if p := o.do(Caller{}, Accept{Token: []byte("fourth"), Password: "hash"}); p.Issuer != "" || p.Password != "hash" {
+		t.Errorf("with a password it is %v", p)
+	}
+	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
+	o.replays()
+}
+
+func TestWhoWasDeletedStaysOutHoweverTheySignedIn(t *testing.T) {
+	o := newOffice(t)
+	yes := true
+	// Invited again, and then deleted, or disabled.
+	ann := o.signIn("1", "ann@example.org")
+	o.do(owner, InviteAgain{ID: ann.Id, Token: []byte("next")})
+	o.do(owner, Update{ID: ann.Id, Disabled: &yes})
+	o.refused(Caller{}, signIn("1", "ann.new@example.org"), durable.Forbidden)
+	o.do(owner, Delete{ID: ann.Id})
+	o.refused(Caller{}, signIn("1", "ann@example.org"), durable.Forbidden)
+	// With a password, or never.
+	for i, token := range []string{"password", ""} {
+		login := fmt.Sprintf("asa%d@example.org", i)
+		p := o.invite(login, Assistant)
+		if token != "" {
+			o.do(Caller{}, Accept{Token: p.Invitation, Password: "hash"})
+		}
+		o.do(owner, Delete{ID: p.Id})
+		o.refused(Caller{}, signIn("7", login), durable.Forbidden)
+		again := o.invite(login, Assistant)
+		if q := o.signIn("7", login); q.Id != again.Id || q.Role != Assistant {
+			t.Errorf("invited again it is %v", q)
+		}
+		o.do(owner, Delete{ID: again.Id})
+	}
+	o.replays()
+}
+
+func TestSignInsThatNameNobodyAreRefused(t *testing.T) {
+	o := newOffice(t)
+	for what, in := range map[string]SignIn{
+		"no issuer":       {Subject: "1", Login: "ann@example.org", Role: Facilitator},
+		"no subject":      {Issuer: issuer, Login: "ann@example.org", Role: Facilitator},
+		"a long subject":  signIn(strings.Repeat("1", 256), "ann@example.org"),
+		"an unknown role": {Issuer: issuer, Subject: "1", Login: "ann@example.org", Role: "owner"},
+	} {
+		t.Run(what, func(t *testing.T) { o.refused(Caller{}, in, durable.Invalid) })
+	}
+	for _, email := range []string{"", strings.Repeat("a", 70) + "@example.org", "änn@example.org"} {
+		o.refused(Caller{}, signIn("1", email), durable.Forbidden)
+	}
+	unnamed := signIn("1", "ann@example.org")
+	unnamed.Name = "Ann\nNext"
+	if p := o.do(Caller{}, unnamed); p.Name != "ann@example.org" {
+		t.Errorf("a name of two lines becomes %q", p.Name)
+	}
+}
+
+func TestPeopleAndTheDeletedAreBounded(t *testing.T) {
+	o := newOffice(t)
+	p := o.signIn("1", "ann@example.org")
+	for i := range maxBarred + 5 {
+		o.c.Apply(0, &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{Id: "x", Barred: identityHash(issuer, fmt.Sprint("gone ", i))}}})
+	}
+	if n := len(o.c.barred); n != maxBarred {
+		t.Errorf("%d of the deleted are remembered", n)
+	}
+	o.c.all = slices.Repeat([]*pb.Person{p}, MaxPeople)
+	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)
+}
+
+// replays says that the log, read again, and a snapshot give the state there is.
+func (o *office) replays() {
+	o.t.Helper()
+	again := newCore(nil, "admin")
+	for i, e := range o.log {
+		again.Apply(uint64(i+1), e)
+	}
+	kind := Kind(nil, "admin")
+	want, _ := kind.EncodeState(o.c.Capture())
+	if got, _ := kind.EncodeState(again.Capture()); !slices.Equal(got, want) {
+		o.t.Errorf("read again the log says %x, want %x", got, want)
+	}
+	restored := newCore(nil, "admin")
+	if err := restored.Restore(1, want); err != nil {
+		o.t.Fatal(err)
+	}
+	if got, _ := kind.EncodeState(restored.Capture()); !slices.Equal(got, want) {
+		o.t.Errorf("a snapshot says %x, want %x", got, want)
+	}
+	if len(restored.barred) != len(o.c.barred) {
+		o.t.Errorf("a snapshot remembers %d of the deleted, want %d", len(restored.barred), len(o.c.barred))
+	}
+	var log []byte
+	for _, e := range o.log {
+		log = append(log, pbwire.Encode(e)...)
+	}
+	if strings.Contains(string(log), "max@") {
+		o.t.Error("the log has the e-mail of somebody who was refused")
+	}
+}

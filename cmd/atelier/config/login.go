@@ -1,0 +1,59 @@
+package config
+
+import (
+	"net/url"
+
+	"atelier/transport/auth/oidc"
+)
+
+// Login is about how people sign in who lead beside the owner.
+type Login struct {
+	Issuer       string   `toml:"oidc_issuer" doc:"Address of an OpenID Connect provider where people may sign in, for example https://login.example.org; needs server.public_url. Empty: none."`
+	ClientID     string   `toml:"oidc_client_id" doc:"Name of this server at the provider. Its callback there is <public_url>/api/login/oidc/callback."`
+	ClientSecret Secret   `toml:"oidc_client_secret" doc:"The secret of that name. Empty for a public client: PKCE is used in any case."`
+	Allowed      []string `toml:"oidc_allowed" doc:"Whose verified addresses may sign in: a domain as *@example.org, or one address. Empty: nobody."`
+	Role         string   `toml:"oidc_role" one:"facilitator|assistant" doc:"Role of who signs in at the provider for the first time: facilitator, or assistant (of no codelab, until somebody gives them some)."`
+	Label        string   `toml:"oidc_label" doc:"What the button to sign in there says."`
+	TrustEmail   bool     `toml:"oidc_trust_email" doc:"Take addresses that the provider does not say to have verified. Only for a provider where nobody can choose their own."`
+	Password     bool     `toml:"password_login" doc:"People may have passwords, too. false: only the owner has one."`
+}
+
+func defaultLogin() Login {
+	return Login{Allowed: []string{}, Role: "facilitator", Label: "Sign in with your organization", Password: true}
+}
+
+func (l *Login) check(publicURL string, bad, warn func(string, ...any)) {
+	if l.Issuer == "" {
+		if !l.Password {
+			bad("login.password_login is false and login.oidc_issuer is empty: nobody but the owner could sign in")
+		}
+		return
+	}
+	u, err := url.Parse(l.Issuer)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		bad("login.oidc_issuer must be https://, a host and a path, and nothing else")
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		bad("login.oidc_issuer must be https://: whoever is on the way could sign in as anybody")
+	}
+	if publicURL == "" {
+		bad("login.oidc_issuer needs server.public_url: the provider sends browsers back there")
+	}
+	if l.ClientID == "" {
+		bad("login.oidc_issuer needs login.oidc_client_id")
+	}
+	if l.Label == "" || len(l.Label) > 80 {
+		bad("login.oidc_label must have 1 to 80 bytes")
+	}
+	for _, rule := range l.Allowed {
+		if !oidc.CheckRule(rule) {
+			bad("login.oidc_allowed: %q is neither a domain like *@example.org nor an address", rule)
+		}
+	}
+	if len(l.Allowed) == 0 {
+		warn("login.oidc_allowed is empty: nobody can sign in at the provider")
+	}
+	if l.TrustEmail {
+		warn("login.oidc_trust_email: whoever can choose an address at the provider signs in with it")
+	}
+}

@@ -1,0 +1,175 @@
+package oidc
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// Identity is somebody whom the provider has proved.
+type Identity struct {
+	// Issuer and Subject are who it is, whatever else changes.
+	Issuer, Subject string
+	// Email is verified and allowed, in lower case. Name is as the provider has it.
+	Email, Name string
+}
+
+// Answer is what a browser comes back with.
+type Answer struct{ State, Code, Error string }
+
+// Finish says who has signed in. The error holds a Reason, and beside it what happened,
+// for the log.
+func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer) (Identity, error) {
+	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(in.State)) != 1 {
+		return Identity{}, Expired
+	}
+	if in.Error != "" || in.Code == "" {
+		return Identity{}, Denied
+	}
+	if !p.enter() {
+		return Identity{}, Busy
+	}
+	defer p.leave()
+	f, err := p.discover(ctx)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%w: %w", Away, err)
+	}
+	ctx = oidc.ClientContext(ctx, client)
+	token, err := p.oauth(f).Exchange(ctx, in.Code, oauth2.VerifierOption(a.Verifier))
+	if err != nil {
+		return Identity{}, exchangeFailed(err)
+	}
+	raw, _ := token.Extra("id_token").(string)
+	if len(raw) > maxToken { // a signature that long takes a processor for seconds
+		return Identity{}, fmt.Errorf("%w: the token is too long", Invalid)
+	}
+	verifier := f.provider.Verifier(&oidc.Config{ClientID: p.cfg.ClientID, Now: p.cfg.Now})
+	id, err := verifier.Verify(ctx, raw)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%w: %w", Invalid, err)
+	}
+	c, err := claimsOf(id)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%w: %w", Invalid, err)
+	}
+	switch {
+	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1:
+		return Identity{}, fmt.Errorf("%w: the token is for another sign-in", Invalid)
+	case c.party != "" && c.party != p.cfg.ClientID, len(id.Audience) > 1 && c.party == "":
+		return Identity{}, fmt.Errorf("%w: the token is for another client", Invalid)
+	case id.Subject == "" || len(id.Subject) > 255:
+		return Identity{}, fmt.Errorf("%w: the token names nobody", Invalid)
+	}
+	if c.email == "" { // some providers tell it there alone
+		c.merge(ctx, f.provider, token, id.Subject)
+	}
+	email, err := p.admit(c)
+	if err != nil {
+		return Identity{}, err
+	}
+	if !p.once(a.State) {
+		return Identity{}, Expired
+	}
+	return Identity{Issuer: p.cfg.Issuer, Subject: id.Subject, Email: email, Name: c.name}, nil
+}
+
+// maxToken bounds an ID token, bytes.
+const maxToken = 16 << 10
+
+// exchangeFailed keeps of a refusal the word that the standard has for it, and nothing
+// else of the answer, which may hold anything.
+func exchangeFailed(err error) error {
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) {
+		return fmt.Errorf("%w: %w", Away, err)
+	}
+	word := refused.ErrorCode
+	if len(word) > 40 || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_") != "" {
+		word = ""
+	}
+	return fmt.Errorf("%w: the provider refuses the code (%d %s)", Invalid, refused.Response.StatusCode, word)
+}
+
+// claims are those that say more of a person.
+type claims struct {
+	email, name, party string
+	// verified is the boolean true, and nothing that looks like it.
+	verified bool
+}
+
+// claimsOf reads the claims of those names, to the letter: encoding/json would take
+// others that differ in case, which people may choose at some providers.
+func claimsOf(from interface{ Claims(any) error }) (c claims, err error) {
+	var all map[string]json.RawMessage
+	if err := from.Claims(&all); err != nil {
+		return claims{}, err
+	}
+	for name, to := range map[string]any{"email": &c.email, "name": &c.name, "azp": &c.party, "email_verified": &c.verified} {
+		_ = json.Unmarshal(all[name], to) // what is of another type says nothing
+	}
+	return c, nil
+}
+
+// merge takes what the ID token lacks from the provider's other answer about the same
+// person. Without one they have no address.
+func (c *claims) merge(ctx context.Context, provider *oidc.Provider, token *oauth2.Token, subject string) {
+	info, err := provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
+	if err != nil || info.Subject != subject {
+		return
+	}
+	more, err := claimsOf(info)
+	if err != nil {
+		return
+	}
+	c.email, c.verified = more.email, more.verified
+	if c.name == "" {
+		c.name = more.name
+	}
+}
+
+// admit returns the address of somebody who may sign in.
+func (p *Provider) admit(c claims) (string, error) {
+	email, ok := fold(c.email)
+	switch {
+	case !ok || !c.verified && !p.cfg.TrustEmail:
+		return "", Unverified
+	case !slices.ContainsFunc(p.cfg.Allowed, func(rule string) bool { return allows(rule, email) }):
+		return "", NotAllowed
+	}
+	return email, nil
+}
+
+// fold is an address as addresses are compared. Only ASCII is folded: other characters
+// have lower cases that are ASCII, and would be somebody else's address.
+func fold(email string) (string, bool) {
+	at := strings.IndexByte(email, '@')
+	if at < 1 || at == len(email)-1 || strings.Count(email, "@") != 1 {
+		return "", false
+	}
+	if strings.ContainsFunc(email, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", false
+	}
+	return strings.ToLower(email), true
+}
+
+// allows says whether an address is one that a rule means.
+func allows(rule, email string) bool {
+	rule = strings.ToLower(rule)
+	if domain, ok := strings.CutPrefix(rule, "*"); ok {
+		return strings.HasSuffix(email, domain)
+	}
+	return rule == email
+}
+
+// CheckRule says whether a rule of Config.Allowed is one.
+func CheckRule(rule string) bool {
+	_, ok := fold(rule)
+	return ok && (!strings.Contains(rule, "*") || strings.HasPrefix(rule, "*@") && strings.Count(rule, "*") == 1)
+}

@@ -1,0 +1,485 @@
+package oidc_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"atelier/transport/auth/oidc"
+	"atelier/transport/auth/oidc/oidctest"
+)
+
+// desk is a provider, and what signs people in there.
+type desk struct {
+	*oidc.Provider
+	at  *oidctest.Provider
+	off atomic.Int64 // how far its clock is ahead, a duration
+}
+
+func (d *desk) now() time.Time { return time.Now().Add(time.Duration(d.off.Load())) }
+
+// pass lets time pass.
+func (d *desk) pass(t time.Duration) { d.off.Add(int64(t)) }
+
+func open(t *testing.T, change func(*oidc.Config)) *desk {
+	t.Helper()
+	d := &desk{at: oidctest.New(t)}
+	cfg := oidc.Config{
+		Issuer: d.at.URL, ClientID: oidctest.ClientID, ClientSecret: oidctest.ClientSecret, Redirect: "http://here.test/callback",
+		Allowed: []string{"*@example.org", "guest@elsewhere.test"}, Now: d.now,
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	d.Provider = oidc.New(cfg)
+	return d
+}
+
+// begin goes to the provider and comes back with what the browser has then.
+func (d *desk) begin(t *testing.T) (oidc.Attempt, oidc.Answer) {
+	t.Helper()
+	address, attempt, err := d.Begin(t.Context(), "/admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := url.Parse(d.at.Approve(address))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return attempt, oidc.Answer{State: back.Query().Get("state"), Code: back.Query().Get("code")}
+}
+
+func (d *desk) signIn(t *testing.T) (oidc.Identity, error) {
+	t.Helper()
+	attempt, answer := d.begin(t)
+	return d.Finish(t.Context(), attempt, answer)
+}
+
+func refused(t *testing.T, err error, why oidc.Reason) {
+	t.Helper()
+	var got oidc.Reason
+	if !errors.As(err, &got) || got != why {
+		t.Errorf("the error is %v, want %q", err, why)
+	}
+}
+
+func TestSomebodySignsIn(t *testing.T) {
+	d := open(t, nil)
+	d.at.Person["email"] = "Ann@Example.ORG"
+	id, err := d.signIn(t)
+	if want := (oidc.Identity{Issuer: d.at.URL, Subject: "1", Email: "ann@example.org", Name: "Ann"}); err != nil || id != want {
+		t.Errorf("it is %+v (%v), want %+v", id, err, want)
+	}
+	d.at.InfoOnly = true
+	if id, err := d.signIn(t); err != nil || id.Email != "ann@example.org" || id.Name != "Ann" {
+		t.Errorf("told at the userinfo endpoint alone, it is %+v (%v)", id, err)
+	}
+}
+
+func TestWhatTheProviderLiesAbout(t *testing.T) {
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(name string, value any) func(*oidctest.Provider) {
+		return func(p *oidctest.Provider) { p.Lie = func(c oidctest.Claims) { c[name] = value } }
+	}
+	sign := func(f func(p *oidctest.Provider, c oidctest.Claims) string) func(*oidctest.Provider) {
+		return func(p *oidctest.Provider) { p.Sign = func(c oidctest.Claims) string { return f(p, c) } }
+	}
+	answer := func(path string, f http.HandlerFunc) func(*oidctest.Provider) {
+		return func(p *oidctest.Provider) { p.Answers[path] = f }
+	}
+	for name, c := range map[string]struct {
+		lie func(*oidctest.Provider)
+		why oidc.Reason
+	}{
+		"another issuer":          {set("iss", "https://elsewhere.test"), oidc.Invalid},
+		"another audience":        {set("aud", "somebody else"), oidc.Invalid},
+		"two audiences, no party": {set("aud", []string{oidctest.ClientID, "b"}), oidc.Invalid},
+		"another party":           {set("azp", "somebody else"), oidc.Invalid},
+		"another nonce":           {set("nonce", "of another sign-in"), oidc.Invalid},
+		"no nonce":                {set("nonce", nil), oidc.Invalid},
+		"expired":                 {set("exp", time.Now().Add(-time.Minute).Unix()), oidc.Invalid},
+		"no end":                  {set("exp", nil), oidc.Invalid},
+		"not yet":                 {set("nbf", time.Now().Add(time.Hour).Unix()), oidc.Invalid},
+		"nobody":                  {set("sub", ""), oidc.Invalid},
+		"a long name":             {set("sub", strings.Repeat("x", 300)), oidc.Invalid},
+		"another key": {sign(func(p *oidctest.Provider, c oidctest.Claims) string {
+			return p.Signed(jwt.SigningMethodRS256, oidctest.KeyID, c, other)
+		}), oidc.Invalid},
+		"a key that is not published": {sign(func(p *oidctest.Provider, c oidctest.Claims) string {
+			return p.Signed(jwt.SigningMethodRS256, "two", c, other)
+		}), oidc.Invalid},
+		"no signature": {sign(func(p *oidctest.Provider, c oidctest.Claims) string {
+			return p.Signed(jwt.SigningMethodNone, oidctest.KeyID, c, jwt.UnsafeAllowNoneSignatureType)
+		}), oidc.Invalid},
+		"signed with the public key": {sign(func(p *oidctest.Provider, c oidctest.Claims) string {
+			return p.Signed(jwt.SigningMethodHS256, oidctest.KeyID, c, x509.MarshalPKCS1PublicKey(&p.Key().PublicKey))
+		}), oidc.Invalid},
+		"signed with the secret": {sign(func(p *oidctest.Provider, c oidctest.Claims) string {
+			return p.Signed(jwt.SigningMethodHS256, oidctest.KeyID, c, []byte(oidctest.ClientSecret))
+		}), oidc.Invalid},
+		"a long token": {set("more", strings.Repeat("x", 16<<10)), oidc.Invalid},
+		"no token":     {sign(func(*oidctest.Provider, oidctest.Claims) string { return "" }), oidc.Invalid},
+		"not a token":  {sign(func(*oidctest.Provider, oidctest.Claims) string { return "a.b.c" }), oidc.Invalid},
+
+		"not verified":            {set("email_verified", false), oidc.Unverified},
+		"verified, as a text":     {set("email_verified", "true"), oidc.Unverified},
+		"verified, as a number":   {set("email_verified", 1), oidc.Unverified},
+		"nothing about verified":  {set("email_verified", nil), oidc.Unverified},
+		"an address that is none": {set("email", "ann"), oidc.Unverified},
+		"two addresses":           {set("email", "x@evil.test,ann@example.org"), oidc.Unverified},
+		"folds to another one":    {set("email", "guest@elsewhere.test"[:0]+"guest@el\u017fewhere.test"), oidc.Unverified},
+		"another domain":          {set("email", "ann@example.org.evil.test"), oidc.NotAllowed},
+		"a domain that ends so":   {set("email", "ann@evilexample.org"), oidc.NotAllowed},
+		"a domain below":          {set("email", "ann@sub.example.org"), oidc.NotAllowed},
+		"another address":         {set("email", "host@elsewhere.test"), oidc.NotAllowed},
+
+		"a redirect of the token": {answer("/token", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/token2", http.StatusTemporaryRedirect)
+		}), oidc.Invalid},
+		"an endless token": {answer("/token", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.CopyN(w, rand.Reader, 2<<20)
+		}), oidc.Away},
+		"an endless list of keys": {answer("/keys", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.Copy(w, io.LimitReader(endless{}, 2<<20))
+		}), oidc.Invalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, nil)
+			c.lie(d.at)
+			_, err := d.signIn(t)
+			refused(t, err, c.why)
+		})
+	}
+}
+
+// endless is JSON that does not end.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = '['
+	}
+	return len(b), nil
+}
+
+func TestAnAddressOfTheUserinfoIsVerifiedToo(t *testing.T) {
+	d := open(t, nil)
+	d.at.InfoOnly = true
+	d.at.Person["email_verified"] = false
+	_, err := d.signIn(t)
+	refused(t, err, oidc.Unverified)
+}
+
+func TestAnotherPersonOfTheUserinfo(t *testing.T) {
+	d := open(t, nil)
+	d.at.InfoOnly = true
+	d.at.Answers["/userinfo"] = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"sub":"2","email":"ann@example.org","email_verified":true}`)
+	}
+	_, err := d.signIn(t)
+	refused(t, err, oidc.Unverified)
+}
+
+func TestStrangersFillNothing(t *testing.T) {
+	d := open(t, nil)
+	_, first, err := d.Begin(t.Context(), "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20_005 {
+		a := oidc.Attempt{State: fmt.Sprint("state ", i), Nonce: first.Nonce, Verifier: first.Verifier}
+		_, err := d.Finish(t.Context(), a, oidc.Answer{State: a.State, Error: "access_denied"})
+		refused(t, err, oidc.Denied)
+	}
+	if _, err := d.signIn(t); err != nil {
+		t.Errorf("after many who were denied: %v", err)
+	}
+}
+
+func TestTwoCallbacksAtOnceAreOne(t *testing.T) {
+	d := open(t, nil)
+	d.at.AgainAndAgain = true
+	attempt, answer := d.begin(t)
+	var in atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if _, err := d.Finish(t.Context(), attempt, answer); err == nil {
+				in.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if in.Load() != 1 {
+		t.Errorf("%d callbacks of one attempt signed in", in.Load())
+	}
+}
+
+func TestNamesOfClaimsCountToTheLetter(t *testing.T) {
+	d := open(t, nil)
+	d.at.Person = oidctest.Claims{"sub": "1", "email": "eve@elsewhere.test", "email_verified": true, "EMAIL": "ann@example.org", "zEmail": 1}
+	_, err := d.signIn(t)
+	refused(t, err, oidc.NotAllowed)
+	d.at.Person = oidctest.Claims{"sub": "1", "email": "ann@example.org", "email_verified": false, "Email_Verified": true}
+	_, err = d.signIn(t)
+	refused(t, err, oidc.Unverified)
+}
+
+func TestAProviderThatHangsIsLeftAloneAndHoldsNobodyLonger(t *testing.T) {
+	d := open(t, nil)
+	var asked atomic.Int32
+	answer := make(chan struct{})
+	d.at.Answers["/.well-known/openid-configuration"] = func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		<-answer
+		d.pass(10 * time.Second) // as long as an answer may take
+		http.NotFound(w, r)
+	}
+	first := make(chan error)
+	go func() {
+		_, _, err := d.Begin(t.Context(), "/")
+		first <- err
+	}()
+	for asked.Load() == 0 {
+		runtime.Gosched()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := d.Begin(ctx, "/") // does not wait for the other
+	refused(t, err, oidc.Away)
+	close(answer)
+	refused(t, <-first, oidc.Away)
+	_, _, err = d.Begin(t.Context(), "/")
+	refused(t, err, oidc.Away)
+	if asked.Load() != 1 {
+		t.Errorf("the provider was asked %d times", asked.Load())
+	}
+}
+
+func TestAnAttemptComesBackOnceAndAsItWent(t *testing.T) {
+	d := open(t, nil)
+	d.at.AgainAndAgain = true
+	attempt, answer := d.begin(t)
+	elsewhere, _ := d.begin(t)
+	_, err := d.Finish(t.Context(), elsewhere, answer)
+	refused(t, err, oidc.Expired)
+	_, err = d.Finish(t.Context(), oidc.Attempt{}, oidc.Answer{Code: answer.Code})
+	refused(t, err, oidc.Expired)
+	stolen := attempt
+	stolen.Verifier = elsewhere.Verifier
+	if _, err := d.Finish(t.Context(), attempt, answer); err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.Finish(t.Context(), attempt, answer)
+	refused(t, err, oidc.Expired)
+	_, err = d.Finish(t.Context(), stolen, answer)
+	refused(t, err, oidc.Invalid)
+
+	attempt, answer = d.begin(t)
+	attempt.Verifier = elsewhere.Verifier
+	_, err = d.Finish(t.Context(), attempt, answer)
+	refused(t, err, oidc.Invalid)
+	attempt, answer = d.begin(t)
+	answer.Code = ""
+	_, err = d.Finish(t.Context(), attempt, answer)
+	refused(t, err, oidc.Denied)
+	attempt, answer = d.begin(t)
+	answer.Error = "access_denied"
+	_, err = d.Finish(t.Context(), attempt, answer)
+	refused(t, err, oidc.Denied)
+}
+
+func TestTheProviderComesAndGoes(t *testing.T) {
+	d := open(t, nil)
+	d.at.Away.Store(true)
+	_, _, err := d.Begin(t.Context(), "/")
+	refused(t, err, oidc.Away)
+	d.at.Away.Store(false)
+	_, _, err = d.Begin(t.Context(), "/") // it is left alone for a moment
+	refused(t, err, oidc.Away)
+	d.pass(6 * time.Second)
+	if _, err := d.signIn(t); err != nil {
+		t.Fatal(err)
+	}
+	// What is known serves on.
+	d.pass(2 * time.Hour)
+	d.at.Answers["/.well-known/openid-configuration"] = http.NotFound
+	d.at.Lie = func(c oidctest.Claims) { c["exp"] = d.now().Add(time.Minute).Unix() }
+	if _, err := d.signIn(t); err != nil {
+		t.Errorf("while discovery fails: %v", err)
+	}
+}
+
+func TestWhatIsKnownOfTheProviderIsAskedForOnceAnHour(t *testing.T) {
+	d := open(t, nil)
+	var asked atomic.Int32
+	path := "/.well-known/openid-configuration"
+	genuine := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"issuer":"`+d.at.URL+`","authorization_endpoint":"`+d.at.URL+`/auth","token_endpoint":"`+d.at.URL+`/token","jwks_uri":"`+d.at.URL+`/keys"}`)
+	}
+	again := make(chan struct{})
+	d.at.Answers[path] = func(w http.ResponseWriter, r *http.Request) {
+		if asked.Add(1) == 2 {
+			defer close(again)
+		}
+		genuine(w, r)
+	}
+	for range 3 {
+		if _, err := d.signIn(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.pass(59 * time.Minute)
+	d.begin(t)
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times within an hour", n)
+	}
+	d.pass(2 * time.Minute)
+	d.begin(t)
+	<-again
+	// The server's clock says what has expired.
+	_, err := d.signIn(t)
+	refused(t, err, oidc.Invalid)
+}
+
+func TestADiscoveryThatIsNone(t *testing.T) {
+	for name, f := range map[string]http.HandlerFunc{
+		"another issuer": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"issuer":"https://elsewhere.test","authorization_endpoint":"https://elsewhere.test/a","token_endpoint":"https://elsewhere.test/t"}`)
+		},
+		"no addresses": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"issuer":"http://`+r.Host+`","authorization_endpoint":"javascript:alert(1)","token_endpoint":""}`)
+		},
+		"keys over nothing": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			at := "http://" + r.Host
+			_, _ = io.WriteString(w, `{"issuer":"`+at+`","authorization_endpoint":"`+at+`/auth","token_endpoint":"`+at+`/token","jwks_uri":"file:///keys"}`)
+		},
+		"too long": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			at := "http://" + r.Host
+			_, _ = io.WriteString(w, `{"issuer":"`+at+`","authorization_endpoint":"`+at+`/auth","token_endpoint":"`+at+`/token","jwks_uri":"`+at+`/keys","more":"`+strings.Repeat("x", 1<<20)+`"}`)
+		},
+		"endless": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.Copy(w, io.LimitReader(endless{}, 2<<20)) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://elsewhere.test/", http.StatusFound)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t, nil)
+			d.at.Answers["/.well-known/openid-configuration"] = f
+			_, _, err := d.Begin(t.Context(), "/")
+			refused(t, err, oidc.Away)
+		})
+	}
+}
+
+func TestAPublicClient(t *testing.T) {
+	d := open(t, func(c *oidc.Config) { c.ClientSecret, c.TrustEmail = "", true })
+	d.at.Person["email_verified"] = false
+	d.at.Answers["/token"] = func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("client_id") != oidctest.ClientID || r.Header.Get("Authorization") != "" {
+			t.Errorf("a public client sends %v", r.Form)
+		}
+		r.SetBasicAuth(oidctest.ClientID, url.QueryEscape(oidctest.ClientSecret))
+		delete(d.at.Answers, "/token")
+		d.at.ServeHTTP(w, r)
+	}
+	if id, err := d.signIn(t); err != nil || id.Email != "ann@example.org" {
+		t.Errorf("it is %+v (%v)", id, err)
+	}
+}
+
+func TestOnlySoManyAtATime(t *testing.T) {
+	d := open(t, nil)
+	attempt, answer := d.begin(t)
+	var there, gone sync.WaitGroup
+	free := make(chan struct{})
+	d.at.Answers["/token"] = func(w http.ResponseWriter, r *http.Request) {
+		there.Done()
+		<-free
+		http.NotFound(w, r)
+	}
+	there.Add(16)
+	for range 16 {
+		a, b := d.begin(t)
+		gone.Go(func() { _, _ = d.Finish(t.Context(), a, b) })
+	}
+	there.Wait()
+	_, err := d.Finish(t.Context(), attempt, answer)
+	refused(t, err, oidc.Busy)
+	_, _, err = d.Begin(t.Context(), "/")
+	refused(t, err, oidc.Busy)
+	close(free)
+	gone.Wait()
+}
+
+func TestWhereItLeads(t *testing.T) {
+	for to, want := range map[string]string{
+		"/admin/1?a=b": "/admin/1?a=b", "": "/x", "admin": "/x", "//evil.test": "/x", `/\evil.test`: "/x", "/\t/evil.test": "/x", "https://evil.test": "/x",
+		"/a\r\nSet-Cookie: b": "/x", "/" + strings.Repeat("a", 300): "/x", "/é": "/x", "/a b": "/x", `/"`: "/x", "/<a>": "/x", "/" + strings.Repeat("&", 255): "/" + strings.Repeat("&", 255),
+	} {
+		if got := oidc.Path(to, "/x"); got != want {
+			t.Errorf("%q leads to %q, want %q", to, got, want)
+		}
+	}
+}
+
+func TestRulesOfAddresses(t *testing.T) {
+	for rule, want := range map[string]bool{
+		"*@example.org": true, "ann@example.org": true, "*": false, "*@": false, "example.org": false, "@example.org": false,
+		"*@*": false, "a*@example.org": false, "": false, "a@b@c": false,
+	} {
+		if got := oidc.CheckRule(rule); got != want {
+			t.Errorf("%q is a rule: %v", rule, got)
+		}
+	}
+}
+
+func TestNothingOfTheProvidersWordsIsKept(t *testing.T) {
+	d := open(t, nil)
+	attempt, answer := d.begin(t)
+	answer.Code = "another"
+	_, err := d.Finish(t.Context(), attempt, answer)
+	if text := err.Error(); strings.Contains(text, "own words") || strings.Contains(text, oidctest.ClientSecret) || !strings.Contains(text, "invalid_grant") {
+		t.Errorf("the error is %q", text)
+	}
+}
+
+func TestAProviderOverHTTPSNamesNoWeakerAddresses(t *testing.T) {
+	var at string
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"issuer":"`+at+`","authorization_endpoint":"`+at+`/auth","token_endpoint":"`+at+`/token","jwks_uri":"http://elsewhere.test/keys"}`)
+	}))
+	defer srv.Close()
+	at = srv.URL
+	oidc.Trust(t, srv.Client().Transport)
+	_, _, err := oidc.New(oidc.Config{Issuer: at, ClientID: "x", Redirect: "https://here.test/", Now: time.Now}).Begin(t.Context(), "/")
+	refused(t, err, oidc.Away)
+	if err == nil || !strings.Contains(err.Error(), "not one to trust") {
+		t.Errorf("the error is %v", err)
+	}
+}

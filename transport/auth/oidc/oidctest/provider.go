@@ -1,0 +1,183 @@
+// Package oidctest is an identity provider for tests, which lies when it is told to.
+package oidctest
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// ClientID and ClientSecret are those of the one client that the provider knows.
+const (
+	ClientID     = "atelier"
+	ClientSecret = "a secret of the provider's"
+)
+
+// Claims are those of an ID token.
+type Claims = jwt.MapClaims
+
+// Provider answers as an identity provider does. Its fields may be changed between
+// sign-ins.
+type Provider struct {
+	// URL is the issuer.
+	URL string
+	// Person says who signs in: sub, email, email_verified, name.
+	Person Claims
+	// Lie changes the claims of the ID token that is made next.
+	Lie func(Claims)
+	// Sign makes the ID token; nil signs with the key that is published.
+	Sign func(Claims) string
+	// Answers replaces the answer of a path.
+	Answers map[string]http.HandlerFunc
+	// Away: it answers nothing.
+	Away atomic.Bool
+	// AgainAndAgain gives a token for a code as often as one asks.
+	AgainAndAgain bool
+	// InfoOnly tells who it is at the userinfo endpoint alone.
+	InfoOnly bool
+
+	t   *testing.T
+	key *rsa.PrivateKey
+
+	mu    sync.Mutex
+	codes map[string]url.Values // guarded by mu; what the browser asked with, by code
+}
+
+// KeyID names the published key.
+const KeyID = "one"
+
+// New starts a provider, which ends with the test.
+func New(t *testing.T) *Provider {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Provider{
+		t: t, key: key, codes: map[string]url.Values{}, Answers: map[string]http.HandlerFunc{},
+		Person: Claims{"sub": "1", "email": "ann@example.org", "email_verified": true, "name": "Ann"},
+	}
+	srv := httptest.NewServer(p)
+	t.Cleanup(srv.Close)
+	p.URL = srv.URL
+	return p
+}
+
+// Key is the private part of the published key.
+func (p *Provider) Key() *rsa.PrivateKey { return p.key }
+
+// ServeHTTP implements http.Handler.
+func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch answer := p.Answers[r.URL.Path]; {
+	case p.Away.Load():
+		panic(http.ErrAbortHandler)
+	case answer != nil:
+		answer(w, r)
+		return
+	}
+	switch r.URL.Path {
+	case "/.well-known/openid-configuration":
+		p.answer(w, map[string]any{
+			"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+			"userinfo_endpoint": p.URL + "/userinfo", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
+		})
+	case "/keys":
+		n := base64.RawURLEncoding.EncodeToString(p.key.N.Bytes())
+		e := base64.RawURLEncoding.EncodeToString(big.NewInt(int64(p.key.E)).Bytes())
+		p.answer(w, map[string]any{"keys": []any{map[string]string{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": KeyID, "n": n, "e": e}}})
+	case "/auth":
+		http.Redirect(w, r, p.Approve(r.URL.String()), http.StatusFound)
+	case "/token":
+		p.token(w, r)
+	case "/userinfo":
+		p.answer(w, p.Person)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// Approve is what happens when somebody signs in at an address of the provider: where
+// the browser is led back to.
+func (p *Provider) Approve(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		p.t.Errorf("%s: %v", address, err)
+		return ""
+	}
+	asked := u.Query()
+	code := rand.Text()
+	p.mu.Lock()
+	p.codes[code] = asked
+	p.mu.Unlock()
+	return asked.Get("redirect_uri") + "?" + url.Values{"code": {code}, "state": {asked.Get("state")}}.Encode()
+}
+
+func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
+	id, secret, _ := r.BasicAuth()
+	if err := r.ParseForm(); err != nil || id != ClientID || secret != url.QueryEscape(ClientSecret) {
+		http.Error(w, `{"error":"invalid_client"}`, http.StatusUnauthorized)
+		return
+	}
+	p.mu.Lock()
+	asked := p.codes[r.Form.Get("code")]
+	if !p.AgainAndAgain {
+		delete(p.codes, r.Form.Get("code"))
+	}
+	p.mu.Unlock()
+	challenge := sha256.Sum256([]byte(r.Form.Get("code_verifier")))
+	if asked == nil || asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(challenge[:]) ||
+		asked.Get("code_challenge_method") != "S256" || asked.Get("redirect_uri") != r.Form.Get("redirect_uri") {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write([]byte(`{"error":"invalid_grant","error_description":"the provider's own words"}`))
+		return
+	}
+	now := time.Now()
+	c := Claims{"iss": p.URL, "aud": ClientID, "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(), "nonce": asked.Get("nonce"), "sub": p.Person["sub"]}
+	if !p.InfoOnly {
+		for name, value := range p.Person {
+			c[name] = value
+		}
+	}
+	if p.Lie != nil {
+		p.Lie(c)
+	}
+	raw := ""
+	if p.Sign != nil {
+		raw = p.Sign(c)
+	} else {
+		raw = p.Signed(jwt.SigningMethodRS256, KeyID, c, p.key)
+	}
+	p.answer(w, map[string]any{"access_token": "access", "token_type": "Bearer", "expires_in": 60, "id_token": raw})
+}
+
+// Signed is a token, made as somebody likes.
+func (p *Provider) Signed(method jwt.SigningMethod, kid string, c Claims, key any) string {
+	t := jwt.NewWithClaims(method, c)
+	t.Header["kid"] = kid
+	raw, err := t.SignedString(key)
+	if err != nil {
+		p.t.Error(err)
+	}
+	return raw
+}
+
+func (p *Provider) answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(v); err != nil && !strings.Contains(err.Error(), "broken pipe") {
+		p.t.Error(err)
+	}
+}

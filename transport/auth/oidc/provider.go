@@ -1,0 +1,277 @@
+package oidc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"atelier/transport/auth"
+)
+
+// Config of a Provider. All fields but ClientSecret and TrustEmail are required.
+type Config struct {
+	// Issuer is the provider's address, as its discovery document has it.
+	Issuer                 string
+	ClientID, ClientSecret string
+	// Redirect is the address of the callback.
+	Redirect string
+	// Allowed are addresses, and domains as *@example.org. None: nobody.
+	Allowed []string
+	// TrustEmail takes addresses that the provider has not verified.
+	TrustEmail bool
+	Now        func() time.Time
+}
+
+// Bounds of what is asked of the provider.
+const (
+	// Life is how long somebody may take to sign in.
+	Life = 10 * time.Minute
+	// fresh is how long a discovery document counts; its keys are read again when
+	// a token names one that is not known.
+	fresh = time.Hour
+	// pause is how long a provider that did not answer is left alone.
+	pause = 5 * time.Second
+	// atOnce is how many sign-ins the provider is asked about at a time.
+	atOnce = 16
+	// maxUsed is how many sign-ins that came back are remembered.
+	maxUsed = 20_000
+)
+
+// Reason says why somebody may not sign in. It holds nothing of what the provider
+// sent, and is the word that the app has a sentence for.
+type Reason string
+
+// The reasons.
+const (
+	// Away: the provider does not answer, or not as it should.
+	Away Reason = "away"
+	// Busy: too many sign in at once.
+	Busy Reason = "busy"
+	// Expired: it took too long, was begun in another browser, or came back before.
+	Expired Reason = "expired"
+	// Denied: the provider says no.
+	Denied Reason = "denied"
+	// Invalid: what the provider says of the person does not verify.
+	Invalid Reason = "invalid"
+	// Unverified: the provider has not verified the address, or tells none.
+	Unverified Reason = "unverified"
+	// NotAllowed: the address is not among those that may sign in.
+	NotAllowed Reason = "not_allowed"
+)
+
+// Error implements error.
+func (r Reason) Error() string { return "signing in with the identity provider: " + string(r) }
+
+// Provider is one identity provider. Safe for concurrent use.
+type Provider struct {
+	cfg    Config
+	places chan struct{} // one for each sign-in that is asked about
+	asking chan struct{} // held by who asks for the discovery document
+
+	mu    sync.Mutex
+	found *found    // guarded by mu; nil before the first discovery
+	tried time.Time // guarded by mu; when discovery failed last
+
+	usedMu sync.Mutex
+	used   map[string]time.Time // guarded by usedMu; states that came back, and until when they count
+}
+
+// found is what discovery has found.
+type found struct {
+	at       time.Time
+	provider *oidc.Provider
+	style    oauth2.AuthStyle
+}
+
+// New returns a Provider. It asks nothing yet: the server starts while the provider is
+// away.
+func New(cfg Config) *Provider {
+	return &Provider{cfg: cfg, places: make(chan struct{}, atOnce), asking: make(chan struct{}, 1), used: map[string]time.Time{}}
+}
+
+// Issuer is the provider's address.
+func (p *Provider) Issuer() string { return p.cfg.Issuer }
+
+// known is what was found so far, nil for nothing; old says that it should be asked for
+// again, and paused that this failed a moment ago.
+func (p *Provider) known() (f *found, old, paused bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.cfg.Now()
+	return p.found, p.found == nil || now.Sub(p.found.at) >= fresh, !p.tried.IsZero() && now.Sub(p.tried) < pause
+}
+
+// discover returns what is known of the provider. What is old serves on while somebody
+// asks again; where nothing is known callers wait for one of them who asks.
+func (p *Provider) discover(ctx context.Context) (*found, error) {
+	f, old, paused := p.known()
+	switch {
+	case !old:
+		return f, nil
+	case f != nil:
+		select {
+		case p.asking <- struct{}{}:
+			go func() {
+				defer func() { <-p.asking }()
+				if !paused {
+					_ = p.learn(context.Background()) // bounded by the client
+				}
+			}()
+		default:
+		}
+		return f, nil
+	}
+	select {
+	case p.asking <- struct{}{}:
+		defer func() { <-p.asking }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if f, _, paused = p.known(); f != nil {
+		return f, nil
+	}
+	if paused {
+		return nil, ErrPaused
+	}
+	if err := p.learn(ctx); err != nil {
+		return nil, err
+	}
+	f, _, _ = p.known()
+	return f, nil
+}
+
+// ErrPaused says that the provider is left alone for a moment: it did not answer.
+var ErrPaused = errors.New("the identity provider did not answer a moment ago")
+
+// learn asks the provider, and keeps the answer, or that there was none.
+func (p *Provider) learn(ctx context.Context) error {
+	f, err := p.ask(ctx)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.cfg.Now() // the answer may have taken longer than the pause
+	if err != nil {
+		p.tried = now
+		return err
+	}
+	f.at = now
+	p.found, p.tried = f, time.Time{}
+	return nil
+}
+
+func (p *Provider) ask(ctx context.Context) (*found, error) {
+	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, client), p.cfg.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("discovery: %w", err)
+	}
+	var more struct {
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
+		Keys    string   `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&more); err != nil {
+		return nil, fmt.Errorf("discovery: %w", err)
+	}
+	addresses := []string{provider.Endpoint().AuthURL, provider.Endpoint().TokenURL, more.Keys}
+	if info := provider.UserInfoEndpoint(); info != "" {
+		addresses = append(addresses, info)
+	}
+	// No weaker than the issuer: whoever is on the way would be the provider.
+	https := strings.HasPrefix(p.cfg.Issuer, "https:")
+	for _, address := range addresses {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" || u.Scheme != "https" && (https || u.Scheme != "http") {
+			return nil, errors.New("discovery: an address of the provider is not one to trust")
+		}
+	}
+	f := &found{provider: provider, style: oauth2.AuthStyleInHeader}
+	basic := len(more.Methods) == 0 || slices.Contains(more.Methods, "client_secret_basic")
+	if p.cfg.ClientSecret == "" || !basic {
+		f.style = oauth2.AuthStyleInParams
+	}
+	return f, nil
+}
+
+func (p *Provider) oauth(f *found) *oauth2.Config {
+	endpoint := f.provider.Endpoint()
+	endpoint.AuthStyle = f.style
+	return &oauth2.Config{
+		ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret, Endpoint: endpoint, RedirectURL: p.cfg.Redirect,
+		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
+	}
+}
+
+// Attempt is what a browser keeps while its person signs in at the provider. It is kept
+// signed.
+type Attempt struct {
+	State    string `json:"s"`
+	Nonce    string `json:"n"`
+	Verifier string `json:"v"`
+	// To is the path that it leads to afterwards.
+	To string `json:"t"`
+}
+
+// Begin returns where the browser goes to sign in, and what it keeps meanwhile.
+func (p *Provider) Begin(ctx context.Context, to string) (address string, a Attempt, err error) {
+	if !p.enter() {
+		return "", Attempt{}, Busy
+	}
+	defer p.leave()
+	f, err := p.discover(ctx)
+	if err != nil {
+		return "", Attempt{}, fmt.Errorf("%w: %w", Away, err)
+	}
+	a = Attempt{State: auth.Random(16), Nonce: auth.Random(16), Verifier: oauth2.GenerateVerifier(), To: to}
+	return p.oauth(f).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
+}
+
+// Path is a path of this server to go to, or otherwise. What browsers would take for
+// another server is none.
+func Path(to, otherwise string) string {
+	bad := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`\"<>`, r) }
+	if len(to) > 256 || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsFunc(to, bad) {
+		return otherwise
+	}
+	return to
+}
+
+func (p *Provider) enter() bool {
+	select {
+	case p.places <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *Provider) leave() { <-p.places }
+
+// once says that nobody has signed in with an attempt before, and remembers that
+// somebody has now. Only what the provider has proved gets here, so that strangers fill
+// no list.
+func (p *Provider) once(state string) bool {
+	p.usedMu.Lock()
+	defer p.usedMu.Unlock()
+	now := p.cfg.Now()
+	if _, there := p.used[state]; there {
+		return false
+	}
+	if len(p.used) >= maxUsed {
+		for s, until := range p.used {
+			if until.Before(now) {
+				delete(p.used, s)
+			}
+		}
+		if len(p.used) >= maxUsed { // more than a person could: those who come now wait
+			return false
+		}
+	}
+	p.used[state] = now.Add(Life)
+	return true
+}

@@ -1,0 +1,167 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/people"
+	"atelier/transport/auth"
+	"atelier/transport/auth/oidc"
+	"atelier/transport/httpapi"
+)
+
+// SignIn is the identity provider where people may sign in.
+type SignIn struct {
+	Provider *oidc.Provider
+	// Label is what the button says; Role is that of who signs in for the first time.
+	Label, Role string
+}
+
+type oidcInfo struct {
+	Label string `json:"label"`
+}
+
+func (s *SignIn) info() *oidcInfo {
+	if s == nil {
+		return nil
+	}
+	return &oidcInfo{s.Label}
+}
+
+var errNoProvider = &httpapi.Error{Status: 404, Text: "there is no identity provider here"}
+
+const (
+	// signInPath is where the browser shows what it keeps meanwhile.
+	signInPath = "/api/login/oidc"
+	// SignInCallback is the path that the provider sends browsers back to.
+	SignInCallback = signInPath + "/callback"
+	// signInTime is how long the provider may take to answer all that it is asked.
+	signInTime = 25 * time.Second
+	// afterSignIn is where somebody gets who asked for nothing else.
+	afterSignIn = "/admin"
+)
+
+// beginSignIn leads to the provider.
+func beginSignIn(r *Request) error {
+	s := r.api.SignIn
+	if s == nil {
+		return errNoProvider
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), signInTime)
+	defer cancel()
+	to := oidc.Path(r.Query("to"), afterSignIn)
+	address, attempt, err := s.Provider.Begin(ctx, to)
+	if err != nil {
+		return r.notSignedIn(to, err)
+	}
+	var kept bytes.Buffer
+	enc := json.NewEncoder(&kept)
+	enc.SetEscapeHTML(false) // a path of & would grow six times, beyond what a cookie holds
+	if err := enc.Encode(attempt); err != nil {
+		return err
+	}
+	cookie, expires, err := r.api.Auth.Signer.SignIn(kept.Bytes(), oidc.Life)
+	if err != nil {
+		return err
+	}
+	r.keepSignIn(cookie, expires)
+	r.leadTo(address)
+	return nil
+}
+
+// finishSignIn lets somebody in who comes back from the provider. The session has a
+// new id, whatever the browser had before.
+func finishSignIn(r *Request) error {
+	s := r.api.SignIn
+	if s == nil {
+		return errNoProvider
+	}
+	var attempt oidc.Attempt
+	if kept := r.api.Auth.Signer.SignInOf(string(r.Cookie(auth.SignInCookie))); json.Unmarshal(kept, &attempt) != nil {
+		attempt = oidc.Attempt{}
+	}
+	to := oidc.Path(attempt.To, afterSignIn)
+	r.keepSignIn("", time.Unix(1, 0))
+	ctx, cancel := context.WithTimeout(context.Background(), signInTime)
+	defer cancel()
+	id, err := s.Provider.Finish(ctx, attempt, oidc.Answer{State: r.Query("state"), Code: r.Query("code"), Error: r.Query("error")})
+	if err != nil {
+		return r.notSignedIn(to, err)
+	}
+	p, _, err := r.tellPeople(people.SignIn{Issuer: id.Issuer, Subject: id.Subject, Login: id.Email, Name: id.Name, Role: s.Role})
+	if err != nil {
+		return r.notSignedIn(to, err)
+	}
+	if err := r.letIn(auth.Login{Person: p}, r.device()); err != nil {
+		return err
+	}
+	r.leadTo(to)
+	return nil
+}
+
+// refusals are the words that the app has a sentence for.
+var refusals = []struct {
+	err error
+	why string
+}{
+	{people.ErrDisabled, "disabled"}, {people.ErrDeleted, "deleted"}, {people.ErrOtherLogin, "other_login"},
+	{people.ErrNoLogin, "no_login"}, {people.ErrFull, "full"},
+}
+
+// notSignedIn leads to the page to sign in, which says why. An error that is the
+// server's own is answered as any other.
+func (r *Request) notSignedIn(to string, err error) error {
+	var why string
+	var reason oidc.Reason
+	if errors.As(err, &reason) {
+		why = string(reason)
+	}
+	for _, known := range refusals {
+		if errors.Is(err, known.err) {
+			why = known.why
+		}
+	}
+	if why == "" {
+		return err
+	}
+	level := slog.LevelInfo
+	switch {
+	// What anybody can bring about without the provider leaves no trace that grows.
+	case errors.Is(err, oidc.Expired), errors.Is(err, oidc.Busy), errors.Is(err, oidc.ErrPaused):
+		level = slog.LevelDebug
+	case errors.Is(err, oidc.Away):
+	default:
+		if err := r.audit("admin_login_failed", "anonymous", "", map[string]string{"by": "oidc", "why": why}); err != nil {
+			return err
+		}
+	}
+	text := err.Error() // it may quote an answer of the provider
+	r.api.Logger.Log(context.Background(), level, "a sign-in with the identity provider was refused", "why", why, "error", text[:min(len(text), 200)])
+	r.leadTo("/login?" + url.Values{"why": {why}, "next": {to}}.Encode())
+	return nil
+}
+
+// leadTo sends the browser elsewhere.
+func (r *Request) leadTo(address string) {
+	r.Response.Header.Set("Location", address)
+	r.Response.Header.Set("Cache-Control", "no-store")
+	r.SetStatusCode(fasthttp.StatusFound)
+}
+
+// keepSignIn gives the browser what it keeps meanwhile. It comes back from another
+// site, and shows then what is Lax.
+func (r *Request) keepSignIn(value string, expires time.Time) {
+	c := r.cookie(auth.SignInCookie, value, expires)
+	defer fasthttp.ReleaseCookie(c)
+	c.SetPath(signInPath)
+	c.SetHTTPOnly(true)
+	c.SetSameSite(fasthttp.CookieSameSiteLaxMode)
+	r.Response.Header.SetCookie(c)
+}

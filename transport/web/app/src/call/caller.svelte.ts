@@ -1,0 +1,119 @@
+// Calls a person who looks elsewhere. Each tab counts in its title; sound and
+// notifications come from one of those that show the same codelab.
+import type { Room } from '../live/room.svelte'
+import { m } from '../messages/compiled/messages.js'
+import { desktop, show } from './desktop.svelte'
+import { attendeeCalls, facilitatorCalls, nowNext, waiting, type Call, type Reason } from './reasons'
+import { calling } from './settings.svelte'
+import { ring, unlock } from './sound'
+import { dot, lookedAt } from './tab.svelte'
+
+/** Nothing that a notification says names anybody or repeats what they wrote: it stands on locked and on shared screens. */
+const words: Record<Reason, () => string> = {
+  help: m.call_says_help,
+  direct: m.call_says_direct,
+  coming: m.call_says_coming,
+  missed: m.call_says_missed,
+  answer: m.call_says_answer,
+  next: m.call_says_next,
+  broadcast: m.call_says_broadcast,
+}
+
+export class Caller {
+  readonly #room: Room
+  readonly #leads: boolean
+  /** How many calls came since somebody looked at the page, and how many of them are direct messages. */
+  #unseen = $state.raw({ all: 0, direct: 0 })
+  /** What the title counts: for a facilitator who waits for help, and what was written to them meanwhile. */
+  readonly count = $derived.by(() => (this.#leads ? waiting(this.#room.now?.help ?? []).size + this.#unseen.direct : this.#unseen.all))
+  /** Which requests waited when messages last arrived; null before the first. */
+  #waited: ReadonlySet<string> | null = null
+  /** Another tab calls while this is false. */
+  #calls = false
+
+  constructor(room: Room) {
+    this.#room = room
+    this.#leads = room.role === 'admin'
+  }
+
+  /** Listens until the returned function is called. */
+  begin(): () => void {
+    desktop.follow()
+    const release = this.#alone()
+    const heard = this.#room.onArrival((told, missed) => {
+      const help = waiting(this.#room.now?.help ?? [])
+      const calls = this.#leads ? facilitatorCalls(told, this.#waited ?? this.#before(told, help), calling.settings) : attendeeCalls(told, calling.settings)
+      this.#waited = help
+      // What was missed has been waiting for a while; the page shows it.
+      if (!missed) this.#tell(calls)
+    })
+    const pressed = () => {
+      if (calling.settings.sound) unlock()
+    }
+    const looked = () => {
+      if (lookedAt()) this.#count(0, 0)
+    }
+    const on = [
+      [document, 'visibilitychange', looked],
+      [globalThis, 'focus', looked],
+      [document, 'pointerdown', pressed],
+      [document, 'keydown', pressed],
+    ] as const
+    for (const [where, what, f] of on) where.addEventListener(what, f)
+    return () => {
+      for (const [where, what, f] of on) where.removeEventListener(what, f)
+      heard()
+      release()
+      dot(false)
+    }
+  }
+
+  /** The attendee's place in the queue is another one. */
+  placed(before: number | null, after: number | null): void {
+    if (nowNext(before, after)) this.#tell([{ reason: 'next', loud: calling.settings.turn }])
+  }
+
+  /** Before the first messages nobody is known to have waited but those who wait and are not told of now. */
+  #before(told: Parameters<typeof facilitatorCalls>[0], help: ReadonlySet<string>): ReadonlySet<string> {
+    const asked = new Set(told.map((t) => ('id' in t ? t.id : null)))
+    return new Set([...help].filter((id) => !asked.has(id)))
+  }
+
+  #tell(calls: readonly Call[]): void {
+    if (calls.length === 0) return
+    const looked = lookedAt()
+    if (!looked) this.#count(this.#unseen.all + calls.length, this.#unseen.direct + calls.filter((c) => c.reason === 'direct').length)
+    const loud = calls.filter((c) => c.loud)
+    const last = loud.at(-1)
+    if (!last || !this.#calls) return
+    if (calling.settings.sound) void ring().catch(() => {})
+    if (calling.settings.desktop && !looked)
+      void show(this.#room.now?.codelab.title ?? '', { body: words[last.reason](), tag: `${this.#room.id}:${last.reason}`, path: location.pathname })
+  }
+
+  #count(all: number, direct: number): void {
+    this.#unseen = { all, direct }
+    dot(all > 0)
+  }
+
+  /** Takes the lock that lets one tab call, and gives it back when the returned function is called. */
+  #alone(): () => void {
+    // Pages that did not come over HTTPS have no locks; the sound is rare enough without.
+    if (!navigator.locks) {
+      this.#calls = true
+      return () => {}
+    }
+    const gone = new AbortController()
+    let release = () => {}
+    const held = () => {
+      this.#calls = true
+      return new Promise<void>((done) => (release = done))
+    }
+    void navigator.locks.request(`call:${this.#room.role}:${this.#room.id}`, { signal: gone.signal }, held).catch(() => {})
+    return () => {
+      this.#calls = false
+      gone.abort()
+      release()
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Room } from '../live/room.svelte'
+import { Caller } from './caller.svelte'
+import { calling } from './settings.svelte'
+
+const did = vi.hoisted(() => [] as string[])
+const looked = vi.hoisted(() => ({ at: false }))
+vi.mock('../messages/compiled/messages.js', () => ({ m: new Proxy({}, { get: (_, key: string) => () => key }) }))
+vi.mock('./desktop.svelte', () => ({
+  desktop: { follow() {} },
+  show: async (title: string, { body, path }: { body: string; path: string }) => void did.push(`shown ${title} ${body} ${path}`),
+}))
+vi.mock('./sound', () => ({ ring: async () => void did.push('rung'), unlock: () => did.push('unlocked') }))
+vi.mock('./tab.svelte', () => ({ dot: (on: boolean) => did.push(on ? 'dot' : 'no dot'), lookedAt: () => looked.at }))
+
+/** The locks of one browser. */
+class Locks {
+  #queue = new Map<string, (() => Promise<void>)[]>()
+  async request(name: string, { signal }: { signal: AbortSignal }, held: () => Promise<void>) {
+    const queue = this.#queue.get(name) ?? []
+    this.#queue.set(name, queue)
+    const turn = () => held().then(() => void (queue.shift(), void queue[0]?.()))
+    signal.addEventListener('abort', () => queue.indexOf(turn) > 0 && queue.splice(queue.indexOf(turn), 1))
+    if (queue.push(turn) === 1) void turn()
+  }
+}
+
+let stops: (() => void)[] = []
+beforeEach(() => {
+  vi.stubGlobal('document', new EventTarget())
+  vi.stubGlobal('navigator', { locks: new Locks() })
+  vi.stubGlobal('location', { pathname: '/admin/lab' })
+  const events = new EventTarget()
+  vi.stubGlobal('addEventListener', events.addEventListener.bind(events))
+  vi.stubGlobal('removeEventListener', events.removeEventListener.bind(events))
+  vi.stubGlobal('dispatchEvent', events.dispatchEvent.bind(events))
+  did.length = 0
+  looked.at = false
+  calling.set({ sound: true, desktop: true, help: 'each', direct: true, turn: true, broadcast: true })
+})
+afterEach(() => {
+  for (const stop of stops) stop()
+  stops = []
+  vi.unstubAllGlobals()
+})
+
+/** A tab with the live view, or with the reader. */
+function tab(role: 'admin' | 'attendee' = 'admin') {
+  let hear: (told: unknown[], missed: boolean) => void = () => {}
+  const room = { id: 'lab', role, now: { codelab: { title: 'Lab' }, help: [] as object[] }, onArrival: (f: typeof hear) => ((hear = f), () => {}) }
+  const caller = new Caller(room as unknown as Room)
+  const close = caller.begin()
+  stops.push(close)
+  did.length = 0
+  return {
+    caller,
+    close,
+    tell(frame: { type: string; [member: string]: unknown }, missed = false) {
+      if (frame.type === 'help_request') room.now.help.push({ ...frame, status: 'pending' })
+      hear([frame], missed)
+      return did.splice(0)
+    },
+  }
+}
+const asked = (id: string) => ({ type: 'help_request', id, status: 'pending' })
+
+test('somebody who asks is heard and shown, without name or words', () => {
+  expect(tab().tell({ ...asked('1'), attendee_name: 'Ann', message: 'secret' })).toEqual(['dot', 'rung', 'shown Lab call_says_help /admin/lab'])
+})
+
+test('the title counts who waits and what was written; looking at the page takes the dot away', () => {
+  const { caller, tell } = tab()
+  tell(asked('1'))
+  tell({ type: 'dm', sender_id: 'a' })
+  expect(caller.count).toBe(2)
+  looked.at = true
+  dispatchEvent(new Event('focus'))
+  expect([caller.count, did]).toEqual([1, ['no dot']])
+})
+
+test('whoever looks at the page gets the sound and no notification', () => {
+  looked.at = true
+  expect(tab().tell(asked('1'))).toEqual(['rung'])
+})
+
+test('what was missed calls nobody, and who waited then is known', () => {
+  calling.set({ help: 'first' })
+  const { tell } = tab()
+  expect(tell(asked('1'), true)).toEqual([])
+  expect(tell(asked('2'))).toEqual(['dot'])
+})
+
+test('nothing is heard or shown before it is switched on', () => {
+  calling.set({ sound: false, desktop: false })
+  expect(tab().tell(asked('1'))).toEqual(['dot'])
+})
+
+test('one tab of several calls; when it closes the next one does', async () => {
+  const [one, two] = [tab(), tab()]
+  expect([one.tell(asked('1')).length, two.tell(asked('1')).length]).toEqual([3, 1])
+  one.close()
+  await vi.waitFor(() => expect(two.tell(asked(String(Math.random())))).toContain('rung'))
+})
+
+test('without locks each tab may call', () => {
+  vi.stubGlobal('navigator', {})
+  expect(tab().tell(asked('1'))).toContain('rung')
+})
+
+test('an attendee is called when somebody comes, and once when they are next', () => {
+  const { caller, tell } = tab('attendee')
+  expect(tell({ type: 'help_claimed' })).toContain('shown Lab call_says_coming /admin/lab')
+  caller.placed(3, 1)
+  expect(did).toContain('shown Lab call_says_next /admin/lab')
+  did.length = 0
+  caller.placed(1, 1)
+  expect(did).toEqual([])
+  expect(caller.count).toBe(2)
+})
+
+test('a press lets the page sound, when the sound is on', () => {
+  tab()
+  document.dispatchEvent(new Event('pointerdown'))
+  expect(did).toEqual(['unlocked'])
+  calling.set({ sound: false })
+  document.dispatchEvent(new Event('keydown'))
+  expect(did).toEqual(['unlocked'])
+})

@@ -1,0 +1,61 @@
+// Notifications of the browser. Phones show them only through a service worker; it is
+// registered when somebody switches them on.
+
+export type Permission = 'allowed' | 'blocked' | 'unasked' | 'insecure' | 'missing'
+
+const states: Record<NotificationPermission, Permission> = { granted: 'allowed', denied: 'blocked', default: 'unasked' }
+
+function read(): Permission {
+  if (!isSecureContext) return 'insecure'
+  if (!('Notification' in globalThis)) return 'missing'
+  return states[Notification.permission]
+}
+
+/** The service worker's registration in this visit, while it goes on. */
+let registered: Promise<unknown> | undefined
+
+let permission = $state<Permission>('missing')
+
+export const desktop = {
+  get permission() {
+    return permission
+  },
+  /** Follows what the person decides in the browser's settings. */
+  follow(): void {
+    permission = read()
+    const ask = navigator.permissions?.query({ name: 'notifications' })
+    void ask?.then((status) => (status.onchange = () => (permission = read()))).catch(() => {})
+  },
+  /** Asks for the permission, in a click; true when notifications are shown from now on. */
+  async allow(): Promise<boolean> {
+    permission = read()
+    if (permission === 'unasked') permission = states[await Notification.requestPermission()]
+    if (permission !== 'allowed') return false
+    registered = navigator.serviceWorker?.register('/sw.js').catch(() => {}) // without one computers show them too
+    return true
+  },
+}
+
+/**
+ * Shows a notification, which leads to the page with that path. One of the same tag
+ * takes the place of the former. False when the browser shows none.
+ */
+export async function show(title: string, options: { body: string; tag: string; path: string }): Promise<boolean> {
+  if (read() !== 'allowed') return false
+  const shown = { body: options.body, tag: options.tag, icon: '/favicon.svg', renotify: true, data: { path: options.path } }
+  try {
+    await registered
+    if (await navigator.serviceWorker?.getRegistration()) {
+      await (await navigator.serviceWorker.ready).showNotification(title, shown)
+      return true
+    }
+    const n = new Notification(title, shown)
+    n.onclick = () => {
+      focus()
+      n.close()
+    }
+    return true
+  } catch {
+    return false // a phone without a service worker
+  }
+}

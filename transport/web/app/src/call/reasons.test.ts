@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import type { Told } from '../live/protocol'
+import { attendeeCalls, facilitatorCalls, nowNext, waiting } from './reasons'
+import type { Settings } from './settings.svelte'
+
+const settings: Settings = { sound: true, desktop: true, help: 'each', direct: true, turn: true, broadcast: true }
+const asked = (id: string, status = 'pending') => ({ type: 'help_request', id, status })
+const facilitator = (told: object[], before: string[] = [], s: Partial<Settings> = {}) =>
+  facilitatorCalls(told as Told[], new Set(before), { ...settings, ...s }).map((c) => `${c.reason}${c.loud ? '!' : ''}`)
+const attendee = (told: object[], s: Partial<Settings> = {}) =>
+  attendeeCalls(told as Told[], { ...settings, ...s }).map((c) => `${c.reason}${c.loud ? '!' : ''}`)
+
+test.each([
+  ['each', [], ['help!', 'help!']],
+  ['first', [], ['help!', 'help']],
+  ['first', ['x'], ['help', 'help']],
+  ['none', [], ['help', 'help']],
+] as const)('two who ask call with "%s", while %j waited', (help, before, calls) => {
+  expect(facilitator([asked('1'), asked('2')], [...before], { help })).toEqual(calls)
+})
+
+test('whoever asks again calls nobody', () => {
+  expect(facilitator([asked('1'), asked('1')], ['1'])).toEqual([])
+  expect(facilitator([asked('1'), asked('1')])).toEqual(['help!'])
+})
+
+test.each([
+  [{ type: 'dm', sender_id: 'a' }, ['direct!'], ['direct']],
+  [{ type: 'dm', sender_id: 'facilitator' }, [], []],
+  [{ type: 'chat', sender_id: 'a' }, [], []],
+  [{ type: 'help_claimed', id: '1' }, [], []],
+  [asked('1', 'in_progress'), [], []],
+  [{ type: 'help_released', id: '1' }, ['help!'], ['help!']],
+])('%j calls a facilitator', (frame, loud, silent) => {
+  expect([facilitator([frame]), facilitator([frame], [], { direct: false })]).toEqual([loud, silent])
+})
+
+test.each([
+  [{ type: 'help_claimed' }, ['coming!'], ['coming']],
+  [{ type: 'help_released' }, ['missed!'], ['missed']],
+  [{ type: 'help_resolved', message: 'Row 3' }, ['answer!'], ['answer']],
+  [{ type: 'help_resolved' }, [], []],
+  [{ type: 'broadcast' }, ['broadcast!'], ['broadcast']],
+  [{ type: 'help_request', id: '1' }, [], []],
+  [{ type: 'dm', sender_id: 'b' }, [], []],
+])('%j calls an attendee', (frame, loud, silent) => {
+  expect([attendee([frame]), attendee([frame], { turn: false, broadcast: false })]).toEqual([loud, silent])
+})
+
+test.each([
+  [3, 1, true],
+  [2, 1, true],
+  [1, 1, false],
+  [3, 2, false],
+  [null, 1, false],
+  [2, null, false],
+])('from place %j to %j one is next: %j', (before, after, next) => expect(nowNext(before, after)).toBe(next))
+
+test('only who has not been taken waits', () => {
+  const help = [
+    { id: '1', status: 'pending' },
+    { id: '2', status: 'in_progress' },
+  ]
+  expect([...waiting(help as never)]).toEqual(['1'])
+})

@@ -1,0 +1,54 @@
+// What of that which arrives is worth calling somebody who looks elsewhere.
+import type { Told } from '../live/protocol'
+import { facilitator, type HelpRequest } from '../workshop/state'
+import type { Settings } from './settings.svelte'
+
+export type Reason = 'help' | 'direct' | 'coming' | 'missed' | 'answer' | 'next' | 'broadcast'
+
+/** One that happened; loud when the person wants to be called for it. */
+export interface Call {
+  readonly reason: Reason
+  readonly loud: boolean
+}
+
+/** Which requests wait, by their ids. */
+export const waiting = (help: readonly HelpRequest[]): ReadonlySet<string> => new Set(help.filter((h) => h.status === 'pending').map((h) => h.id))
+
+/**
+ * What calls a facilitator. before are the requests that waited before: whoever asks
+ * again calls nobody, and of those that come together the first finds an empty queue.
+ */
+export function facilitatorCalls(told: readonly Told[], before: ReadonlySet<string>, s: Settings): Call[] {
+  const known = new Set(before)
+  return told.flatMap((t): Call[] => {
+    // One that is taken is somebody's already; one that was given back waits for everybody.
+    const waits = (t.type === 'help_request' && t.status === 'pending') || t.type === 'help_released'
+    if (waits && !known.has(t.id)) {
+      known.add(t.id)
+      return [{ reason: 'help', loud: s.help === 'each' || (s.help === 'first' && known.size === 1) }]
+    }
+    if (t.type === 'dm' && t.sender_id !== facilitator) return [{ reason: 'direct', loud: s.direct }]
+    return []
+  })
+}
+
+/** What calls an attendee, whose id is me. */
+export function attendeeCalls(told: readonly Told[], s: Settings): Call[] {
+  return told.flatMap((t): Call[] => {
+    switch (t.type) {
+      case 'help_claimed':
+        return [{ reason: 'coming', loud: s.turn }]
+      case 'help_released':
+        return [{ reason: 'missed', loud: s.turn }]
+      case 'help_resolved':
+        return t.message ? [{ reason: 'answer', loud: s.turn }] : []
+      case 'broadcast':
+        return [{ reason: 'broadcast', loud: s.broadcast }]
+      default:
+        return []
+    }
+  })
+}
+
+/** Whether an attendee has just come to the front of the queue. */
+export const nowNext = (before: number | null, after: number | null): boolean => after === 1 && before !== null && before > 1

@@ -1,0 +1,13 @@
+// What a tab tells when another is in front: a number in its title and a dot on its icon.
+
+/** A title with the number of what waits. */
+export const counted = (count: number, title: string): string => (count > 0 ? `(${count > 99 ? '99+' : count}) ${title}` : title)
+
+/** Whether somebody looks at the page. */
+export const lookedAt = (): boolean => document.visibilityState === 'visible' && document.hasFocus()
+
+/** Puts the dot on the icon, or takes it away. */
+export function dot(on: boolean): void {
+  const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')
+  if (icon) icon.href = on ? '/favicon-dot.svg' : '/favicon.svg'
+}

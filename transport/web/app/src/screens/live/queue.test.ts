@@ -1,0 +1,75 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import { Refused } from '../../api/refused'
+import type { Room } from '../../live/room.svelte'
+import type { HelpRequest } from '../../workshop/state'
+import { Queue } from './queue.svelte'
+
+const { heard, leader, api } = vi.hoisted(() => ({
+  heard: [] as string[],
+  leader: { id: null as string | null },
+  api: { refusal: null as Error | null, calls: [] as { path: string; body?: unknown }[] },
+}))
+vi.mock('../../admin/leader.svelte', () => ({ leader }))
+vi.mock('../../messages/compiled/messages.js', () => ({
+  m: new Proxy({}, { get: (_, key: string) => (args?: object) => [key, ...Object.values(args ?? {})].join(' ') }),
+}))
+vi.mock('../../parts/toasts.svelte', () => ({ complain: (t: string) => heard.push(`complaint ${t}`), toast: (t: string) => heard.push(t) }))
+vi.mock('../../api/words', () => ({ words: () => 'refused' }))
+vi.mock('../../api/client', () => ({
+  ask: async (answer: unknown) => answer,
+  api: {
+    POST: async (path: string, { body }: { body?: unknown }) => {
+      api.calls.push({ path: path.split('/').at(-1)!, ...(body === undefined ? {} : { body }) })
+      if (api.refusal) throw api.refusal
+    },
+  },
+}))
+
+beforeEach(() => {
+  heard.length = 0
+  api.calls.length = 0
+  api.refusal = null
+  leader.id = 'ann'
+})
+
+const asked = (id: string, more: Partial<HelpRequest> = {}) =>
+  ({ id, attendee_name: id.toUpperCase(), status: 'pending', created_at: `2026-01-01T00:00:0${id}Z`, claimed_by: null, person: null, ...more }) as HelpRequest
+const claimed = (id: string, person: string | null, claimed_by: string) => asked(id, { status: 'in_progress', person, claimed_by })
+const stage = (...help: HelpRequest[]) => new Queue({ id: 'lab', now: { help }, you: { name: 'Ann' } } as unknown as Room)
+const ids = (requests: readonly HelpRequest[]) => requests.map((h) => h.id).join('')
+
+test('who waits longest stands first; what one took oneself stands apart from what others took', () => {
+  const queue = stage(asked('3'), claimed('2', 'ann', 'Ann'), asked('1'), claimed('4', 'bob', 'Ann'), claimed('5', null, 'Cem'))
+  expect([ids(queue.pending), ids(queue.mine), ids(queue.others)]).toEqual(['13', '2', '45'])
+})
+
+test('those who share the account of the owner are told apart by name', () => {
+  leader.id = null
+  const queue = stage(claimed('1', null, 'Ann'), claimed('2', null, 'Cem'), claimed('3', 'bob', 'Ann'))
+  expect([ids(queue.mine), ids(queue.others)]).toEqual(['1', '23'])
+})
+
+test('taking what somebody else took first says so', async () => {
+  const queue = stage(asked('1'))
+  expect(await queue.take(queue.pending[0]!)).toBe(true)
+  api.refusal = new Refused(409, 'taken')
+  expect(await queue.take(queue.pending[0]!)).toBe(false)
+  expect(heard).toEqual(['complaint help_taken'])
+  expect(queue.busy).toBeNull()
+})
+
+test('who could not be found goes back with the reason', async () => {
+  const queue = stage(claimed('1', 'ann', 'Ann'))
+  await queue.notFound(queue.mine[0]!)
+  expect(api.calls).toEqual([{ path: 'release', body: { reason: 'help_not_found_reason' } }])
+  expect(heard).toEqual(['help_back 1'])
+})
+
+test('several are answered at once; a refusal keeps the message with whoever wrote it', async () => {
+  const queue = stage(asked('1'), asked('2'))
+  expect(await queue.answer(['1', '2'], 'Look at row 3')).toBe(true)
+  expect(api.calls).toEqual([{ path: 'answer', body: { help_ids: ['1', '2'], message: 'Look at row 3' } }])
+  api.refusal = new Refused(429, 'slow')
+  expect(await queue.answer(['1'], 'x')).toBe(false)
+  expect(heard).toEqual(['help_answered 2', 'complaint refused'])
+})

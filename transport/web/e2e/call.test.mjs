@@ -1,0 +1,198 @@
+// Calling people who look elsewhere: title and icon, sound, notifications.
+import assert from 'node:assert/strict'
+import { Network } from './harness/network.mjs'
+import { findings, offline, stage, turn, until } from './harness/stage.mjs'
+
+/** A name that is not the machine's own, so that a page of it is no secure context. */
+const elsewhere = 'workshop.test'
+const { test } = stage({ args: [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`] })
+
+/** Writes down the tones that a page plays and the notifications that it shows, and takes the focus from it. */
+async function listen(context) {
+  await context.addInitScript(() => {
+    globalThis.tones = 0
+    if (!globalThis.ServiceWorkerRegistration) globalThis.ServiceWorkerRegistration = class {} // no secure context
+    const start = OscillatorNode.prototype.start
+    OscillatorNode.prototype.start = function (...at) {
+      globalThis.tones++
+      return start.apply(this, at)
+    }
+    globalThis.shown = []
+    const show = ServiceWorkerRegistration.prototype.showNotification
+    ServiceWorkerRegistration.prototype.showNotification = async function (title, options) {
+      await show.call(this, title, options)
+      globalThis.shown.push(`${title}: ${options.body}`)
+    }
+    document.hasFocus = () => globalThis.looked ?? false
+  })
+}
+
+/** Opens the dialog, switches things on and closes it. */
+async function switchOn(page, ...names) {
+  await page.getByRole('button', { name: 'Appearance and language' }).click()
+  await page.getByRole('menuitem', { name: 'Call me' }).click()
+  for (const name of names) await page.getByLabel(name).check()
+}
+/** Does what a person does who blocks notifications in the browser's settings. */
+async function deny(browser, page) {
+  const target = await page.context().newCDPSession(page)
+  const { targetInfo } = await target.send('Target.getTargetInfo')
+  const session = await browser.newBrowserCDPSession()
+  await session.send('Browser.setPermission', {
+    permission: { name: 'notifications' },
+    setting: 'denied',
+    browserContextId: targetInfo.browserContextId,
+  })
+}
+
+const close = (page) => page.getByRole('dialog').getByRole('button', { name: 'Close' }).last().click()
+const icon = (page) => page.locator('link[rel=icon]').getAttribute('href')
+const tones = (page) => page.evaluate(() => globalThis.tones)
+const shown = (page) => page.evaluate(() => globalThis.shown)
+
+test('a facilitator is called when somebody asks for help, without a name or a word of it', async ({ server, visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'A small service' })
+  const [ann, bob] = [await person(lab, 'Ann'), await person(lab, 'Bob')]
+  const network = await Network.before(server)
+  const desk = await visitor({ as: lead, baseURL: network.url, permissions: ['notifications'] })
+  desk.context.on('close', () => void network.remove())
+  desk.expect(offline)
+  await listen(desk.context)
+  const { page } = desk
+  await page.goto(`/admin/${lab.id}`)
+  await page.getByRole('region', { name: 'Help queue' }).waitFor()
+  assert.equal(await page.title(), 'A small service · Live · Atelier')
+
+  // Off until it is switched on: the tab alone tells.
+  await ann.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1, message: 'my password is hunter2' })
+  await page.waitForFunction(() => document.title.startsWith('(1) '))
+  assert.equal(await icon(page), '/favicon-dot.svg')
+  assert.equal(await tones(page), 0)
+  await page.evaluate(() => {
+    globalThis.looked = true
+    dispatchEvent(new Event('focus'))
+    globalThis.looked = false
+  })
+  await until('the dot is gone', async () => (await icon(page)) === '/favicon.svg')
+
+  await switchOn(page, 'A sound', 'A notification of the browser', 'A direct message')
+  await page.getByText('Allowed.').waitFor()
+  for (const colorScheme of ['light', 'dark']) {
+    await turn(page, colorScheme)
+    assert.deepEqual(await findings(page), [], colorScheme)
+  }
+  await page.getByRole('button', { name: 'Try it' }).click()
+  await until('the attempt is shown', async () => (await shown(page)).includes('A small service: This is how you are called.'))
+  assert.equal(await tones(page), 2)
+  await page.getByText('A sound is heard, and a notification is shown, as you have chosen.').waitFor()
+  await close(page)
+
+  // Asked again within ten seconds: shown, and not heard a second time.
+  await bob.send('POST', `/codelabs/${lab.id}/help`, { step_number: 2, message: 'hunter3' })
+  await until('it is shown', async () => (await shown(page)).includes('A small service: Somebody asks for help.'))
+  assert.equal(await tones(page), 2)
+  // What the browser has on the screen of it.
+  const there = await page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((n) => `${n.title} ${n.body}`).sort())
+  assert.deepEqual(there, ['A small service Somebody asks for help.', 'A small service This is how you are called.'])
+  assert.equal((await page.title()).slice(0, 4), '(2) ')
+
+  // Later both, of one tab only.
+  const second = await desk.context.newPage()
+  await second.goto(`/admin/${lab.id}`)
+  await second.getByRole('region', { name: 'Help queue' }).getByText('Bob').waitFor()
+  for (const tab of [page, second]) await tab.evaluate(() => localStorage.setItem('atelier:call:sounded', '0'))
+  await second.getByRole('heading', { name: 'Help' }).first().click() // it may sound, too
+  await ann.say(lab, { type: 'dm', target_id: 'facilitator', message: 'hunter4' })
+  await until('it is shown', async () => (await shown(page)).includes('A small service: A direct message for you.'))
+  await until('it is heard', async () => (await tones(page)) === 4)
+  await second.waitForFunction(() => document.title.startsWith('(3) '))
+  assert.equal(await tones(second), 0)
+
+  // What came while nobody was connected calls nobody: the page shows it.
+  await page.close()
+  await second.evaluate(() => localStorage.setItem('atelier:call:sounded', '0'))
+  network.cut()
+  await second.getByText('Connection lost.').first().waitFor()
+  await bob.send('POST', `/codelabs/${lab.id}/help/${(await lead.send('GET', `/codelabs/${lab.id}/help`))[1].id}/resolve`)
+  await bob.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
+  network.mend()
+  await second.getByText('● connected').waitFor()
+  await second.getByRole('region', { name: 'Help queue' }).getByText('step 1').nth(1).waitFor()
+  assert.deepEqual([await tones(second), await shown(second)], [0, []])
+  await ann.say(lab, { type: 'dm', target_id: 'facilitator', message: 'hunter5' })
+  await until('the tab that is left calls', async () => (await tones(second)) === 2)
+})
+
+test('an attendee is called when somebody comes, is next, and when all are told something', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'A small service' })
+  const [ann, bob] = [await person(lab, 'Ann'), await person(lab, 'Bob')]
+  for (const p of [ann, bob]) await p.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
+  const seat = await visitor({ as: bob, permissions: ['notifications'], viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true })
+  await listen(seat.context)
+  const { page } = seat
+  await page.clock.install()
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByText('In the queue for help: number 2.').first().waitFor()
+  await page.getByRole('button', { name: 'Call me' }).click()
+  await page.getByLabel('A notification of the browser').check()
+  await page.getByText('Allowed.').waitFor()
+  for (const colorScheme of ['light', 'dark']) {
+    await turn(page, colorScheme)
+    assert.deepEqual(await findings(page), [], colorScheme)
+  }
+  await close(page)
+  await page.getByRole('button', { name: 'Call me' }).waitFor({ state: 'detached' })
+
+  const [first] = await lead.send('GET', `/codelabs/${lab.id}/help`)
+  await lead.send('POST', `/codelabs/${lab.id}/help/${first.id}/resolve`)
+  await page.clock.runFor(25_000)
+  await until('they are next', async () => (await shown(page)).includes('A small service: You are next in the queue for help.'))
+  const [own] = await bob.send('GET', `/codelabs/${lab.id}/help`)
+  await lead.send('POST', `/codelabs/${lab.id}/help/${own.id}/claim`)
+  await until('somebody comes', async () => (await shown(page)).includes('A small service: Somebody comes to help you.'))
+  await lead.say(lab, { type: 'broadcast', message: 'Lunch at noon' })
+  await until('all are told', async () => (await shown(page)).includes('A small service: A message to everybody.'))
+  assert.equal((await page.title()).slice(0, 4), '(3) ')
+  assert.equal(await tones(page), 0)
+})
+
+test('a blocked permission is said, and the sound remains', async ({ visitor, facilitator, person, browser }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'A small service' })
+  const ann = await person(lab, 'Ann')
+  const desk = await visitor({ as: lead })
+  await listen(desk.context)
+  const { page } = desk
+  await deny(browser, page)
+  await page.goto(`/admin/${lab.id}`)
+  await switchOn(page, 'A sound')
+  await page.getByText(/^Blocked\./).waitFor()
+  assert.ok(await page.getByLabel('A notification of the browser').isDisabled())
+  assert.equal((await findings(page)).length, 0)
+  await close(page)
+  await ann.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
+  await until('it is heard', async () => (await tones(page)) === 2)
+  assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 0)
+})
+
+test('a page that did not come over HTTPS says why it shows no notification', async ({ server, visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'A small service' })
+  const ann = await person(lab, 'Ann')
+  const url = server.url.replace('127.0.0.1', elsewhere)
+  const desk = await visitor({ baseURL: url })
+  await desk.context.addCookies(lead.browserCookies(url))
+  desk.expect(/Cross-Origin-Opener-Policy header has been ignored/)
+  await listen(desk.context)
+  const { page } = desk
+  await page.goto(`/admin/${lab.id}`)
+  await switchOn(page, 'A sound')
+  await page.getByText(/^Not over this connection/).waitFor()
+  assert.ok(await page.getByLabel('A notification of the browser').isDisabled())
+  await close(page)
+  await ann.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
+  await until('it is heard', async () => (await tones(page)) === 2)
+  await page.waitForFunction(() => document.title.startsWith('(1) '))
+})
