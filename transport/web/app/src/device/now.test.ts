@@ -1,16 +1,50 @@
-import { expect, test } from 'vitest'
-import { noteTime, serverNow } from './now'
+import { beforeEach, expect, test, vi } from 'vitest'
 
-test("waits are counted with the server's clock", () => {
+let now: typeof import('./now')
+beforeEach(async () => {
+  vi.resetModules()
+  now = await import('./now')
+})
+
+const stamp = (ms: number) => new Date(ms).toISOString()
+const offset = () => now.serverNow() - Date.now()
+const near = (wanted: number) => expect(Math.abs(offset() - wanted)).toBeLessThan(50)
+
+test('without any answer the clock of the device counts', () => near(0))
+
+test('a clock that is an hour off is put right, to half of what the answer took', () => {
   const here = Date.now()
-  noteTime(new Date(here - 3_600_000).toISOString(), here)
-  expect(Math.abs(serverNow() - (Date.now() - 3_600_000))).toBeLessThan(1000)
-  noteTime('nonsense')
-  expect(Math.abs(serverNow() - (Date.now() - 3_600_000))).toBeLessThan(1000)
-  // What a message needs for its way is no wrong clock.
-  noteTime(new Date(here - 3000).toISOString(), here)
-  expect(Math.abs(serverNow() - Date.now())).toBeLessThan(1000)
-  noteTime(new Date(here + 3001).toISOString(), here)
-  expect(serverNow() - Date.now()).toBeGreaterThan(2000)
-  noteTime(new Date(here).toISOString(), here)
+  now.noteTime(stamp(here - 3_600_000), here - 100, here + 100)
+  near(-3_600_000)
+})
+
+test('an answer that took long does not replace one that was quick', () => {
+  const here = Date.now()
+  now.noteTime(stamp(here + 60_000), here - 10, here + 10)
+  now.noteTime(stamp(here + 61_000), here - 4000, here + 4000)
+  near(60_000)
+  now.noteTime(stamp(here + 60_002), here - 5, here + 5)
+  near(60_002)
+})
+
+test('a clock that was set meanwhile is noticed', () => {
+  const here = Date.now()
+  now.noteTime(stamp(here), here - 10, here + 10)
+  now.noteTime(stamp(here + 120_000), here - 2000, here + 2000)
+  near(120_000)
+})
+
+test('after ten minutes a less exact answer counts', () => {
+  const here = Date.now()
+  now.noteTime(stamp(here), here - 10, here + 10)
+  const later = here + 11 * 60_000
+  now.noteTime(stamp(later + 500), later - 1000, later + 1000)
+  near(500)
+})
+
+test('what is no time, and an answer from before it was asked for, are ignored', () => {
+  const here = Date.now()
+  now.noteTime('nonsense', here, here)
+  now.noteTime(stamp(here + 9_000_000), here + 5000, here)
+  near(0)
 })

@@ -1,19 +1,38 @@
-// The time as the server has it: clocks of laptops may be an hour off, and
-// waits are counted from the server's stamps.
-let offset = 0
+// The time as the server has it. The clock of a device may be an hour off; waits and
+// timers are counted with the server's.
 
-/** Smaller differences are the way a message takes. */
-const tolerated = 3000
+interface Estimate {
+  /** What is to be added to the device's clock, milliseconds. */
+  offset: number
+  /** How far off the offset may be, milliseconds. */
+  spread: number
+  /** When it was made, by the device's clock. */
+  at: number
+}
 
-/** Notes the stamp of a message that has come just now. */
-export function noteTime(stamp: string, here = Date.now()): void {
+/** An estimate is replaced by a less exact one when it is older than this, milliseconds. */
+const old = 10 * 60_000
+
+let estimate: Estimate | null = null
+
+/**
+ * Notes the server's time out of an answer that was asked for at sent and came at
+ * received, both by the device's clock. Stamps of replayed or stored messages must not
+ * come here: they are not the time of the answer.
+ */
+export function noteTime(stamp: string, sent = Date.now(), received = Date.now()): void {
   const there = Date.parse(stamp)
-  if (Number.isNaN(there)) return
-  const difference = there - here
-  offset = Math.abs(difference) > tolerated ? difference : 0
+  // Between the two the device's clock was set back.
+  if (Number.isNaN(there) || received < sent) return
+  // The server made the stamp between the two.
+  const next = { offset: Math.round(there - (sent + received) / 2), spread: (received - sent) / 2, at: received }
+  const e = estimate
+  const agrees = e !== null && Math.abs(next.offset - e.offset) <= next.spread + e.spread
+  if (e && agrees && e.spread <= next.spread && Math.abs(received - e.at) < old) return
+  estimate = next
 }
 
 /** Unix milliseconds at the server. */
 export function serverNow(): number {
-  return Date.now() + offset
+  return Date.now() + (estimate?.offset ?? 0)
 }

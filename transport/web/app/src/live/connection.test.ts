@@ -59,6 +59,7 @@ function stage(known = false) {
   const settled: [string, string | null][] = []
   let ready = 0
   let blocked: boolean | null = null
+  const times: [string, number][] = []
   const connection = new Connection(
     { codelab: 'lab', as: 'attendee' },
     { socket: dial('socket'), events: dial('events') },
@@ -69,6 +70,7 @@ function stage(known = false) {
       settled: (ref, why) => void settled.push([ref, why]),
       ready: () => void ready++,
       blocked: (b) => void (blocked = b),
+      time: (now, sent) => void times.push([now, sent]),
     },
     known,
     hands,
@@ -86,6 +88,7 @@ function stage(known = false) {
     get ready() {
       return ready
     },
+    times,
     get blocked() {
       return blocked
     },
@@ -223,6 +226,15 @@ describe('the connection', () => {
     s.last.on.closed(1006)
     s.hands.next()
     expect(s.attempts.map((a) => a.kind)).toEqual(['socket', 'socket', 'events'])
+  })
+
+  test('notes the time in a welcome, with the moment when it was asked for; the answer to a hello is none', () => {
+    const s = stage()
+    const now = '2026-01-01T00:00:00.000Z'
+    const asked = s.hands.now()
+    s.last.on.messages([{ ...welcome(1), now } as ServerMessage])
+    s.last.on.messages([{ ...welcome(1), now: 'later' } as ServerMessage])
+    expect(s.times).toEqual([[now, asked]])
   })
 
   test('remembers that sockets are blocked, and forgets it when one works', () => {

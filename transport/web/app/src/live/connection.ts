@@ -30,6 +30,8 @@ export interface Callbacks {
   settled(ref: string, refused: string | null): void
   /** The connection can send. */
   ready(): void
+  /** The server's time in the answer to a connection that was asked for at sent, Unix milliseconds. */
+  time(now: string, sent: number): void
   /** Sockets turned out to be blocked here, or to work. */
   blocked(sockets: boolean): void
 }
@@ -78,6 +80,8 @@ export class Connection {
   #welcomed = false
   #failures = 0
   #neverOpened = 0
+  /** When the connection was asked for, Unix milliseconds. */
+  #dialled = 0
   #useEvents = false
   /** A socket was welcomed on this page: when none opens, the server is away, and sockets are not blocked. */
   #socketWorked = false
@@ -192,6 +196,7 @@ export class Connection {
     this.#elsewhere = false
     this.#welcomed = false
     const attempt = ++this.#attempt
+    this.#dialled = this.#clock.now()
     this.#on.status({ state: 'connecting' })
     const dial = this.#useEvents ? this.#dials.events : this.#dials.socket
     this.#pipe = dial(this.#address, this.#place, {
@@ -259,6 +264,7 @@ export class Connection {
   #welcome(m: Extract<ServerMessage, { type: 'welcome' }>, attempt: number) {
     if (this.#welcomed) return // the answer to a hello
     this.#welcomed = true
+    if (m.now !== undefined) this.#on.time(m.now, this.#dialled)
     this.#failures = 0
     this.#neverOpened = 0
     this.#you = m.you

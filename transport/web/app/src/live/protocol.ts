@@ -1,9 +1,10 @@
 // The messages of the AsyncAPI document, from which their types are made.
-import type { components, ServerMessage } from './messages'
+import type { RoomMessage } from '../workshop/provisional'
+import type { components, ServerMessage as Generated } from './messages'
 
-export type { ServerMessage }
+export type ServerMessage = Exclude<Generated, { type: RoomMessage['type'] | 'welcome' }> | Welcome | RoomMessage
 
-export type Welcome = components['schemas']['Welcome']
+export type Welcome = components['schemas']['Welcome'] & { now?: string }
 export type You = Welcome['you']
 
 /** The messages of one type. */

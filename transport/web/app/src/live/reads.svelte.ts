@@ -1,6 +1,11 @@
 // What is read of a codelab over REST, as one role sees it.
-import { api, ask } from '../api/client'
+import { api, ask, asked } from '../api/client'
+import { Refused } from '../api/refused'
+import { noteTime } from '../device/now'
 import { mergeChat, ofRoom } from '../workshop/chat'
+import { noPolls, pollsRead } from '../workshop/polls'
+import { noQuestions, questionsRead } from '../workshop/questions'
+import { newer, unstamped } from '../workshop/stamped'
 import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../workshop/state'
 
 export type Role = 'admin' | 'attendee'
@@ -36,9 +41,20 @@ export class Reads {
     return { params: { path: { id: this.#id }, query: this.#as } }
   }
 
-  async text(): Promise<Pick<Workshop, 'codelab' | 'steps'>> {
-    const [codelab, steps] = (await ask(api.GET('/codelabs/{id}', this.#path))) as unknown as [Workshop['codelab'], Workshop['steps']]
-    return { codelab, steps }
+  /** The codelab with its steps, and what its record says of the timer and the projector. */
+  async text(): Promise<Pick<Workshop, 'codelab' | 'steps' | 'timer' | 'spotlight'>> {
+    const sent = Date.now()
+    const { data, response } = await asked(api.GET('/codelabs/{id}', this.#path))
+    const [codelab, steps] = data as unknown as [Workshop['codelab'], Workshop['steps']]
+    if (codelab.now !== undefined && answeredNow(codelab.now, response.headers)) noteTime(codelab.now, sent)
+    const at = position(response.headers)
+    const { now } = this.#known
+    return {
+      codelab,
+      steps,
+      timer: newer(now?.timer ?? unstamped(null), codelab.timer ?? null, at),
+      spotlight: newer(now?.spotlight ?? unstamped(null), codelab.spotlight ?? null, at),
+    }
   }
 
   /** All but the text. */
@@ -50,6 +66,8 @@ export class Reads {
       this.#help(),
       this.part('quizzes'),
       this.part('materials'),
+      this.part('polls'),
+      this.part('questions'),
     ])
     return Object.assign({}, ...parts) as Partial<Workshop>
   }
@@ -71,6 +89,10 @@ export class Reads {
       case 'materials':
         this.materials = await ask(api.GET('/codelabs/{id}/materials', this.#path))
         return {}
+      case 'polls':
+        return this.#polls()
+      case 'questions':
+        return this.#questions()
     }
   }
 
@@ -114,9 +136,40 @@ export class Reads {
     return { chat: merged, olderChat: merged.length > chat.length ? now!.olderChat : chat.length === limit }
   }
 
+  async #polls(): Promise<Partial<Workshop>> {
+    const { data, response } = await asked(api.GET('/codelabs/{id}/polls', this.#path)).catch(nothingYet)
+    return { polls: pollsRead(this.#known.now?.polls ?? noPolls, data, position(response.headers)) }
+  }
+
+  async #questions(): Promise<Partial<Workshop>> {
+    const { now } = this.#known
+    // Attendees need no list of a workshop where nobody asks.
+    if (this.#role === 'attendee' && (now?.codelab.questions ?? 'off') === 'off') return {}
+    const { data, response } = await asked(api.GET('/codelabs/{id}/questions', this.#path)).catch(nothingYet)
+    return { questions: questionsRead(this.#known.now?.questions ?? noQuestions, data, position(response.headers)) }
+  }
+
   async #help(): Promise<Partial<Workshop>> {
     // An attendee is told of all that they ever asked; the room has what is open.
     const all = await ask(api.GET('/codelabs/{id}/help', this.#path))
     return { help: all.filter((h) => h.status !== 'resolved') }
   }
+}
+
+/** A node of the release before this one answers 404: it has no polls and no questions. */
+function nothingYet(e: unknown): { data: never[]; response: Response } {
+  if (e instanceof Refused && e.status === 404) return { data: [], response: new Response() }
+  throw e
+}
+
+/** The position of the stream that an answer shows, or null. */
+function position(headers: Headers): number | null {
+  const value = headers.get('X-Codelab-Seq')
+  return value === null || !/^\d+$/.test(value) ? null : Number(value)
+}
+
+/** Whether the time in an answer is the answer's own: a browser that has it stored gives it with another Date. */
+function answeredNow(now: string, headers: Headers): boolean {
+  const date = Date.parse(headers.get('Date') ?? '')
+  return Number.isNaN(date) || Math.abs(Date.parse(now) - date) < 3000
 }

@@ -6,10 +6,13 @@ import type { Known } from './reads.svelte'
 /** What the server answers, by path and the queries that the test is about. */
 let answer: (path: string, query: URLSearchParams) => unknown
 let asked: string[]
+/** Headers of every answer. */
+let headers: Record<string, string>
 
 beforeEach(() => {
   vi.resetModules()
   asked = []
+  headers = {}
   vi.stubGlobal('location', { href: 'http://atelier.test/', origin: 'http://atelier.test' })
   vi.stubGlobal('document', { cookie: '' })
   const NodeRequest = globalThis.Request
@@ -26,7 +29,7 @@ beforeEach(() => {
     asked.push(url.pathname.replace('/api/codelabs/lab', '') + url.search)
     const body = answer(url.pathname.replace('/api/codelabs/lab', ''), url.searchParams)
     const status = typeof body === 'number' ? body : 200
-    return new Response(JSON.stringify(status === 200 ? body : { error: 'no' }), { status, headers: { 'Content-Type': 'application/json' } })
+    return new Response(JSON.stringify(status === 200 ? body : { error: 'no' }), { status, headers: { 'Content-Type': 'application/json', ...headers } })
   })
 })
 afterEach(() => vi.unstubAllGlobals())
@@ -74,8 +77,53 @@ test('of help only what is open is held; quizzes and materials are kept beside t
   const r = await reads('attendee')
   const others = await r.others()
   expect(others.help?.map((h) => h.id)).toEqual(['pending', 'in_progress'])
-  expect(Object.keys(others).toSorted()).toEqual(['chat', 'help', 'olderChat', 'people', 'threads'])
+  expect(Object.keys(others).toSorted()).toEqual(['chat', 'help', 'olderChat', 'people', 'polls', 'threads'])
   expect([r.quizzes, r.materials]).toEqual([[{ id: 'q' }], [{ id: 'm' }]])
+})
+
+test('attendees read questions where people may ask, facilitators always', async () => {
+  answer = () => []
+  const lab = (questions?: 'off' | 'open') => ({ now: workshop('a1', { id: 'lab', questions } as Codelab, []) })
+  for (const known of [lab(), lab('off')]) expect(await (await reads('attendee', known)).part('questions')).toEqual({})
+  expect(asked).toEqual([])
+  await (await reads('attendee', lab('open'))).part('questions')
+  await (await reads('admin', lab('off'))).part('questions')
+  expect(asked).toEqual(['/questions?as=attendee', '/questions?as=admin'])
+})
+
+test('a node of the release before has no polls and no questions', async () => {
+  answer = () => 404
+  const r = await reads('admin')
+  expect([(await r.part('polls')).polls?.byId.size, (await r.part('questions')).questions?.byId.size]).toEqual([0, 0])
+  answer = () => 500
+  await expect(r.part('polls')).rejects.toThrow()
+})
+
+test('what a message told of the timer is not undone by a read from before it', async () => {
+  const timer = (label: string) => ({ label }) as never
+  const now = { ...workshop('a1', { id: 'lab' } as Codelab, []), timer: { value: timer('told'), at: 8 } }
+  answer = () => [{ id: 'lab', timer: { label: 'read' } }, []]
+  for (const [at, label] of [
+    ['7', 'told'],
+    ['8', 'read'],
+  ] as const) {
+    headers = { 'X-Codelab-Seq': at }
+    expect((await (await reads('attendee', { now })).text()).timer.value?.label).toBe(label)
+  }
+})
+
+test("the server's time is taken from an answer, and not from one that the browser had stored", async () => {
+  const r = await reads('attendee')
+  const { serverNow } = await import('../device/now')
+  const offset = () => Math.round((serverNow() - Date.now()) / 60_000)
+  const there = Date.now() + 3_600_000
+  answer = () => [{ id: 'lab', now: new Date(there).toISOString() }, []]
+  headers = { Date: new Date(there + 600_000).toUTCString() }
+  await r.text()
+  expect(offset()).toBe(0)
+  headers = { Date: new Date(there).toUTCString() }
+  await r.text()
+  expect(offset()).toBe(60)
 })
 
 test('the session is over when the server says so or it belongs to another role', async () => {

@@ -87,6 +87,7 @@ export class Room {
         fresh: (you) => this.#fresh(you),
         settled: (ref, refused) => this.#settled(ref, refused),
         ready: () => this.#outgoing.flush(),
+        time: (now, sent) => noteTime(now, sent),
         blocked: (sockets) => remember('sockets-blocked', sockets ? Date.now() : undefined),
       },
       Date.now() - recall('sockets-blocked', 0) < blockedFor,
@@ -217,8 +218,6 @@ export class Room {
     }
     if (rest.length === 0) return
     if (!missed) {
-      const stamped = rest.findLast((m) => 'ts' in m && typeof m.ts === 'string')
-      if (stamped && 'ts' in stamped) noteTime(stamped.ts as string)
       this.#frames.add(rest)
       return
     }

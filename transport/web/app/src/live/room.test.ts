@@ -46,6 +46,7 @@ beforeEach(() => {
     '/codelabs/lab/help': [],
     '/codelabs/lab/quizzes': [],
     '/codelabs/lab/materials': [],
+    '/codelabs/lab/polls': [],
     '/session': { role: 'attendee', sub: 'a1' },
   }
   device.clear()

@@ -32,7 +32,9 @@ class Tab {
     this.onmessage?.({ data: { leave: true } })
   }
   get messages() {
-    return this.heard.flatMap((h) => ('message' in h ? [JSON.parse(h.message) as { type: string; seq: number; head?: number; you?: unknown }] : []))
+    return this.heard.flatMap((h) =>
+      'message' in h ? [JSON.parse(h.message) as { type: string; seq: number; head?: number; now?: string; you?: unknown }] : [],
+    )
   }
   /** What came, in short. */
   get short() {
@@ -82,6 +84,13 @@ describe('the stream that tabs share', () => {
     expect(late.messages[0]?.you).toEqual(you)
     source().says(chat(9))
     expect(late.short).toEqual(['welcome 8', 'chat 9'])
+  })
+
+  test('the time in a welcome is told while it is true: a tab that comes later is not given it', () => {
+    const one = tab().open()
+    source().says({ ...welcome(7), now: '2026-01-01T00:00:00.000Z' })
+    expect(one.messages[0]?.now).toBe('2026-01-01T00:00:00.000Z')
+    expect('now' in tab().open().messages[0]!).toBe(false)
   })
 
   test('a tab that comes back is told what it missed, and no more', () => {

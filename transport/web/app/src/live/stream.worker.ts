@@ -7,7 +7,7 @@ import type { FromStream, ToStream } from './events'
 interface Head {
   epoch: string
   seq: number
-  /** The last welcome, which says who one is. */
+  /** The last welcome, which says who one is; without its time, which is over for tabs that come later. */
   welcome: Record<string, unknown>
 }
 
@@ -44,7 +44,7 @@ function start(path: string, epoch: string, seq: number) {
 function note(text: string) {
   const m = JSON.parse(text) as { type: string; seq?: number; epoch?: string }
   if (m.type === 'welcome' || m.type === 'resync') {
-    const welcome = m.type === 'welcome' ? (m as Record<string, unknown>) : (head?.welcome ?? {})
+    const welcome = m.type === 'welcome' ? { ...m, now: undefined } : (head?.welcome ?? {})
     if (m.type === 'resync') recent.length = 0
     head = { epoch: m.epoch ?? '', seq: m.seq ?? 0, welcome }
   } else if (head && typeof m.seq === 'number') {

@@ -44,6 +44,19 @@ const event = (seq: number): fc.Arbitrary<Told> => {
     who.map((w) => ({ type: 'attendee_renamed', attendee_id: w, name: `n${seq}`, ...common }) as Told),
     who.map((w) => ({ type: 'attendee_completed', attendee_id: w, ...common }) as Told),
     fc.constant({ type: 'pin_changed', pin: seq % 2 ? { message: `p${seq}`, at: ts(seq) } : null, ...common } as Told),
+    fc
+      .record({ p: fc.constantFrom('p1', 'p2'), state: fc.constantFrom('open', 'closed', null), round: fc.integer({ min: 1, max: 2 }) })
+      .map(
+        ({ p, state, round }) =>
+          ({ type: 'poll_changed', poll_id: p, poll: state && { id: p, state, round, votes: 0, of: 0, words: null }, ...common }) as Told,
+      ),
+    fc.record({ p: fc.constantFrom('p1', 'p2'), n: fc.nat(9) }).map(({ p, n }) => ({ type: 'poll_counts', poll_id: p, round: 1, votes: n, of: 9 }) as Told),
+    fc
+      .boolean()
+      .map((there) => ({ type: 'question_changed', question_id: 'q', question: there ? { id: 'q', text: `q${seq}`, votes: 0 } : null, ...common }) as Told),
+    fc.nat(9).map((n) => ({ type: 'question_votes', votes: { q: n } }) as Told),
+    fc.boolean().map((on) => ({ type: 'timer_changed', timer: on ? { label: `t${seq}` } : null, ...common }) as Told),
+    fc.constantFrom('poll', null).map((kind) => ({ type: 'spotlight_changed', kind, id: kind && 'p1', ...common }) as Told),
     fc.constant({ type: 'pointer', step_number: seq % 4 || null, hints: false, by: 'F', ...common } as Told),
   )
 }
@@ -87,6 +100,11 @@ describe('what a stream makes of what is true', () => {
         )
         expect(twice.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id)).toEqual(whole.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id))
         expect(twice.codelab).toEqual(whole.codelab)
+        expect([twice.timer, twice.spotlight]).toEqual([whole.timer, whole.spotlight])
+        // Counts are not stored, so nobody is told of them again.
+        const states = (w: Workshop) => [...w.polls.byId.values()].map((p) => [p.id, p.state, p.round]).toSorted()
+        expect(states(twice)).toEqual(states(whole))
+        expect([...twice.questions.byId.keys()]).toEqual([...whole.questions.byId.keys()])
       }),
     )
   })

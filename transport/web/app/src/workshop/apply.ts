@@ -3,8 +3,11 @@
 // told again.
 import type { Told } from '../live/protocol'
 import { heldFrom } from './chat'
+import { changeNeedsRead, countsAreAhead, pollChanged, pollCounts } from './polls'
+import { questionChanged, questionVotes } from './questions'
 import { chatMessage, helpRequest, pointer, pulse } from './records'
-import { chatHeld, type Again, type Attendee, type ChatMessage, type HelpRequest, type Workshop } from './state'
+import { newer } from './stamped'
+import { chatHeld, facilitator, type Again, type Attendee, type ChatMessage, type HelpRequest, type Workshop } from './state'
 
 /** Applies messages in order. The given state is not changed. */
 export function apply(before: Workshop, messages: readonly Told[]): Workshop {
@@ -178,6 +181,26 @@ class Draft {
         return
       case 'help_resolved':
         this.#help(m.id, () => null)
+        return
+      case 'poll_changed':
+        if (changeNeedsRead(w.polls, m, w.me === facilitator)) this.#readAgain('polls')
+        this.#set('polls', pollChanged(w.polls, m))
+        return
+      case 'poll_counts':
+        if (countsAreAhead(w.polls, m)) this.#readAgain('polls')
+        else this.#set('polls', pollCounts(w.polls, m))
+        return
+      case 'question_changed':
+        this.#set('questions', questionChanged(w.questions, m, w.me))
+        return
+      case 'question_votes':
+        this.#set('questions', questionVotes(w.questions, m))
+        return
+      case 'timer_changed':
+        this.#set('timer', newer(w.timer, m.timer, m.seq))
+        return
+      case 'spotlight_changed':
+        this.#set('spotlight', newer(w.spotlight, m.kind === null ? null : { kind: m.kind, id: m.id }, m.seq))
         return
       case 'inline_comment_changed':
         this.#readAgain('threads')

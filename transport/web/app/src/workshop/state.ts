@@ -2,10 +2,14 @@
 // never changed in place: who holds one holds a moment.
 import type { components } from '../api/schema'
 import type { Of } from '../live/protocol'
+import { noPolls, type Polls } from './polls'
+import type { CodelabMembers, Spotlight, Timer } from './provisional'
+import { noQuestions, type Questions } from './questions'
+import { unstamped, type Stamped } from './stamped'
 
 type S = components['schemas']
 
-export type Codelab = S['Codelab']
+export type Codelab = S['Codelab'] & CodelabMembers
 export type Step = S['Step']
 export type Attendee = S['Attendee']
 export type HelpRequest = S['HelpRequest']
@@ -20,7 +24,7 @@ export type Pulse = 'fine' | 'slow' | 'stuck'
 export type Summary = Readonly<Of<'progress_summary'>>
 
 /** What a message said has changed without saying how: it is to be read again. */
-export type Again = 'codelab' | 'threads' | 'attendees' | 'chat' | 'quizzes' | 'materials'
+export type Again = 'codelab' | 'threads' | 'attendees' | 'chat' | 'quizzes' | 'materials' | 'polls' | 'questions'
 
 export interface Workshop {
   /** Who looks: an attendee's id, or "facilitator". */
@@ -37,6 +41,11 @@ export interface Workshop {
   readonly olderChat: boolean
   readonly threads: readonly Thread[]
   readonly summary: Summary | null
+  readonly polls: Polls
+  readonly questions: Questions
+  readonly timer: Stamped<Timer | null>
+  /** What the projector shows. */
+  readonly spotlight: Stamped<Spotlight | null>
   /** Read again, and then taken out of the set. */
   readonly again: ReadonlySet<Again>
   /** The codelab was deleted. */
@@ -63,6 +72,10 @@ export function workshop(me: string, codelab: Codelab, steps: readonly Step[]): 
     olderChat: false,
     threads: [],
     summary: null,
+    polls: noPolls,
+    questions: noQuestions,
+    timer: unstamped(codelab.timer ?? null),
+    spotlight: unstamped(codelab.spotlight ?? null),
     again: new Set(),
     gone: false,
   }

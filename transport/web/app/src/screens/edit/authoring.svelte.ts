@@ -78,6 +78,7 @@ export class Authoring {
         settled: () => {},
         blocked: () => {},
         ready: () => {},
+        time: () => {},
       },
     )
   }

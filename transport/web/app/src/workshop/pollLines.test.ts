@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { faultOf, readLines, writeLines } from './pollLines'
+
+test('a question and its options are lines', () => {
+  expect(readLines('Which one?\n- tea\n- coffee')).toEqual({ question: 'Which one?', options: ['tea', 'coffee'], right: [] })
+  expect(readLines('  Which\none?\r\n\r\n* a\n1. b\n2) c\n– d')).toEqual({ question: 'Which one?', options: ['a', 'b', 'c', 'd'], right: [] })
+})
+
+test('a mark says which option is right', () => {
+  expect(readLines('2+2?\n- [ ] 3\n- [x] 4\n- [X] four')).toEqual({ question: '2+2?', options: ['3', '4', 'four'], right: [1, 2] })
+})
+
+test('a line behind an option goes on with it', () => {
+  expect(readLines('Q\n- one\n  and more').options).toEqual(['one and more'])
+})
+
+test('what only looks like an option is none', () => {
+  expect(readLines('-5 or 5?\n- -5\n- 5')).toEqual({ question: '-5 or 5?', options: ['-5', '5'], right: [] })
+  expect(readLines('')).toEqual({ question: '', options: [], right: [] })
+})
+
+test('what is written gives the same when it is read', () => {
+  const lines = writeLines('Which?', ['a', 'b'], [1])
+  expect(lines).toBe('Which?\n- a\n- [x] b')
+  expect(readLines(lines)).toEqual({ question: 'Which?', options: ['a', 'b'], right: [1] })
+})
+
+test.each([
+  ['', 'text', 'question'],
+  ['Q'.repeat(501), 'text', 'question_long'],
+  ['😀'.repeat(500), 'text', null],
+  ['Q', 'words', null],
+  ['Q\n- a', 'choice', 'options_few'],
+  [`Q${'\n- a'.repeat(11)}`, 'several', 'options_many'],
+  [`Q\n- a\n- ${'b'.repeat(201)}`, 'choice', 'option_long'],
+  ['Q\n- a\n- a', 'choice', 'options_same'],
+  ['Q\n- [x] a\n- [x] b', 'choice', 'right_one'],
+  ['Q\n- [x] a\n- [x] b', 'several', null],
+])('%j as %s: %j', (text, kind, fault) => {
+  expect(faultOf(readLines(text), kind)).toBe(fault)
+})

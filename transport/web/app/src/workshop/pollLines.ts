@@ -1,0 +1,52 @@
+// A poll as it is written in a hurry: the question, then a line for each option. Pure.
+
+export interface WrittenPoll {
+  readonly question: string
+  readonly options: readonly string[]
+  /** The options that are marked as right, [x]. */
+  readonly right: readonly number[]
+}
+
+const option = /^\s*(?:[-*•–]|\d{1,2}[.)])\s+(?:\[( |x|X)\]\s*)?(.+)$/u
+
+/** Reads "Question?\n- one\n- two". Lines before the first option are the question. */
+export function readLines(text: string): WrittenPoll {
+  const question: string[] = []
+  const options: string[] = []
+  const right: number[] = []
+  for (const line of text.split(/\r?\n/)) {
+    const found = option.exec(line)
+    if (found) {
+      if (found[1] === 'x' || found[1] === 'X') right.push(options.length)
+      options.push(found[2]!.trim())
+    } else if (line.trim() !== '') {
+      // A line behind an option goes on with it.
+      if (options.length > 0) options[options.length - 1] += ` ${line.trim()}`
+      else question.push(line.trim())
+    }
+  }
+  return { question: question.join(' '), options, right }
+}
+
+/** The lines that give a poll again when they are read. */
+export function writeLines(question: string, options: readonly string[], right: readonly number[] | null): string {
+  return [question, ...options.map((o, i) => `- ${right?.includes(i) ? '[x] ' : ''}${o}`)].join('\n')
+}
+
+export const limits = { question: 500, options: 10, option: 200 }
+
+export type Fault = 'question' | 'question_long' | 'options_few' | 'options_many' | 'option_long' | 'options_same' | 'right_one'
+
+const length = (text: string) => [...text].length
+
+/** What keeps a poll from being made, or null. */
+export function faultOf(poll: WrittenPoll, kind: string): Fault | null {
+  if (poll.question === '') return 'question'
+  if (length(poll.question) > limits.question) return 'question_long'
+  if (kind !== 'choice' && kind !== 'several') return null
+  if (poll.options.length < 2) return 'options_few'
+  if (poll.options.length > limits.options) return 'options_many'
+  if (poll.options.some((o) => length(o) > limits.option)) return 'option_long'
+  if (new Set(poll.options).size < poll.options.length) return 'options_same'
+  return kind === 'choice' && poll.right.length > 1 ? 'right_one' : null
+}

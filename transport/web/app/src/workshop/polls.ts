@@ -1,0 +1,107 @@
+// The polls of a workshop: what messages and reads make of them. Pure.
+import type { Of } from '../live/protocol'
+import type { Poll } from './provisional'
+
+export interface Polls {
+  readonly byId: ReadonlyMap<string, Poll>
+  /** The position of the last message about each poll, deleted ones included. */
+  readonly changedAt: ReadonlyMap<string, number>
+}
+
+export const noPolls: Polls = { byId: new Map(), changedAt: new Map() }
+
+/** Applies a poll_changed. A message that is older than the last one about its poll changes nothing. */
+export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
+  if (m.seq <= (polls.changedAt.get(m.poll_id) ?? -1)) return polls
+  const byId = new Map(polls.byId)
+  if (m.poll === null) byId.delete(m.poll_id)
+  else {
+    const old = polls.byId.get(m.poll_id)
+    const same = old?.round === m.poll.round ? old : undefined
+    // Members that only a read has stay with the round to which they belong.
+    byId.set(m.poll_id, { ...m.poll, of: m.poll.of || (same?.of ?? 0), mine: same?.mine ?? null, words: m.poll.words ?? wordsOf(same, m.poll) })
+    // The server closes the open poll when another one opens, and says so in a message of its own.
+  }
+  return { byId, changedAt: new Map(polls.changedAt).set(m.poll_id, m.seq) }
+}
+
+/** The words that are known already, unless the frame says that there are none to see. */
+function wordsOf(old: Poll | undefined, now: Poll): Poll['words'] {
+  return now.kind === 'words' && !now.too_few && !now.void && !now.anonymous ? (old?.words ?? null) : null
+}
+
+/** Applies a poll_counts. Counts of a poll that is closed, unknown or in another round are out of date. */
+export function pollCounts(polls: Polls, m: Of<'poll_counts'>): Polls {
+  const old = polls.byId.get(m.poll_id)
+  if (!old || old.state !== 'open' || old.round !== m.round) return polls
+  const next: Poll = { ...old, votes: m.votes, of: m.of }
+  if (m.counts) next.counts = m.counts
+  if (m.words) next.words = m.words
+  return { ...polls, byId: new Map(polls.byId).set(m.poll_id, next) }
+}
+
+/** Whether counts are about a poll or a round of which no message has told: one was missed. */
+export function countsAreAhead(polls: Polls, m: Of<'poll_counts'>): boolean {
+  const old = polls.byId.get(m.poll_id)
+  return old ? m.round > old.round : !polls.changedAt.has(m.poll_id)
+}
+
+/**
+ * Whether a message leaves something out that only a read has: the words of a named
+ * poll that has votes, and one's own vote in a poll that was not known.
+ */
+export function changeNeedsRead(before: Polls, m: Of<'poll_changed'>, leads: boolean): boolean {
+  const now = m.poll
+  if (now === null || m.seq <= (before.changedAt.get(m.poll_id) ?? -1)) return false
+  const old = before.byId.get(m.poll_id)
+  const wordsLeftOut = now.kind === 'words' && !now.anonymous && now.words === null && now.votes > 0 && (leads || now.shown)
+  const ownVoteUnknown = !leads && now.votes > 0 && old?.round !== now.round
+  return wordsLeftOut || ownVoteUnknown
+}
+
+/** Takes a list that was read at a position (null: not known). Messages from behind that position stay. */
+export function pollsRead(before: Polls, list: readonly Poll[], at: number | null): Polls {
+  const newer = (id: string) => at !== null && (before.changedAt.get(id) ?? -1) > at
+  const byId = new Map<string, Poll>()
+  for (const p of list) if (!newer(p.id)) byId.set(p.id, p)
+  for (const [id, p] of before.byId) if (newer(id)) byId.set(id, p)
+  return { byId, changedAt: before.changedAt }
+}
+
+/** Takes the answer to one's own request about a poll, such as a vote. */
+export function pollAnswered(polls: Polls, answer: Poll): Polls {
+  const old = polls.byId.get(answer.id)
+  // The answer may be older than what messages have told since: a round never goes back.
+  if (old && (old.round > answer.round || (old.round === answer.round && old.state === 'closed' && answer.state === 'open'))) return polls
+  return { ...polls, byId: new Map(polls.byId).set(answer.id, { ...answer, of: answer.of || (old?.of ?? 0) }) }
+}
+
+export function openPoll(polls: Polls): Poll | null {
+  for (const p of polls.byId.values()) if (p.state === 'open') return p
+  return null
+}
+
+/** The open one, then those opened last first, then drafts in the order in which they were made. */
+export function orderedPolls(polls: Polls): Poll[] {
+  const rank = (p: Poll) => (p.state === 'open' ? 0 : p.opened_at !== null ? 1 : 2)
+  return [...polls.byId.values()].toSorted(
+    (a, b) => rank(a) - rank(b) || (b.opened_at ?? '').localeCompare(a.opened_at ?? '') || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0),
+  )
+}
+
+/** The drafts that are meant for a step. */
+export function draftsOf(polls: Polls, step: string): Poll[] {
+  return orderedPolls(polls).filter((p) => p.state === 'draft' && p.step_id === step)
+}
+
+/** Whether an attendee sees what came out. */
+export const resultsShown = (p: Poll): boolean => p.shown && !p.void && !p.too_few && (p.counts !== null || p.words !== null)
+
+/** The largest count, at least 1: what a full bar stands for. */
+export const mostVotes = (counts: readonly number[]): number => Math.max(1, ...counts)
+
+/** The mean of a scale, or null without votes. */
+export function mean(counts: readonly number[]): number | null {
+  const all = counts.reduce((a, b) => a + b, 0)
+  return all === 0 ? null : counts.reduce((sum, n, i) => sum + n * (i + 1), 0) / all
+}

@@ -1,0 +1,40 @@
+// A list that stays as it is while somebody uses it. Pure.
+import type { Question } from './provisional'
+
+/** A question as the list shows it. */
+export interface Row {
+  readonly question: Question
+  /** It is not there any more; it keeps its place until the list is sorted again. */
+  readonly gone: boolean
+}
+
+export interface Shown {
+  readonly rows: readonly Row[]
+  /** Questions that have come since the list was sorted. */
+  readonly fresh: number
+  /** Whether the list would look different if it were sorted now. */
+  readonly stale: boolean
+}
+
+export const nothingShown: Shown = { rows: [], fresh: 0, stale: false }
+
+const row = (question: Question): Row => ({ question, gone: false })
+
+/**
+ * What the list shows next. now is the list in its order. While held, every row keeps its
+ * place and its text, so that nothing moves under a finger; only its votes change.
+ */
+export function steady(before: Shown, now: readonly Question[], held: boolean): Shown {
+  if (!held || before.rows.length === 0) return { rows: now.map(row), fresh: 0, stale: false }
+  const live = new Map(now.map((q) => [q.id, q]))
+  const rows = before.rows.map(({ question: old }): Row => {
+    const q = live.get(old.id)
+    return q ? { question: { ...old, votes: q.votes, voted: q.voted, mine: q.mine }, gone: false } : { question: old, gone: true }
+  })
+  const known = new Set(rows.map((r) => r.question.id))
+  const fresh = now.filter((q) => !known.has(q.id)).length
+  const moved = now.length !== rows.length || now.some((q, i) => q.id !== rows[i]!.question.id || differs(q, rows[i]!.question))
+  return { rows, fresh, stale: fresh > 0 || moved }
+}
+
+const differs = (a: Question, b: Question) => a.state !== b.state || a.answer !== b.answer || a.text !== b.text
