@@ -17,6 +17,7 @@ const words: Record<Reason, () => string> = {
   answer: m.call_says_answer,
   next: m.call_says_next,
   broadcast: m.call_says_broadcast,
+  time: m.call_says_time,
 }
 
 export class Caller {
@@ -71,6 +72,11 @@ export class Caller {
   /** The attendee's place in the queue is another one. */
   placed(before: number | null, after: number | null): void {
     if (nowNext(before, after)) this.#tell([{ reason: 'next', loud: calling.settings.turn }])
+  }
+
+  /** The timer has run out. */
+  timeUp(): void {
+    this.#tell([{ reason: 'time', loud: calling.settings.time }])
   }
 
   /** Before the first messages nobody is known to have waited but those who wait and are not told of now. */

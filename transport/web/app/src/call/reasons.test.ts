@@ -3,7 +3,7 @@ import type { Told } from '../live/protocol'
 import { attendeeCalls, facilitatorCalls, nowNext, waiting } from './reasons'
 import type { Settings } from './settings.svelte'
 
-const settings: Settings = { sound: true, desktop: true, help: 'each', direct: true, turn: true, broadcast: true }
+const settings: Settings = { sound: true, desktop: true, help: 'each', direct: true, turn: true, broadcast: true, time: true }
 const asked = (id: string, status = 'pending') => ({ type: 'help_request', id, status })
 const facilitator = (told: object[], before: string[] = [], s: Partial<Settings> = {}) =>
   facilitatorCalls(told as Told[], new Set(before), { ...settings, ...s }).map((c) => `${c.reason}${c.loud ? '!' : ''}`)

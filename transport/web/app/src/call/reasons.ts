@@ -3,7 +3,7 @@ import type { Told } from '../live/protocol'
 import { facilitator, type HelpRequest } from '../workshop/state'
 import type { Settings } from './settings.svelte'
 
-export type Reason = 'help' | 'direct' | 'coming' | 'missed' | 'answer' | 'next' | 'broadcast'
+export type Reason = 'help' | 'direct' | 'coming' | 'missed' | 'answer' | 'next' | 'broadcast' | 'time'
 
 /** One that happened; loud when the person wants to be called for it. */
 export interface Call {

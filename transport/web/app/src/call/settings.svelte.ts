@@ -14,9 +14,11 @@ export interface Settings {
   turn: boolean
   /** What is said to everybody calls an attendee. */
   broadcast: boolean
+  /** The end of the timer calls: a break is over. */
+  time: boolean
 }
 
-const begin: Settings = { sound: false, desktop: false, help: 'each', direct: true, turn: true, broadcast: true }
+const begin: Settings = { sound: false, desktop: false, help: 'each', direct: true, turn: true, broadcast: true, time: true }
 const key = 'call'
 
 let settings = $state.raw<Settings>({ ...begin, ...recall<Partial<Settings>>(key, {}) })

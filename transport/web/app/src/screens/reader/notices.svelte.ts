@@ -1,9 +1,13 @@
 // What an attendee is told of as it arrives: a screen reader reads it out, a broadcast
 // stands as a banner, and what was said while the chat was closed is counted.
 import type { Told } from '../../live/protocol'
+import { about } from '../../device/moments'
+import { serverNow } from '../../device/now'
 import { m } from '../../messages/compiled/messages.js'
 import { announce, announceNow } from '../../parts/announcer.svelte'
 import { toast } from '../../parts/toasts.svelte'
+import { labelOf } from '../../timer/words'
+import { secondsLeft } from '../../workshop/timer'
 import type { Reading } from './reading.svelte'
 
 export class Notices {
@@ -72,6 +76,14 @@ export class Notices {
       case 'pin_changed':
         if (t.pin) announce(m.pin_heard({ text: t.pin.message }))
         return
+      case 'timer_changed':
+        if (!missed) announce(t.timer ? m.timer_heard({ label: labelOf(t.timer), time: about(secondsLeft(t.timer, serverNow())) }) : m.timer_heard_cleared())
+        return
+      case 'question_changed': {
+        const now = this.#reading.room.now?.questions.byId.get(t.question_id)
+        if (now?.mine && now.state === 'answered') toast(now.answer ? m.question_heard_answered() : m.question_heard_aloud())
+        return
+      }
       case 'pointer':
         if (t.step_number !== null) announce(t.hints ? m.hints_heard({ step: t.step_number }) : m.pointer_heard({ step: t.step_number }))
         return

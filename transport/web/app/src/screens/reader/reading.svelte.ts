@@ -8,7 +8,7 @@ import { OwnHelp } from './help.svelte'
 /** The pages behind the steps. */
 export type Extra = 'guide' | 'quiz' | 'feedback' | 'handin' | 'done'
 export type Place = number | Extra
-export type Panel = 'chat' | 'notes' | 'ask' | 'files'
+export type Panel = 'chat' | 'questions' | 'polls' | 'notes' | 'ask' | 'files'
 
 export class Reading {
   readonly room: Room
@@ -21,6 +21,11 @@ export class Reading {
   quoted = $state('')
   /** Whether the AI can be asked here. */
   asks = $derived.by(() => this.answers && this.room.now?.codelab.ai_enabled === true)
+  /** Whether people ask questions here, or did: they can be read afterwards. */
+  readonly questions = $derived.by(() => {
+    const w = this.room.now
+    return w !== null && ((w.codelab.questions ?? 'off') !== 'off' || w.questions.byId.size > 0)
+  })
   /** The server has somebody who answers. */
   answers = $state(false)
   /** The thread that was opened. */

@@ -1,0 +1,25 @@
+// What kinds of polls are called.
+import type { Poll } from '../workshop/provisional'
+import { m } from '../messages/compiled/messages.js'
+
+export const kinds = ['choice', 'several', 'scale', 'words', 'text'] as const satisfies readonly Poll['kind'][]
+
+export const kindWord: Record<Poll['kind'], () => string> = {
+  choice: m.poll_kind_choice,
+  several: m.poll_kind_several,
+  scale: m.poll_kind_scale,
+  words: m.poll_kind_words,
+  text: m.poll_kind_text,
+}
+
+/** "34 of 52 have answered"; how many there are is not always known. */
+export function answered(votes: number, of: number): string {
+  return of > 0 ? m.poll_answered_of({ votes, of: Math.max(of, votes) }) : m.poll_answered({ count: votes })
+}
+
+/** What a place of a scale is called; the ends have the labels that the poll gives them. */
+export function scaleLabel(poll: Pick<Poll, 'options'>, place: number): string {
+  const [low, high] = poll.options
+  const label = place === 1 ? low : place === 5 ? high : undefined
+  return label ? m.poll_scale_end({ place, label }) : String(place)
+}

@@ -1,0 +1,47 @@
+// Whether somebody uses a list just now: it is then left as it is.
+
+/** A list that was scrolled is left alone for this long, milliseconds. */
+const afterScroll = 1500
+
+export class Hold {
+  #pointing = $state(false)
+  #focused = $state(false)
+  #scrolling = $state(false)
+  #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #touch: boolean
+
+  /** touch: a finger gives no sign before it lands, so the list is always left alone. */
+  constructor(touch = false) {
+    this.#touch = touch
+  }
+
+  get on(): boolean {
+    return this.#touch || this.#pointing || this.#focused || this.#scrolling
+  }
+
+  /** Watches a list and what scrolls it, until the returned function is called. */
+  watch(list: HTMLElement, scroller: HTMLElement): () => void {
+    const point = () => (this.#pointing = true)
+    const leave = () => (this.#pointing = false)
+    const focus = () => (this.#focused = true)
+    const blur = (e: FocusEvent) => (this.#focused = e.relatedTarget instanceof Node && list.contains(e.relatedTarget))
+    const scroll = () => {
+      this.#scrolling = true
+      clearTimeout(this.#timer)
+      this.#timer = setTimeout(() => (this.#scrolling = false), afterScroll)
+    }
+    const on = [
+      [list, 'pointerenter', point],
+      [list, 'pointermove', point],
+      [list, 'pointerleave', leave],
+      [list, 'focusin', focus],
+      [list, 'focusout', blur],
+      [scroller, 'scroll', scroll],
+    ] as const
+    for (const [where, what, f] of on) where.addEventListener(what, f as EventListener, { passive: true })
+    return () => {
+      clearTimeout(this.#timer)
+      for (const [where, what, f] of on) where.removeEventListener(what, f as EventListener)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// What an attendee has to do with polls: the one that is open, their vote, and results
+// that are shown while they are here.
+import { api, ask } from '../../api/client'
+import { words } from '../../api/words'
+import type { Room } from '../../live/room.svelte'
+import type { Told } from '../../live/protocol'
+import { m } from '../../messages/compiled/messages.js'
+import { announce } from '../../parts/announcer.svelte'
+import { complain } from '../../parts/toasts.svelte'
+import { openPoll, orderedPolls, pollAnswered } from '../../workshop/polls'
+import type { Poll, Vote } from '../../workshop/provisional'
+
+const query = { as: 'attendee' } as const
+const roundOf = (p: Poll) => `${p.id}:${p.round}`
+
+export class OwnPolls {
+  readonly #room: Room
+  /** A vote is on its way. */
+  busy = $state(false)
+  /** The poll whose results came while the attendee was here. */
+  #showing = $state<string | null>(null)
+  /** The round that the attendee has folded up. */
+  #folded = $state<string | null>(null)
+  /** What was last read out of each poll. */
+  readonly #said = new Map<string, string>()
+
+  /** The open poll, else the one whose results were shown last, until they are put away. */
+  readonly poll = $derived.by<Poll | null>(() => {
+    const polls = this.#room.now?.polls
+    if (!polls) return null
+    const open = openPoll(polls)
+    if (open) return open
+    const last = this.#showing === null ? undefined : polls.byId.get(this.#showing)
+    return last?.shown ? last : null
+  })
+
+  readonly folded = $derived.by(() => this.poll !== null && this.#folded === roundOf(this.poll))
+
+  /** Closed polls that are shown, the latest first. */
+  readonly past = $derived.by<Poll[]>(() => (this.#room.now ? orderedPolls(this.#room.now.polls).filter((p) => p.state === 'closed' && p.shown) : []))
+
+  constructor(room: Room) {
+    this.#room = room
+  }
+
+  /** Reads out what has changed with a poll, once. */
+  heard(told: readonly Told[]): void {
+    for (const t of told) {
+      if (t.type !== 'poll_changed') continue
+      const now = this.#room.now?.polls.byId.get(t.poll_id)
+      const before = this.#said.get(t.poll_id)
+      const is = !now ? 'over' : now.state === 'open' ? (now.shown ? `shown ${now.round}` : `open ${now.round}`) : now.shown ? `shown ${now.round}` : 'over'
+      this.#said.set(t.poll_id, is)
+      if (is === before) continue
+      if (now?.shown && now.state === 'closed') this.#showing = now.id
+      if (is.startsWith('shown')) announce(m.poll_heard_shown({ question: now!.question }))
+      else if (is.startsWith('open')) announce(m.poll_heard({ question: now!.question }))
+      else if (before?.startsWith('open')) announce(m.poll_heard_closed())
+    }
+  }
+
+  /** Reads out a poll that was open when the attendee came. */
+  arrived(poll: Poll): void {
+    if (this.#said.has(poll.id)) return
+    this.#said.set(poll.id, poll.shown ? `shown ${poll.round}` : `open ${poll.round}`)
+    announce(m.poll_heard({ question: poll.question }))
+  }
+
+  fold(on: boolean): void {
+    this.#folded = on && this.poll ? roundOf(this.poll) : null
+  }
+
+  putAway(): void {
+    this.#showing = null
+  }
+
+  /** Votes, or votes anew. False when that failed, which the attendee is told. */
+  vote(poll: Poll, vote: Vote): Promise<boolean> {
+    const body = { round: poll.round, ...vote }
+    return this.#act(poll, (path) => ask(api.PUT('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query }, body })))
+  }
+
+  takeBack(poll: Poll): Promise<boolean> {
+    return this.#act(poll, (path) => ask(api.DELETE('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query } })))
+  }
+
+  async #act(poll: Poll, work: (path: { id: string; poll_id: string }) => Promise<Poll>): Promise<boolean> {
+    if (this.busy) return false
+    this.busy = true
+    try {
+      const answer = await work({ id: this.#room.id, poll_id: poll.id })
+      this.#room.assume((w) => ({ polls: pollAnswered(w.polls, answer) }))
+      return true
+    } catch (e) {
+      complain(words(e))
+      // The answer may have been lost, and the vote be there.
+      void this.#room.read('polls').catch(() => {})
+      return false
+    } finally {
+      this.busy = false
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// What an attendee does with questions: ask, vote, take one's own back.
+import { api, ask } from '../../api/client'
+import { words } from '../../api/words'
+import type { Room } from '../../live/room.svelte'
+import { complain } from '../../parts/toasts.svelte'
+import type { Question } from '../../workshop/provisional'
+import { questionAnswered, questionRemoved } from '../../workshop/questions'
+
+const query = { as: 'attendee' } as const
+
+export class OwnQuestions {
+  readonly #room: Room
+  /** A question is on its way. */
+  asking = $state(false)
+  /** Votes that are on their way, by question. */
+  readonly #voting = new Set<string>()
+
+  constructor(room: Room) {
+    this.#room = room
+  }
+
+  /** Asks. False when that failed, which the attendee is told. */
+  async ask(text: string, anonymous: boolean, step: string | null): Promise<boolean> {
+    if (this.asking) return false
+    this.asking = true
+    const body = { text, anonymous, ...(step === null ? {} : { step_id: step }) }
+    try {
+      this.#take(await ask(api.POST('/codelabs/{id}/questions', { params: { path: { id: this.#room.id }, query }, body })))
+      return true
+    } catch (e) {
+      complain(words(e))
+      return false
+    } finally {
+      this.asking = false
+    }
+  }
+
+  /** Votes for a question, or takes the vote back. It shows at once. */
+  async vote(q: Question): Promise<void> {
+    if (this.#voting.has(q.id)) return
+    this.#voting.add(q.id)
+    const voted = !q.voted
+    this.#count(q.id, voted)
+    const params = { path: { id: this.#room.id, question_id: q.id }, query }
+    try {
+      const call = voted
+        ? api.PUT('/codelabs/{id}/questions/{question_id}/vote', { params })
+        : api.DELETE('/codelabs/{id}/questions/{question_id}/vote', { params })
+      this.#take(await ask(call))
+    } catch (e) {
+      this.#count(q.id, !voted)
+      complain(words(e))
+    } finally {
+      this.#voting.delete(q.id)
+    }
+  }
+
+  async remove(q: Question): Promise<void> {
+    try {
+      await ask(api.DELETE('/codelabs/{id}/questions/{question_id}', { params: { path: { id: this.#room.id, question_id: q.id }, query } }))
+      this.#room.assume((w) => ({ questions: questionRemoved(w.questions, q.id) }))
+    } catch (e) {
+      complain(words(e))
+    }
+  }
+
+  #take(q: Question) {
+    this.#room.assume((w) => ({ questions: questionAnswered(w.questions, q) }))
+  }
+
+  #count(id: string, voted: boolean) {
+    this.#room.assume((w) => {
+      const q = w.questions.byId.get(id)
+      if (!q || q.voted === voted) return {}
+      return { questions: questionAnswered(w.questions, { ...q, voted, votes: Math.max(0, q.votes + (voted ? 1 : -1)) }) }
+    })
+  }
+}

@@ -1,0 +1,62 @@
+// What is left of the workshop's timer, second by second, by the server's clock.
+import { stopwatch } from '../device/moments'
+import { serverNow } from '../device/now'
+import { m } from '../messages/compiled/messages.js'
+import { announce } from '../parts/announcer.svelte'
+import type { Timer } from '../workshop/provisional'
+import { markPassed, secondsLeft, timerShows, type Mark } from '../workshop/timer'
+
+/** Looks this often, so that a second is never shown late, milliseconds. */
+const every = 200
+
+const said: Record<Mark, () => string> = {
+  300: () => m.timer_heard_left({ count: 5 }),
+  60: () => m.timer_heard_left({ count: 1 }),
+  0: m.timer_heard_over,
+}
+
+export class Countdown {
+  readonly #timer: () => Timer | null
+  readonly #onend: () => void
+  /** The timer that is shown, or null. */
+  timer = $state.raw<Timer | null>(null)
+  /** Whole seconds. */
+  left = $state(0)
+  /** The timer of which a moment was seen, and what was left of it then. */
+  #seen: { timer: string; left: number } | null = null
+
+  /** timer gives the timer as it is now; onend is called once when it has run out while the page was open. */
+  constructor(timer: () => Timer | null, onend: () => void = () => {}) {
+    this.#timer = timer
+    this.#onend = onend
+  }
+
+  get text(): string {
+    return stopwatch(this.left)
+  }
+
+  begin(): () => void {
+    this.look()
+    const timer = setInterval(() => this.look(), every)
+    return () => clearInterval(timer)
+  }
+
+  look(): void {
+    const now = serverNow()
+    const timer = this.#timer()
+    if (!timerShows(timer, now)) {
+      this.timer = null
+      this.#seen = null
+      return
+    }
+    this.timer = timer
+    this.left = secondsLeft(timer, now)
+    // A minute more is the same timer with another end: nothing of it is over or begins anew.
+    const before = this.#seen?.timer === timer.ends_at ? this.#seen.left : this.left
+    this.#seen = { timer: timer.ends_at, left: this.left }
+    const mark = markPassed(before, this.left)
+    if (mark === null) return
+    announce(said[mark]())
+    if (mark === 0) this.#onend()
+  }
+}
