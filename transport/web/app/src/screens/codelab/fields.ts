@@ -1,8 +1,6 @@
 // The settings of a codelab, as values that can be compared: only what was
 // changed is sent, so two people who change different things do not meet.
-import type { components } from '../../api/schema'
-
-type Codelab = components['schemas']['Codelab']
+import type { Codelab } from '../../workshop/state'
 
 export const names = [
   'title',
@@ -14,15 +12,18 @@ export const names = [
   'require_feedback',
   'require_submission',
   'ai_enabled',
+  'questions',
+  'questions_anonymous',
   'email_retention_days',
   'chat_retention_days',
 ] as const
 
 export type Name = (typeof names)[number]
-export type Fields = Pick<Codelab, Name>
+export type Fields = Required<Pick<Codelab, Name>>
 
 export function fieldsOf(lab: Codelab): Fields {
-  return Object.fromEntries(names.map((n) => [n, lab[n]])) as Fields
+  const given = Object.fromEntries(names.map((n) => [n, lab[n]])) as Partial<Fields>
+  return { ...given, questions: lab.questions ?? 'off', questions_anonymous: lab.questions_anonymous ?? true } as Fields
 }
 
 /** A value as the server keeps it. */

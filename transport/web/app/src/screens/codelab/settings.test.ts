@@ -12,6 +12,8 @@ const base: Fields = {
   require_feedback: false,
   require_submission: false,
   ai_enabled: true,
+  questions: 'off',
+  questions_anonymous: true,
   email_retention_days: 0,
   chat_retention_days: 0,
 }

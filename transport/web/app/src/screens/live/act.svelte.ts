@@ -1,0 +1,22 @@
+// Does something at the server for a facilitator, shows that it goes on and says when it fails.
+import { words } from '../../api/words'
+import { complain } from '../../parts/toasts.svelte'
+
+export class Act {
+  /** What is being done something with: an id, or another name that the caller chose. */
+  busy = $state<string | null>(null)
+
+  /** Gives what the work gives, or null when it failed, which the facilitator is told. */
+  async run<T>(what: string, work: () => Promise<T>): Promise<T | null> {
+    if (this.busy !== null) return null
+    this.busy = what
+    try {
+      return await work()
+    } catch (e) {
+      complain(words(e))
+      return null
+    } finally {
+      this.busy = null
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** What stands beside the floor. */
+export type SideTab = 'talk' | 'polls' | 'questions' | 'timer'
