@@ -2,6 +2,8 @@ package codelab
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"atelier/actors/clock"
@@ -111,6 +113,28 @@ func (v *View) secret() string {
 	return ""
 }
 
+// PollAudience is how many attendees are, or were, connected since the poll was opened,
+// as this node knows it.
+func (w Workshop) PollAudience(p *PollView) int {
+	n := 0
+	if p.State == pollOpen {
+		n = w.Room.Gathered(FacilitatorID)
+	}
+	return max(n, int(p.Votes))
+}
+
+// NotVoted are the attendees who are connected and have not voted.
+func (w Workshop) NotVoted(v *View, p *PollView) []string {
+	out := []string{}
+	for _, person := range w.Room.Present() {
+		if marks, _ := v.Voted(p, person); marks == 0 && person != FacilitatorID {
+			out = append(out, person)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // pollWatch follows the open poll of one codelab: it closes it at its end, and destroys
 // its secret behind that. Owned by the codelab's observer.
 type pollWatch struct {
@@ -131,6 +155,13 @@ func (p *pollWatch) see(v *View) {
 		p.w.Ballots.Destroy(p.secret)
 	}
 	p.secret = secret
+	gathering := ""
+	if open := v.OpenPoll(); open != nil {
+		gathering = fmt.Sprint(open.Id, open.Round)
+	}
+	if r := p.w.room(p.id); r != nil {
+		r.Gather(gathering)
+	}
 	if endsAt == p.endsAt {
 		return
 	}

@@ -36,6 +36,17 @@ const (
 	pollText    = pb.PollKind_POLL_KIND_TEXT
 )
 
+// PollKinds and PollStates name kinds and states, in the order of their numbers; Askings
+// the settings of questions.
+var (
+	PollKinds  = []string{"choice", "several", "scale", "words", "text"}
+	PollStates = []string{"draft", "open", "closed"}
+	Askings    = []string{"off", "open", "checked"}
+)
+
+// PollKind is the kind with a name; none for others.
+func PollKind(name string) pb.PollKind { return pb.PollKind(slices.Index(PollKinds, name) + 1) }
+
 // scaleSteps are the values of a scale, from 1.
 const scaleSteps = 5
 
@@ -357,11 +368,14 @@ func (c call) pollToLead(id string) (*poll, error) {
 	return c.poll(id)
 }
 
+// ErrNoPoll is the answer to an id that no poll has.
+var ErrNoPoll error = &durable.Rejection{Reason: durable.Missing, Text: "poll not found"}
+
 func (c call) poll(id string) (*poll, error) {
 	if p := c.s.poll(id); p != nil {
 		return p, nil
 	}
-	return nil, durable.Reject(durable.Missing, "poll not found")
+	return nil, ErrNoPoll
 }
 
 // pollChanged is the decision that makes a poll this, and tells attendees what they see
@@ -373,7 +387,7 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 		told = p.resultOf(out)
 	}
 	d := decided(told, &pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: told, BallotsGone: gone}}})
-	was, now := forAttendees(p.withResult()), forAttendees(told)
+	was, now := ForAttendees(p.withResult()), ForAttendees(told)
 	if was != nil || now != nil {
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: out.Id, Poll: now}}})
 	}
@@ -381,9 +395,9 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	return d
 }
 
-// forAttendees is what attendees see of a poll, with the result when it is shown to
+// ForAttendees is what attendees see of a poll, with the result when it is shown to
 // them; nil for nothing.
-func forAttendees(p *pb.Poll) *pb.Poll {
+func ForAttendees(p *pb.Poll) *pb.Poll {
 	if p.State == pollDraft || p.State == pollClosed && !p.Shown {
 		return nil
 	}

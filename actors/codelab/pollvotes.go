@@ -2,7 +2,9 @@ package codelab
 
 import (
 	"cmp"
+	"iter"
 	"slices"
+	"strconv"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
@@ -163,7 +165,7 @@ func (c call) pollToVote(id string) (*poll, error) {
 	case err != nil:
 		return nil, err
 	case p.rec.State == pollDraft:
-		return nil, durable.Reject(durable.Missing, "poll not found")
+		return nil, ErrNoPoll
 	case p.rec.State != pollOpen || p.over(c.now):
 		return nil, durable.Reject(durable.Conflict, "this poll is closed")
 	}
@@ -492,6 +494,22 @@ func (p *PollView) at(i int) (marks uint16, said *pb.PollSaid) {
 type PollText struct {
 	// ID is that of the attendee; of an anonymous poll a number.
 	ID, Text string
+}
+
+// PollTexts gives the texts of a poll.
+func (v *View) PollTexts(p *PollView) iter.Seq[PollText] {
+	return func(yield func(PollText) bool) {
+		for i, text := range p.Texts {
+			if !yield(PollText{strconv.Itoa(i + 1), text}) {
+				return
+			}
+		}
+		for i, a := range v.Attendees.All() {
+			if _, said := p.at(i); said.GetText() != "" && !yield(PollText{a.Id, said.Text}) {
+				return
+			}
+		}
+	}
 }
 
 // EachVote gives the attendees who have voted in a poll, in their order.

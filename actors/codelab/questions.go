@@ -321,11 +321,14 @@ func (c call) questionToLead(id string) (*question, error) {
 	return c.question(id)
 }
 
+// ErrNoQuestion is the answer to an id that no question has, or none that the caller sees.
+var ErrNoQuestion error = &durable.Rejection{Reason: durable.Missing, Text: "question not found"}
+
 // question finds a question that the caller may see.
 func (c call) question(id string) (*question, error) {
 	q := c.s.question(id)
 	if q == nil || !c.admin() && !sees(c.ID, q.rec) {
-		return nil, durable.Reject(durable.Missing, "question not found")
+		return nil, ErrNoQuestion
 	}
 	return q, nil
 }
