@@ -205,7 +205,7 @@ func (r Remove) decide(c call) (decision, error) {
 	gone.Uploads, unsaid = c.untalk(func(m *pb.ChatMessage) bool { return m.SenderId == a.Id || m.TargetId == a.Id },
 		func(_ *pb.Thread, m *pb.Comment) bool { return m.AuthorId == a.Id })
 	d := decided(gone, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id}}})
-	d.Events = slices.Concat(d.Events, c.chatGone(a.Id), c.commentsGone(a.Id))
+	d.Events = slices.Concat(d.Events, c.chatGone(a.Id), c.commentsGone(a.Id), c.questionsGone(a.Id))
 	d.Rows = slices.Concat(c.audit(action, a.Id, nil), rows, unsaid)
 	return d, nil
 }

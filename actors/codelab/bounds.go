@@ -13,12 +13,17 @@ var Bounds = struct {
 	// Of what clients are told one by one: messages and threads that go with a
 	// person, and pulses that end with their steps.
 	Gone, PulsesTold int
+	// Of polls and questions: how many, and how many questions of one person are open.
+	Polls, PollOptions, Questions, OpenAsked int
+	// Of seconds of a poll or a timer, and of the words of a vote.
+	LeastSeconds, MostSeconds, VoteWords int
 	// Of recipients of one message to an audience.
 	Directs int
 	// Of requests for help that one message answers.
 	Answered int
 	// Of text, in code points.
 	Title, Description, Author, Markdown, Name, Place, Message, HelpMessage, Reason, Answer, Question, AIAnswer, URL int
+	PollQuestion, PollOption, VoteWord, VoteText, QuestionText, TimerLabel                                           int
 }{
 	Attendees: maxAttendees, Threads: maxThreads, ThreadMessages: maxThreadMessages, Chat: maxChat, SettledHelp: maxSettledHelp,
 	Materials: maxMaterials, Quizzes: maxQuizzes, Steps: maxSteps, Mentions: maxMentions, Heads: maxHeads,
@@ -26,6 +31,10 @@ var Bounds = struct {
 	PersonConversations: maxPersonConversations, Conversations: maxConversations,
 	Gone: maxGone, PulsesTold: maxPulsesTold, Directs: maxDirects, Answered: maxAnswered,
 	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Place: maxPlace,
+	Polls: maxPolls, PollOptions: maxPollOptions, Questions: maxQuestions, OpenAsked: maxOpenAsked,
+	LeastSeconds: minPollSeconds, MostSeconds: maxPollSeconds, VoteWords: maxVoteWords,
+	PollQuestion: maxPollQuestion, PollOption: maxPollOption, VoteWord: maxVoteWord, VoteText: maxVoteText,
+	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel,
 	Message: maxMessage, HelpMessage: maxHelpMessage, Reason: maxReason,
 	Answer: maxAnswer, Question: maxQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
 }

@@ -104,6 +104,27 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[AnswerHelp, durable.Nothing](),
 	durable.Says[ReleaseClaims, durable.Nothing](),
 
+	durable.Says[CreatePoll, *pb.Poll](),
+	durable.Says[UpdatePoll, *pb.Poll](),
+	durable.Says[OpenPoll, *pb.Poll](),
+	durable.Says[ClosePoll, *pb.Poll](),
+	durable.Says[CloseDuePoll, *pb.Poll](),
+	durable.Says[ShowPoll, *pb.Poll](),
+	durable.Says[ResetPoll, *pb.Poll](),
+	durable.Says[DeletePoll, durable.Nothing](),
+	durable.Says[Vote, durable.Nothing](),
+	durable.Says[Unvote, durable.Nothing](),
+
+	durable.Says[AskQuestion, *pb.Question](),
+	durable.Says[TakeQuestion, *pb.Question](),
+	durable.Says[ChangeQuestion, *pb.Question](),
+	durable.Says[DeleteQuestion, durable.Nothing](),
+	durable.Says[VoteQuestion, durable.Nothing](),
+	durable.Says[MergeQuestion, *pb.Question](),
+	durable.Says[StopAsker, durable.Nothing](),
+	durable.Says[SetTimer, durable.Nothing](),
+	durable.Says[SetSpotlight, durable.Nothing](),
+
 	durable.Says[PostChat, *pb.ChatMessage](),
 	durable.Says[PostDirects, DirectsPosted](),
 	durable.Says[DeleteChat, files.Forgotten](),
@@ -132,7 +153,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 // frees says that a command makes room on a disk that is nearly full.
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
-	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove:
+	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion:
 		return true
 	}
 	return false

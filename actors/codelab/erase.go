@@ -17,6 +17,10 @@ import (
 // applyRemoved takes an attendee and everything they made out of the state.
 func (s *State) applyRemoved(seq uint64, id string) {
 	// Not even the record may be there, when the log was cleaned since.
+	if at, known := s.byAttendee[id]; known {
+		s.forgetVoter(seq, at)
+		s.forgetAsker(seq, id, at)
+	}
 	if forget(&s.attendees, id) {
 		s.indexAttendees()
 		s.indexRight()
@@ -77,9 +81,14 @@ func (s *State) forgetAuthor(seq uint64, id string) {
 
 // Erases says that an event asks for older events to be erased.
 func Erases(e *pb.Event) bool {
-	switch e.Body.(type) {
-	case *pb.Event_Removed, *pb.Event_RetentionApplied, *pb.Event_ChatDeleted, *pb.Event_CommentDeleted, *pb.Event_SubmissionDeleted:
+	switch b := e.Body.(type) {
+	case *pb.Event_Removed, *pb.Event_RetentionApplied, *pb.Event_ChatDeleted, *pb.Event_CommentDeleted, *pb.Event_SubmissionDeleted,
+		*pb.Event_QuestionDeleted, *pb.Event_QuestionsMerged:
 		return true
+	case *pb.Event_PollChanged:
+		return b.PollChanged.BallotsGone
+	case *pb.Event_PollDeleted:
+		return true // what people wrote goes
 	}
 	return false
 }
@@ -123,7 +132,7 @@ func (p *Present) person(id string) bool {
 }
 
 func (p *Present) item(id string) bool {
-	return id == "" || p.view.ChatMessage(id) != nil || p.view.Thread(id) != nil || p.comment(id)
+	return id == "" || p.view.ChatMessage(id) != nil || p.view.Thread(id) != nil || p.comment(id) || p.view.Question(id) != nil
 }
 
 func (p *Present) comment(id string) bool {

@@ -38,7 +38,9 @@ type Create struct {
 	Codelab *pb.Codelab
 	Steps   []*pb.Step
 	Quizzes []*pb.Quiz
-	Origin  Origin
+	// Polls are drafts; their StepID is the id that a step has in Steps.
+	Polls  []*pb.Poll
+	Origin Origin
 	// SourceID is the codelab it was copied from.
 	SourceID  string
 	Materials []*pb.Material
@@ -73,8 +75,12 @@ func (b Create) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
+	polls, err := c.newPolls(b.Polls, b.Steps, steps)
+	if err != nil {
+		return decision{}, err
+	}
 	d := decided(meta, &pb.Event{Body: &pb.Event_Created{Created: &pb.Created{
-		Codelab: meta, Steps: steps, Quizzes: quizzes, Materials: materials,
+		Codelab: meta, Steps: steps, Quizzes: quizzes, Materials: materials, Polls: polls,
 	}}})
 	action, about := "codelab_create", map[string]string(nil)
 	switch b.Origin {
@@ -127,6 +133,9 @@ func checkMeta(m *pb.Codelab) (err error) {
 			return durable.Reject(durable.Invalid, "%s must be 0 to 36500", f.name)
 		}
 	}
+	if _, known := pb.Asking_name[int32(m.Questions)]; !known {
+		return durable.Reject(durable.Invalid, "questions must be off, open or checked")
+	}
 	m.GuideSum = sum(m.GetGuideMarkdown())
 	return nil
 }
@@ -153,6 +162,8 @@ type Update struct {
 	EmailRetentionDays *int32
 	ChatRetentionDays  *int32
 	AIEnabled          *bool
+	Questions          *pb.Asking
+	QuestionsNamed     *bool
 }
 
 func (u Update) decide(c call) (decision, error) {
@@ -168,6 +179,8 @@ func (u Update) decide(c call) (decision, error) {
 	set(changed, "require_submission", &m.RequireSubmission, u.RequireSubmission)
 	set(changed, "email_retention_days", &m.EmailRetentionDays, u.EmailRetentionDays)
 	set(changed, "chat_retention_days", &m.ChatRetentionDays, u.ChatRetentionDays)
+	set(changed, "questions", &m.Questions, u.Questions)
+	set(changed, "questions_anonymous", &m.QuestionsNamed, u.QuestionsNamed)
 	if u.AIEnabled != nil {
 		m.AiDisabled = !*u.AIEnabled
 		changed["ai_enabled"] = ""
@@ -250,6 +263,13 @@ func (r SetEnded) decide(c call) (decision, error) {
 	d := c.updated(m, "codelab_update", map[string]string{"ended": fmt.Sprint(r.Ended)})
 	if r.Ended && c.s.pointer != nil {
 		d.Events = append(d.Events, pointed(&pb.Pointer{By: c.Name}))
+	}
+	if r.Ended && c.s.timer != nil {
+		d.Events = append(d.Events, timed(nil))
+	}
+	if p := c.s.openPoll(); r.Ended && p != nil {
+		closed := c.closePoll(p)
+		d.Events, d.Rows = append(d.Events, closed.Events...), append(d.Rows, closed.Rows...)
 	}
 	return d, nil
 }
@@ -348,6 +368,9 @@ func (s *State) applyCreated(seq uint64, b *pb.Created) {
 	for _, m := range b.Materials {
 		s.applyMaterialAdded(seq, m)
 	}
+	for _, p := range b.Polls {
+		s.applyPollChanged(seq, &pb.PollChanged{Poll: p})
+	}
 }
 
 // applySteps replaces the steps; threads and pulses go with theirs, and nobody
@@ -364,6 +387,8 @@ func (s *State) applySteps(seq uint64, steps []*pb.Step) {
 		s.indexThreads()
 	}
 	s.changed.Threads = seq // staleness may have changed
+	s.unstepPolls(seq)
+	s.unstepQuestions(seq)
 	last := int32(max(len(steps), 1))
 	for i, a := range s.attendees.All() {
 		pulse := followPulse(a.Pulse, steps)
@@ -392,6 +417,6 @@ func (s *State) applyDeleted(seq uint64) {
 func changedAt(seq uint64) Changed {
 	return Changed{
 		Codelab: seq, Attendees: seq, Chat: seq, Help: seq, Feedback: seq, Threads: seq, Quizzes: seq, Answers: seq,
-		Materials: seq, Submissions: seq,
+		Materials: seq, Submissions: seq, Polls: seq, Questions: seq,
 	}
 }

@@ -24,6 +24,9 @@ type Rules struct {
 	FileGrace time.Duration
 	// AuditRows gives the rows of an audit record; nil writes none.
 	AuditRows func(*audit.Record) []durable.Row
+	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil when it is
+	// not on this node; see BallotKeys. nil knows none.
+	BallotKey func(id string) []byte
 }
 
 // Bounds of what one codelab holds. Reaching one is a Conflict, except for
@@ -59,10 +62,16 @@ type State struct {
 	workspace     *pb.Workspace    // nil for none; replaced as a whole
 	pin           *pb.Pin          // nil for none; replaced as a whole
 	pointer       *pb.Pointer      // nil for none; replaced as a whole
+	timer         *pb.Timer        // nil for none; replaced as a whole
+	spotlight     *pb.Spotlight    // nil for none; replaced as a whole
 	updatedAt     int64            // when it was last edited, see isEdit
 
 	materials   cow.Vector[*pb.Material]
 	submissions cow.Vector[*pb.Submission]
+
+	polls     []*poll         // in the order in which they were made
+	questions []*question     // replaced as a whole, as each of them
+	stopped   map[string]bool // attendees who ask no more questions; replaced as a whole
 
 	// Indexes over the above.
 	byName     map[string]int      // name key to attendee
@@ -88,12 +97,18 @@ type State struct {
 
 	encoded   Encodings // see View.Encoded
 	encodedAt Changed   // the changes that encoded knows of
+
+	// What was captured last of polls and questions, and up to which change.
+	pollsShown     []*PollView
+	pollsAt        uint64
+	questionsShown []QuestionView
+	questionsAt    uint64
 }
 
 // Changed holds, for each part of the state, the seq of its last change: the
 // basis of ETags.
 type Changed struct {
-	Codelab, Attendees, Chat, Help, Feedback, Threads, Quizzes, Answers, Materials, Submissions uint64
+	Codelab, Attendees, Chat, Help, Feedback, Threads, Quizzes, Answers, Materials, Submissions, Polls, Questions uint64
 }
 
 type answerKey struct{ attendee, quiz string }
@@ -204,6 +219,9 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		}
 		s.meta = b.Updated.Codelab
 		s.changed.Codelab = seq
+		if s.meta.EndedAt != 0 {
+			s.stopped = nil
+		}
 	case *pb.Event_StepsReplaced:
 		s.applySteps(seq, b.StepsReplaced.Steps)
 	case *pb.Event_Deleted:
@@ -251,6 +269,30 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applyQuizzes(seq, b.QuizzesReplaced.Quizzes)
 	case *pb.Event_QuizSubmitted:
 		s.applyAnswers(seq, b.QuizSubmitted.Answers)
+	case *pb.Event_PollChanged:
+		s.applyPollChanged(seq, b.PollChanged)
+	case *pb.Event_PollDeleted:
+		s.applyPollDeleted(seq, b.PollDeleted.PollId)
+	case *pb.Event_PollVoted:
+		s.applyPollVoted(seq, b.PollVoted)
+	case *pb.Event_PollUnvoted:
+		s.applyPollUnvoted(seq, b.PollUnvoted)
+	case *pb.Event_QuestionAsked:
+		s.applyQuestionAsked(seq, b.QuestionAsked.Question)
+	case *pb.Event_QuestionChanged:
+		s.applyQuestionChanged(seq, b.QuestionChanged.Question)
+	case *pb.Event_QuestionDeleted:
+		s.applyQuestionDeleted(seq, b.QuestionDeleted.QuestionId)
+	case *pb.Event_QuestionVoted:
+		s.applyQuestionVoted(seq, b.QuestionVoted)
+	case *pb.Event_QuestionsMerged:
+		s.applyQuestionsMerged(seq, b.QuestionsMerged)
+	case *pb.Event_AskerStopped:
+		s.applyAskerStopped(b.AskerStopped.QuestionId)
+	case *pb.Event_TimerSet:
+		s.applyTimer(seq, b.TimerSet.Timer)
+	case *pb.Event_Spotlighted:
+		s.applySpotlight(seq, b.Spotlighted.Spotlight)
 	case *pb.Event_ChatPosted:
 		s.applyChat(seq, b.ChatPosted.Message)
 	case *pb.Event_ChatDeleted:
@@ -282,7 +324,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applySubmissionAdded(seq, b.SubmissionAdded.Submission)
 	case *pb.Event_SubmissionDeleted:
 		s.keepSubmissions(seq, func(x *pb.Submission) bool { return x.Id != b.SubmissionDeleted.SubmissionId })
-	case *pb.Event_Erased, *pb.Event_ChatGone, *pb.Event_CommentsGone:
+	case *pb.Event_Erased, *pb.Event_ChatGone, *pb.Event_CommentsGone, *pb.Event_PollShown, *pb.Event_QuestionHidden:
 	}
 }
 

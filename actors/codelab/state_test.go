@@ -46,6 +46,11 @@ func (l *lab) empty() *State {
 	rules := Rules{AuditRows: func(r *audit.Record) []durable.Row {
 		l.audits = append(l.audits, r)
 		return nil
+	}, BallotKey: func(id string) []byte {
+		if id != aSecret {
+			return nil
+		}
+		return make([]byte, 32)
 	}}
 	return New("lab", rules, naming.NewIDs("lab"))
 }
@@ -130,12 +135,24 @@ func same(t *rapid.T, what string, got, want *State) {
 		{got.byAnchor, want.byAnchor}, {got.answerOf, want.answerOf}, {got.byFeedback, want.byFeedback},
 		{list(got.right.Capture()), list(want.right.Capture())},
 		{got.submitted, want.submitted}, {got.completed, want.completed}, {got.pulses, want.pulses}, {got.pin, want.pin},
+		{derivedOf(got), derivedOf(want)}, {got.stopped, want.stopped},
 		{got.pointer, want.pointer}, {got.updatedAt, want.updatedAt}, {got.settled, want.settled}, {fmt.Sprint(got.perStep), fmt.Sprint(want.perStep)},
 	} {
 		if fmt.Sprint(d[0]) != fmt.Sprint(d[1]) {
 			t.Fatalf("%s: derived %v, want %v", what, d[0], d[1])
 		}
 	}
+}
+
+// derivedOf is what polls and questions derive from their votes.
+func derivedOf(s *State) (all []any) {
+	for _, p := range s.polls {
+		all = append(all, p.counts, p.voted, p.texts, p.hidden, p.tally.best(), len(p.tally.words))
+	}
+	for _, q := range s.questions {
+		all = append(all, q.votes)
+	}
+	return all
 }
 
 // anyCommand draws a command about what the state holds, sometimes about

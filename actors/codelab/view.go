@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
@@ -32,9 +34,15 @@ type View struct {
 	Workspace     *pb.Workspace // nil for none
 	Pin           *pb.Pin       // nil for none
 	Pointer       *pb.Pointer   // nil for none
+	Timer         *pb.Timer     // nil for none
+	Spotlight     *pb.Spotlight // nil for none
 
 	Materials   cow.View[*pb.Material]
 	Submissions cow.View[*pb.Submission]
+
+	// Polls and Questions are in the order in which they were made.
+	Polls     []*PollView
+	Questions []QuestionView
 
 	// PerStep counts the people on each step, index 0 for step 1.
 	PerStep   []int
@@ -52,6 +60,7 @@ type View struct {
 
 	right   cow.View[Right]
 	refs    []*pb.Ref
+	stopped map[string]bool
 	deleted bool
 }
 
@@ -86,7 +95,8 @@ func (s *State) Capture() *View {
 		Attendees: s.attendees.Capture(), Chat: s.chat.Capture(), Help: s.help.Capture(),
 		Feedback: s.feedback.Capture(), Threads: s.threads.Capture(), Answers: s.answers.Capture(),
 		Conversations: s.conversations.Capture(), AIUsage: s.aiUsage, Workspace: s.workspace,
-		Pin: s.pin, Pointer: s.pointer, Pulses: s.pulses, UpdatedAt: s.updatedAt,
+		Pin: s.pin, Pointer: s.pointer, Timer: s.timer, Spotlight: s.spotlight,
+		Polls: s.pollViews(), Questions: s.questionViews(), stopped: s.stopped, Pulses: s.pulses, UpdatedAt: s.updatedAt,
 		Materials: s.materials.Capture(), Submissions: s.submissions.Capture(),
 		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Editions: s.editions, Encoded: s.encodings(),
 		right: s.right.Capture(), refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
@@ -206,7 +216,8 @@ func EncodeState(v *View) ([]byte, error) {
 		Conversations: list(v.Conversations), AiUsage: v.AIUsage, Workspace: v.Workspace,
 		Refs: v.refs, Deleted: v.deleted, Materials: list(v.Materials), Submissions: list(v.Submissions),
 		CodelabEdition: v.Editions.Codelab, QuizzesEdition: v.Editions.Quizzes,
-		Pin: v.Pin, Pointer: v.Pointer, UpdatedAt: v.UpdatedAt,
+		Pin: v.Pin, Pointer: v.Pointer, UpdatedAt: v.UpdatedAt, Timer: v.Timer, Spotlight: v.Spotlight,
+		Polls: encodePolls(v.Polls), Questions: encodeQuestions(v.Questions), Stopped: slices.Sorted(maps.Keys(v.stopped)),
 	}), nil
 }
 
@@ -234,7 +245,9 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	fill(&s.answers, snap.Answers)
 	fill(&s.conversations, snap.Conversations)
 	s.aiUsage, s.workspace = snap.AiUsage, snap.Workspace
-	s.pin, s.pointer = snap.Pin, snap.Pointer
+	s.pin, s.pointer, s.timer, s.spotlight = snap.Pin, snap.Pointer, snap.Timer, snap.Spotlight
+	s.restorePolls(snap.Polls)
+	s.restoreQuestions(snap.Questions, snap.Stopped)
 	// A snapshot of the time before it was kept says nothing of edits.
 	s.updatedAt = cmp.Or(snap.UpdatedAt, snap.Codelab.GetCreatedAt())
 	s.weighConversations()

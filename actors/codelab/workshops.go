@@ -62,6 +62,9 @@ type Config struct {
 	// Durable.Cluster is set.
 	Announce func(w Workshop, person string, arrived bool)
 	Signal   func(w Workshop, person string, payload []byte)
+	// Ballots keeps the secrets of anonymous polls, as Rules.BallotKey finds them; nil
+	// where there are none.
+	Ballots BallotKeys
 	// Sweep removes, at the start, the logs of codelabs whose deletion was
 	// interrupted.
 	Sweep  bool
@@ -175,7 +178,7 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 			r.Connect(&nodes{h, w}, cfg.Durable.Clock)
 		}
 		w.rooms.Store(id, r)
-		return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}
+		return &observer{w: w, id: id, room: r, polls: pollWatch{w: w, id: id}, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}
 	}
 	kind.Keep = keep
 	kind.MayRest = func(id string) bool { r := w.room(id); return r == nil || r.Empty() }
@@ -285,6 +288,9 @@ func (w *Workshops) Get(id string) (Workshop, error) {
 	ws, err := w.get(id)
 	if err == nil && ws.View().Meta == nil { // another node has removed it just now
 		return Workshop{}, errGone
+	}
+	if err == nil && w.duePoll(ws.View()) {
+		_, _, err = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
 	}
 	return ws, err
 }

@@ -9,6 +9,12 @@ type Encoded struct {
 	slots [variants]atomic.Pointer[[]byte]
 	// coded are the same in other codings.
 	coded [variants][codings]atomic.Pointer[[]byte]
+	timed atomic.Pointer[[variants][codings]atomic.Pointer[codedAt]] // nil until it is used
+}
+
+type codedAt struct {
+	at int64
+	b  []byte
 }
 
 // Variants of one thing, and codings of each beside the plain one: what readers
@@ -28,6 +34,24 @@ func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
 // GetCoded is Get for what was made of it in a coding, such as gzip.
 func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.coded[slot][coding], make)
+}
+
+// GetCodedAt is GetCoded for what is good for one moment: it is made anew for another.
+func (e *Encoded) GetCodedAt(slot, coding int, at int64, make func() ([]byte, error)) ([]byte, error) {
+	all := e.timed.Load()
+	if all == nil {
+		e.timed.CompareAndSwap(nil, new([variants][codings]atomic.Pointer[codedAt]))
+		all = e.timed.Load()
+	}
+	p := &all[slot][coding]
+	if c := p.Load(); c != nil && c.at == at {
+		return c.b, nil
+	}
+	b, err := make()
+	if err == nil {
+		p.Store(&codedAt{at, b})
+	}
+	return b, err
 }
 
 func kept(p *atomic.Pointer[[]byte], make func() ([]byte, error)) ([]byte, error) {

@@ -18,6 +18,10 @@ type presence struct {
 	// Guarded by mu. Who is nowhere any more and is not yet said to have left;
 	// only where there are other nodes.
 	leaving map[string]clock.Timer
+	// Guarded by mu. Who is, or was, connected since gathering began, for what; nil
+	// when nobody asks.
+	gathered  map[string]struct{}
+	gathering string
 }
 
 // farewell is how long somebody must be nowhere to have left, where there are
@@ -54,6 +58,7 @@ func (r *Room) Join(person string) (announce bool) {
 		p.sessions = make(map[string]int32)
 	}
 	p.sessions[person]++
+	p.gather(person)
 	here := p.sessions[person] == 1
 	announce = here && !p.isElsewhere(person) && !p.stays(person)
 	p.mu.Unlock()
@@ -160,6 +165,7 @@ func (r *Room) move(node, person string, there bool) (came bool) {
 			p.elsewhere[node] = make(map[string]struct{})
 		}
 		p.elsewhere[node][person] = struct{}{}
+		p.gather(person)
 		return came
 	}
 	if delete(p.elsewhere[node], person); len(p.elsewhere[node]) == 0 {
@@ -196,6 +202,40 @@ func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 		}
 	}
 	return came
+}
+
+// Gather begins to note who is connected, from now on, for something that is named; for
+// the same thing again it goes on, for "" it ends.
+func (r *Room) Gather(what string) {
+	p := &r.presence
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case what == p.gathering:
+	case what == "":
+		p.gathered, p.gathering = nil, ""
+	default:
+		p.gathered, p.gathering = p.all(), what
+	}
+}
+
+// gather is called with mu held.
+func (p *presence) gather(person string) {
+	if p.gathered != nil {
+		p.gathered[person] = struct{}{}
+	}
+}
+
+// Gathered counts who is, or was, connected since gathering began, without one person.
+func (r *Room) Gathered(but string) int {
+	p := &r.presence
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.gathered)
+	if _, there := p.gathered[but]; there {
+		n--
+	}
+	return n
 }
 
 // Nodes returns the other nodes to which somebody is connected.

@@ -1,5 +1,8 @@
-// Package shares keeps the shares of token sealing keys (transport/handler/RULES.md, "Secrets") as files
-// of the secrets folder, and destroys each when its quarter of an hour is over.
+// Package shares keeps secrets that are to be destroyed for good, as files of the secrets
+// folder: the shares of token sealing keys (transport/handler/RULES.md, "Secrets") in a
+// [Store], which destroys each when its quarter of an hour is over, and the secrets of
+// anonymous polls (transport/rest/RULES.md, "Polls") in [Ballots], which destroys each
+// when its poll is closed.
 //
 // The store of tokens keeps what was replaced: its write-ahead log and the
 // tables of its tree hold every version of a record until they are compacted,

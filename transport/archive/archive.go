@@ -3,12 +3,16 @@
 // counts, ratios and names are bounded before anything is kept.
 //
 // Our ZIP holds codelab.json, steps/NN.md with the title as front matter,
-// guide.md, quizzes.json, materials.json, and in files/ the materials and the
+// guide.md, quizzes.json, polls.json, materials.json, and in files/ the materials and the
 // images that the text uses; files.json says what they were called. Links in
 // the text stay as they are; an import lets them lead to the new files.
 package archive
 
 import (
+	"slices"
+	"strconv"
+
+	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/wire"
 )
@@ -31,7 +35,10 @@ type document struct {
 	RequireFeedback   yes    `json:"require_feedback"`
 	RequireSubmission yes    `json:"require_submission"`
 	AIEnabled         *bool  `json:"ai_enabled"`
-	CreatedAt         string `json:"created_at,omitempty"`
+	// Questions is a setting of codelab.Askings.
+	Questions          string `json:"questions,omitempty"`
+	QuestionsAnonymous *bool  `json:"questions_anonymous,omitempty"`
+	CreatedAt          string `json:"created_at,omitempty"`
 	// GuideMarkdown is in the record of the reference application.
 	GuideMarkdown *string `json:"guide_markdown,omitempty"`
 }
@@ -63,6 +70,32 @@ func (q quiz) quiz() *pb.Quiz {
 		out.Correct, out.Several = q.CorrectAnswers, true
 	case q.CorrectAnswer != nil:
 		out.Correct = []int32{*q.CorrectAnswer}
+	}
+	return out
+}
+
+// poll is an element of polls.json: a draft.
+type poll struct {
+	Kind      string   `json:"kind"`
+	Question  string   `json:"question"`
+	Options   []string `json:"options,omitempty"`
+	Anonymous bool     `json:"anonymous,omitempty"`
+	// StepNumber is that of the step it belongs to; 0 for none.
+	StepNumber int     `json:"step_number,omitempty"`
+	Right      []int32 `json:"right,omitempty"`
+}
+
+func fromPoll(p *pb.Poll, steps []*pb.Step) poll {
+	out := poll{Kind: codelab.PollKinds[p.Kind-1], Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, Right: p.Right}
+	out.StepNumber = 1 + slices.IndexFunc(steps, func(st *pb.Step) bool { return st.Id == p.StepId })
+	return out
+}
+
+// poll is the draft. Steps have the ids that their numbers make.
+func (p poll) poll() *pb.Poll {
+	out := &pb.Poll{Kind: codelab.PollKind(p.Kind), Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, Right: p.Right}
+	if p.StepNumber > 0 {
+		out.StepId = strconv.Itoa(p.StepNumber)
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package archive
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/naming"
 	"atelier/transport/claat"
 	"atelier/transport/wire"
 )
@@ -210,6 +212,11 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 		QuizEnabled: bool(d.QuizEnabled), RequireQuiz: bool(d.RequireQuiz), RequireFeedback: bool(d.RequireFeedback),
 		RequireSubmission: bool(d.RequireSubmission), AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
 	}}
+	asking := slices.Index(codelab.Askings, cmp.Or(d.Questions, codelab.Askings[0]))
+	if asking < 0 {
+		return nil, invalid("codelab.json: questions must be %s", naming.Or(codelab.Askings...))
+	}
+	c.Codelab.Questions, c.Codelab.QuestionsNamed = pb.Asking(asking), d.QuestionsAnonymous != nil && !*d.QuestionsAnonymous
 	in := "steps"
 	names := t.stepNames()
 	if d.Format == "" && len(names) == 0 {
@@ -244,6 +251,18 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 		}
 		for _, q := range quizzes {
 			c.Quizzes = append(c.Quizzes, q.quiz())
+		}
+	}
+	if t.files["polls.json"] != nil {
+		var polls []poll
+		if err := t.json("polls.json", &polls); err != nil {
+			return nil, err
+		}
+		for i, st := range c.Steps {
+			st.Id = strconv.Itoa(i + 1) // by which polls name them; the codelab makes its own
+		}
+		for _, p := range polls {
+			c.Polls = append(c.Polls, p.poll())
 		}
 	}
 	// What is small and may be wrong was read first; now come the files.

@@ -22,11 +22,12 @@ func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
 // Codelab adds what Write writes.
 func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 	m := v.Meta
-	ai, public := !m.AiDisabled, yes(m.IsPublic)
+	ai, anonymous, public := !m.AiDisabled, !m.QuestionsNamed, yes(m.IsPublic)
 	err := p.JSON("codelab.json", document{
 		Format: format, FormatVersion: formatVersion, Title: m.Title, Description: m.Description, Author: m.Author,
 		IsPublic: &public, QuizEnabled: yes(m.QuizEnabled), RequireQuiz: yes(m.RequireQuiz), RequireFeedback: yes(m.RequireFeedback),
-		RequireSubmission: yes(m.RequireSubmission), AIEnabled: &ai, CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
+		RequireSubmission: yes(m.RequireSubmission), AIEnabled: &ai,
+		Questions: codelab.Askings[m.Questions], QuestionsAnonymous: &anonymous, CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
 	})
 	if err != nil {
 		return err
@@ -56,6 +57,15 @@ func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 	}
 	if err := p.JSON("quizzes.json", quizzes); err != nil {
 		return err
+	}
+	if len(v.Polls) > 0 {
+		polls := make([]poll, len(v.Polls))
+		for i, x := range v.Polls {
+			polls[i] = fromPoll(x.Poll, v.Steps)
+		}
+		if err := p.JSON("polls.json", polls); err != nil {
+			return err
+		}
 	}
 	materials := make([]material, v.Materials.Len())
 	for i, m := range v.Materials.All() {

@@ -1,6 +1,8 @@
 package messages
 
 import (
+	"time"
+
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/wire"
 )
@@ -46,12 +48,13 @@ type welcomeMessage struct {
 	Seq   uint64 `json:"seq" is:"Position" doc:"From here on the stream goes on for this connection."`
 	Head  uint64 `json:"head" is:"Position" doc:"The head of the stream: what lies between is about to be replayed."`
 	You   you    `json:"you"`
+	Now   string `json:"now" is:"Timestamp" doc:"The server's time, by which timers are counted."`
 }
 
 // welcome names the position from which the stream goes on for this session,
 // and the head of the stream: what lies between is about to be replayed.
-func welcome(epoch string, seq, head uint64, who you) []byte {
-	return encode(welcomeMessage{"welcome", epoch, seq, head, who})
+func welcome(epoch string, seq, head uint64, who you, now time.Time) []byte {
+	return encode(welcomeMessage{"welcome", epoch, seq, head, who, wire.Stamp(now.UnixMilli())})
 }
 
 type resyncMessage struct {

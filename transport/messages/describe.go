@@ -122,7 +122,9 @@ func describe() []byte {
 	schemas, messages, ops := &d.Components.Schemas, &d.Components.Messages, &d.Operations
 	for _, m := range members {
 		if m.isComponent() {
-			schemas.add(m.name, m.describe())
+			s := m.describe()
+			s.entitle(m.name)
+			schemas.add(m.name, s)
 		}
 	}
 	for _, r := range table {
@@ -188,7 +190,7 @@ func camelCase(name string) (camel string) {
 }
 
 func ofStruct(t reflect.Type, open bool) *schema {
-	s := &schema{Type: "object", Open: &open}
+	s := &schema{Type: "object", Open: open}
 	s.include(t)
 	return s
 }

@@ -245,7 +245,7 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_Deleted:
 		return with(f, plainMessage{"codelab_deleted", at})
 	}
-	return room.Frame{}, false
+	return participation(f, at, e)
 }
 
 func with(f room.Frame, message any) (room.Frame, bool) {

@@ -245,7 +245,7 @@ func (g *Gateway) message(r *rest.Request) error {
 		return r.Answer(ack(m.ref(), seq))
 	case said.greets:
 		head := r.Codelab.Room.Head()
-		return r.Answer((&peer{lab: r.Codelab, who: r.Caller}).welcome(head, head))
+		return r.Answer((&peer{g: g, lab: r.Codelab, who: r.Caller}).welcome(head, head))
 	case said.relayed:
 		if err := g.relay(r.Codelab, r.Caller, m.Type, &m, payload); err != nil {
 			return err

@@ -31,7 +31,7 @@ type schema struct {
 	PropertyNames *schema `json:"propertyNames,omitempty"`
 	// Open says whether members may come that are not described; nil for what
 	// is no object.
-	Open *bool `json:"additionalProperties,omitempty"`
+	Open any `json:"additionalProperties,omitempty"` // a boolean, or a schema of those members
 	// of gives the members of an object that has a name: a value of its type.
 	of any
 }
@@ -72,6 +72,20 @@ var members = []member{
 	{"Pin", schema{of: pin{}}},
 	{"Pulses", schema{of: rest.Pulses{}, Description: "How many say so."}},
 
+	{"PollWord", schema{of: rest.WordRecord{}, Description: "A word and how many said it."}},
+	{"Poll", schema{of: rest.PollRecord{}, Description: "A question to the room."}},
+	{"Question", schema{of: rest.QuestionRecord{}, Description: "A question of an attendee to all."}},
+	{"Timer", schema{of: rest.TimerRecord{}, Description: "Until when an exercise or a break lasts."}},
+
+	{"kind of a poll", schema{Type: "string", Enum: anyOf(codelab.PollKinds...)}},
+	{"state of a poll", schema{Type: "string", Enum: anyOf(codelab.PollStates...)}},
+	{"state of a question", schema{Type: "string", Enum: anyOf(rest.QuestionStates...)}},
+	{"kind of a timer", schema{Type: "string", Enum: anyOf(rest.TimerKinds...)}},
+	{"kind of a spotlight, or null", schema{Type: []string{"string", "null"}, Enum: append(anyOf(rest.Spotlights...), nil)}},
+	{"right options", schema{Type: []string{"array", "null"}, Items: &schema{Type: "integer", Minimum: new(0)}, Description: "Indexes of the options that are right; to attendees once the poll is closed and shown."}},
+	{"counts of a poll", schema{Type: []string{"array", "null"}, Items: &schema{Type: "integer", Minimum: new(0)}, Description: "How many chose each option; of a scale each of its five values. Null where there are none, or they are not told."}},
+	{"words of a poll", schema{Type: []string{"array", "null"}, Items: &schema{Ref: "#/components/schemas/PollWord"}, Description: "The most frequent words, at most 100."}},
+	{"votes of questions", schema{Type: "object", Description: "How many voted, by the id of the question.", Open: &schema{Type: "integer", Minimum: new(0)}}},
 	{"facilitator", schema{Type: "string", Const: codelab.FacilitatorID}},
 	{"role", schema{Type: "string", Enum: anyOf(roleAdmin, roleAttendee)}},
 	{"reason for help", schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.HelpMessage}},

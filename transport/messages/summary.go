@@ -39,7 +39,10 @@ func (s *summary) same(o *summary) bool {
 }
 
 // told is what a codelab's listeners were last told.
-type told struct{ facilitator, attendees *summary }
+type told struct {
+	facilitator, attendees *summary
+	votes                  counted
+}
 
 // summaries sends what many people do, when it has changed.
 func (g *Gateway) summaries() {
@@ -84,6 +87,9 @@ func summarize(active []codelab.Workshop, last map[string]*told, turn int) {
 			} else {
 				w.Room.Transient(f)
 			}
+		}
+		for _, f := range t.votes.tell(w, w.View(), turn%attendeeCounts == 0) {
+			w.Room.Transient(f)
 		}
 		if turn == alone {
 			w.Room.Flush()

@@ -79,13 +79,15 @@ func signals(name, title, summary string, example any, more string) row {
 
 // What the examples are about.
 const (
-	aStream = "1f2e3d4c5b6a79880716253443526170"
-	lin     = "019a3f60-11d0-7e21-b2a3-4c5d6e7f8003"
-	aChat   = "019a3f61-02aa-7c33-9d8e-0f1a2b3c4d04"
-	aHelp   = "019a3f62-5b7f-7d02-8c1d-2e3f4a5b6c05"
-	aThread = "019a3f63-9e10-7f55-a1b2-c3d4e5f60706"
-	grace   = "019a3f50-22b1-7c10-93aa-1b2c3d4e5f01"
-	aStep   = "019a3f52-7c2a-7b10-8a4e-90c1d2e3f402"
+	aStream   = "1f2e3d4c5b6a79880716253443526170"
+	lin       = "019a3f60-11d0-7e21-b2a3-4c5d6e7f8003"
+	aChat     = "019a3f61-02aa-7c33-9d8e-0f1a2b3c4d04"
+	aHelp     = "019a3f62-5b7f-7d02-8c1d-2e3f4a5b6c05"
+	aThread   = "019a3f63-9e10-7f55-a1b2-c3d4e5f60706"
+	grace     = "019a3f50-22b1-7c10-93aa-1b2c3d4e5f01"
+	aPoll     = "019a3f64-7b02-7e11-9c3d-1a2b3c4d5e06"
+	aQuestion = "019a3f65-0c4d-7a22-8e5f-6a7b8c9d0e07"
+	aStep     = "019a3f52-7c2a-7b10-8a4e-90c1d2e3f402"
 )
 
 var anEvent = stored{42, "2026-03-02T09:15:30.250Z"}
@@ -97,7 +99,7 @@ var theNewest = "(the newest " + grouped(codelab.Bounds.Gone) + " of them)"
 var table = []row{
 	hear("Welcome", "Welcome",
 		"Comes unasked when the connection stands, and as the answer to `join` and `hello`.",
-		welcomeMessage{"welcome", aStream, 42, 42, you{lin, "Lin", roleAttendee}}),
+		welcomeMessage{"welcome", aStream, 42, 42, you{lin, "Lin", roleAttendee}, anEvent.TS}),
 	hear("Ack", "Ack",
 		"The message with this `ref` is stored, and everything up to `seq` that is for this connection has been sent on it.",
 		ackMessage{"ack", new("c-17"), 42}),
@@ -170,6 +172,29 @@ var table = []row{
 	hear("CodelabDeleted", "Codelab deleted",
 		"To the whole codelab; the connections are closed after it.",
 		plainMessage{"codelab_deleted", anEvent}),
+	hear("PollChanged", "Poll changed",
+		"To the whole codelab when a poll is opened, closed, shown, reset or deleted, to facilitators also when one is made or changed. Null when there is nothing of it to see any more: it was deleted, or for attendees it is a draft, or closed and not shown. The words of a named poll are not in it, they go with the people: read the polls.",
+		pollMessage{"poll_changed", aPoll, &rest.PollRecord{
+			ID: aPoll, Kind: "choice", Question: "Which editor do you use?", Options: []string{"vim", "another"}, Right: nil,
+			State: "open", Round: 1, OpenedAt: new(anEvent.TS), Votes: 0, Counts: []int32{0, 0},
+		}, anEvent}),
+	hear("PollCounts", "Poll counts",
+		fmt.Sprintf("To facilitators at most %d a second, to attendees at most one a second while the result is shown: how the open poll stands. Of an anonymous poll no more than how many have voted. Not stored.", time.Second/summaryEvery),
+		pollCountsMessage{"poll_counts", aPoll, 1, 34, 52, []int32{20, 14}, nil}),
+	hear("QuestionChanged", "Question changed",
+		"To those who see the question: it was asked, opened, answered or merged; while it waits or is hidden to facilitators, and while it waits to who asked. Null when it is gone for who hears it.",
+		questionMessage{"question_changed", aQuestion, &rest.QuestionRecord{
+			ID: aQuestion, Text: "Does this work on Windows?", AuthorID: new(lin), AuthorName: new("Lin"), State: "open", CreatedAt: anEvent.TS,
+		}, anEvent}),
+	hear("QuestionVotes", "Votes of questions",
+		"To the whole codelab, at most one a second: how many voted for the questions that have other votes than before. Not stored.",
+		questionVotesMessage{"question_votes", map[string]int{aQuestion: 12}}),
+	hear("TimerChanged", "Timer changed",
+		"To the whole codelab: until when an exercise or a break lasts, or null for no longer. It ends by itself.",
+		timerMessage{"timer_changed", &rest.TimerRecord{EndsAt: "2026-03-02T09:25:30.250Z", Label: "Try it", Kind: "exercise", By: "Grace", Person: new(grace), TotalSeconds: 600}, anEvent}),
+	hear("SpotlightChanged", "Spotlight changed",
+		"To the whole codelab: what the projector shows of polls, questions and the timer, or null for none of them.",
+		spotlightMessage{"spotlight_changed", new("poll"), new(aPoll), anEvent}),
 	hear("AttendeeJoined", "Attendee joined",
 		"To facilitators, when an attendee's first tab connects. Not stored.",
 		presenceMessage{"attendee_joined", presentAttendee{lin, "Lin", 1, ""}}),

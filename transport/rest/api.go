@@ -90,11 +90,13 @@ type Limits struct {
 	Registrations, RegistrationsFrom *limit.Limiter
 	// Joins are look-ups of join codes, of each address.
 	Joins *limit.Limiter
+	// Questions are those of each attendee to all.
+	Questions *limit.Limiter
 }
 
 // Forget drops what the buckets do not need to know any more.
 func (l *Limits) Forget() {
-	for _, limiter := range []*limit.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins} {
+	for _, limiter := range []*limit.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins, l.Questions} {
 		limiter.Forget()
 	}
 }

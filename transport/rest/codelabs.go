@@ -2,6 +2,7 @@ package rest
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,6 +36,8 @@ type codelabRecord struct {
 	EmailRetentionDays int32   `json:"email_retention_days"`
 	ChatRetentionDays  int32   `json:"chat_retention_days"`
 	AIEnabled          bool    `json:"ai_enabled"`
+	Questions          string  `json:"questions"`
+	QuestionsAnonymous bool    `json:"questions_anonymous"`
 	JoinCode           string  `json:"join_code,omitempty"` // admins only
 }
 
@@ -46,7 +49,7 @@ func toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		CreatedAt:        time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
 		RegistrationOpen: !m.RegistrationClosed && m.EndedAt == 0, EndedAt: wire.StampOrNull(m.EndedAt),
 		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
-		AIEnabled: !m.AiDisabled,
+		AIEnabled: !m.AiDisabled, Questions: codelab.Askings[m.Questions], QuestionsAnonymous: !m.QuestionsNamed,
 	}
 	if admin {
 		out.JoinCode = m.JoinCode
@@ -78,6 +81,20 @@ type codelabInput struct {
 	EmailRetentionDays *int32  `json:"email_retention_days"`
 	ChatRetentionDays  *int32  `json:"chat_retention_days"`
 	AIEnabled          *bool   `json:"ai_enabled"`
+	Questions          *string `json:"questions"`
+	QuestionsAnonymous *bool   `json:"questions_anonymous"`
+}
+
+// asking is the setting of who may ask questions; nil when it is left out.
+func (in *codelabInput) asking() (*pb.Asking, error) {
+	if in.Questions == nil {
+		return nil, nil
+	}
+	i := slices.Index(codelab.Askings, *in.Questions)
+	if i < 0 {
+		return nil, wire.Invalid("questions must be %s", naming.Or(codelab.Askings...))
+	}
+	return pb.Asking(i).Enum(), nil
 }
 
 func or[T any](p *T, fallback T) T {
@@ -146,12 +163,16 @@ func createCodelab(r *Request) error {
 	if or(in.GuideMarkdown, "") == "" {
 		in.GuideMarkdown = nil
 	}
+	asking, err := in.asking()
+	if err != nil {
+		return err
+	}
 	m, err := r.api.Workshops.Create(r.Caller, &codelab.Create{Codelab: &pb.Codelab{
 		Title: *in.Title, Description: or(in.Description, ""), Author: or(in.Author, ""), IsPublic: or(in.IsPublic, true),
 		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),
 		RequireFeedback: or(in.RequireFeedback, false), RequireSubmission: or(in.RequireSubmission, false),
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: or(in.EmailRetentionDays, 0), ChatRetentionDays: or(in.ChatRetentionDays, 0),
-		AiDisabled: !or(in.AIEnabled, true),
+		AiDisabled: !or(in.AIEnabled, true), Questions: or(asking, 0), QuestionsNamed: !or(in.QuestionsAnonymous, true),
 	}})
 	if err != nil {
 		return err
@@ -174,7 +195,7 @@ func getCodelab(r *Request) error {
 	if r.freshEdition(v.Editions.Codelab, v.Changed.Codelab, variant) {
 		return nil
 	}
-	return r.cached(v.Encoded.Codelab, slot, func() any {
+	encode := func() any {
 		steps := make([]stepRecord, len(v.Steps))
 		for i, st := range v.Steps {
 			steps[i] = stepRecord{st.Id, v.Meta.Id, i + 1, st.Title, st.ContentMarkdown, st.DurationMinutes}
@@ -182,8 +203,12 @@ func getCodelab(r *Request) error {
 		if slot == forOthers {
 			return []any{toCodelab(v.Meta, false), steps}
 		}
-		return []any{toTaught(v, v.Meta, r.IsAdmin()), steps}
-	})
+		return []any{toTaught(v, v.Meta, r.IsAdmin(), r.api.Now()), steps}
+	}
+	if slot == forOthers {
+		return r.cached(v.Encoded.Codelab, slot, encode)
+	}
+	return r.stamped(v.Encoded.Codelab, slot, encode)
 }
 
 func updateCodelab(r *Request) error {
@@ -197,6 +222,15 @@ func updateCodelab(r *Request) error {
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: in.EmailRetentionDays, ChatRetentionDays: in.ChatRetentionDays,
 		AIEnabled: in.AIEnabled,
 	}
+	asking, err := in.asking()
+	if err != nil {
+		return err
+	}
+	u.Questions = asking
+	if in.QuestionsAnonymous != nil {
+		named := !*in.QuestionsAnonymous
+		u.QuestionsNamed = &named
+	}
 	if in.GuideMarkdown != nil && *in.GuideMarkdown == "" {
 		u.GuideMarkdown, u.ClearGuide = nil, true
 	}
@@ -204,7 +238,7 @@ func updateCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toTaught(r.Codelab.View(), made.Codelab, true))
+	return r.JSON(toTaught(r.Codelab.View(), made.Codelab, true, r.api.Now()))
 }
 
 func deleteCodelab(r *Request) error {
@@ -235,8 +269,11 @@ func copyCodelab(r *Request) error {
 	}
 	m.Title += copySuffix
 	c := &codelab.Create{Codelab: m, Origin: codelab.OriginCopy, SourceID: m.Id}
+	for _, p := range v.Polls {
+		c.Polls = append(c.Polls, p.Poll)
+	}
 	for _, st := range v.Steps {
-		c.Steps = append(c.Steps, &pb.Step{Title: st.Title, ContentMarkdown: st.ContentMarkdown, DurationMinutes: st.DurationMinutes})
+		c.Steps = append(c.Steps, &pb.Step{Id: st.Id, Title: st.Title, ContentMarkdown: st.ContentMarkdown, DurationMinutes: st.DurationMinutes})
 	}
 	for _, q := range v.Quizzes {
 		q = q.Clone()
@@ -370,7 +407,7 @@ func (r *Request) answerCodelab(b codelab.Body) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toTaught(r.Codelab.View(), v.(*pb.Codelab), true))
+	return r.JSON(toTaught(r.Codelab.View(), v.(*pb.Codelab), true, r.api.Now()))
 }
 
 // oneLine trims and bounds a field that no actor checks.

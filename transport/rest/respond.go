@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"slices"
 	"strconv"
 
 	"atelier/actors/codelab"
@@ -21,6 +22,27 @@ func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 	return r.compressed(e, slot, b)
 }
 
+// stamped is cached for what has the time of the answer in it, as the first member of
+// the first object, behind "now". What is compressed is made anew each second.
+func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
+	kept, err := e.Get(slot, func() ([]byte, error) { return wire.Codec.Marshal(value()) })
+	if err != nil {
+		return err
+	}
+	now := r.api.Now()
+	plain := slices.Clone(kept)
+	copy(plain[len(nowIsAt):], wire.Stamp(now.UnixMilli()))
+	if slot == forAdmins || len(plain) < wire.SmallestCompressed {
+		return r.Answer(plain)
+	}
+	return r.inCoding(plain, func(c wire.Coding) ([]byte, error) {
+		return e.GetCodedAt(slot, int(c-wire.Gzip), now.Unix(), func() ([]byte, error) { return c.Compress(plain) })
+	})
+}
+
+// nowIsAt is what stands before the time.
+const nowIsAt = `[{"now":"`
+
 // compressed answers what was encoded before in the coding that the client likes
 // best, which is made once for all.
 //
@@ -29,13 +51,20 @@ func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
 // one may read beside what others may write stays as it is: facilitators' views
 // have addresses of people who choose their own names.
 func (r *Request) compressed(e *cow.Encoded, slot int, plain []byte) error {
+	return r.inCoding(plain, func(c wire.Coding) ([]byte, error) {
+		return e.GetCoded(slot, int(c-wire.Gzip), func() ([]byte, error) { return c.Compress(plain) })
+	})
+}
+
+// inCoding answers in the coding that the client likes best.
+func (r *Request) inCoding(plain []byte, coded func(wire.Coding) ([]byte, error)) error {
 	h := &r.Response.Header
 	h.Add("Vary", "Accept-Encoding")
 	c := wire.ChooseCoding(r.Request.Header.Peek("Accept-Encoding"), func(wire.Coding) bool { return true })
 	if c == wire.Identity {
 		return r.Answer(plain)
 	}
-	b, err := e.GetCoded(slot, int(c-wire.Gzip), func() ([]byte, error) { return c.Compress(plain) })
+	b, err := coded(c)
 	if err != nil {
 		return err
 	}

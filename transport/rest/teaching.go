@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"time"
+
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/wire"
@@ -9,9 +11,15 @@ import (
 // taughtRecord is a codelab as its members see it: with what is pinned, and
 // where the facilitators point (RULES.md, "Live teaching").
 type taughtRecord struct {
+	// Now is the server's time, by which timers are counted. It is the first member: its
+	// place is known when the rest was encoded before (stamped).
+	Now string `json:"now"`
 	codelabRecord
-	Pin     *pinRecord     `json:"pin"`
-	Pointer *pointerRecord `json:"pointer"`
+	Pin       *pinRecord       `json:"pin"`
+	Pointer   *pointerRecord   `json:"pointer"`
+	Poll      *PollRecord      `json:"poll"` // the one that is open, as it changed last
+	Timer     *TimerRecord     `json:"timer"`
+	Spotlight *SpotlightRecord `json:"spotlight"`
 }
 
 type pinRecord struct {
@@ -27,8 +35,11 @@ type pointerRecord struct {
 	Person *string `json:"person"`
 }
 
-func toTaught(v *codelab.View, m *pb.Codelab, admin bool) taughtRecord {
-	out := taughtRecord{codelabRecord: toCodelab(m, admin)}
+func toTaught(v *codelab.View, m *pb.Codelab, admin bool, now time.Time) taughtRecord {
+	out := taughtRecord{Now: wire.Stamp(now.UnixMilli()), codelabRecord: toCodelab(m, admin), Timer: ToTimer(v.Timer), Spotlight: ToSpotlight(v.Spotlight)}
+	if p := v.OpenPoll(); p != nil {
+		out.Poll = ToPoll(p.Told, admin)
+	}
 	if p := v.Pin; p != nil {
 		out.Pin = &pinRecord{p.Message, wire.Stamp(p.At)}
 	}

@@ -59,6 +59,20 @@ type Event struct {
 	//	*Event_Placed
 	//	*Event_QuizzesReplaced
 	//	*Event_QuizSubmitted
+	//	*Event_PollChanged
+	//	*Event_PollShown
+	//	*Event_PollDeleted
+	//	*Event_PollVoted
+	//	*Event_PollUnvoted
+	//	*Event_QuestionAsked
+	//	*Event_QuestionChanged
+	//	*Event_QuestionHidden
+	//	*Event_QuestionDeleted
+	//	*Event_QuestionVoted
+	//	*Event_QuestionsMerged
+	//	*Event_AskerStopped
+	//	*Event_TimerSet
+	//	*Event_Spotlighted
 	//	*Event_ChatPosted
 	//	*Event_ChatDeleted
 	//	*Event_ChatGone
@@ -356,6 +370,132 @@ func (x *Event) GetQuizSubmitted() *QuizSubmitted {
 	return nil
 }
 
+func (x *Event) GetPollChanged() *PollChanged {
+	if x != nil {
+		if x, ok := x.Body.(*Event_PollChanged); ok {
+			return x.PollChanged
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPollShown() *PollShown {
+	if x != nil {
+		if x, ok := x.Body.(*Event_PollShown); ok {
+			return x.PollShown
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPollDeleted() *PollDeleted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_PollDeleted); ok {
+			return x.PollDeleted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPollVoted() *PollVoted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_PollVoted); ok {
+			return x.PollVoted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetPollUnvoted() *PollUnvoted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_PollUnvoted); ok {
+			return x.PollUnvoted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetQuestionAsked() *QuestionAsked {
+	if x != nil {
+		if x, ok := x.Body.(*Event_QuestionAsked); ok {
+			return x.QuestionAsked
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetQuestionChanged() *QuestionChanged {
+	if x != nil {
+		if x, ok := x.Body.(*Event_QuestionChanged); ok {
+			return x.QuestionChanged
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetQuestionHidden() *QuestionHidden {
+	if x != nil {
+		if x, ok := x.Body.(*Event_QuestionHidden); ok {
+			return x.QuestionHidden
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetQuestionDeleted() *QuestionDeleted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_QuestionDeleted); ok {
+			return x.QuestionDeleted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetQuestionVoted() *QuestionVoted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_QuestionVoted); ok {
+			return x.QuestionVoted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetQuestionsMerged() *QuestionsMerged {
+	if x != nil {
+		if x, ok := x.Body.(*Event_QuestionsMerged); ok {
+			return x.QuestionsMerged
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetAskerStopped() *AskerStopped {
+	if x != nil {
+		if x, ok := x.Body.(*Event_AskerStopped); ok {
+			return x.AskerStopped
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetTimerSet() *TimerSet {
+	if x != nil {
+		if x, ok := x.Body.(*Event_TimerSet); ok {
+			return x.TimerSet
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetSpotlighted() *Spotlighted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_Spotlighted); ok {
+			return x.Spotlighted
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetChatPosted() *ChatPosted {
 	if x != nil {
 		if x, ok := x.Body.(*Event_ChatPosted); ok {
@@ -618,6 +758,62 @@ type Event_QuizSubmitted struct {
 	QuizSubmitted *QuizSubmitted `protobuf:"bytes,41,opt,name=quiz_submitted,json=quizSubmitted,proto3,oneof"`
 }
 
+type Event_PollChanged struct {
+	PollChanged *PollChanged `protobuf:"bytes,42,opt,name=poll_changed,json=pollChanged,proto3,oneof"`
+}
+
+type Event_PollShown struct {
+	PollShown *PollShown `protobuf:"bytes,43,opt,name=poll_shown,json=pollShown,proto3,oneof"`
+}
+
+type Event_PollDeleted struct {
+	PollDeleted *PollDeleted `protobuf:"bytes,44,opt,name=poll_deleted,json=pollDeleted,proto3,oneof"`
+}
+
+type Event_PollVoted struct {
+	PollVoted *PollVoted `protobuf:"bytes,45,opt,name=poll_voted,json=pollVoted,proto3,oneof"`
+}
+
+type Event_PollUnvoted struct {
+	PollUnvoted *PollUnvoted `protobuf:"bytes,46,opt,name=poll_unvoted,json=pollUnvoted,proto3,oneof"`
+}
+
+type Event_QuestionAsked struct {
+	QuestionAsked *QuestionAsked `protobuf:"bytes,90,opt,name=question_asked,json=questionAsked,proto3,oneof"`
+}
+
+type Event_QuestionChanged struct {
+	QuestionChanged *QuestionChanged `protobuf:"bytes,91,opt,name=question_changed,json=questionChanged,proto3,oneof"`
+}
+
+type Event_QuestionHidden struct {
+	QuestionHidden *QuestionHidden `protobuf:"bytes,92,opt,name=question_hidden,json=questionHidden,proto3,oneof"`
+}
+
+type Event_QuestionDeleted struct {
+	QuestionDeleted *QuestionDeleted `protobuf:"bytes,93,opt,name=question_deleted,json=questionDeleted,proto3,oneof"`
+}
+
+type Event_QuestionVoted struct {
+	QuestionVoted *QuestionVoted `protobuf:"bytes,94,opt,name=question_voted,json=questionVoted,proto3,oneof"`
+}
+
+type Event_QuestionsMerged struct {
+	QuestionsMerged *QuestionsMerged `protobuf:"bytes,95,opt,name=questions_merged,json=questionsMerged,proto3,oneof"`
+}
+
+type Event_AskerStopped struct {
+	AskerStopped *AskerStopped `protobuf:"bytes,96,opt,name=asker_stopped,json=askerStopped,proto3,oneof"`
+}
+
+type Event_TimerSet struct {
+	TimerSet *TimerSet `protobuf:"bytes,97,opt,name=timer_set,json=timerSet,proto3,oneof"`
+}
+
+type Event_Spotlighted struct {
+	Spotlighted *Spotlighted `protobuf:"bytes,98,opt,name=spotlighted,proto3,oneof"`
+}
+
 type Event_ChatPosted struct {
 	ChatPosted *ChatPosted `protobuf:"bytes,50,opt,name=chat_posted,json=chatPosted,proto3,oneof"`
 }
@@ -739,6 +935,34 @@ func (*Event_QuizzesReplaced) isEvent_Body() {}
 
 func (*Event_QuizSubmitted) isEvent_Body() {}
 
+func (*Event_PollChanged) isEvent_Body() {}
+
+func (*Event_PollShown) isEvent_Body() {}
+
+func (*Event_PollDeleted) isEvent_Body() {}
+
+func (*Event_PollVoted) isEvent_Body() {}
+
+func (*Event_PollUnvoted) isEvent_Body() {}
+
+func (*Event_QuestionAsked) isEvent_Body() {}
+
+func (*Event_QuestionChanged) isEvent_Body() {}
+
+func (*Event_QuestionHidden) isEvent_Body() {}
+
+func (*Event_QuestionDeleted) isEvent_Body() {}
+
+func (*Event_QuestionVoted) isEvent_Body() {}
+
+func (*Event_QuestionsMerged) isEvent_Body() {}
+
+func (*Event_AskerStopped) isEvent_Body() {}
+
+func (*Event_TimerSet) isEvent_Body() {}
+
+func (*Event_Spotlighted) isEvent_Body() {}
+
 func (*Event_ChatPosted) isEvent_Body() {}
 
 func (*Event_ChatDeleted) isEvent_Body() {}
@@ -776,11 +1000,13 @@ func (*Event_WorkspaceChanged) isEvent_Body() {}
 func (*Event_WorkspaceDeleted) isEvent_Body() {}
 
 type Created struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Codelab       *Codelab               `protobuf:"bytes,1,opt,name=codelab,proto3" json:"codelab,omitempty"`
-	Steps         []*Step                `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"`
-	Quizzes       []*Quiz                `protobuf:"bytes,3,rep,name=quizzes,proto3" json:"quizzes,omitempty"`
-	Materials     []*Material            `protobuf:"bytes,4,rep,name=materials,proto3" json:"materials,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Codelab   *Codelab               `protobuf:"bytes,1,opt,name=codelab,proto3" json:"codelab,omitempty"`
+	Steps     []*Step                `protobuf:"bytes,2,rep,name=steps,proto3" json:"steps,omitempty"`
+	Quizzes   []*Quiz                `protobuf:"bytes,3,rep,name=quizzes,proto3" json:"quizzes,omitempty"`
+	Materials []*Material            `protobuf:"bytes,4,rep,name=materials,proto3" json:"materials,omitempty"`
+	// Drafts.
+	Polls         []*Poll `protobuf:"bytes,5,rep,name=polls,proto3" json:"polls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -839,6 +1065,13 @@ func (x *Created) GetQuizzes() []*Quiz {
 func (x *Created) GetMaterials() []*Material {
 	if x != nil {
 		return x.Materials
+	}
+	return nil
+}
+
+func (x *Created) GetPolls() []*Poll {
+	if x != nil {
+		return x.Polls
 	}
 	return nil
 }
@@ -2062,6 +2295,731 @@ func (x *QuizSubmitted) GetAnswers() []*QuizAnswer {
 	return nil
 }
 
+// A poll is new, or is now this. Another round clears the votes.
+type PollChanged struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Poll  *Poll                  `protobuf:"bytes,1,opt,name=poll,proto3" json:"poll,omitempty"`
+	// The ballots of an anonymous round go: from the log, too.
+	BallotsGone   bool `protobuf:"varint,2,opt,name=ballots_gone,json=ballotsGone,proto3" json:"ballots_gone,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PollChanged) Reset() {
+	*x = PollChanged{}
+	mi := &file_events_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PollChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PollChanged) ProtoMessage() {}
+
+func (x *PollChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PollChanged.ProtoReflect.Descriptor instead.
+func (*PollChanged) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *PollChanged) GetPoll() *Poll {
+	if x != nil {
+		return x.Poll
+	}
+	return nil
+}
+
+func (x *PollChanged) GetBallotsGone() bool {
+	if x != nil {
+		return x.BallotsGone
+	}
+	return false
+}
+
+// What attendees see of a poll from here on, in the same decision as its change;
+// without a poll nothing any more.
+type PollShown struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PollId        string                 `protobuf:"bytes,1,opt,name=poll_id,json=pollId,proto3" json:"poll_id,omitempty"`
+	Poll          *Poll                  `protobuf:"bytes,2,opt,name=poll,proto3" json:"poll,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PollShown) Reset() {
+	*x = PollShown{}
+	mi := &file_events_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PollShown) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PollShown) ProtoMessage() {}
+
+func (x *PollShown) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PollShown.ProtoReflect.Descriptor instead.
+func (*PollShown) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *PollShown) GetPollId() string {
+	if x != nil {
+		return x.PollId
+	}
+	return ""
+}
+
+func (x *PollShown) GetPoll() *Poll {
+	if x != nil {
+		return x.Poll
+	}
+	return nil
+}
+
+type PollDeleted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PollId        string                 `protobuf:"bytes,1,opt,name=poll_id,json=pollId,proto3" json:"poll_id,omitempty"`
+	BallotsGone   bool                   `protobuf:"varint,2,opt,name=ballots_gone,json=ballotsGone,proto3" json:"ballots_gone,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PollDeleted) Reset() {
+	*x = PollDeleted{}
+	mi := &file_events_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PollDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PollDeleted) ProtoMessage() {}
+
+func (x *PollDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PollDeleted.ProtoReflect.Descriptor instead.
+func (*PollDeleted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *PollDeleted) GetPollId() string {
+	if x != nil {
+		return x.PollId
+	}
+	return ""
+}
+
+func (x *PollDeleted) GetBallotsGone() bool {
+	if x != nil {
+		return x.BallotsGone
+	}
+	return false
+}
+
+// The vote of an attendee, in place of an earlier one. Of an anonymous poll it is
+// sealed under the secret of the round.
+type PollVoted struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	PollId     string                 `protobuf:"bytes,1,opt,name=poll_id,json=pollId,proto3" json:"poll_id,omitempty"`
+	AttendeeId string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	// A bit for each option that was chosen, of a scale for the value from 1.
+	Marks         uint32   `protobuf:"varint,3,opt,name=marks,proto3" json:"marks,omitempty"`
+	Words         []string `protobuf:"bytes,4,rep,name=words,proto3" json:"words,omitempty"`
+	Text          string   `protobuf:"bytes,5,opt,name=text,proto3" json:"text,omitempty"`
+	Ballot        []byte   `protobuf:"bytes,6,opt,name=ballot,proto3" json:"ballot,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PollVoted) Reset() {
+	*x = PollVoted{}
+	mi := &file_events_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PollVoted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PollVoted) ProtoMessage() {}
+
+func (x *PollVoted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PollVoted.ProtoReflect.Descriptor instead.
+func (*PollVoted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *PollVoted) GetPollId() string {
+	if x != nil {
+		return x.PollId
+	}
+	return ""
+}
+
+func (x *PollVoted) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *PollVoted) GetMarks() uint32 {
+	if x != nil {
+		return x.Marks
+	}
+	return 0
+}
+
+func (x *PollVoted) GetWords() []string {
+	if x != nil {
+		return x.Words
+	}
+	return nil
+}
+
+func (x *PollVoted) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *PollVoted) GetBallot() []byte {
+	if x != nil {
+		return x.Ballot
+	}
+	return nil
+}
+
+type PollUnvoted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	PollId        string                 `protobuf:"bytes,1,opt,name=poll_id,json=pollId,proto3" json:"poll_id,omitempty"`
+	AttendeeId    string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PollUnvoted) Reset() {
+	*x = PollUnvoted{}
+	mi := &file_events_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PollUnvoted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PollUnvoted) ProtoMessage() {}
+
+func (x *PollUnvoted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PollUnvoted.ProtoReflect.Descriptor instead.
+func (*PollUnvoted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *PollUnvoted) GetPollId() string {
+	if x != nil {
+		return x.PollId
+	}
+	return ""
+}
+
+func (x *PollUnvoted) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+type QuestionAsked struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Question      *Question              `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionAsked) Reset() {
+	*x = QuestionAsked{}
+	mi := &file_events_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionAsked) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionAsked) ProtoMessage() {}
+
+func (x *QuestionAsked) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionAsked.ProtoReflect.Descriptor instead.
+func (*QuestionAsked) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *QuestionAsked) GetQuestion() *Question {
+	if x != nil {
+		return x.Question
+	}
+	return nil
+}
+
+// A question that is there is now this.
+type QuestionChanged struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Question      *Question              `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionChanged) Reset() {
+	*x = QuestionChanged{}
+	mi := &file_events_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionChanged) ProtoMessage() {}
+
+func (x *QuestionChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionChanged.ProtoReflect.Descriptor instead.
+func (*QuestionChanged) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *QuestionChanged) GetQuestion() *Question {
+	if x != nil {
+		return x.Question
+	}
+	return nil
+}
+
+// Attendees do not see it any more.
+type QuestionHidden struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionHidden) Reset() {
+	*x = QuestionHidden{}
+	mi := &file_events_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionHidden) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionHidden) ProtoMessage() {}
+
+func (x *QuestionHidden) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionHidden.ProtoReflect.Descriptor instead.
+func (*QuestionHidden) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *QuestionHidden) GetQuestionId() string {
+	if x != nil {
+		return x.QuestionId
+	}
+	return ""
+}
+
+type QuestionDeleted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionDeleted) Reset() {
+	*x = QuestionDeleted{}
+	mi := &file_events_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionDeleted) ProtoMessage() {}
+
+func (x *QuestionDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionDeleted.ProtoReflect.Descriptor instead.
+func (*QuestionDeleted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *QuestionDeleted) GetQuestionId() string {
+	if x != nil {
+		return x.QuestionId
+	}
+	return ""
+}
+
+type QuestionVoted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
+	AttendeeId    string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	Withdrawn     bool                   `protobuf:"varint,3,opt,name=withdrawn,proto3" json:"withdrawn,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionVoted) Reset() {
+	*x = QuestionVoted{}
+	mi := &file_events_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionVoted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionVoted) ProtoMessage() {}
+
+func (x *QuestionVoted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionVoted.ProtoReflect.Descriptor instead.
+func (*QuestionVoted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *QuestionVoted) GetQuestionId() string {
+	if x != nil {
+		return x.QuestionId
+	}
+	return ""
+}
+
+func (x *QuestionVoted) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *QuestionVoted) GetWithdrawn() bool {
+	if x != nil {
+		return x.Withdrawn
+	}
+	return false
+}
+
+// Those who voted for the first have voted for the second; the first is gone.
+type QuestionsMerged struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
+	Into          string                 `protobuf:"bytes,2,opt,name=into,proto3" json:"into,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionsMerged) Reset() {
+	*x = QuestionsMerged{}
+	mi := &file_events_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionsMerged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionsMerged) ProtoMessage() {}
+
+func (x *QuestionsMerged) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionsMerged.ProtoReflect.Descriptor instead.
+func (*QuestionsMerged) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *QuestionsMerged) GetQuestionId() string {
+	if x != nil {
+		return x.QuestionId
+	}
+	return ""
+}
+
+func (x *QuestionsMerged) GetInto() string {
+	if x != nil {
+		return x.Into
+	}
+	return ""
+}
+
+// Who asked an anonymous question asks no more until the workshop ends.
+type AskerStopped struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskerStopped) Reset() {
+	*x = AskerStopped{}
+	mi := &file_events_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskerStopped) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskerStopped) ProtoMessage() {}
+
+func (x *AskerStopped) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskerStopped.ProtoReflect.Descriptor instead.
+func (*AskerStopped) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *AskerStopped) GetQuestionId() string {
+	if x != nil {
+		return x.QuestionId
+	}
+	return ""
+}
+
+// Without an end there is none any more.
+type TimerSet struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Timer         *Timer                 `protobuf:"bytes,1,opt,name=timer,proto3" json:"timer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TimerSet) Reset() {
+	*x = TimerSet{}
+	mi := &file_events_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TimerSet) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TimerSet) ProtoMessage() {}
+
+func (x *TimerSet) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TimerSet.ProtoReflect.Descriptor instead.
+func (*TimerSet) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *TimerSet) GetTimer() *Timer {
+	if x != nil {
+		return x.Timer
+	}
+	return nil
+}
+
+// What the projector shows; without a kind nothing.
+type Spotlighted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Spotlight     *Spotlight             `protobuf:"bytes,1,opt,name=spotlight,proto3" json:"spotlight,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Spotlighted) Reset() {
+	*x = Spotlighted{}
+	mi := &file_events_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Spotlighted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Spotlighted) ProtoMessage() {}
+
+func (x *Spotlighted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Spotlighted.ProtoReflect.Descriptor instead.
+func (*Spotlighted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *Spotlighted) GetSpotlight() *Spotlight {
+	if x != nil {
+		return x.Spotlight
+	}
+	return nil
+}
+
 type ChatPosted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Message       *ChatMessage           `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
@@ -2071,7 +3029,7 @@ type ChatPosted struct {
 
 func (x *ChatPosted) Reset() {
 	*x = ChatPosted{}
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2083,7 +3041,7 @@ func (x *ChatPosted) String() string {
 func (*ChatPosted) ProtoMessage() {}
 
 func (x *ChatPosted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2096,7 +3054,7 @@ func (x *ChatPosted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatPosted.ProtoReflect.Descriptor instead.
 func (*ChatPosted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{25}
+	return file_events_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *ChatPosted) GetMessage() *ChatMessage {
@@ -2115,7 +3073,7 @@ type ChatDeleted struct {
 
 func (x *ChatDeleted) Reset() {
 	*x = ChatDeleted{}
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2127,7 +3085,7 @@ func (x *ChatDeleted) String() string {
 func (*ChatDeleted) ProtoMessage() {}
 
 func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2140,7 +3098,7 @@ func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatDeleted.ProtoReflect.Descriptor instead.
 func (*ChatDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{26}
+	return file_events_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ChatDeleted) GetMessageId() string {
@@ -2160,7 +3118,7 @@ type ChatGone struct {
 
 func (x *ChatGone) Reset() {
 	*x = ChatGone{}
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +3130,7 @@ func (x *ChatGone) String() string {
 func (*ChatGone) ProtoMessage() {}
 
 func (x *ChatGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +3143,7 @@ func (x *ChatGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatGone.ProtoReflect.Descriptor instead.
 func (*ChatGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{27}
+	return file_events_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ChatGone) GetMessageId() string {
@@ -2204,7 +3162,7 @@ type ThreadCreated struct {
 
 func (x *ThreadCreated) Reset() {
 	*x = ThreadCreated{}
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2216,7 +3174,7 @@ func (x *ThreadCreated) String() string {
 func (*ThreadCreated) ProtoMessage() {}
 
 func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2229,7 +3187,7 @@ func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadCreated.ProtoReflect.Descriptor instead.
 func (*ThreadCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{28}
+	return file_events_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ThreadCreated) GetThread() *Thread {
@@ -2251,7 +3209,7 @@ type CommentAdded struct {
 
 func (x *CommentAdded) Reset() {
 	*x = CommentAdded{}
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2263,7 +3221,7 @@ func (x *CommentAdded) String() string {
 func (*CommentAdded) ProtoMessage() {}
 
 func (x *CommentAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2276,7 +3234,7 @@ func (x *CommentAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentAdded.ProtoReflect.Descriptor instead.
 func (*CommentAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{29}
+	return file_events_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *CommentAdded) GetThreadId() string {
@@ -2320,7 +3278,7 @@ type CommentDeleted struct {
 
 func (x *CommentDeleted) Reset() {
 	*x = CommentDeleted{}
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2332,7 +3290,7 @@ func (x *CommentDeleted) String() string {
 func (*CommentDeleted) ProtoMessage() {}
 
 func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2345,7 +3303,7 @@ func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentDeleted.ProtoReflect.Descriptor instead.
 func (*CommentDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{30}
+	return file_events_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *CommentDeleted) GetThreadId() string {
@@ -2396,7 +3354,7 @@ type CommentsGone struct {
 
 func (x *CommentsGone) Reset() {
 	*x = CommentsGone{}
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2408,7 +3366,7 @@ func (x *CommentsGone) String() string {
 func (*CommentsGone) ProtoMessage() {}
 
 func (x *CommentsGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2421,7 +3379,7 @@ func (x *CommentsGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentsGone.ProtoReflect.Descriptor instead.
 func (*CommentsGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{31}
+	return file_events_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *CommentsGone) GetThreadId() string {
@@ -2457,7 +3415,7 @@ type RetentionApplied struct {
 
 func (x *RetentionApplied) Reset() {
 	*x = RetentionApplied{}
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2469,7 +3427,7 @@ func (x *RetentionApplied) String() string {
 func (*RetentionApplied) ProtoMessage() {}
 
 func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2482,7 +3440,7 @@ func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionApplied.ProtoReflect.Descriptor instead.
 func (*RetentionApplied) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{32}
+	return file_events_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *RetentionApplied) GetEmailsBefore() int64 {
@@ -2507,7 +3465,7 @@ type Erased struct {
 
 func (x *Erased) Reset() {
 	*x = Erased{}
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2519,7 +3477,7 @@ func (x *Erased) String() string {
 func (*Erased) ProtoMessage() {}
 
 func (x *Erased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2532,7 +3490,7 @@ func (x *Erased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erased.ProtoReflect.Descriptor instead.
 func (*Erased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{33}
+	return file_events_proto_rawDescGZIP(), []int{47}
 }
 
 type MaterialAdded struct {
@@ -2544,7 +3502,7 @@ type MaterialAdded struct {
 
 func (x *MaterialAdded) Reset() {
 	*x = MaterialAdded{}
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2556,7 +3514,7 @@ func (x *MaterialAdded) String() string {
 func (*MaterialAdded) ProtoMessage() {}
 
 func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2569,7 +3527,7 @@ func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialAdded.ProtoReflect.Descriptor instead.
 func (*MaterialAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{34}
+	return file_events_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *MaterialAdded) GetMaterial() *Material {
@@ -2588,7 +3546,7 @@ type MaterialDeleted struct {
 
 func (x *MaterialDeleted) Reset() {
 	*x = MaterialDeleted{}
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2600,7 +3558,7 @@ func (x *MaterialDeleted) String() string {
 func (*MaterialDeleted) ProtoMessage() {}
 
 func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2613,7 +3571,7 @@ func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialDeleted.ProtoReflect.Descriptor instead.
 func (*MaterialDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{35}
+	return file_events_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *MaterialDeleted) GetMaterialId() string {
@@ -2632,7 +3590,7 @@ type SubmissionAdded struct {
 
 func (x *SubmissionAdded) Reset() {
 	*x = SubmissionAdded{}
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2644,7 +3602,7 @@ func (x *SubmissionAdded) String() string {
 func (*SubmissionAdded) ProtoMessage() {}
 
 func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2657,7 +3615,7 @@ func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionAdded.ProtoReflect.Descriptor instead.
 func (*SubmissionAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{36}
+	return file_events_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *SubmissionAdded) GetSubmission() *Submission {
@@ -2676,7 +3634,7 @@ type SubmissionDeleted struct {
 
 func (x *SubmissionDeleted) Reset() {
 	*x = SubmissionDeleted{}
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2688,7 +3646,7 @@ func (x *SubmissionDeleted) String() string {
 func (*SubmissionDeleted) ProtoMessage() {}
 
 func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2701,7 +3659,7 @@ func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionDeleted.ProtoReflect.Descriptor instead.
 func (*SubmissionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{37}
+	return file_events_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SubmissionDeleted) GetSubmissionId() string {
@@ -2720,7 +3678,7 @@ type ConversationSaved struct {
 
 func (x *ConversationSaved) Reset() {
 	*x = ConversationSaved{}
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2732,7 +3690,7 @@ func (x *ConversationSaved) String() string {
 func (*ConversationSaved) ProtoMessage() {}
 
 func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2745,7 +3703,7 @@ func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationSaved.ProtoReflect.Descriptor instead.
 func (*ConversationSaved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{38}
+	return file_events_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ConversationSaved) GetConversation() *Conversation {
@@ -2765,7 +3723,7 @@ type AIUsed struct {
 
 func (x *AIUsed) Reset() {
 	*x = AIUsed{}
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2777,7 +3735,7 @@ func (x *AIUsed) String() string {
 func (*AIUsed) ProtoMessage() {}
 
 func (x *AIUsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2790,7 +3748,7 @@ func (x *AIUsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsed.ProtoReflect.Descriptor instead.
 func (*AIUsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{39}
+	return file_events_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *AIUsed) GetUsage() *usage.AIUsage {
@@ -2809,7 +3767,7 @@ type WorkspaceCreated struct {
 
 func (x *WorkspaceCreated) Reset() {
 	*x = WorkspaceCreated{}
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2821,7 +3779,7 @@ func (x *WorkspaceCreated) String() string {
 func (*WorkspaceCreated) ProtoMessage() {}
 
 func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2834,7 +3792,7 @@ func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceCreated.ProtoReflect.Descriptor instead.
 func (*WorkspaceCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{40}
+	return file_events_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *WorkspaceCreated) GetWorkspace() *Workspace {
@@ -2854,7 +3812,7 @@ type WorkspaceChanged struct {
 
 func (x *WorkspaceChanged) Reset() {
 	*x = WorkspaceChanged{}
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2866,7 +3824,7 @@ func (x *WorkspaceChanged) String() string {
 func (*WorkspaceChanged) ProtoMessage() {}
 
 func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2879,7 +3837,7 @@ func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceChanged.ProtoReflect.Descriptor instead.
 func (*WorkspaceChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{41}
+	return file_events_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *WorkspaceChanged) GetHead() *WorkspaceHead {
@@ -2897,7 +3855,7 @@ type WorkspaceDeleted struct {
 
 func (x *WorkspaceDeleted) Reset() {
 	*x = WorkspaceDeleted{}
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2909,7 +3867,7 @@ func (x *WorkspaceDeleted) String() string {
 func (*WorkspaceDeleted) ProtoMessage() {}
 
 func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2922,14 +3880,14 @@ func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceDeleted.ProtoReflect.Descriptor instead.
 func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{42}
+	return file_events_proto_rawDescGZIP(), []int{56}
 }
 
 var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\x98\x17\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\x92\x1f\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -2963,7 +3921,23 @@ const file_events_proto_rawDesc = "" +
 	"\rhelp_released\x18$ \x01(\v2 .atelier.codelab.v1.HelpReleasedH\x00R\fhelpReleased\x124\n" +
 	"\x06placed\x18% \x01(\v2\x1a.atelier.codelab.v1.PlacedH\x00R\x06placed\x12P\n" +
 	"\x10quizzes_replaced\x18( \x01(\v2#.atelier.codelab.v1.QuizzesReplacedH\x00R\x0fquizzesReplaced\x12J\n" +
-	"\x0equiz_submitted\x18) \x01(\v2!.atelier.codelab.v1.QuizSubmittedH\x00R\rquizSubmitted\x12A\n" +
+	"\x0equiz_submitted\x18) \x01(\v2!.atelier.codelab.v1.QuizSubmittedH\x00R\rquizSubmitted\x12D\n" +
+	"\fpoll_changed\x18* \x01(\v2\x1f.atelier.codelab.v1.PollChangedH\x00R\vpollChanged\x12>\n" +
+	"\n" +
+	"poll_shown\x18+ \x01(\v2\x1d.atelier.codelab.v1.PollShownH\x00R\tpollShown\x12D\n" +
+	"\fpoll_deleted\x18, \x01(\v2\x1f.atelier.codelab.v1.PollDeletedH\x00R\vpollDeleted\x12>\n" +
+	"\n" +
+	"poll_voted\x18- \x01(\v2\x1d.atelier.codelab.v1.PollVotedH\x00R\tpollVoted\x12D\n" +
+	"\fpoll_unvoted\x18. \x01(\v2\x1f.atelier.codelab.v1.PollUnvotedH\x00R\vpollUnvoted\x12J\n" +
+	"\x0equestion_asked\x18Z \x01(\v2!.atelier.codelab.v1.QuestionAskedH\x00R\rquestionAsked\x12P\n" +
+	"\x10question_changed\x18[ \x01(\v2#.atelier.codelab.v1.QuestionChangedH\x00R\x0fquestionChanged\x12M\n" +
+	"\x0fquestion_hidden\x18\\ \x01(\v2\".atelier.codelab.v1.QuestionHiddenH\x00R\x0equestionHidden\x12P\n" +
+	"\x10question_deleted\x18] \x01(\v2#.atelier.codelab.v1.QuestionDeletedH\x00R\x0fquestionDeleted\x12J\n" +
+	"\x0equestion_voted\x18^ \x01(\v2!.atelier.codelab.v1.QuestionVotedH\x00R\rquestionVoted\x12P\n" +
+	"\x10questions_merged\x18_ \x01(\v2#.atelier.codelab.v1.QuestionsMergedH\x00R\x0fquestionsMerged\x12G\n" +
+	"\rasker_stopped\x18` \x01(\v2 .atelier.codelab.v1.AskerStoppedH\x00R\faskerStopped\x12;\n" +
+	"\ttimer_set\x18a \x01(\v2\x1c.atelier.codelab.v1.TimerSetH\x00R\btimerSet\x12C\n" +
+	"\vspotlighted\x18b \x01(\v2\x1f.atelier.codelab.v1.SpotlightedH\x00R\vspotlighted\x12A\n" +
 	"\vchat_posted\x182 \x01(\v2\x1e.atelier.codelab.v1.ChatPostedH\x00R\n" +
 	"chatPosted\x12D\n" +
 	"\fchat_deleted\x183 \x01(\v2\x1f.atelier.codelab.v1.ChatDeletedH\x00R\vchatDeleted\x12;\n" +
@@ -2983,12 +3957,13 @@ const file_events_proto_rawDesc = "" +
 	"\x11workspace_created\x18n \x01(\v2$.atelier.codelab.v1.WorkspaceCreatedH\x00R\x10workspaceCreated\x12S\n" +
 	"\x11workspace_changed\x18o \x01(\v2$.atelier.codelab.v1.WorkspaceChangedH\x00R\x10workspaceChanged\x12S\n" +
 	"\x11workspace_deleted\x18p \x01(\v2$.atelier.codelab.v1.WorkspaceDeletedH\x00R\x10workspaceDeletedB\x06\n" +
-	"\x04body\"\xe0\x01\n" +
+	"\x04body\"\x90\x02\n" +
 	"\aCreated\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
 	"\x05steps\x18\x02 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\x122\n" +
 	"\aquizzes\x18\x03 \x03(\v2\x18.atelier.codelab.v1.QuizR\aquizzes\x12:\n" +
-	"\tmaterials\x18\x04 \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\"F\n" +
+	"\tmaterials\x18\x04 \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\x12.\n" +
+	"\x05polls\x18\x05 \x03(\v2\x18.atelier.codelab.v1.PollR\x05polls\"F\n" +
 	"\aUpdated\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab:\x04\xb8\xbb\x18\x01\"E\n" +
 	"\rStepsReplaced\x12.\n" +
@@ -3079,7 +4054,55 @@ const file_events_proto_rawDesc = "" +
 	"\rQuizSubmitted\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x128\n" +
-	"\aanswers\x18\x02 \x03(\v2\x1e.atelier.codelab.v1.QuizAnswerR\aanswers\"M\n" +
+	"\aanswers\x18\x02 \x03(\v2\x1e.atelier.codelab.v1.QuizAnswerR\aanswers\"d\n" +
+	"\vPollChanged\x12,\n" +
+	"\x04poll\x18\x01 \x01(\v2\x18.atelier.codelab.v1.PollR\x04poll\x12!\n" +
+	"\fballots_gone\x18\x02 \x01(\bR\vballotsGone:\x04\xb8\xbb\x18\x01\"X\n" +
+	"\tPollShown\x12\x17\n" +
+	"\apoll_id\x18\x01 \x01(\tR\x06pollId\x12,\n" +
+	"\x04poll\x18\x02 \x01(\v2\x18.atelier.codelab.v1.PollR\x04poll:\x04\xb8\xbb\x18\x01\"O\n" +
+	"\vPollDeleted\x12\x17\n" +
+	"\apoll_id\x18\x01 \x01(\tR\x06pollId\x12!\n" +
+	"\fballots_gone\x18\x02 \x01(\bR\vballotsGone:\x04\xb8\xbb\x18\x01\"\xa3\x01\n" +
+	"\tPollVoted\x12\x17\n" +
+	"\apoll_id\x18\x01 \x01(\tR\x06pollId\x12%\n" +
+	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId\x12\x14\n" +
+	"\x05marks\x18\x03 \x01(\rR\x05marks\x12\x14\n" +
+	"\x05words\x18\x04 \x03(\tR\x05words\x12\x12\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\x12\x16\n" +
+	"\x06ballot\x18\x06 \x01(\fR\x06ballot\"M\n" +
+	"\vPollUnvoted\x12\x17\n" +
+	"\apoll_id\x18\x01 \x01(\tR\x06pollId\x12%\n" +
+	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId\"O\n" +
+	"\rQuestionAsked\x128\n" +
+	"\bquestion\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.QuestionR\bquestion:\x04\xb8\xbb\x18\x01\"Q\n" +
+	"\x0fQuestionChanged\x128\n" +
+	"\bquestion\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.QuestionR\bquestion:\x04\xb8\xbb\x18\x01\"7\n" +
+	"\x0eQuestionHidden\x12\x1f\n" +
+	"\vquestion_id\x18\x01 \x01(\tR\n" +
+	"questionId:\x04\xb8\xbb\x18\x01\"8\n" +
+	"\x0fQuestionDeleted\x12\x1f\n" +
+	"\vquestion_id\x18\x01 \x01(\tR\n" +
+	"questionId:\x04\xb8\xbb\x18\x01\"u\n" +
+	"\rQuestionVoted\x12\x1f\n" +
+	"\vquestion_id\x18\x01 \x01(\tR\n" +
+	"questionId\x12%\n" +
+	"\vattendee_id\x18\x02 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId\x12\x1c\n" +
+	"\twithdrawn\x18\x03 \x01(\bR\twithdrawn\"L\n" +
+	"\x0fQuestionsMerged\x12\x1f\n" +
+	"\vquestion_id\x18\x01 \x01(\tR\n" +
+	"questionId\x12\x12\n" +
+	"\x04into\x18\x02 \x01(\tR\x04into:\x04\xb8\xbb\x18\x01\"/\n" +
+	"\fAskerStopped\x12\x1f\n" +
+	"\vquestion_id\x18\x01 \x01(\tR\n" +
+	"questionId\"A\n" +
+	"\bTimerSet\x12/\n" +
+	"\x05timer\x18\x01 \x01(\v2\x19.atelier.codelab.v1.TimerR\x05timer:\x04\xb8\xbb\x18\x01\"P\n" +
+	"\vSpotlighted\x12;\n" +
+	"\tspotlight\x18\x01 \x01(\v2\x1d.atelier.codelab.v1.SpotlightR\tspotlight:\x04\xb8\xbb\x18\x01\"M\n" +
 	"\n" +
 	"ChatPosted\x129\n" +
 	"\amessage\x18\x01 \x01(\v2\x1f.atelier.codelab.v1.ChatMessageR\amessage:\x04\xb8\xbb\x18\x01\"2\n" +
@@ -3148,7 +4171,7 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
 	(*Created)(nil),           // 1: atelier.codelab.v1.Created
@@ -3175,42 +4198,60 @@ var file_events_proto_goTypes = []any{
 	(*FeedbackGiven)(nil),     // 22: atelier.codelab.v1.FeedbackGiven
 	(*QuizzesReplaced)(nil),   // 23: atelier.codelab.v1.QuizzesReplaced
 	(*QuizSubmitted)(nil),     // 24: atelier.codelab.v1.QuizSubmitted
-	(*ChatPosted)(nil),        // 25: atelier.codelab.v1.ChatPosted
-	(*ChatDeleted)(nil),       // 26: atelier.codelab.v1.ChatDeleted
-	(*ChatGone)(nil),          // 27: atelier.codelab.v1.ChatGone
-	(*ThreadCreated)(nil),     // 28: atelier.codelab.v1.ThreadCreated
-	(*CommentAdded)(nil),      // 29: atelier.codelab.v1.CommentAdded
-	(*CommentDeleted)(nil),    // 30: atelier.codelab.v1.CommentDeleted
-	(*CommentsGone)(nil),      // 31: atelier.codelab.v1.CommentsGone
-	(*RetentionApplied)(nil),  // 32: atelier.codelab.v1.RetentionApplied
-	(*Erased)(nil),            // 33: atelier.codelab.v1.Erased
-	(*MaterialAdded)(nil),     // 34: atelier.codelab.v1.MaterialAdded
-	(*MaterialDeleted)(nil),   // 35: atelier.codelab.v1.MaterialDeleted
-	(*SubmissionAdded)(nil),   // 36: atelier.codelab.v1.SubmissionAdded
-	(*SubmissionDeleted)(nil), // 37: atelier.codelab.v1.SubmissionDeleted
-	(*ConversationSaved)(nil), // 38: atelier.codelab.v1.ConversationSaved
-	(*AIUsed)(nil),            // 39: atelier.codelab.v1.AIUsed
-	(*WorkspaceCreated)(nil),  // 40: atelier.codelab.v1.WorkspaceCreated
-	(*WorkspaceChanged)(nil),  // 41: atelier.codelab.v1.WorkspaceChanged
-	(*WorkspaceDeleted)(nil),  // 42: atelier.codelab.v1.WorkspaceDeleted
-	(*Codelab)(nil),           // 43: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 44: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 45: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 46: atelier.codelab.v1.Material
-	(*Pointer)(nil),           // 47: atelier.codelab.v1.Pointer
-	(PulseState)(0),           // 48: atelier.codelab.v1.PulseState
-	(*Attendee)(nil),          // 49: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 50: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 51: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 52: atelier.codelab.v1.QuizAnswer
-	(*ChatMessage)(nil),       // 53: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 54: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 55: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 56: atelier.codelab.v1.Submission
-	(*Conversation)(nil),      // 57: atelier.codelab.v1.Conversation
-	(*usage.AIUsage)(nil),     // 58: atelier.usage.v1.AIUsage
-	(*Workspace)(nil),         // 59: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),     // 60: atelier.codelab.v1.WorkspaceHead
+	(*PollChanged)(nil),       // 25: atelier.codelab.v1.PollChanged
+	(*PollShown)(nil),         // 26: atelier.codelab.v1.PollShown
+	(*PollDeleted)(nil),       // 27: atelier.codelab.v1.PollDeleted
+	(*PollVoted)(nil),         // 28: atelier.codelab.v1.PollVoted
+	(*PollUnvoted)(nil),       // 29: atelier.codelab.v1.PollUnvoted
+	(*QuestionAsked)(nil),     // 30: atelier.codelab.v1.QuestionAsked
+	(*QuestionChanged)(nil),   // 31: atelier.codelab.v1.QuestionChanged
+	(*QuestionHidden)(nil),    // 32: atelier.codelab.v1.QuestionHidden
+	(*QuestionDeleted)(nil),   // 33: atelier.codelab.v1.QuestionDeleted
+	(*QuestionVoted)(nil),     // 34: atelier.codelab.v1.QuestionVoted
+	(*QuestionsMerged)(nil),   // 35: atelier.codelab.v1.QuestionsMerged
+	(*AskerStopped)(nil),      // 36: atelier.codelab.v1.AskerStopped
+	(*TimerSet)(nil),          // 37: atelier.codelab.v1.TimerSet
+	(*Spotlighted)(nil),       // 38: atelier.codelab.v1.Spotlighted
+	(*ChatPosted)(nil),        // 39: atelier.codelab.v1.ChatPosted
+	(*ChatDeleted)(nil),       // 40: atelier.codelab.v1.ChatDeleted
+	(*ChatGone)(nil),          // 41: atelier.codelab.v1.ChatGone
+	(*ThreadCreated)(nil),     // 42: atelier.codelab.v1.ThreadCreated
+	(*CommentAdded)(nil),      // 43: atelier.codelab.v1.CommentAdded
+	(*CommentDeleted)(nil),    // 44: atelier.codelab.v1.CommentDeleted
+	(*CommentsGone)(nil),      // 45: atelier.codelab.v1.CommentsGone
+	(*RetentionApplied)(nil),  // 46: atelier.codelab.v1.RetentionApplied
+	(*Erased)(nil),            // 47: atelier.codelab.v1.Erased
+	(*MaterialAdded)(nil),     // 48: atelier.codelab.v1.MaterialAdded
+	(*MaterialDeleted)(nil),   // 49: atelier.codelab.v1.MaterialDeleted
+	(*SubmissionAdded)(nil),   // 50: atelier.codelab.v1.SubmissionAdded
+	(*SubmissionDeleted)(nil), // 51: atelier.codelab.v1.SubmissionDeleted
+	(*ConversationSaved)(nil), // 52: atelier.codelab.v1.ConversationSaved
+	(*AIUsed)(nil),            // 53: atelier.codelab.v1.AIUsed
+	(*WorkspaceCreated)(nil),  // 54: atelier.codelab.v1.WorkspaceCreated
+	(*WorkspaceChanged)(nil),  // 55: atelier.codelab.v1.WorkspaceChanged
+	(*WorkspaceDeleted)(nil),  // 56: atelier.codelab.v1.WorkspaceDeleted
+	(*Codelab)(nil),           // 57: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 58: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 59: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 60: atelier.codelab.v1.Material
+	(*Poll)(nil),              // 61: atelier.codelab.v1.Poll
+	(*Pointer)(nil),           // 62: atelier.codelab.v1.Pointer
+	(PulseState)(0),           // 63: atelier.codelab.v1.PulseState
+	(*Attendee)(nil),          // 64: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 65: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 66: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 67: atelier.codelab.v1.QuizAnswer
+	(*Question)(nil),          // 68: atelier.codelab.v1.Question
+	(*Timer)(nil),             // 69: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),         // 70: atelier.codelab.v1.Spotlight
+	(*ChatMessage)(nil),       // 71: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 72: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 73: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 74: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 75: atelier.codelab.v1.Conversation
+	(*usage.AIUsage)(nil),     // 76: atelier.usage.v1.AIUsage
+	(*Workspace)(nil),         // 77: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 78: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
@@ -3237,52 +4278,73 @@ var file_events_proto_depIdxs = []int32{
 	21, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
 	23, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
 	24, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
-	25, // 24: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
-	26, // 25: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
-	27, // 26: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
-	28, // 27: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
-	29, // 28: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
-	30, // 29: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
-	31, // 30: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
-	32, // 31: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
-	33, // 32: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
-	34, // 33: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
-	35, // 34: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
-	36, // 35: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
-	37, // 36: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
-	38, // 37: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
-	39, // 38: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
-	40, // 39: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
-	41, // 40: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
-	42, // 41: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
-	43, // 42: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	44, // 43: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	45, // 44: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	46, // 45: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	43, // 46: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	44, // 47: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	47, // 48: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
-	48, // 49: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
-	49, // 50: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	50, // 51: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	50, // 52: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
-	51, // 53: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	45, // 54: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	52, // 55: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	53, // 56: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	54, // 57: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	55, // 58: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	46, // 59: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	56, // 60: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	57, // 61: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	58, // 62: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
-	59, // 63: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
-	60, // 64: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
-	65, // [65:65] is the sub-list for method output_type
-	65, // [65:65] is the sub-list for method input_type
-	65, // [65:65] is the sub-list for extension type_name
-	65, // [65:65] is the sub-list for extension extendee
-	0,  // [0:65] is the sub-list for field type_name
+	25, // 24: atelier.codelab.v1.Event.poll_changed:type_name -> atelier.codelab.v1.PollChanged
+	26, // 25: atelier.codelab.v1.Event.poll_shown:type_name -> atelier.codelab.v1.PollShown
+	27, // 26: atelier.codelab.v1.Event.poll_deleted:type_name -> atelier.codelab.v1.PollDeleted
+	28, // 27: atelier.codelab.v1.Event.poll_voted:type_name -> atelier.codelab.v1.PollVoted
+	29, // 28: atelier.codelab.v1.Event.poll_unvoted:type_name -> atelier.codelab.v1.PollUnvoted
+	30, // 29: atelier.codelab.v1.Event.question_asked:type_name -> atelier.codelab.v1.QuestionAsked
+	31, // 30: atelier.codelab.v1.Event.question_changed:type_name -> atelier.codelab.v1.QuestionChanged
+	32, // 31: atelier.codelab.v1.Event.question_hidden:type_name -> atelier.codelab.v1.QuestionHidden
+	33, // 32: atelier.codelab.v1.Event.question_deleted:type_name -> atelier.codelab.v1.QuestionDeleted
+	34, // 33: atelier.codelab.v1.Event.question_voted:type_name -> atelier.codelab.v1.QuestionVoted
+	35, // 34: atelier.codelab.v1.Event.questions_merged:type_name -> atelier.codelab.v1.QuestionsMerged
+	36, // 35: atelier.codelab.v1.Event.asker_stopped:type_name -> atelier.codelab.v1.AskerStopped
+	37, // 36: atelier.codelab.v1.Event.timer_set:type_name -> atelier.codelab.v1.TimerSet
+	38, // 37: atelier.codelab.v1.Event.spotlighted:type_name -> atelier.codelab.v1.Spotlighted
+	39, // 38: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
+	40, // 39: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
+	41, // 40: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
+	42, // 41: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
+	43, // 42: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
+	44, // 43: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
+	45, // 44: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
+	46, // 45: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
+	47, // 46: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
+	48, // 47: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
+	49, // 48: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
+	50, // 49: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
+	51, // 50: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
+	52, // 51: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
+	53, // 52: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
+	54, // 53: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
+	55, // 54: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
+	56, // 55: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
+	57, // 56: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	58, // 57: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	59, // 58: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	60, // 59: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	61, // 60: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
+	57, // 61: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	58, // 62: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	62, // 63: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
+	63, // 64: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
+	64, // 65: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	65, // 66: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	65, // 67: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
+	66, // 68: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	59, // 69: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	67, // 70: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	61, // 71: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
+	61, // 72: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
+	68, // 73: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
+	68, // 74: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
+	69, // 75: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
+	70, // 76: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	71, // 77: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	72, // 78: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	73, // 79: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	60, // 80: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	74, // 81: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	75, // 82: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	76, // 83: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
+	77, // 84: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	78, // 85: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	86, // [86:86] is the sub-list for method output_type
+	86, // [86:86] is the sub-list for method input_type
+	86, // [86:86] is the sub-list for extension type_name
+	86, // [86:86] is the sub-list for extension extendee
+	0,  // [0:86] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -3317,6 +4379,20 @@ func file_events_proto_init() {
 		(*Event_Placed)(nil),
 		(*Event_QuizzesReplaced)(nil),
 		(*Event_QuizSubmitted)(nil),
+		(*Event_PollChanged)(nil),
+		(*Event_PollShown)(nil),
+		(*Event_PollDeleted)(nil),
+		(*Event_PollVoted)(nil),
+		(*Event_PollUnvoted)(nil),
+		(*Event_QuestionAsked)(nil),
+		(*Event_QuestionChanged)(nil),
+		(*Event_QuestionHidden)(nil),
+		(*Event_QuestionDeleted)(nil),
+		(*Event_QuestionVoted)(nil),
+		(*Event_QuestionsMerged)(nil),
+		(*Event_AskerStopped)(nil),
+		(*Event_TimerSet)(nil),
+		(*Event_Spotlighted)(nil),
 		(*Event_ChatPosted)(nil),
 		(*Event_ChatDeleted)(nil),
 		(*Event_ChatGone)(nil),
@@ -3342,7 +4418,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   43,
+			NumMessages:   57,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -88,6 +88,21 @@ func (m *Event) EncodedSize() (n int) {
 	if v, ok := m.Body.(*Event_QuizSubmitted); ok {
 		n += pbwire.SizeGivenText(41, v.QuizSubmitted.EncodedSize())
 	}
+	if v, ok := m.Body.(*Event_PollChanged); ok {
+		n += pbwire.SizeGivenText(42, v.PollChanged.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_PollShown); ok {
+		n += pbwire.SizeGivenText(43, v.PollShown.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_PollDeleted); ok {
+		n += pbwire.SizeGivenText(44, v.PollDeleted.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_PollVoted); ok {
+		n += pbwire.SizeGivenText(45, v.PollVoted.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_PollUnvoted); ok {
+		n += pbwire.SizeGivenText(46, v.PollUnvoted.EncodedSize())
+	}
 	if v, ok := m.Body.(*Event_ChatPosted); ok {
 		n += pbwire.SizeGivenText(50, v.ChatPosted.EncodedSize())
 	}
@@ -126,6 +141,33 @@ func (m *Event) EncodedSize() (n int) {
 	}
 	if v, ok := m.Body.(*Event_SubmissionDeleted); ok {
 		n += pbwire.SizeGivenText(85, v.SubmissionDeleted.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_QuestionAsked); ok {
+		n += pbwire.SizeGivenText(90, v.QuestionAsked.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_QuestionChanged); ok {
+		n += pbwire.SizeGivenText(91, v.QuestionChanged.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_QuestionHidden); ok {
+		n += pbwire.SizeGivenText(92, v.QuestionHidden.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_QuestionDeleted); ok {
+		n += pbwire.SizeGivenText(93, v.QuestionDeleted.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_QuestionVoted); ok {
+		n += pbwire.SizeGivenText(94, v.QuestionVoted.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_QuestionsMerged); ok {
+		n += pbwire.SizeGivenText(95, v.QuestionsMerged.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_AskerStopped); ok {
+		n += pbwire.SizeGivenText(96, v.AskerStopped.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_TimerSet); ok {
+		n += pbwire.SizeGivenText(97, v.TimerSet.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_Spotlighted); ok {
+		n += pbwire.SizeGivenText(98, v.Spotlighted.EncodedSize())
 	}
 	if v, ok := m.Body.(*Event_ConversationSaved); ok {
 		n += pbwire.SizeGivenText(100, v.ConversationSaved.EncodedSize())
@@ -175,6 +217,51 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		end := at
 		at = v.ConversationSaved.WriteBack(b, at)
 		at = pbwire.PutLen(b, at, 100, end)
+	}
+	if v, ok := m.Body.(*Event_Spotlighted); ok {
+		end := at
+		at = v.Spotlighted.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 98, end)
+	}
+	if v, ok := m.Body.(*Event_TimerSet); ok {
+		end := at
+		at = v.TimerSet.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 97, end)
+	}
+	if v, ok := m.Body.(*Event_AskerStopped); ok {
+		end := at
+		at = v.AskerStopped.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 96, end)
+	}
+	if v, ok := m.Body.(*Event_QuestionsMerged); ok {
+		end := at
+		at = v.QuestionsMerged.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 95, end)
+	}
+	if v, ok := m.Body.(*Event_QuestionVoted); ok {
+		end := at
+		at = v.QuestionVoted.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 94, end)
+	}
+	if v, ok := m.Body.(*Event_QuestionDeleted); ok {
+		end := at
+		at = v.QuestionDeleted.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 93, end)
+	}
+	if v, ok := m.Body.(*Event_QuestionHidden); ok {
+		end := at
+		at = v.QuestionHidden.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 92, end)
+	}
+	if v, ok := m.Body.(*Event_QuestionChanged); ok {
+		end := at
+		at = v.QuestionChanged.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 91, end)
+	}
+	if v, ok := m.Body.(*Event_QuestionAsked); ok {
+		end := at
+		at = v.QuestionAsked.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 90, end)
 	}
 	if v, ok := m.Body.(*Event_SubmissionDeleted); ok {
 		end := at
@@ -240,6 +327,31 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		end := at
 		at = v.ChatPosted.WriteBack(b, at)
 		at = pbwire.PutLen(b, at, 50, end)
+	}
+	if v, ok := m.Body.(*Event_PollUnvoted); ok {
+		end := at
+		at = v.PollUnvoted.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 46, end)
+	}
+	if v, ok := m.Body.(*Event_PollVoted); ok {
+		end := at
+		at = v.PollVoted.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 45, end)
+	}
+	if v, ok := m.Body.(*Event_PollDeleted); ok {
+		end := at
+		at = v.PollDeleted.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 44, end)
+	}
+	if v, ok := m.Body.(*Event_PollShown); ok {
+		end := at
+		at = v.PollShown.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 43, end)
+	}
+	if v, ok := m.Body.(*Event_PollChanged); ok {
+		end := at
+		at = v.PollChanged.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 42, end)
 	}
 	if v, ok := m.Body.(*Event_QuizSubmitted); ok {
 		end := at
@@ -474,6 +586,26 @@ func (m *Event) Decode(b []byte) error {
 			v := &QuizSubmitted{}
 			r.Inner(v)
 			m.Body = &Event_QuizSubmitted{QuizSubmitted: v}
+		case 42:
+			v := &PollChanged{}
+			r.Inner(v)
+			m.Body = &Event_PollChanged{PollChanged: v}
+		case 43:
+			v := &PollShown{}
+			r.Inner(v)
+			m.Body = &Event_PollShown{PollShown: v}
+		case 44:
+			v := &PollDeleted{}
+			r.Inner(v)
+			m.Body = &Event_PollDeleted{PollDeleted: v}
+		case 45:
+			v := &PollVoted{}
+			r.Inner(v)
+			m.Body = &Event_PollVoted{PollVoted: v}
+		case 46:
+			v := &PollUnvoted{}
+			r.Inner(v)
+			m.Body = &Event_PollUnvoted{PollUnvoted: v}
 		case 50:
 			v := &ChatPosted{}
 			r.Inner(v)
@@ -526,6 +658,42 @@ func (m *Event) Decode(b []byte) error {
 			v := &SubmissionDeleted{}
 			r.Inner(v)
 			m.Body = &Event_SubmissionDeleted{SubmissionDeleted: v}
+		case 90:
+			v := &QuestionAsked{}
+			r.Inner(v)
+			m.Body = &Event_QuestionAsked{QuestionAsked: v}
+		case 91:
+			v := &QuestionChanged{}
+			r.Inner(v)
+			m.Body = &Event_QuestionChanged{QuestionChanged: v}
+		case 92:
+			v := &QuestionHidden{}
+			r.Inner(v)
+			m.Body = &Event_QuestionHidden{QuestionHidden: v}
+		case 93:
+			v := &QuestionDeleted{}
+			r.Inner(v)
+			m.Body = &Event_QuestionDeleted{QuestionDeleted: v}
+		case 94:
+			v := &QuestionVoted{}
+			r.Inner(v)
+			m.Body = &Event_QuestionVoted{QuestionVoted: v}
+		case 95:
+			v := &QuestionsMerged{}
+			r.Inner(v)
+			m.Body = &Event_QuestionsMerged{QuestionsMerged: v}
+		case 96:
+			v := &AskerStopped{}
+			r.Inner(v)
+			m.Body = &Event_AskerStopped{AskerStopped: v}
+		case 97:
+			v := &TimerSet{}
+			r.Inner(v)
+			m.Body = &Event_TimerSet{TimerSet: v}
+		case 98:
+			v := &Spotlighted{}
+			r.Inner(v)
+			m.Body = &Event_Spotlighted{Spotlighted: v}
 		case 100:
 			v := &ConversationSaved{}
 			r.Inner(v)
@@ -570,6 +738,9 @@ func (m *Created) EncodedSize() (n int) {
 	for _, v := range m.Materials {
 		n += pbwire.SizeGivenText(4, v.EncodedSize())
 	}
+	for _, v := range m.Polls {
+		n += pbwire.SizeGivenText(5, v.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -579,6 +750,11 @@ func (m *Created) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Polls) - 1; i >= 0; i-- {
+		end := at
+		at = m.Polls[i].WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 5, end)
+	}
 	for i := len(m.Materials) - 1; i >= 0; i-- {
 		end := at
 		at = m.Materials[i].WriteBack(b, at)
@@ -624,6 +800,10 @@ func (m *Created) Decode(b []byte) error {
 			v := &Material{}
 			r.Inner(v)
 			m.Materials = append(m.Materials, v)
+		case 5:
+			v := &Poll{}
+			r.Inner(v)
+			m.Polls = append(m.Polls, v)
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -641,6 +821,7 @@ func (m *Created) Clone() *Created {
 		Steps:         pbwire.CloneAll(m.Steps),
 		Quizzes:       pbwire.CloneAll(m.Quizzes),
 		Materials:     pbwire.CloneAll(m.Materials),
+		Polls:         pbwire.CloneAll(m.Polls),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -1851,6 +2032,740 @@ func (m *QuizSubmitted) Clone() *QuizSubmitted {
 	return &QuizSubmitted{
 		AttendeeId:    m.AttendeeId,
 		Answers:       pbwire.CloneAll(m.Answers),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *PollChanged) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	if m.Poll != nil {
+		n += pbwire.SizeGivenText(1, m.Poll.EncodedSize())
+	}
+	n += pbwire.SizeBool(2, m.BallotsGone)
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *PollChanged) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 2, m.BallotsGone)
+	if m.Poll != nil {
+		end := at
+		at = m.Poll.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 1, end)
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *PollChanged) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			if m.Poll == nil {
+				m.Poll = &Poll{}
+			}
+			r.Inner(m.Poll)
+		case 2:
+			m.BallotsGone = r.Bool()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *PollChanged) Clone() *PollChanged {
+	if m == nil {
+		return nil
+	}
+	return &PollChanged{
+		Poll:          m.Poll.Clone(),
+		BallotsGone:   m.BallotsGone,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *PollShown) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.PollId))
+	if m.Poll != nil {
+		n += pbwire.SizeGivenText(2, m.Poll.EncodedSize())
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *PollShown) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if m.Poll != nil {
+		end := at
+		at = m.Poll.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 2, end)
+	}
+	at = pbwire.PutText(b, at, 1, m.PollId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *PollShown) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.PollId = r.Text()
+		case 2:
+			if m.Poll == nil {
+				m.Poll = &Poll{}
+			}
+			r.Inner(m.Poll)
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *PollShown) Clone() *PollShown {
+	if m == nil {
+		return nil
+	}
+	return &PollShown{
+		PollId:        m.PollId,
+		Poll:          m.Poll.Clone(),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *PollDeleted) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.PollId))
+	n += pbwire.SizeBool(2, m.BallotsGone)
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *PollDeleted) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 2, m.BallotsGone)
+	at = pbwire.PutText(b, at, 1, m.PollId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *PollDeleted) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.PollId = r.Text()
+		case 2:
+			m.BallotsGone = r.Bool()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *PollDeleted) Clone() *PollDeleted {
+	if m == nil {
+		return nil
+	}
+	return &PollDeleted{
+		PollId:        m.PollId,
+		BallotsGone:   m.BallotsGone,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *PollVoted) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.PollId))
+	n += pbwire.SizeText(2, len(m.AttendeeId))
+	n += pbwire.SizeUint(3, uint64(m.Marks))
+	for _, v := range m.Words {
+		n += pbwire.SizeGivenText(4, len(v))
+	}
+	n += pbwire.SizeText(5, len(m.Text))
+	n += pbwire.SizeText(6, len(m.Ballot))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *PollVoted) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 6, m.Ballot)
+	at = pbwire.PutText(b, at, 5, m.Text)
+	for i := len(m.Words) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 4, m.Words[i])
+	}
+	at = pbwire.PutUint(b, at, 3, uint64(m.Marks))
+	at = pbwire.PutText(b, at, 2, m.AttendeeId)
+	at = pbwire.PutText(b, at, 1, m.PollId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *PollVoted) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.PollId = r.Text()
+		case 2:
+			m.AttendeeId = r.Text()
+		case 3:
+			m.Marks = uint32(r.Uint())
+		case 4:
+			m.Words = append(m.Words, r.Text())
+		case 5:
+			m.Text = r.Text()
+		case 6:
+			m.Ballot = r.Bytes()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *PollVoted) Clone() *PollVoted {
+	if m == nil {
+		return nil
+	}
+	return &PollVoted{
+		PollId:        m.PollId,
+		AttendeeId:    m.AttendeeId,
+		Marks:         m.Marks,
+		Words:         slices.Clone(m.Words),
+		Text:          m.Text,
+		Ballot:        slices.Clone(m.Ballot),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *PollUnvoted) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.PollId))
+	n += pbwire.SizeText(2, len(m.AttendeeId))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *PollUnvoted) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.AttendeeId)
+	at = pbwire.PutText(b, at, 1, m.PollId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *PollUnvoted) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.PollId = r.Text()
+		case 2:
+			m.AttendeeId = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *PollUnvoted) Clone() *PollUnvoted {
+	if m == nil {
+		return nil
+	}
+	return &PollUnvoted{
+		PollId:        m.PollId,
+		AttendeeId:    m.AttendeeId,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *QuestionAsked) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	if m.Question != nil {
+		n += pbwire.SizeGivenText(1, m.Question.EncodedSize())
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *QuestionAsked) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if m.Question != nil {
+		end := at
+		at = m.Question.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 1, end)
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *QuestionAsked) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			if m.Question == nil {
+				m.Question = &Question{}
+			}
+			r.Inner(m.Question)
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *QuestionAsked) Clone() *QuestionAsked {
+	if m == nil {
+		return nil
+	}
+	return &QuestionAsked{
+		Question:      m.Question.Clone(),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *QuestionChanged) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	if m.Question != nil {
+		n += pbwire.SizeGivenText(1, m.Question.EncodedSize())
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *QuestionChanged) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if m.Question != nil {
+		end := at
+		at = m.Question.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 1, end)
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *QuestionChanged) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			if m.Question == nil {
+				m.Question = &Question{}
+			}
+			r.Inner(m.Question)
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *QuestionChanged) Clone() *QuestionChanged {
+	if m == nil {
+		return nil
+	}
+	return &QuestionChanged{
+		Question:      m.Question.Clone(),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *QuestionHidden) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.QuestionId))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *QuestionHidden) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 1, m.QuestionId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *QuestionHidden) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.QuestionId = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *QuestionHidden) Clone() *QuestionHidden {
+	if m == nil {
+		return nil
+	}
+	return &QuestionHidden{
+		QuestionId:    m.QuestionId,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *QuestionDeleted) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.QuestionId))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *QuestionDeleted) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 1, m.QuestionId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *QuestionDeleted) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.QuestionId = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *QuestionDeleted) Clone() *QuestionDeleted {
+	if m == nil {
+		return nil
+	}
+	return &QuestionDeleted{
+		QuestionId:    m.QuestionId,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *QuestionVoted) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.QuestionId))
+	n += pbwire.SizeText(2, len(m.AttendeeId))
+	n += pbwire.SizeBool(3, m.Withdrawn)
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *QuestionVoted) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 3, m.Withdrawn)
+	at = pbwire.PutText(b, at, 2, m.AttendeeId)
+	at = pbwire.PutText(b, at, 1, m.QuestionId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *QuestionVoted) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.QuestionId = r.Text()
+		case 2:
+			m.AttendeeId = r.Text()
+		case 3:
+			m.Withdrawn = r.Bool()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *QuestionVoted) Clone() *QuestionVoted {
+	if m == nil {
+		return nil
+	}
+	return &QuestionVoted{
+		QuestionId:    m.QuestionId,
+		AttendeeId:    m.AttendeeId,
+		Withdrawn:     m.Withdrawn,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *QuestionsMerged) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.QuestionId))
+	n += pbwire.SizeText(2, len(m.Into))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *QuestionsMerged) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.Into)
+	at = pbwire.PutText(b, at, 1, m.QuestionId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *QuestionsMerged) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.QuestionId = r.Text()
+		case 2:
+			m.Into = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *QuestionsMerged) Clone() *QuestionsMerged {
+	if m == nil {
+		return nil
+	}
+	return &QuestionsMerged{
+		QuestionId:    m.QuestionId,
+		Into:          m.Into,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *AskerStopped) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.QuestionId))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *AskerStopped) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 1, m.QuestionId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *AskerStopped) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.QuestionId = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *AskerStopped) Clone() *AskerStopped {
+	if m == nil {
+		return nil
+	}
+	return &AskerStopped{
+		QuestionId:    m.QuestionId,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *TimerSet) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	if m.Timer != nil {
+		n += pbwire.SizeGivenText(1, m.Timer.EncodedSize())
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *TimerSet) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if m.Timer != nil {
+		end := at
+		at = m.Timer.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 1, end)
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *TimerSet) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			if m.Timer == nil {
+				m.Timer = &Timer{}
+			}
+			r.Inner(m.Timer)
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *TimerSet) Clone() *TimerSet {
+	if m == nil {
+		return nil
+	}
+	return &TimerSet{
+		Timer:         m.Timer.Clone(),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Spotlighted) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	if m.Spotlight != nil {
+		n += pbwire.SizeGivenText(1, m.Spotlight.EncodedSize())
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Spotlighted) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if m.Spotlight != nil {
+		end := at
+		at = m.Spotlight.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 1, end)
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Spotlighted) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			if m.Spotlight == nil {
+				m.Spotlight = &Spotlight{}
+			}
+			r.Inner(m.Spotlight)
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Spotlighted) Clone() *Spotlighted {
+	if m == nil {
+		return nil
+	}
+	return &Spotlighted{
+		Spotlight:     m.Spotlight.Clone(),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

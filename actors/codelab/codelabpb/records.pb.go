@@ -25,6 +25,56 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type Asking int32
+
+const (
+	Asking_ASKING_OFF  Asking = 0
+	Asking_ASKING_OPEN Asking = 1
+	// New questions wait until a facilitator has looked at them.
+	Asking_ASKING_CHECKED Asking = 2
+)
+
+// Enum value maps for Asking.
+var (
+	Asking_name = map[int32]string{
+		0: "ASKING_OFF",
+		1: "ASKING_OPEN",
+		2: "ASKING_CHECKED",
+	}
+	Asking_value = map[string]int32{
+		"ASKING_OFF":     0,
+		"ASKING_OPEN":    1,
+		"ASKING_CHECKED": 2,
+	}
+)
+
+func (x Asking) Enum() *Asking {
+	p := new(Asking)
+	*p = x
+	return p
+}
+
+func (x Asking) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Asking) Descriptor() protoreflect.EnumDescriptor {
+	return file_records_proto_enumTypes[0].Descriptor()
+}
+
+func (Asking) Type() protoreflect.EnumType {
+	return &file_records_proto_enumTypes[0]
+}
+
+func (x Asking) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Asking.Descriptor instead.
+func (Asking) EnumDescriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{0}
+}
+
 type PulseState int32
 
 const (
@@ -61,11 +111,11 @@ func (x PulseState) String() string {
 }
 
 func (PulseState) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[0].Descriptor()
+	return file_records_proto_enumTypes[1].Descriptor()
 }
 
 func (PulseState) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[0]
+	return &file_records_proto_enumTypes[1]
 }
 
 func (x PulseState) Number() protoreflect.EnumNumber {
@@ -74,7 +124,7 @@ func (x PulseState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PulseState.Descriptor instead.
 func (PulseState) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{0}
+	return file_records_proto_rawDescGZIP(), []int{1}
 }
 
 type HelpStatus int32
@@ -110,11 +160,11 @@ func (x HelpStatus) String() string {
 }
 
 func (HelpStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[1].Descriptor()
+	return file_records_proto_enumTypes[2].Descriptor()
 }
 
 func (HelpStatus) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[1]
+	return &file_records_proto_enumTypes[2]
 }
 
 func (x HelpStatus) Number() protoreflect.EnumNumber {
@@ -123,7 +173,166 @@ func (x HelpStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use HelpStatus.Descriptor instead.
 func (HelpStatus) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{1}
+	return file_records_proto_rawDescGZIP(), []int{2}
+}
+
+type PollKind int32
+
+const (
+	PollKind_POLL_KIND_NONE    PollKind = 0
+	PollKind_POLL_KIND_CHOICE  PollKind = 1
+	PollKind_POLL_KIND_SEVERAL PollKind = 2
+	PollKind_POLL_KIND_SCALE   PollKind = 3
+	PollKind_POLL_KIND_WORDS   PollKind = 4
+	PollKind_POLL_KIND_TEXT    PollKind = 5
+)
+
+// Enum value maps for PollKind.
+var (
+	PollKind_name = map[int32]string{
+		0: "POLL_KIND_NONE",
+		1: "POLL_KIND_CHOICE",
+		2: "POLL_KIND_SEVERAL",
+		3: "POLL_KIND_SCALE",
+		4: "POLL_KIND_WORDS",
+		5: "POLL_KIND_TEXT",
+	}
+	PollKind_value = map[string]int32{
+		"POLL_KIND_NONE":    0,
+		"POLL_KIND_CHOICE":  1,
+		"POLL_KIND_SEVERAL": 2,
+		"POLL_KIND_SCALE":   3,
+		"POLL_KIND_WORDS":   4,
+		"POLL_KIND_TEXT":    5,
+	}
+)
+
+func (x PollKind) Enum() *PollKind {
+	p := new(PollKind)
+	*p = x
+	return p
+}
+
+func (x PollKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PollKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_records_proto_enumTypes[3].Descriptor()
+}
+
+func (PollKind) Type() protoreflect.EnumType {
+	return &file_records_proto_enumTypes[3]
+}
+
+func (x PollKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PollKind.Descriptor instead.
+func (PollKind) EnumDescriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{3}
+}
+
+type PollState int32
+
+const (
+	PollState_POLL_STATE_DRAFT  PollState = 0
+	PollState_POLL_STATE_OPEN   PollState = 1
+	PollState_POLL_STATE_CLOSED PollState = 2
+)
+
+// Enum value maps for PollState.
+var (
+	PollState_name = map[int32]string{
+		0: "POLL_STATE_DRAFT",
+		1: "POLL_STATE_OPEN",
+		2: "POLL_STATE_CLOSED",
+	}
+	PollState_value = map[string]int32{
+		"POLL_STATE_DRAFT":  0,
+		"POLL_STATE_OPEN":   1,
+		"POLL_STATE_CLOSED": 2,
+	}
+)
+
+func (x PollState) Enum() *PollState {
+	p := new(PollState)
+	*p = x
+	return p
+}
+
+func (x PollState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PollState) Descriptor() protoreflect.EnumDescriptor {
+	return file_records_proto_enumTypes[4].Descriptor()
+}
+
+func (PollState) Type() protoreflect.EnumType {
+	return &file_records_proto_enumTypes[4]
+}
+
+func (x PollState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PollState.Descriptor instead.
+func (PollState) EnumDescriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{4}
+}
+
+type QuestionState int32
+
+const (
+	QuestionState_QUESTION_STATE_WAITING  QuestionState = 0
+	QuestionState_QUESTION_STATE_OPEN     QuestionState = 1
+	QuestionState_QUESTION_STATE_ANSWERED QuestionState = 2
+	QuestionState_QUESTION_STATE_HIDDEN   QuestionState = 3
+)
+
+// Enum value maps for QuestionState.
+var (
+	QuestionState_name = map[int32]string{
+		0: "QUESTION_STATE_WAITING",
+		1: "QUESTION_STATE_OPEN",
+		2: "QUESTION_STATE_ANSWERED",
+		3: "QUESTION_STATE_HIDDEN",
+	}
+	QuestionState_value = map[string]int32{
+		"QUESTION_STATE_WAITING":  0,
+		"QUESTION_STATE_OPEN":     1,
+		"QUESTION_STATE_ANSWERED": 2,
+		"QUESTION_STATE_HIDDEN":   3,
+	}
+)
+
+func (x QuestionState) Enum() *QuestionState {
+	p := new(QuestionState)
+	*p = x
+	return p
+}
+
+func (x QuestionState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (QuestionState) Descriptor() protoreflect.EnumDescriptor {
+	return file_records_proto_enumTypes[5].Descriptor()
+}
+
+func (QuestionState) Type() protoreflect.EnumType {
+	return &file_records_proto_enumTypes[5]
+}
+
+func (x QuestionState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use QuestionState.Descriptor instead.
+func (QuestionState) EnumDescriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{5}
 }
 
 type Codelab struct {
@@ -150,9 +359,12 @@ type Codelab struct {
 	// The server's own hash of the guide, to see when threads became stale.
 	GuideSum []byte `protobuf:"bytes,17,opt,name=guide_sum,json=guideSum,proto3" json:"guide_sum,omitempty"`
 	// Attendees may not ask the AI about this codelab.
-	AiDisabled    bool `protobuf:"varint,30,opt,name=ai_disabled,json=aiDisabled,proto3" json:"ai_disabled,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	AiDisabled bool `protobuf:"varint,30,opt,name=ai_disabled,json=aiDisabled,proto3" json:"ai_disabled,omitempty"`
+	// Whether attendees may ask questions to all.
+	Questions      Asking `protobuf:"varint,31,opt,name=questions,proto3,enum=atelier.codelab.v1.Asking" json:"questions,omitempty"`
+	QuestionsNamed bool   `protobuf:"varint,32,opt,name=questions_named,json=questionsNamed,proto3" json:"questions_named,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Codelab) Reset() {
@@ -307,6 +519,20 @@ func (x *Codelab) GetGuideSum() []byte {
 func (x *Codelab) GetAiDisabled() bool {
 	if x != nil {
 		return x.AiDisabled
+	}
+	return false
+}
+
+func (x *Codelab) GetQuestions() Asking {
+	if x != nil {
+		return x.Questions
+	}
+	return Asking_ASKING_OFF
+}
+
+func (x *Codelab) GetQuestionsNamed() bool {
+	if x != nil {
+		return x.QuestionsNamed
 	}
 	return false
 }
@@ -1416,6 +1642,719 @@ func (x *Quiz) GetSeveral() bool {
 	return false
 }
 
+// A question to the room.
+type Poll struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Id       string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Kind     PollKind               `protobuf:"varint,2,opt,name=kind,proto3,enum=atelier.codelab.v1.PollKind" json:"kind,omitempty"`
+	Question string                 `protobuf:"bytes,3,opt,name=question,proto3" json:"question,omitempty"`
+	// Of a scale what its ends mean.
+	Options   []string `protobuf:"bytes,4,rep,name=options,proto3" json:"options,omitempty"`
+	Anonymous bool     `protobuf:"varint,5,opt,name=anonymous,proto3" json:"anonymous,omitempty"`
+	StepId    string   `protobuf:"bytes,6,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	// Indexes of the right options, ascending.
+	Right    []int32   `protobuf:"varint,7,rep,packed,name=right,proto3" json:"right,omitempty"`
+	State    PollState `protobuf:"varint,8,opt,name=state,proto3,enum=atelier.codelab.v1.PollState" json:"state,omitempty"`
+	Shown    bool      `protobuf:"varint,9,opt,name=shown,proto3" json:"shown,omitempty"`
+	Round    int32     `protobuf:"varint,10,opt,name=round,proto3" json:"round,omitempty"`
+	OpenedAt int64     `protobuf:"varint,11,opt,name=opened_at,json=openedAt,proto3" json:"opened_at,omitempty"`
+	// When it closes by itself; 0 for never.
+	EndsAt    int64 `protobuf:"varint,12,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
+	CreatedAt int64 `protobuf:"varint,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// The secret under which the ballots of an open anonymous poll are sealed.
+	Secret string `protobuf:"bytes,14,opt,name=secret,proto3" json:"secret,omitempty"`
+	// What was voted. The state keeps it of closed anonymous polls only, of others it
+	// follows from the votes; in events it is what clients are told.
+	Votes  int32       `protobuf:"varint,20,opt,name=votes,proto3" json:"votes,omitempty"`
+	Counts []int32     `protobuf:"varint,21,rep,packed,name=counts,proto3" json:"counts,omitempty"`
+	Words  []*PollWord `protobuf:"bytes,22,rep,name=words,proto3" json:"words,omitempty"`
+	// In random order.
+	Texts []string `protobuf:"bytes,23,rep,name=texts,proto3" json:"texts,omitempty"`
+	// Too few, or all the same: who voted could be told by the result.
+	TooFew bool `protobuf:"varint,24,opt,name=too_few,json=tooFew,proto3" json:"too_few,omitempty"`
+	// The secret was lost, and the ballots with it.
+	Void          bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Poll) Reset() {
+	*x = Poll{}
+	mi := &file_records_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Poll) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Poll) ProtoMessage() {}
+
+func (x *Poll) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Poll.ProtoReflect.Descriptor instead.
+func (*Poll) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Poll) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Poll) GetKind() PollKind {
+	if x != nil {
+		return x.Kind
+	}
+	return PollKind_POLL_KIND_NONE
+}
+
+func (x *Poll) GetQuestion() string {
+	if x != nil {
+		return x.Question
+	}
+	return ""
+}
+
+func (x *Poll) GetOptions() []string {
+	if x != nil {
+		return x.Options
+	}
+	return nil
+}
+
+func (x *Poll) GetAnonymous() bool {
+	if x != nil {
+		return x.Anonymous
+	}
+	return false
+}
+
+func (x *Poll) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *Poll) GetRight() []int32 {
+	if x != nil {
+		return x.Right
+	}
+	return nil
+}
+
+func (x *Poll) GetState() PollState {
+	if x != nil {
+		return x.State
+	}
+	return PollState_POLL_STATE_DRAFT
+}
+
+func (x *Poll) GetShown() bool {
+	if x != nil {
+		return x.Shown
+	}
+	return false
+}
+
+func (x *Poll) GetRound() int32 {
+	if x != nil {
+		return x.Round
+	}
+	return 0
+}
+
+func (x *Poll) GetOpenedAt() int64 {
+	if x != nil {
+		return x.OpenedAt
+	}
+	return 0
+}
+
+func (x *Poll) GetEndsAt() int64 {
+	if x != nil {
+		return x.EndsAt
+	}
+	return 0
+}
+
+func (x *Poll) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+func (x *Poll) GetSecret() string {
+	if x != nil {
+		return x.Secret
+	}
+	return ""
+}
+
+func (x *Poll) GetVotes() int32 {
+	if x != nil {
+		return x.Votes
+	}
+	return 0
+}
+
+func (x *Poll) GetCounts() []int32 {
+	if x != nil {
+		return x.Counts
+	}
+	return nil
+}
+
+func (x *Poll) GetWords() []*PollWord {
+	if x != nil {
+		return x.Words
+	}
+	return nil
+}
+
+func (x *Poll) GetTexts() []string {
+	if x != nil {
+		return x.Texts
+	}
+	return nil
+}
+
+func (x *Poll) GetTooFew() bool {
+	if x != nil {
+		return x.TooFew
+	}
+	return false
+}
+
+func (x *Poll) GetVoid() bool {
+	if x != nil {
+		return x.Void
+	}
+	return false
+}
+
+type PollWord struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Word          string                 `protobuf:"bytes,1,opt,name=word,proto3" json:"word,omitempty"`
+	Votes         int32                  `protobuf:"varint,2,opt,name=votes,proto3" json:"votes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PollWord) Reset() {
+	*x = PollWord{}
+	mi := &file_records_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PollWord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PollWord) ProtoMessage() {}
+
+func (x *PollWord) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PollWord.ProtoReflect.Descriptor instead.
+func (*PollWord) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *PollWord) GetWord() string {
+	if x != nil {
+		return x.Word
+	}
+	return ""
+}
+
+func (x *PollWord) GetVotes() int32 {
+	if x != nil {
+		return x.Votes
+	}
+	return 0
+}
+
+// The votes of a poll, in snapshots.
+type PollVotes struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Poll  *Poll                  `protobuf:"bytes,1,opt,name=poll,proto3" json:"poll,omitempty"`
+	// For each attendee of the snapshot what they marked, see PollVoted; of polls
+	// without options 1 for each who voted. The last ones may be missing.
+	Marks []uint32 `protobuf:"varint,2,rep,packed,name=marks,proto3" json:"marks,omitempty"`
+	// Words and texts of those who gave some, in the order of attendees.
+	Said []*PollSaid `protobuf:"bytes,3,rep,name=said,proto3" json:"said,omitempty"`
+	// Of an open anonymous poll, in an order that says nothing.
+	Ballots       [][]byte `protobuf:"bytes,4,rep,name=ballots,proto3" json:"ballots,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PollVotes) Reset() {
+	*x = PollVotes{}
+	mi := &file_records_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PollVotes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PollVotes) ProtoMessage() {}
+
+func (x *PollVotes) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PollVotes.ProtoReflect.Descriptor instead.
+func (*PollVotes) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *PollVotes) GetPoll() *Poll {
+	if x != nil {
+		return x.Poll
+	}
+	return nil
+}
+
+func (x *PollVotes) GetMarks() []uint32 {
+	if x != nil {
+		return x.Marks
+	}
+	return nil
+}
+
+func (x *PollVotes) GetSaid() []*PollSaid {
+	if x != nil {
+		return x.Said
+	}
+	return nil
+}
+
+func (x *PollVotes) GetBallots() [][]byte {
+	if x != nil {
+		return x.Ballots
+	}
+	return nil
+}
+
+type PollSaid struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Words         []string               `protobuf:"bytes,1,rep,name=words,proto3" json:"words,omitempty"`
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PollSaid) Reset() {
+	*x = PollSaid{}
+	mi := &file_records_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PollSaid) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PollSaid) ProtoMessage() {}
+
+func (x *PollSaid) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PollSaid.ProtoReflect.Descriptor instead.
+func (*PollSaid) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *PollSaid) GetWords() []string {
+	if x != nil {
+		return x.Words
+	}
+	return nil
+}
+
+func (x *PollSaid) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+// A question of an attendee to all.
+type Question struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Text  string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Who asked, also of an anonymous one; nobody for one that was taken from a request
+	// for help.
+	AuthorId   string        `protobuf:"bytes,3,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
+	AuthorName string        `protobuf:"bytes,4,opt,name=author_name,json=authorName,proto3" json:"author_name,omitempty"`
+	Anonymous  bool          `protobuf:"varint,5,opt,name=anonymous,proto3" json:"anonymous,omitempty"`
+	StepId     string        `protobuf:"bytes,6,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	State      QuestionState `protobuf:"varint,7,opt,name=state,proto3,enum=atelier.codelab.v1.QuestionState" json:"state,omitempty"`
+	Answer     string        `protobuf:"bytes,8,opt,name=answer,proto3" json:"answer,omitempty"`
+	AnsweredBy string        `protobuf:"bytes,9,opt,name=answered_by,json=answeredBy,proto3" json:"answered_by,omitempty"`
+	// See ChatMessage.leader.
+	Leader    string `protobuf:"bytes,10,opt,name=leader,proto3" json:"leader,omitempty"`
+	CreatedAt int64  `protobuf:"varint,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// How many voted for it, in events that clients are told of.
+	Votes         int32 `protobuf:"varint,12,opt,name=votes,proto3" json:"votes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Question) Reset() {
+	*x = Question{}
+	mi := &file_records_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Question) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Question) ProtoMessage() {}
+
+func (x *Question) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Question.ProtoReflect.Descriptor instead.
+func (*Question) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *Question) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Question) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Question) GetAuthorId() string {
+	if x != nil {
+		return x.AuthorId
+	}
+	return ""
+}
+
+func (x *Question) GetAuthorName() string {
+	if x != nil {
+		return x.AuthorName
+	}
+	return ""
+}
+
+func (x *Question) GetAnonymous() bool {
+	if x != nil {
+		return x.Anonymous
+	}
+	return false
+}
+
+func (x *Question) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *Question) GetState() QuestionState {
+	if x != nil {
+		return x.State
+	}
+	return QuestionState_QUESTION_STATE_WAITING
+}
+
+func (x *Question) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
+func (x *Question) GetAnsweredBy() string {
+	if x != nil {
+		return x.AnsweredBy
+	}
+	return ""
+}
+
+func (x *Question) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
+}
+
+func (x *Question) GetCreatedAt() int64 {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return 0
+}
+
+func (x *Question) GetVotes() int32 {
+	if x != nil {
+		return x.Votes
+	}
+	return 0
+}
+
+// A question and who voted for it, in snapshots.
+type QuestionVotes struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Question *Question              `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
+	// A bit for each attendee of the snapshot.
+	Voters        []byte `protobuf:"bytes,2,opt,name=voters,proto3" json:"voters,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QuestionVotes) Reset() {
+	*x = QuestionVotes{}
+	mi := &file_records_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QuestionVotes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QuestionVotes) ProtoMessage() {}
+
+func (x *QuestionVotes) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QuestionVotes.ProtoReflect.Descriptor instead.
+func (*QuestionVotes) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *QuestionVotes) GetQuestion() *Question {
+	if x != nil {
+		return x.Question
+	}
+	return nil
+}
+
+func (x *QuestionVotes) GetVoters() []byte {
+	if x != nil {
+		return x.Voters
+	}
+	return nil
+}
+
+// Until when an exercise or a break lasts.
+type Timer struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	EndsAt int64                  `protobuf:"varint,1,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
+	Label  string                 `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
+	Break  bool                   `protobuf:"varint,3,opt,name=break,proto3" json:"break,omitempty"`
+	By     string                 `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
+	// See ChatMessage.leader.
+	Leader        string `protobuf:"bytes,5,opt,name=leader,proto3" json:"leader,omitempty"`
+	TotalSeconds  int32  `protobuf:"varint,6,opt,name=total_seconds,json=totalSeconds,proto3" json:"total_seconds,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Timer) Reset() {
+	*x = Timer{}
+	mi := &file_records_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Timer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Timer) ProtoMessage() {}
+
+func (x *Timer) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Timer.ProtoReflect.Descriptor instead.
+func (*Timer) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Timer) GetEndsAt() int64 {
+	if x != nil {
+		return x.EndsAt
+	}
+	return 0
+}
+
+func (x *Timer) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *Timer) GetBreak() bool {
+	if x != nil {
+		return x.Break
+	}
+	return false
+}
+
+func (x *Timer) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *Timer) GetLeader() string {
+	if x != nil {
+		return x.Leader
+	}
+	return ""
+}
+
+func (x *Timer) GetTotalSeconds() int32 {
+	if x != nil {
+		return x.TotalSeconds
+	}
+	return 0
+}
+
+// What the projector shows: "poll", "question" or "timer", and which.
+type Spotlight struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Spotlight) Reset() {
+	*x = Spotlight{}
+	mi := &file_records_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Spotlight) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Spotlight) ProtoMessage() {}
+
+func (x *Spotlight) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Spotlight.ProtoReflect.Descriptor instead.
+func (*Spotlight) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Spotlight) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Spotlight) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
 type QuizAnswer struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	Id         string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1436,7 +2375,7 @@ type QuizAnswer struct {
 
 func (x *QuizAnswer) Reset() {
 	*x = QuizAnswer{}
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1448,7 +2387,7 @@ func (x *QuizAnswer) String() string {
 func (*QuizAnswer) ProtoMessage() {}
 
 func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1461,7 +2400,7 @@ func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizAnswer.ProtoReflect.Descriptor instead.
 func (*QuizAnswer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{12}
+	return file_records_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *QuizAnswer) GetId() string {
@@ -1544,7 +2483,7 @@ type Material struct {
 
 func (x *Material) Reset() {
 	*x = Material{}
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1556,7 +2495,7 @@ func (x *Material) String() string {
 func (*Material) ProtoMessage() {}
 
 func (x *Material) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1569,7 +2508,7 @@ func (x *Material) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Material.ProtoReflect.Descriptor instead.
 func (*Material) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{13}
+	return file_records_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Material) GetId() string {
@@ -1636,7 +2575,7 @@ type Submission struct {
 
 func (x *Submission) Reset() {
 	*x = Submission{}
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1648,7 +2587,7 @@ func (x *Submission) String() string {
 func (*Submission) ProtoMessage() {}
 
 func (x *Submission) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1661,7 +2600,7 @@ func (x *Submission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Submission.ProtoReflect.Descriptor instead.
 func (*Submission) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{14}
+	return file_records_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Submission) GetId() string {
@@ -1745,7 +2684,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1757,7 +2696,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1770,7 +2709,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{15}
+	return file_records_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Upload) GetName() string {
@@ -1829,7 +2768,7 @@ type Ref struct {
 
 func (x *Ref) Reset() {
 	*x = Ref{}
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1841,7 +2780,7 @@ func (x *Ref) String() string {
 func (*Ref) ProtoMessage() {}
 
 func (x *Ref) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1854,7 +2793,7 @@ func (x *Ref) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ref.ProtoReflect.Descriptor instead.
 func (*Ref) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{16}
+	return file_records_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Ref) GetPerson() string {
@@ -1905,7 +2844,7 @@ type Conversation struct {
 
 func (x *Conversation) Reset() {
 	*x = Conversation{}
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +2856,7 @@ func (x *Conversation) String() string {
 func (*Conversation) ProtoMessage() {}
 
 func (x *Conversation) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1930,7 +2869,7 @@ func (x *Conversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
 func (*Conversation) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{17}
+	return file_records_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Conversation) GetId() string {
@@ -2006,7 +2945,7 @@ type AIUsages struct {
 
 func (x *AIUsages) Reset() {
 	*x = AIUsages{}
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2018,7 +2957,7 @@ func (x *AIUsages) String() string {
 func (*AIUsages) ProtoMessage() {}
 
 func (x *AIUsages) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2031,7 +2970,7 @@ func (x *AIUsages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsages.ProtoReflect.Descriptor instead.
 func (*AIUsages) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{18}
+	return file_records_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *AIUsages) GetModels() []*usage.AIUsage {
@@ -2053,7 +2992,7 @@ type Figures struct {
 
 func (x *Figures) Reset() {
 	*x = Figures{}
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2065,7 +3004,7 @@ func (x *Figures) String() string {
 func (*Figures) ProtoMessage() {}
 
 func (x *Figures) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2078,7 +3017,7 @@ func (x *Figures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Figures.ProtoReflect.Descriptor instead.
 func (*Figures) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{19}
+	return file_records_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Figures) GetAttendees() int32 {
@@ -2106,7 +3045,7 @@ type Claimants struct {
 
 func (x *Claimants) Reset() {
 	*x = Claimants{}
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2118,7 +3057,7 @@ func (x *Claimants) String() string {
 func (*Claimants) ProtoMessage() {}
 
 func (x *Claimants) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2131,7 +3070,7 @@ func (x *Claimants) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claimants.ProtoReflect.Descriptor instead.
 func (*Claimants) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{20}
+	return file_records_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Claimants) GetPersons() []string {
@@ -2159,7 +3098,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2171,7 +3110,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2184,7 +3123,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{21}
+	return file_records_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Workspace) GetId() string {
@@ -2232,7 +3171,7 @@ type WorkspaceHead struct {
 
 func (x *WorkspaceHead) Reset() {
 	*x = WorkspaceHead{}
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2244,7 +3183,7 @@ func (x *WorkspaceHead) String() string {
 func (*WorkspaceHead) ProtoMessage() {}
 
 func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2257,7 +3196,7 @@ func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceHead.ProtoReflect.Descriptor instead.
 func (*WorkspaceHead) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{22}
+	return file_records_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WorkspaceHead) GetName() string {
@@ -2300,14 +3239,20 @@ type Snapshot struct {
 	Pin            *Pin             `protobuf:"bytes,42,opt,name=pin,proto3" json:"pin,omitempty"`
 	Pointer        *Pointer         `protobuf:"bytes,43,opt,name=pointer,proto3" json:"pointer,omitempty"`
 	// See Figures; 0 in snapshots from before it was kept.
-	UpdatedAt     int64 `protobuf:"varint,44,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	UpdatedAt int64            `protobuf:"varint,44,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	Polls     []*PollVotes     `protobuf:"bytes,45,rep,name=polls,proto3" json:"polls,omitempty"`
+	Questions []*QuestionVotes `protobuf:"bytes,46,rep,name=questions,proto3" json:"questions,omitempty"`
+	Timer     *Timer           `protobuf:"bytes,47,opt,name=timer,proto3" json:"timer,omitempty"`
+	Spotlight *Spotlight       `protobuf:"bytes,48,opt,name=spotlight,proto3" json:"spotlight,omitempty"`
+	// Attendees who ask no more questions until the workshop ends.
+	Stopped       []string `protobuf:"bytes,49,rep,name=stopped,proto3" json:"stopped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2319,7 +3264,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2332,7 +3277,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{23}
+	return file_records_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -2489,11 +3434,46 @@ func (x *Snapshot) GetUpdatedAt() int64 {
 	return 0
 }
 
+func (x *Snapshot) GetPolls() []*PollVotes {
+	if x != nil {
+		return x.Polls
+	}
+	return nil
+}
+
+func (x *Snapshot) GetQuestions() []*QuestionVotes {
+	if x != nil {
+		return x.Questions
+	}
+	return nil
+}
+
+func (x *Snapshot) GetTimer() *Timer {
+	if x != nil {
+		return x.Timer
+	}
+	return nil
+}
+
+func (x *Snapshot) GetSpotlight() *Spotlight {
+	if x != nil {
+		return x.Spotlight
+	}
+	return nil
+}
+
+func (x *Snapshot) GetStopped() []string {
+	if x != nil {
+		return x.Stopped
+	}
+	return nil
+}
+
 var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
 	"\n" +
-	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\x8d\x05\n" +
+	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\xf0\x05\n" +
 	"\aCodelab\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -2515,7 +3495,9 @@ const file_records_proto_rawDesc = "" +
 	"\x13chat_retention_days\x18\x10 \x01(\x05R\x11chatRetentionDays\x12\x1b\n" +
 	"\tguide_sum\x18\x11 \x01(\fR\bguideSum\x12\x1f\n" +
 	"\vai_disabled\x18\x1e \x01(\bR\n" +
-	"aiDisabledB\x11\n" +
+	"aiDisabled\x128\n" +
+	"\tquestions\x18\x1f \x01(\x0e2\x1a.atelier.codelab.v1.AskingR\tquestions\x12'\n" +
+	"\x0fquestions_named\x18  \x01(\bR\x0equestionsNamedB\x11\n" +
 	"\x0f_guide_markdown\"\xa3\x01\n" +
 	"\x04Step\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
@@ -2645,7 +3627,71 @@ const file_records_proto_rawDesc = "" +
 	"\acorrect\x18\x05 \x03(\x05R\acorrect\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x18\n" +
-	"\aseveral\x18\a \x01(\bR\aseveral\"\x94\x02\n" +
+	"\aseveral\x18\a \x01(\bR\aseveral\"\xbe\x04\n" +
+	"\x04Poll\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x120\n" +
+	"\x04kind\x18\x02 \x01(\x0e2\x1c.atelier.codelab.v1.PollKindR\x04kind\x12\x1a\n" +
+	"\bquestion\x18\x03 \x01(\tR\bquestion\x12\x18\n" +
+	"\aoptions\x18\x04 \x03(\tR\aoptions\x12\x1c\n" +
+	"\tanonymous\x18\x05 \x01(\bR\tanonymous\x12\x17\n" +
+	"\astep_id\x18\x06 \x01(\tR\x06stepId\x12\x14\n" +
+	"\x05right\x18\a \x03(\x05R\x05right\x123\n" +
+	"\x05state\x18\b \x01(\x0e2\x1d.atelier.codelab.v1.PollStateR\x05state\x12\x14\n" +
+	"\x05shown\x18\t \x01(\bR\x05shown\x12\x14\n" +
+	"\x05round\x18\n" +
+	" \x01(\x05R\x05round\x12\x1b\n" +
+	"\topened_at\x18\v \x01(\x03R\bopenedAt\x12\x17\n" +
+	"\aends_at\x18\f \x01(\x03R\x06endsAt\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\r \x01(\x03R\tcreatedAt\x12\x16\n" +
+	"\x06secret\x18\x0e \x01(\tR\x06secret\x12\x14\n" +
+	"\x05votes\x18\x14 \x01(\x05R\x05votes\x12\x16\n" +
+	"\x06counts\x18\x15 \x03(\x05R\x06counts\x122\n" +
+	"\x05words\x18\x16 \x03(\v2\x1c.atelier.codelab.v1.PollWordR\x05words\x12\x14\n" +
+	"\x05texts\x18\x17 \x03(\tR\x05texts\x12\x17\n" +
+	"\atoo_few\x18\x18 \x01(\bR\x06tooFew\x12\x12\n" +
+	"\x04void\x18\x19 \x01(\bR\x04void\"4\n" +
+	"\bPollWord\x12\x12\n" +
+	"\x04word\x18\x01 \x01(\tR\x04word\x12\x14\n" +
+	"\x05votes\x18\x02 \x01(\x05R\x05votes\"\x9b\x01\n" +
+	"\tPollVotes\x12,\n" +
+	"\x04poll\x18\x01 \x01(\v2\x18.atelier.codelab.v1.PollR\x04poll\x12\x14\n" +
+	"\x05marks\x18\x02 \x03(\rR\x05marks\x120\n" +
+	"\x04said\x18\x03 \x03(\v2\x1c.atelier.codelab.v1.PollSaidR\x04said\x12\x18\n" +
+	"\aballots\x18\x04 \x03(\fR\aballots\"4\n" +
+	"\bPollSaid\x12\x14\n" +
+	"\x05words\x18\x01 \x03(\tR\x05words\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\xee\x02\n" +
+	"\bQuestion\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12!\n" +
+	"\tauthor_id\x18\x03 \x01(\tB\x04\xa8\xbb\x18\x01R\bauthorId\x12\x1f\n" +
+	"\vauthor_name\x18\x04 \x01(\tR\n" +
+	"authorName\x12\x1c\n" +
+	"\tanonymous\x18\x05 \x01(\bR\tanonymous\x12\x17\n" +
+	"\astep_id\x18\x06 \x01(\tR\x06stepId\x127\n" +
+	"\x05state\x18\a \x01(\x0e2!.atelier.codelab.v1.QuestionStateR\x05state\x12\x16\n" +
+	"\x06answer\x18\b \x01(\tR\x06answer\x12\x1f\n" +
+	"\vanswered_by\x18\t \x01(\tR\n" +
+	"answeredBy\x12\x16\n" +
+	"\x06leader\x18\n" +
+	" \x01(\tR\x06leader\x12\x1d\n" +
+	"\n" +
+	"created_at\x18\v \x01(\x03R\tcreatedAt\x12\x14\n" +
+	"\x05votes\x18\f \x01(\x05R\x05votes\"a\n" +
+	"\rQuestionVotes\x128\n" +
+	"\bquestion\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.QuestionR\bquestion\x12\x16\n" +
+	"\x06voters\x18\x02 \x01(\fR\x06voters\"\x99\x01\n" +
+	"\x05Timer\x12\x17\n" +
+	"\aends_at\x18\x01 \x01(\x03R\x06endsAt\x12\x14\n" +
+	"\x05label\x18\x02 \x01(\tR\x05label\x12\x14\n" +
+	"\x05break\x18\x03 \x01(\bR\x05break\x12\x0e\n" +
+	"\x02by\x18\x04 \x01(\tR\x02by\x12\x16\n" +
+	"\x06leader\x18\x05 \x01(\tR\x06leader\x12#\n" +
+	"\rtotal_seconds\x18\x06 \x01(\x05R\ftotalSeconds\"/\n" +
+	"\tSpotlight\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"\x94\x02\n" +
 	"\n" +
 	"QuizAnswer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -2725,7 +3771,8 @@ const file_records_proto_rawDesc = "" +
 	"\acurrent\x18\x05 \x01(\tR\acurrent\"7\n" +
 	"\rWorkspaceHead\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
-	"\x04tree\x18\x02 \x01(\tR\x04tree\"\xda\b\n" +
+	"\x04tree\x18\x02 \x01(\tR\x04tree\"\xd8\n" +
+	"\n" +
 	"\bSnapshot\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x125\n" +
 	"\acodelab\x18\x02 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -2750,7 +3797,17 @@ const file_records_proto_rawDesc = "" +
 	"\x03pin\x18* \x01(\v2\x17.atelier.codelab.v1.PinR\x03pin\x125\n" +
 	"\apointer\x18+ \x01(\v2\x1b.atelier.codelab.v1.PointerR\apointer\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18, \x01(\x03R\tupdatedAt*e\n" +
+	"updated_at\x18, \x01(\x03R\tupdatedAt\x123\n" +
+	"\x05polls\x18- \x03(\v2\x1d.atelier.codelab.v1.PollVotesR\x05polls\x12?\n" +
+	"\tquestions\x18. \x03(\v2!.atelier.codelab.v1.QuestionVotesR\tquestions\x12/\n" +
+	"\x05timer\x18/ \x01(\v2\x19.atelier.codelab.v1.TimerR\x05timer\x12;\n" +
+	"\tspotlight\x180 \x01(\v2\x1d.atelier.codelab.v1.SpotlightR\tspotlight\x12\x18\n" +
+	"\astopped\x181 \x03(\tR\astopped*=\n" +
+	"\x06Asking\x12\x0e\n" +
+	"\n" +
+	"ASKING_OFF\x10\x00\x12\x0f\n" +
+	"\vASKING_OPEN\x10\x01\x12\x12\n" +
+	"\x0eASKING_CHECKED\x10\x02*e\n" +
 	"\n" +
 	"PulseState\x12\x14\n" +
 	"\x10PULSE_STATE_NONE\x10\x00\x12\x14\n" +
@@ -2761,7 +3818,23 @@ const file_records_proto_rawDesc = "" +
 	"HelpStatus\x12\x17\n" +
 	"\x13HELP_STATUS_PENDING\x10\x00\x12\x1b\n" +
 	"\x17HELP_STATUS_IN_PROGRESS\x10\x01\x12\x18\n" +
-	"\x14HELP_STATUS_RESOLVED\x10\x02B\"Z atelier/actors/codelab/codelabpbb\x06proto3"
+	"\x14HELP_STATUS_RESOLVED\x10\x02*\x89\x01\n" +
+	"\bPollKind\x12\x12\n" +
+	"\x0ePOLL_KIND_NONE\x10\x00\x12\x14\n" +
+	"\x10POLL_KIND_CHOICE\x10\x01\x12\x15\n" +
+	"\x11POLL_KIND_SEVERAL\x10\x02\x12\x13\n" +
+	"\x0fPOLL_KIND_SCALE\x10\x03\x12\x13\n" +
+	"\x0fPOLL_KIND_WORDS\x10\x04\x12\x12\n" +
+	"\x0ePOLL_KIND_TEXT\x10\x05*M\n" +
+	"\tPollState\x12\x14\n" +
+	"\x10POLL_STATE_DRAFT\x10\x00\x12\x13\n" +
+	"\x0fPOLL_STATE_OPEN\x10\x01\x12\x15\n" +
+	"\x11POLL_STATE_CLOSED\x10\x02*|\n" +
+	"\rQuestionState\x12\x1a\n" +
+	"\x16QUESTION_STATE_WAITING\x10\x00\x12\x17\n" +
+	"\x13QUESTION_STATE_OPEN\x10\x01\x12\x1b\n" +
+	"\x17QUESTION_STATE_ANSWERED\x10\x02\x12\x19\n" +
+	"\x15QUESTION_STATE_HIDDEN\x10\x03B\"Z atelier/actors/codelab/codelabpbb\x06proto3"
 
 var (
 	file_records_proto_rawDescOnce sync.Once
@@ -2775,66 +3848,90 @@ func file_records_proto_rawDescGZIP() []byte {
 	return file_records_proto_rawDescData
 }
 
-var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_records_proto_goTypes = []any{
-	(PulseState)(0),       // 0: atelier.codelab.v1.PulseState
-	(HelpStatus)(0),       // 1: atelier.codelab.v1.HelpStatus
-	(*Codelab)(nil),       // 2: atelier.codelab.v1.Codelab
-	(*Step)(nil),          // 3: atelier.codelab.v1.Step
-	(*Attendee)(nil),      // 4: atelier.codelab.v1.Attendee
-	(*Pulse)(nil),         // 5: atelier.codelab.v1.Pulse
-	(*ChatMessage)(nil),   // 6: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil),   // 7: atelier.codelab.v1.HelpRequest
-	(*Pin)(nil),           // 8: atelier.codelab.v1.Pin
-	(*Pointer)(nil),       // 9: atelier.codelab.v1.Pointer
-	(*Feedback)(nil),      // 10: atelier.codelab.v1.Feedback
-	(*Comment)(nil),       // 11: atelier.codelab.v1.Comment
-	(*Thread)(nil),        // 12: atelier.codelab.v1.Thread
-	(*Quiz)(nil),          // 13: atelier.codelab.v1.Quiz
-	(*QuizAnswer)(nil),    // 14: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),      // 15: atelier.codelab.v1.Material
-	(*Submission)(nil),    // 16: atelier.codelab.v1.Submission
-	(*Upload)(nil),        // 17: atelier.codelab.v1.Upload
-	(*Ref)(nil),           // 18: atelier.codelab.v1.Ref
-	(*Conversation)(nil),  // 19: atelier.codelab.v1.Conversation
-	(*AIUsages)(nil),      // 20: atelier.codelab.v1.AIUsages
-	(*Figures)(nil),       // 21: atelier.codelab.v1.Figures
-	(*Claimants)(nil),     // 22: atelier.codelab.v1.Claimants
-	(*Workspace)(nil),     // 23: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil), // 24: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),      // 25: atelier.codelab.v1.Snapshot
-	(*usage.AIUsage)(nil), // 26: atelier.usage.v1.AIUsage
+	(Asking)(0),           // 0: atelier.codelab.v1.Asking
+	(PulseState)(0),       // 1: atelier.codelab.v1.PulseState
+	(HelpStatus)(0),       // 2: atelier.codelab.v1.HelpStatus
+	(PollKind)(0),         // 3: atelier.codelab.v1.PollKind
+	(PollState)(0),        // 4: atelier.codelab.v1.PollState
+	(QuestionState)(0),    // 5: atelier.codelab.v1.QuestionState
+	(*Codelab)(nil),       // 6: atelier.codelab.v1.Codelab
+	(*Step)(nil),          // 7: atelier.codelab.v1.Step
+	(*Attendee)(nil),      // 8: atelier.codelab.v1.Attendee
+	(*Pulse)(nil),         // 9: atelier.codelab.v1.Pulse
+	(*ChatMessage)(nil),   // 10: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),   // 11: atelier.codelab.v1.HelpRequest
+	(*Pin)(nil),           // 12: atelier.codelab.v1.Pin
+	(*Pointer)(nil),       // 13: atelier.codelab.v1.Pointer
+	(*Feedback)(nil),      // 14: atelier.codelab.v1.Feedback
+	(*Comment)(nil),       // 15: atelier.codelab.v1.Comment
+	(*Thread)(nil),        // 16: atelier.codelab.v1.Thread
+	(*Quiz)(nil),          // 17: atelier.codelab.v1.Quiz
+	(*Poll)(nil),          // 18: atelier.codelab.v1.Poll
+	(*PollWord)(nil),      // 19: atelier.codelab.v1.PollWord
+	(*PollVotes)(nil),     // 20: atelier.codelab.v1.PollVotes
+	(*PollSaid)(nil),      // 21: atelier.codelab.v1.PollSaid
+	(*Question)(nil),      // 22: atelier.codelab.v1.Question
+	(*QuestionVotes)(nil), // 23: atelier.codelab.v1.QuestionVotes
+	(*Timer)(nil),         // 24: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),     // 25: atelier.codelab.v1.Spotlight
+	(*QuizAnswer)(nil),    // 26: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),      // 27: atelier.codelab.v1.Material
+	(*Submission)(nil),    // 28: atelier.codelab.v1.Submission
+	(*Upload)(nil),        // 29: atelier.codelab.v1.Upload
+	(*Ref)(nil),           // 30: atelier.codelab.v1.Ref
+	(*Conversation)(nil),  // 31: atelier.codelab.v1.Conversation
+	(*AIUsages)(nil),      // 32: atelier.codelab.v1.AIUsages
+	(*Figures)(nil),       // 33: atelier.codelab.v1.Figures
+	(*Claimants)(nil),     // 34: atelier.codelab.v1.Claimants
+	(*Workspace)(nil),     // 35: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 36: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 37: atelier.codelab.v1.Snapshot
+	(*usage.AIUsage)(nil), // 38: atelier.usage.v1.AIUsage
 }
 var file_records_proto_depIdxs = []int32{
-	5,  // 0: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
-	0,  // 1: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
-	1,  // 2: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
-	11, // 3: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	26, // 4: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
-	24, // 5: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	2,  // 6: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
-	3,  // 7: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
-	4,  // 8: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
-	6,  // 9: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
-	7,  // 10: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
-	10, // 11: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
-	12, // 12: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
-	13, // 13: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
-	14, // 14: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	18, // 15: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
-	15, // 16: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
-	16, // 17: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
-	19, // 18: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
-	26, // 19: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
-	23, // 20: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
-	8,  // 21: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
-	9,  // 22: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
-	23, // [23:23] is the sub-list for method output_type
-	23, // [23:23] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	0,  // 0: atelier.codelab.v1.Codelab.questions:type_name -> atelier.codelab.v1.Asking
+	9,  // 1: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
+	1,  // 2: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
+	2,  // 3: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
+	15, // 4: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
+	3,  // 5: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
+	4,  // 6: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
+	19, // 7: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
+	18, // 8: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
+	21, // 9: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
+	5,  // 10: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
+	22, // 11: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
+	38, // 12: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
+	36, // 13: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	6,  // 14: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
+	7,  // 15: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
+	8,  // 16: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
+	10, // 17: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
+	11, // 18: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
+	14, // 19: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
+	16, // 20: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
+	17, // 21: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
+	26, // 22: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	30, // 23: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
+	27, // 24: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
+	28, // 25: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
+	31, // 26: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
+	38, // 27: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
+	35, // 28: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	12, // 29: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
+	13, // 30: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
+	20, // 31: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
+	23, // 32: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
+	24, // 33: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
+	25, // 34: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	35, // [35:35] is the sub-list for method output_type
+	35, // [35:35] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_records_proto_init() }
@@ -2849,8 +3946,8 @@ func file_records_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
-			NumEnums:      2,
-			NumMessages:   24,
+			NumEnums:      6,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

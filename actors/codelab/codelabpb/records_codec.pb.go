@@ -33,6 +33,8 @@ func (m *Codelab) EncodedSize() (n int) {
 	n += pbwire.SizeUint(16, uint64(m.ChatRetentionDays))
 	n += pbwire.SizeText(17, len(m.GuideSum))
 	n += pbwire.SizeBool(30, m.AiDisabled)
+	n += pbwire.SizeUint(31, uint64(m.Questions))
+	n += pbwire.SizeBool(32, m.QuestionsNamed)
 	return n + len(m.unknownFields)
 }
 
@@ -42,6 +44,8 @@ func (m *Codelab) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 32, m.QuestionsNamed)
+	at = pbwire.PutUint(b, at, 31, uint64(m.Questions))
 	at = pbwire.PutBool(b, at, 30, m.AiDisabled)
 	at = pbwire.PutText(b, at, 17, m.GuideSum)
 	at = pbwire.PutUint(b, at, 16, uint64(m.ChatRetentionDays))
@@ -107,6 +111,10 @@ func (m *Codelab) Decode(b []byte) error {
 			m.GuideSum = r.Bytes()
 		case 30:
 			m.AiDisabled = r.Bool()
+		case 31:
+			m.Questions = Asking(r.Uint())
+		case 32:
+			m.QuestionsNamed = r.Bool()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -138,6 +146,8 @@ func (m *Codelab) Clone() *Codelab {
 		ChatRetentionDays:  m.ChatRetentionDays,
 		GuideSum:           slices.Clone(m.GuideSum),
 		AiDisabled:         m.AiDisabled,
+		Questions:          m.Questions,
+		QuestionsNamed:     m.QuestionsNamed,
 		unknownFields:      slices.Clone(m.unknownFields),
 	}
 }
@@ -1018,6 +1028,618 @@ func (m *Quiz) Clone() *Quiz {
 }
 
 // EncodedSize implements pbwire.Message.
+func (m *Poll) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.Id))
+	n += pbwire.SizeUint(2, uint64(m.Kind))
+	n += pbwire.SizeText(3, len(m.Question))
+	for _, v := range m.Options {
+		n += pbwire.SizeGivenText(4, len(v))
+	}
+	n += pbwire.SizeBool(5, m.Anonymous)
+	n += pbwire.SizeText(6, len(m.StepId))
+	n += pbwire.SizePacked(7, m.Right)
+	n += pbwire.SizeUint(8, uint64(m.State))
+	n += pbwire.SizeBool(9, m.Shown)
+	n += pbwire.SizeUint(10, uint64(m.Round))
+	n += pbwire.SizeUint(11, uint64(m.OpenedAt))
+	n += pbwire.SizeUint(12, uint64(m.EndsAt))
+	n += pbwire.SizeUint(13, uint64(m.CreatedAt))
+	n += pbwire.SizeText(14, len(m.Secret))
+	n += pbwire.SizeUint(20, uint64(m.Votes))
+	n += pbwire.SizePacked(21, m.Counts)
+	for _, v := range m.Words {
+		n += pbwire.SizeGivenText(22, v.EncodedSize())
+	}
+	for _, v := range m.Texts {
+		n += pbwire.SizeGivenText(23, len(v))
+	}
+	n += pbwire.SizeBool(24, m.TooFew)
+	n += pbwire.SizeBool(25, m.Void)
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Poll) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 25, m.Void)
+	at = pbwire.PutBool(b, at, 24, m.TooFew)
+	for i := len(m.Texts) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 23, m.Texts[i])
+	}
+	for i := len(m.Words) - 1; i >= 0; i-- {
+		end := at
+		at = m.Words[i].WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 22, end)
+	}
+	at = pbwire.PutPacked(b, at, 21, m.Counts)
+	at = pbwire.PutUint(b, at, 20, uint64(m.Votes))
+	at = pbwire.PutText(b, at, 14, m.Secret)
+	at = pbwire.PutUint(b, at, 13, uint64(m.CreatedAt))
+	at = pbwire.PutUint(b, at, 12, uint64(m.EndsAt))
+	at = pbwire.PutUint(b, at, 11, uint64(m.OpenedAt))
+	at = pbwire.PutUint(b, at, 10, uint64(m.Round))
+	at = pbwire.PutBool(b, at, 9, m.Shown)
+	at = pbwire.PutUint(b, at, 8, uint64(m.State))
+	at = pbwire.PutPacked(b, at, 7, m.Right)
+	at = pbwire.PutText(b, at, 6, m.StepId)
+	at = pbwire.PutBool(b, at, 5, m.Anonymous)
+	for i := len(m.Options) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 4, m.Options[i])
+	}
+	at = pbwire.PutText(b, at, 3, m.Question)
+	at = pbwire.PutUint(b, at, 2, uint64(m.Kind))
+	at = pbwire.PutText(b, at, 1, m.Id)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Poll) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Id = r.Text()
+		case 2:
+			m.Kind = PollKind(r.Uint())
+		case 3:
+			m.Question = r.Text()
+		case 4:
+			m.Options = append(m.Options, r.Text())
+		case 5:
+			m.Anonymous = r.Bool()
+		case 6:
+			m.StepId = r.Text()
+		case 7:
+			m.Right = pbwire.ReadPacked(r, m.Right)
+		case 8:
+			m.State = PollState(r.Uint())
+		case 9:
+			m.Shown = r.Bool()
+		case 10:
+			m.Round = int32(r.Uint())
+		case 11:
+			m.OpenedAt = int64(r.Uint())
+		case 12:
+			m.EndsAt = int64(r.Uint())
+		case 13:
+			m.CreatedAt = int64(r.Uint())
+		case 14:
+			m.Secret = r.Text()
+		case 20:
+			m.Votes = int32(r.Uint())
+		case 21:
+			m.Counts = pbwire.ReadPacked(r, m.Counts)
+		case 22:
+			v := &PollWord{}
+			r.Inner(v)
+			m.Words = append(m.Words, v)
+		case 23:
+			m.Texts = append(m.Texts, r.Text())
+		case 24:
+			m.TooFew = r.Bool()
+		case 25:
+			m.Void = r.Bool()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Poll) Clone() *Poll {
+	if m == nil {
+		return nil
+	}
+	return &Poll{
+		Id:            m.Id,
+		Kind:          m.Kind,
+		Question:      m.Question,
+		Options:       slices.Clone(m.Options),
+		Anonymous:     m.Anonymous,
+		StepId:        m.StepId,
+		Right:         slices.Clone(m.Right),
+		State:         m.State,
+		Shown:         m.Shown,
+		Round:         m.Round,
+		OpenedAt:      m.OpenedAt,
+		EndsAt:        m.EndsAt,
+		CreatedAt:     m.CreatedAt,
+		Secret:        m.Secret,
+		Votes:         m.Votes,
+		Counts:        slices.Clone(m.Counts),
+		Words:         pbwire.CloneAll(m.Words),
+		Texts:         slices.Clone(m.Texts),
+		TooFew:        m.TooFew,
+		Void:          m.Void,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *PollWord) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.Word))
+	n += pbwire.SizeUint(2, uint64(m.Votes))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *PollWord) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 2, uint64(m.Votes))
+	at = pbwire.PutText(b, at, 1, m.Word)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *PollWord) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Word = r.Text()
+		case 2:
+			m.Votes = int32(r.Uint())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *PollWord) Clone() *PollWord {
+	if m == nil {
+		return nil
+	}
+	return &PollWord{
+		Word:          m.Word,
+		Votes:         m.Votes,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *PollVotes) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	if m.Poll != nil {
+		n += pbwire.SizeGivenText(1, m.Poll.EncodedSize())
+	}
+	n += pbwire.SizePacked(2, m.Marks)
+	for _, v := range m.Said {
+		n += pbwire.SizeGivenText(3, v.EncodedSize())
+	}
+	for _, v := range m.Ballots {
+		n += pbwire.SizeGivenText(4, len(v))
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *PollVotes) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Ballots) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 4, m.Ballots[i])
+	}
+	for i := len(m.Said) - 1; i >= 0; i-- {
+		end := at
+		at = m.Said[i].WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 3, end)
+	}
+	at = pbwire.PutPacked(b, at, 2, m.Marks)
+	if m.Poll != nil {
+		end := at
+		at = m.Poll.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 1, end)
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *PollVotes) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			if m.Poll == nil {
+				m.Poll = &Poll{}
+			}
+			r.Inner(m.Poll)
+		case 2:
+			m.Marks = pbwire.ReadPacked(r, m.Marks)
+		case 3:
+			v := &PollSaid{}
+			r.Inner(v)
+			m.Said = append(m.Said, v)
+		case 4:
+			m.Ballots = append(m.Ballots, r.Bytes())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *PollVotes) Clone() *PollVotes {
+	if m == nil {
+		return nil
+	}
+	return &PollVotes{
+		Poll:          m.Poll.Clone(),
+		Marks:         slices.Clone(m.Marks),
+		Said:          pbwire.CloneAll(m.Said),
+		Ballots:       pbwire.CloneBytes(m.Ballots),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *PollSaid) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	for _, v := range m.Words {
+		n += pbwire.SizeGivenText(1, len(v))
+	}
+	n += pbwire.SizeText(2, len(m.Text))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *PollSaid) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.Text)
+	for i := len(m.Words) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 1, m.Words[i])
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *PollSaid) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Words = append(m.Words, r.Text())
+		case 2:
+			m.Text = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *PollSaid) Clone() *PollSaid {
+	if m == nil {
+		return nil
+	}
+	return &PollSaid{
+		Words:         slices.Clone(m.Words),
+		Text:          m.Text,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Question) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.Id))
+	n += pbwire.SizeText(2, len(m.Text))
+	n += pbwire.SizeText(3, len(m.AuthorId))
+	n += pbwire.SizeText(4, len(m.AuthorName))
+	n += pbwire.SizeBool(5, m.Anonymous)
+	n += pbwire.SizeText(6, len(m.StepId))
+	n += pbwire.SizeUint(7, uint64(m.State))
+	n += pbwire.SizeText(8, len(m.Answer))
+	n += pbwire.SizeText(9, len(m.AnsweredBy))
+	n += pbwire.SizeText(10, len(m.Leader))
+	n += pbwire.SizeUint(11, uint64(m.CreatedAt))
+	n += pbwire.SizeUint(12, uint64(m.Votes))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Question) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 12, uint64(m.Votes))
+	at = pbwire.PutUint(b, at, 11, uint64(m.CreatedAt))
+	at = pbwire.PutText(b, at, 10, m.Leader)
+	at = pbwire.PutText(b, at, 9, m.AnsweredBy)
+	at = pbwire.PutText(b, at, 8, m.Answer)
+	at = pbwire.PutUint(b, at, 7, uint64(m.State))
+	at = pbwire.PutText(b, at, 6, m.StepId)
+	at = pbwire.PutBool(b, at, 5, m.Anonymous)
+	at = pbwire.PutText(b, at, 4, m.AuthorName)
+	at = pbwire.PutText(b, at, 3, m.AuthorId)
+	at = pbwire.PutText(b, at, 2, m.Text)
+	at = pbwire.PutText(b, at, 1, m.Id)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Question) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Id = r.Text()
+		case 2:
+			m.Text = r.Text()
+		case 3:
+			m.AuthorId = r.Text()
+		case 4:
+			m.AuthorName = r.Text()
+		case 5:
+			m.Anonymous = r.Bool()
+		case 6:
+			m.StepId = r.Text()
+		case 7:
+			m.State = QuestionState(r.Uint())
+		case 8:
+			m.Answer = r.Text()
+		case 9:
+			m.AnsweredBy = r.Text()
+		case 10:
+			m.Leader = r.Text()
+		case 11:
+			m.CreatedAt = int64(r.Uint())
+		case 12:
+			m.Votes = int32(r.Uint())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Question) Clone() *Question {
+	if m == nil {
+		return nil
+	}
+	return &Question{
+		Id:            m.Id,
+		Text:          m.Text,
+		AuthorId:      m.AuthorId,
+		AuthorName:    m.AuthorName,
+		Anonymous:     m.Anonymous,
+		StepId:        m.StepId,
+		State:         m.State,
+		Answer:        m.Answer,
+		AnsweredBy:    m.AnsweredBy,
+		Leader:        m.Leader,
+		CreatedAt:     m.CreatedAt,
+		Votes:         m.Votes,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *QuestionVotes) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	if m.Question != nil {
+		n += pbwire.SizeGivenText(1, m.Question.EncodedSize())
+	}
+	n += pbwire.SizeText(2, len(m.Voters))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *QuestionVotes) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.Voters)
+	if m.Question != nil {
+		end := at
+		at = m.Question.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 1, end)
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *QuestionVotes) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			if m.Question == nil {
+				m.Question = &Question{}
+			}
+			r.Inner(m.Question)
+		case 2:
+			m.Voters = r.Bytes()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *QuestionVotes) Clone() *QuestionVotes {
+	if m == nil {
+		return nil
+	}
+	return &QuestionVotes{
+		Question:      m.Question.Clone(),
+		Voters:        slices.Clone(m.Voters),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Timer) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeUint(1, uint64(m.EndsAt))
+	n += pbwire.SizeText(2, len(m.Label))
+	n += pbwire.SizeBool(3, m.Break)
+	n += pbwire.SizeText(4, len(m.By))
+	n += pbwire.SizeText(5, len(m.Leader))
+	n += pbwire.SizeUint(6, uint64(m.TotalSeconds))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Timer) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 6, uint64(m.TotalSeconds))
+	at = pbwire.PutText(b, at, 5, m.Leader)
+	at = pbwire.PutText(b, at, 4, m.By)
+	at = pbwire.PutBool(b, at, 3, m.Break)
+	at = pbwire.PutText(b, at, 2, m.Label)
+	at = pbwire.PutUint(b, at, 1, uint64(m.EndsAt))
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Timer) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.EndsAt = int64(r.Uint())
+		case 2:
+			m.Label = r.Text()
+		case 3:
+			m.Break = r.Bool()
+		case 4:
+			m.By = r.Text()
+		case 5:
+			m.Leader = r.Text()
+		case 6:
+			m.TotalSeconds = int32(r.Uint())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Timer) Clone() *Timer {
+	if m == nil {
+		return nil
+	}
+	return &Timer{
+		EndsAt:        m.EndsAt,
+		Label:         m.Label,
+		Break:         m.Break,
+		By:            m.By,
+		Leader:        m.Leader,
+		TotalSeconds:  m.TotalSeconds,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Spotlight) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.Kind))
+	n += pbwire.SizeText(2, len(m.Id))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Spotlight) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.Id)
+	at = pbwire.PutText(b, at, 1, m.Kind)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Spotlight) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Kind = r.Text()
+		case 2:
+			m.Id = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Spotlight) Clone() *Spotlight {
+	if m == nil {
+		return nil
+	}
+	return &Spotlight{
+		Kind:          m.Kind,
+		Id:            m.Id,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
 func (m *QuizAnswer) EncodedSize() (n int) {
 	if m == nil {
 		return 0
@@ -1797,6 +2419,21 @@ func (m *Snapshot) EncodedSize() (n int) {
 		n += pbwire.SizeGivenText(43, m.Pointer.EncodedSize())
 	}
 	n += pbwire.SizeUint(44, uint64(m.UpdatedAt))
+	for _, v := range m.Polls {
+		n += pbwire.SizeGivenText(45, v.EncodedSize())
+	}
+	for _, v := range m.Questions {
+		n += pbwire.SizeGivenText(46, v.EncodedSize())
+	}
+	if m.Timer != nil {
+		n += pbwire.SizeGivenText(47, m.Timer.EncodedSize())
+	}
+	if m.Spotlight != nil {
+		n += pbwire.SizeGivenText(48, m.Spotlight.EncodedSize())
+	}
+	for _, v := range m.Stopped {
+		n += pbwire.SizeGivenText(49, len(v))
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -1806,6 +2443,29 @@ func (m *Snapshot) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Stopped) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 49, m.Stopped[i])
+	}
+	if m.Spotlight != nil {
+		end := at
+		at = m.Spotlight.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 48, end)
+	}
+	if m.Timer != nil {
+		end := at
+		at = m.Timer.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 47, end)
+	}
+	for i := len(m.Questions) - 1; i >= 0; i-- {
+		end := at
+		at = m.Questions[i].WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 46, end)
+	}
+	for i := len(m.Polls) - 1; i >= 0; i-- {
+		end := at
+		at = m.Polls[i].WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 45, end)
+	}
 	at = pbwire.PutUint(b, at, 44, uint64(m.UpdatedAt))
 	if m.Pointer != nil {
 		end := at
@@ -1986,6 +2646,26 @@ func (m *Snapshot) Decode(b []byte) error {
 			r.Inner(m.Pointer)
 		case 44:
 			m.UpdatedAt = int64(r.Uint())
+		case 45:
+			v := &PollVotes{}
+			r.Inner(v)
+			m.Polls = append(m.Polls, v)
+		case 46:
+			v := &QuestionVotes{}
+			r.Inner(v)
+			m.Questions = append(m.Questions, v)
+		case 47:
+			if m.Timer == nil {
+				m.Timer = &Timer{}
+			}
+			r.Inner(m.Timer)
+		case 48:
+			if m.Spotlight == nil {
+				m.Spotlight = &Spotlight{}
+			}
+			r.Inner(m.Spotlight)
+		case 49:
+			m.Stopped = append(m.Stopped, r.Text())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -2021,6 +2701,11 @@ func (m *Snapshot) Clone() *Snapshot {
 		Pin:            m.Pin.Clone(),
 		Pointer:        m.Pointer.Clone(),
 		UpdatedAt:      m.UpdatedAt,
+		Polls:          pbwire.CloneAll(m.Polls),
+		Questions:      pbwire.CloneAll(m.Questions),
+		Timer:          m.Timer.Clone(),
+		Spotlight:      m.Spotlight.Clone(),
+		Stopped:        slices.Clone(m.Stopped),
 		unknownFields:  slices.Clone(m.unknownFields),
 	}
 }

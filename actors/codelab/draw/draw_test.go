@@ -33,7 +33,9 @@ func TestEveryCommandIsDrawn(t *testing.T) {
 	}
 }
 
-func newState() *codelab.State { return codelab.New("lab", codelab.Rules{}, naming.NewIDs("lab")) }
+func newState() *codelab.State {
+	return codelab.New("lab", codelab.Rules{BallotKey: func(string) []byte { return make([]byte, 32) }}, naming.NewIDs("lab"))
+}
 
 func encoded(t *testing.T, s *codelab.State) []byte {
 	t.Helper()
@@ -49,7 +51,7 @@ func encoded(t *testing.T, s *codelab.State) []byte {
 func TestAnyWords(t *testing.T) {
 	drawn := map[string]bool{}
 	for seed := range uint64(400) {
-		s := &Source{Rand: rand.New(rand.NewPCG(seed, 0)), Name: "draw"}
+		s := &Source{Rand: rand.New(rand.NewPCG(seed, 0)), Name: "draw", Secret: "secret"}
 		if seed%2 == 0 {
 			s.Uploads, s.Sums = []string{files.NewName(files.Images, "png"), files.NewName(files.Materials, "pdf")}, [][]byte{make([]byte, 32)}
 		}

@@ -30,7 +30,9 @@ type Source struct {
 	Uploads []string
 	// Sums are contents that submissions hand in; without any they are links.
 	Sums [][]byte
-	made int
+	// Secret is that under which the ballots of anonymous polls are sealed.
+	Secret string
+	made   int
 }
 
 // Mark returns a text that is found nowhere else.
@@ -188,7 +190,7 @@ var Words = map[string]Word{
 	},
 	"Update": func(s *Source, _ *codelab.View) codelab.Command {
 		guide := s.mention("guide")
-		return Lead(codelab.Update{Title: proto.String(s.Mark("title")), GuideMarkdown: &guide, QuizEnabled: proto.Bool(s.coin())})
+		return Lead(codelab.Update{Title: proto.String(s.Mark("title")), GuideMarkdown: &guide, QuizEnabled: proto.Bool(s.coin()), Questions: pb.Asking(s.Rand.IntN(3)).Enum()})
 	},
 	"ReplaceSteps": func(s *Source, v *codelab.View) codelab.Command {
 		steps := slices.Clone(v.Steps)
@@ -216,6 +218,108 @@ var Words = map[string]Word{
 	"Point": func(s *Source, _ *codelab.View) codelab.Command {
 		step := s.step()
 		return Lead(codelab.Point{StepNumber: &step, Hints: s.coin()})
+	},
+	"CreatePoll": func(s *Source, v *codelab.View) codelab.Command {
+		kind := pb.PollKind(1 + s.Rand.IntN(5))
+		p := &pb.Poll{Kind: kind, Question: s.Mark("poll"), Anonymous: s.coin()}
+		if kind <= pb.PollKind_POLL_KIND_SCALE {
+			p.Options = []string{"a", "b"}
+		}
+		return Lead(codelab.CreatePoll{Poll: p})
+	},
+	"UpdatePoll": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.UpdatePoll{PollID: s.poll(v).GetId(), Question: proto.String(s.Mark("poll"))})
+	},
+	"OpenPoll": func(s *Source, v *codelab.View) codelab.Command {
+		body := codelab.OpenPoll{PollID: s.poll(v).GetId(), Secret: s.Secret}
+		if s.coin() {
+			body.Seconds = proto.Int32(5)
+		}
+		return Lead(body)
+	},
+	"ClosePoll": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.ClosePoll{PollID: s.poll(v).GetId()})
+	},
+	"CloseDuePoll": func(*Source, *codelab.View) codelab.Command {
+		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.CloseDuePoll{}}
+	},
+	"ShowPoll": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.ShowPoll{PollID: s.poll(v).GetId(), Shown: s.coin()})
+	},
+	"ResetPoll": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.ResetPoll{PollID: s.poll(v).GetId()})
+	},
+	"DeletePoll": func(s *Source, v *codelab.View) codelab.Command {
+		if s.Rand.IntN(4) > 0 {
+			return codelab.Command{}
+		}
+		return Lead(codelab.DeletePoll{PollID: s.poll(v).GetId()})
+	},
+	"Vote": func(s *Source, v *codelab.View) codelab.Command {
+		p := s.poll(v)
+		if open := v.OpenPoll(); open != nil {
+			p = open.Poll
+		}
+		body := codelab.Vote{PollID: p.GetId(), Round: p.GetRound()}
+		switch p.GetKind() {
+		case pb.PollKind_POLL_KIND_SCALE:
+			body.Scale = proto.Int32(int32(1 + s.Rand.IntN(5)))
+		case pb.PollKind_POLL_KIND_WORDS:
+			body.Words = []string{"same", s.Mark("word")}
+		case pb.PollKind_POLL_KIND_TEXT:
+			body.Text = proto.String(s.Mark("text"))
+		default:
+			body.Choice = []int32{int32(s.Rand.IntN(2))}
+		}
+		return as(One(s, v.Attendees), body)
+	},
+	"Unvote": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.Unvote{PollID: s.poll(v).GetId()})
+	},
+	"AskQuestion": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.AskQuestion{Text: s.Mark("asked"), Anonymous: s.coin()})
+	},
+	"TakeQuestion": func(s *Source, v *codelab.View) codelab.Command {
+		if s.coin() {
+			return Lead(codelab.TakeQuestion{ChatID: One(s, v.Chat).GetId()})
+		}
+		return Lead(codelab.TakeQuestion{HelpID: One(s, v.Help).GetId(), Text: s.Mark("taken")})
+	},
+	"ChangeQuestion": func(s *Source, v *codelab.View) codelab.Command {
+		body := codelab.ChangeQuestion{QuestionID: s.question(v)}
+		if s.coin() {
+			body.Answer = proto.String(s.Mark("answer"))
+		} else {
+			body.State = pb.QuestionState(s.Rand.IntN(4)).Enum()
+		}
+		return Lead(body)
+	},
+	"DeleteQuestion": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.DeleteQuestion{QuestionID: s.question(v)})
+	},
+	"VoteQuestion": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.VoteQuestion{QuestionID: s.question(v), Withdrawn: s.Rand.IntN(4) == 0})
+	},
+	"MergeQuestion": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.MergeQuestion{QuestionID: s.question(v), Into: s.question(v)})
+	},
+	"StopAsker": func(s *Source, v *codelab.View) codelab.Command {
+		return Lead(codelab.StopAsker{QuestionID: s.question(v)})
+	},
+	"SetTimer": func(s *Source, _ *codelab.View) codelab.Command {
+		if s.coin() {
+			return Lead(codelab.SetTimer{})
+		}
+		return Lead(codelab.SetTimer{Seconds: proto.Int32(int32(5 + s.Rand.IntN(100))), Label: s.Mark("timer"), Break: s.coin()})
+	},
+	"SetSpotlight": func(s *Source, v *codelab.View) codelab.Command {
+		switch s.Rand.IntN(3) {
+		case 0:
+			return Lead(codelab.SetSpotlight{Kind: codelab.SpotlightPoll, ID: s.poll(v).GetId()})
+		case 1:
+			return Lead(codelab.SetSpotlight{Kind: codelab.SpotlightQuestion, ID: s.question(v)})
+		}
+		return Lead(codelab.SetSpotlight{Kind: codelab.SpotlightTimer})
 	},
 	"CreateWorkspace": func(s *Source, _ *codelab.View) codelab.Command {
 		heads := []*pb.WorkspaceHead{{Name: "main", Tree: s.Mark("tree")}}
@@ -274,6 +378,22 @@ func (s *Source) mention(text string) string {
 		text += " ![](" + files.Folder + name + ")"
 	}
 	return text
+}
+
+// poll draws a poll; nil of none.
+func (s *Source) poll(v *codelab.View) *pb.Poll {
+	if len(v.Polls) == 0 {
+		return nil
+	}
+	return v.Polls[s.Rand.IntN(len(v.Polls))].Poll
+}
+
+// question draws the id of a question; "" of none.
+func (s *Source) question(v *codelab.View) string {
+	if len(v.Questions) == 0 {
+		return ""
+	}
+	return v.Questions[s.Rand.IntN(len(v.Questions))].Id
 }
 
 func (s *Source) coin() bool { return s.Rand.IntN(2) == 0 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,38 +14,55 @@ import (
 	"atelier/persistence/shares"
 )
 
-// shareMessage is what nodes tell each other of the shares of token keys,
-// sealed under the cluster's secret.
-type shareMessage struct {
-	// All asks for the shares of the node. Else Shares are to be kept.
-	All    bool           `json:"all,omitempty"`
-	Shares []shares.Share `json:"shares,omitempty"`
+// Exchange brings secrets that lie in no database, where they would outlive their
+// destruction, to all nodes: the shares of token keys, since any node must serve any
+// token, and the secrets of anonymous polls. What nodes tell each other is sealed under
+// the cluster's secret.
+type Exchange[S any] struct {
+	node    *Node
+	aead    cipher.AEAD
+	subject string // where nodes serve them
+	what    string // in errors
+	kept    Kept[S]
+	stop    func()
 }
 
-// shareSubject is where nodes serve them.
-const shareSubject = "shares"
-
-// ShareExchange brings the shares of token keys to all nodes: any node must
-// serve any token. A share lies in no database, where it would outlive its
-// destruction.
-type ShareExchange struct {
-	node  *Node
-	aead  cipher.AEAD
-	store *shares.Store // set before anybody is served
-	stop  func()
+// Kept is where a node keeps its secrets.
+type Kept[S any] interface {
+	// Take keeps one of another node; it is on the disk when Take returns.
+	Take(S) error
+	// All returns those in use.
+	All() ([]S, error)
 }
 
-func NewShareExchange(n *Node, secret string) (*ShareExchange, error) {
-	key := sha256.Sum256([]byte("atelier shares between nodes\x00" + secret))
+// exchanged is a message between nodes: it asks for all that the node keeps, or says
+// which to keep.
+type exchanged[S any] struct {
+	All    bool `json:"all,omitempty"`
+	Shares []S  `json:"shares,omitempty"`
+}
+
+// NewShareExchange is that of the shares of token keys.
+func NewShareExchange(n *Node, secret string) (*Exchange[shares.Share], error) {
+	return newExchange[shares.Share](n, secret, "shares", "shares of token keys")
+}
+
+// NewBallotExchange is that of the secrets of anonymous polls.
+func NewBallotExchange(n *Node, secret string) (*Exchange[shares.Ballot], error) {
+	return newExchange[shares.Ballot](n, secret, "ballots", "secrets of polls")
+}
+
+func newExchange[S any](n *Node, secret, subject, what string) (*Exchange[S], error) {
+	key := sha256.Sum256([]byte("atelier " + subject + " between nodes\x00" + secret))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
 		return nil, err
 	}
 	aead, err := cipher.NewGCM(block)
-	return &ShareExchange{node: n, aead: aead}, err
+	return &Exchange[S]{node: n, aead: aead, subject: subject, what: what}, err
 }
 
-func (x *ShareExchange) seal(m shareMessage) []byte {
+func (x *Exchange[S]) seal(m exchanged[S]) []byte {
 	plain, _ := json.Marshal(m) // of texts and bytes
 	defer clear(plain)
 	nonce := make([]byte, x.aead.NonceSize(), x.aead.NonceSize()+len(plain)+x.aead.Overhead())
@@ -54,26 +70,26 @@ func (x *ShareExchange) seal(m shareMessage) []byte {
 	return x.aead.Seal(nonce, nonce, plain, nil)
 }
 
-func (x *ShareExchange) open(b []byte) (m shareMessage, err error) {
+func (x *Exchange[S]) open(b []byte) (m exchanged[S], err error) {
 	if len(b) < x.aead.NonceSize() {
-		return m, errors.New("a message about shares is cut off")
+		return m, fmt.Errorf("a message about %s is cut off", x.what)
 	}
 	plain, err := x.aead.Open(nil, b[:x.aead.NonceSize()], b[x.aead.NonceSize():], nil)
 	if err != nil {
-		return m, errors.New("a message about shares is not from a node of this cluster")
+		return m, fmt.Errorf("a message about %s is not from a node of this cluster", x.what)
 	}
 	defer clear(plain)
 	return m, json.Unmarshal(plain, &m)
 }
 
 // Begin serves the other nodes, and fetches what this one lacks.
-func (x *ShareExchange) Begin(store *shares.Store) (err error) {
-	x.store = store
-	x.stop, err = x.node.Bus.Serve(shareSubject, func(from string, data []byte, answer func([]byte)) {
+func (x *Exchange[S]) Begin(kept Kept[S]) (err error) {
+	x.kept = kept
+	x.stop, err = x.node.Bus.Serve(x.subject, func(from string, data []byte, answer func([]byte)) {
 		go func() { // it waits for the disk
 			m, err := x.serve(data)
 			if err != nil {
-				x.node.log.Error("shares of token keys for another node", "from", from, "error", err)
+				x.node.log.Error(x.what+" for another node", "from", from, "error", err)
 				return // and the other node asks again
 			}
 			answer(x.seal(m))
@@ -82,51 +98,45 @@ func (x *ShareExchange) Begin(store *shares.Store) (err error) {
 	if err != nil {
 		return err
 	}
-	return x.fetch()
+	return x.everywhere(fetchTime, exchanged[S]{All: true}, func(m exchanged[S]) error { return x.keep(m.Shares) })
 }
 
-func (x *ShareExchange) serve(data []byte) (m shareMessage, err error) {
+func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 	in, err := x.open(data)
 	if err != nil {
 		return m, err
 	}
 	if in.All {
-		m.Shares, err = x.store.All()
+		m.Shares, err = x.kept.All()
 		return m, err
 	}
 	return m, x.keep(in.Shares)
 }
 
-func (x *ShareExchange) keep(all []shares.Share) error {
-	for i := range all {
-		if err := x.store.Take(all[i]); err != nil {
+func (x *Exchange[S]) keep(all []S) error {
+	for _, s := range all {
+		if err := x.kept.Take(s); err != nil {
 			return err
 		}
-		clear(all[i].Secret)
 	}
 	return nil
 }
 
 const (
-	// fetchTime bounds how long a start waits for the shares of other nodes,
-	// spreadTime how long the first token under a new share waits for them.
+	// fetchTime bounds how long a start waits for the secrets of other nodes,
+	// spreadTime how long the first use of a new one waits for them.
 	fetchTime, spreadTime = 30 * time.Second, 5 * time.Second
 	askTime               = time.Second
 )
 
-// fetch asks every living node for its shares.
-func (x *ShareExchange) fetch() error {
-	return x.everywhere(fetchTime, shareMessage{All: true}, func(m shareMessage) error { return x.keep(m.Shares) })
-}
-
-// Spread brings a share that this node has made to all that live. Nothing is
-// sealed under it before.
-func (x *ShareExchange) Spread(s shares.Share) error {
-	return x.everywhere(spreadTime, shareMessage{Shares: []shares.Share{s}}, func(shareMessage) error { return nil })
+// Spread brings a secret that this node has made to all that live. Nothing is sealed
+// under it before.
+func (x *Exchange[S]) Spread(s S) error {
+	return x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(exchanged[S]) error { return nil })
 }
 
 // everywhere asks each living node until it has answered, or lives no more.
-func (x *ShareExchange) everywhere(limit time.Duration, m shareMessage, take func(shareMessage) error) error {
+func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(exchanged[S]) error) error {
 	var done []string
 	for until := time.Now().Add(limit); ; {
 		members, err := x.node.Store.Members()
@@ -152,28 +162,28 @@ func (x *ShareExchange) everywhere(limit time.Duration, m shareMessage, take fun
 			return nil
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%w: node %s, which is alive, does not answer about the shares of token keys", durable.ErrUnavailable, missing)
+			return fmt.Errorf("%w: node %s, which is alive, does not answer about the %s", durable.ErrUnavailable, missing, x.what)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 }
 
-func (x *ShareExchange) ask(node string, m shareMessage) (shareMessage, error) {
+func (x *Exchange[S]) ask(node string, m exchanged[S]) (exchanged[S], error) {
 	type outcome struct {
 		data []byte
 		err  error
 	}
 	got := make(chan outcome, 1)
-	x.node.Bus.Request(node, shareSubject, x.seal(m), askTime, func(data []byte, err error) { got <- outcome{data, err} })
+	x.node.Bus.Request(node, x.subject, x.seal(m), askTime, func(data []byte, err error) { got <- outcome{data, err} })
 	o := <-got
 	if o.err != nil {
-		return shareMessage{}, o.err
+		return exchanged[S]{}, o.err
 	}
 	return x.open(o.data)
 }
 
 // End serves no more.
-func (x *ShareExchange) End() {
+func (x *Exchange[S]) End() {
 	if x != nil && x.stop != nil {
 		x.stop()
 	}

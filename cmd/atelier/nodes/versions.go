@@ -17,7 +17,9 @@ import (
 //
 // 3: messages are sealed. It leaves 2 out, so that nodes of version 1, whose
 // messages cannot be read, are refused.
-const Protocol = 3
+// 5: nodes ask each other for the secrets of polls. It leaves 4 out, since a node that
+// does not answer would keep others from starting.
+const Protocol = 5
 
 // Beside says next to which nodes this server may run.
 func Beside(cfg config.Config, version int) func([]durable.Member) error {

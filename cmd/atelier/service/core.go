@@ -45,6 +45,7 @@ type Core struct {
 	files        *files.Register
 	code         *trees.Store
 	node         *nodes.Node // nil when this server stands alone
+	ballots      ballots
 }
 
 // Hooks are told what happens below. nil hooks are not called.
@@ -105,12 +106,17 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if c.people, err = durable.NewHost(c.system, c.store, people.Kind(c.audit, cfg.Admin.ID), forever); err != nil {
 		return nil, err
 	}
+	if c.ballots, err = c.openBallots(); err != nil {
+		return nil, err
+	}
 	c.workshops, err = codelab.NewWorkshops(codelab.Config{
 		System: c.system, Journal: c.store, List: c.list, Files: c.files,
 		Rules: codelab.Rules{
 			AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows, FileGrace: cfg.Files.Grace.Std(),
+			BallotKey: c.ballots.Key,
 		},
-		Frames: messages.Frames{}, Epoch: c.store.StreamID(),
+		Ballots: c.ballots,
+		Frames:  messages.Frames{}, Epoch: c.store.StreamID(),
 		Room:    room.Limits{Frames: cfg.Live.ReplayEvents, Bytes: cfg.Live.ReplayMiB << 20},
 		Durable: actors, Removed: hooks.Removed, Forgotten: hooks.Forgotten, Announce: hooks.Announce, Signal: hooks.Signal,
 		Sweep: !opts.RecoverDamaged, Logger: log,
@@ -163,6 +169,7 @@ func (c *Core) Close(ctx context.Context) error {
 	if c.settings != nil {
 		errs = append(errs, c.settings.Close(ctx))
 	}
+	c.ballots.close()
 	if c.code != nil {
 		errs = append(errs, c.code.Close())
 	}

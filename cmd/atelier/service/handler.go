@@ -23,7 +23,7 @@ import (
 type vaults struct {
 	production, sandbox *token.Vault
 	shares              *shares.Store
-	exchange            *nodes.ShareExchange // nil when this server stands alone
+	exchange            *nodes.Exchange[shares.Share] // nil when this server stands alone
 }
 
 func (c *Core) openVaults() (v vaults, err error) {

@@ -277,6 +277,7 @@ func (s *Service) openAPI() error {
 func (s *Service) work() error {
 	ctx := s.ending
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
+	s.background.Go(func() { s.core.workshops.SweepBallots(ctx, time.Minute) })
 	if !s.opts.RecoverDamaged {
 		every := sweepEvery(s.cfg.Files.Grace.Std())
 		s.background.Go(func() { s.core.files.SweepEvery(ctx, clock.System, every, s.log) })

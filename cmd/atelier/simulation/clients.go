@@ -28,7 +28,7 @@ type client struct {
 }
 
 func newClient(w *world, name string, r *rand.Rand) *client {
-	return &client{Source: &draw.Source{Rand: r, Name: name}, w: w, number: w.tabs.next()}
+	return &client{Source: &draw.Source{Rand: r, Name: name, Secret: "secret"}, w: w, number: w.tabs.next()}
 }
 
 // run acts until a time, or the end of the run.

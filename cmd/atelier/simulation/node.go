@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -127,7 +128,7 @@ func (n *node) start() error {
 	s.files = w.newRegister(s)
 	s.labs, err = codelab.NewWorkshops(codelab.Config{
 		System: s.system, Journal: shared, List: s.list, Frames: frames, Epoch: store.StreamID(), Files: s.files,
-		Rules:     codelab.Rules{FileGrace: fileGrace},
+		Rules:     codelab.Rules{FileGrace: fileGrace, BallotKey: ballotKey},
 		Room:      room.Limits{Frames: keptFrames},
 		Durable:   cluster,
 		Sweep:     true,
@@ -163,6 +164,12 @@ func (s *server) unreadable(which string, err error) {
 	if !isOne(err, expected) {
 		s.n.w.model.fail(which, "node %s: %v", s.n.name, err)
 	}
+}
+
+// ballotKey is the secret of anonymous polls: every node has it.
+func ballotKey(id string) []byte {
+	key := sha256.Sum256([]byte(id))
+	return key[:]
 }
 
 // slowFrames takes a moment now and then, so that others can act in the middle of a

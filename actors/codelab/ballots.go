@@ -1,0 +1,293 @@
+package codelab
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"math/big"
+	"slices"
+	"strings"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// What makes a poll anonymous (transport/rest/RULES.md, "Polls"). A vote must be on disk
+// before it is acknowledged, and nobody may vote twice, so the event of a vote names the
+// voter and holds the ballot, sealed under a secret of this round. The secret lies in
+// files of its own on each node, in no database and no backup. Nobody sees a ballot
+// while the poll is open. Closing it writes the result in one event; then the ballots
+// are erased from the log like what is personal, and the secret is destroyed. An old
+// copy of the log says who voted, not what.
+//
+// So that nothing else tells, all ballots of a poll have the same length, snapshots
+// hold them apart from the voters, texts are in random order, and a result of too few
+// is not written down at all.
+
+// BallotKeys keeps the secrets of anonymous polls.
+type BallotKeys interface {
+	// Make makes a secret, which every living node has on its disk when Make returns.
+	// Its id begins with that of the codelab.
+	Make(codelab string) (id string, err error)
+	// Destroy removes a secret from this node for good.
+	Destroy(id string)
+	// Old are the secrets here that were made so long ago that the command that was to
+	// use them is done.
+	Old() (ids []string)
+}
+
+// ballotKey is the secret with this id; nil when it is not there.
+func (r *Rules) ballotKey(id string) []byte {
+	if r.BallotKey == nil || id == "" {
+		return nil
+	}
+	return r.BallotKey(id)
+}
+
+// Bounds of what a poll keeps: votes beyond the first five show a result, and ballots
+// take at most so many bytes.
+const (
+	fewestVotes = 5
+	maxBallots  = 64 << 20
+)
+
+// hidden is what a node that has the secret knows of the ballots of an open poll, to
+// keep it within its bounds. It is in no view and no snapshot.
+type hidden struct {
+	texts int // bytes
+	words map[string]bool
+}
+
+// ballotSize is the length of a ballot before it is sealed: that of the longest.
+func ballotSize(kind pb.PollKind) int {
+	const widest = 4 // bytes of a code point
+	switch kind {
+	case pollWords:
+		return maxVoteWords * (2 + widest*maxVoteWord)
+	case pollText:
+		return 2 + widest*maxVoteText
+	}
+	return 2
+}
+
+// plainBallot writes a vote, padded to the length that all have.
+func plainBallot(kind pb.PollKind, e *pb.PollVoted) []byte {
+	b := make([]byte, 0, ballotSize(kind))
+	put := func(text string) {
+		b = binary.BigEndian.AppendUint16(b, uint16(len(text)))
+		b = append(b, text...)
+	}
+	switch kind {
+	case pollWords:
+		for _, w := range e.Words {
+			put(w)
+		}
+	case pollText:
+		put(e.Text)
+	default:
+		b = binary.BigEndian.AppendUint16(b, uint16(e.Marks))
+	}
+	return b[:cap(b)]
+}
+
+// readBallot is the reverse of plainBallot.
+func readBallot(kind pb.PollKind, b []byte) *pb.PollVoted {
+	e := &pb.PollVoted{Marks: 1}
+	if kind != pollWords && kind != pollText {
+		e.Marks = uint32(binary.BigEndian.Uint16(b))
+		return e
+	}
+	for len(b) >= 2 {
+		n := int(binary.BigEndian.Uint16(b))
+		if b = b[2:]; n == 0 || n > len(b) {
+			break
+		}
+		if kind == pollText {
+			e.Text = string(b[:n])
+			break
+		}
+		e.Words, b = append(e.Words, string(b[:n])), b[n:]
+	}
+	return e
+}
+
+func ballotCipher(key []byte) cipher.AEAD {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		panic("the secret of a poll is no key: " + err.Error())
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		panic(err) // never, of AES
+	}
+	return aead
+}
+
+// bound says to which poll and round a ballot belongs.
+func ballotOf(p *pb.Poll) []byte {
+	return binary.BigEndian.AppendUint32([]byte(p.Id), uint32(p.Round))
+}
+
+// seal is the event of a vote in an anonymous poll.
+func (s *State) seal(p *poll, e *pb.PollVoted) (*pb.PollVoted, error) {
+	key := s.rules.ballotKey(p.rec.Secret)
+	if key == nil {
+		return nil, durable.ErrUnavailable
+	}
+	plain := plainBallot(p.rec.Kind, e)
+	defer clear(plain)
+	aead := ballotCipher(key)
+	sealed := aead.NonceSize() + len(plain) + aead.Overhead()
+	if (len(p.ballots)+1)*sealed > maxBallots || p.hidden.texts+len(e.Text) > maxPollTexts {
+		return nil, errPollFull
+	}
+	fresh := 0
+	for _, w := range e.Words {
+		if !p.hidden.words[wordKey(w)] {
+			fresh++
+		}
+	}
+	if len(p.hidden.words)+fresh > maxPollKeys {
+		return nil, errPollFull
+	}
+	nonce := make([]byte, aead.NonceSize(), sealed)
+	_, _ = rand.Read(nonce) // never fails
+	return &pb.PollVoted{PollId: e.PollId, AttendeeId: e.AttendeeId, Ballot: aead.Seal(nonce, nonce, plain, ballotOf(p.rec))}, nil
+}
+
+var errBallot = errors.New("a ballot is damaged")
+
+// open reads a ballot.
+func (s *State) openBallot(p *pb.Poll, ballot []byte) (*pb.PollVoted, error) {
+	key := s.rules.ballotKey(p.Secret)
+	if key == nil {
+		return nil, durable.ErrUnavailable
+	}
+	aead := ballotCipher(key)
+	if len(ballot) < aead.NonceSize() {
+		return nil, errBallot
+	}
+	plain, err := aead.Open(nil, ballot[:aead.NonceSize()], ballot[aead.NonceSize():], ballotOf(p))
+	if err != nil || len(plain) != ballotSize(p.Kind) {
+		return nil, errBallot
+	}
+	defer clear(plain)
+	return readBallot(p.Kind, plain), nil
+}
+
+// look notes of a ballot what bounds a poll. Without the secret nothing.
+func (s *State) look(p *poll, ballot []byte) {
+	if p.rec.Kind != pollWords && p.rec.Kind != pollText {
+		return
+	}
+	e, err := s.openBallot(p.rec, ballot)
+	if err != nil {
+		return
+	}
+	p.hidden.texts += len(e.Text)
+	for _, w := range e.Words {
+		if p.hidden.words == nil {
+			p.hidden.words = map[string]bool{}
+		}
+		p.hidden.words[wordKey(w)] = true
+	}
+}
+
+// secretLost says that an open poll can never be counted.
+func (s *State) secretLost(p *poll) bool {
+	return p.rec.Anonymous && s.rules.ballotKey(p.rec.Secret) == nil
+}
+
+// countBallots writes the result of an anonymous poll that is being closed.
+func (s *State) countBallots(p *poll, out *pb.Poll) {
+	out.Votes = int32(len(p.ballots))
+	votes := make([]*pb.PollVoted, 0, len(p.ballots))
+	for _, b := range p.ballots {
+		e, err := s.openBallot(p.rec, b)
+		if err != nil {
+			out.Void = true
+			return
+		}
+		votes = append(votes, e)
+	}
+	if tooFew(p.rec.Kind, votes) {
+		out.TooFew = true
+		return
+	}
+	out.Counts = make([]int32, optionCount(out))
+	var words tally
+	for _, e := range votes {
+		for i := range out.Counts {
+			if e.Marks&(1<<i) != 0 {
+				out.Counts[i]++
+			}
+		}
+		for _, w := range e.Words {
+			words.add(w, +1)
+		}
+		if e.Text != "" {
+			out.Texts = append(out.Texts, e.Text)
+		}
+	}
+	if len(out.Counts) == 0 {
+		out.Counts = nil
+	}
+	out.Words = words.best()
+	shuffle(out.Texts)
+}
+
+// tooFew says that a result would tell what single people voted: fewer than five, or all
+// the same.
+func tooFew(kind pb.PollKind, votes []*pb.PollVoted) bool {
+	if len(votes) < fewestVotes {
+		return true
+	}
+	first := ballotKeyOf(kind, votes[0])
+	for _, e := range votes[1:] {
+		if ballotKeyOf(kind, e) != first {
+			return false
+		}
+	}
+	return true
+}
+
+// ballotKeyOf is what makes two votes the same.
+func ballotKeyOf(kind pb.PollKind, e *pb.PollVoted) string {
+	switch kind {
+	case pollWords:
+		keys := make([]string, len(e.Words))
+		for i, w := range e.Words {
+			keys[i] = wordKey(w)
+		}
+		slices.Sort(keys)
+		return strings.Join(keys, "\x00")
+	case pollText:
+		return wordKey(e.Text)
+	}
+	return string(binary.BigEndian.AppendUint32(nil, e.Marks))
+}
+
+// shuffle puts texts into an order that nobody can guess.
+func shuffle(texts []string) {
+	for i := len(texts) - 1; i > 0; i-- {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(i+1)))
+		if err != nil {
+			panic(err) // never
+		}
+		j := int(n.Int64())
+		texts[i], texts[j] = texts[j], texts[i]
+	}
+}
+
+// optionCount is how many counts the result of a poll has.
+func optionCount(p *pb.Poll) int {
+	switch p.Kind {
+	case pollChoice, pollSeveral:
+		return len(p.Options)
+	case pollScale:
+		return scaleSteps
+	}
+	return 0
+}

@@ -1,0 +1,176 @@
+package codelab
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"atelier/actors/clock"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// What the host does for polls: it makes and destroys the secrets of anonymous ones,
+// and closes each at its end.
+
+// OpenPoll opens a poll. All nodes have the secret of an anonymous one before it is
+// open.
+func (w Workshop) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll, error) {
+	body := OpenPoll{PollID: poll, Seconds: seconds}
+	if p := w.View().Poll(poll); p != nil && p.Anonymous && p.State == pollDraft && w.all.Ballots != nil {
+		var err error
+		if body.Secret, err = w.all.Ballots.Make(w.ID()); err != nil {
+			return nil, err
+		}
+	}
+	v, _, err := w.Ask(Command{Caller: caller, Body: body})
+	if err != nil {
+		if body.Secret != "" && durable.Refused(err) { // else it may have been opened
+			w.all.Ballots.Destroy(body.Secret)
+		}
+		return nil, err
+	}
+	return v.(*pb.Poll), nil
+}
+
+// duePoll says that the open poll of a view must be closed before anybody reads it: its
+// time is over, or its secret is lost. A node that lacks the secret and is not the owner
+// asks in vain.
+func (w *Workshops) duePoll(v *View) bool {
+	p := v.OpenPoll()
+	if p == nil {
+		return false
+	}
+	return p.EndsAt != 0 && w.Durable.Clock.Now().UnixMilli() >= p.EndsAt ||
+		p.Anonymous && w.Rules.ballotKey(p.Secret) == nil
+}
+
+// closeDuePoll closes the open poll of a codelab that is at work here, if it is due.
+func (w *Workshops) closeDuePoll(id string) {
+	h, r := w.host.Peek(id), w.room(id)
+	if h == nil || r == nil || h.View() == nil || !w.duePoll(h.View()) {
+		return
+	}
+	// When it fails, the next one who reads tries again.
+	_, _, _ = Workshop{h, r, w}.Ask(Command{Caller: system, Body: CloseDuePoll{}})
+}
+
+// SweepBallots destroys, now and every so often until ctx ends, the secrets of polls that
+// are not open any more: those that were closed while this node did not hear of it, and
+// those that no poll was opened with.
+func (w *Workshops) SweepBallots(ctx context.Context, every time.Duration) {
+	tick := w.Durable.Clock.NewTicker(every)
+	defer tick.Stop()
+	for {
+		for _, secret := range w.Ballots.Old() {
+			if ctx.Err() != nil {
+				return
+			}
+			if used, err := w.usesSecret(secret); err == nil && !used {
+				w.Ballots.Destroy(secret)
+			} else if err != nil {
+				w.Logger.Warn("looking for the poll of a secret failed", "error", err)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C():
+		}
+	}
+}
+
+func (w *Workshops) usesSecret(secret string) (bool, error) {
+	id, ok := codelabOfSecret(secret)
+	if !ok {
+		return false, nil
+	}
+	lab, err := w.Get(id)
+	if durable.IsMissing(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return lab.View().secret() == secret, nil
+}
+
+// codelabOfSecret is the codelab of whose poll a secret is.
+func codelabOfSecret(secret string) (id string, ok bool) {
+	const uuid = 36
+	if len(secret) <= uuid {
+		return "", false
+	}
+	return secret[:uuid], true
+}
+
+// secret is that of the open poll; "" for none.
+func (v *View) secret() string {
+	if p := v.OpenPoll(); p != nil {
+		return p.Secret
+	}
+	return ""
+}
+
+// PollAudience is how many attendees are, or were, connected since the poll was opened,
+// as this node knows it.
+func (w Workshop) PollAudience(p *PollView) int {
+	n := 0
+	if p.State == pollOpen {
+		n = w.Room.Gathered(FacilitatorID)
+	}
+	return max(n, int(p.Votes))
+}
+
+// NotVoted are the attendees who are connected and have not voted.
+func (w Workshop) NotVoted(v *View, p *PollView) []string {
+	out := []string{}
+	for _, person := range w.Room.Present() {
+		if marks, _ := v.Voted(p, person); marks == 0 && person != FacilitatorID {
+			out = append(out, person)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// pollWatch follows the open poll of one codelab: it closes it at its end, and destroys
+// its secret behind that. Owned by the codelab's observer.
+type pollWatch struct {
+	w      *Workshops
+	id     string
+	secret string
+	endsAt int64
+	timer  clock.Timer
+}
+
+// see looks at a view that was just shown.
+func (p *pollWatch) see(v *View) {
+	secret, endsAt := v.secret(), int64(0)
+	if open := v.OpenPoll(); open != nil {
+		endsAt = open.EndsAt
+	}
+	if p.secret != "" && p.secret != secret && p.w.Ballots != nil {
+		p.w.Ballots.Destroy(p.secret)
+	}
+	p.secret = secret
+	gathering := ""
+	if open := v.OpenPoll(); open != nil {
+		gathering = fmt.Sprint(open.Id, open.Round)
+	}
+	if r := p.w.room(p.id); r != nil {
+		r.Gather(gathering)
+	}
+	if endsAt == p.endsAt {
+		return
+	}
+	if p.timer != nil {
+		p.timer.Stop()
+		p.timer = nil
+	}
+	if p.endsAt = endsAt; endsAt != 0 {
+		left := time.UnixMilli(endsAt).Sub(p.w.Durable.Clock.Now())
+		p.timer = p.w.Durable.Clock.AfterFunc(max(left, 0), func() { p.w.closeDuePoll(p.id) })
+	}
+}

@@ -1,0 +1,515 @@
+package codelab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// Polls (transport/rest/RULES.md, "Polls"): questions to the room. This file has what
+// facilitators do with them; pollvotes.go the votes, ballots.go what makes an anonymous
+// one anonymous.
+
+// Bounds of polls; texts in code points.
+const (
+	maxPolls        = 100
+	maxPollQuestion = 500
+	maxPollOptions  = 10
+	maxPollOption   = 200
+	minPollSeconds  = 5
+	maxPollSeconds  = 14_400
+)
+
+const (
+	pollDraft  = pb.PollState_POLL_STATE_DRAFT
+	pollOpen   = pb.PollState_POLL_STATE_OPEN
+	pollClosed = pb.PollState_POLL_STATE_CLOSED
+
+	pollChoice  = pb.PollKind_POLL_KIND_CHOICE
+	pollSeveral = pb.PollKind_POLL_KIND_SEVERAL
+	pollScale   = pb.PollKind_POLL_KIND_SCALE
+	pollWords   = pb.PollKind_POLL_KIND_WORDS
+	pollText    = pb.PollKind_POLL_KIND_TEXT
+)
+
+// PollKinds and PollStates name kinds and states, in the order of their numbers; Askings
+// the settings of questions.
+var (
+	PollKinds  = []string{"choice", "several", "scale", "words", "text"}
+	PollStates = []string{"draft", "open", "closed"}
+	Askings    = []string{"off", "open", "checked"}
+)
+
+// PollKind is the kind with a name; none for others.
+func PollKind(name string) pb.PollKind { return pb.PollKind(slices.Index(PollKinds, name) + 1) }
+
+// scaleSteps are the values of a scale, from 1.
+const scaleSteps = 5
+
+// CreatePoll makes a draft. The reply is its record.
+type CreatePoll struct {
+	// Poll has the kind, question, options, anonymity, step and right options.
+	Poll *pb.Poll
+}
+
+func (b CreatePoll) decide(c call) (decision, error) {
+	if err := c.leadsPolls(); err != nil {
+		return decision{}, err
+	}
+	if b.Poll == nil {
+		return decision{}, durable.Reject(durable.Invalid, "a poll is required")
+	}
+	if len(c.s.polls) >= maxPolls {
+		return decision{}, durable.Reject(durable.Conflict, "a codelab has at most %d polls", maxPolls)
+	}
+	p, err := c.newPoll(b.Poll)
+	if err == nil {
+		err = c.pollStep(p)
+	}
+	if err != nil {
+		return decision{}, err
+	}
+	d := decided(p, &pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: p}}})
+	d.Rows = c.audit("poll_create", p.Id, nil)
+	return d, nil
+}
+
+// newPoll checks a draft and gives it its identity.
+func (c call) newPoll(in *pb.Poll) (*pb.Poll, error) {
+	p := &pb.Poll{
+		Id: c.id(), Kind: in.Kind, Question: in.Question, Options: slices.Clone(in.Options), Anonymous: in.Anonymous,
+		StepId: in.StepId, Right: slices.Clone(in.Right), Round: 1, CreatedAt: c.now.UnixMilli(),
+	}
+	return p, checkPoll(p)
+}
+
+// newPolls are the drafts of a new codelab; made are its steps, in the order of given.
+func (c call) newPolls(in []*pb.Poll, given, made []*pb.Step) ([]*pb.Poll, error) {
+	if len(in) > maxPolls {
+		return nil, durable.Reject(durable.Invalid, "a codelab has at most %d polls", maxPolls)
+	}
+	var out []*pb.Poll
+	for i, p := range in {
+		p, err := c.newPoll(p)
+		if err != nil {
+			return nil, fmt.Errorf("polls[%d]: %w", i, err)
+		}
+		at := slices.IndexFunc(given, func(st *pb.Step) bool { return p.StepId != "" && st.Id == p.StepId })
+		if p.StepId = ""; at >= 0 {
+			p.StepId = made[at].Id
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func (c call) leadsPolls() error {
+	if !c.admin() {
+		return durable.Reject(durable.Forbidden, "only facilitators make polls")
+	}
+	return nil
+}
+
+func (c call) pollStep(p *pb.Poll) error {
+	if p.StepId != "" && !hasStep(c.s.steps, p.StepId) {
+		return durable.Reject(durable.Invalid, "step_id must be the id of a step of this codelab")
+	}
+	return nil
+}
+
+// checkPoll trims and checks what an author writes.
+func checkPoll(p *pb.Poll) (err error) {
+	if p.Question, err = line("question", p.Question, 1, maxPollQuestion); err != nil {
+		return err
+	}
+	switch p.Kind {
+	case pollChoice, pollSeveral:
+		if len(p.Options) < 2 || len(p.Options) > maxPollOptions {
+			return durable.Reject(durable.Invalid, "options: 2 to %d are needed", maxPollOptions)
+		}
+	case pollScale:
+		if len(p.Options) == 0 {
+			p.Options = []string{"", ""}
+		}
+		if len(p.Options) != 2 {
+			return durable.Reject(durable.Invalid, "options: a scale has two labels, of its lowest and its highest value")
+		}
+	case pollWords, pollText:
+		if len(p.Options) > 0 {
+			return durable.Reject(durable.Invalid, "options: words and texts have none")
+		}
+	default:
+		return durable.Reject(durable.Invalid, "kind must be choice, several, scale, words or text")
+	}
+	least := 1
+	if p.Kind == pollScale {
+		least = 0
+	}
+	for i := range p.Options {
+		if p.Options[i], err = line(fmt.Sprintf("options[%d]", i), p.Options[i], least, maxPollOption); err != nil {
+			return err
+		}
+	}
+	slices.Sort(p.Right)
+	p.Right = slices.Compact(p.Right)
+	switch {
+	case len(p.Right) == 0:
+		p.Right = nil
+	case p.Kind != pollChoice && p.Kind != pollSeveral:
+		return durable.Reject(durable.Invalid, "right: only a choice has right options")
+	case p.Right[0] < 0 || int(p.Right[len(p.Right)-1]) >= len(p.Options):
+		return durable.Reject(durable.Invalid, "right must be indexes of options")
+	}
+	return nil
+}
+
+// UpdatePoll changes a poll; absent members keep their value. Once somebody has voted
+// only the question, the step and the right options may change.
+type UpdatePoll struct {
+	PollID    string
+	Kind      *pb.PollKind
+	Question  *string
+	Options   *[]string
+	Anonymous *bool
+	// StepID is "" for none.
+	StepID *string
+	Right  *[]int32
+}
+
+func (b UpdatePoll) decide(c call) (decision, error) {
+	p, err := c.pollToLead(b.PollID)
+	if err != nil {
+		return decision{}, err
+	}
+	was, out := p.rec, p.rec.Clone()
+	changed := map[string]string{}
+	set(changed, "kind", &out.Kind, b.Kind)
+	set(changed, "question", &out.Question, b.Question)
+	set(changed, "anonymous", &out.Anonymous, b.Anonymous)
+	set(changed, "step_id", &out.StepId, b.StepID)
+	if b.Options != nil {
+		out.Options = slices.Clone(*b.Options)
+	}
+	if b.Right != nil {
+		out.Right = slices.Clone(*b.Right)
+	}
+	if err := checkPoll(out); err != nil {
+		return decision{}, err
+	}
+	if err := c.pollStep(out); err != nil {
+		return decision{}, err
+	}
+	switch {
+	case out.Anonymous != was.Anonymous && was.State != pollDraft:
+		return decision{}, durable.Reject(durable.Conflict, "who votes was told whether this poll is anonymous: reset it first")
+	case p.votes() > 0 && (out.Kind != was.Kind || !slices.Equal(out.Options, was.Options)):
+		return decision{}, durable.Reject(durable.Conflict, "somebody has voted: kind and options stay until the poll is reset")
+	}
+	return c.pollChanged(p, out, "poll_update"), nil
+}
+
+// OpenPoll lets attendees vote, and closes the poll that was open. A closed one that
+// is not anonymous goes on with its votes; opening an open one sets its end anew.
+type OpenPoll struct {
+	PollID string
+	// Seconds until it closes by itself; nil for never.
+	Seconds *int32
+	// Secret is that of the ballots of an anonymous poll, which all nodes have; see
+	// BallotKeys.
+	Secret string
+}
+
+func (b OpenPoll) decide(c call) (decision, error) {
+	p, err := c.pollToLead(b.PollID)
+	if err != nil {
+		return decision{}, err
+	}
+	if c.s.meta.EndedAt != 0 {
+		return decision{}, durable.Reject(durable.Conflict, "the workshop has ended")
+	}
+	if b.Seconds != nil && (*b.Seconds < minPollSeconds || *b.Seconds > maxPollSeconds) {
+		return decision{}, durable.Reject(durable.Invalid, "seconds must be %d to %d", minPollSeconds, maxPollSeconds)
+	}
+	out := p.rec.Clone()
+	if out.State != pollOpen {
+		out.OpenedAt = c.now.UnixMilli()
+	}
+	if out.Anonymous && out.State != pollOpen {
+		switch {
+		case out.State == pollClosed:
+			return decision{}, durable.Reject(durable.Conflict, "an anonymous poll is not opened again: reset it first")
+		case b.Secret == "":
+			return decision{}, durable.Reject(durable.Conflict, "somebody has made this poll anonymous just now: open it again")
+		case c.s.rules.ballotKey(b.Secret) == nil:
+			return decision{}, durable.ErrUnavailable
+		}
+		out.Secret = b.Secret
+	}
+	out.State, out.EndsAt = pollOpen, 0
+	if b.Seconds != nil {
+		out.EndsAt = c.now.Add(time.Duration(*b.Seconds) * time.Second).UnixMilli()
+	}
+	d := decision{}
+	if other := c.s.openPoll(); other != nil && other != p {
+		d = c.closePoll(other)
+	}
+	opened := c.pollChanged(p, out, "poll_open")
+	d.Events, d.Rows, d.Reply = append(d.Events, opened.Events...), append(d.Rows, opened.Rows...), opened.Reply
+	return d, nil
+}
+
+// ClosePoll ends the voting.
+type ClosePoll struct {
+	PollID string
+}
+
+func (b ClosePoll) decide(c call) (decision, error) {
+	p, err := c.pollToLead(b.PollID)
+	switch {
+	case err != nil:
+		return decision{}, err
+	case p.rec.State == pollClosed:
+		return decided(p.withResult()), nil
+	case p.rec.State != pollOpen:
+		return decision{}, durable.Reject(durable.Conflict, "this poll is not open")
+	}
+	return c.closePoll(p), nil
+}
+
+// CloseDuePoll closes the open poll if its time is over, or its secret is lost.
+type CloseDuePoll struct{}
+
+func (CloseDuePoll) decide(c call) (decision, error) {
+	if p := c.s.openPoll(); p != nil && (p.over(c.now) || c.s.secretLost(p)) {
+		return c.closePoll(p), nil
+	}
+	return decision{}, nil
+}
+
+// over says that the time of an open poll has passed.
+func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMilli() >= p.rec.EndsAt }
+
+// closePoll is the decision that closes an open poll. Of an anonymous one it has the
+// result, and the ballots go.
+func (c call) closePoll(p *poll) decision {
+	out := p.rec.Clone()
+	out.State, out.Secret, out.EndsAt = pollClosed, "", 0
+	if p.rec.Anonymous {
+		c.s.countBallots(p, out)
+	}
+	return c.pollChanged(p, out, "poll_close")
+}
+
+// ShowPoll shows the result of a poll to everybody, or not any more.
+type ShowPoll struct {
+	PollID string
+	Shown  bool
+}
+
+func (b ShowPoll) decide(c call) (decision, error) {
+	p, err := c.pollToLead(b.PollID)
+	switch {
+	case err != nil:
+		return decision{}, err
+	case p.rec.State == pollDraft:
+		return decision{}, durable.Reject(durable.Conflict, "this poll has not been opened yet")
+	case p.rec.Shown == b.Shown:
+		return decided(p.withResult()), nil
+	}
+	out := p.rec.Clone()
+	out.Shown = b.Shown
+	return c.pollChanged(p, out, "poll_show"), nil
+}
+
+// ResetPoll makes a poll a draft again, for another round without the votes.
+type ResetPoll struct {
+	PollID string
+}
+
+func (b ResetPoll) decide(c call) (decision, error) {
+	p, err := c.pollToLead(b.PollID)
+	switch {
+	case err != nil:
+		return decision{}, err
+	case p.rec.State == pollDraft:
+		return decided(p.rec), nil
+	}
+	out := p.rec.Clone()
+	out.State, out.Shown, out.Round, out.OpenedAt, out.EndsAt, out.Secret = pollDraft, false, out.Round+1, 0, 0, ""
+	forgetResult(out)
+	return c.pollChanged(p, out, "poll_reset"), nil
+}
+
+// DeletePoll removes a poll with its votes.
+type DeletePoll struct {
+	PollID string
+}
+
+func (b DeletePoll) decide(c call) (decision, error) {
+	p, err := c.pollToLead(b.PollID)
+	if err != nil {
+		return decision{}, err
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_PollDeleted{PollDeleted: &pb.PollDeleted{PollId: p.rec.Id, BallotsGone: p.rec.Secret != ""}}})
+	d.Events = append(d.Events, c.unspotlight("poll", p.rec.Id)...)
+	d.Rows = c.audit("poll_delete", p.rec.Id, nil)
+	return d, nil
+}
+
+// pollToLead finds the poll of a facilitator's command.
+func (c call) pollToLead(id string) (*poll, error) {
+	if err := c.leadsPolls(); err != nil {
+		return nil, err
+	}
+	return c.poll(id)
+}
+
+// ErrNoPoll is the answer to an id that no poll has.
+var ErrNoPoll error = &durable.Rejection{Reason: durable.Missing, Text: "poll not found"}
+
+func (c call) poll(id string) (*poll, error) {
+	if p := c.s.poll(id); p != nil {
+		return p, nil
+	}
+	return nil, ErrNoPoll
+}
+
+// pollChanged is the decision that makes a poll this, and tells attendees what they see
+// of it now.
+func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
+	gone := p.rec.Secret != "" && out.Secret != p.rec.Secret
+	told := out
+	if out.Round == p.rec.Round {
+		told = p.resultOf(out)
+	}
+	d := decided(told, &pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: told, BallotsGone: gone}}})
+	was, now := ForAttendees(p.withResult()), ForAttendees(told)
+	if was != nil || now != nil {
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: out.Id, Poll: now}}})
+	}
+	d.Rows = c.audit(action, out.Id, nil)
+	return d
+}
+
+// ForAttendees is what attendees see of a poll, with the result when it is shown to
+// them; nil for nothing.
+func ForAttendees(p *pb.Poll) *pb.Poll {
+	if p.State == pollDraft || p.State == pollClosed && !p.Shown {
+		return nil
+	}
+	p = p.Clone()
+	p.Secret, p.Texts = "", nil
+	if !p.Shown {
+		p.Counts, p.Words, p.TooFew = nil, nil, false
+	}
+	if !p.Shown || p.State != pollClosed {
+		p.Right = nil
+	}
+	return p
+}
+
+func forgetResult(p *pb.Poll) {
+	p.Votes, p.Counts, p.Words, p.Texts, p.TooFew, p.Void = 0, nil, nil, nil, false, false
+}
+
+func (s *State) poll(id string) *poll {
+	for _, p := range s.polls {
+		if p.rec.Id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// openPoll is the one that is open; nil for none.
+func (s *State) openPoll() *poll {
+	for _, p := range s.polls {
+		if p.rec.State == pollOpen {
+			return p
+		}
+	}
+	return nil
+}
+
+func (s *State) applyPollChanged(seq uint64, b *pb.PollChanged) {
+	rec := b.Poll
+	p := s.poll(rec.Id)
+	switch {
+	case p == nil:
+		p = &poll{}
+		s.polls = append(slices.Clip(s.polls), p)
+		s.seen(rec.Id)
+	case p.rec.Round != rec.Round:
+		*p = poll{}
+	}
+	if b.BallotsGone {
+		p.ballots, p.hidden = nil, hidden{}
+	}
+	p.keep(rec)
+	s.changed.Polls, s.changed.Codelab = seq, seq
+}
+
+func (s *State) applyPollDeleted(seq uint64, id string) {
+	s.polls = slices.DeleteFunc(slices.Clone(s.polls), func(p *poll) bool { return p.rec.Id == id })
+	s.changed.Polls, s.changed.Codelab = seq, seq
+}
+
+// unstep takes steps that are gone off the polls.
+func (s *State) unstepPolls(seq uint64) {
+	for _, p := range s.polls {
+		if p.rec.StepId != "" && !hasStep(s.steps, p.rec.StepId) {
+			rec := p.rec.Clone()
+			rec.StepId = ""
+			p.rec, p.told, p.view = rec, nil, nil
+			s.changed.Polls, s.changed.Codelab = seq, seq
+		}
+	}
+}
+
+// PollOfLines reads a poll from what a facilitator writes in one go: the question, and
+// an option in each line that begins with a dash, star or plus; without options it asks
+// for words.
+func PollOfLines(text string) (*pb.Poll, error) {
+	p := &pb.Poll{}
+	for _, l := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		l = strings.TrimSpace(l)
+		option, is := l, false
+		for _, mark := range []string{"- ", "* ", "+ "} {
+			if rest, ok := strings.CutPrefix(l, mark); ok {
+				option, is = strings.TrimSpace(rest), true
+			}
+		}
+		switch {
+		case l == "" || !is && strings.Trim(l, "-*+") == "":
+		case is:
+			p.Options = append(p.Options, option)
+		case len(p.Options) > 0:
+			return nil, durable.Reject(durable.Invalid, "lines: the question comes first, then an option in each line that begins with \"- \"")
+		case p.Question != "":
+			p.Question += " " + l
+		default:
+			p.Question = l
+		}
+	}
+	p.Kind = pollWords
+	if len(p.Options) > 0 {
+		p.Kind = pollChoice
+	}
+	return p, nil
+}
+
+// PollOfQuiz is a draft that asks a question of the quiz.
+func PollOfQuiz(q *pb.Quiz) *pb.Poll {
+	p := &pb.Poll{Kind: pollText, Question: q.Question}
+	if q.QuizType == MultipleChoice {
+		p.Kind, p.Options, p.Right = pollChoice, slices.Clone(q.Options), slices.Clone(q.Correct)
+		if q.Several || len(q.Correct) > 1 {
+			p.Kind = pollSeveral
+		}
+	}
+	return p
+}

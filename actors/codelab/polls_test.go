@@ -1,0 +1,555 @@
+package codelab
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// aSecret is the id of the secret that test labs have.
+const aSecret = "lab.secret"
+
+// polled is a lab with attendees whose names are p0, p1, …
+func polled(t interface {
+	Fatal(...any)
+	Helper()
+}, people int) (*lab, []*Caller) {
+	t.Helper()
+	l := newLab()
+	l.create(t, "one", "two")
+	var all []*Caller
+	for i := range people {
+		v, err := l.do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: fmt.Sprint("p", i)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, attendeeCaller(v.(Registration).Attendee))
+	}
+	return l, all
+}
+
+func (l *lab) must(t interface {
+	Fatalf(string, ...any)
+	Helper()
+}, who *Caller, body Body) any {
+	t.Helper()
+	v, err := l.do(Command{Caller: who, Body: body})
+	if err != nil {
+		t.Fatalf("%T: %v", body, err)
+	}
+	return v
+}
+
+// refused checks that a command is refused with this reason, and text.
+func (l *lab) refused(t *testing.T, who *Caller, body Body, reason durable.Reason, text string) {
+	t.Helper()
+	_, err := l.do(Command{Caller: who, Body: body})
+	var r *durable.Rejection
+	if !errors.As(err, &r) || r.Reason != reason || !strings.Contains(r.Text, text) {
+		t.Errorf("%T: got %v, want %v with %q", body, err, reason, text)
+	}
+}
+
+func (l *lab) newPoll(t interface {
+	Fatalf(string, ...any)
+	Helper()
+}, p *pb.Poll) *pb.Poll {
+	t.Helper()
+	return l.must(t, admin, CreatePoll{Poll: p}).(*pb.Poll)
+}
+
+func choicePoll(anonymous bool) *pb.Poll {
+	return &pb.Poll{Kind: pollChoice, Question: "Which?", Options: []string{"red", "green", "blue"}, Anonymous: anonymous}
+}
+
+func choose(p *pb.Poll, options ...int32) Vote {
+	return Vote{PollID: p.Id, Round: p.Round, Choice: options}
+}
+
+func TestAPollIsCheckedWhenItIsMade(t *testing.T) {
+	l, people := polled(t, 1)
+	for text, p := range map[string]*pb.Poll{
+		"question":         {Kind: pollWords},
+		"question is long": {Kind: pollWords, Question: strings.Repeat("x", 501)},
+		"kind must be":     {Question: "q"},
+		"options: 2 to":    {Kind: pollChoice, Question: "q", Options: []string{"one"}},
+		"options[1]":       {Kind: pollSeveral, Question: "q", Options: []string{"one", " "}},
+		"two labels":       {Kind: pollScale, Question: "q", Options: []string{"one"}},
+		"have none":        {Kind: pollText, Question: "q", Options: []string{"one", "two"}},
+		"right must be":    {Kind: pollChoice, Question: "q", Options: []string{"one", "two"}, Right: []int32{2}},
+		"only a choice":    {Kind: pollScale, Question: "q", Right: []int32{1}},
+		"step_id must be":  {Kind: pollText, Question: "q", StepId: "nothing"},
+	} {
+		if text == "question is long" {
+			text = "question is longer"
+		}
+		l.refused(t, admin, CreatePoll{Poll: p}, durable.Invalid, text)
+	}
+	l.refused(t, people[0], CreatePoll{Poll: choicePoll(false)}, durable.Forbidden, "facilitators")
+	for range maxPolls {
+		l.newPoll(t, choicePoll(false))
+	}
+	l.refused(t, admin, CreatePoll{Poll: choicePoll(false)}, durable.Conflict, "at most 100")
+}
+
+func TestVotesAreCountedOncePerPerson(t *testing.T) {
+	l, people := polled(t, 3)
+	p := l.newPoll(t, choicePoll(false))
+	l.refused(t, people[0], choose(p, 0), durable.Missing, "not found") // a draft
+	p = l.must(t, admin, OpenPoll{PollID: p.Id}).(*pb.Poll)
+	l.must(t, people[0], choose(p, 0))
+	l.must(t, people[1], choose(p, 0))
+	l.must(t, people[1], choose(p, 2)) // in place of the first
+	l.must(t, people[2], choose(p, 1))
+	l.must(t, people[2], Unvote{PollID: p.Id})
+	if v := l.Capture().Polls[0]; v.Votes != 2 || !slices.Equal(v.Counts, []int32{1, 0, 1}) {
+		t.Errorf("%d votes, counts %v", v.Votes, v.Counts)
+	}
+	before := l.seq
+	l.must(t, people[0], choose(p, 0))
+	l.must(t, people[2], Unvote{PollID: p.Id})
+	if l.seq != before {
+		t.Error("the same vote again made an event")
+	}
+	l.refused(t, people[0], choose(p, 0, 1), durable.Invalid, "one index")
+	l.refused(t, people[0], choose(p, 3), durable.Invalid, "0 to 2")
+	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Scale: proto.Int32(1)}, durable.Invalid, "choice")
+	l.refused(t, people[0], Vote{PollID: p.Id, Round: 2, Choice: []int32{0}}, durable.Conflict, "round 1")
+	l.refused(t, admin, choose(p, 0), durable.Forbidden, "only attendees")
+	l.refused(t, admin, UpdatePoll{PollID: p.Id, Options: &[]string{"a", "b"}}, durable.Conflict, "has voted")
+	l.refused(t, admin, UpdatePoll{PollID: p.Id, Anonymous: proto.Bool(true)}, durable.Conflict, "reset")
+	l.must(t, admin, UpdatePoll{PollID: p.Id, Question: proto.String("Which one?"), Right: &[]int32{2}})
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	l.refused(t, people[0], choose(p, 0), durable.Conflict, "closed")
+	l.refused(t, people[0], Unvote{PollID: p.Id}, durable.Conflict, "closed")
+
+	// A named poll goes on with its votes; a reset one without.
+	l.must(t, admin, OpenPoll{PollID: p.Id})
+	l.must(t, people[2], choose(p, 2))
+	if v := l.Capture().Polls[0]; !slices.Equal(v.Counts, []int32{1, 0, 2}) {
+		t.Errorf("after going on: %v", v.Counts)
+	}
+	again := l.must(t, admin, ResetPoll{PollID: p.Id}).(*pb.Poll)
+	if v := l.Capture().Polls[0]; again.Round != 2 || v.State != pollDraft || v.Votes != 0 || !slices.Equal(v.Counts, []int32{0, 0, 0}) {
+		t.Errorf("after the reset: %v", v.Poll)
+	}
+}
+
+// TestOpeningAPollClosesTheOther: one is open at a time.
+func TestOpeningAPollClosesTheOther(t *testing.T) {
+	l, _ := polled(t, 0)
+	first, second := l.newPoll(t, choicePoll(false)), l.newPoll(t, choicePoll(false))
+	l.must(t, admin, OpenPoll{PollID: first.Id})
+	l.must(t, admin, OpenPoll{PollID: second.Id})
+	if v := l.Capture(); v.Poll(first.Id).State != pollClosed || v.OpenPoll().Id != second.Id {
+		t.Errorf("the first is %v, open is %v", v.Poll(first.Id).State, v.OpenPoll().Id)
+	}
+	l.must(t, admin, SetEnded{Ended: true})
+	if l.Capture().OpenPoll() != nil {
+		t.Error("a poll stays open when the workshop ends")
+	}
+	l.refused(t, admin, OpenPoll{PollID: first.Id}, durable.Conflict, "ended")
+}
+
+func TestAPollClosesAtItsEnd(t *testing.T) {
+	l, people := polled(t, 1)
+	p := l.newPoll(t, choicePoll(false))
+	for _, seconds := range []int32{4, 14_401} {
+		l.refused(t, admin, OpenPoll{PollID: p.Id, Seconds: &seconds}, durable.Invalid, "5 to 14400")
+	}
+	p = l.must(t, admin, OpenPoll{PollID: p.Id, Seconds: proto.Int32(5)}).(*pb.Poll)
+	system := &Caller{Role: RoleSystem}
+	l.now = l.now.Add(5*time.Second - time.Millisecond)
+	l.must(t, system, CloseDuePoll{})
+	if l.Capture().OpenPoll() == nil {
+		t.Fatal("it closed before its end")
+	}
+	l.now = l.now.Add(time.Millisecond)
+	l.refused(t, people[0], choose(p, 0), durable.Conflict, "closed")
+	l.must(t, system, CloseDuePoll{})
+	if l.Capture().OpenPoll() != nil {
+		t.Error("it did not close at its end")
+	}
+}
+
+// TestAttendeesAreToldWhatTheyMaySee: counts only while they are shown, what is right
+// only when the poll is closed and shown, nothing of drafts.
+func TestAttendeesAreToldWhatTheyMaySee(t *testing.T) {
+	l, people := polled(t, 1)
+	p := choicePoll(false)
+	p.Right = []int32{1}
+	p = l.newPoll(t, p)
+	told := func() *pb.Poll { // what the last event for attendees says
+		for i := len(l.events) - 1; i >= 0; i-- {
+			if b := l.events[i].GetPollShown(); b != nil {
+				return b.Poll
+			}
+		}
+		t.Fatal("attendees were told nothing")
+		return nil
+	}
+	for _, e := range l.events {
+		if e.GetPollShown() != nil {
+			t.Error("attendees were told of a draft")
+		}
+	}
+	l.must(t, admin, OpenPoll{PollID: p.Id})
+	l.must(t, people[0], choose(p, 1))
+	if x := told(); x.State != pollOpen || x.Counts != nil || x.Right != nil {
+		t.Errorf("opened: %v", x)
+	}
+	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: true})
+	if x := told(); !slices.Equal(x.Counts, []int32{0, 1, 0}) || x.Right != nil {
+		t.Errorf("shown while open: %v", x)
+	}
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	if x := told(); x.State != pollClosed || x.Right == nil || x.Counts == nil {
+		t.Errorf("closed and shown: %v", x)
+	}
+	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: false})
+	if x := told(); x != nil {
+		t.Errorf("hidden: %v", x)
+	}
+}
+
+// anonymous opens an anonymous poll.
+func (l *lab) anonymous(t *testing.T, p *pb.Poll) *pb.Poll {
+	t.Helper()
+	p.Anonymous = true
+	p = l.newPoll(t, p)
+	l.refused(t, admin, OpenPoll{PollID: p.Id}, durable.Conflict, "open it again") // without a secret
+	return l.must(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret}).(*pb.Poll)
+}
+
+// TestAnonymousVotesAreSealedUntilTheEnd: neither events nor snapshots hold what somebody
+// voted, all ballots are of one length, and nobody can vote twice or take it back.
+func TestAnonymousVotesAreSealedUntilTheEnd(t *testing.T) {
+	l, people := polled(t, 6)
+	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What did you learn?"})
+	var lengths []int
+	for i, who := range people {
+		words := strings.Repeat("learned ", i+1) + fmt.Sprint(i)
+		l.must(t, who, Vote{PollID: p.Id, Round: p.Round, Text: &words})
+		e := l.events[len(l.events)-1]
+		lengths = append(lengths, len(e.GetPollVoted().Ballot))
+		if strings.Contains(e.String(), "learned") {
+			t.Fatalf("the event holds the text: %v", e)
+		}
+	}
+	if slices.Max(lengths) != slices.Min(lengths) {
+		t.Errorf("ballots have lengths %v: they tell how long the texts are", lengths)
+	}
+	l.refused(t, people[0], Vote{PollID: p.Id, Round: p.Round, Text: proto.String("another")}, durable.Conflict, "cannot be changed")
+	l.refused(t, people[0], Unvote{PollID: p.Id}, durable.Conflict, "cannot be taken back")
+	v := l.Capture()
+	if x := v.Polls[0]; x.Votes != 6 || x.Counts != nil || x.Words != nil || x.Texts != nil {
+		t.Errorf("an open anonymous poll shows %v", x.Poll)
+	}
+	if _, said := v.Voted(v.Polls[0], people[0].ID); said != nil {
+		t.Errorf("the view holds what somebody said: %v", said)
+	}
+	state, err := EncodeState(v)
+	if err != nil || bytes.Contains(state, []byte("learned")) {
+		t.Errorf("the snapshot holds a text (%v)", err)
+	}
+	snap := &pb.Snapshot{}
+	if err := snap.Decode(state); err != nil {
+		t.Fatal(err)
+	}
+	if b := snap.Polls[0].Ballots; !slices.IsSortedFunc(b, slices.Compare) {
+		t.Error("a snapshot holds the ballots in the order of the votes")
+	}
+
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	closed := l.Capture()
+	if x := closed.Polls[0]; len(x.Texts) != 6 || x.Votes != 6 || x.TooFew || x.Void || len(x.ballots) != 0 {
+		t.Errorf("closed: %v", x.Poll)
+	}
+	if marks, _ := closed.Voted(closed.Polls[0], people[0].ID); marks == 0 {
+		t.Error("who voted is not known to have voted any more")
+	}
+	if !slices.ContainsFunc(l.events, Erases) {
+		t.Fatal("nothing asks for the ballots to be erased")
+	}
+	clean := Erase(closed)
+	for _, e := range l.events {
+		if r, changed := clean(e); changed {
+			e = r
+		}
+		if b := e.GetPollVoted(); b != nil {
+			t.Errorf("the log still holds %v", b)
+		}
+	}
+	l.refused(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret}, durable.Conflict, "not opened again")
+}
+
+// TestAResultThatWouldTellIsNotWritten: of fewer than five votes, or when all are the
+// same, the event of the closing holds no result, not even for facilitators.
+func TestAResultThatWouldTellIsNotWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		votes  []int32
+		tooFew bool
+	}{
+		"four":              {[]int32{0, 1, 2, 1}, true},
+		"five, all alike":   {[]int32{1, 1, 1, 1, 1}, true},
+		"five, one differs": {[]int32{1, 1, 1, 1, 0}, false},
+		"nobody":            {nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, people := polled(t, 5)
+			p := l.anonymous(t, choicePoll(true))
+			for i, option := range c.votes {
+				l.must(t, people[i], choose(p, option))
+			}
+			l.must(t, admin, ClosePoll{PollID: p.Id})
+			x := l.Capture().Polls[0]
+			if x.TooFew != c.tooFew || (x.Counts == nil) != c.tooFew || int(x.Votes) != len(c.votes) {
+				t.Errorf("%v", x.Poll)
+			}
+			for _, e := range l.events {
+				if b := e.GetPollChanged(); c.tooFew && b != nil && b.Poll.Counts != nil {
+					t.Errorf("an event holds the counts: %v", b)
+				}
+			}
+		})
+	}
+}
+
+// TestAPollWithoutItsSecretClosesVoid: a restored backup holds the ballots of a poll that
+// was open, and not its secret.
+func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
+	l, people := polled(t, 5)
+	p := l.anonymous(t, choicePoll(true))
+	for i, who := range people {
+		l.must(t, who, choose(p, int32(i%2)))
+	}
+	l.rules.BallotKey = nil
+	if _, err := l.do(Command{Caller: people[0], Body: choose(p, 0)}); err == nil {
+		t.Error("somebody could still vote")
+	}
+	l.must(t, &Caller{Role: RoleSystem}, CloseDuePoll{})
+	if x := l.Capture().Polls[0]; x.State != pollClosed || !x.Void || x.Counts != nil || x.Votes != 5 {
+		t.Errorf("%v", x.Poll)
+	}
+}
+
+// TestAnErasedPersonTakesNamedVotesAlong, and leaves anonymous ones.
+func TestAnErasedPersonTakesNamedVotesAlong(t *testing.T) {
+	l, people := polled(t, 6)
+	named := l.newPoll(t, &pb.Poll{Kind: pollWords, Question: "One word?"})
+	l.must(t, admin, OpenPoll{PollID: named.Id})
+	for i, who := range people {
+		l.must(t, who, Vote{PollID: named.Id, Round: 1, Words: []string{fmt.Sprint("w", i)}})
+	}
+	p := l.anonymous(t, choicePoll(true))
+	for i, who := range people {
+		l.must(t, who, choose(p, int32(i%2)))
+	}
+	l.must(t, admin, Remove{AttendeeID: people[2].ID})
+	v := l.Capture()
+	if x := v.Poll(named.Id); x.Votes != 5 || len(x.Words) != 5 || slices.ContainsFunc(x.Words, func(w *pb.PollWord) bool { return w.Word == "w2" }) {
+		t.Errorf("named: %v", x.Poll)
+	}
+	if _, said := v.Voted(v.Poll(named.Id), people[3].ID); !slices.Equal(said.GetWords(), []string{"w3"}) {
+		t.Errorf("the vote of who came after the removed one is %v", said)
+	}
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	if x := l.Capture().Poll(p.Id); x.Votes != 6 || !slices.Equal(x.Counts, []int32{3, 3, 0}) {
+		t.Errorf("anonymous: %v", x.Poll)
+	}
+}
+
+func TestWordsAreTheSameAfterFolding(t *testing.T) {
+	l, people := polled(t, 4)
+	p := l.newPoll(t, &pb.Poll{Kind: pollWords, Question: "One word?"})
+	l.must(t, admin, OpenPoll{PollID: p.Id})
+	for i, words := range [][]string{{"Go", " go "}, {"go"}, {"ＧＯ", "fun"}, {"go", "Fun"}} {
+		l.must(t, people[i], Vote{PollID: p.Id, Round: 1, Words: words})
+	}
+	x := l.Capture().Polls[0]
+	if len(x.Words) != 2 || x.Words[0].Word != "go" || x.Words[0].Votes != 4 || x.Words[1].Word != "Fun" || x.Words[1].Votes != 2 {
+		t.Errorf("%v", x.Words)
+	}
+	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Words: []string{"a", "b", "c", "d"}}, durable.Invalid, "1 to 3")
+	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Words: []string{strings.Repeat("x", 61)}}, durable.Invalid, "60")
+}
+
+// TestAPollTakesNoMoreThanItKeeps, also of what is sealed.
+func TestAPollTakesNoMoreThanItKeeps(t *testing.T) {
+	for _, anonymous := range []bool{false, true} {
+		l, people := polled(t, 2)
+		in := &pb.Poll{Kind: pollText, Question: "What?", Anonymous: anonymous}
+		p := l.newPoll(t, in)
+		l.must(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret})
+		x := l.State.poll(p.Id)
+		if anonymous {
+			x.hidden.texts = maxPollTexts - 3
+		} else {
+			x.texts = maxPollTexts - 3
+		}
+		l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Text: proto.String("four")}, durable.Conflict, "full")
+		l.must(t, people[0], Vote{PollID: p.Id, Round: 1, Text: proto.String("all")})
+		l.refused(t, people[1], Vote{PollID: p.Id, Round: 1, Text: proto.String("x")}, durable.Conflict, "full")
+	}
+}
+
+func TestLinesMakeAPoll(t *testing.T) {
+	for text, want := range map[string]*pb.Poll{
+		"Which?\n- a\n- b":        {Kind: pollChoice, Question: "Which?", Options: []string{"a", "b"}},
+		" Which?\r\n\r\n* a\n+ b": {Kind: pollChoice, Question: "Which?", Options: []string{"a", "b"}},
+		"What comes\nto mind?":    {Kind: pollWords, Question: "What comes to mind?"},
+	} {
+		got, err := PollOfLines(text)
+		if err != nil || !proto.Equal(got, want) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	if _, err := PollOfLines("Which?\n- a\nand then\n- b"); err == nil {
+		t.Error("text between options was taken")
+	}
+}
+
+// TestAnyVotes: whatever is voted, and whoever goes, the counts are those of the votes
+// that are there, the log and a snapshot with its tail lead to the same, and every node
+// shows the same words.
+func TestAnyVotes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l, people := polled(t, 6)
+		for _, kind := range []pb.PollKind{pollChoice, pollSeveral, pollScale, pollWords, pollText} {
+			p := &pb.Poll{Kind: kind, Question: "q", Anonymous: rapid.Bool().Draw(t, "anonymous")}
+			if kind == pollChoice || kind == pollSeveral {
+				p.Options = []string{"a", "b", "c"}
+			}
+			l.newPoll(t, p)
+		}
+		var snapshot []byte
+		var snapped uint64
+		for range rapid.IntRange(1, 80).Draw(t, "commands") {
+			p := rapid.SampledFrom(l.polls).Draw(t, "poll").rec
+			who := rapid.SampledFrom(people).Draw(t, "who")
+			n := int32(rapid.IntRange(0, 4).Draw(t, "n"))
+			var cmd Body
+			switch rapid.IntRange(0, 16).Draw(t, "kind") {
+			case 0, 1:
+				cmd, who = OpenPoll{PollID: p.Id, Secret: aSecret}, admin
+			case 2:
+				cmd, who = ClosePoll{PollID: p.Id}, admin
+			case 3:
+				cmd, who = ResetPoll{PollID: p.Id}, admin
+			case 4:
+				cmd, who = ShowPoll{PollID: p.Id, Shown: n > 1}, admin
+			case 5:
+				cmd = Unvote{PollID: p.Id}
+			case 6:
+				cmd, who = Remove{AttendeeID: who.ID}, admin
+			case 7:
+				snapshot, _ = EncodeState(l.Capture())
+				snapped = l.seq
+				continue
+			default:
+				if open := l.openPoll(); open != nil {
+					p = open.rec
+				}
+				v := Vote{PollID: p.Id, Round: p.Round}
+				switch p.Kind {
+				case pollChoice:
+					v.Choice = []int32{n % 3}
+				case pollSeveral:
+					v.Choice = []int32{n % 3, 1}
+				case pollScale:
+					v.Scale = proto.Int32(n + 1)
+				case pollWords:
+					v.Words = rapid.SliceOfN(rapid.SampledFrom([]string{"Go", "go", "fun", "FUN", "x", "y"}), 1, 3).Draw(t, "words")
+				case pollText:
+					v.Text = proto.String(rapid.SampledFrom([]string{"one", "two", "three"}).Draw(t, "text"))
+				}
+				cmd = v
+			}
+			_, _ = l.do(Command{Caller: who, Body: cmd})
+			view := l.Capture()
+			for _, p := range view.Polls {
+				checkCounts(t, view, p)
+			}
+		}
+		same(t, "full replay", replay(l.empty(), 0, l.events), l.State)
+		if snapshot != nil {
+			s := l.empty()
+			if err := s.Restore(snapped, snapshot); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "snapshot and tail", replay(s, snapped, l.events), l.State)
+		}
+	})
+}
+
+// checkCounts counts the votes of a named poll anew.
+func checkCounts(t *rapid.T, v *View, p *PollView) {
+	t.Helper()
+	if p.Anonymous {
+		return
+	}
+	counts, words, votes := make([]int32, optionCount(p.Poll)), map[string]int32{}, int32(0)
+	v.EachVote(p, func(_ *pb.Attendee, marks uint16, said *pb.PollSaid) {
+		votes++
+		for i := range counts {
+			counts[i] += int32(marks >> i & 1)
+		}
+		for _, w := range said.GetWords() {
+			words[wordKey(w)]++
+		}
+	})
+	if votes != p.Votes || len(counts) > 0 && !slices.Equal(counts, p.Counts) || p.Kind == pollWords && len(words) != len(p.Words) {
+		t.Fatalf("%d votes %v %v, but the poll says %v", votes, counts, words, p.Poll)
+	}
+	for i, w := range p.Words {
+		if words[wordKey(w.Word)] != w.Votes || i > 0 && w.Votes > p.Words[i-1].Votes {
+			t.Fatalf("words %v, but the poll says %v", words, p.Words)
+		}
+	}
+}
+
+// BenchmarkPolls is the state of 100 polls of 10,000 votes each: its memory, and how
+// long a snapshot takes to read.
+func BenchmarkPolls(b *testing.B) {
+	l := newLab()
+	l.create(b, "one")
+	var people []*Caller
+	for i := range 10_000 {
+		v, err := l.do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: fmt.Sprint("p", i)}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		people = append(people, attendeeCaller(v.(Registration).Attendee))
+	}
+	l.events = nil
+	for i := range maxPolls {
+		p := l.must(b, admin, CreatePoll{Poll: choicePoll(false)}).(*pb.Poll)
+		l.must(b, admin, OpenPoll{PollID: p.Id})
+		for j, who := range people {
+			l.seq++
+			l.Apply(l.seq, &pb.Event{Body: &pb.Event_PollVoted{PollVoted: &pb.PollVoted{PollId: p.Id, AttendeeId: who.ID, Marks: 1 << ((i + j) % 3)}}})
+		}
+	}
+	state, err := EncodeState(l.Capture())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(len(state)), "snapshot-B")
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		if err := l.empty().Restore(l.seq, state); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

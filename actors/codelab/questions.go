@@ -1,0 +1,520 @@
+package codelab
+
+import (
+	"cmp"
+	"slices"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// Questions of attendees to all (transport/rest/RULES.md, "Questions").
+
+// Bounds of questions; texts in code points.
+const (
+	maxQuestions    = 500
+	maxQuestionText = 500
+	maxOpenAsked    = 5
+)
+
+const (
+	askingOff     = pb.Asking_ASKING_OFF
+	askingOpen    = pb.Asking_ASKING_OPEN
+	askingChecked = pb.Asking_ASKING_CHECKED
+
+	questionWaiting  = pb.QuestionState_QUESTION_STATE_WAITING
+	questionOpen     = pb.QuestionState_QUESTION_STATE_OPEN
+	questionAnswered = pb.QuestionState_QUESTION_STATE_ANSWERED
+	questionHidden   = pb.QuestionState_QUESTION_STATE_HIDDEN
+)
+
+// question is a question with its votes. Owned by the codelab's actor.
+type question struct {
+	rec *pb.Question // replaced, never changed; without the votes
+	// voters has a bit for each of State.attendees. Replaced, never changed.
+	voters bitset
+	votes  int32
+}
+
+// QuestionView is a question with its votes. Immutable.
+type QuestionView struct {
+	*pb.Question
+	voters bitset
+}
+
+// told is the question as clients are told of it.
+func (q *question) told() *pb.Question {
+	rec := q.rec.Clone()
+	rec.Votes = q.votes
+	return rec
+}
+
+// AskQuestion asks all.
+type AskQuestion struct {
+	Text      string
+	Anonymous bool
+	StepID    string
+}
+
+func (b AskQuestion) decide(c call) (decision, error) {
+	if c.Role != RoleAttendee {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees ask questions; facilitators take one from the chat or a request for help")
+	}
+	if err := c.live(); err != nil {
+		return decision{}, err
+	}
+	who := c.s.attendee(c.ID)
+	switch {
+	case c.s.meta.Questions == askingOff:
+		return decision{}, durable.Reject(durable.Conflict, "questions are switched off")
+	case b.Anonymous && c.s.meta.QuestionsNamed:
+		return decision{}, durable.Reject(durable.Conflict, "questions carry a name here")
+	case who.Muted:
+		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
+	case c.s.stopped[c.ID]:
+		return decision{}, durable.Reject(durable.Forbidden, "a facilitator has stopped your questions until the workshop ends")
+	}
+	open := 0
+	for _, q := range c.s.questions {
+		if q.rec.AuthorId == c.ID && (q.rec.State == questionWaiting || q.rec.State == questionOpen) {
+			open++
+		}
+	}
+	if open >= maxOpenAsked {
+		return decision{}, durable.Reject(durable.Conflict, "%d of your questions are not answered yet: wait for one of them", maxOpenAsked)
+	}
+	q := &pb.Question{Text: b.Text, AuthorId: who.Id, AuthorName: who.Name, Anonymous: b.Anonymous, StepId: b.StepID, State: questionOpen}
+	if c.s.meta.Questions == askingChecked {
+		q.State = questionWaiting
+	}
+	return c.asked(q)
+}
+
+// asked is the decision that adds a question.
+func (c call) asked(q *pb.Question) (decision, error) {
+	if err := text("text", q.Text, 1, maxQuestionText); err != nil {
+		return decision{}, err
+	}
+	if q.StepId != "" && !hasStep(c.s.steps, q.StepId) {
+		return decision{}, durable.Reject(durable.Invalid, "step_id must be the id of a step of this codelab")
+	}
+	if len(c.s.questions) >= maxQuestions {
+		return decision{}, durable.Reject(durable.Conflict, "a codelab has at most %d questions", maxQuestions)
+	}
+	q.Id, q.CreatedAt = c.id(), c.now.UnixMilli()
+	return decided(q, &pb.Event{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: q}}}), nil
+}
+
+// TakeQuestion makes a question of a message in the chat, with its author's name, or of a
+// request for help, without any.
+type TakeQuestion struct {
+	ChatID string
+	HelpID string
+	// Text is what is asked of a request for help.
+	Text string
+}
+
+func (b TakeQuestion) decide(c call) (decision, error) {
+	if !c.admin() {
+		return decision{}, durable.Reject(durable.Forbidden, "only facilitators take questions from elsewhere")
+	}
+	if b.HelpID != "" {
+		h, err := c.findHelp(b.HelpID)
+		if err != nil {
+			return decision{}, err
+		}
+		return c.asked(&pb.Question{Text: b.Text, AuthorId: h.AttendeeId, AuthorName: h.AttendeeName, Anonymous: true, StepId: c.s.stepID(h.StepNumber), State: questionOpen})
+	}
+	m, err := named(&c.s.chat, b.ChatID, (*pb.ChatMessage).GetId, "message")
+	switch {
+	case err != nil:
+		return decision{}, err
+	case m.TargetId != "" || m.Broadcast || m.SenderId == FacilitatorID:
+		return decision{}, durable.Reject(durable.Conflict, "only what attendees say to all becomes a question")
+	}
+	return c.asked(&pb.Question{Text: m.Message, AuthorId: m.SenderId, AuthorName: m.SenderName, State: questionOpen})
+}
+
+// ChangeQuestion answers a question, or opens or hides it.
+type ChangeQuestion struct {
+	QuestionID string
+	State      *pb.QuestionState
+	// Answer is "" for none.
+	Answer *string
+}
+
+func (b ChangeQuestion) decide(c call) (decision, error) {
+	q, err := c.questionToLead(b.QuestionID)
+	if err != nil {
+		return decision{}, err
+	}
+	out := q.told()
+	action := ""
+	if b.Answer != nil {
+		if err := text("answer", *b.Answer, 0, maxMessage); err != nil {
+			return decision{}, err
+		}
+		if out.Answer = *b.Answer; out.Answer != "" && b.State == nil {
+			out.State = questionAnswered
+		}
+	}
+	if b.State != nil {
+		out.State = *b.State
+	}
+	switch {
+	case out.State == questionAnswered && (q.rec.State != questionAnswered || out.Answer != q.rec.Answer):
+		out.AnsweredBy, out.Leader, action = c.Name, c.leader(), "question_answer"
+	case out.State != questionAnswered && out.Answer == "":
+		out.AnsweredBy, out.Leader = "", ""
+	}
+	if out.State == questionHidden && q.rec.State != questionHidden {
+		action = "question_hide"
+	}
+	return c.questionChanged(q, out, action), nil
+}
+
+func (c call) questionChanged(q *question, out *pb.Question, action string) decision {
+	d := decided(out, &pb.Event{Body: &pb.Event_QuestionChanged{QuestionChanged: &pb.QuestionChanged{Question: out}}})
+	if visible := q.rec.State == questionOpen || q.rec.State == questionAnswered; visible && (out.State == questionHidden || out.State == questionWaiting) {
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_QuestionHidden{QuestionHidden: &pb.QuestionHidden{QuestionId: out.Id}}})
+		d.Events = append(d.Events, c.unspotlight("question", out.Id)...)
+	}
+	if action != "" {
+		d.Rows = c.audit(action, out.Id, nil)
+	}
+	return d
+}
+
+// DeleteQuestion removes a question: a facilitator, or who asked it while it has no answer.
+type DeleteQuestion struct {
+	QuestionID string
+}
+
+func (b DeleteQuestion) decide(c call) (decision, error) {
+	q, err := c.question(b.QuestionID)
+	if err != nil {
+		return decision{}, err
+	}
+	if !c.admin() {
+		switch {
+		case q.rec.AuthorId != c.ID:
+			return decision{}, durable.Reject(durable.Forbidden, "this is another attendee's question")
+		case q.rec.State == questionAnswered:
+			return decision{}, durable.Reject(durable.Conflict, "this question is answered already")
+		}
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_QuestionDeleted{QuestionDeleted: &pb.QuestionDeleted{QuestionId: q.rec.Id}}})
+	d.Events = append(d.Events, c.unspotlight("question", q.rec.Id)...)
+	if c.admin() {
+		d.Rows = c.audit("question_delete", q.rec.Id, nil)
+	}
+	return d, nil
+}
+
+// questionsGone says to clients that the questions of somebody who is removed go.
+func (c call) questionsGone(author string) (events []*pb.Event) {
+	for _, q := range c.s.questions {
+		if q.rec.AuthorId == author {
+			events = append(events, &pb.Event{Body: &pb.Event_QuestionDeleted{QuestionDeleted: &pb.QuestionDeleted{QuestionId: q.rec.Id}}})
+			events = append(events, c.unspotlight("question", q.rec.Id)...)
+		}
+	}
+	return events
+}
+
+// VoteQuestion says that an attendee wants to know this too, or no longer.
+type VoteQuestion struct {
+	QuestionID string
+	Withdrawn  bool
+}
+
+func (b VoteQuestion) decide(c call) (decision, error) {
+	if c.Role != RoleAttendee {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees vote")
+	}
+	if err := c.live(); err != nil {
+		return decision{}, err
+	}
+	q, err := c.question(b.QuestionID)
+	if err != nil {
+		return decision{}, err
+	}
+	voted := q.voters.has(c.s.byAttendee[c.ID])
+	switch {
+	case q.rec.AuthorId == c.ID:
+		return decision{}, durable.Reject(durable.Conflict, "this is your own question")
+	case q.rec.State != questionOpen:
+		return decision{}, durable.Reject(durable.Conflict, "this question is not open any more")
+	case voted != b.Withdrawn:
+		return decision{}, nil
+	}
+	return decided(nil, &pb.Event{Body: &pb.Event_QuestionVoted{QuestionVoted: &pb.QuestionVoted{
+		QuestionId: q.rec.Id, AttendeeId: c.ID, Withdrawn: b.Withdrawn,
+	}}}), nil
+}
+
+// MergeQuestion puts a question into another that asks the same: who voted for it has
+// voted for that one, and it is gone.
+type MergeQuestion struct {
+	QuestionID, Into string
+}
+
+func (b MergeQuestion) decide(c call) (decision, error) {
+	q, err := c.questionToLead(b.QuestionID)
+	if err != nil {
+		return decision{}, err
+	}
+	into, err := c.questionToLead(b.Into)
+	switch {
+	case err != nil:
+		return decision{}, durable.Reject(durable.Missing, "into: question not found")
+	case into == q:
+		return decision{}, durable.Reject(durable.Invalid, "into must be another question")
+	}
+	out := into.told()
+	out.Votes = c.s.united(q, into).count()
+	d := decided(out, &pb.Event{Body: &pb.Event_QuestionsMerged{QuestionsMerged: &pb.QuestionsMerged{QuestionId: q.rec.Id, Into: into.rec.Id}}})
+	d.Events = append(d.Events, &pb.Event{Body: &pb.Event_QuestionChanged{QuestionChanged: &pb.QuestionChanged{Question: out}}})
+	d.Events = append(d.Events, c.unspotlight("question", q.rec.Id)...)
+	d.Rows = c.audit("question_merge", q.rec.Id, map[string]string{"into": into.rec.Id})
+	return d, nil
+}
+
+// united are the voters of two questions. Who asked the one votes for the other; who
+// asked the other votes for none, it is their own.
+func (s *State) united(q, into *question) bitset {
+	out := into.voters.with(q.voters)
+	if at, known := s.byAttendee[q.rec.AuthorId]; known {
+		out = out.set(at, true)
+	}
+	if at, known := s.byAttendee[into.rec.AuthorId]; known {
+		out = out.set(at, false)
+	}
+	return out
+}
+
+// StopAsker lets who asked an anonymous question ask no more until the workshop ends,
+// without saying who it is.
+type StopAsker struct {
+	QuestionID string
+}
+
+func (b StopAsker) decide(c call) (decision, error) {
+	q, err := c.questionToLead(b.QuestionID)
+	switch {
+	case err != nil:
+		return decision{}, err
+	case !q.rec.Anonymous:
+		return decision{}, durable.Reject(durable.Conflict, "this question has a name: mute its author")
+	case c.s.stopped[q.rec.AuthorId]:
+		return decision{}, nil
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_AskerStopped{AskerStopped: &pb.AskerStopped{QuestionId: q.rec.Id}}})
+	d.Rows = c.audit("question_stop", q.rec.Id, nil)
+	return d, nil
+}
+
+func (c call) questionToLead(id string) (*question, error) {
+	if !c.admin() {
+		return nil, durable.Reject(durable.Forbidden, "only facilitators look after questions")
+	}
+	return c.question(id)
+}
+
+// ErrNoQuestion is the answer to an id that no question has, or none that the caller sees.
+var ErrNoQuestion error = &durable.Rejection{Reason: durable.Missing, Text: "question not found"}
+
+// question finds a question that the caller may see.
+func (c call) question(id string) (*question, error) {
+	q := c.s.question(id)
+	if q == nil || !c.admin() && !sees(c.ID, q.rec) {
+		return nil, ErrNoQuestion
+	}
+	return q, nil
+}
+
+// sees says whether an attendee sees a question.
+func sees(attendee string, q *pb.Question) bool {
+	switch q.State {
+	case questionOpen, questionAnswered:
+		return true
+	case questionWaiting:
+		return q.AuthorId == attendee
+	}
+	return false
+}
+
+func (s *State) question(id string) *question {
+	for _, q := range s.questions {
+		if q.rec.Id == id {
+			return q
+		}
+	}
+	return nil
+}
+
+func (s *State) applyQuestionAsked(seq uint64, rec *pb.Question) {
+	if s.attendee(rec.AuthorId) == nil {
+		return
+	}
+	s.questions = append(slices.Clip(s.questions), &question{rec: rec})
+	s.seen(rec.Id)
+	s.changed.Questions = seq
+}
+
+func (s *State) changeQuestion(seq uint64, id string, change func(q *question)) {
+	for i, q := range s.questions {
+		if q.rec.Id == id {
+			q := *q
+			change(&q)
+			s.questions = slices.Clone(s.questions)
+			s.questions[i] = &q
+			s.changed.Questions = seq
+		}
+	}
+}
+
+func (s *State) applyQuestionChanged(seq uint64, rec *pb.Question) {
+	s.changeQuestion(seq, rec.Id, func(q *question) {
+		q.rec = rec.Clone()
+		q.rec.Votes = 0
+	})
+}
+
+func (s *State) applyQuestionVoted(seq uint64, b *pb.QuestionVoted) {
+	at, known := s.byAttendee[b.AttendeeId]
+	if !known {
+		return
+	}
+	s.changeQuestion(seq, b.QuestionId, func(q *question) {
+		q.voters = q.voters.set(at, !b.Withdrawn)
+		q.votes = q.voters.count()
+	})
+}
+
+func (s *State) applyQuestionsMerged(seq uint64, b *pb.QuestionsMerged) {
+	from := s.question(b.QuestionId)
+	if from == nil {
+		return
+	}
+	s.changeQuestion(seq, b.Into, func(q *question) {
+		q.voters = s.united(from, q)
+		q.votes = q.voters.count()
+	})
+	s.applyQuestionDeleted(seq, b.QuestionId)
+}
+
+func (s *State) applyQuestionDeleted(seq uint64, id string) {
+	s.questions = slices.DeleteFunc(slices.Clone(s.questions), func(q *question) bool { return q.rec.Id == id })
+	s.changed.Questions = seq
+}
+
+func (s *State) applyAskerStopped(id string) {
+	if q := s.question(id); q != nil {
+		stopped := map[string]bool{q.rec.AuthorId: true}
+		for who := range s.stopped {
+			stopped[who] = true
+		}
+		s.stopped = stopped
+	}
+}
+
+// forgetAsker takes the attendee with this id, at a place in the list, out of the
+// questions.
+func (s *State) forgetAsker(seq uint64, id string, at int) {
+	kept := make([]*question, 0, len(s.questions))
+	for _, q := range s.questions {
+		if q.rec.AuthorId == id {
+			continue
+		}
+		q := *q
+		q.voters = q.voters.without(at)
+		q.votes = q.voters.count()
+		kept = append(kept, &q)
+	}
+	if len(s.questions) > 0 {
+		s.questions, s.changed.Questions = kept, seq
+	}
+	if s.stopped[id] {
+		stopped := map[string]bool{}
+		for who := range s.stopped {
+			if who != id {
+				stopped[who] = true
+			}
+		}
+		s.stopped = stopped
+	}
+}
+
+// unstepQuestions takes steps that are gone off the questions.
+func (s *State) unstepQuestions(seq uint64) {
+	for _, q := range s.questions {
+		if q.rec.StepId != "" && !hasStep(s.steps, q.rec.StepId) {
+			s.changeQuestion(seq, q.rec.Id, func(q *question) {
+				q.rec = q.rec.Clone()
+				q.rec.StepId = ""
+			})
+		}
+	}
+}
+
+// questionViews is the questions for readers, in the order in which they were asked.
+func (s *State) questionViews() []QuestionView {
+	if s.questionsAt != s.changed.Questions || len(s.questionsShown) != len(s.questions) {
+		s.questionsShown, s.questionsAt = make([]QuestionView, len(s.questions)), s.changed.Questions
+		for i, q := range s.questions {
+			s.questionsShown[i] = QuestionView{q.told(), q.voters}
+		}
+	}
+	return s.questionsShown
+}
+
+func encodeQuestions(questions []QuestionView) (out []*pb.QuestionVotes) {
+	for _, q := range questions {
+		rec := q.Question.Clone()
+		rec.Votes = 0
+		out = append(out, &pb.QuestionVotes{Question: rec, Voters: q.voters.trimmed()})
+	}
+	return out
+}
+
+func (s *State) restoreQuestions(questions []*pb.QuestionVotes, stopped []string) {
+	for _, v := range questions {
+		s.questions = append(s.questions, &question{rec: v.Question, voters: v.Voters, votes: bitset(v.Voters).count()})
+		s.seen(v.Question.Id)
+	}
+	for _, who := range stopped {
+		if s.stopped == nil {
+			s.stopped = map[string]bool{}
+		}
+		s.stopped[who] = true
+	}
+}
+
+// Question returns a question, or nil.
+func (v *View) Question(id string) *QuestionView {
+	for i := range v.Questions {
+		if v.Questions[i].Id == id {
+			return &v.Questions[i]
+		}
+	}
+	return nil
+}
+
+// QuestionsFor returns the questions that an attendee sees, or for "" those that
+// facilitators see: all.
+func (v *View) QuestionsFor(attendee string) (out []QuestionView) {
+	for _, q := range v.Questions {
+		if attendee == "" || sees(attendee, q.Question) {
+			out = append(out, q)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b QuestionView) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+	return out
+}
+
+// VotedFor says whether an attendee has voted for a question.
+func (v *View) VotedFor(q *QuestionView, attendee string) bool {
+	at := v.place(attendee)
+	return at >= 0 && q.voters.has(at)
+}

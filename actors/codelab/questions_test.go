@@ -1,0 +1,267 @@
+package codelab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// asking is a lab in which questions are switched on.
+func asking(t *testing.T, how pb.Asking, people int) (*lab, []*Caller) {
+	t.Helper()
+	l, all := polled(t, people)
+	l.must(t, admin, Update{Questions: &how})
+	return l, all
+}
+
+func (l *lab) ask(t *testing.T, who *Caller, text string) *pb.Question {
+	t.Helper()
+	return l.must(t, who, AskQuestion{Text: text, Anonymous: true}).(*pb.Question)
+}
+
+func TestQuestionsAreOffUntilTheyAreSwitchedOn(t *testing.T) {
+	l, people := polled(t, 1)
+	l.refused(t, people[0], AskQuestion{Text: "Why?"}, durable.Conflict, "switched off")
+	l.must(t, admin, Update{Questions: askingOpen.Enum(), QuestionsNamed: proto.Bool(true)})
+	l.refused(t, people[0], AskQuestion{Text: "Why?", Anonymous: true}, durable.Conflict, "name")
+	l.refused(t, people[0], AskQuestion{Text: strings.Repeat("x", 501)}, durable.Invalid, "500")
+	l.refused(t, people[0], AskQuestion{Text: " "}, durable.Invalid, "required")
+	l.refused(t, people[0], AskQuestion{Text: "Why?", StepID: "x"}, durable.Invalid, "step_id")
+	l.refused(t, admin, AskQuestion{Text: "Why?"}, durable.Forbidden, "attendees")
+	l.must(t, admin, Mute{AttendeeID: people[0].ID, Muted: true})
+	l.refused(t, people[0], AskQuestion{Text: "Why?"}, durable.Forbidden, "muted")
+}
+
+// TestACheckedQuestionWaits: nobody else sees it, votes for it or finds it.
+func TestACheckedQuestionWaits(t *testing.T) {
+	l, people := asking(t, askingChecked, 2)
+	q := l.ask(t, people[0], "Why?")
+	v := l.Capture()
+	if n := len(v.QuestionsFor(people[1].ID)); n != 0 || len(v.QuestionsFor(people[0].ID)) != 1 || len(v.QuestionsFor("")) != 1 {
+		t.Errorf("another attendee sees %d", n)
+	}
+	l.refused(t, people[1], VoteQuestion{QuestionID: q.Id}, durable.Missing, "not found")
+	l.refused(t, people[1], DeleteQuestion{QuestionID: q.Id}, durable.Missing, "not found")
+	l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionOpen.Enum()})
+	l.must(t, people[1], VoteQuestion{QuestionID: q.Id})
+	l.refused(t, people[0], VoteQuestion{QuestionID: q.Id}, durable.Conflict, "your own")
+	l.refused(t, people[1], DeleteQuestion{QuestionID: q.Id}, durable.Forbidden, "another")
+	answered := l.must(t, admin, ChangeQuestion{QuestionID: q.Id, Answer: proto.String("Because.")}).(*pb.Question)
+	if answered.State != questionAnswered || answered.AnsweredBy != "Facilitator" || answered.Votes != 1 {
+		t.Errorf("answered: %v", answered)
+	}
+	l.refused(t, people[0], DeleteQuestion{QuestionID: q.Id}, durable.Conflict, "answered")
+	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q.Id})
+	l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionHidden.Enum()})
+	v = l.Capture()
+	if len(v.QuestionsFor(people[1].ID)) != 0 || v.Spotlight != nil {
+		t.Errorf("a hidden question is shown: %v", v.Spotlight)
+	}
+	if last := l.events[len(l.events)-2]; last.GetQuestionHidden() == nil {
+		t.Errorf("attendees were not told: %v", last)
+	}
+}
+
+func TestOnePersonAsksSoMuch(t *testing.T) {
+	l, people := asking(t, askingOpen, 1)
+	var last *pb.Question
+	for i := range maxOpenAsked {
+		last = l.ask(t, people[0], fmt.Sprint(i))
+	}
+	l.refused(t, people[0], AskQuestion{Text: "one more"}, durable.Conflict, "not answered yet")
+	l.must(t, people[0], DeleteQuestion{QuestionID: last.Id})
+	l.ask(t, people[0], "one more")
+}
+
+// TestMergedQuestionsUniteTheirVoters, each once, without who asked.
+func TestMergedQuestionsUniteTheirVoters(t *testing.T) {
+	l, people := asking(t, askingOpen, 4)
+	a, b := l.ask(t, people[0], "a"), l.ask(t, people[1], "b")
+	for _, who := range []*Caller{people[1], people[2]} {
+		l.must(t, who, VoteQuestion{QuestionID: a.Id})
+	}
+	for _, who := range []*Caller{people[2], people[3]} {
+		l.must(t, who, VoteQuestion{QuestionID: b.Id})
+	}
+	l.refused(t, admin, MergeQuestion{QuestionID: a.Id, Into: a.Id}, durable.Invalid, "another")
+	if got := l.must(t, admin, MergeQuestion{QuestionID: a.Id, Into: b.Id}).(*pb.Question); got.Id != b.Id || got.Votes != 3 {
+		t.Errorf("merged: %v", got) // p0, who asked a, p2 and p3
+	}
+	v := l.Capture()
+	if len(v.Questions) != 1 || v.Questions[0].Votes != 3 || v.VotedFor(&v.Questions[0], people[1].ID) {
+		t.Errorf("left: %v", v.Questions)
+	}
+	l.refused(t, admin, ChangeQuestion{QuestionID: a.Id}, durable.Missing, "not found")
+}
+
+// TestWhoIsStoppedAsksNoMore until the workshop ends, and nothing but the id of the
+// question is in the event and the audit.
+func TestWhoIsStoppedAsksNoMore(t *testing.T) {
+	l, people := asking(t, askingOpen, 1)
+	q := l.ask(t, people[0], "a")
+	l.must(t, admin, StopAsker{QuestionID: q.Id})
+	if e := l.events[len(l.events)-1].String(); strings.Contains(e, people[0].ID) || strings.Contains(fmt.Sprint(l.audits[len(l.audits)-1]), people[0].ID) {
+		t.Errorf("the event or the audit names the author: %s", e)
+	}
+	l.refused(t, people[0], AskQuestion{Text: "b"}, durable.Forbidden, "stopped")
+	l.must(t, admin, SetEnded{Ended: true})
+	l.must(t, admin, SetEnded{Ended: false})
+	l.ask(t, people[0], "b")
+}
+
+func TestQuestionsAreTakenFromElsewhere(t *testing.T) {
+	l, people := asking(t, askingOff, 2)
+	said := l.must(t, people[0], PostChat{Message: "Why is that?"}).(*pb.ChatMessage)
+	direct := l.must(t, people[0], PostChat{Message: "Psst", TargetID: people[1].ID}).(*pb.ChatMessage)
+	help := l.must(t, people[1], AskHelp{StepNumber: 2, Message: "private words"}).(*pb.HelpRequest)
+	if q := l.must(t, admin, TakeQuestion{ChatID: said.Id}).(*pb.Question); q.Text != said.Message || q.AuthorName != "p0" || q.Anonymous {
+		t.Errorf("of the chat: %v", q)
+	}
+	if q := l.must(t, admin, TakeQuestion{HelpID: help.Id, Text: "How does it start?"}).(*pb.Question); !q.Anonymous || q.Text != "How does it start?" {
+		t.Errorf("of a request: %v", q)
+	}
+	l.refused(t, admin, TakeQuestion{HelpID: help.Id}, durable.Invalid, "required")
+	l.refused(t, admin, TakeQuestion{ChatID: direct.Id}, durable.Conflict, "to all")
+	l.refused(t, people[0], TakeQuestion{ChatID: said.Id}, durable.Forbidden, "facilitators")
+}
+
+// TestADeletedQuestionLeavesTheLog, as does that of somebody who is removed.
+func TestADeletedQuestionLeavesTheLog(t *testing.T) {
+	l, people := asking(t, askingOpen, 3)
+	kept := l.ask(t, people[1], "stays")
+	deleted, removed := l.ask(t, people[0], "regret one"), l.ask(t, people[2], "regret two")
+	merged := l.ask(t, people[1], "regret three")
+	l.must(t, people[1], VoteQuestion{QuestionID: deleted.Id})
+	l.must(t, admin, ChangeQuestion{QuestionID: removed.Id, Answer: proto.String("regret an answer")})
+	l.must(t, admin, DeleteQuestion{QuestionID: deleted.Id})
+	if last := l.events[len(l.events)-1]; !Erases(last) {
+		t.Errorf("nothing is erased after %v", last)
+	}
+	l.must(t, admin, MergeQuestion{QuestionID: merged.Id, Into: kept.Id})
+	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: removed.Id})
+	l.must(t, admin, Remove{AttendeeID: people[2].ID})
+	v := l.Capture()
+	if v.Spotlight != nil {
+		t.Error("the question of who was removed stays on the projector")
+	}
+	clean := Erase(v)
+	for _, e := range l.events {
+		if r, changed := clean(e); changed {
+			e = r
+		}
+		if strings.Contains(e.String(), "regret") {
+			t.Errorf("still in the log: %v", e)
+		}
+	}
+	if !slices.ContainsFunc(l.events, func(e *pb.Event) bool { return e.GetQuestionDeleted().GetQuestionId() == removed.Id }) {
+		t.Error("nobody was told that the question of who was removed is gone")
+	}
+}
+
+// TestAnyVotersOfQuestions: whoever votes, merges and goes, a question has the votes of
+// those who voted for it and are there.
+func TestAnyVotersOfQuestions(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l, people := asking(t, askingOpen, 5)
+		votes := map[string]map[string]bool{} // question to voters
+		author := map[string]string{}
+		gone := map[string]bool{}
+		for range rapid.IntRange(1, 50).Draw(rt, "commands") {
+			who := rapid.SampledFrom(people).Draw(rt, "who")
+			ids := []string{"nothing"}
+			for _, q := range l.questions {
+				ids = append(ids, q.rec.Id)
+			}
+			id, other := rapid.SampledFrom(ids).Draw(rt, "question"), rapid.SampledFrom(ids).Draw(rt, "other")
+			switch rapid.IntRange(0, 6).Draw(rt, "kind") {
+			case 0, 1:
+				if v, err := l.do(Command{Caller: who, Body: AskQuestion{Text: "q"}}); err == nil {
+					q := v.(*pb.Question)
+					votes[q.Id], author[q.Id] = map[string]bool{}, who.ID
+				}
+			case 2, 3, 4:
+				back := rapid.IntRange(0, 3).Draw(rt, "back") == 0
+				if _, err := l.do(Command{Caller: who, Body: VoteQuestion{QuestionID: id, Withdrawn: back}}); err == nil {
+					votes[id][who.ID] = !back
+				}
+			case 5:
+				if _, err := l.do(Command{Caller: admin, Body: MergeQuestion{QuestionID: id, Into: other}}); err == nil {
+					for v, yes := range votes[id] {
+						votes[other][v] = votes[other][v] || yes
+					}
+					votes[other][author[id]] = true
+					votes[other][author[other]] = false
+					delete(votes, id)
+				}
+			case 6:
+				if rapid.IntRange(0, 3).Draw(rt, "remove") == 0 {
+					_, _ = l.do(Command{Caller: admin, Body: Remove{AttendeeID: who.ID}})
+					gone[who.ID] = true
+					for id, a := range author {
+						if a == who.ID {
+							delete(votes, id)
+						}
+					}
+				}
+			}
+			v := l.Capture()
+			if len(v.Questions) != len(votes) {
+				rt.Fatalf("%d questions, want %d", len(v.Questions), len(votes))
+			}
+			for i := range v.Questions {
+				q, n := &v.Questions[i], int32(0)
+				for _, who := range people {
+					want := votes[q.Id][who.ID] && !gone[who.ID]
+					if want {
+						n++
+					}
+					if v.VotedFor(q, who.ID) != want {
+						rt.Fatalf("%s voted for %s: %v", who.Name, q.Id, !want)
+					}
+				}
+				if q.Votes != n {
+					rt.Fatalf("%d votes, want %d", q.Votes, n)
+				}
+			}
+		}
+		same(rt, "full replay", replay(l.empty(), 0, l.events), l.State)
+	})
+}
+
+func TestTheTimerCountsFromTheServersTime(t *testing.T) {
+	l, people := polled(t, 1)
+	l.refused(t, people[0], SetTimer{Seconds: proto.Int32(60)}, durable.Forbidden, "facilitators")
+	for _, seconds := range []int32{4, 14_401} {
+		l.refused(t, admin, SetTimer{Seconds: &seconds}, durable.Invalid, "5 to 14400")
+	}
+	l.refused(t, admin, SetTimer{Seconds: proto.Int32(60), Label: strings.Repeat("x", 81)}, durable.Invalid, "80")
+	l.must(t, admin, SetTimer{Seconds: proto.Int32(60), Label: "Try it", Break: true})
+	timer := l.Capture().Timer
+	if timer.EndsAt != l.now.UnixMilli()+60_000 || timer.TotalSeconds != 60 || !timer.Break || timer.By != "Facilitator" {
+		t.Errorf("%v", timer)
+	}
+	// One more minute for the same exercise.
+	l.now = l.now.Add(30 * time.Second)
+	later := timer.EndsAt + 60_000
+	l.must(t, admin, SetTimer{EndsAt: &later, Label: "Try it", Break: true})
+	if timer := l.Capture().Timer; timer.EndsAt != later || timer.TotalSeconds != 120 {
+		t.Errorf("one minute more: %v", timer)
+	}
+	l.must(t, admin, SetTimer{})
+	if l.Capture().Timer != nil {
+		t.Error("it is not cleared")
+	}
+	l.must(t, admin, SetTimer{Seconds: proto.Int32(60)})
+	l.must(t, admin, SetEnded{Ended: true})
+	if l.Capture().Timer != nil {
+		t.Error("it runs on when the workshop has ended")
+	}
+}

@@ -1,0 +1,135 @@
+package codelab
+
+import (
+	"cmp"
+	"slices"
+
+	"golang.org/x/text/unicode/norm"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/naming"
+)
+
+// tally counts words. Two are the same when their keys are; the commonest spelling
+// shows. The zero value is empty.
+type tally struct {
+	words map[string]*tallied
+	// top are the commonest, best first, at most shownPollWords; valid unless stale.
+	top   []*tallied
+	stale bool
+}
+
+type tallied struct {
+	key   string
+	votes int32
+	// spellings, of which the first is the commonest.
+	spellings []spelling
+}
+
+type spelling struct {
+	text  string
+	votes int32
+}
+
+// wordKey is the compared form of a word.
+func wordKey(word string) string { return naming.Key(norm.NFKC.String(word)) }
+
+// add counts a word, or takes it off.
+func (t *tally) add(word string, by int) {
+	key := wordKey(word)
+	w := t.words[key]
+	if w == nil {
+		if t.words == nil {
+			t.words = map[string]*tallied{}
+		}
+		w = &tallied{key: key}
+		t.words[key] = w
+	}
+	w.votes += int32(by)
+	w.spell(word, by)
+	switch {
+	case w.votes <= 0:
+		delete(t.words, key)
+		t.stale = true
+	case by < 0:
+		t.stale = true
+	case !t.stale:
+		t.rise(w)
+	}
+}
+
+// spell counts a spelling, and keeps them in their order.
+func (w *tallied) spell(word string, by int) {
+	i := slices.IndexFunc(w.spellings, func(s spelling) bool { return s.text == word })
+	if i < 0 {
+		w.spellings, i = append(w.spellings, spelling{text: word}), len(w.spellings)
+	}
+	w.spellings[i].votes += int32(by)
+	if w.spellings[i].votes <= 0 {
+		w.spellings = slices.Delete(w.spellings, i, i+1)
+		return
+	}
+	commoner := func(a, b spelling) bool { return a.votes > b.votes || a.votes == b.votes && a.text < b.text }
+	for ; i > 0 && commoner(w.spellings[i], w.spellings[i-1]); i-- {
+		w.spellings[i], w.spellings[i-1] = w.spellings[i-1], w.spellings[i]
+	}
+	for ; i+1 < len(w.spellings) && commoner(w.spellings[i+1], w.spellings[i]); i++ {
+		w.spellings[i], w.spellings[i+1] = w.spellings[i+1], w.spellings[i]
+	}
+}
+
+// better orders words: by votes, then by their keys, so that it is the same on every
+// node.
+func better(a, b *tallied) int {
+	return cmp.Or(cmp.Compare(b.votes, a.votes), cmp.Compare(a.key, b.key))
+}
+
+// rise keeps top right after a word was counted: it moves up, or in. So a vote costs a
+// look at the top and not at all words.
+func (t *tally) rise(w *tallied) {
+	i := slices.Index(t.top, w)
+	if i < 0 {
+		switch {
+		case len(t.top) < shownPollWords:
+			t.top = append(t.top, w)
+		case better(w, t.top[len(t.top)-1]) < 0:
+			t.top[len(t.top)-1] = w
+		default:
+			return
+		}
+		i = len(t.top) - 1
+	}
+	for ; i > 0 && better(t.top[i], t.top[i-1]) < 0; i-- {
+		t.top[i], t.top[i-1] = t.top[i-1], t.top[i]
+	}
+}
+
+// best are the commonest words, at most shownPollWords of shownPollWordsB bytes.
+func (t *tally) best() (out []*pb.PollWord) {
+	if t.stale {
+		t.top = t.top[:0]
+		for _, w := range t.words {
+			t.top = append(t.top, w)
+		}
+		slices.SortFunc(t.top, better)
+		t.top, t.stale = slices.Clip(t.top[:min(len(t.top), shownPollWords)]), false
+	}
+	bytes := 0
+	for _, w := range t.top {
+		if bytes += len(w.spellings[0].text); bytes > shownPollWordsB {
+			break
+		}
+		out = append(out, &pb.PollWord{Word: w.spellings[0].text, Votes: w.votes})
+	}
+	return out
+}
+
+// newKeys counts the words that are not counted yet.
+func (t *tally) newKeys(words []string) (n int) {
+	for _, w := range words {
+		if t.words[wordKey(w)] == nil {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,259 @@
+package shares
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"atelier/persistence/ondisk"
+)
+
+// Ballots keeps the secrets of anonymous polls, a file each, named for the codelab.
+// It implements codelab.BallotKeys. Safe for concurrent use.
+type Ballots struct {
+	// Immutable after OpenBallots.
+	opts BallotOptions
+
+	mu   sync.RWMutex
+	byID map[string]*ballotSecret // guarded by mu
+
+	// writing is held while the folder is worked on, and guards what follows.
+	writing sync.Mutex
+	doomed  map[string]bool // ids of secrets to be destroyed
+
+	background sync.WaitGroup
+}
+
+// BallotOptions are those of Ballots.
+type BallotOptions struct {
+	// Dir is the folder; it is made when missing.
+	Dir    string
+	Logger *slog.Logger
+	// Spread, where there are several nodes, brings a secret to the others before
+	// Make returns it; nil: this node is alone.
+	Spread func(Ballot) error
+
+	disk disk // Dir, but for tests
+	now  func() time.Time
+}
+
+// Ballot is the secret of a poll on its way between nodes.
+type Ballot struct {
+	ID     string `json:"id"`
+	Secret []byte `json:"secret"`
+}
+
+type ballotSecret struct {
+	secret [ballotBytes]byte
+	made   time.Time
+}
+
+const (
+	ballotBytes  = 32
+	ballotPrefix = "ballots-"
+	// ballotUse is how long the command may take that uses a new secret.
+	ballotUse = 2 * time.Minute
+)
+
+// ballotID is the id of a codelab and 64 random bits.
+var ballotID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.[0-9a-f]{16}$`)
+
+// OpenBallots finds the secrets that are there.
+func OpenBallots(o BallotOptions) (*Ballots, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.now == nil {
+		o.now = time.Now
+	}
+	if o.disk == nil {
+		if err := ondisk.MakeFolder(o.Dir, 0o700); err != nil {
+			return nil, fmt.Errorf("secrets of polls: %w", err)
+		}
+		o.disk = folder(o.Dir)
+	}
+	o.Logger = o.Logger.With("component", "ballots")
+	b := &Ballots{opts: o, byID: map[string]*ballotSecret{}, doomed: map[string]bool{}}
+	names, err := o.disk.List()
+	if err != nil {
+		return nil, fmt.Errorf("secrets of polls: %w", err)
+	}
+	for _, name := range names {
+		if id, ours := strings.CutPrefix(name, ballotPrefix); ours && ballotID.MatchString(id) {
+			if err := b.load(id); err != nil {
+				return nil, fmt.Errorf("secrets of polls: %w", err)
+			}
+		}
+	}
+	b.sweep()
+	return b, nil
+}
+
+func (b *Ballots) load(id string) error {
+	secret, mode, err := read(b.opts.disk, ballotPrefix+id, ballotBytes)
+	switch {
+	case err != nil:
+		return err
+	case mode.Perm()&0o077 != 0:
+		return fmt.Errorf("%s may be read by others; run chmod 600 on it", filepath.Join(b.opts.Dir, ballotPrefix+id))
+	case len(secret) < ballotBytes || strings.Trim(string(secret), "\x00") == "":
+		b.doomed[id] = true // its making or its destruction broke off
+		return nil
+	}
+	// It was made at some time before this start: the command that was to use it is
+	// done, or comes from another node, which has its time from now on.
+	b.byID[id] = &ballotSecret{[ballotBytes]byte(secret), b.opts.now()}
+	clear(secret)
+	return nil
+}
+
+// Make implements codelab.BallotKeys.
+func (b *Ballots) Make(codelab string) (id string, err error) {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails
+	id = codelab + "." + hex.EncodeToString(random[:])
+	if !ballotID.MatchString(id) {
+		return "", fmt.Errorf("make the secret of a poll: %q is no codelab", codelab)
+	}
+	x := &ballotSecret{made: b.opts.now()}
+	_, _ = rand.Read(x.secret[:])
+	if err := b.keep(id, x); err != nil {
+		return "", fmt.Errorf("make the secret of a poll: %w", err)
+	}
+	if b.opts.Spread != nil {
+		if err := b.opts.Spread(Ballot{id, x.secret[:]}); err != nil {
+			b.Destroy(id)
+			return "", fmt.Errorf("bring the secret of a poll to the other nodes: %w", err)
+		}
+	}
+	return id, nil
+}
+
+// keep writes a secret to the disk and takes it into use.
+func (b *Ballots) keep(id string, x *ballotSecret) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	if err := create(b.opts.disk, ballotPrefix+id, x.secret[:]); err != nil {
+		if !errors.Is(err, os.ErrExist) {
+			b.doomed[id] = true
+		}
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.byID[id] = x
+	return nil
+}
+
+// Take keeps a secret that another node has made. It is on the disk when Take returns.
+// Taking it again changes nothing.
+func (b *Ballots) Take(in Ballot) error {
+	if len(in.Secret) != ballotBytes || !ballotID.MatchString(in.ID) {
+		return errors.New("take the secret of a poll: malformed")
+	}
+	err := b.keep(in.ID, &ballotSecret{[ballotBytes]byte(in.Secret), b.opts.now()})
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// All returns the secrets that are in use, for another node.
+func (b *Ballots) All() (out []Ballot, _ error) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for id, x := range b.byID {
+		out = append(out, Ballot{id, append([]byte(nil), x.secret[:]...)})
+	}
+	return out, nil
+}
+
+// Key returns a secret, or nil when it is not here. The caller may keep it.
+func (b *Ballots) Key(id string) []byte {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if x := b.byID[id]; x != nil {
+		return append([]byte(nil), x.secret[:]...)
+	}
+	return nil
+}
+
+// Destroy implements codelab.BallotKeys: it takes a secret out of use at once, and
+// writes over its file and removes it beside the caller.
+func (b *Ballots) Destroy(id string) {
+	b.mu.Lock()
+	x := b.byID[id]
+	if x == nil {
+		b.mu.Unlock()
+		return
+	}
+	clear(x.secret[:])
+	delete(b.byID, id)
+	b.mu.Unlock()
+	b.background.Go(func() {
+		b.writing.Lock()
+		b.doomed[id] = true
+		b.writing.Unlock()
+		b.sweep()
+	})
+}
+
+// Old implements codelab.BallotKeys. It also tries again to destroy what could not be
+// destroyed.
+func (b *Ballots) Old() (ids []string) {
+	b.sweep()
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	for id, x := range b.byID {
+		if b.opts.now().Sub(x.made) > ballotUse {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// sweep writes over the files that are doomed and removes them. What fails stays
+// doomed.
+func (b *Ballots) sweep() {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	if len(b.doomed) == 0 {
+		return
+	}
+	var gone []string
+	for id := range b.doomed {
+		if err := erase(b.opts.disk, ballotPrefix+id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			b.opts.Logger.Error("the secret of a poll could not be destroyed; it is tried again", "error", err)
+			continue
+		}
+		gone = append(gone, id)
+	}
+	if err := b.opts.disk.Sync(); err != nil {
+		b.opts.Logger.Error("the secret of a poll could not be destroyed; it is tried again", "error", err)
+		return
+	}
+	for _, id := range gone {
+		delete(b.doomed, id)
+	}
+}
+
+// Close wipes the secrets from memory, once what was to be destroyed is; the files of
+// the others stay.
+func (b *Ballots) Close() {
+	b.background.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, x := range b.byID {
+		clear(x.secret[:])
+		delete(b.byID, id)
+	}
+}

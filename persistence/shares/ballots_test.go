@@ -1,0 +1,140 @@
+package shares
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const aCodelab = "019a3f60-11d0-7e21-b2a3-4c5d6e7f8003"
+
+func openBallots(t *testing.T, o BallotOptions) *Ballots {
+	t.Helper()
+	b, err := OpenBallots(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func inUse(b *Ballots) []Ballot {
+	all, _ := b.All()
+	return all
+}
+
+func TestASecretOfAPollOutlivesARestart(t *testing.T) {
+	dir := t.TempDir()
+	b := openBallots(t, BallotOptions{Dir: dir})
+	id, err := b.Make(aCodelab)
+	if err != nil || !strings.HasPrefix(id, aCodelab) {
+		t.Fatal(id, err)
+	}
+	key := b.Key(id)
+	b.Close()
+	if b.Key(id) != nil {
+		t.Error("it is in memory after Close")
+	}
+	again := openBallots(t, BallotOptions{Dir: dir})
+	if got := again.Key(id); len(key) != 32 || !bytes.Equal(got, key) {
+		t.Errorf("after the restart the secret is %d bytes", len(got))
+	}
+	if again.Key(aCodelab+".0000000000000000") != nil || again.Key("") != nil {
+		t.Error("there is a secret that nobody made")
+	}
+	if _, err := again.Make("../elsewhere"); err == nil {
+		t.Error("a path was taken for a codelab")
+	}
+}
+
+// TestADestroyedSecretIsWrittenOver before its name goes.
+func TestADestroyedSecretIsWrittenOver(t *testing.T) {
+	dir := t.TempDir()
+	b := openBallots(t, BallotOptions{Dir: dir})
+	id, err := b.Make(aCodelab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "the same file")
+	if err := os.Link(filepath.Join(dir, ballotPrefix+id), link); err != nil {
+		t.Fatal(err)
+	}
+	b.Destroy(id)
+	if b.Key(id) != nil {
+		t.Error("it is still in use")
+	}
+	b.Destroy(id)
+	b.Close()
+	content, err := os.ReadFile(link)
+	if err != nil || !bytes.Equal(content, make([]byte, 32)) {
+		t.Errorf("the file holds %x (%v)", content, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left in the folder: %v", left)
+	}
+}
+
+// TestADestructionThatBrokeOffIsFinished by the next start.
+func TestADestructionThatBrokeOffIsFinished(t *testing.T) {
+	dir := t.TempDir()
+	for name, content := range map[string][]byte{"0000000000000001": make([]byte, 32), "0000000000000002": []byte("short")} {
+		if err := os.WriteFile(filepath.Join(dir, ballotPrefix+aCodelab+"."+name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := openBallots(t, BallotOptions{Dir: dir})
+	defer b.Close()
+	if left, _ := os.ReadDir(dir); len(left) != 0 || len(inUse(b)) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// TestASecretIsOldOnceNoCommandCanUseIt: a sweep must not destroy what is about to be
+// used.
+func TestASecretIsOldOnceNoCommandCanUseIt(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	b := openBallots(t, BallotOptions{Dir: t.TempDir(), now: func() time.Time { return now }})
+	defer b.Close()
+	id, err := b.Make(aCodelab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now = now.Add(ballotUse); len(b.Old()) != 0 {
+		t.Error("it is old too early")
+	}
+	if now = now.Add(time.Second); len(b.Old()) != 1 || b.Old()[0] != id {
+		t.Error("it never gets old")
+	}
+}
+
+// TestOtherNodesHaveASecretBeforeItIsUsed, and a secret that they do not have is none.
+func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
+	other := openBallots(t, BallotOptions{Dir: t.TempDir()})
+	defer other.Close()
+	var fail error
+	b := openBallots(t, BallotOptions{Dir: t.TempDir(), Spread: func(x Ballot) error {
+		if fail != nil {
+			return fail
+		}
+		return other.Take(x)
+	}})
+	defer b.Close()
+	id, err := b.Make(aCodelab)
+	if err != nil || !bytes.Equal(other.Key(id), b.Key(id)) {
+		t.Errorf("the other node does not have it (%v)", err)
+	}
+	for _, x := range inUse(b) {
+		if err := other.Take(x); err != nil {
+			t.Errorf("taking it again: %v", err)
+		}
+	}
+	if err := other.Take(Ballot{ID: "../../etc/passwd", Secret: make([]byte, 32)}); err == nil {
+		t.Error("a path was taken for an id")
+	}
+	fail = os.ErrDeadlineExceeded
+	if _, err := b.Make(aCodelab); err == nil || len(inUse(b)) != 1 {
+		t.Errorf("a secret that others lack is used (%v)", err)
+	}
+}

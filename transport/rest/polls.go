@@ -1,0 +1,425 @@
+package rest
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/naming"
+	"atelier/transport/sheet"
+	"atelier/transport/wire"
+)
+
+// PollRecord is a poll as it goes out (RULES.md, "Polls"). Its tags say what messages
+// need for their document, see package messages.
+type PollRecord struct {
+	ID        string   `json:"id" is:"Id"`
+	Kind      string   `json:"kind" is:"kind of a poll"`
+	Question  string   `json:"question"`
+	Options   []string `json:"options" doc:"Of a scale what its lowest and its highest value mean."`
+	Anonymous bool     `json:"anonymous"`
+	StepID    *string  `json:"step_id"`
+	// Right is told to attendees once the poll is closed and shown.
+	Right []int32 `json:"right" is:"right options"`
+	State string  `json:"state" is:"state of a poll"`
+	Shown bool    `json:"shown" doc:"Attendees see the result."`
+	// Round rises with each reset.
+	Round    int32   `json:"round" is:"StepNumber"`
+	OpenedAt *string `json:"opened_at" is:"Timestamp"`
+	EndsAt   *string `json:"ends_at" is:"Timestamp"`
+	Votes    int     `json:"votes" doc:"How many have voted."`
+	// Of is as this server knows it, and not stored.
+	Of     int          `json:"of" doc:"Attendees who were connected since the poll was opened; 0 in what is stored."`
+	Counts []int32      `json:"counts" is:"counts of a poll"`
+	Words  []WordRecord `json:"words" is:"words of a poll"`
+	TooFew bool         `json:"too_few" doc:"The result of an anonymous poll is not told: too few voted, or all the same."`
+	Void   bool         `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
+}
+
+// WordRecord is a word and how many said it.
+type WordRecord struct {
+	Word  string `json:"word"`
+	Votes int    `json:"votes"`
+}
+
+// ToPoll is a poll as facilitators see it, or as attendees do; nil for what those do not
+// see.
+func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
+	if !facilitator {
+		p = codelab.ForAttendees(p)
+	}
+	if p == nil {
+		return nil
+	}
+	out := &PollRecord{
+		ID: p.Id, Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, StepID: wire.OrNull(p.StepId), Right: p.Right,
+		Shown: p.Shown, Round: p.Round, OpenedAt: wire.StampOrNull(p.OpenedAt), EndsAt: wire.StampOrNull(p.EndsAt), Votes: int(p.Votes),
+		Counts: p.Counts, Words: ToWords(p.Words), TooFew: p.TooFew, Void: p.Void,
+	}
+	if i := int(p.Kind) - 1; i >= 0 && i < len(codelab.PollKinds) {
+		out.Kind = codelab.PollKinds[i]
+	}
+	if i := int(p.State); i < len(codelab.PollStates) {
+		out.State = codelab.PollStates[i]
+	}
+	if out.Options == nil {
+		out.Options = []string{}
+	}
+	return out
+}
+
+// ToWords are the words of a poll; nil of none.
+func ToWords(words []*pb.PollWord) (out []WordRecord) {
+	for _, w := range words {
+		out = append(out, WordRecord{w.Word, int(w.Votes)})
+	}
+	return out
+}
+
+// pollRecord is a poll as it is read.
+type pollRecord struct {
+	*PollRecord
+	// Mine is what the attendee who reads has voted; null for nothing.
+	Mine *voteRecord `json:"mine"`
+	// Missing are those who are connected and have not voted; for facilitators, of a
+	// named poll that is open.
+	Missing *[]string `json:"missing,omitempty"`
+}
+
+// voteRecord is a vote. Of an anonymous poll nobody knows more than that there is one.
+type voteRecord struct {
+	Choice []int32  `json:"choice,omitempty"`
+	Scale  *int     `json:"scale,omitempty"`
+	Words  []string `json:"words,omitempty"`
+	Text   *string  `json:"text,omitempty"`
+	Voted  bool     `json:"voted,omitempty"`
+}
+
+func toVote(p *pb.Poll, marks uint16, said *pb.PollSaid) *voteRecord {
+	if marks == 0 {
+		return nil
+	}
+	out := &voteRecord{}
+	switch kind := p.Kind; {
+	case p.Anonymous:
+		out.Voted = true
+	case kind == pb.PollKind_POLL_KIND_WORDS:
+		out.Words = said.GetWords()
+	case kind == pb.PollKind_POLL_KIND_TEXT:
+		text := said.GetText()
+		out.Text = &text
+	default:
+		for i := range int32(16) {
+			if marks&(1<<i) == 0 {
+				continue
+			}
+			if kind == pb.PollKind_POLL_KIND_SCALE {
+				value := int(i) + 1
+				out.Scale = &value
+				break
+			}
+			out.Choice = append(out.Choice, i)
+		}
+	}
+	return out
+}
+
+// read is a poll for the caller; nil when they do not see it.
+func (r *Request) poll(v *codelab.View, p *codelab.PollView) *pollRecord {
+	out := &pollRecord{PollRecord: ToPoll(p.Poll, r.IsAdmin())}
+	if out.PollRecord == nil {
+		return nil
+	}
+	out.Of = r.Codelab.PollAudience(p)
+	if !r.IsAdmin() {
+		marks, said := v.Voted(p, r.Caller.ID)
+		out.Mine = toVote(p.Poll, marks, said)
+		return out
+	}
+	if p.State == pb.PollState_POLL_STATE_OPEN && !p.Anonymous {
+		missing := r.Codelab.NotVoted(v, p)
+		out.Missing = &missing
+	}
+	return out
+}
+
+func getPolls(r *Request) error {
+	v := r.view()
+	out := []*pollRecord{}
+	for _, p := range v.PollsInOrder() {
+		if rec := r.poll(v, p); rec != nil {
+			out = append(out, rec)
+		}
+	}
+	return r.JSON(out)
+}
+
+// pollInput is a poll as it comes in.
+type pollInput struct {
+	Kind      *string   `json:"kind"`
+	Question  *string   `json:"question"`
+	Options   *[]string `json:"options"`
+	Anonymous *bool     `json:"anonymous"`
+	StepID    *string   `json:"step_id"`
+	Right     *[]int32  `json:"right"`
+}
+
+func createPoll(r *Request) error {
+	var in struct {
+		pollInput
+		Lines  *string `json:"lines"`
+		QuizID *string `json:"quiz_id"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	p, err := r.draft(in.Lines, in.QuizID)
+	if err != nil {
+		return err
+	}
+	if in.Kind != nil {
+		p.Kind = codelab.PollKind(*in.Kind)
+	} else if p.Kind == 0 {
+		return wire.Invalid("kind is required: %s", naming.Or(codelab.PollKinds...))
+	}
+	if p.Question = or(in.Question, p.Question); p.Question == "" {
+		return wire.Invalid("question is required")
+	}
+	p.Options, p.Anonymous = or(in.Options, p.Options), or(in.Anonymous, false)
+	p.StepId, p.Right = or(in.StepID, ""), or(in.Right, p.Right)
+	return r.answerPoll(r.do(codelab.CreatePoll{Poll: p}))
+}
+
+// draft is what lines, or a question of the quiz, make of a poll.
+func (r *Request) draft(lines, quiz *string) (*pb.Poll, error) {
+	switch {
+	case lines != nil:
+		return codelab.PollOfLines(*lines)
+	case quiz != nil:
+		for _, q := range r.Codelab.View().Quizzes {
+			if q.Id == *quiz {
+				return codelab.PollOfQuiz(q), nil
+			}
+		}
+		return nil, wire.Invalid("quiz_id must be the id of a question of the quiz")
+	}
+	return &pb.Poll{}, nil
+}
+
+func updatePoll(r *Request) error {
+	body, err := r.Body()
+	if err != nil {
+		return err
+	}
+	var in pollInput
+	if err := wire.Decode(body, &in); err != nil {
+		return err
+	}
+	u := codelab.UpdatePoll{
+		PollID: r.Param("poll_id"), Question: in.Question, Options: in.Options, Anonymous: in.Anonymous, StepID: in.StepID, Right: in.Right,
+	}
+	// Null takes these away.
+	var given map[string]any
+	if err := wire.Decode(body, &given); err != nil {
+		return err
+	}
+	if x, ok := given["step_id"]; ok && x == nil {
+		u.StepID = new(string)
+	}
+	if x, ok := given["right"]; ok && x == nil {
+		u.Right = new([]int32)
+	}
+	if in.Kind != nil {
+		kind := codelab.PollKind(*in.Kind)
+		u.Kind = &kind
+	}
+	return r.answerPoll(r.do(u))
+}
+
+func deletePoll(r *Request) error {
+	if _, err := r.do(codelab.DeletePoll{PollID: r.Param("poll_id")}); err != nil {
+		return err
+	}
+	return r.NoContent()
+}
+
+func openPoll(r *Request) error {
+	var in struct {
+		Seconds *int32 `json:"seconds"`
+	}
+	if err := r.decodeOptional(&in); err != nil {
+		return err
+	}
+	p, err := r.Codelab.OpenPoll(r.Caller, r.Param("poll_id"), in.Seconds)
+	return r.answerPoll(p, err)
+}
+
+func closePoll(r *Request) error {
+	return r.answerPoll(r.do(codelab.ClosePoll{PollID: r.Param("poll_id")}))
+}
+
+func showPoll(r *Request) error {
+	var in struct {
+		Shown *bool `json:"shown"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Shown == nil {
+		return wire.Invalid("shown is required")
+	}
+	return r.answerPoll(r.do(codelab.ShowPoll{PollID: r.Param("poll_id"), Shown: *in.Shown}))
+}
+
+func resetPoll(r *Request) error {
+	return r.answerPoll(r.do(codelab.ResetPoll{PollID: r.Param("poll_id")}))
+}
+
+// answerPoll answers the poll of the path, or the one that was made, as the caller sees
+// it now.
+func (r *Request) answerPoll(made any, err error) error {
+	if err != nil {
+		return err
+	}
+	id := r.Param("poll_id")
+	if p, ok := made.(*pb.Poll); ok && id == "" {
+		id = p.Id
+	}
+	v := r.view()
+	if p := v.Poll(id); p != nil {
+		if rec := r.poll(v, p); rec != nil {
+			return r.JSON(rec)
+		}
+	}
+	return errNoPoll // deleted just now
+}
+
+var errNoPoll = codelab.ErrNoPoll
+
+func votePoll(r *Request) error {
+	var in struct {
+		Round  *int32   `json:"round"`
+		Choice []int32  `json:"choice"`
+		Scale  *int32   `json:"scale"`
+		Words  []string `json:"words"`
+		Text   *string  `json:"text"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Round == nil {
+		return wire.Invalid("round is required")
+	}
+	return r.answerPoll(r.do(codelab.Vote{
+		PollID: r.Param("poll_id"), Round: *in.Round, Choice: in.Choice, Scale: in.Scale, Words: in.Words, Text: in.Text,
+	}))
+}
+
+func unvotePoll(r *Request) error {
+	return r.answerPoll(r.do(codelab.Unvote{PollID: r.Param("poll_id")}))
+}
+
+// pollTextPage is how many texts one answer has.
+const pollTextPage = 100
+
+type pollTextRecord struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// getPollTexts answers the texts of a poll behind the one that `after` names.
+func getPollTexts(r *Request) error {
+	v := r.view()
+	p := v.Poll(r.Param("poll_id"))
+	if p == nil {
+		return errNoPoll
+	}
+	out, after := []pollTextRecord{}, r.Query("after")
+	for x := range v.PollTexts(p) {
+		switch {
+		case after != "":
+			if x.ID == after {
+				after = ""
+			}
+		case len(out) < pollTextPage:
+			out = append(out, pollTextRecord(x))
+		}
+	}
+	if after != "" {
+		return wire.Invalid("after must be the id of a text")
+	}
+	return r.JSON(out)
+}
+
+// pollTable is a row for each vote of the named polls, and for each option, word and
+// text of the anonymous ones.
+func pollTable(v *codelab.View, w *sheet.Writer) {
+	w.Row("poll_id", "question", "kind", "anonymous", "round", "state", "attendee_id", "name", "answer", "votes")
+	for _, p := range v.Polls {
+		for x := range pollRows(v, p) {
+			rec := ToPoll(p.Poll, true)
+			w.Row(rec.ID, rec.Question, rec.Kind, strconv.FormatBool(rec.Anonymous), strconv.Itoa(int(rec.Round)), rec.State, x.AttendeeID, x.AttendeeName, x.Answer, strconv.Itoa(x.Votes))
+		}
+	}
+}
+
+// pollAnswer is one row of a result: a vote of somebody, or how many said something.
+type pollAnswer struct {
+	AttendeeID, AttendeeName, Answer string
+	Votes                            int
+}
+
+func pollRows(v *codelab.View, p *codelab.PollView) iter.Seq[pollAnswer] {
+	return func(yield func(pollAnswer) bool) {
+		if !p.Anonymous {
+			going := true
+			v.EachVote(p, func(a *pb.Attendee, marks uint16, said *pb.PollSaid) {
+				going = going && yield(pollAnswer{a.Id, a.Name, voteText(p.Poll, toVote(p.Poll, marks, said)), 1})
+			})
+			return
+		}
+		for i, n := range p.Counts {
+			if !yield(pollAnswer{Answer: optionText(p.Poll, int32(i)), Votes: int(n)}) {
+				return
+			}
+		}
+		for _, x := range p.Words {
+			if !yield(pollAnswer{Answer: x.Word, Votes: int(x.Votes)}) {
+				return
+			}
+		}
+		for _, text := range p.Texts {
+			if !yield(pollAnswer{Answer: text, Votes: 1}) {
+				return
+			}
+		}
+	}
+}
+
+// voteText is a vote in words.
+func voteText(p *pb.Poll, vote *voteRecord) string {
+	switch {
+	case vote == nil:
+		return ""
+	case vote.Scale != nil:
+		return strconv.Itoa(*vote.Scale)
+	case vote.Text != nil:
+		return *vote.Text
+	case vote.Words != nil:
+		return strings.Join(vote.Words, "; ")
+	}
+	var texts []string
+	for _, i := range vote.Choice {
+		texts = append(texts, optionText(p, i))
+	}
+	return strings.Join(texts, "; ")
+}
+
+func optionText(p *pb.Poll, i int32) string {
+	if p.Kind == pb.PollKind_POLL_KIND_SCALE || int(i) >= len(p.Options) {
+		return strconv.Itoa(int(i) + 1)
+	}
+	return p.Options[i]
+}

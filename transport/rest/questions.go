@@ -1,0 +1,189 @@
+package rest
+
+import (
+	"slices"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/naming"
+	"atelier/transport/httpapi"
+	"atelier/transport/wire"
+)
+
+// QuestionRecord is a question to all as it goes out (RULES.md, "Questions"). Its tags say
+// what messages need for their document.
+type QuestionRecord struct {
+	ID   string `json:"id" is:"Id"`
+	Text string `json:"text"`
+	// AuthorID and AuthorName are null of an anonymous question, to everybody.
+	AuthorID   *string `json:"author_id" is:"Id"`
+	AuthorName *string `json:"author_name"`
+	Anonymous  bool    `json:"anonymous"`
+	StepID     *string `json:"step_id"`
+	State      string  `json:"state" is:"state of a question"`
+	Answer     *string `json:"answer"`
+	AnsweredBy *string `json:"answered_by"`
+	Person     *string `json:"person" is:"person who leads"`
+	Votes      int     `json:"votes"`
+	CreatedAt  string  `json:"created_at" is:"Timestamp"`
+}
+
+// QuestionStates are the names of the states, in the order of their numbers.
+var QuestionStates = []string{"waiting", "open", "answered", "hidden"}
+
+// ToQuestion is a question as everybody sees it who sees it at all.
+func ToQuestion(q *pb.Question) *QuestionRecord {
+	out := &QuestionRecord{
+		ID: q.Id, Text: q.Text, Anonymous: q.Anonymous, StepID: wire.OrNull(q.StepId), Answer: wire.OrNull(q.Answer),
+		AnsweredBy: wire.OrNull(q.AnsweredBy), Person: wire.OrNull(q.Leader), Votes: int(q.Votes), CreatedAt: wire.Stamp(q.CreatedAt),
+	}
+	if i := int(q.State); i < len(QuestionStates) {
+		out.State = QuestionStates[i]
+	}
+	if !q.Anonymous {
+		out.AuthorID, out.AuthorName = wire.OrNull(q.AuthorId), wire.OrNull(q.AuthorName)
+	}
+	return out
+}
+
+// questionRecord is a question as somebody reads it.
+type questionRecord struct {
+	*QuestionRecord
+	// Mine says that the reader asked it, Voted that they voted for it.
+	Mine  bool `json:"mine"`
+	Voted bool `json:"voted"`
+}
+
+func (r *Request) question(v *codelab.View, q *codelab.QuestionView) questionRecord {
+	out := questionRecord{QuestionRecord: ToQuestion(q.Question)}
+	if !r.IsAdmin() {
+		out.Mine, out.Voted = q.AuthorId == r.Caller.ID, v.VotedFor(q, r.Caller.ID)
+	}
+	return out
+}
+
+func getQuestions(r *Request) error {
+	v := r.view()
+	who := r.Caller.ID
+	if r.IsAdmin() {
+		who = ""
+	}
+	out := []questionRecord{}
+	for _, q := range v.QuestionsFor(who) {
+		out = append(out, r.question(v, &q))
+	}
+	return r.JSON(out)
+}
+
+func askQuestion(r *Request) error {
+	var in struct {
+		Text      *string `json:"text"`
+		Anonymous *bool   `json:"anonymous"`
+		StepID    string  `json:"step_id"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Text == nil {
+		return wire.Invalid("text is required")
+	}
+	// What is refused for another reason costs nothing.
+	if wait := r.api.Limits.Questions.Check(r.Caller.ID); wait > 0 {
+		return httpapi.ErrTooMany(wait)
+	}
+	made, err := r.do(codelab.AskQuestion{Text: *in.Text, Anonymous: or(in.Anonymous, false), StepID: in.StepID})
+	if err == nil {
+		r.api.Limits.Questions.Allow(r.Caller.ID)
+	}
+	return r.answerQuestion(made, err)
+}
+
+// takeQuestion makes a question of a message or of a request for help.
+func takeQuestion(r *Request) error {
+	var in struct {
+		ChatID string `json:"chat_id"`
+		HelpID string `json:"help_id"`
+		Text   string `json:"text"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if (in.ChatID == "") == (in.HelpID == "") {
+		return wire.Invalid("chat_id, or help_id with text, is required")
+	}
+	return r.answerQuestion(r.do(codelab.TakeQuestion{ChatID: in.ChatID, HelpID: in.HelpID, Text: in.Text}))
+}
+
+func updateQuestion(r *Request) error {
+	var in struct {
+		State  *string `json:"state"`
+		Answer *string `json:"answer"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	b := codelab.ChangeQuestion{QuestionID: r.Param("question_id"), Answer: in.Answer}
+	if in.State != nil {
+		i := slices.Index(QuestionStates, *in.State)
+		if i < 0 {
+			return wire.Invalid("state must be %s", naming.Or(QuestionStates...))
+		}
+		b.State = pb.QuestionState(i).Enum()
+	}
+	if in.State == nil && in.Answer == nil {
+		return wire.Invalid("state or answer is required")
+	}
+	return r.answerQuestion(r.do(b))
+}
+
+func deleteQuestion(r *Request) error {
+	if _, err := r.do(codelab.DeleteQuestion{QuestionID: r.Param("question_id")}); err != nil {
+		return err
+	}
+	return r.NoContent()
+}
+
+func voteQuestion(r *Request) error {
+	return r.answerQuestion(r.do(codelab.VoteQuestion{QuestionID: r.Param("question_id")}))
+}
+
+func unvoteQuestion(r *Request) error {
+	return r.answerQuestion(r.do(codelab.VoteQuestion{QuestionID: r.Param("question_id"), Withdrawn: true}))
+}
+
+func mergeQuestion(r *Request) error {
+	var in struct {
+		Into string `json:"into"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	if in.Into == "" {
+		return wire.Invalid("into is required: the id of another question")
+	}
+	return r.answerQuestion(r.do(codelab.MergeQuestion{QuestionID: r.Param("question_id"), Into: in.Into}))
+}
+
+func stopAsker(r *Request) error {
+	if _, err := r.do(codelab.StopAsker{QuestionID: r.Param("question_id")}); err != nil {
+		return err
+	}
+	return r.ok()
+}
+
+// answerQuestion answers the question that was made or changed, as the caller sees it.
+func (r *Request) answerQuestion(made any, err error) error {
+	if err != nil {
+		return err
+	}
+	id := r.Param("question_id")
+	if q, ok := made.(*pb.Question); ok {
+		id = q.Id
+	}
+	v := r.view()
+	q := v.Question(id)
+	if q == nil {
+		return codelab.ErrNoQuestion // deleted just now
+	}
+	return r.JSON(r.question(v, q))
+}

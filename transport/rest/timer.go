@@ -1,0 +1,132 @@
+package rest
+
+import (
+	"time"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/wire"
+)
+
+// TimerRecord is the countdown of an exercise or a break (RULES.md, "Timer").
+type TimerRecord struct {
+	EndsAt string `json:"ends_at" is:"Timestamp"`
+	Label  string `json:"label"`
+	Kind   string `json:"kind" is:"kind of a timer"`
+	By     string `json:"by" doc:"The facilitator's name."`
+	// Person is whose name By is.
+	Person *string `json:"person" is:"person who leads"`
+	// TotalSeconds is how long it was in all, with what was added.
+	TotalSeconds int `json:"total_seconds"`
+}
+
+// TimerKinds are the names of what a timer is for.
+var TimerKinds = []string{"exercise", "break"}
+
+// ToTimer is a timer as it goes out; nil for none.
+func ToTimer(t *pb.Timer) *TimerRecord {
+	if t == nil {
+		return nil
+	}
+	out := &TimerRecord{wire.Stamp(t.EndsAt), t.Label, TimerKinds[0], t.By, wire.OrNull(t.Leader), int(t.TotalSeconds)}
+	if t.Break {
+		out.Kind = TimerKinds[1]
+	}
+	return out
+}
+
+// Spotlights are the names of what the projector may show.
+var Spotlights = []string{codelab.SpotlightPoll, codelab.SpotlightQuestion, codelab.SpotlightTimer}
+
+// SpotlightRecord is what the projector shows.
+type SpotlightRecord struct {
+	Kind string  `json:"kind"`
+	ID   *string `json:"id"`
+}
+
+// ToSpotlight is what the projector shows; nil for nothing of these.
+func ToSpotlight(s *pb.Spotlight) *SpotlightRecord {
+	if s.GetKind() == "" {
+		return nil
+	}
+	return &SpotlightRecord{s.Kind, wire.OrNull(s.Id)}
+}
+
+// setTimer starts the timer, or takes it away with {"seconds": null}.
+func setTimer(r *Request) error {
+	body, err := r.Body()
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Seconds *int32  `json:"seconds"`
+		EndsAt  *string `json:"ends_at"`
+		Label   *string `json:"label"`
+		Kind    *string `json:"kind"`
+	}
+	if err := wire.Decode(body, &in); err != nil {
+		return err
+	}
+	b := codelab.SetTimer{Seconds: in.Seconds, Label: or(in.Label, "")}
+	switch kind := or(in.Kind, TimerKinds[0]); kind {
+	case TimerKinds[1]:
+		b.Break = true
+	case TimerKinds[0]:
+	default:
+		return wire.Invalid("kind must be exercise or break")
+	}
+	if in.EndsAt != nil {
+		at, err := time.Parse(time.RFC3339, *in.EndsAt)
+		if err != nil {
+			return wire.Invalid("ends_at must be a time like 2026-03-02T09:15:00Z")
+		}
+		ms := at.UnixMilli()
+		b.EndsAt = &ms
+	}
+	var given map[string]any
+	switch _, cleared := given["seconds"]; {
+	case in.Seconds != nil && in.EndsAt != nil:
+		return wire.Invalid("seconds or ends_at, not both")
+	case in.Seconds == nil && in.EndsAt == nil:
+		if err := wire.Decode(body, &given); err != nil {
+			return err
+		}
+		if _, cleared = given["seconds"]; !cleared {
+			return wire.Invalid("seconds is required: a number, or null to take the timer away; or ends_at")
+		}
+	}
+	if _, err := r.do(b); err != nil {
+		return err
+	}
+	return r.ok()
+}
+
+// setSpotlight says what the projector shows; {"kind": null} for nothing of it.
+func setSpotlight(r *Request) error {
+	body, err := r.Body()
+	if err != nil {
+		return err
+	}
+	var in struct {
+		Kind *string `json:"kind"`
+		ID   *string `json:"id"`
+	}
+	if err := wire.Decode(body, &in); err != nil {
+		return err
+	}
+	if in.Kind == nil {
+		var given map[string]any
+		if err := wire.Decode(body, &given); err != nil {
+			return err
+		}
+		if _, cleared := given["kind"]; !cleared {
+			return wire.Invalid("kind is required: poll, question, timer or null")
+		}
+	} else if *in.Kind == "" {
+		return wire.Invalid("kind must be poll, question, timer or null")
+	}
+	if _, err := r.do(codelab.SetSpotlight{Kind: or(in.Kind, ""), ID: or(in.ID, "")}); err != nil {
+		return err
+	}
+	return r.ok()
+}
