@@ -5,7 +5,6 @@ import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './schema'
 import { Refused, retryAfter } from './refused'
 import { waiting } from './waiting.svelte'
-import type { RoomPaths } from '../workshop/provisional'
 
 export type Schemas = components['schemas']
 
@@ -37,7 +36,7 @@ export async function patientFetch(input: Request): Promise<Response> {
   }
 }
 
-export const api = createClient<paths & RoomPaths>({ baseUrl: '/api', fetch: patientFetch })
+export const api = createClient<paths>({ baseUrl: '/api', fetch: patientFetch })
 api.use(csrf)
 
 /**

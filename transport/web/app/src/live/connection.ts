@@ -264,7 +264,7 @@ export class Connection {
   #welcome(m: Extract<ServerMessage, { type: 'welcome' }>, attempt: number) {
     if (this.#welcomed) return // the answer to a hello
     this.#welcomed = true
-    if (m.now !== undefined) this.#on.time(m.now, this.#dialled)
+    this.#on.time(m.now, this.#dialled)
     this.#failures = 0
     this.#neverOpened = 0
     this.#you = m.you

@@ -1,10 +1,9 @@
 // The messages of the AsyncAPI document, from which their types are made.
-import type { RoomMessage } from '../workshop/provisional'
-import type { components, ServerMessage as Generated } from './messages'
+import type { components, ServerMessage } from './messages'
 
-export type ServerMessage = Exclude<Generated, { type: RoomMessage['type'] | 'welcome' }> | Welcome | RoomMessage
+export type { ServerMessage }
 
-export type Welcome = components['schemas']['Welcome'] & { now?: string }
+export type Welcome = components['schemas']['Welcome']
 export type You = Welcome['you']
 
 /** The messages of one type. */

@@ -10,6 +10,9 @@ import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../
 
 export type Role = 'admin' | 'attendee'
 
+/** The time in an answer may be older than the answer by this, milliseconds. */
+const answerAge = 1000
+
 const chatPage = 200
 /** The largest page that the server gives. */
 const deepPage = 1000
@@ -46,7 +49,7 @@ export class Reads {
     const sent = Date.now()
     const { data, response } = await asked(api.GET('/codelabs/{id}', this.#path))
     const [codelab, steps] = data as unknown as [Workshop['codelab'], Workshop['steps']]
-    if (codelab.now !== undefined && answeredNow(codelab.now, response.headers)) noteTime(codelab.now, sent)
+    if (codelab.now !== undefined && answeredNow(codelab.now, response.headers)) noteTime(codelab.now, sent - answerAge)
     const at = position(response.headers)
     const { now } = this.#known
     return {

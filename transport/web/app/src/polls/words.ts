@@ -1,5 +1,5 @@
 // What kinds of polls are called.
-import type { Poll } from '../workshop/provisional'
+import type { Poll } from '../workshop/state'
 import { m } from '../messages/compiled/messages.js'
 
 export const kinds = ['choice', 'several', 'scale', 'words', 'text'] as const satisfies readonly Poll['kind'][]

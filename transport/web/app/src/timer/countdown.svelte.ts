@@ -3,7 +3,7 @@ import { stopwatch } from '../device/moments'
 import { serverNow } from '../device/now'
 import { m } from '../messages/compiled/messages.js'
 import { announce } from '../parts/announcer.svelte'
-import type { Timer } from '../workshop/provisional'
+import type { Timer } from '../workshop/state'
 import { markPassed, secondsLeft, timerShows, type Mark } from '../workshop/timer'
 
 /** Looks this often, so that a second is never shown late, milliseconds. */

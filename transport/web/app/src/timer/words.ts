@@ -1,4 +1,4 @@
-import type { Timer } from '../workshop/provisional'
+import type { Timer } from '../workshop/state'
 import { m } from '../messages/compiled/messages.js'
 
 /** What a timer is called: as the facilitator named it, else by its kind. */

@@ -15,7 +15,7 @@ import {
   resultsShown,
   type Polls,
 } from './polls'
-import type { Poll } from './provisional'
+import type { Poll } from './state'
 
 const poll = (more: Partial<Poll> = {}): Poll => ({
   id: 'p1',
@@ -39,7 +39,16 @@ const poll = (more: Partial<Poll> = {}): Poll => ({
   ...more,
 })
 const changed = (seq: number, p: Poll | null, id = p?.id ?? 'p1'): Of<'poll_changed'> => ({ type: 'poll_changed', poll_id: id, poll: p, seq, ts: '' })
-const counts = (more: Partial<Of<'poll_counts'>> = {}): Of<'poll_counts'> => ({ type: 'poll_counts', poll_id: 'p1', round: 1, votes: 3, of: 9, ...more })
+const counts = (more: Partial<Of<'poll_counts'>> = {}): Of<'poll_counts'> => ({
+  type: 'poll_counts',
+  poll_id: 'p1',
+  round: 1,
+  votes: 3,
+  of: 9,
+  counts: null,
+  words: null,
+  ...more,
+})
 const of = (...polls: Poll[]): Polls => pollsRead(noPolls, polls, null)
 const only = (polls: Polls) => [...polls.byId.values()][0]
 

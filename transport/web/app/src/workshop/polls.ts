@@ -1,6 +1,6 @@
 // The polls of a workshop: what messages and reads make of them. Pure.
 import type { Of } from '../live/protocol'
-import type { Poll } from './provisional'
+import type { Poll } from './state'
 
 export interface Polls {
   readonly byId: ReadonlyMap<string, Poll>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Of } from '../live/protocol'
-import type { Question } from './provisional'
+import type { Question } from './state'
 import {
   noQuestions,
   questionAnswered,
@@ -23,6 +23,7 @@ const question = (id: string, more: Partial<Question> = {}): Question => ({
   state: 'open',
   answer: null,
   answered_by: null,
+  person: null,
   votes: 0,
   mine: false,
   voted: false,

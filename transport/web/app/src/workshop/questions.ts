@@ -1,6 +1,6 @@
 // The questions of a workshop: what messages and reads make of them. Pure.
 import type { Of } from '../live/protocol'
-import type { Question } from './provisional'
+import type { Question } from './state'
 
 export interface Questions {
   readonly byId: ReadonlyMap<string, Question>

@@ -3,13 +3,12 @@
 import type { components } from '../api/schema'
 import type { Of } from '../live/protocol'
 import { noPolls, type Polls } from './polls'
-import type { CodelabMembers, Spotlight, Timer } from './provisional'
 import { noQuestions, type Questions } from './questions'
 import { unstamped, type Stamped } from './stamped'
 
 type S = components['schemas']
 
-export type Codelab = S['Codelab'] & CodelabMembers
+export type Codelab = S['Codelab']
 export type Step = S['Step']
 export type Attendee = S['Attendee']
 export type HelpRequest = S['HelpRequest']
@@ -18,6 +17,13 @@ export type Thread = S['Thread']
 export type Quiz = S['Quiz']
 export type Material = S['Material']
 export type Submission = S['Submission']
+export type Poll = S['Poll']
+/** What is voted with, without the round. */
+export type Vote = Omit<S['Vote'], 'round'>
+export type PollDraft = S['PollUpdate']
+export type Question = S['Question']
+export type Timer = S['Timer']
+export type Spotlight = S['Spotlight']
 export type Pulse = 'fine' | 'slow' | 'stuck'
 
 /** How many are on each step (per_step, the first at 0), and how many are connected. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Question } from './provisional'
+import type { Question } from './state'
 import { nothingShown, steady, type Shown } from './steady'
 
 const question = (id: string, votes = 0, more: Partial<Question> = {}) =>

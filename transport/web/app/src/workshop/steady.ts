@@ -1,5 +1,5 @@
 // A list that stays as it is while somebody uses it. Pure.
-import type { Question } from './provisional'
+import type { Question } from './state'
 
 /** A question as the list shows it. */
 export interface Row {

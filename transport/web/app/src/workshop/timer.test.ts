@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Timer } from './provisional'
+import type { Timer } from './state'
 import { newer, unstamped } from './stamped'
 import { endWithMore, markPassed, secondsLeft, shareLeft, timerShows } from './timer'
 
 const end = Date.UTC(2026, 0, 1, 10)
-const timer: Timer = { ends_at: new Date(end).toISOString(), label: 'Break', kind: 'break', by: 'F', total_seconds: 600 }
+const timer: Timer = { ends_at: new Date(end).toISOString(), label: 'Break', kind: 'break', by: 'F', person: null, total_seconds: 600 }
 
 test('seconds are counted up, so that the last one is seen', () => {
   expect([600_000, 599_999, 1, 0, -5000].map((ms) => secondsLeft(timer, end - ms))).toEqual([600, 600, 1, 0, 0])

@@ -1,5 +1,5 @@
 // The timer of a workshop: what is left of it, and when that is read out. Pure.
-import type { Timer } from './provisional'
+import type { Timer } from './state'
 
 /** After its end the bar says so for this long, milliseconds. */
 const saidFor = 120_000

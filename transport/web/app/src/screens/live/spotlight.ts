@@ -1,7 +1,7 @@
 // What the projector shows.
 import { api, ask } from '../../api/client'
 import type { Room } from '../../live/room.svelte'
-import type { Spotlight } from '../../workshop/provisional'
+import type { Spotlight } from '../../workshop/state'
 
 export function isOnProjector(room: Room, kind: Spotlight['kind'], id: string | null = null): boolean {
   const now = room.now?.spotlight.value ?? null

@@ -8,9 +8,9 @@ import { m } from '../../messages/compiled/messages.js'
 import { announce } from '../../parts/announcer.svelte'
 import { complain } from '../../parts/toasts.svelte'
 import { openPoll, orderedPolls, pollAnswered } from '../../workshop/polls'
-import type { Poll, Vote } from '../../workshop/provisional'
+import type { Poll, Vote } from '../../workshop/state'
 
-const query = { as: 'attendee' } as const
+const query = { as: 'attendee' } as never
 const roundOf = (p: Poll) => `${p.id}:${p.round}`
 
 export class OwnPolls {

@@ -3,10 +3,10 @@ import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import type { Room } from '../../live/room.svelte'
 import { complain } from '../../parts/toasts.svelte'
-import type { Question } from '../../workshop/provisional'
+import type { Question } from '../../workshop/state'
 import { questionAnswered, questionRemoved } from '../../workshop/questions'
 
-const query = { as: 'attendee' } as const
+const query = { as: 'attendee' } as never
 
 export class OwnQuestions {
   readonly #room: Room

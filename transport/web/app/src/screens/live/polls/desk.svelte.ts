@@ -3,7 +3,7 @@ import { api, ask } from '../../../api/client'
 import type { Room } from '../../../live/room.svelte'
 import { m } from '../../../messages/compiled/messages.js'
 import { draftsOf, openPoll, orderedPolls, pollAnswered } from '../../../workshop/polls'
-import type { Poll, PollDraft } from '../../../workshop/provisional'
+import type { Poll, PollDraft } from '../../../workshop/state'
 import { Act } from '../act.svelte'
 
 export class PollDesk {

@@ -3,7 +3,7 @@ import { api, ask } from '../../../api/client'
 import type { Room } from '../../../live/room.svelte'
 import { m } from '../../../messages/compiled/messages.js'
 import { toast } from '../../../parts/toasts.svelte'
-import type { Question } from '../../../workshop/provisional'
+import type { Question } from '../../../workshop/state'
 import { questionAnswered, questionRemoved, ranked, waitingCount } from '../../../workshop/questions'
 import { Act } from '../act.svelte'
 
