@@ -41,6 +41,7 @@ export class Hold {
     for (const [where, what, f] of on) where.addEventListener(what, f as EventListener, { passive: true })
     return () => {
       clearTimeout(this.#timer)
+      this.#pointing = this.#focused = this.#scrolling = false
       for (const [where, what, f] of on) where.removeEventListener(what, f as EventListener)
     }
   }

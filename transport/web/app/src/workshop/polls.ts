@@ -19,7 +19,7 @@ export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
     const old = polls.byId.get(m.poll_id)
     const same = old?.round === m.poll.round ? old : undefined
     // Members that only a read has stay with the round to which they belong.
-    byId.set(m.poll_id, { ...m.poll, of: m.poll.of || (same?.of ?? 0), mine: same?.mine ?? null, words: m.poll.words ?? wordsOf(same, m.poll) })
+    byId.set(m.poll_id, { ...m.poll, of: Math.max(m.poll.of, same?.of ?? 0), mine: same?.mine ?? null, words: m.poll.words ?? wordsOf(same, m.poll) })
     // The server closes the open poll when another one opens, and says so in a message of its own.
   }
   return { byId, changedAt: new Map(polls.changedAt).set(m.poll_id, m.seq) }
@@ -73,7 +73,7 @@ export function pollAnswered(polls: Polls, answer: Poll): Polls {
   const old = polls.byId.get(answer.id)
   // The answer may be older than what messages have told since: a round never goes back.
   if (old && (old.round > answer.round || (old.round === answer.round && old.state === 'closed' && answer.state === 'open'))) return polls
-  return { ...polls, byId: new Map(polls.byId).set(answer.id, { ...answer, of: answer.of || (old?.of ?? 0) }) }
+  return { ...polls, byId: new Map(polls.byId).set(answer.id, { ...answer, of: old?.round === answer.round ? Math.max(answer.of, old.of) : answer.of }) }
 }
 
 export function openPoll(polls: Polls): Poll | null {

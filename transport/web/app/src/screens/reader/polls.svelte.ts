@@ -49,10 +49,10 @@ export class OwnPolls {
       if (t.type !== 'poll_changed') continue
       const now = this.#room.now?.polls.byId.get(t.poll_id)
       const before = this.#said.get(t.poll_id)
+      if (now?.shown && now.state === 'closed') this.#showing = now.id
       const is = !now ? 'over' : now.state === 'open' ? (now.shown ? `shown ${now.round}` : `open ${now.round}`) : now.shown ? `shown ${now.round}` : 'over'
       this.#said.set(t.poll_id, is)
       if (is === before) continue
-      if (now?.shown && now.state === 'closed') this.#showing = now.id
       if (is.startsWith('shown')) announce(m.poll_heard_shown({ question: now!.question }))
       else if (is.startsWith('open')) announce(m.poll_heard({ question: now!.question }))
       else if (before?.startsWith('open')) announce(m.poll_heard_closed())
