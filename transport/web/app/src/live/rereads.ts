@@ -39,7 +39,7 @@ export class Rereads {
     const holder = this.#holder
     try {
       // A thousand clients hear of the change at the same moment.
-      await new Promise((done) => setTimeout(done, 50 + Math.random() * (what === 'attendees' ? 1500 : 400)))
+      await new Promise((done) => setTimeout(done, 50 + Math.random() * (what === 'attendees' || what === 'polls' ? 1500 : 400)))
       const w = holder.now
       if (!w || this.#stopped) return
       holder.now = readAgain(w, what, {})

@@ -75,6 +75,16 @@ test('what only a read has stays within a round, and ends with it', () => {
   expect(only(pollChanged(shown, changed(6, poll({ round: 2 }))))).toMatchObject({ mine: null, of: 0, counts: null })
 })
 
+test('a poll that goes out of sight and comes back has the own vote still, and needs no read for it', () => {
+  const hidden = pollChanged(of(poll({ mine: { choice: [1] }, of: 9 })), changed(5, null))
+  const shown = changed(6, poll({ state: 'closed', shown: true, votes: 3 }))
+  expect(changeNeedsRead(hidden, shown, false)).toBe(false)
+  expect(only(pollChanged(hidden, shown))).toMatchObject({ mine: { choice: [1] }, of: 9 })
+  const reset = changed(6, poll({ round: 2, votes: 1 }))
+  expect(changeNeedsRead(hidden, reset, false)).toBe(true)
+  expect(only(pollChanged(hidden, reset))?.mine).toBeNull()
+})
+
 test('counts are taken for the open round alone', () => {
   const open = of(poll())
   expect(only(pollCounts(open, counts({ counts: [1, 2] })))).toMatchObject({ votes: 3, of: 9, counts: [1, 2] })

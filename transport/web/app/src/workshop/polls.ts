@@ -6,23 +6,33 @@ export interface Polls {
   readonly byId: ReadonlyMap<string, Poll>
   /** The position of the last message about each poll, deleted ones included. */
   readonly changedAt: ReadonlyMap<string, number>
+  /**
+   * What only a read has of polls that attendees do not see just now: a closed poll goes
+   * out of sight and comes back when it is shown. Without it everybody would read then.
+   */
+  readonly outOfSight: ReadonlyMap<string, Pick<Poll, 'round' | 'mine' | 'of'>>
 }
 
-export const noPolls: Polls = { byId: new Map(), changedAt: new Map() }
+export const noPolls: Polls = { byId: new Map(), changedAt: new Map(), outOfSight: new Map() }
 
 /** Applies a poll_changed. A message that is older than the last one about its poll changes nothing. */
 export function pollChanged(polls: Polls, m: Of<'poll_changed'>): Polls {
   if (m.seq <= (polls.changedAt.get(m.poll_id) ?? -1)) return polls
   const byId = new Map(polls.byId)
-  if (m.poll === null) byId.delete(m.poll_id)
-  else {
-    const old = polls.byId.get(m.poll_id)
-    const same = old?.round === m.poll.round ? old : undefined
+  const outOfSight = new Map(polls.outOfSight)
+  const old = polls.byId.get(m.poll_id)
+  if (m.poll === null) {
+    byId.delete(m.poll_id)
+    if (old) outOfSight.set(m.poll_id, { round: old.round, mine: old.mine ?? null, of: old.of })
+  } else {
     // Members that only a read has stay with the round to which they belong.
-    byId.set(m.poll_id, { ...m.poll, of: Math.max(m.poll.of, same?.of ?? 0), mine: same?.mine ?? null, words: m.poll.words ?? wordsOf(same, m.poll) })
-    // The server closes the open poll when another one opens, and says so in a message of its own.
+    const known = old ?? polls.outOfSight.get(m.poll_id)
+    const same = known?.round === m.poll.round ? known : undefined
+    const words = m.poll.words ?? (same !== undefined && same === old ? wordsOf(old, m.poll) : null)
+    byId.set(m.poll_id, { ...m.poll, of: Math.max(m.poll.of, same?.of ?? 0), mine: same?.mine ?? null, words })
+    outOfSight.delete(m.poll_id)
   }
-  return { byId, changedAt: new Map(polls.changedAt).set(m.poll_id, m.seq) }
+  return { byId, changedAt: new Map(polls.changedAt).set(m.poll_id, m.seq), outOfSight }
 }
 
 /** The words that are known already, unless the frame says that there are none to see. */
@@ -53,7 +63,7 @@ export function countsAreAhead(polls: Polls, m: Of<'poll_counts'>): boolean {
 export function changeNeedsRead(before: Polls, m: Of<'poll_changed'>, leads: boolean): boolean {
   const now = m.poll
   if (now === null || m.seq <= (before.changedAt.get(m.poll_id) ?? -1)) return false
-  const old = before.byId.get(m.poll_id)
+  const old = before.byId.get(m.poll_id) ?? before.outOfSight.get(m.poll_id)
   const wordsLeftOut = now.kind === 'words' && !now.anonymous && now.words === null && now.votes > 0 && (leads || now.shown)
   const ownVoteUnknown = !leads && now.votes > 0 && old?.round !== now.round
   return wordsLeftOut || ownVoteUnknown
@@ -65,7 +75,7 @@ export function pollsRead(before: Polls, list: readonly Poll[], at: number | nul
   const byId = new Map<string, Poll>()
   for (const p of list) if (!newer(p.id)) byId.set(p.id, p)
   for (const [id, p] of before.byId) if (newer(id)) byId.set(id, p)
-  return { byId, changedAt: before.changedAt }
+  return { ...before, byId }
 }
 
 /** Takes the answer to one's own request about a poll, such as a vote. */

@@ -1,0 +1,169 @@
+// The timer: for everybody, by the server's clock, read out, large on the wall.
+import assert from 'node:assert/strict'
+import { Network } from './harness/network.mjs'
+import { findings, offline, stage, turn, until } from './harness/stage.mjs'
+
+const { test } = stage()
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+const wide = { viewport: { width: 1440, height: 900 } }
+
+/** Throws when axe finds something serious, in light and in dark. */
+async function accessible(page) {
+  for (const colorScheme of ['light', 'dark']) {
+    await turn(page, colorScheme)
+    assert.deepEqual(await findings(page), [], colorScheme)
+  }
+}
+
+/** The seconds that a page shows, of the timer that is seen. */
+async function seconds(page) {
+  const text = await page.getByRole('timer').filter({ visible: true }).first().locator('.num').textContent()
+  const [m, s] = text.split(':').map(Number)
+  return m * 60 + s
+}
+const near = (got, wanted, what) => assert.ok(Math.abs(got - wanted) <= 3, `${what}: ${got} s are shown, ${wanted} s are left`)
+const heard = (page, text) => page.locator('[aria-live=polite]', { hasText: text }).waitFor({ state: 'attached' })
+
+async function reader(visitor, person, lab, options = phone) {
+  const guest = await visitor({ as: person, ...options })
+  await guest.page.goto(`/codelabs/${lab.id}`)
+  await guest.page.getByRole('heading', { name: 'One' }).waitFor()
+  return guest
+}
+
+test('a facilitator sets the timer, gives a minute more and stops it; everybody sees it', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Ann')
+  const { page } = await reader(visitor, ann, lab)
+  const heading = () => page.getByRole('heading', { name: 'One' }).evaluate((e) => e.getBoundingClientRect().top)
+  const before = await heading()
+  const boss = (await visitor({ as: lead, ...wide })).page
+  await boss.goto(`/admin/${lab.id}`)
+  await boss.getByRole('tab', { name: 'Timer' }).click()
+  await accessible(boss)
+  const bar = await boss.locator('main').evaluate((e) => e.getBoundingClientRect().top)
+  await boss.getByLabel('Label').fill('Write the handler')
+  await boss.getByRole('button', { name: '5 min' }).click()
+  await page.getByRole('timer', { name: 'Timer: Write the handler' }).filter({ visible: true }).waitFor()
+  await heard(page, 'Timer: Write the handler, 5 min.')
+  assert.equal(await heading(), before, 'the text has moved')
+  await boss.getByRole('button', { name: '+1 minute' }).waitFor()
+  assert.equal(await boss.locator('main').evaluate((e) => e.getBoundingClientRect().top), bar, 'the live view has moved')
+  near(await seconds(page), 300, 'phone')
+  await accessible(page)
+  await accessible(boss)
+
+  await boss.getByRole('button', { name: '+1 minute' }).click()
+  await until('a minute more', async () => (await seconds(page)) > 345)
+  const wall = (await visitor({ as: lead, viewport: { width: 1280, height: 720 } })).page
+  await wall.goto(`/admin/${lab.id}/projector`)
+  await wall.getByText('Write the handler').waitFor()
+  await boss.getByRole('button', { name: 'Projector', exact: true }).click()
+  const large = wall.locator('section[role=timer] .left')
+  await large.waitFor()
+  assert.ok((await large.boundingBox()).height > 200, 'it is not large')
+  near(await seconds(wall), await seconds(page), 'the wall and the phone')
+  await accessible(wall)
+  await boss.getByRole('button', { name: 'Stop', exact: true }).click()
+  await page.getByRole('timer').first().waitFor({ state: 'detached' })
+  await wall.getByText('Scan, or open').waitFor()
+})
+
+test('on a device whose clock is an hour off the timer is right', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 600, label: '', kind: 'break' })
+  for (const wrong of [3_600_000, -3_600_000]) {
+    const guest = await visitor({ as: await person(lab, `Off by ${wrong}`), ...wide })
+    await guest.context.addInitScript((by) => {
+      const Real = Date
+      globalThis.Date = class extends Real {
+        constructor(...args) {
+          super(...(args.length > 0 ? args : [Real.now() + by]))
+        }
+        static now() {
+          return Real.now() + by
+        }
+      }
+    }, wrong)
+    await guest.page.goto(`/codelabs/${lab.id}`)
+    await guest.page.getByText('● connected').waitFor()
+    const { timer } = (await lead.get(`/codelabs/${lab.id}`))[0]
+    await until('it is right', async () => Math.abs((await seconds(guest.page)) - (Date.parse(timer.ends_at) - Date.now()) / 1000) <= 2)
+  }
+})
+
+test('nothing begins anew when the network comes back; the end is read out once', async ({ server, visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Ann')
+  const network = await Network.before(server)
+  const guest = await visitor({ as: ann, baseURL: network.url, ...wide })
+  guest.context.on('close', () => void network.remove())
+  guest.expect(offline)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByText('● connected').waitFor()
+  await page.evaluate(() => {
+    globalThis.said = []
+    new MutationObserver(() => globalThis.said.push(document.querySelector('[aria-live=polite].unseen').textContent)).observe(
+      document.querySelector('[aria-live=polite].unseen'),
+      { childList: true, characterData: true, subtree: true },
+    )
+  })
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 66, label: 'Try it', kind: 'exercise' })
+  await page.getByRole('timer').first().waitFor()
+  await heard(page, '1 minute left.')
+  const left = await seconds(page)
+  network.cut()
+  await page
+    .getByText(/reconnecting/)
+    .first()
+    .waitFor()
+  network.mend()
+  await page.getByText('● connected').waitFor()
+  assert.ok((await seconds(page)) <= left, 'it has begun anew')
+  // Less than a minute: nobody hears of it again.
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 5, label: 'Try it', kind: 'exercise' })
+  await page.getByText('time is up').filter({ visible: true }).waitFor()
+  await heard(page, 'The time is up.')
+  const said = await page.evaluate(() => globalThis.said)
+  assert.equal(said.filter((t) => t.startsWith('1 minute left')).length, 1, said.join(' | '))
+  assert.equal(said.filter((t) => t.startsWith('The time is up')).length, 1, said.join(' | '))
+  await accessible(page)
+  // A reload after the end says nothing again.
+  await page.reload()
+  await page.getByText('time is up').filter({ visible: true }).waitFor()
+  assert.equal(await page.locator('[aria-live=polite].unseen').textContent(), '')
+})
+
+test('the end of a break calls who looks elsewhere', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const guest = await visitor({ as: await person(lab, 'Ann'), ...wide })
+  await guest.context.addInitScript(() => (document.hasFocus = () => false))
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByText('● connected').waitFor()
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 5, label: '', kind: 'break' })
+  await page.waitForFunction(() => document.title.startsWith('(1) '))
+  assert.equal(await page.locator('link[rel=icon]').getAttribute('href'), '/favicon-dot.svg')
+})
+
+test('a keyboard alone sets and stops the timer', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const boss = (await visitor({ as: lead, ...wide })).page
+  await boss.goto(`/admin/${lab.id}`)
+  await boss.getByRole('tab', { name: 'Chat' }).focus()
+  for (let i = 0; i < 3; i++) await boss.keyboard.press('ArrowRight')
+  await boss.getByLabel('Minutes').focus()
+  await boss.keyboard.type('2')
+  await boss.keyboard.press('Enter')
+  await boss.getByRole('button', { name: 'Stop', exact: true }).waitFor()
+  near(await seconds(boss), 120, 'live view')
+  await boss.getByRole('button', { name: 'Stop', exact: true }).focus()
+  await boss.keyboard.press('Enter')
+  await boss.getByRole('timer').first().waitFor({ state: 'detached' })
+})
