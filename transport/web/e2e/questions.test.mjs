@@ -238,7 +238,7 @@ test('questions are merged, hidden, taken from chat and help, and put on the pro
   await boss.getByRole('menuitem', { name: 'Hide' }).click()
   await wall.getByText('Scan, or open').waitFor()
   await boss.mouse.move(5, 400)
-  await boss.getByText('1 hidden').click()
+  await boss.getByText('1 hidden', { exact: true }).click()
   await accessible(boss)
 })
 

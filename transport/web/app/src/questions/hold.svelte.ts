@@ -23,8 +23,10 @@ export class Hold {
   watch(list: HTMLElement, scroller: HTMLElement): () => void {
     const point = () => (this.#pointing = true)
     const leave = () => (this.#pointing = false)
-    const focus = () => (this.#focused = true)
-    const blur = (e: FocusEvent) => (this.#focused = e.relatedTarget instanceof Node && list.contains(e.relatedTarget))
+    // Taking away what has the focus tells so in the middle of drawing, when nothing may change.
+    const focusIs = (inside: boolean) => queueMicrotask(() => (this.#focused = inside))
+    const focus = () => focusIs(true)
+    const blur = (e: FocusEvent) => focusIs(e.relatedTarget instanceof Node && list.contains(e.relatedTarget))
     const scroll = () => {
       this.#scrolling = true
       clearTimeout(this.#timer)

@@ -39,14 +39,16 @@ test('a list is held while somebody points at it', () => {
   expect(hold.on).toBe(false)
 })
 
-test('a list is held while the focus is in it, wherever it goes there', () => {
+test('a list is held while the focus is in it, wherever it goes there', async () => {
   const { hold, list } = stage()
   const button = {}
   list.inside.add(button)
   list.dispatchEvent(new Focus('focusin'))
   list.dispatchEvent(new Focus('focusout', button))
+  await Promise.resolve()
   expect(hold.on).toBe(true)
   list.dispatchEvent(new Focus('focusout', {}))
+  await Promise.resolve()
   expect(hold.on).toBe(false)
 })
 

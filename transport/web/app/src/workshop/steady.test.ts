@@ -31,6 +31,13 @@ test('an answer would make a row higher: it waits, too', () => {
   expect(steady(held, now, false).rows[0]?.question.answer).toBe('A long answer.')
 })
 
+test('a row that one has changed oneself shows it, in its place', () => {
+  const before = steady(nothingShown, [question('a', 2), question('b', 1)], false)
+  const now = [question('b', 1), question('a', 2, { state: 'answered' })]
+  const held = steady(before, now, true, new Set(['a']))
+  expect([ids(held), held.rows[0]?.question.state, held.stale]).toEqual([['a', 'b'], 'answered', true])
+})
+
 test('what is gone keeps its place until the list is sorted', () => {
   const before = steady(nothingShown, [question('a'), question('b')], false)
   const held = steady(before, [question('b')], true)

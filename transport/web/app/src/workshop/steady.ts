@@ -18,17 +18,21 @@ export interface Shown {
 
 export const nothingShown: Shown = { rows: [], fresh: 0, stale: false }
 
+const nobody: ReadonlySet<string> = new Set()
+
 const row = (question: Question): Row => ({ question, gone: false })
 
 /**
  * What the list shows next. now is the list in its order. While held, every row keeps its
- * place and its text, so that nothing moves under a finger; only its votes change.
+ * place and its text, so that nothing moves under a finger; only its votes change. A row
+ * that the person has just changed shows what has become of it.
  */
-export function steady(before: Shown, now: readonly Question[], held: boolean): Shown {
+export function steady(before: Shown, now: readonly Question[], held: boolean, changed: ReadonlySet<string> = nobody): Shown {
   if (!held || before.rows.length === 0) return { rows: now.map(row), fresh: 0, stale: false }
   const live = new Map(now.map((q) => [q.id, q]))
   const rows = before.rows.map(({ question: old }): Row => {
     const q = live.get(old.id)
+    if (q && changed.has(q.id)) return row(q)
     return q ? { question: { ...old, votes: q.votes, voted: q.voted, mine: q.mine }, gone: false } : { question: old, gone: true }
   })
   const known = new Set(rows.map((r) => r.question.id))

@@ -55,12 +55,15 @@ export class OwnQuestions {
     }
   }
 
-  async remove(q: Question): Promise<void> {
+  /** Deletes a question. False when that failed, which the attendee is told. */
+  async remove(q: Question): Promise<boolean> {
     try {
       await ask(api.DELETE('/codelabs/{id}/questions/{question_id}', { params: { path: { id: this.#room.id, question_id: q.id }, query } }))
       this.#room.assume((w) => ({ questions: questionRemoved(w.questions, q.id) }))
+      return true
     } catch (e) {
       complain(words(e))
+      return false
     }
   }
 

@@ -10,6 +10,8 @@ import { Act } from '../act.svelte'
 export class QuestionDesk {
   readonly room: Room
   readonly act = new Act()
+  /** The questions that this facilitator has changed. */
+  changed = $state.raw<ReadonlySet<string>>(new Set())
   readonly all = $derived.by<Question[]>(() => (this.room.now ? ranked(this.room.now.questions) : []))
   readonly waiting = $derived.by(() => (this.room.now ? waitingCount(this.room.now.questions) : 0))
 
@@ -82,8 +84,10 @@ export class QuestionDesk {
 
   async #change(q: Question, body: { state?: Question['state']; answer?: string }): Promise<boolean> {
     const now = await this.act.run(q.id, () => ask(api.PUT('/codelabs/{id}/questions/{question_id}', { params: this.#path(q), body })))
-    if (now) this.room.assume((w) => ({ questions: questionAnswered(w.questions, now) }))
-    return now !== null
+    if (!now) return false
+    this.changed = new Set(this.changed).add(q.id)
+    this.room.assume((w) => ({ questions: questionAnswered(w.questions, now) }))
+    return true
   }
 
   #path(q: Question) {
