@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"atelier/cmd/atelier/service"
 	"atelier/persistence/postgres/postgrestest"
 )
 
@@ -13,7 +14,8 @@ import (
 // gone, and then no node that is there has it any more.
 func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
-	nodes := startShort(t, cfgs[:2])
+	first := startWith(t, cfgs[0], service.Options{Lease: testLease})
+	nodes := append([]*service.Service{first}, startShort(t, cfgs[1:2])...)
 	c := newClassOn(t, nodes[0].Addr(), record{})
 	var people []*person
 	for i := range 6 {
