@@ -79,6 +79,15 @@ func hasLogin(rec *pb.SessionFamily, login *pb.AdminGrant) bool {
 	return slices.ContainsFunc(rec.GetIds(), func(e *pb.SessionId) bool { return sameLogin(e.Admin, login) })
 }
 
+// carriesOn says that a login has not ended. The owner may sign in again in the same
+// browser: what stands on the login before goes on with the later one.
+func carriesOn(rec *pb.SessionFamily, login *pb.AdminGrant) bool {
+	if login.Person != "" {
+		return hasLogin(rec, login)
+	}
+	return slices.ContainsFunc(rec.GetIds(), func(e *pb.SessionId) bool { return e.Admin != nil && e.Admin.Person == "" })
+}
+
 func sameLogin(a, b *pb.AdminGrant) bool {
 	return a != nil && a.Person == b.Person && a.Login == b.Login
 }

@@ -114,7 +114,7 @@ func (s Session) Family() string { return s.family.name }
 
 // Admin returns the admin's grant, or nil when there is none or it has ended.
 func (s Session) Admin(now int64) *pb.AdminGrant {
-	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() || s.admin.Person != "" && !hasLogin(s.family.record.Load(), s.admin) {
+	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() || !carriesOn(s.family.record.Load(), s.admin) {
 		return nil
 	}
 	return s.admin

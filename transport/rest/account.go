@@ -109,7 +109,10 @@ func changePassword(r *Request) error {
 	case p.Password == "":
 		return errNoPassword
 	}
-	device := r.device()
+	device, err := r.deviceFor(p.Login)
+	if err != nil {
+		return err
+	}
 	attempt := r.api.Auth.Failures.Attempt(&r.who, device, r.ip(), p.Login)
 	if wait := attempt.Wait(); wait > 0 {
 		return httpapi.ErrTooMany(wait)
@@ -131,19 +134,19 @@ func changePassword(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.loggedIn(auth.Login{Person: next}, device)
+	return r.loggedIn(auth.Login{Person: next})
 }
 
 // loggedIn answers somebody who has proved who they are.
-func (r *Request) loggedIn(l auth.Login, device string) error {
-	if err := r.letIn(l, device); err != nil {
+func (r *Request) loggedIn(l auth.Login) error {
+	if err := r.letIn(l); err != nil {
 		return err
 	}
 	return r.ok()
 }
 
 // letIn gives the browser of somebody who has proved who they are a session.
-func (r *Request) letIn(l auth.Login, device string) error {
+func (r *Request) letIn(l auth.Login) error {
 	l.Address, l.UserAgent = r.ip(), string(r.Request.Header.UserAgent())
 	l.UserAgent = l.UserAgent[:min(len(l.UserAgent), 256)]
 	issued, err := r.api.Auth.GrantAdmin(r.who, l)
@@ -158,7 +161,7 @@ func (r *Request) letIn(l auth.Login, device string) error {
 		r.seen(l.Person.Id)
 	}
 	r.started(issued)
-	return r.known(device)
+	return r.known(l.Person.GetId())
 }
 
 // seenEvery is how exactly it is noted when somebody was seen.

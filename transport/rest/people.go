@@ -287,5 +287,5 @@ func acceptInvitation(r *Request) error {
 	if p, _, err = r.tellPeople(cmd); err != nil {
 		return err
 	}
-	return r.loggedIn(auth.Login{Person: p}, r.device())
+	return r.loggedIn(auth.Login{Person: p})
 }
