@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"atelier/actors/durable"
 	pb "atelier/actors/login/loginpb"
@@ -28,6 +29,35 @@ func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 		return cmp.Or(cmp.Compare(b.CreatedAt, a.CreatedAt), cmp.Compare(a.Login, b.Login))
 	})
 	return out
+}
+
+// SeenEvery is how exactly it is noted when a login was used.
+const SeenEvery = 15 * time.Minute
+
+// SeenAt is when a login was used last, Unix milliseconds.
+func SeenAt(g *pb.AdminGrant) int64 { return max(g.CreatedAt, g.SeenAt) }
+
+func late(g *pb.AdminGrant, now int64) bool { return now-SeenAt(g) >= SeenEvery.Milliseconds() }
+
+// saw notes that a login was used. Nobody waits for the disk: should that be lost, a
+// later use says the same.
+func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before, now := f.record.Load(), s.ms()
+	rec, noted := pruned(before, now), false
+	for i, e := range rec.Ids {
+		if sameLogin(e.Admin, login) && late(e.Admin, now) {
+			e = changed(e)
+			e.Admin = e.Admin.Clone()
+			e.Admin.SeenAt = now
+			rec.Ids[i], noted = e, true
+		}
+	}
+	if noted {
+		s.change(f, before, rec)
+		s.write(f, rec)
+	}
 }
 
 // EndLogin ends one login of a person; what else the browser may do stays. It says

@@ -169,7 +169,10 @@ func (s *Sessions) Use(id string) (_ Session, ok bool, err error) {
 		s.arrived(f, h[:])
 	}
 	got := Session{f, h, e.Admin}
-	if got.Admin(now) != nil {
+	if g := got.Admin(now); g != nil {
+		if late(g, now) {
+			s.saw(f, g)
+		}
 		return got, true, nil
 	}
 	for _, g := range e.Attendees {

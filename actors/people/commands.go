@@ -202,6 +202,7 @@ func (in InviteAgain) decide(d *decision) error {
 	}
 	next := p.Clone()
 	next.Invitation, next.Password, next.Accepted, next.Link = in.Token, "", false, false
+	next.MovedAt = 0
 	next.Generation++
 	if !Helper(p) {
 		next.InvitationEndsAt = d.env.Now.Add(InvitationLife).UnixMilli()
@@ -290,7 +291,7 @@ func (in Delete) decide(d *decision) error {
 		return err
 	}
 	d.event(&pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{Id: p.Id, Barred: barredOf(p)}}})
-	d.record("people_delete", p.Id, map[string]string{"role": p.Role})
+	d.record("people_delete", p, map[string]string{"role": p.Role})
 	return nil
 }
 
@@ -311,7 +312,7 @@ func (in Accept) decide(d *decision) error {
 	if p == nil {
 		return durable.Reject(durable.Missing, "this invitation is not valid any more")
 	}
-	next := p.Clone()
+	next, about := p.Clone(), map[string]string{"role": p.Role}
 	next.Accepted = true
 	if Helper(p) {
 		if p.Accepted && !in.Here {
@@ -319,6 +320,8 @@ func (in Accept) decide(d *decision) error {
 		}
 		if p.Accepted {
 			next.Generation++
+			next.MovedAt = d.env.Now.UnixMilli()
+			about["elsewhere"] = "true"
 		}
 	} else {
 		if in.Password == "" {
@@ -329,7 +332,7 @@ func (in Accept) decide(d *decision) error {
 		next.Generation++
 	}
 	d.caller.ActorID = p.Id
-	d.put(next, "people_accept", map[string]string{"role": p.Role})
+	d.put(next, "people_accept", about)
 	return nil
 }
 

@@ -155,13 +155,20 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 	if _, err := o.try(Caller{}, Accept{Token: token}); !errors.Is(err, ErrElsewhere) {
 		t.Errorf("a second phone: %v", err)
 	}
+	if first.MovedAt != 0 {
+		t.Errorf("the first phone is another one, of %d", first.MovedAt)
+	}
+	o.now = o.now.Add(time.Minute)
 	second := o.do(Caller{}, Accept{Token: token, Here: true})
+	if second.MovedAt != o.now.UnixMilli() {
+		t.Errorf("those who lead are told of another phone of %d", second.MovedAt)
+	}
 	v := o.c.Capture()
 	if v.Stands(p.Id, first.Generation, o.now) || !v.Stands(p.Id, second.Generation, o.now) {
 		t.Error("both phones are in, or none")
 	}
 	end, ok := v.NextEnd(o.now)
-	if !ok || !end.Equal(o.now.Add(time.Hour)) {
+	if !ok || !end.Equal(o.now.Add(time.Hour-time.Minute)) {
 		t.Errorf("the next end is %v", end)
 	}
 	if v.Stands(p.Id, second.Generation, end) {

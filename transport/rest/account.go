@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"atelier/actors/durable"
+	"atelier/actors/login"
 	"atelier/actors/people"
 	"atelier/transport/auth"
 	"atelier/transport/auth/password"
@@ -30,7 +31,7 @@ func getAccount(r *Request) error {
 	logins := []loginRecord{}
 	for _, g := range r.api.Auth.Sessions.Logins(r.who.PersonID()) {
 		current := g.Login == r.who.LoginID()
-		seen := g.CreatedAt
+		seen := login.SeenAt(g)
 		if current {
 			seen = r.api.Now().UnixMilli()
 		}
@@ -165,12 +166,12 @@ func (r *Request) letIn(l auth.Login) error {
 }
 
 // seenEvery is how exactly it is noted when somebody was seen.
-const seenEvery = 15 * 60 * 1000 // milliseconds
+const seenEvery = login.SeenEvery
 
 // seen notes that a person was here. Nobody waits for it.
 func (r *Request) seen(id string) {
 	h, err := r.api.People.Get(people.ID)
-	if err != nil || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery {
+	if err != nil || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery.Milliseconds() {
 		return
 	}
 	_ = h.Submit(people.Command{Body: people.NoteSeen{ID: id}}, unheard{})

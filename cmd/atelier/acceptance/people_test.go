@@ -170,6 +170,17 @@ func TestAHelperForADay(t *testing.T) {
 	first.get(c.path + "/help").want(200)
 	second.post("/invitations/accept", record{"token": token, "here": true}).want(200)
 	second.get(c.path + "/help").want(200)
+	// Those who lead see it: in the list, and in the audit trail of the codelab.
+	fay := c.facilitator("fay-sees")
+	for _, p := range fay.get("/admin/people").list() {
+		if p.text("id") == id && p["moved_at"] == nil {
+			t.Errorf("the list has %v", p)
+		}
+	}
+	rows := fay.get("/admin/audit-logs?limit=1&action=people_accept&codelab_id=" + c.id).list()
+	if len(rows) != 1 || rows[0].text("actor_id") != id || record(rows[0]["metadata"].(map[string]any)).text("elsewhere") != "true" {
+		t.Errorf("the audit has %v", rows)
+	}
 	c.shutsOut(first, c.path+"/help", 401)
 	if code := live.closed(); code != 1008 {
 		t.Errorf("the first phone's connection is closed with %d", code)
