@@ -60,8 +60,16 @@ var errInUse = durable.Reject(durable.Conflict, "this login is in use")
 // loginRunes are those of a login after folding.
 const loginRunes = "abcdefghijklmnopqrstuvwxyz0123456789._@+-"
 
-// foldLogin is a login as logins are compared.
-func foldLogin(login string) string { return strings.ToLower(strings.TrimSpace(login)) }
+// foldLogin is a login as logins are compared. ASCII alone is folded: other letters have
+// small forms that are ASCII, and would be somebody else's login.
+func foldLogin(login string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, strings.TrimSpace(login))
+}
 
 func checkLogin(login string) (string, error) {
 	folded := foldLogin(login)

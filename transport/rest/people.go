@@ -144,7 +144,7 @@ func invitePerson(r *Request) error {
 		if err != nil {
 			return wire.Invalid("expires_at must be a time as RFC 3339 writes it")
 		}
-		cmd.ExpiresAt = at.UnixMilli()
+		cmd.ExpiresAt = max(1, at.UnixMilli()) // 0 would be no end
 	}
 	for _, id := range in.Codelabs {
 		if m, err := r.api.List.Get(id); err != nil {

@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 )
@@ -129,5 +130,29 @@ func TestAssistantsHaveNothingOfTheAI(t *testing.T) {
 		b.post("/ai/conversations", record{"question": "q", "answer": "a"}).refused(403)
 		b.get(c.path + "/ai/conversations").refused(403)
 		b.get("/admin/ai/usage").refused(403)
+	}
+}
+
+// A claim and the end of who claims at once: whichever comes first, nothing stays with
+// somebody who is out.
+func TestAClaimOfWhoIsDisabledAtThatMomentWaitsAgain(t *testing.T) {
+	c := newClass(t)
+	const rounds = 30
+	asked := make([]string, rounds)
+	helpers := make([]*leader, rounds)
+	for i := range rounds {
+		asked[i] = c.asks(c.join(open(t, c.addr), record{"name": fmt.Sprint("Lin ", i)}))
+		helpers[i] = c.helper()
+	}
+	for i, hal := range helpers {
+		var both sync.WaitGroup
+		both.Go(func() { hal.post(c.path+"/help/"+asked[i]+"/claim", nil) })
+		both.Go(func() { c.admin.put("/admin/people/"+hal.id, record{"disabled": true}).want(200) })
+		both.Wait()
+		for _, h := range c.admin.get(c.path + "/help").list() {
+			if h.text("id") == asked[i] && h.text("status") != "pending" {
+				t.Errorf("round %d: the request is %v", i, h)
+			}
+		}
 	}
 }
