@@ -110,7 +110,7 @@ func TestWhoIsNobodyIsNotInvited(t *testing.T) {
 		"a short login":         {"login": "ab", "name": "A", "role": "assistant"},
 		"a login with a blank":  {"login": "a b c", "name": "A", "role": "assistant"},
 		"a Kelvin sign":         {"login": "\u212aim", "name": "A", "role": "assistant"},
-		"a helper of 1970":       {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "1970-01-01T00:00:00Z"},
+		"a helper of 1970":      {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "1970-01-01T00:00:00Z"},
 		"a line break":          {"login": "someone", "name": "A\nB", "role": "assistant"},
 		"codelabs of no use":    {"login": "someone", "name": "A", "role": "facilitator", "codelabs": []string{c.id}},
 		"an unknown codelab":    {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{"0197f3a2-7c1e-7aaa-8bbb-0123456789ab"}},
