@@ -141,7 +141,7 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
   // A facilitator reads the audit trail of a codelab.
   await fay.page.getByRole('button', { name: 'Appearance and language' }).click()
   await fay.page.getByRole('menuitem', { name: 'Audit log' }).click()
-  await fay.page.getByText('Asked for help').first().waitFor()
+  await fay.page.getByRole('listitem').filter({ hasText: 'Asked for help' }).first().waitFor()
   await fay.page.goto(`/admin/${lab.id}`)
   await queue.getByRole('listitem').filter({ hasText: 'Ann' }).waitFor()
 
@@ -169,7 +169,9 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
   await page.getByRole('button', { name: 'Appearance and language' }).tap()
   await page.getByRole('menuitem', { name: 'Account' }).waitFor()
   await none('Add a helper', 'People', 'Audit log', 'Tokenization', 'Settings')
-  await page.keyboard.press('Escape')
+  // And back to the queue alone.
+  await page.getByRole('menuitem', { name: 'The help queue alone' }).tap()
+  await page.getByRole('button', { name: 'Whole view' }).waitFor()
   asa.expect(/403/)
   const tried = await forbidden(lab)
   assert.ok(tried.length > 50, `${tried.length} operations are forbidden`)
@@ -188,11 +190,13 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
   // In the middle of a claim they are out, and what they took waits again.
   await page.reload()
   await one('Dan').getByRole('button', { name: 'Take' }).tap()
-  await queue.getByText('Asa').waitFor()
+  await queue.getByText('Asa').waitFor({ state: 'attached' }) // those of others are folded
   asa.expect(/401/, /WebSocket/)
   await office.page.getByRole('button', { name: 'More for Asa' }).click()
   await office.page.getByRole('menuitem', { name: 'Disable' }).click()
   await queue.getByRole('listitem').filter({ hasText: 'Dan' }).getByRole('button', { name: 'Take' }).waitFor()
+  await page.getByRole('alert').getByText('You are no longer signed in here.').waitFor()
+  await page.getByRole('button', { name: 'Sign in' }).tap()
   await page.getByLabel('Password').waitFor()
   await queue.getByRole('listitem').filter({ hasText: 'Dan' }).getByRole('button', { name: 'Take' }).click()
   await queue.getByText('with you').waitFor()
@@ -245,6 +249,12 @@ test('a helper added in two taps works through the queue with one thumb', async 
   const link = (await (await answer).json()).invitation.url
   await desk.page.getByRole('img', { name: 'Link for Helper' }).waitFor()
   await accessible(desk.page)
+  // On paper: what it is for, and nothing of the page behind.
+  await desk.page.emulateMedia({ media: 'print' })
+  await desk.page.getByText('Scan this with your phone and help today.').waitFor()
+  await desk.page.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
+  assert.equal(await desk.page.getByRole('button', { name: 'Print' }).count(), 0)
+  await desk.page.emulateMedia({ media: 'screen' })
   await desk.page.getByRole('button', { name: 'Done' }).click()
 
   const { page } = await visitor({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
@@ -339,6 +349,12 @@ test('two who lead see what the other does, and the owner changes where somebody
   await page.getByText('Pia P.').waitFor()
   const now = (await owner.send('GET', '/admin/people')).find((p) => p.login === 'pia')
   assert.deepEqual([now?.name, now?.codelabs], ['Pia P.', [other.id]])
+  // A new link voids the password, so it asks.
+  await page.getByRole('button', { name: 'More for Pia P.' }).click()
+  await page.getByRole('menuitem', { name: 'New link' }).click()
+  await page.getByRole('dialog').getByText('Their password and all their sessions end at once.').waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  assert.equal((await owner.send('GET', '/admin/people')).find((p) => p.login === 'pia')?.state, 'active')
   await until('her sessions have ended', async () => (await pia.page.request.get('/api/account')).status() === 401)
 })
 
