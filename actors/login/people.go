@@ -17,7 +17,7 @@ func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	seen := map[string]bool{}
-	for _, f := range s.families {
+	for f := range s.named[personKey(person)] {
 		for _, e := range f.record.Load().GetIds() {
 			if g := e.Admin; g.GetPerson() == person && g.GetExpiresAt() > now && e.ExpiresAt > now && !seen[g.Login] {
 				seen[g.Login] = true
@@ -66,8 +66,8 @@ func (s *Sessions) EndLogin(person, login string) (ended bool, err error) {
 	want := &pb.AdminGrant{Person: person, Login: login}
 	var theirs []*family
 	s.mu.RLock()
-	for _, f := range s.families {
-		if hasLogin(f.record.Load(), want) && !slices.Contains(theirs, f) {
+	for f := range s.named[personKey(person)] {
+		if hasLogin(f.record.Load(), want) {
 			theirs = append(theirs, f)
 		}
 	}

@@ -41,7 +41,7 @@ type Sessions struct {
 	mu        sync.RWMutex // guards what follows; never held while waiting
 	families  map[hash]*family
 	attendees map[string][]*family            // by attendee id, in the order of their grants
-	named     map[string]map[*family]struct{} // with an admin, by the key of the display name
+	named     map[string]map[*family]struct{} // with somebody who leads, see keysOf
 	kept      int                             // families
 
 	// Where several nodes use the store; else nil.
