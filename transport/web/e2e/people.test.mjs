@@ -105,7 +105,7 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
   person,
 }) => {
   const owner = await facilitator()
-  const lab = await owner.codelab({ title: 'A small service' })
+  const lab = await owner.codelab({ title: 'A service with helpers' })
   const names = ['Ann', 'Bob', 'Cem', 'Dan']
   for (const name of names) await (await person(lab, name)).send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
 
@@ -114,14 +114,14 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
   const links = {}
   await office.page.goto('/admin/people')
   for (const [name, kind] of [
-    ['Fay', 'Facilitator, leads all codelabs'],
-    ['Asa', 'Assistant of some codelabs'],
+    ['Flo', 'Facilitator, leads all codelabs'],
+    ['Ada', 'Assistant of some codelabs'],
   ]) {
     await office.page.getByRole('button', { name: 'Invite somebody' }).click()
     await office.page.getByLabel('As what?').selectOption(kind)
     await office.page.getByLabel('Name', { exact: true }).fill(name)
     await office.page.getByLabel('Login').fill(`${name}@story.test`)
-    if (name === 'Asa') await office.page.getByLabel('A small service').last().check()
+    if (name === 'Ada') await office.page.getByLabel('A service with helpers').check()
     await office.page.getByRole('button', { name: 'Make the link' }).click()
     links[name] = await shownLink(office.page)
   }
@@ -131,23 +131,23 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
     await guest.page.getByLabel('The same again').fill(password)
     await guest.page.getByRole('button', { name: 'Sign in' }).click()
   }
-  const fay = await visitor()
-  await accept(fay, links.Fay)
-  await fay.page.waitForURL('**/admin')
-  await fay.page.goto(`/admin/${lab.id}`)
-  const queue = fay.page.getByRole('region', { name: 'Help queue' })
+  const flo = await visitor()
+  await accept(flo, links.Flo)
+  await flo.page.waitForURL('**/admin')
+  await flo.page.goto(`/admin/${lab.id}`)
+  const queue = flo.page.getByRole('region', { name: 'Help queue' })
   await queue.getByRole('listitem').filter({ hasText: 'Ann' }).waitFor()
 
   // A facilitator reads the audit trail of a codelab.
-  await fay.page.getByRole('button', { name: 'Appearance and language' }).click()
-  await fay.page.getByRole('menuitem', { name: 'Audit log' }).click()
-  await fay.page.getByRole('listitem').filter({ hasText: 'Asked for help' }).first().waitFor()
-  await fay.page.goto(`/admin/${lab.id}`)
+  await flo.page.getByRole('button', { name: 'Appearance and language' }).click()
+  await flo.page.getByRole('menuitem', { name: 'Audit log' }).click()
+  await flo.page.getByRole('listitem').filter({ hasText: 'Asked for help' }).first().waitFor()
+  await flo.page.goto(`/admin/${lab.id}`)
   await queue.getByRole('listitem').filter({ hasText: 'Ann' }).waitFor()
 
-  const asa = await visitor({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
-  const { page } = asa
-  await accept(asa, links.Asa)
+  const ada = await visitor({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  const { page } = ada
+  await accept(ada, links.Ada)
   await page.waitForURL(`**/admin/${lab.id}`)
   const one = (name) => page.getByRole('listitem').filter({ hasText: name })
   for (const name of names.slice(0, 3)) {
@@ -172,7 +172,7 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
   // And back to the queue alone.
   await page.getByRole('menuitem', { name: 'The help queue alone' }).tap()
   await page.getByRole('button', { name: 'Whole view' }).waitFor()
-  asa.expect(/403/)
+  ada.expect(/403/)
   const tried = await forbidden(lab)
   assert.ok(tried.length > 50, `${tried.length} operations are forbidden`)
   const answers = await page.evaluate(async (tried) => {
@@ -190,9 +190,9 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
   // In the middle of a claim they are out, and what they took waits again.
   await page.reload()
   await one('Dan').getByRole('button', { name: 'Take' }).tap()
-  await queue.getByText('Asa').waitFor({ state: 'attached' }) // those of others are folded
-  asa.expect(/401/, /WebSocket/)
-  await office.page.getByRole('button', { name: 'More for Asa' }).click()
+  await queue.getByText('Ada').waitFor({ state: 'attached' }) // those of others are folded
+  ada.expect(/401/, /WebSocket/)
+  await office.page.getByRole('button', { name: 'More for Ada' }).click()
   await office.page.getByRole('menuitem', { name: 'Disable' }).click()
   await queue.getByRole('listitem').filter({ hasText: 'Dan' }).getByRole('button', { name: 'Take' }).waitFor()
   await page.getByRole('alert').getByText('You are no longer signed in here.').waitFor()
