@@ -183,8 +183,8 @@ func TestTheClaimsOfEachWhoIsOutWaitAgain(t *testing.T) {
 	c := newClass(t)
 	offers, claims := c.helper(), c.helper()
 	lin, max := c.attendee("Lin"), c.attendee("Max")
-	offers.post(c.path+"/help", record{"attendee_id": lin.id}).want(200)
 	claims.post(c.path+"/help/"+c.asks(max)+"/claim", nil).want(200)
+	offers.post(c.path+"/help", record{"attendee_id": lin.id}).want(200) // the last, so that no later claim names them
 	for i, out := range []*leader{offers, claims} {
 		c.admin.put("/admin/people/"+out.id, record{"disabled": true}).want(200)
 		waiting := 0
