@@ -18,7 +18,7 @@ type observer struct {
 	who func()
 	// shown is the view that was shown last.
 	shown *View
-	polls pollWatch
+	poll  pollWatch
 
 	// While recovering: what the journal still holds.
 	found  bool
@@ -55,7 +55,7 @@ func (o *observer) Live(v *View, seq uint64) {
 		o.leap(o.shown, v)
 	}
 	o.shown = v
-	o.polls.see(v)
+	o.watchPoll(v)
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
@@ -124,7 +124,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 		o.ended(who)
 	}
 	o.shown = v
-	o.polls.see(v)
+	o.watchPoll(v)
 }
 
 // echoed says that the session an event came from hears of it as well.

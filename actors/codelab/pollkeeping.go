@@ -135,42 +135,34 @@ func (w Workshop) NotVoted(v *View, p *PollView) []string {
 	return out
 }
 
-// pollWatch follows the open poll of one codelab: it closes it at its end, and destroys
-// its secret behind that. Owned by the codelab's observer.
+// pollWatch follows the open poll of a codelab. Owned by its observer.
 type pollWatch struct {
-	w      *Workshops
-	id     string
 	secret string
 	endsAt int64
 	timer  clock.Timer
 }
 
-// see looks at a view that was just shown.
-func (p *pollWatch) see(v *View) {
-	secret, endsAt := v.secret(), int64(0)
-	if open := v.OpenPoll(); open != nil {
-		endsAt = open.EndsAt
+// watchPoll looks at a view that was just shown: it lets the room count who is there for
+// the open poll, closes that at its end, and destroys its secret behind the close.
+func (o *observer) watchPoll(v *View) {
+	secret, endsAt, gathering := "", int64(0), ""
+	if p := v.OpenPoll(); p != nil {
+		secret, endsAt, gathering = p.Secret, p.EndsAt, fmt.Sprint(p.Id, p.Round)
 	}
-	if p.secret != "" && p.secret != secret && p.w.Ballots != nil {
-		p.w.Ballots.Destroy(p.secret)
+	o.room.Gather(gathering)
+	if was := o.poll.secret; was != "" && was != secret && o.w.Ballots != nil {
+		o.w.Ballots.Destroy(was)
 	}
-	p.secret = secret
-	gathering := ""
-	if open := v.OpenPoll(); open != nil {
-		gathering = fmt.Sprint(open.Id, open.Round)
-	}
-	if r := p.w.room(p.id); r != nil {
-		r.Gather(gathering)
-	}
-	if endsAt == p.endsAt {
+	o.poll.secret = secret
+	if endsAt == o.poll.endsAt {
 		return
 	}
-	if p.timer != nil {
-		p.timer.Stop()
-		p.timer = nil
+	if o.poll.timer != nil {
+		o.poll.timer.Stop()
+		o.poll.timer = nil
 	}
-	if p.endsAt = endsAt; endsAt != 0 {
-		left := time.UnixMilli(endsAt).Sub(p.w.Durable.Clock.Now())
-		p.timer = p.w.Durable.Clock.AfterFunc(max(left, 0), func() { p.w.closeDuePoll(p.id) })
+	if o.poll.endsAt = endsAt; endsAt != 0 {
+		left := time.UnixMilli(endsAt).Sub(o.w.Durable.Clock.Now())
+		o.poll.timer = o.w.Durable.Clock.AfterFunc(max(left, 0), func() { o.w.closeDuePoll(o.id) })
 	}
 }

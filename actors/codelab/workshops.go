@@ -178,7 +178,7 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 			r.Connect(&nodes{h, w}, cfg.Durable.Clock)
 		}
 		w.rooms.Store(id, r)
-		return &observer{w: w, id: id, room: r, polls: pollWatch{w: w, id: id}, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}
+		return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}
 	}
 	kind.Keep = keep
 	kind.MayRest = func(id string) bool { r := w.room(id); return r == nil || r.Empty() }

@@ -20,7 +20,7 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 	}
 	for _, e := range before.GetIds() {
 		delete(s.families, hash(e.Hash))
-		if key := nameOf(e); key != "" {
+		for _, key := range keysOf(e) {
 			if delete(s.named[key], f); len(s.named[key]) == 0 {
 				delete(s.named, key)
 			}
@@ -28,7 +28,7 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 	}
 	for _, e := range after.GetIds() {
 		s.families[hash(e.Hash)] = f
-		if key := nameOf(e); key != "" {
+		for _, key := range keysOf(e) {
 			if s.named[key] == nil {
 				s.named[key] = map[*family]struct{}{}
 			}
@@ -51,6 +51,22 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 		}
 	}
 }
+
+// keysOf are those under which the family of an id with somebody who leads is found: who
+// they are, and their name.
+func keysOf(e *pb.SessionId) []string {
+	if e.Admin == nil {
+		return nil
+	}
+	keys := []string{personKey(e.Admin.Person)}
+	if name := nameOf(e); name != "" {
+		keys = append(keys, name)
+	}
+	return keys
+}
+
+// personKey is that of a person, "" for the owner. No name looks like it.
+func personKey(person string) string { return "\x00" + person }
 
 func nameOf(e *pb.SessionId) string {
 	if e.Admin.GetName() == "" {

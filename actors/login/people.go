@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"atelier/actors/durable"
 	pb "atelier/actors/login/loginpb"
@@ -16,7 +17,7 @@ func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	seen := map[string]bool{}
-	for _, f := range s.families {
+	for f := range s.named[personKey(person)] {
 		for _, e := range f.record.Load().GetIds() {
 			if g := e.Admin; g.GetPerson() == person && g.GetExpiresAt() > now && e.ExpiresAt > now && !seen[g.Login] {
 				seen[g.Login] = true
@@ -30,14 +31,43 @@ func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 	return out
 }
 
+// SeenEvery is how exactly it is noted when a login was used.
+const SeenEvery = 15 * time.Minute
+
+// SeenAt is when a login was used last, Unix milliseconds.
+func SeenAt(g *pb.AdminGrant) int64 { return max(g.CreatedAt, g.SeenAt) }
+
+func late(g *pb.AdminGrant, now int64) bool { return now-SeenAt(g) >= SeenEvery.Milliseconds() }
+
+// saw notes that a login was used. Nobody waits for the disk: should that be lost, a
+// later use says the same.
+func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before, now := f.record.Load(), s.ms()
+	rec, noted := pruned(before, now), false
+	for i, e := range rec.Ids {
+		if sameLogin(e.Admin, login) && late(e.Admin, now) {
+			e = changed(e)
+			e.Admin = e.Admin.Clone()
+			e.Admin.SeenAt = now
+			rec.Ids[i], noted = e, true
+		}
+	}
+	if noted {
+		s.change(f, before, rec)
+		s.write(f, rec)
+	}
+}
+
 // EndLogin ends one login of a person; what else the browser may do stays. It says
 // whether there was one.
 func (s *Sessions) EndLogin(person, login string) (ended bool, err error) {
 	want := &pb.AdminGrant{Person: person, Login: login}
 	var theirs []*family
 	s.mu.RLock()
-	for _, f := range s.families {
-		if hasLogin(f.record.Load(), want) && !slices.Contains(theirs, f) {
+	for f := range s.named[personKey(person)] {
+		if hasLogin(f.record.Load(), want) {
 			theirs = append(theirs, f)
 		}
 	}
@@ -77,6 +107,15 @@ func (s *Sessions) endLogin(f *family, login *pb.AdminGrant) error {
 
 func hasLogin(rec *pb.SessionFamily, login *pb.AdminGrant) bool {
 	return slices.ContainsFunc(rec.GetIds(), func(e *pb.SessionId) bool { return sameLogin(e.Admin, login) })
+}
+
+// carriesOn says that a login has not ended. The owner may sign in again in the same
+// browser: what stands on the login before goes on with the later one.
+func carriesOn(rec *pb.SessionFamily, login *pb.AdminGrant) bool {
+	if login.Person != "" {
+		return hasLogin(rec, login)
+	}
+	return slices.ContainsFunc(rec.GetIds(), func(e *pb.SessionId) bool { return e.Admin != nil && e.Admin.Person == "" })
 }
 
 func sameLogin(a, b *pb.AdminGrant) bool {

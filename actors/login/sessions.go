@@ -41,7 +41,7 @@ type Sessions struct {
 	mu        sync.RWMutex // guards what follows; never held while waiting
 	families  map[hash]*family
 	attendees map[string][]*family            // by attendee id, in the order of their grants
-	named     map[string]map[*family]struct{} // with an admin, by the key of the display name
+	named     map[string]map[*family]struct{} // with somebody who leads, see keysOf
 	kept      int                             // families
 
 	// Where several nodes use the store; else nil.
@@ -114,7 +114,7 @@ func (s Session) Family() string { return s.family.name }
 
 // Admin returns the admin's grant, or nil when there is none or it has ended.
 func (s Session) Admin(now int64) *pb.AdminGrant {
-	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() || s.admin.Person != "" && !hasLogin(s.family.record.Load(), s.admin) {
+	if s.admin == nil || s.admin.ExpiresAt <= now || s.Ended() || !carriesOn(s.family.record.Load(), s.admin) {
 		return nil
 	}
 	return s.admin
@@ -169,7 +169,10 @@ func (s *Sessions) Use(id string) (_ Session, ok bool, err error) {
 		s.arrived(f, h[:])
 	}
 	got := Session{f, h, e.Admin}
-	if got.Admin(now) != nil {
+	if g := got.Admin(now); g != nil {
+		if late(g, now) {
+			s.saw(f, g)
+		}
 		return got, true, nil
 	}
 	for _, g := range e.Attendees {

@@ -46,7 +46,7 @@ func (d *desk) crash()   { d.journal = d.journal.Crash(); d.load(account) }
 
 func (d *desk) admin(from, id, name string) {
 	d.t.Helper()
-	if _, err := d.GrantAdmin(from, id, &pb.AdminGrant{Login: "login of " + id, Name: name, ExpiresAt: d.clock.Add(8 * time.Hour).UnixMilli()}); err != nil {
+	if _, err := d.GrantAdmin(from, id, &pb.AdminGrant{Login: "login of " + id, Name: name, CreatedAt: d.clock.UnixMilli(), ExpiresAt: d.clock.Add(8 * time.Hour).UnixMilli()}); err != nil {
 		d.t.Fatal(err)
 	}
 }

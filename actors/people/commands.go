@@ -60,8 +60,16 @@ var errInUse = durable.Reject(durable.Conflict, "this login is in use")
 // loginRunes are those of a login after folding.
 const loginRunes = "abcdefghijklmnopqrstuvwxyz0123456789._@+-"
 
-// foldLogin is a login as logins are compared.
-func foldLogin(login string) string { return strings.ToLower(strings.TrimSpace(login)) }
+// foldLogin is a login as logins are compared. ASCII alone is folded: other letters have
+// small forms that are ASCII, and would be somebody else's login.
+func foldLogin(login string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, strings.TrimSpace(login))
+}
 
 func checkLogin(login string) (string, error) {
 	folded := foldLogin(login)
@@ -202,6 +210,7 @@ func (in InviteAgain) decide(d *decision) error {
 	}
 	next := p.Clone()
 	next.Invitation, next.Password, next.Accepted, next.Link = in.Token, "", false, false
+	next.MovedAt = 0
 	next.Generation++
 	if !Helper(p) {
 		next.InvitationEndsAt = d.env.Now.Add(InvitationLife).UnixMilli()
@@ -290,7 +299,7 @@ func (in Delete) decide(d *decision) error {
 		return err
 	}
 	d.event(&pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{Id: p.Id, Barred: barredOf(p)}}})
-	d.record("people_delete", p.Id, map[string]string{"role": p.Role})
+	d.record("people_delete", p, map[string]string{"role": p.Role})
 	return nil
 }
 
@@ -311,7 +320,7 @@ func (in Accept) decide(d *decision) error {
 	if p == nil {
 		return durable.Reject(durable.Missing, "this invitation is not valid any more")
 	}
-	next := p.Clone()
+	next, about := p.Clone(), map[string]string{"role": p.Role}
 	next.Accepted = true
 	if Helper(p) {
 		if p.Accepted && !in.Here {
@@ -319,6 +328,8 @@ func (in Accept) decide(d *decision) error {
 		}
 		if p.Accepted {
 			next.Generation++
+			next.MovedAt = d.env.Now.UnixMilli()
+			about["elsewhere"] = "true"
 		}
 	} else {
 		if in.Password == "" {
@@ -329,7 +340,7 @@ func (in Accept) decide(d *decision) error {
 		next.Generation++
 	}
 	d.caller.ActorID = p.Id
-	d.put(next, "people_accept", map[string]string{"role": p.Role})
+	d.put(next, "people_accept", about)
 	return nil
 }
 

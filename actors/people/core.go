@@ -120,7 +120,7 @@ type decision struct {
 func (d *decision) put(p *pb.Person, action string, about map[string]string) {
 	d.Reply = p
 	d.event(&pb.Event{Body: &pb.Event_Put{Put: p}})
-	d.record(action, p.Id, about)
+	d.record(action, p, about)
 }
 
 func (d *decision) event(e *pb.Event) {
@@ -128,10 +128,16 @@ func (d *decision) event(e *pb.Event) {
 	d.Events = append(d.Events, e)
 }
 
-func (d *decision) record(action, target string, about map[string]string) {
+// record tells the audit trail of what happens to a person; what happens to a helper for a
+// day is told of their codelab, too, where facilitators see it.
+func (d *decision) record(action string, p *pb.Person, about map[string]string) {
+	codelab := ""
+	if Helper(p) {
+		codelab = p.Codelabs[0]
+	}
 	d.Rows = append(d.Rows, d.core.audit.Rows(&audit.Record{
-		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: "admin", ActorId: d.caller.ActorID,
-		TargetId: target, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: about, CreatedAt: d.env.Now.UnixMilli(),
+		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: "admin", ActorId: d.caller.ActorID, CodelabId: codelab,
+		TargetId: p.Id, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: about, CreatedAt: d.env.Now.UnixMilli(),
 	})...)
 }
 

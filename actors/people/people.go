@@ -3,8 +3,10 @@ package people
 import (
 	"encoding/hex"
 	"slices"
+	"sync"
 	"time"
 
+	"atelier/actors/naming"
 	pb "atelier/actors/people/peoplepb"
 )
 
@@ -44,6 +46,7 @@ type View struct {
 	byID         map[string]*pb.Person
 	byLogin      map[string]*pb.Person
 	byInvitation map[string]*pb.Person
+	named        func() map[string][]*pb.Person // by what the name looks like
 }
 
 // All returns the people, oldest first. Not to be changed.
@@ -54,6 +57,9 @@ func (v *View) Get(id string) *pb.Person { return v.byID[id] }
 
 // ByLogin returns the person with a login, however it is written, or nil.
 func (v *View) ByLogin(login string) *pb.Person { return v.byLogin[foldLogin(login)] }
+
+// Named returns the people whose names look like a name.
+func (v *View) Named(name string) []*pb.Person { return v.named()[naming.Skeleton(name)] }
 
 // Invited returns the person whose invitation has this hash and is open, or nil.
 func (v *View) Invited(hash []byte, now time.Time) *pb.Person {
@@ -91,6 +97,9 @@ func Over(p *pb.Person, now time.Time) bool { return p.ExpiresAt > 0 && p.Expire
 // Helper says that a person is a helper for a day, who has no login.
 func Helper(p *pb.Person) bool { return p.ExpiresAt > 0 }
 
+// HasLogin says that a login, however it is written, is a person's.
+func HasLogin(p *pb.Person, login string) bool { return p.Login != "" && p.Login == foldLogin(login) }
+
 // State names what a person can do now.
 func State(p *pb.Person, now time.Time) string {
 	switch {
@@ -112,6 +121,14 @@ func newView(all []*pb.Person, seen map[string]int64, barred [][]byte) *View {
 		all: all, seen: seen, barred: barred, byID: make(map[string]*pb.Person, len(all)), byLogin: make(map[string]*pb.Person, len(all)),
 		byInvitation: map[string]*pb.Person{},
 	}
+	v.named = sync.OnceValue(func() map[string][]*pb.Person { // few views are asked for it
+		out := map[string][]*pb.Person{}
+		for _, p := range all {
+			key := naming.Skeleton(p.Name)
+			out[key] = append(out[key], p)
+		}
+		return out
+	})
 	for _, p := range all {
 		v.byID[p.Id] = p
 		if p.Login != "" {

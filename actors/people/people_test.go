@@ -155,13 +155,20 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 	if _, err := o.try(Caller{}, Accept{Token: token}); !errors.Is(err, ErrElsewhere) {
 		t.Errorf("a second phone: %v", err)
 	}
+	if first.MovedAt != 0 {
+		t.Errorf("the first phone is another one, of %d", first.MovedAt)
+	}
+	o.now = o.now.Add(time.Minute)
 	second := o.do(Caller{}, Accept{Token: token, Here: true})
+	if second.MovedAt != o.now.UnixMilli() {
+		t.Errorf("those who lead are told of another phone of %d", second.MovedAt)
+	}
 	v := o.c.Capture()
 	if v.Stands(p.Id, first.Generation, o.now) || !v.Stands(p.Id, second.Generation, o.now) {
 		t.Error("both phones are in, or none")
 	}
 	end, ok := v.NextEnd(o.now)
-	if !ok || !end.Equal(o.now.Add(time.Hour)) {
+	if !ok || !end.Equal(o.now.Add(time.Hour-time.Minute)) {
 		t.Errorf("the next end is %v", end)
 	}
 	if v.Stands(p.Id, second.Generation, end) {
@@ -201,4 +208,40 @@ func TestTheLogForgets(t *testing.T) {
 		}
 	}
 	o.replays()
+}
+
+// What is refused of an invitation and of a change, each at its bound.
+func TestInvitationsAndChangesAreBounded(t *testing.T) {
+	o := newOffice(t)
+	token := []byte("t")
+	labs := make([]string, MaxCodelabs+1)
+	for i := range labs {
+		labs[i] = o.c.ids.Next(o.now)
+	}
+	helper := func(in time.Duration) Invite {
+		return Invite{Name: "Hal", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: o.now.Add(in).UnixMilli(), Token: token}
+	}
+	withLogin, facilitates, of2 := helper(time.Hour), helper(time.Hour), helper(time.Hour)
+	withLogin.Login, facilitates.Role, facilitates.Codelabs, of2.Codelabs = "hal", Facilitator, nil, labs[:2]
+	for name, in := range map[string]Invite{
+		"the owner's login": {Login: "ADMIN", Name: "A", Role: Assistant}, "a Kelvin sign": {Login: "\u212aim", Name: "A", Role: Assistant},
+		"a long login": {Login: strings.Repeat("a", 81), Name: "A", Role: Assistant}, "a short login": {Login: "ab", Name: "A", Role: Assistant},
+		"too many codelabs": {Login: "ann", Name: "A", Role: Assistant, Codelabs: labs}, "a facilitator of some": {Login: "ann", Name: "A", Role: Facilitator, Codelabs: labs[:1]},
+		"a helper with a login": withLogin, "a helper who facilitates": facilitates, "a helper of two": of2,
+		"too short": helper(MinHelperLife - time.Second), "too long": helper(MaxHelperLife + time.Second),
+	} {
+		if p, err := o.try(owner, in); err == nil {
+			t.Errorf("%s: %v", name, p)
+		}
+	}
+	for _, in := range []Invite{
+		{Login: strings.Repeat("a", 80), Name: "A", Role: Assistant, Codelabs: labs[:MaxCodelabs]}, helper(MinHelperLife), helper(MaxHelperLife),
+	} {
+		o.do(owner, in)
+	}
+	hal := o.do(owner, helper(time.Hour))
+	o.refused(owner, Update{ID: hal.Id, Codelabs: &[]string{}}, durable.Invalid)
+	o.refused(owner, Update{ID: hal.Id, Codelabs: new(labs[:2])}, durable.Invalid)
+	o.refused(owner, Update{ID: hal.Id, Role: new(Facilitator)}, durable.Invalid)
+	o.refused(owner, Update{ID: hal.Id, Link: new(true)}, durable.Invalid)
 }

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -237,5 +238,24 @@ func (o *office) replays() {
 	}
 	if strings.Contains(string(log), "max@") {
 		o.t.Error("the log has the e-mail of somebody who was refused")
+	}
+}
+
+// A new invitation takes a login off the list of the deleted for good: whoever has that
+// address after the person invited is gone, too, is somebody else.
+func TestAnInvitationUnbarsALogin(t *testing.T) {
+	o := newOffice(t)
+	invite := Invite{Login: "ann@example.org", Name: "Ann", Role: Facilitator, Token: []byte("t")}
+	o.do(owner, Delete{o.do(owner, invite).Id})
+	o.do(owner, invite)
+	first := SignIn{Issuer: "https://id.test", Subject: "1", Login: "ann@example.org", Name: "Ann", Role: Facilitator}
+	o.do(owner, Delete{o.do(Caller{}, first).Id})
+	if _, err := o.try(Caller{}, first); !errors.Is(err, ErrDeleted) {
+		t.Errorf("who was deleted: %v", err)
+	}
+	second := first
+	second.Subject = "2"
+	if _, err := o.try(Caller{}, second); err != nil {
+		t.Errorf("somebody else: %v", err)
 	}
 }

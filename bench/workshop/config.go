@@ -55,6 +55,9 @@ type Config struct {
 	CodelabID string
 	Markdown  []byte
 
+	// Votes are a poll in the measured time, which they divide into Parts.
+	Votes Votes
+
 	// Parts divides the measured time, if it is more than 0: PartOf says to
 	// which part a chat message belongs that was planned so long after its
 	// beginning, 0 to Parts-1, or -1 for none. Its deliveries are counted there
@@ -88,6 +91,12 @@ func (c *Config) validate() error {
 		return errors.New("rates must not be negative")
 	case c.Stalled < 0 || c.Stalled > 0.9:
 		return errors.New("stalled: want at most 90 percent")
+	}
+	if err := c.Votes.check(c); err != nil {
+		return err
+	}
+	if c.Votes.Count > 0 {
+		c.Parts, c.PartOf = votingParts, c.partOfVotes
 	}
 	return nil
 }

@@ -67,6 +67,7 @@ type crowd struct {
 	underway int
 	// requests waits for their goroutines.
 	requests sync.WaitGroup
+	ballots  ballotBox
 }
 
 func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Codelab, addresses []unix.Sockaddr) *crowd {

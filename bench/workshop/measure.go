@@ -25,6 +25,8 @@ const (
 	opComment
 	opResume
 	opRead
+	opPoll
+	opVote
 	operations
 )
 
@@ -43,6 +45,8 @@ var names = [operations]string{
 	opComment:  "comment",
 	opResume:   "resume",
 	opRead:     "facilitator read",
+	opPoll:     "poll",
+	opVote:     "vote",
 }
 
 // tally is what became of one kind of operation.

@@ -31,7 +31,10 @@ func (r *run) conclude(t *truth) {
 	}
 	r.recoveries()
 	out.Events, out.Acked = c.events, c.acked
-	out.Audit = c.verify(t)
+	c.cfg.nameParts(out.Parts)
+	if out.Audit = c.verify(t); t != nil {
+		r.verifyVotes(t, out.Audit.Writes)
+	}
 	out.Disconnects = c.disconnects
 	c.course.Put(out)
 	out.Generator.Workers = 1

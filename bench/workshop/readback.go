@@ -19,6 +19,9 @@ type truth struct {
 	// attendees by name; the run's names are unique.
 	attendees map[string][]api.Attendee
 	openHelp  map[string]bool // by id
+	votes     []int           // of each attendee; nil without a poll
+	// strangeVotes are those that nobody of the run gave.
+	strangeVotes int
 }
 
 // readAgain and readTries are how long to wait for a node that is just coming
@@ -63,7 +66,7 @@ func (t *truth) differs(o *truth) string {
 		same bool
 	}{
 		{"chat", slices.Equal(t.chat, o.chat)}, {"comments", slices.Equal(t.comments, o.comments)},
-		{"attendees", reflect.DeepEqual(t.attendees, o.attendees)}, {"help", maps.Equal(t.openHelp, o.openHelp)},
+		{"attendees", reflect.DeepEqual(t.attendees, o.attendees)}, {"help", maps.Equal(t.openHelp, o.openHelp)}, {"votes", slices.Equal(t.votes, o.votes)},
 	} {
 		if !part.same {
 			in = append(in, part.name)
@@ -108,7 +111,7 @@ func (r *run) readBack(client *api.Client) (*truth, error) {
 	for _, h := range help {
 		t.openHelp[h.ID] = true
 	}
-	return t, nil
+	return t, r.readVotes(client, t)
 }
 
 // readChat counts how often each message of the run is in the history.

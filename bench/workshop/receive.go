@@ -28,6 +28,8 @@ func (c *crowd) Message(conn *sockets.Conn, payload []byte) {
 		c.reject(p, &m)
 	case "resync":
 		p.subscriber.Resync(m.Seq)
+	case "poll_counts":
+		c.countsSeen(p)
 	default:
 		// What has no seq is not stored: summaries, presence.
 		if m.Seq > 0 {

@@ -82,4 +82,8 @@ func (w *workshopCommand) names() report.Names {
 	return without(workshop.Names, quiet, undivided, unnamed, w.unweighed())
 }
 
+func (p *pollsCommand) names() report.Names {
+	return without(workshop.Names, unharmed, unfollowed, unnamed, p.unweighed())
+}
+
 func (c *chaosCommand) names() report.Names { return without(workshop.Names, undivided, unnamed) }

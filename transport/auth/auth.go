@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
+	"slices"
 	"strings"
 	"time"
 
@@ -179,14 +180,20 @@ func (a *Authenticator) issued(id string, last int64) (Issued, error) {
 }
 
 // Reserved says that a name belongs to somebody who leads a codelab and is logged in.
-// While it cannot be found out who leads it, everybody does.
+// While it cannot be found out who leads it, everybody does. A person's name is the one
+// that they have now: they may have been renamed since they logged in.
 func (a *Authenticator) Reserved(codelab, name string) bool {
-	return a.Sessions.NamesAdmin(name, func(g *loginpb.AdminGrant) bool {
-		if g.GetPerson() == "" {
-			return true
-		}
-		v, err := a.People()
-		return err != nil || v.Stands(g.Person, g.Generation, a.Now()) && people.Leads(v.Get(g.Person), codelab)
+	v, err := a.People()
+	if a.Sessions.NamesAdmin(name, func(g *loginpb.AdminGrant) bool { return g.GetPerson() == "" || err != nil }) {
+		return true
+	}
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(v.Named(name), func(p *peoplepb.Person) bool {
+		return people.Leads(p, codelab) && slices.ContainsFunc(a.Sessions.Logins(p.Id), func(g *loginpb.AdminGrant) bool {
+			return v.Stands(p.Id, g.Generation, a.Now())
+		})
 	})
 }
 

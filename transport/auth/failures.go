@@ -4,12 +4,15 @@ import (
 	"crypto/sha256"
 	"time"
 
+	"atelier/actors/people"
 	"atelier/transport/limit"
 )
 
 // Failures limits failed logins. Those of an address and account are counted
-// together; a browser in which an admin has logged in before, or is logged in,
-// has a bucket of its own, so that others' failures never lock it out.
+// together; a browser in which somebody who leads has logged in before, or is logged
+// in, has a bucket of its own, so that others' failures never lock it out. A person's
+// bucket counts for their own login alone: a person can log in as often as they like,
+// and would guess another's password in a new bucket each time.
 type Failures struct{ buckets *limit.Limiter }
 
 // NewFailures returns the limit of failed logins.
@@ -22,13 +25,17 @@ type Attempt struct {
 	key     string
 }
 
-// Attempt says in which bucket a login counts. device is what DeviceID gave.
+// Attempt says in which bucket a login counts. device is what DeviceID gave, "" when it
+// does not count for this account.
 func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
-	switch login := who.session.Admin(who.now).GetLogin(); {
+	switch {
 	case device != "":
 		return Attempt{f.buckets, "device " + device}
-	case login != "":
-		return Attempt{f.buckets, "login " + login}
+	case who.grant == nil:
+	case who.person == nil:
+		return Attempt{f.buckets, "login " + who.grant.Login}
+	case people.HasLogin(who.person, account):
+		return Attempt{f.buckets, "person " + who.person.Id}
 	}
 	// Hashed: the account is as long as somebody likes.
 	sum := sha256.Sum256([]byte(limit.Address(ip) + "\x00" + account))

@@ -278,6 +278,9 @@ func ofType(field string, t reflect.Type, is string) *schema {
 // orNull lets null be, too.
 func orNull(s *schema) *schema {
 	name, isComponent := strings.CutPrefix(s.Ref, "#/components/schemas/")
+	if _, already := s.Type.([]string); already {
+		return s
+	}
 	if !isComponent {
 		s.Type = []any{s.Type, "null"}
 		return s

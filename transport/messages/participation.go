@@ -21,13 +21,13 @@ type pollMessage struct {
 }
 
 type pollCountsMessage struct {
-	Type   string            `json:"type"`
-	PollID string            `json:"poll_id" is:"Id"`
-	Round  int32             `json:"round" is:"StepNumber"`
-	Votes  int               `json:"votes"`
-	Of     int               `json:"of" doc:"Attendees who were connected since the poll was opened."`
-	Counts []int32           `json:"counts" is:"counts of a poll"`
-	Words  []rest.WordRecord `json:"words" is:"words of a poll"`
+	Type   string             `json:"type"`
+	PollID string             `json:"poll_id" is:"Id"`
+	Round  int32              `json:"round" is:"StepNumber"`
+	Votes  int                `json:"votes"`
+	Of     int                `json:"of" doc:"Attendees who were connected since the poll was opened."`
+	Counts *[]int32           `json:"counts" is:"counts of a poll"`
+	Words  *[]rest.WordRecord `json:"words" is:"words of a poll"`
 }
 
 type questionMessage struct {
@@ -120,7 +120,7 @@ func (t *counted) tell(w codelab.Workshop, v *codelab.View, attendees bool) (fra
 	if p == nil {
 		t.facilitators, t.attendees = nil, nil
 	} else {
-		now := &pollCountsMessage{"poll_counts", p.Id, p.Round, int(p.Votes), w.PollAudience(p), p.Counts, rest.ToWords(p.Words)}
+		now := &pollCountsMessage{"poll_counts", p.Id, p.Round, int(p.Votes), w.PollAudience(p), rest.ToCounts(p.Counts), rest.ToWords(p.Words)}
 		if !reflect.DeepEqual(now, t.facilitators) {
 			t.facilitators = now
 			frames = append(frames, room.Frame{Audience: room.Facilitators, Payload: encode(now)})

@@ -176,11 +176,11 @@ var table = []row{
 		"To the whole codelab when a poll is opened, closed, shown, reset or deleted, to facilitators also when one is made or changed. Null when there is nothing of it to see any more: it was deleted, or for attendees it is a draft, or closed and not shown. The words of a named poll are not in it, they go with the people: read the polls.",
 		pollMessage{"poll_changed", aPoll, &rest.PollRecord{
 			ID: aPoll, Kind: "choice", Question: "Which editor do you use?", Options: []string{"vim", "another"}, Right: nil,
-			State: "open", Round: 1, OpenedAt: new(anEvent.TS), Votes: 0, Counts: []int32{0, 0},
+			State: "open", Round: 1, OpenedAt: new(anEvent.TS), Votes: 0, Counts: &[]int32{0, 0},
 		}, anEvent}),
 	hear("PollCounts", "Poll counts",
 		fmt.Sprintf("To facilitators at most %d a second, to attendees at most one a second while the result is shown: how the open poll stands. Of an anonymous poll no more than how many have voted. Not stored.", time.Second/summaryEvery),
-		pollCountsMessage{"poll_counts", aPoll, 1, 34, 52, []int32{20, 14}, nil}),
+		pollCountsMessage{"poll_counts", aPoll, 1, 34, 52, &[]int32{20, 14}, nil}),
 	hear("QuestionChanged", "Question changed",
 		"To those who see the question: it was asked, opened, answered or merged; while it waits or is hidden to facilitators, and while it waits to who asked. Null when it is gone for who hears it.",
 		questionMessage{"question_changed", aQuestion, &rest.QuestionRecord{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"atelier/actors/durable"
+	"atelier/actors/login"
 	"atelier/actors/people"
 	"atelier/transport/auth"
 	"atelier/transport/auth/password"
@@ -30,7 +31,7 @@ func getAccount(r *Request) error {
 	logins := []loginRecord{}
 	for _, g := range r.api.Auth.Sessions.Logins(r.who.PersonID()) {
 		current := g.Login == r.who.LoginID()
-		seen := g.CreatedAt
+		seen := login.SeenAt(g)
 		if current {
 			seen = r.api.Now().UnixMilli()
 		}
@@ -109,7 +110,10 @@ func changePassword(r *Request) error {
 	case p.Password == "":
 		return errNoPassword
 	}
-	device := r.device()
+	device, err := r.deviceFor(p.Login)
+	if err != nil {
+		return err
+	}
 	attempt := r.api.Auth.Failures.Attempt(&r.who, device, r.ip(), p.Login)
 	if wait := attempt.Wait(); wait > 0 {
 		return httpapi.ErrTooMany(wait)
@@ -131,19 +135,19 @@ func changePassword(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.loggedIn(auth.Login{Person: next}, device)
+	return r.loggedIn(auth.Login{Person: next})
 }
 
 // loggedIn answers somebody who has proved who they are.
-func (r *Request) loggedIn(l auth.Login, device string) error {
-	if err := r.letIn(l, device); err != nil {
+func (r *Request) loggedIn(l auth.Login) error {
+	if err := r.letIn(l); err != nil {
 		return err
 	}
 	return r.ok()
 }
 
 // letIn gives the browser of somebody who has proved who they are a session.
-func (r *Request) letIn(l auth.Login, device string) error {
+func (r *Request) letIn(l auth.Login) error {
 	l.Address, l.UserAgent = r.ip(), string(r.Request.Header.UserAgent())
 	l.UserAgent = l.UserAgent[:min(len(l.UserAgent), 256)]
 	issued, err := r.api.Auth.GrantAdmin(r.who, l)
@@ -158,16 +162,16 @@ func (r *Request) letIn(l auth.Login, device string) error {
 		r.seen(l.Person.Id)
 	}
 	r.started(issued)
-	return r.known(device)
+	return r.known(l.Person.GetId())
 }
 
 // seenEvery is how exactly it is noted when somebody was seen.
-const seenEvery = 15 * 60 * 1000 // milliseconds
+const seenEvery = login.SeenEvery
 
 // seen notes that a person was here. Nobody waits for it.
 func (r *Request) seen(id string) {
 	h, err := r.api.People.Get(people.ID)
-	if err != nil || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery {
+	if err != nil || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery.Milliseconds() {
 		return
 	}
 	_ = h.Submit(people.Command{Body: people.NoteSeen{ID: id}}, unheard{})

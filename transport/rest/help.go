@@ -5,6 +5,7 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/people"
 	"atelier/transport/wire"
 )
 
@@ -81,10 +82,32 @@ func askHelp(r *Request) error {
 	default:
 		wanted = codelab.AskHelp{StepNumber: *in.StepNumber, Message: in.Message}
 	}
-	if _, err := r.do(wanted); err != nil {
+	if _, err := r.take(wanted); err != nil {
 		return err
 	}
 	return r.ok()
+}
+
+// take is do for what may make a request the caller's. What ends a person's rights
+// releases the claims that it finds; one that is stored behind that look would stay with
+// somebody who is out, so the claimer looks once more.
+func (r *Request) take(b codelab.Body) (any, error) {
+	v, err := r.do(b)
+	if err != nil || !r.IsAdmin() || r.who.Leader() == nil {
+		return v, err
+	}
+	stands, err := r.api.Auth.Knows(&r.who, true)
+	if err != nil || stands { // what cannot be found out now the next sweep does
+		return v, nil
+	}
+	h, err := r.api.People.Get(people.ID)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.api.ReleaseClaims(h.View()); err != nil {
+		return nil, err
+	}
+	return nil, errLogin
 }
 
 // getHelp answers the open queue to admins, and to attendees all of their own
@@ -146,7 +169,7 @@ func usualWait(v *codelab.View) *float64 {
 }
 
 func claimHelp(r *Request) error {
-	v, err := r.do(codelab.ClaimHelp{HelpID: r.Param("help_id")})
+	v, err := r.take(codelab.ClaimHelp{HelpID: r.Param("help_id")})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,9 @@ type personRecord struct {
 	LastSeen  *string  `json:"last_seen"`
 	SignIn    *string  `json:"sign_in"`
 	ExpiresAt *string  `json:"expires_at"`
+	// MovedAt is when a helper's link was opened in another browser last, which ended the
+	// one before; null for never.
+	MovedAt *string `json:"moved_at"`
 	// Link: the next sign-in at the identity provider with this login is theirs.
 	Link bool `json:"link,omitempty"`
 	// Invitation is there when it was just made.
@@ -40,7 +43,7 @@ func (a *API) recordOfPerson(v *people.View, p *peoplepb.Person) personRecord {
 	return personRecord{
 		ID: p.Id, Login: wire.OrNull(p.Login), Name: p.Name, Role: p.Role, Codelabs: append([]string{}, p.Codelabs...),
 		State: people.State(p, a.Now()), CreatedAt: wire.Stamp(p.CreatedAt), LastSeen: wire.StampOrNull(v.SeenAt(p.Id)),
-		ExpiresAt: wire.StampOrNull(p.ExpiresAt), Link: p.Link, SignIn: signsIn(p),
+		ExpiresAt: wire.StampOrNull(p.ExpiresAt), MovedAt: wire.StampOrNull(p.MovedAt), Link: p.Link, SignIn: signsIn(p),
 	}
 }
 
@@ -141,7 +144,7 @@ func invitePerson(r *Request) error {
 		if err != nil {
 			return wire.Invalid("expires_at must be a time as RFC 3339 writes it")
 		}
-		cmd.ExpiresAt = at.UnixMilli()
+		cmd.ExpiresAt = max(1, at.UnixMilli()) // 0 would be no end
 	}
 	for _, id := range in.Codelabs {
 		if m, err := r.api.List.Get(id); err != nil {
@@ -287,5 +290,5 @@ func acceptInvitation(r *Request) error {
 	if p, _, err = r.tellPeople(cmd); err != nil {
 		return err
 	}
-	return r.loggedIn(auth.Login{Person: p}, r.device())
+	return r.loggedIn(auth.Login{Person: p})
 }

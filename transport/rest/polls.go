@@ -2,6 +2,7 @@ package rest
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,20 +23,20 @@ type PollRecord struct {
 	Anonymous bool     `json:"anonymous"`
 	StepID    *string  `json:"step_id"`
 	// Right is told to attendees once the poll is closed and shown.
-	Right []int32 `json:"right" is:"right options"`
-	State string  `json:"state" is:"state of a poll"`
-	Shown bool    `json:"shown" doc:"Attendees see the result."`
+	Right *[]int32 `json:"right" is:"right options"`
+	State string   `json:"state" is:"state of a poll"`
+	Shown bool     `json:"shown" doc:"Attendees see the result."`
 	// Round rises with each reset.
 	Round    int32   `json:"round" is:"StepNumber"`
 	OpenedAt *string `json:"opened_at" is:"Timestamp"`
 	EndsAt   *string `json:"ends_at" is:"Timestamp"`
 	Votes    int     `json:"votes" doc:"How many have voted."`
 	// Of is as this server knows it, and not stored.
-	Of     int          `json:"of" doc:"Attendees who were connected since the poll was opened; 0 in what is stored."`
-	Counts []int32      `json:"counts" is:"counts of a poll"`
-	Words  []WordRecord `json:"words" is:"words of a poll"`
-	TooFew bool         `json:"too_few" doc:"The result of an anonymous poll is not told: too few voted, or all the same."`
-	Void   bool         `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
+	Of     int           `json:"of" doc:"Attendees who were connected since the poll was opened; 0 in what is stored."`
+	Counts *[]int32      `json:"counts" is:"counts of a poll"`
+	Words  *[]WordRecord `json:"words" is:"words of a poll"`
+	TooFew bool          `json:"too_few" doc:"The result of an anonymous poll is not told: too few voted, or all the same."`
+	Void   bool          `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
 }
 
 // WordRecord is a word and how many said it.
@@ -54,9 +55,9 @@ func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 		return nil
 	}
 	out := &PollRecord{
-		ID: p.Id, Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, StepID: wire.OrNull(p.StepId), Right: p.Right,
+		ID: p.Id, Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, StepID: wire.OrNull(p.StepId), Right: listOrNull(p.Right),
 		Shown: p.Shown, Round: p.Round, OpenedAt: wire.StampOrNull(p.OpenedAt), EndsAt: wire.StampOrNull(p.EndsAt), Votes: int(p.Votes),
-		Counts: p.Counts, Words: ToWords(p.Words), TooFew: p.TooFew, Void: p.Void,
+		Counts: listOrNull(p.Counts), Words: ToWords(p.Words), TooFew: p.TooFew, Void: p.Void,
 	}
 	if i := int(p.Kind) - 1; i >= 0 && i < len(codelab.PollKinds) {
 		out.Kind = codelab.PollKinds[i]
@@ -71,12 +72,24 @@ func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 }
 
 // ToWords are the words of a poll; nil of none.
-func ToWords(words []*pb.PollWord) (out []WordRecord) {
+func ToWords(words []*pb.PollWord) *[]WordRecord {
+	var out []WordRecord
 	for _, w := range words {
 		out = append(out, WordRecord{w.Word, int(w.Votes)})
 	}
-	return out
+	return listOrNull(out)
 }
+
+// listOrNull is null for an empty list; a list without it is never null.
+func listOrNull[T any](list []T) *[]T {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list
+}
+
+// ToCounts are the counts of a poll; nil of none.
+func ToCounts(counts []int32) *[]int32 { return listOrNull(counts) }
 
 // pollRecord is a poll as it is read.
 type pollRecord struct {
@@ -311,6 +324,12 @@ func votePoll(r *Request) error {
 	}
 	if in.Round == nil {
 		return wire.Invalid("round is required")
+	}
+	if *in.Round < 1 {
+		return wire.Invalid("round must be that of the poll, 1 or more")
+	}
+	if slices.ContainsFunc(in.Choice, func(i int32) bool { return i < 0 }) {
+		return wire.Invalid("choice: indexes must be 0 or more")
 	}
 	return r.answerPoll(r.do(codelab.Vote{
 		PollID: r.Param("poll_id"), Round: *in.Round, Choice: in.Choice, Scale: in.Scale, Words: in.Words, Text: in.Text,

@@ -1,11 +1,13 @@
 package rest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/codelab"
+	"atelier/actors/people"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
@@ -53,6 +55,28 @@ func (r *Request) device() string {
 		return ""
 	}
 	return r.api.Auth.Signer.DeviceID(string(cookie))
+}
+
+// personDevice begins the name of a device in which a person has logged in, and not
+// the owner.
+const personDevice = "person:"
+
+// deviceFor is device where it counts for a login: that of a person does for their own
+// login alone, see auth.Failures.
+func (r *Request) deviceFor(login string) (string, error) {
+	device := r.device()
+	id, person := strings.CutPrefix(device, personDevice)
+	if !person {
+		return device, nil
+	}
+	h, err := r.api.People.Get(people.ID)
+	if err != nil {
+		return "", err
+	}
+	if p := h.View().Get(id); p == nil || !people.HasLogin(p, login) {
+		return "", nil
+	}
+	return device, nil
 }
 
 // Serve implements httpapi.Call.

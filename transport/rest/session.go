@@ -2,6 +2,7 @@ package rest
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -34,7 +35,11 @@ func logIn(r *Request) error {
 	if err != nil {
 		return err
 	}
-	a, device := r.api, r.device()
+	a := r.api
+	device, err := r.deviceFor(*in.ID)
+	if err != nil {
+		return err
+	}
 	attempt := a.Auth.Failures.Attempt(&r.who, device, r.ip(), *in.ID)
 	if wait := attempt.Wait(); wait > 0 {
 		return httpapi.ErrTooMany(wait)
@@ -53,7 +58,7 @@ func logIn(r *Request) error {
 		}
 		return &httpapi.Error{Status: fasthttp.StatusUnauthorized, Text: "admin_id or admin_pw is wrong"}
 	}
-	return r.loggedIn(auth.Login{Person: who, Name: name}, device)
+	return r.loggedIn(auth.Login{Person: who, Name: name})
 }
 
 // proves says whether somebody has the password of a login, and who that is: nil for
@@ -79,10 +84,16 @@ func (r *Request) proves(login, pw string, known bool) (*peoplepb.Person, bool, 
 	return p, right, err
 }
 
-// known marks the browser as one in which an admin has logged in; one that is
-// known already stays the same.
-func (r *Request) known(device string) error {
-	if device == "" {
+// known marks the browser as one in which somebody who leads has logged in: person, or
+// the owner for "". One that the owner has marked stays the same, whoever comes after.
+func (r *Request) known(person string) error {
+	device := r.device()
+	marked := device != "" && !strings.HasPrefix(device, personDevice)
+	switch {
+	case marked:
+	case person != "":
+		device = personDevice + person
+	default:
 		device = auth.Random(16)
 	}
 	value, expires, err := r.api.Auth.Signer.Device(device)

@@ -99,7 +99,7 @@ func finishSignIn(r *Request) error {
 	if err != nil {
 		return r.notSignedIn(to, err)
 	}
-	if err := r.letIn(auth.Login{Person: p}, r.device()); err != nil {
+	if err := r.letIn(auth.Login{Person: p}); err != nil {
 		return err
 	}
 	r.leadTo(to)

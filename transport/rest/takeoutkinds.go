@@ -151,6 +151,23 @@ var kinds = []kind{
 		}),
 	},
 	{
+		name: "polls", title: "Polls", what: "What people voted in polls. Of an anonymous poll nobody knows who voted what: the counts, words and texts of all.",
+		of: pollAnswerRecord{}, records: pollAnswersOf,
+	},
+	{
+		name: "room_questions", title: "Questions to all", what: "What people asked all. Who asked an anonymous question is not in it, but in what that person takes out.",
+		of: QuestionRecord{},
+		records: func(t *takeout) iter.Seq[any] {
+			return func(yield func(any) bool) {
+				for _, q := range t.v.Questions {
+					if t.of(q.AuthorId) && !yield(*ToQuestion(q.Question)) {
+						return
+					}
+				}
+			}
+		},
+	},
+	{
 		name: "feedback", title: "Feedback", what: "What people said of the workshop at its end.",
 		of: feedbackRecord{},
 		records: each(func(t *takeout) cow.View[*pb.Feedback] { return t.v.Feedback }, (*pb.Feedback).GetAttendeeId, func(t *takeout, f *pb.Feedback) any {
@@ -203,6 +220,31 @@ var kinds = []kind{
 			}
 		},
 	},
+}
+
+// pollAnswerRecord is what somebody voted, or how many voted so.
+type pollAnswerRecord struct {
+	PollID       string  `json:"poll_id"`
+	Question     string  `json:"question"`
+	Anonymous    bool    `json:"anonymous"`
+	AttendeeID   *string `json:"attendee_id"`
+	AttendeeName *string `json:"attendee_name"`
+	Answer       string  `json:"answer"`
+	Votes        int     `json:"votes"`
+}
+
+// pollAnswersOf gives one person their own votes only.
+func pollAnswersOf(t *takeout) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for _, p := range t.v.Polls {
+			for x := range pollRows(t.v, p) {
+				mine := t.person == "" || x.AttendeeID == t.person
+				if mine && !yield(pollAnswerRecord{p.Id, p.Question, p.Anonymous, wire.OrNull(x.AttendeeID), wire.OrNull(x.AttendeeName), x.Answer, x.Votes}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // progressRecord says when somebody reached a step.

@@ -261,13 +261,17 @@ var Words = map[string]Word{
 			p = open.Poll
 		}
 		body := codelab.Vote{PollID: p.GetId(), Round: p.GetRound()}
+		mark := s.Mark
+		if p.GetAnonymous() { // what is said there stays, also of who is erased
+			mark = func(what string) string { s.made++; return fmt.Sprint("some ", what, " ", s.made) }
+		}
 		switch p.GetKind() {
 		case pb.PollKind_POLL_KIND_SCALE:
 			body.Scale = proto.Int32(int32(1 + s.Rand.IntN(5)))
 		case pb.PollKind_POLL_KIND_WORDS:
-			body.Words = []string{"same", s.Mark("word")}
+			body.Words = []string{"same", mark("word")}
 		case pb.PollKind_POLL_KIND_TEXT:
-			body.Text = proto.String(s.Mark("text"))
+			body.Text = proto.String(mark("text"))
 		default:
 			body.Choice = []int32{int32(s.Rand.IntN(2))}
 		}

@@ -244,8 +244,10 @@ type AdminGrant struct {
 	Generation uint32 `protobuf:"varint,6,opt,name=generation,proto3" json:"generation,omitempty"`
 	CreatedAt  int64  `protobuf:"varint,7,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// From where, as people see their sessions.
-	Address       string `protobuf:"bytes,8,opt,name=address,proto3" json:"address,omitempty"`
-	UserAgent     string `protobuf:"bytes,9,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	Address   string `protobuf:"bytes,8,opt,name=address,proto3" json:"address,omitempty"`
+	UserAgent string `protobuf:"bytes,9,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	// When it was used last, to a quarter of an hour; 0 for not since it was made.
+	SeenAt        int64 `protobuf:"varint,10,opt,name=seen_at,json=seenAt,proto3" json:"seen_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -341,6 +343,13 @@ func (x *AdminGrant) GetUserAgent() string {
 		return x.UserAgent
 	}
 	return ""
+}
+
+func (x *AdminGrant) GetSeenAt() int64 {
+	if x != nil {
+		return x.SeenAt
+	}
+	return 0
 }
 
 type AttendeeGrant struct {
@@ -474,7 +483,7 @@ const file_login_proto_rawDesc = "" +
 	"\fRegistration\x12\x18\n" +
 	"\acodelab\x18\x01 \x01(\tR\acodelab\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\fR\x04name\x12\x0e\n" +
-	"\x02at\x18\x03 \x01(\x03R\x02at\"\xff\x01\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\"\x98\x02\n" +
 	"\n" +
 	"AdminGrant\x12\x14\n" +
 	"\x05login\x18\x01 \x01(\tR\x05login\x12\x12\n" +
@@ -490,7 +499,9 @@ const file_login_proto_rawDesc = "" +
 	"created_at\x18\a \x01(\x03R\tcreatedAt\x12\x18\n" +
 	"\aaddress\x18\b \x01(\tR\aaddress\x12\x1d\n" +
 	"\n" +
-	"user_agent\x18\t \x01(\tR\tuserAgent\"o\n" +
+	"user_agent\x18\t \x01(\tR\tuserAgent\x12\x17\n" +
+	"\aseen_at\x18\n" +
+	" \x01(\x03R\x06seenAt\"o\n" +
 	"\rAttendeeGrant\x12\x1f\n" +
 	"\vattendee_id\x18\x01 \x01(\tR\n" +
 	"attendeeId\x12\x1d\n" +

@@ -233,6 +233,7 @@ func (m *AdminGrant) EncodedSize() (n int) {
 	n += pbwire.SizeUint(7, uint64(m.CreatedAt))
 	n += pbwire.SizeText(8, len(m.Address))
 	n += pbwire.SizeText(9, len(m.UserAgent))
+	n += pbwire.SizeUint(10, uint64(m.SeenAt))
 	return n + len(m.unknownFields)
 }
 
@@ -242,6 +243,7 @@ func (m *AdminGrant) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 10, uint64(m.SeenAt))
 	at = pbwire.PutText(b, at, 9, m.UserAgent)
 	at = pbwire.PutText(b, at, 8, m.Address)
 	at = pbwire.PutUint(b, at, 7, uint64(m.CreatedAt))
@@ -277,6 +279,8 @@ func (m *AdminGrant) Decode(b []byte) error {
 			m.Address = r.Text()
 		case 9:
 			m.UserAgent = r.Text()
+		case 10:
+			m.SeenAt = int64(r.Uint())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -299,6 +303,7 @@ func (m *AdminGrant) Clone() *AdminGrant {
 		CreatedAt:     m.CreatedAt,
 		Address:       m.Address,
 		UserAgent:     m.UserAgent,
+		SeenAt:        m.SeenAt,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

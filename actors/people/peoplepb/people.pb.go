@@ -50,7 +50,10 @@ type Person struct {
 	Issuer  string `protobuf:"bytes,14,opt,name=issuer,proto3" json:"issuer,omitempty"`
 	Subject string `protobuf:"bytes,15,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The owner lets the next sign-in at the provider with this login be theirs.
-	Link          bool `protobuf:"varint,16,opt,name=link,proto3" json:"link,omitempty"`
+	Link bool `protobuf:"varint,16,opt,name=link,proto3" json:"link,omitempty"`
+	// When a helper's link was opened in another browser last, which ended the one
+	// before; 0 for never.
+	MovedAt       int64 `protobuf:"varint,17,opt,name=moved_at,json=movedAt,proto3" json:"moved_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -195,6 +198,13 @@ func (x *Person) GetLink() bool {
 		return x.Link
 	}
 	return false
+}
+
+func (x *Person) GetMovedAt() int64 {
+	if x != nil {
+		return x.MovedAt
+	}
+	return 0
 }
 
 type Event struct {
@@ -538,7 +548,7 @@ var File_people_proto protoreflect.FileDescriptor
 
 const file_people_proto_rawDesc = "" +
 	"\n" +
-	"\fpeople.proto\x12\x11atelier.people.v1\"\xb8\x03\n" +
+	"\fpeople.proto\x12\x11atelier.people.v1\"\xd3\x03\n" +
 	"\x06Person\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05login\x18\x02 \x01(\tR\x05login\x12\x12\n" +
@@ -562,7 +572,8 @@ const file_people_proto_rawDesc = "" +
 	"\baccepted\x18\r \x01(\bR\baccepted\x12\x16\n" +
 	"\x06issuer\x18\x0e \x01(\tR\x06issuer\x12\x18\n" +
 	"\asubject\x18\x0f \x01(\tR\asubject\x12\x12\n" +
-	"\x04link\x18\x10 \x01(\bR\x04link\"\xf0\x01\n" +
+	"\x04link\x18\x10 \x01(\bR\x04link\x12\x19\n" +
+	"\bmoved_at\x18\x11 \x01(\x03R\amovedAt\"\xf0\x01\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12-\n" +
 	"\x03put\x18\x02 \x01(\v2\x19.atelier.people.v1.PersonH\x00R\x03put\x126\n" +

@@ -30,6 +30,7 @@ func (m *Person) EncodedSize() (n int) {
 	n += pbwire.SizeText(14, len(m.Issuer))
 	n += pbwire.SizeText(15, len(m.Subject))
 	n += pbwire.SizeBool(16, m.Link)
+	n += pbwire.SizeUint(17, uint64(m.MovedAt))
 	return n + len(m.unknownFields)
 }
 
@@ -39,6 +40,7 @@ func (m *Person) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 17, uint64(m.MovedAt))
 	at = pbwire.PutBool(b, at, 16, m.Link)
 	at = pbwire.PutText(b, at, 15, m.Subject)
 	at = pbwire.PutText(b, at, 14, m.Issuer)
@@ -97,6 +99,8 @@ func (m *Person) Decode(b []byte) error {
 			m.Subject = r.Text()
 		case 16:
 			m.Link = r.Bool()
+		case 17:
+			m.MovedAt = int64(r.Uint())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -126,6 +130,7 @@ func (m *Person) Clone() *Person {
 		Issuer:           m.Issuer,
 		Subject:          m.Subject,
 		Link:             m.Link,
+		MovedAt:          m.MovedAt,
 		unknownFields:    slices.Clone(m.unknownFields),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -70,7 +71,11 @@ var probes = []probe{
 	{op: "GET /codelabs/{id}/export/attendance.csv", by: byAdmin},
 	{op: "GET /codelabs/{id}/export/quizzes.csv", by: byAdmin},
 	{op: "GET /codelabs/{id}/export/feedback.csv", by: byAdmin},
+	{op: "GET /codelabs/{id}/export/polls.csv", by: byAdmin},
 	{op: "GET /codelabs/{id}/export/all", by: byAdmin},
+	{op: "GET /codelabs/{id}/polls", by: byMember},
+	{op: "GET /codelabs/{id}/polls/{poll_id}/texts", by: byAdmin},
+	{op: "GET /codelabs/{id}/questions", by: byMember},
 	{op: "GET /codelabs/{id}/overview", by: byAdmin},
 	{op: "GET /codelabs/{id}/progress", by: byAdmin},
 	{op: "GET /codelabs/{id}/chat", by: byMember},
@@ -141,6 +146,28 @@ var probes = []probe{
 	{op: "POST /codelabs/{id}/messages", by: byAttendee, body: always(record{"type": "pulse", "state": "slow"})},
 	{op: "POST /codelabs/{id}/messages", by: byAdmin, body: always(record{"type": "broadcast", "message": "hi"})},
 	{op: "POST /codelabs/{id}/messages", by: byAdmin, body: always(record{"type": "pointer", "step_number": 2, "hints": true})},
+	{op: "POST /codelabs/{id}/polls", by: byAdmin, body: always(record{
+		"kind": "choice", "question": "Q", "options": []any{"a", "b"}, "anonymous": true, "right": []any{0},
+	})},
+	{op: "POST /codelabs/{id}/polls", by: byAdmin, body: always(record{"lines": "Q\n- a\n- b"})},
+	{op: "PUT /codelabs/{id}/polls/{poll_id}", by: byAdmin, body: always(record{"question": "Q", "options": []any{"a", "b"}, "anonymous": false})},
+	{op: "POST /codelabs/{id}/polls/{poll_id}/open", by: byAdmin, body: always(record{"seconds": 3600}), optional: true},
+	{op: "PUT /codelabs/{id}/polls/{poll_id}/vote", by: byAttendee, body: always(record{"round": 1, "choice": []any{0}})},
+	{op: "DELETE /codelabs/{id}/polls/{poll_id}/vote", by: byAttendee},
+	{op: "POST /codelabs/{id}/polls/{poll_id}/show", by: byAdmin, body: always(record{"shown": true})},
+	{op: "PUT /codelabs/{id}/spotlight", by: byAdmin, body: func(w *badWorld) any { return record{"kind": "poll", "id": w.ids["poll_id"]} }},
+	{op: "PUT /codelabs/{id}/timer", by: byAdmin, body: always(record{"seconds": 60, "label": "L", "kind": "break"})},
+	{op: "POST /codelabs/{id}/polls/{poll_id}/close", by: byAdmin},
+	{op: "POST /codelabs/{id}/polls/{poll_id}/reset", by: byAdmin},
+	{op: "DELETE /codelabs/{id}/polls/{poll_id}", by: byAdmin, ok: 204},
+	{op: "POST /codelabs/{id}/questions", by: byAttendee, body: always(record{"text": "Why?", "anonymous": true})},
+	{op: "POST /codelabs/{id}/questions/from", by: byAdmin, body: func(w *badWorld) any { return record{"help_id": w.ids["help_id"], "text": "Why?"} }},
+	{op: "PUT /codelabs/{id}/questions/{question_id}/vote", by: byAttendee},
+	{op: "DELETE /codelabs/{id}/questions/{question_id}/vote", by: byAttendee},
+	{op: "POST /codelabs/{id}/questions/{question_id}/stop", by: byAdmin},
+	{op: "PUT /codelabs/{id}/questions/{question_id}", by: byAdmin, body: always(record{"state": "open", "answer": "A"})},
+	{op: "POST /codelabs/{id}/questions/{question_id}/merge", by: byAdmin, body: func(w *badWorld) any { return record{"into": w.into} }},
+	{op: "DELETE /codelabs/{id}/questions/{question_id}", by: byAdmin, ok: 404}, // it was merged
 	{op: "POST /codelabs/{id}/inline-comments", by: byMember, body: func(w *badWorld) any { return w.c.anchor(w.c.steps[1], 3, 9, "hi") }},
 	{op: "POST /codelabs/{id}/inline-comments/{thread_id}/comments", by: byMember, body: always(record{"message": "hi", "content_hash": "abc123"})},
 	{op: "POST /codelabs/{id}/help/{help_id}/claim", by: byAdmin},
@@ -228,6 +255,7 @@ type badWorld struct {
 	ids     map[string]string
 	others  map[string]string // the same kinds of ids, of the other codelab
 	quiz    string
+	into    string // a second question to all
 	data    string // the data folder
 	// material is the path of an uploaded file that nothing refers to.
 	material string
@@ -240,9 +268,11 @@ func newBadWorld(t *testing.T) *badWorld {
 	cfg := testConfig(t)
 	cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute = 0, 0
 	cfg.AI.BaseURL = upstreamtest.New(t).URL
+	cfg.Limits.QuestionsSeconds = 0
 	addr := startServer(t, cfg).Addr()
 	w := &badWorld{t: t, nobody: open(t, addr), data: cfg.Server.Data}
 	w.c, w.own, w.ids, w.quiz = w.furnish(addr, "Own")
+	w.into = w.own.post(w.c.path+"/questions", record{"text": "And why?"}).object().text("id")
 	_, w.foreign, w.others, _ = w.furnish(addr, "Foreign")
 	delete(w.others, "kind") // files belong to no codelab
 	delete(w.others, "name")
@@ -269,7 +299,7 @@ func newBadWorld(t *testing.T) *badWorld {
 }
 
 func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[string]string, quiz string) {
-	c = newClassOn(w.t, addr, record{"title": name, "is_public": false, "quiz_enabled": true})
+	c = newClassOn(w.t, addr, record{"title": name, "is_public": false, "quiz_enabled": true, "questions": "open"})
 	join := c.meta().text("join_code")
 	p = c.join(open(w.t, addr), record{"name": name, "email": "x@example.org", "code": "77", "join_code": join})
 	ids = map[string]string{"id": c.id, "attendee_id": p.id, "code": join}
@@ -286,6 +316,9 @@ func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[stri
 	ids["material_id"] = c.admin.post(c.path+"/materials", record{"title": "M", "material_type": "file", "file_path": url}).object().text("id")
 	ids["submission_id"] = p.sendFile(c.path+"/attendees/"+p.id+"/submissions", "a.txt", []byte("by "+name)).object().text("id")
 	quiz = c.admin.put(c.path+"/quizzes", []record{{"question": "Q", "quiz_type": "multiple_choice", "options": []string{"a", "b"}, "correct_answer": 1}}).list()[0].text("id")
+	ids["poll_id"] = c.admin.post(c.path+"/polls", record{"lines": "Which?\n- a\n- b"}).object().text("id")
+	other := c.join(open(w.t, addr), record{"name": "Somebody else", "join_code": join})
+	ids["question_id"] = other.post(c.path+"/questions", record{"text": "Why?", "anonymous": true}).object().text("id")
 	return c, p, ids, quiz
 }
 
@@ -309,13 +342,18 @@ func (w *badWorld) fill(template string, ids map[string]string) string {
 	return template
 }
 
+// withoutNow is a codelab without the time at which it was read.
+func withoutNow(body []byte) []byte { return serversTime.ReplaceAll(body, nil) }
+
+var serversTime = regexp.MustCompile(`"now":"[^"]*",`)
+
 // state is everything that a request could have changed.
 func (w *badWorld) state() string {
 	var b strings.Builder
-	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/quizzes", "/quizzes/submissions", "/materials", "/submissions", "/ai/conversations"} {
+	for _, path := range []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/feedback", "/polls", "/questions", "/quizzes", "/quizzes/submissions", "/materials", "/submissions", "/ai/conversations"} {
 		for _, id := range []string{w.ids["id"], w.others["id"]} {
 			a := w.c.admin.send(http.MethodGet, "/codelabs/"+id+path, nil).want(200)
-			fmt.Fprintf(&b, "%s %s\n", a.header.Get("X-Codelab-Seq"), a.body)
+			fmt.Fprintf(&b, "%s %s\n", a.header.Get("X-Codelab-Seq"), withoutNow(a.body))
 		}
 	}
 	for _, of := range []string{w.ids["id"] + "/branches", w.folders + "/folders"} {

@@ -51,7 +51,7 @@ func TestSharedViewsAreCompressed(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(r)
-		if err != nil || !bytes.Equal(got, want) || len(b)*4 > len(want) || resp.Header.Get("Content-Encoding") != coding {
+		if err != nil || !bytes.Equal(withoutNow(got), withoutNow(want)) || len(b)*4 > len(want) || resp.Header.Get("Content-Encoding") != coding {
 			t.Errorf("%s: %v, %d bytes of %d, %v", coding, err, len(b), len(want), resp.Header)
 		}
 		if tags[resp.Header.Get("ETag")] {

@@ -109,6 +109,8 @@ func TestWhoIsNobodyIsNotInvited(t *testing.T) {
 		"another role":          {"login": "someone", "name": "A", "role": "owner"},
 		"a short login":         {"login": "ab", "name": "A", "role": "assistant"},
 		"a login with a blank":  {"login": "a b c", "name": "A", "role": "assistant"},
+		"a Kelvin sign":         {"login": "\u212aim", "name": "A", "role": "assistant"},
+		"a helper of 1970":      {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{c.id}, "expires_at": "1970-01-01T00:00:00Z"},
 		"a line break":          {"login": "someone", "name": "A\nB", "role": "assistant"},
 		"codelabs of no use":    {"login": "someone", "name": "A", "role": "facilitator", "codelabs": []string{c.id}},
 		"an unknown codelab":    {"login": "someone", "name": "A", "role": "assistant", "codelabs": []string{"0197f3a2-7c1e-7aaa-8bbb-0123456789ab"}},
@@ -170,6 +172,17 @@ func TestAHelperForADay(t *testing.T) {
 	first.get(c.path + "/help").want(200)
 	second.post("/invitations/accept", record{"token": token, "here": true}).want(200)
 	second.get(c.path + "/help").want(200)
+	// Those who lead see it: in the list, and in the audit trail of the codelab.
+	fay := c.facilitator("fay-sees")
+	for _, p := range fay.get("/admin/people").list() {
+		if p.text("id") == id && p["moved_at"] == nil {
+			t.Errorf("the list has %v", p)
+		}
+	}
+	rows := fay.get("/admin/audit-logs?limit=1&action=people_accept&codelab_id=" + c.id).list()
+	if len(rows) != 1 || rows[0].text("actor_id") != id || record(rows[0]["metadata"].(map[string]any)).text("elsewhere") != "true" {
+		t.Errorf("the audit has %v", rows)
+	}
 	c.shutsOut(first, c.path+"/help", 401)
 	if code := live.closed(); code != 1008 {
 		t.Errorf("the first phone's connection is closed with %d", code)

@@ -59,6 +59,7 @@ func TestSeveralRequestsAreAnsweredWithOneMessage(t *testing.T) {
 	for what, bad := range map[string]record{
 		"message":  {"help_ids": []string{a}},
 		"help_ids": {"help_ids": []string{}, "message": "m"},
+		"1 to 200": {"help_ids": slices.Repeat([]string{a}, 201), "message": "m"},
 	} {
 		c.admin.post(c.path+"/help/answer", bad).refused(400, what)
 	}
@@ -174,5 +175,26 @@ func TestWhoSpeaksForTheFacilitators(t *testing.T) {
 	first := thread["messages"].([]any)[0].(map[string]any)
 	if first["person"] != asa.id {
 		t.Errorf("the comment is %v", first)
+	}
+}
+
+// Everybody's claims are found, offered ones too, whoever claimed after them.
+func TestTheClaimsOfEachWhoIsOutWaitAgain(t *testing.T) {
+	c := newClass(t)
+	offers, claims := c.helper(), c.helper()
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	claims.post(c.path+"/help/"+c.asks(max)+"/claim", nil).want(200)
+	offers.post(c.path+"/help", record{"attendee_id": lin.id}).want(200) // the last, so that no later claim names them
+	for i, out := range []*leader{offers, claims} {
+		c.admin.put("/admin/people/"+out.id, record{"disabled": true}).want(200)
+		waiting := 0
+		for _, h := range c.admin.get(c.path + "/help").list() {
+			if h.text("status") == "pending" && h["person"] == nil {
+				waiting++
+			}
+		}
+		if waiting != i+1 {
+			t.Errorf("%d wait after %d are out", waiting, i+1)
+		}
 	}
 }

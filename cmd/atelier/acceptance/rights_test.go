@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"atelier/transport/ai"
 	"atelier/transport/messages"
 	"atelier/transport/rest"
 )
@@ -34,6 +35,7 @@ func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
 	var ops []rest.Operation
 	ops = append(ops, rest.Operations()...)
 	ops = append(ops, (&messages.Gateway{}).Operations()...)
+	ops = append(ops, (&ai.Service{}).Operations()...)
 	// What ends attendees' sessions, or the codelab, comes last.
 	last := []string{"POST /codelabs/{id}/reset-pins", "DELETE /codelabs/{id}"}
 	slices.SortStableFunc(ops, func(a, b rest.Operation) int {

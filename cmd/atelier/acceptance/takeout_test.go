@@ -81,6 +81,12 @@ func busyClass(t *testing.T) (c *class, lin, max *person) {
 	for _, p := range []*person{lin, max} {
 		p.post(c.path+"/quizzes/submit", record{"submissions": []record{{"quiz_id": q[0].text("id"), "answer": "1"}}}).want(200)
 	}
+	poll := c.poll(record{"lines": "Which?\n- a\n- b"})
+	lin.vote(c, poll, record{"choice": []int{0}}).want(200)
+	max.vote(c, poll, record{"choice": []int{1}}).want(200)
+	c.admin.put(c.path, record{"questions": "open"}).want(200)
+	lin.post(c.path+"/questions", record{"text": "Why?", "anonymous": true}).want(200)
+	max.post(c.path+"/questions", record{"text": "from Max"}).want(200)
 	lin.post(c.path+"/feedback", record{"difficulty": "2", "satisfaction": "5", "comment": "good"}).want(200)
 	lin.hand(c, "work.txt", []byte("by Lin")).want(200)
 	lin.post(c.path+"/attendees/"+lin.id+"/submissions/link", record{"url": "https://example.org/lin", "title": "page"}).want(200)
@@ -96,7 +102,7 @@ func TestEverythingAboutAWorkshop(t *testing.T) {
 	c.admin.delete(c.path + "/attendees/" + gone.id).want(204)
 	all := c.admin.takeOut(c.path + "/export/all")
 	for kind, want := range map[string]int{
-		"people": 2, "progress": 3, "chat": 3, "help": 1, "comments": 2, "quizzes": 1, "answers": 2, "feedback": 1, "submissions": 2, "certificates": 1, "conversations": 1,
+		"people": 2, "progress": 3, "chat": 3, "help": 1, "comments": 2, "quizzes": 1, "answers": 2, "polls": 2, "room_questions": 2, "feedback": 1, "submissions": 2, "certificates": 1, "conversations": 1,
 	} {
 		if got := all.records(kind); len(got) != want {
 			t.Errorf("%s are %v", kind, got)
@@ -132,7 +138,7 @@ func TestEverythingAboutOnePerson(t *testing.T) {
 	path := c.path + "/attendees/" + lin.id + "/export"
 	own := lin.takeOut(path)
 	for kind, want := range map[string]int{
-		"people": 1, "progress": 2, "chat": 3, "help": 1, "comments": 1, "answers": 1, "feedback": 1, "submissions": 2, "certificates": 1, "conversations": 1,
+		"people": 1, "progress": 2, "chat": 3, "help": 1, "comments": 1, "answers": 1, "polls": 1, "room_questions": 1, "feedback": 1, "submissions": 2, "certificates": 1, "conversations": 1,
 	} {
 		if got := own.records(kind); len(got) != want {
 			t.Errorf("%s are %v", kind, got)

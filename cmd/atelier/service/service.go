@@ -140,8 +140,7 @@ func prefixes(cidrs []string) []netip.Prefix {
 // when it does, releases what such people have claimed, and now and then forgets the
 // sessions that are over.
 func (s *Service) endGrants(ctx context.Context) {
-	const often = 30 * time.Second
-	sweep, forget := time.NewTimer(often), time.NewTicker(10*time.Minute)
+	sweep, forget := time.NewTimer(grantsEvery), time.NewTicker(10*time.Minute)
 	defer sweep.Stop()
 	defer forget.Stop()
 	for {
@@ -153,17 +152,30 @@ func (s *Service) endGrants(ctx context.Context) {
 		case <-forget.C:
 			s.grants.Sessions.Expire()
 		}
-		next := often
+		next := grantsEvery
 		if v, err := s.core.leaders(); err == nil {
 			if err := s.api.ReleaseClaims(v); err != nil {
 				s.log.Warn("release what people had claimed who lead no more", "error", err)
 			}
-			if end, ok := v.NextEnd(time.Now()); ok {
-				next = min(next, time.Until(end)+time.Millisecond)
-			}
+			next = untilSweep(v, time.Now())
 		}
 		sweep.Reset(next)
 	}
+}
+
+// grantsEvery is how often grants are looked at that nobody's timer ends. A helper's time
+// is longer when it begins (people.MinHelperLife), so that none ends unheard.
+const grantsEvery = 30 * time.Second
+
+// untilSweep is how long it is to the next sweep: to the moment behind the end of a
+// helper's time when one is near.
+func untilSweep(helpers interface {
+	NextEnd(now time.Time) (time.Time, bool)
+}, now time.Time) time.Duration {
+	if end, ok := helpers.NextEnd(now); ok {
+		return min(grantsEvery, end.Sub(now)+time.Millisecond)
+	}
+	return grantsEvery
 }
 
 // Reload reads the certificate again, if there is one.

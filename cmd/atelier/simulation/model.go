@@ -37,6 +37,9 @@ type model struct {
 	// deleted: no byte of it may stay.
 	removed []string
 	deleted []string // ids of codelabs of which nothing may stay
+	// taken are messages that became a question to all, or may have: it stays when they
+	// are deleted, and goes with who asked.
+	taken map[string]bool
 	// operations are what clients were answered, for the check of linearizability.
 	operations []porcupine.Operation
 	listeners  []*listener
@@ -63,7 +66,7 @@ type seen struct {
 }
 
 func newModel(w *world) *model {
-	return &model{w: w, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, views: map[uint64]seen{}}
+	return &model{w: w, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, taken: map[string]bool{}, views: map[uint64]seen{}}
 }
 
 // begin tells which codelab all this is about; its first events are committed.
@@ -166,6 +169,8 @@ func (m *model) asking(cmd codelab.Command) {
 		}
 	case codelab.DeleteChat:
 		of(m.messages, b.MessageID).ending = true
+	case codelab.TakeQuestion:
+		m.taken[b.ChatID] = true
 	}
 }
 
@@ -174,7 +179,9 @@ func (m *model) asking(cmd codelab.Command) {
 func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64, deleted []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.removed = append(m.removed, deleted...)
+	if b, ok := cmd.Body.(codelab.DeleteChat); !ok || !m.taken[b.MessageID] {
+		m.removed = append(m.removed, deleted...)
+	}
 	if value == nil {
 		return
 	}

@@ -39,7 +39,7 @@ const (
 )
 
 // commonest are those of the 10,000 commonest passwords that are long enough to be
-// chosen at all, and what is like them.
+// chosen at all, by two lists (SecLists and zxcvbn), and what is like them.
 var commonest = strings.Fields(`
 	123qweasdzxc 1qaz2wsx3edc q1w2e3r4t5y6 1q2w3e4r5t6y mailcreated5240 qazwsxedcrfv
 	123456qwerty qwerty123456 polniypizdec0211 sojdlg123aljg leavemealone motherfucker
@@ -48,7 +48,13 @@ var commonest = strings.Fields(`
 	flvbybcnhfnjh 123456789012 1234567890123 123456789123 passwordpassword password1234
 	password12345 password123456 qwertyuiop12 qwertyuiop123 qwertyqwerty 111111111111
 	000000000000 123123123123 abcdefghijkl administrator administrator1 iloveyou1234
-	letmeinletmein welcome12345 changemechangeme adminadminadmin`)
+	letmeinletmein welcome12345 changemechangeme adminadminadmin
+	123456789987654321 112233445566 finalfantasy ghbdtnrfrltkf websolutions
+	chickenwing101 1qaz2wsx3edc4rfv justinbieber contortionist masturbation pornographic
+	newproject2004 needforspeed businessbabe masterbaiting maurolarastefy domainlock2005
+	momsanaladventure dkflbvbhjdbx hd764nw5d7e1vb1 qazwsxedcrfvtgb dkflbvbhjdyf
+	counterstrike zaq1xsw2cde3 vfvfvskfhfve ghjcnjghjcnj fkmnthyfnbdf 123456789abc
+	admin18533362 23176djivanfros 123456789qwerty`)
 
 // Check says what is wrong with a new password, in this field, of somebody with a login.
 func Check(field, password, login string) error {

@@ -2,6 +2,7 @@ package password
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -44,7 +45,8 @@ func TestAPasswordMatchesItsHashAlone(t *testing.T) {
 func TestWhatIsNoPassword(t *testing.T) {
 	for password, wrong := range map[string]string{
 		"elevenchars": "12 to 256", strings.Repeat("a", 257): "12 to 256", "ann@example.org": "the login", "ANN@example.org": "the login",
-		"QWERTY123456": "commonest", "\xff" + strings.Repeat("a", 20): "12 to 256",
+		"QWERTY123456": "commonest", "1qaz2wsx3edc4rfv": "commonest", "justinbieber": "commonest", "123456789abc": "commonest",
+		strings.Repeat("é", 256): "", "\xff" + strings.Repeat("a", 20): "12 to 256",
 		"äöüäöüäöüäöü": "", "correct horse battery": "",
 	} {
 		err := Check("password", password, "ann@example.org")
@@ -57,6 +59,9 @@ func TestWhatIsNoPassword(t *testing.T) {
 // A flood of strangers is refused at a bound, and keeps nobody out who is known.
 func TestAFloodIsBounded(t *testing.T) {
 	c := NewComputer()
+	if all := cap(c.known.places) + cap(c.strangers.places); all > 2*runtime.GOMAXPROCS(0) || cap(c.known.places) == 0 {
+		t.Errorf("%d are computed at once", all)
+	}
 	for range cap(c.strangers.places) {
 		c.strangers.places <- struct{}{} // all at work
 	}

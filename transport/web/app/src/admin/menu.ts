@@ -21,10 +21,10 @@ export function adminMenu(): Item[] {
     ...(leader.rank === 'owner'
       ? [
           { label: m.admin_settings(), href: '/admin/settings' },
-          { label: m.admin_audit(), href: '/admin/audit-logs' },
           { label: m.admin_participants(), href: '/admin/participants' },
         ]
       : []),
+    ...(leader.assists ? [] : [{ label: m.admin_audit(), href: '/admin/audit-logs' }]),
     { label: m.account_title(), href: '/account' },
     { label: m.admin_sign_out(), run: () => void leave() },
   ]

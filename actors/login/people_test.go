@@ -1,0 +1,62 @@
+package login
+
+import (
+	"testing"
+	"time"
+)
+
+func TestALoginIsSeenToAQuarterOfAnHour(t *testing.T) {
+	d := newDesk(t)
+	d.admin("", "a", "Grace")
+	made := d.clock
+	seen := func() time.Duration {
+		t.Helper()
+		logins := d.Logins("")
+		if len(logins) != 1 {
+			t.Fatalf("the logins are %v", logins)
+		}
+		return time.UnixMilli(SeenAt(logins[0])).Sub(made.Truncate(time.Millisecond))
+	}
+	use := func(after time.Duration) {
+		t.Helper()
+		d.clock = made.Add(after)
+		if _, ok, err := d.Use("a"); !ok || err != nil {
+			t.Fatalf("the session is good: %v, %v", ok, err)
+		}
+	}
+	use(0)
+	use(SeenEvery - time.Second)
+	if seen() > 0 {
+		t.Errorf("within a quarter of an hour it is noted: %v", seen())
+	}
+	use(SeenEvery)
+	if seen() != SeenEvery {
+		t.Errorf("after a quarter of an hour it was seen after %v", seen())
+	}
+	// The id that is issued from it is of the same login, and a restart forgets nothing.
+	d.attendee("a", "b", "lab")
+	d.restart()
+	use(SeenEvery + time.Minute)
+	if seen() != SeenEvery {
+		t.Errorf("after a restart it was seen after %v", seen())
+	}
+}
+
+func TestAnEndedLoginOfTheOwnerEndsWhatStandsOnIt(t *testing.T) {
+	d := newDesk(t)
+	d.admin("", "a", "Grace")
+	s, ok, _ := d.Use("a")
+	now := d.clock.UnixMilli()
+	if !ok || s.Admin(now) == nil {
+		t.Fatal("the session is not good")
+	}
+	// Signing in again in the same browser ends nothing; what stood on the first login
+	// goes on with the second.
+	d.admin("a", "b", "Grace")
+	if _, err := d.EndLogin("", "login of a"); err != nil || s.Admin(now) == nil {
+		t.Errorf("the browser's first login ended: %v", err)
+	}
+	if ended, err := d.EndLogin("", "login of b"); !ended || err != nil || s.Admin(now) != nil {
+		t.Errorf("the login stands on: %v, %v", ended, err)
+	}
+}

@@ -1,0 +1,29 @@
+//go:build linux
+
+package workshop
+
+import (
+	"testing"
+	"time"
+)
+
+// TestVotesDivideTheMeasuredTime: people vote at its end, what comes before is measured
+// for itself, and what is under way between the two for neither.
+func TestVotesDivideTheMeasuredTime(t *testing.T) {
+	c := &Config{Attendees: 10, Duration: 30 * time.Second, Votes: Votes{Count: 5, Within: 10 * time.Second}}
+	for since, want := range map[time.Duration]int{
+		-time.Second: -1, 0: resting, 16*time.Second - 1: resting, 16 * time.Second: -1,
+		17 * time.Second: voting, 27*time.Second - 1: voting, 27 * time.Second: -1,
+	} {
+		if got := c.partOfVotes(since); got != want {
+			t.Errorf("%v is part %d, not %d", since, got, want)
+		}
+	}
+	for what, v := range map[string]Votes{
+		"more votes than people": {11, 10 * time.Second}, "no time before them": {5, 20 * time.Second}, "no time": {5, 0},
+	} {
+		if v.check(&Config{Attendees: 10, Duration: 30 * time.Second, Votes: v}) == nil {
+			t.Errorf("%s are taken", what)
+		}
+	}
+}

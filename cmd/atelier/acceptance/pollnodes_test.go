@@ -1,0 +1,57 @@
+package acceptance
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// TestAnAnonymousPollOutlivesItsNode: every node has the secret before the poll is open,
+// a node that begins later fetches it, another one counts the votes when the first is
+// gone, and then no node that is there has it any more.
+func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
+	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
+	first := startWith(t, cfgs[0], service.Options{Lease: testLease})
+	nodes := append([]*service.Service{first}, startShort(t, cfgs[1:2])...)
+	c := newClassOn(t, nodes[0].Addr(), record{})
+	var people []*person
+	for i := range 6 {
+		people = append(people, c.attendee(fmt.Sprint("Voter ", i)))
+	}
+	poll := c.poll(record{"kind": "choice", "question": "Which?", "options": []string{"a", "b"}, "anonymous": true})
+	secrets := func(i int) int {
+		files, _ := filepath.Glob(filepath.Join(cfgs[i].Server.Data, "secrets", "ballots-*"))
+		return len(files)
+	}
+	if secrets(0) != 1 || secrets(1) != 1 {
+		t.Fatalf("the nodes have %d and %d secrets", secrets(0), secrets(1))
+	}
+	third := startShort(t, cfgs[2:])[0]
+	if secrets(2) != 1 {
+		t.Fatal("the node that began later has no secret")
+	}
+	for i, p := range people {
+		p.base = "http://" + nodes[i%2].Addr()
+		p.vote(c, poll, record{"choice": []int{i % 2}}).want(200)
+	}
+	if err := nodes[0].Stop(); err != nil {
+		t.Fatal(err)
+	}
+	c.admin.base = "http://" + third.Addr()
+	var closed record
+	eventual(t, "another node closes the poll", func() bool {
+		got := c.admin.send("POST", c.path+"/polls/"+poll.text("id")+"/close", nil)
+		if got.status == 200 {
+			closed = got.object()
+		}
+		return got.status == 200
+	})
+	if fmt.Sprint(closed["counts"]) != "[3 3]" || closed["void"] != false {
+		t.Errorf("closed: %v", closed)
+	}
+	// The one that is away destroys it when it is back.
+	eventual(t, "the secret is destroyed", func() bool { return secrets(1) == 0 && secrets(2) == 0 })
+}

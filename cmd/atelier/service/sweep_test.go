@@ -1,0 +1,31 @@
+package service
+
+import (
+	"testing"
+	"time"
+
+	"atelier/actors/people"
+)
+
+// ending is when the next helper's time ends; the zero value: no helper's.
+type ending time.Time
+
+func (e ending) NextEnd(time.Time) (time.Time, bool) { return time.Time(e), !time.Time(e).IsZero() }
+
+// The connections of a helper for a day end with their time, and not with the next round.
+func TestASweepComesAtTheEndOfAHelpersTime(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	for end, want := range map[time.Duration]time.Duration{
+		time.Second: time.Second + time.Millisecond, 29 * time.Second: 29*time.Second + time.Millisecond, time.Hour: grantsEvery,
+	} {
+		if got := untilSweep(ending(now.Add(end)), now); got != want {
+			t.Errorf("%v before the end the sweep comes after %v, want %v", end, got, want)
+		}
+	}
+	if got := untilSweep(ending{}, now); got != grantsEvery {
+		t.Errorf("without a helper it comes after %v", got)
+	}
+	if people.MinHelperLife <= grantsEvery {
+		t.Error("a helper's time could end before anybody looks when that is")
+	}
+}
