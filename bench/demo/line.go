@@ -18,6 +18,9 @@ type event struct {
 	SenderID   string `json:"sender_id"`
 	TargetID   string `json:"target_id"`
 	AttendeeID string `json:"attendee_id"`
+
+	Poll     *pollOf     `json:"poll"`
+	Question *questionOf `json:"question"`
 }
 
 // line is a WebSocket. Writing belongs to its person; reading to a goroutine of

@@ -116,6 +116,7 @@ func (p *person) arrive(ctx context.Context) {
 	p.id, p.login = record.ID, a.Session
 	p.connect(ctx)
 	p.enter(0)
+	p.findPoll()
 	p.in(between(p.rng, 3*time.Minute, 30*time.Minute), p.loseNetwork)
 }
 
@@ -149,6 +150,9 @@ func (p *person) enter(step int) {
 	p.say(map[string]any{"type": "step_progress", "step_number": step + 1})
 	if p.rng.IntN(3) == 0 {
 		p.in(between(p.rng, stay/8, stay*3/4), func(context.Context) { p.chat(remark(p.rng, step)) })
+	}
+	if p.rng.IntN(8) == 0 {
+		p.in(between(p.rng, stay/8, stay*3/4), func(context.Context) { p.asksAll(step) })
 	}
 	if step == p.plan.stuck {
 		p.plan.stuck = -1
@@ -262,6 +266,10 @@ func (p *person) hear(e event) {
 		} else if e.Type == "error" {
 			p.demo.note("%s: %s was refused: %s", p.name, e.Ref, e.Error)
 		}
+	case e.Type == "poll_changed":
+		p.votesIn(e.Poll)
+	case e.Type == "question_changed":
+		p.votesFor(e.Question)
 	case e.Type == "help_resolved" && e.AttendeeID == p.id && p.stuck:
 		p.in(between(p.rng, 5*time.Second, 20*time.Second), func(context.Context) {
 			if p.stuck {

@@ -110,7 +110,7 @@ func Prepare(cfg Config, target Target) (*Workshop, error) {
 	}
 	d := &demo{cfg: cfg, client: client, lab: lab.ID}
 	d.socket = "ws" + strings.TrimPrefix(target.URL, "http") + "/api/ws/" + lab.ID + "?as=attendee"
-	settings, err := json.Marshal(map[string]bool{"is_public": true, "quiz_enabled": true})
+	settings, err := json.Marshal(map[string]any{"is_public": true, "quiz_enabled": true, "questions": "open"})
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +122,9 @@ func Prepare(cfg Config, target Target) (*Workshop, error) {
 		if err != nil {
 			return nil, fmt.Errorf("prepare the codelab: %w", err)
 		}
+	}
+	if err := preparePolls(client, admin, lab.ID); err != nil {
+		return nil, err
 	}
 	var record api.Codelab
 	var steps []struct {
