@@ -35,18 +35,34 @@ func UnlistRow(id string) durable.Row {
 
 // List is the committed list of codelabs. Safe for concurrent use; records
 // and slices it returns are immutable.
+//
+// A change costs the same among a hundred codelabs and a hundred thousand: what
+// readers see in order is made when somebody reads it, once for all until the next
+// change.
 type List struct {
 	journal durable.Journal
 	feed    durable.Feed // what other nodes change; nil where there is one
 	clock   clock.Clock  // with feed
-	mu      sync.Mutex   // serialises writers
-	state   atomic.Pointer[listState]
+
+	byID sync.Map // id to *pb.Codelab
+
+	mu sync.RWMutex
+	// Guarded by mu.
+	oldest []*pb.Codelab // in the order of their ids, which is by time
+	byCode map[string]*pb.Codelab
+	byTag  map[uint32][]string // ids, see naming.IDTag
+	// listing is nil once something has changed. Written with mu held.
+	listing atomic.Pointer[listing]
 }
 
-type listState struct {
+// listing is the list as readers see it. Immutable, but for what is encoded of it.
+type listing struct {
 	newest  []*pb.Codelab
 	encoded cow.Encoded
-	byID    map[string]*pb.Codelab
+}
+
+func newList(journal durable.Journal, c clock.Clock) *List {
+	return &List{journal: journal, clock: c, byCode: map[string]*pb.Codelab{}, byTag: map[uint32][]string{}}
 }
 
 // Listed returns the record of a codelab as it is in the list, or nil.
@@ -67,17 +83,15 @@ func Listed(journal durable.Journal, id string) (*pb.Codelab, error) {
 
 // LoadList reads the list.
 func LoadList(journal durable.Journal) (*List, error) {
-	l := &List{journal: journal}
-	s := &listState{byID: map[string]*pb.Codelab{}}
+	l := newList(journal, nil)
 	var failed error
-	err := journal.Scan(durable.Scan{Table: ListTable, Reverse: true}, func(key, value []byte) bool {
+	err := journal.Scan(durable.Scan{Table: ListTable}, func(key, value []byte) bool {
 		m := &pb.Codelab{}
 		if failed = m.Decode(value); failed != nil {
 			failed = fmt.Errorf("codelab %s: %w", key, failed)
 			return false
 		}
-		s.newest = append(s.newest, m)
-		s.byID[m.Id] = m
+		l.put(m)
 		return true
 	})
 	if err == nil {
@@ -86,15 +100,13 @@ func LoadList(journal durable.Journal) (*List, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the list of codelabs: %w", err)
 	}
-	l.state.Store(s)
 	return l, nil
 }
 
 // FollowList is the list of a store that several nodes use. failed is told of
 // records that cannot be read.
 func FollowList(store durable.Shared, c clock.Clock, failed func(error)) (*List, error) {
-	l := &List{journal: store, clock: c}
-	l.state.Store(&listState{byID: map[string]*pb.Codelab{}})
+	l := newList(store, c)
 	feed, err := store.Watch([]string{ListTable}, func(_ string, key, value []byte) {
 		if value == nil {
 			l.remove(string(key))
@@ -147,15 +159,34 @@ func (l *List) Put(m *pb.Codelab) {
 }
 
 func (l *List) put(m *pb.Codelab) {
-	l.change(func(s *listState) {
-		i, found := slices.BinarySearchFunc(s.newest, m.Id, func(a *pb.Codelab, id string) int { return strings.Compare(id, a.Id) })
-		if found {
-			s.newest[i] = m
-		} else {
-			s.newest = slices.Insert(s.newest, i, m)
-		}
-		s.byID[m.Id] = m
-	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i, found := l.find(m.Id)
+	if found {
+		l.uncode(l.oldest[i])
+		l.oldest[i] = m
+	} else {
+		l.oldest = slices.Insert(l.oldest, i, m)
+		tag := naming.IDTag(m.Id)
+		l.byTag[tag] = append(slices.Clip(l.byTag[tag]), m.Id)
+	}
+	if m.JoinCode != "" {
+		l.byCode[m.JoinCode] = m
+	}
+	l.byID.Store(m.Id, m)
+	l.listing.Store(nil)
+}
+
+// find is called with mu held.
+func (l *List) find(id string) (int, bool) {
+	return slices.BinarySearchFunc(l.oldest, id, func(m *pb.Codelab, id string) int { return strings.Compare(m.Id, id) })
+}
+
+// uncode forgets the code of a codelab. It is called with mu held.
+func (l *List) uncode(m *pb.Codelab) {
+	if l.byCode[m.JoinCode] == m {
+		delete(l.byCode, m.JoinCode)
+	}
 }
 
 // Remove takes a codelab out.
@@ -166,33 +197,44 @@ func (l *List) Remove(id string) {
 }
 
 func (l *List) remove(id string) {
-	l.change(func(s *listState) {
-		s.newest = slices.DeleteFunc(s.newest, func(m *pb.Codelab) bool { return m.Id == id })
-		delete(s.byID, id)
-	})
-}
-
-// change replaces the state by a changed copy: codelabs are few and change
-// rarely, reads are many.
-func (l *List) change(fn func(*listState)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	old := l.state.Load()
-	s := &listState{newest: slices.Clone(old.newest), byID: make(map[string]*pb.Codelab, len(old.byID)+1)}
-	for id, m := range old.byID {
-		s.byID[id] = m
+	i, found := l.find(id)
+	if !found {
+		return
 	}
-	fn(s)
-	l.state.Store(s)
+	l.uncode(l.oldest[i])
+	l.oldest = slices.Delete(l.oldest, i, i+1)
+	tag := naming.IDTag(id)
+	if left := slices.DeleteFunc(slices.Clone(l.byTag[tag]), func(other string) bool { return other == id }); len(left) > 0 {
+		l.byTag[tag] = left
+	} else {
+		delete(l.byTag, tag)
+	}
+	l.byID.Delete(id)
+	l.listing.Store(nil)
 }
 
 // All returns the codelabs, newest first.
-func (l *List) All() []*pb.Codelab { return l.state.Load().newest }
+func (l *List) All() []*pb.Codelab {
+	all, _ := l.Listing()
+	return all
+}
 
 // Listing returns the codelabs, newest first, and what keeps encodings of
 // exactly these.
 func (l *List) Listing() ([]*pb.Codelab, *cow.Encoded) {
-	s := l.state.Load()
+	if s := l.listing.Load(); s != nil {
+		return s.newest, &s.encoded
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.listing.Load()
+	if s == nil { // nobody was faster
+		s = &listing{newest: slices.Clone(l.oldest)}
+		slices.Reverse(s.newest)
+		l.listing.Store(s)
+	}
 	return s.newest, &s.encoded
 }
 
@@ -200,10 +242,16 @@ func (l *List) Listing() ([]*pb.Codelab, *cow.Encoded) {
 // durable.ErrUnavailable when this node does not have it and cannot ask the
 // store whether another node made it: that is not the same as nil.
 func (l *List) Get(id string) (*pb.Codelab, error) {
-	if err := l.seek(func() bool { return l.state.Load().byID[id] != nil }); err != nil {
+	if err := l.seek(func() bool { return l.known(id) != nil }); err != nil {
 		return nil, err
 	}
-	return l.state.Load().byID[id], nil
+	return l.known(id), nil
+}
+
+func (l *List) known(id string) *pb.Codelab {
+	m, _ := l.byID.Load(id)
+	out, _ := m.(*pb.Codelab)
+	return out
 }
 
 // seek syncs the list unless it already shows what the caller looks for.
@@ -216,19 +264,16 @@ func (l *List) seek(shown func() bool) error {
 
 // ByJoinCode returns the codelab with this code, or nil. It fails as Get does.
 func (l *List) ByJoinCode(code string) (*pb.Codelab, error) {
-	if err := l.seek(func() bool { return l.byJoinCode(code) != nil }); err != nil {
+	if err := l.seek(func() bool { return l.ofCode(code) != nil }); err != nil {
 		return nil, err
 	}
-	return l.byJoinCode(code), nil
+	return l.ofCode(code), nil
 }
 
-func (l *List) byJoinCode(code string) *pb.Codelab {
-	for _, m := range l.All() {
-		if m.JoinCode == code {
-			return m
-		}
-	}
-	return nil
+func (l *List) ofCode(code string) *pb.Codelab {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.byCode[code]
 }
 
 // Owners returns the codelabs to which an id may belong, by the tag it
@@ -244,11 +289,8 @@ func (l *List) Owners(id string) ([]string, error) {
 	return l.tagged(tag), nil
 }
 
-func (l *List) tagged(tag uint32) (out []string) {
-	for _, m := range l.All() {
-		if naming.IDTag(m.Id) == tag {
-			out = append(out, m.Id)
-		}
-	}
-	return out
+func (l *List) tagged(tag uint32) []string {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.byTag[tag]
 }

@@ -10,6 +10,7 @@ import (
 	"atelier/actors/code"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/cow"
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/naming"
@@ -111,6 +112,13 @@ func listCodelabs(r *Request) error {
 		return err
 	}
 	all, encoded := r.api.List.Listing()
+	wanted := r.Query("q")
+	if wanted != "" {
+		var err error
+		if all, err = r.found(all, wanted); err != nil {
+			return err
+		}
+	}
 	switch {
 	case r.who.Admin() && r.Query("as") != "attendee":
 		return r.listForAdmins(all)
@@ -121,6 +129,9 @@ func listCodelabs(r *Request) error {
 		}
 		return r.JSON(mine)
 	}
+	if wanted != "" {
+		encoded = new(cow.Encoded) // of these alone
+	}
 	return r.cached(encoded, forOthers, func() any {
 		out := []codelabRecord{}
 		for _, m := range all {
@@ -130,6 +141,28 @@ func listCodelabs(r *Request) error {
 		}
 		return out
 	})
+}
+
+// maxSearch bounds what is looked for, in bytes.
+const maxSearch = 400
+
+// found are the codelabs whose title or author has the text in it, whatever its case, or
+// for facilitators whose code it is.
+func (r *Request) found(all []*pb.Codelab, text string) (out []*pb.Codelab, _ error) {
+	if len(text) > maxSearch {
+		return nil, wire.Invalid("q is longer than %d bytes", maxSearch)
+	}
+	text = naming.Key(text)
+	code := ""
+	if r.who.Admin() && r.Query("as") != "attendee" {
+		code = joinCode(text)
+	}
+	for _, m := range all {
+		if strings.Contains(naming.Key(m.Title), text) || strings.Contains(naming.Key(m.Author), text) || code != "" && m.JoinCode == code {
+			out = append(out, m)
+		}
+	}
+	return out, nil
 }
 
 // visible are the public codelabs and those that the caller is registered in, or

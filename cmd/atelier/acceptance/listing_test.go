@@ -1,7 +1,9 @@
 package acceptance
 
 import (
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -107,4 +109,31 @@ func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCodelabsAreFound by title and author, and by their code by facilitators alone.
+func TestCodelabsAreFound(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{"title": "Concurrency Ünlimited", "author": "Grace of the search"})
+	other := newClassOn(t, c.addr, record{"title": "Something else to be found", "is_public": false})
+	find := func(b *browser, q string) string {
+		return strings.Join(texts(b.get("/codelabs?q="+url.QueryEscape(q)).want(200).list(), "id"), " ")
+	}
+	code := c.meta().text("join_code")
+	for q, want := range map[string]string{
+		"currency ünl": c.id, "GRACE OF the search": c.id, code[:3] + "-" + strings.ToLower(code[3:]): c.id, "else to be found": other.id, "found nowhere": "",
+	} {
+		if got := find(c.admin, q); got != want {
+			t.Errorf("%q finds %q, want %q", q, got, want)
+		}
+	}
+	nobody := open(t, c.addr)
+	for q, want := range map[string]string{"currency ünl": c.id, code: "", "else to be found": ""} {
+		if got := find(nobody, q); got != want {
+			t.Errorf("somebody finds %q by %q", got, q)
+		}
+	}
+	if all := nobody.get("/codelabs").want(200).list(); len(all) < 1 || slices.Contains(texts(all, "id"), other.id) {
+		t.Errorf("a search changed the list: %v", all)
+	}
+	nobody.get("/codelabs?q="+strings.Repeat("x", 401)).refused(400, "q is longer")
 }
