@@ -25,7 +25,7 @@ type Policy struct {
 var policies = []Policy{
 	{
 		Kind: pb.Policy_POLICY_SINGLE_USE, Name: "single_use", Once: true, Life: true,
-		About: "Valid for one detokenization within its life. An answer that is lost on the way is not given again: tokenize again.",
+		About: "Valid for one detokenization within its life. If the response to detokenize is lost, the credential is not returned again: tokenize again.",
 	},
 	{
 		Kind: pb.Policy_POLICY_TTL, Name: "ttl", Life: true,
