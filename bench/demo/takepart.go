@@ -94,8 +94,8 @@ func (p *person) asksAll(step int) {
 	lines := askings[min(step, len(askings)-1)]
 	// The same question once is enough, which the server does not know.
 	a, err := p.post("/questions", map[string]any{"text": pick(p.rng, lines), "anonymous": p.rng.IntN(2) == 0})
-	if err == nil && a.Status == 409 {
-		return // switched off, or enough of them
+	if err == nil && (a.Status == 409 || a.Status == 429) {
+		return // switched off, enough of them, or too soon after the last
 	}
 	if err == nil {
 		err = a.Err()
