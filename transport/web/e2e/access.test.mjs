@@ -31,6 +31,15 @@ async function busy({ facilitator, person }) {
   await ben.post(`/codelabs/${lab.id}/help`, { step_number: 1, message: 'It says refused' })
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'A break at ten' })
   await lead.say(lab, { type: 'pointer', step_number: 2, hints: false })
+  await lead.put(`/codelabs/${lab.id}`, { questions: 'open' })
+  await ben.post(`/codelabs/${lab.id}/questions`, { text: 'What does it cost?', anonymous: true })
+  const done = await lead.post(`/codelabs/${lab.id}/polls`, { kind: 'choice', question: 'Ready?', options: ['yes', 'no'] })
+  await lead.post(`/codelabs/${lab.id}/polls/${done.id}/open`, {})
+  await ben.put(`/codelabs/${lab.id}/polls/${done.id}/vote`, { round: 1, choice: [0] })
+  await lead.post(`/codelabs/${lab.id}/polls/${done.id}/show`, { shown: true })
+  const poll = await lead.post(`/codelabs/${lab.id}/polls`, { kind: 'scale', question: 'How sure?', options: ['not at all', 'completely'] })
+  await lead.post(`/codelabs/${lab.id}/polls/${poll.id}/open`, {})
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 600, label: 'Exercise', kind: 'exercise' })
   await ben.post(`/codelabs/${lab.id}/complete`)
   await ben.post(`/codelabs/${lab.id}/feedback`, { difficulty: '2', satisfaction: '4', comment: 'More' })
   return { lead, lab, ann, ben }
@@ -199,7 +208,7 @@ test('nothing is cut off at 320 pixels, which is 400 % zoom of a usual window', 
 test('from right to left, in a language that nobody speaks, no text is left in English', async (scene) => {
   const set = await busy(scene)
   const own =
-    /A codelab|Attendee|small service|Install it|main\(\)|Good to know|Write it|Run it|Set up|Look|A hint|done|Hello all|It says|break at ten|laptop|slides|listens|A client|A server|Why|More|Text|Atelier|English|Deutsch|admin|gemini|Gemini|OpenAI|Facilitator|Administrator/
+    /A codelab|Attendee|small service|Install it|main\(\)|Good to know|Write it|Run it|Set up|Look|A hint|done|Hello all|It says|break at ten|laptop|slides|listens|A client|A server|Why|More|Text|Atelier|English|Deutsch|admin|gemini|Gemini|OpenAI|Facilitator|Administrator|Exercise|How sure|Ready\?|not at all|completely|What does it cost/
   for (const as of [null, set.ann, set.lead]) {
     const guest = await scene.visitor({ ...(as ? { as } : {}) })
     guest.expect(/404/)

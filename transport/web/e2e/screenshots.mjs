@@ -1,5 +1,5 @@
 // Pictures of every screen, wide, half and small, light and dark, of a workshop
-// with people in it. They lie in out/screens.
+// with people in it who vote and ask. They lie in out/screens.
 //
 //   make screenshots
 //   node screenshots.mjs reader live     only these
@@ -11,7 +11,7 @@ import { Server } from './harness/server.mjs'
 const out = new URL('./out/screens/', import.meta.url)
 const sizes = { wide: { width: 1440, height: 900 }, half: { width: 800, height: 900 }, small: { width: 390, height: 844 } }
 
-const server = await new Server().start()
+const server = await new Server({ ATELIER_LIMITS_QUESTIONS_SECONDS: '0' }).start()
 const browser = await openBrowser()
 try {
   await mkdir(out, { recursive: true })
@@ -32,17 +32,33 @@ try {
     results: [lead, `/admin/${lab.id}/results`],
     settings: [lead, `/admin/${lab.id}/settings`],
     projector: [lead, `/admin/${lab.id}/projector`],
+    'reader-poll': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 0)],
+    'reader-poll-result': [people[3], `/codelabs/${lab.id}`, () => showPoll(lead, lab, people)],
+    'reader-scale': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 2)],
+    'reader-words': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 1)],
+    'reader-questions': [people[4], `/codelabs/${lab.id}`, undefined, (page, size) => panel(page, size, 'Questions')],
+    'live-polls': [lead, `/admin/${lab.id}`, () => showPoll(lead, lab, people), (page, size) => side(page, size, 'Polls')],
+    'live-poll-new': [lead, `/admin/${lab.id}`, undefined, (page, size) => writing(page, size)],
+    'live-questions': [lead, `/admin/${lab.id}`, undefined, (page, size) => side(page, size, /^Questions/)],
+    'live-timer': [lead, `/admin/${lab.id}`, undefined, (page, size) => side(page, size, 'Timer')],
+    'projector-poll': [lead, `/admin/${lab.id}/projector`, () => showPoll(lead, lab, people, 'poll')],
+    'projector-question': [lead, `/admin/${lab.id}/projector`, () => spotQuestion(lead, lab)],
+    'projector-timer': [lead, `/admin/${lab.id}/projector`, () => lead.put(`/codelabs/${lab.id}/spotlight`, { kind: 'timer' })],
+    'results-polls': [lead, `/admin/${lab.id}/results`, undefined, (page) => page.getByRole('tab', { name: 'Polls' }).click()],
     'audit-logs': [lead, '/admin/audit-logs'],
     participants: [lead, '/admin/participants'],
     'server-settings': [lead, '/admin/settings'],
   }
   const only = process.argv.slice(2)
-  for (const [name, [as, path]] of Object.entries(screens)) {
+  for (const [name, [as, path, before, after]] of Object.entries(screens)) {
     if (only.length && !only.includes(name)) continue
+    await before?.()
     for (const [size, viewport] of Object.entries(sizes)) {
       for (const colorScheme of ['light', 'dark']) {
         const { context, page, problems } = await Visitor.open(browser, server, { as, viewport, colorScheme, reducedMotion: 'reduce' })
         await page.goto(path)
+        await page.waitForLoadState('networkidle')
+        await after?.(page, size)
         await page.waitForLoadState('networkidle')
         await page.screenshot({ path: new URL(`${name}-${size}-${colorScheme}.png`, out).pathname })
         for (const text of problems) console.log(`${name}: ${text}`)
@@ -55,6 +71,47 @@ try {
 } finally {
   await browser.close()
   await server.remove()
+}
+
+/** Opens one of the polls of the workshop, anew. */
+async function openPoll(lead, lab, which) {
+  await lead.put(`/codelabs/${lab.id}/spotlight`, { kind: null })
+  const poll = lab.polls[which]
+  await lead.post(`/codelabs/${lab.id}/polls/${poll.id}/reset`).catch(() => {})
+  return lead.post(`/codelabs/${lab.id}/polls/${poll.id}/open`, {})
+}
+
+/** The first poll, answered by most, shown, and on the projector when that is said. */
+async function showPoll(lead, lab, people, kind = null) {
+  const { id, round } = await openPoll(lead, lab, 0)
+  for (const [i, one] of people.slice(0, 10).entries())
+    await one.put(`/codelabs/${lab.id}/polls/${id}/vote`, { round, choice: [[1, 1, 0, 1, 2, 1, 3, 0, 1, 2][i]] })
+  await lead.post(`/codelabs/${lab.id}/polls/${id}/show`, { shown: true })
+  if (kind) await lead.put(`/codelabs/${lab.id}/spotlight`, { kind, id })
+}
+
+async function spotQuestion(lead, lab) {
+  const all = await lead.get(`/codelabs/${lab.id}/questions`)
+  await lead.put(`/codelabs/${lab.id}/spotlight`, { kind: 'question', id: all.find((q) => q.anonymous).id })
+}
+
+/** Opens a tab of the reader's panel. */
+async function panel(page, size, name) {
+  if (size === 'small') await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
+  else if (size === 'half') await page.locator('.below').getByRole('button', { name: 'Chat' }).click()
+  await page.getByRole('tab', { name }).click()
+}
+
+/** Opens a tab beside the live view. */
+async function side(page, size, name) {
+  if (size !== 'wide') await page.locator('.side-button').click()
+  await page.getByRole('tab', { name }).click()
+}
+
+async function writing(page, size) {
+  await side(page, size, 'Polls')
+  await page.getByRole('button', { name: 'New poll' }).click()
+  await page.getByLabel('Question and answers').fill('What prints 42?\n- fmt.Print(6 * 7)\n- [x] both of them\n- println(42)')
 }
 
 /** A workshop of twelve, in the middle of the codelab of the demo. */
@@ -84,6 +141,30 @@ async function workshop() {
   }
   await people[0].post(`/codelabs/${id}/feedback`, { difficulty: '3', satisfaction: '5', comment: 'Clear and short.' })
   await people[0].post(`/codelabs/${id}/complete`)
-  const [lab] = await lead.get(`/codelabs/${id}`)
+  await lead.put(`/codelabs/${id}`, { questions: 'checked' })
+  const asked = []
+  for (const [i, text, anonymous] of [
+    [2, 'Can we get the slides afterwards?', false],
+    [5, 'Why does the race detector say nothing when I only read?', true],
+    [8, 'Is there a version of this for Windows?', false],
+    [9, 'What is a slice?', false],
+  ]) {
+    asked.push(await people[i].post(`/codelabs/${id}/questions`, { text, anonymous }))
+  }
+  for (const q of asked.slice(0, 3)) await lead.put(`/codelabs/${id}/questions/${q.id}`, { state: 'open' })
+  for (const [i, q] of [0, 1, 3, 4, 6].flatMap((i) => asked.slice(0, i % 2 ? 2 : 1).map((q) => [i, q])))
+    await people[i].put(`/codelabs/${id}/questions/${q.id}/vote`)
+  await lead.put(`/codelabs/${id}/questions/${asked[2].id}`, { state: 'answered', answer: 'Yes: it builds there as it is.' })
+  const polls = []
+  for (const poll of [
+    { kind: 'choice', question: 'Which editor do you use?', options: ['Vim', 'VS Code', 'GoLand', 'another one'] },
+    { kind: 'words', question: 'What comes to mind when you hear Go?', options: [] },
+    { kind: 'scale', question: 'How sure do you feel about channels?', options: ['not at all', 'completely'], anonymous: true },
+  ]) {
+    polls.push(await lead.post(`/codelabs/${id}/polls`, poll))
+  }
+  await lead.put(`/codelabs/${id}/timer`, { seconds: 3000, label: 'Exercise 2: the handler', kind: 'exercise' })
+  const [read] = await lead.get(`/codelabs/${id}`)
+  const lab = { ...read, polls }
   return { lab, lead, people }
 }

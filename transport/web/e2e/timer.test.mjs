@@ -126,7 +126,7 @@ test('nothing begins anew when the network comes back; the end is read out once'
   assert.ok((await seconds(page)) <= left, 'it has begun anew')
   // Less than a minute: nobody hears of it again.
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 5, label: 'Try it', kind: 'exercise' })
-  await page.getByText('time is up').filter({ visible: true }).waitFor()
+  await page.getByRole('timer').filter({ hasText: 'time is up', visible: true }).waitFor()
   await heard(page, 'The time is up.')
   const said = await page.evaluate(() => globalThis.said)
   assert.equal(said.filter((t) => t.startsWith('1 minute left')).length, 1, said.join(' | '))
@@ -134,7 +134,7 @@ test('nothing begins anew when the network comes back; the end is read out once'
   await accessible(page)
   // A reload after the end says nothing again.
   await page.reload()
-  await page.getByText('time is up').filter({ visible: true }).waitFor()
+  await page.getByRole('timer').filter({ hasText: 'time is up', visible: true }).waitFor()
   assert.equal(await page.locator('[aria-live=polite].unseen').textContent(), '')
 })
 
