@@ -103,8 +103,17 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	deleted := func(id string) bool { return !present.item(id) }
 	return func(e *pb.Event) (*pb.Event, bool) {
 		if body := bodyOf(e); body != nil && tellingOf(body.Descriptor()).told && !tellsOf(body, gone, deleted) {
-			// The snapshot knows which references were used, and by whom.
-			return &pb.Event{At: e.At, Body: e.Body}, e.Person != "" || e.Ref != ""
+			// The snapshot knows which references were used, and by whom, and has the texts
+			// of anonymous polls, which clients are not told.
+			out := &pb.Event{At: e.At, Body: e.Body}
+			b := e.GetPollChanged()
+			texts := len(b.GetPoll().GetTexts()) > 0
+			if texts {
+				p := b.Poll.Clone()
+				p.Texts = nil
+				out.Body = &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: p, BallotsGone: b.BallotsGone}}
+			}
+			return out, texts || e.Person != "" || e.Ref != ""
 		}
 		out := &pb.Event{At: e.At, Body: &pb.Event_Erased{Erased: &pb.Erased{}}}
 		return out, !proto.Equal(e, out)
@@ -132,7 +141,8 @@ func (p *Present) person(id string) bool {
 }
 
 func (p *Present) item(id string) bool {
-	return id == "" || p.view.ChatMessage(id) != nil || p.view.Thread(id) != nil || p.comment(id) || p.view.Question(id) != nil
+	return id == "" || p.view.ChatMessage(id) != nil || p.view.Thread(id) != nil || p.comment(id) || p.view.Question(id) != nil ||
+		p.view.Poll(id) != nil
 }
 
 func (p *Present) comment(id string) bool {

@@ -381,10 +381,15 @@ func (c call) poll(id string) (*poll, error) {
 // pollChanged is the decision that makes a poll this, and tells attendees what they see
 // of it now.
 func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
-	gone := p.rec.Secret != "" && out.Secret != p.rec.Secret
+	again := out.Round != p.rec.Round
+	gone := p.rec.Secret != "" && out.Secret != p.rec.Secret || again && p.votes() > 0
 	told := out
-	if out.Round == p.rec.Round {
+	if !again {
 		told = p.resultOf(out)
+	}
+	if p.keepsTexts(out) && len(out.Texts) > 0 {
+		told = told.Clone()
+		told.Texts = nil
 	}
 	d := decided(told, &pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: told, BallotsGone: gone}}})
 	was, now := ForAttendees(p.withResult()), ForAttendees(told)
@@ -393,6 +398,12 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	}
 	d.Rows = c.audit(action, out.Id, nil)
 	return d
+}
+
+// keepsTexts says that a poll keeps its texts when it becomes this. They may be megabytes,
+// so no event repeats them: a poll can be shown and hidden often.
+func (p *poll) keepsTexts(out *pb.Poll) bool {
+	return p.rec.Anonymous && p.rec.State == pollClosed && out.State == pollClosed && out.Round == p.rec.Round
 }
 
 // ForAttendees is what attendees see of a poll, with the result when it is shown to
@@ -448,6 +459,10 @@ func (s *State) applyPollChanged(seq uint64, b *pb.PollChanged) {
 	}
 	if b.BallotsGone {
 		p.ballots, p.hidden = nil, hidden{}
+	}
+	if p.rec != nil && p.keepsTexts(rec) && len(rec.Texts) == 0 {
+		rec = rec.Clone()
+		rec.Texts = p.rec.Texts
 	}
 	p.keep(rec)
 	s.changed.Polls, s.changed.Codelab = seq, seq

@@ -293,6 +293,80 @@ func TestAnonymousVotesAreSealedUntilTheEnd(t *testing.T) {
 	l.refused(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret}, durable.Conflict, "not opened again")
 }
 
+// cleaned is the log as an erasure that has just ended leaves it.
+func (l *lab) cleaned() (out []*pb.Event) {
+	clean := Erase(l.Capture())
+	for _, e := range l.events {
+		if r, changed := clean(e); changed {
+			e = r
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// TestTextsOfAnonymousPollsLeaveTheLog: the event of the closing told clients nothing of
+// the texts and stayed in the log with them, so they were still in backups when the poll
+// had been reset or deleted. And each showing wrote all of them once more.
+func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
+	l, people := polled(t, 5)
+	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What?"})
+	for i, who := range people {
+		l.must(t, who, Vote{PollID: p.Id, Round: 1, Text: proto.String(fmt.Sprint("regret ", i))})
+	}
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	from := len(l.events)
+	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: true})
+	l.must(t, admin, UpdatePoll{PollID: p.Id, Question: proto.String("What else?")})
+	for _, e := range l.events[from:] {
+		if strings.Contains(e.String(), "regret") {
+			t.Errorf("written once more: %v", e)
+		}
+	}
+	if n := len(l.Capture().Polls[0].Texts); n != 5 {
+		t.Errorf("shown, the poll has %d texts", n)
+	}
+	again := replay(l.empty(), 0, l.events)
+	if n := len(again.Capture().Polls[0].Texts); n != 5 {
+		t.Errorf("replayed, the poll has %d texts", n)
+	}
+	for _, e := range l.cleaned() {
+		if strings.Contains(e.String(), "regret") {
+			t.Errorf("still in the log: %v", e)
+		}
+	}
+	l.must(t, admin, ResetPoll{PollID: p.Id})
+	if n := len(l.Capture().Polls[0].Texts); n != 0 {
+		t.Errorf("after the reset the poll has %d texts", n)
+	}
+	if !slices.ContainsFunc(l.events[len(l.events)-2:], Erases) {
+		t.Error("a reset lets the snapshot with the texts stay")
+	}
+	l.must(t, admin, DeletePoll{PollID: p.Id})
+	for _, e := range l.cleaned() {
+		if strings.Contains(e.String(), "What") {
+			t.Errorf("of a deleted poll the log holds %v", e)
+		}
+	}
+}
+
+// TestAResetErasesNamedVotes: they stayed in the log.
+func TestAResetErasesNamedVotes(t *testing.T) {
+	l, people := polled(t, 1)
+	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "What?"})
+	l.must(t, admin, OpenPoll{PollID: p.Id})
+	l.must(t, people[0], Vote{PollID: p.Id, Round: 1, Text: proto.String("regret")})
+	l.must(t, admin, ResetPoll{PollID: p.Id})
+	if !slices.ContainsFunc(l.events[len(l.events)-2:], Erases) {
+		t.Error("the reset asks for nothing to be erased")
+	}
+	for _, e := range l.cleaned() {
+		if strings.Contains(e.String(), "regret") {
+			t.Errorf("still in the log: %v", e)
+		}
+	}
+}
+
 // TestAResultThatWouldTellIsNotWritten: of fewer than five votes, or when all are the
 // same, the event of the closing holds no result, not even for facilitators.
 func TestAResultThatWouldTellIsNotWritten(t *testing.T) {

@@ -72,7 +72,9 @@ func (b AskQuestion) decide(c call) (decision, error) {
 	case who.Muted:
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
 	case c.s.stopped[c.ID]:
-		return decision{}, durable.Reject(durable.Forbidden, "a facilitator has stopped your questions until the workshop ends")
+		// A conflict: what is forbidden is noted in the audit log with the name of who tried,
+		// which would tell facilitators whose question they stopped.
+		return decision{}, durable.Reject(durable.Conflict, "a facilitator has stopped your questions until the workshop ends")
 	}
 	open := 0
 	for _, q := range c.s.questions {

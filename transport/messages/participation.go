@@ -59,12 +59,13 @@ type spotlightMessage struct {
 func participation(f room.Frame, at stored, e *pb.Event) (room.Frame, bool) {
 	switch b := e.Body.(type) {
 	case *pb.Event_PollChanged:
-		f.Audience = room.Facilitators
+		f.Audience, f.Item = room.Facilitators, b.PollChanged.Poll.Id
 		return with(f, pollMessage{"poll_changed", b.PollChanged.Poll.Id, rest.ToPoll(b.PollChanged.Poll, true), at})
 	case *pb.Event_PollShown:
 		f.Audience = room.Attendees
 		m := pollMessage{"poll_changed", b.PollShown.PollId, nil, at}
 		if b.PollShown.Poll != nil {
+			f.Item = b.PollShown.Poll.Id
 			m.Poll = rest.ToPoll(b.PollShown.Poll, true) // it has no more than they may see
 		}
 		return with(f, m)

@@ -160,7 +160,10 @@ var kinds = []kind{
 		records: func(t *takeout) iter.Seq[any] {
 			return func(yield func(any) bool) {
 				for _, q := range t.v.Questions {
-					if t.of(q.AuthorId) && !yield(*ToQuestion(q.Question)) {
+					// A facilitator who takes out one person must not learn which anonymous
+					// questions are theirs.
+					hidden := q.Anonymous && t.person != "" && t.reader != t.person
+					if t.of(q.AuthorId) && !hidden && !yield(*ToQuestion(q.Question)) {
 						return
 					}
 				}

@@ -2299,7 +2299,8 @@ func (x *QuizSubmitted) GetAnswers() []*QuizAnswer {
 type PollChanged struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Poll  *Poll                  `protobuf:"bytes,1,opt,name=poll,proto3" json:"poll,omitempty"`
-	// The ballots of an anonymous round go: from the log, too.
+	// The ballots of an anonymous round go, or with a reset the votes of any: from the log,
+	// too.
 	BallotsGone   bool `protobuf:"varint,2,opt,name=ballots_gone,json=ballotsGone,proto3" json:"ballots_gone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1668,7 +1668,8 @@ type Poll struct {
 	Votes  int32       `protobuf:"varint,20,opt,name=votes,proto3" json:"votes,omitempty"`
 	Counts []int32     `protobuf:"varint,21,rep,packed,name=counts,proto3" json:"counts,omitempty"`
 	Words  []*PollWord `protobuf:"bytes,22,rep,name=words,proto3" json:"words,omitempty"`
-	// In random order.
+	// In random order. Of the events only the one that closes the poll has them, until the
+	// log is cleaned: the state keeps them.
 	Texts []string `protobuf:"bytes,23,rep,name=texts,proto3" json:"texts,omitempty"`
 	// Too few, or all the same: who voted could be told by the result.
 	TooFew bool `protobuf:"varint,24,opt,name=too_few,json=tooFew,proto3" json:"too_few,omitempty"`
@@ -2030,8 +2031,8 @@ type Question struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Text  string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// Who asked, also of an anonymous one; nobody for one that was taken from a request
-	// for help.
+	// Who asked, also of an anonymous one, and of one that was taken from the chat or from a
+	// request for help.
 	AuthorId   string        `protobuf:"bytes,3,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
 	AuthorName string        `protobuf:"bytes,4,opt,name=author_name,json=authorName,proto3" json:"author_name,omitempty"`
 	Anonymous  bool          `protobuf:"varint,5,opt,name=anonymous,proto3" json:"anonymous,omitempty"`
@@ -3627,9 +3628,9 @@ const file_records_proto_rawDesc = "" +
 	"\acorrect\x18\x05 \x03(\x05R\acorrect\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x18\n" +
-	"\aseveral\x18\a \x01(\bR\aseveral\"\xbe\x04\n" +
-	"\x04Poll\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x120\n" +
+	"\aseveral\x18\a \x01(\bR\aseveral\"\xc4\x04\n" +
+	"\x04Poll\x12\x14\n" +
+	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x120\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1c.atelier.codelab.v1.PollKindR\x04kind\x12\x1a\n" +
 	"\bquestion\x18\x03 \x01(\tR\bquestion\x12\x18\n" +
 	"\aoptions\x18\x04 \x03(\tR\aoptions\x12\x1c\n" +

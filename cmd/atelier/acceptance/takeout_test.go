@@ -166,9 +166,17 @@ func TestEverythingAboutOnePerson(t *testing.T) {
 	if page := own.held["index.html"]; !strings.Contains(page, "Lin &lt;b&gt;") || strings.Contains(page, "<b>") {
 		t.Errorf("the page is %s", page)
 	}
-	// A facilitator gets it too, without what two people said to each other.
-	if got := c.admin.takeOut(path).records("chat"); len(got) != 2 {
+	// A facilitator gets it too, without what two people said to each other, and without
+	// anonymous questions: it once held them, and so told who had asked.
+	theirs := c.admin.takeOut(path)
+	if got := theirs.records("chat"); len(got) != 2 {
 		t.Errorf("the chat of Lin is %v", got)
+	}
+	if got := theirs.records("room_questions"); len(got) != 0 {
+		t.Errorf("a facilitator learns that Lin asked %v", got)
+	}
+	if got := c.admin.takeOut(c.path + "/attendees/" + max.id + "/export").records("room_questions"); len(got) != 1 {
+		t.Errorf("the named questions of Max are %v", got)
 	}
 	max.get(path).refused(403)
 	open(t, c.addr).get(path).refused(401)
