@@ -36,7 +36,7 @@ beforeEach(() => {
   vi.stubGlobal('dispatchEvent', events.dispatchEvent.bind(events))
   did.length = 0
   looked.at = false
-  calling.set({ sound: true, desktop: true, help: 'each', direct: true, turn: true, broadcast: true })
+  calling.set({ sound: true, desktop: true, help: 'each', direct: true, turn: true, broadcast: true, time: true })
 })
 afterEach(() => {
   for (const stop of stops) stop()
@@ -116,6 +116,16 @@ test('an attendee is called when somebody comes, and once when they are next', (
   caller.placed(1, 1)
   expect(did).toEqual([])
   expect(caller.count).toBe(2)
+})
+
+test('the end of the timer calls, unless the person does not want it to', () => {
+  const { caller } = tab('attendee')
+  caller.timeUp()
+  expect(did).toEqual(['dot', 'rung', 'shown Lab call_says_time /admin/lab'])
+  did.length = 0
+  calling.set({ time: false })
+  caller.timeUp()
+  expect(did).toEqual(['dot'])
 })
 
 test('a press lets the page sound, when the sound is on', () => {

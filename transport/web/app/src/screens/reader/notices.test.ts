@@ -40,6 +40,25 @@ test.each([
   expect(heard).toEqual(expected)
 })
 
+test('a timer is read out when it is set or stopped, unless that was missed', () => {
+  const timer = { ends_at: new Date(Date.now() + 600_000).toISOString(), label: 'Try it', kind: 'exercise' }
+  const { tell } = stage()
+  tell({ type: 'timer_changed', timer }, true)
+  expect(heard).toEqual([])
+  tell({ type: 'timer_changed', timer })
+  tell({ type: 'timer_changed', timer: null })
+  expect(heard).toEqual(['timer_heard Try it minutes_short 10', 'timer_heard_cleared'])
+})
+
+test('who asked is told when it is answered', () => {
+  const { reading, tell } = stage()
+  const q = (id: string, more: object) => [id, { id, mine: true, state: 'answered', answer: 'Yes.', ...more }] as const
+  const byId = new Map([q('own', {}), q('aloud', { answer: null }), q('open', { state: 'open' }), q('other', { mine: false })])
+  Object.assign(reading.room.now, { questions: { byId } })
+  for (const id of byId.keys()) tell({ type: 'question_changed', question_id: id })
+  expect(heard).toEqual(['toast question_heard_answered', 'toast question_heard_aloud'])
+})
+
 test('chat is read out while it is open, unless it is the own or was missed', () => {
   const frame = { type: 'chat', sender: 'B', sender_id: 'b', message: 'x' }
   const { tell } = stage('chat')
