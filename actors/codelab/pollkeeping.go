@@ -113,15 +113,14 @@ func (v *View) secret() string {
 	return ""
 }
 
-// PollAudience is how many attendees are, or were, connected since the poll was opened,
-// as this node knows it.
+// PollAudience is how many attendees were connected while the poll was open, as this node
+// knows it of the poll that was opened last; of others it is how many voted.
 func (w Workshop) PollAudience(p *PollView) int {
-	n := 0
-	if p.State == pollOpen {
-		n = w.Room.Gathered(FacilitatorID)
-	}
-	return max(n, int(p.Votes))
+	return max(w.Room.Gathered(gathering(p), FacilitatorID), int(p.Votes))
 }
+
+// gathering names the round of a poll.
+func gathering(p *PollView) string { return fmt.Sprint(p.Id, " ", p.Round) }
 
 // NotVoted are the attendees who are connected and have not voted.
 func (w Workshop) NotVoted(v *View, p *PollView) []string {
@@ -145,11 +144,11 @@ type pollWatch struct {
 // watchPoll looks at a view that was just shown: it lets the room count who is there for
 // the open poll, closes that at its end, and destroys its secret behind the close.
 func (o *observer) watchPoll(v *View) {
-	secret, endsAt, gathering := "", int64(0), ""
+	secret, endsAt, round := "", int64(0), ""
 	if p := v.OpenPoll(); p != nil {
-		secret, endsAt, gathering = p.Secret, p.EndsAt, fmt.Sprint(p.Id, p.Round)
+		secret, endsAt, round = p.Secret, p.EndsAt, gathering(p)
 	}
-	o.room.Gather(gathering)
+	o.room.Gather(round)
 	if was := o.poll.secret; was != "" && was != secret && o.w.Ballots != nil {
 		o.w.Ballots.Destroy(was)
 	}

@@ -18,10 +18,11 @@ type presence struct {
 	// Guarded by mu. Who is nowhere any more and is not yet said to have left;
 	// only where there are other nodes.
 	leaving map[string]clock.Timer
-	// Guarded by mu. Who is, or was, connected since gathering began, for what; nil
-	// when nobody asks.
+	// Guarded by mu. Who is, or was, connected while gathering went on, and for what that
+	// was.
 	gathered  map[string]struct{}
 	gathering string
+	goesOn    bool
 }
 
 // farewell is how long somebody must be nowhere to have left, where there are
@@ -205,32 +206,31 @@ func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 }
 
 // Gather begins to note who is connected, from now on, for something that is named; for
-// the same thing again it goes on, for "" it ends.
+// the same thing again it goes on. For "" it ends, and what was noted last stays.
 func (r *Room) Gather(what string) {
 	p := &r.presence
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case what == p.gathering:
-	case what == "":
-		p.gathered, p.gathering = nil, ""
-	default:
+	if p.goesOn = what != ""; p.goesOn && what != p.gathering {
 		p.gathered, p.gathering = p.all(), what
 	}
 }
 
 // gather is called with mu held.
 func (p *presence) gather(person string) {
-	if p.gathered != nil {
+	if p.goesOn {
 		p.gathered[person] = struct{}{}
 	}
 }
 
-// Gathered counts who is, or was, connected since gathering began, without one person.
-func (r *Room) Gathered(but string) int {
+// Gathered counts who was noted for something, without one person.
+func (r *Room) Gathered(what, but string) int {
 	p := &r.presence
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if what != p.gathering {
+		return 0
+	}
 	n := len(p.gathered)
 	if _, there := p.gathered[but]; there {
 		n--

@@ -150,3 +150,31 @@ func TestNobodyLeavesWhileTheNodeStandsStill(t *testing.T) {
 		}
 	})
 }
+
+// TestWhoGathersIsCounted: who was there when it began or came later, once each, and
+// what was counted stays when it ends.
+func TestWhoGathersIsCounted(t *testing.T) {
+	r := New("e", Limits{})
+	r.Join("lead")
+	r.Join("a")
+	r.Join("gone before")
+	r.Leave("gone before")
+	r.Gather("poll")
+	r.Leave("a")
+	r.Join("b")
+	r.Join("b")
+	r.Elsewhere("node", "c", true)
+	r.Gather("poll") // once more the same
+	if n := r.Gathered("poll", "lead"); n != 3 {
+		t.Errorf("%d were there, want a, b and c", n)
+	}
+	r.Gather("")
+	r.Join("too late")
+	if n, other := r.Gathered("poll", "lead"), r.Gathered("another", ""); n != 3 || other != 0 {
+		t.Errorf("behind the end %d, for another %d", n, other)
+	}
+	r.Gather("another")
+	if n := r.Gathered("another", "lead"); n != 3 { // b, c, too late
+		t.Errorf("for the next %d", n)
+	}
+}
