@@ -196,9 +196,20 @@ func (s *State) look(p *poll, ballot []byte) {
 }
 
 // secretLost says that an open poll can never be counted.
-func (s *State) secretLost(p *poll) bool {
-	return p.rec.Anonymous && s.rules.ballotKey(p.rec.Secret) == nil
+func (r *Rules) secretLost(p *pb.Poll) bool {
+	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.ballotsComplete()
 }
+
+// countable refuses to close a poll whose secret this node does not have yet: other nodes
+// may have it.
+func (r *Rules) countable(p *pb.Poll) error {
+	if p.Anonymous && r.ballotKey(p.Secret) == nil && !r.ballotsComplete() {
+		return durable.ErrUnavailable
+	}
+	return nil
+}
+
+func (r *Rules) ballotsComplete() bool { return r.BallotsComplete == nil || r.BallotsComplete() }
 
 // countBallots writes the result of an anonymous poll that is being closed.
 func (s *State) countBallots(p *poll, out *pb.Poll) {

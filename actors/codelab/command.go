@@ -153,7 +153,8 @@ var Vocabulary = durable.NewVocabulary[Body](
 // frees says that a command makes room on a disk that is nearly full.
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
-	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion:
+	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion,
+		ClosePoll, CloseDuePoll: // the ballots go
 		return true
 	}
 	return false

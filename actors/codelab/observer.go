@@ -33,6 +33,9 @@ func (o *observer) Recovered(seq uint64, e *pb.Event) {
 	if !o.found {
 		o.found, o.floor = true, seq-1
 	}
+	if item := withdraws(e); item != "" {
+		o.frames = withdraw(o.frames, item)
+	}
 	if f, ok := o.w.Frames.Encode(seq, e); ok {
 		o.frames = append(o.frames, f)
 	}
@@ -89,7 +92,7 @@ func (o *observer) ended(attendee string) {
 // Commit publishes.
 func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
 	frames := o.frames[:0]
-	clean, gone := false, []string(nil)
+	clean, gone, items := false, []string(nil), []string(nil)
 	for _, c := range events {
 		switch b := c.Event.Body.(type) {
 		case *pb.Event_Created:
@@ -105,12 +108,18 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 			gone = append(gone, b.PinReset.AttendeeId)
 		}
 		clean = clean || Erases(c.Event)
+		if item := withdraws(c.Event); item != "" {
+			frames, items = withdraw(frames, item), append(items, item)
+		}
 		if f, ok := o.w.Frames.Encode(c.Seq, c.Event); ok {
 			if !echoed(c.Event) {
 				f.Origin = c.Origin
 			}
 			frames = append(frames, f)
 		}
+	}
+	for _, item := range items {
+		o.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return withdrawn(f, item) })
 	}
 	o.room.Publish(frames...)
 	o.room.Advance(seq)
@@ -125,6 +134,38 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	}
 	o.shown = v
 	o.watchPoll(v)
+}
+
+// withdraws names what attendees see no more of, or less: what they were told of it before
+// is not told those who come later.
+func withdraws(e *pb.Event) (item string) {
+	switch b := e.Body.(type) {
+	case *pb.Event_QuestionHidden:
+		return b.QuestionHidden.QuestionId
+	case *pb.Event_PollShown:
+		if !b.PollShown.Poll.GetShown() {
+			return b.PollShown.PollId
+		}
+	}
+	return ""
+}
+
+// withdrawn is a frame without attendees, if it tells of this; false for none that is left.
+func withdrawn(f room.Frame, item string) (room.Frame, bool) {
+	if f.Item == item && f.Audience == room.Everyone {
+		f.Audience = room.Facilitators
+	}
+	return f, f.Item != item || f.Audience != room.Attendees
+}
+
+func withdraw(frames []room.Frame, item string) []room.Frame {
+	kept := frames[:0]
+	for _, f := range frames {
+		if f, ok := withdrawn(f, item); ok {
+			kept = append(kept, f)
+		}
+	}
+	return kept
 }
 
 // echoed says that the session an event came from hears of it as well.

@@ -8,6 +8,7 @@ import (
 
 	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 	"atelier/actors/room"
 	"atelier/persistence/memory"
 )
@@ -109,6 +110,85 @@ func TestARecoveredRoomReplaysFromItsFirstRecord(t *testing.T) {
 			if _, _, ok := o.room.After(since, nil, 1); ok != (since >= tc.floor && since <= tc.head) {
 				t.Errorf("with the records %v up to %d, a replay from %d is promised: %v", tc.records, tc.head, since, ok)
 			}
+		}
+	}
+}
+
+// itemFrames encodes what attendees hear of polls and questions.
+type itemFrames struct{}
+
+func (itemFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
+	f := room.Frame{Seq: seq, Payload: []byte{byte(seq)}}
+	switch b := e.Body.(type) {
+	case *pb.Event_QuestionAsked:
+		f.Item = b.QuestionAsked.Question.Id
+	case *pb.Event_QuestionHidden:
+		f.Audience = room.Attendees
+	case *pb.Event_PollChanged:
+		f.Item, f.Audience = b.PollChanged.Poll.Id, room.Facilitators
+	case *pb.Event_PollShown:
+		f.Item, f.Audience = b.PollShown.Poll.GetId(), room.Attendees
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// TestAReplayTellsAttendeesNothingThatIsHidden: who came later could still read a question
+// that was hidden, and counts that are not shown any more, by asking for a replay.
+func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	events := []*pb.Event{
+		{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: &pb.Question{Id: "hidden"}}}},
+		{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: &pb.Question{Id: "stays"}}}},
+		{Body: &pb.Event_QuestionHidden{QuestionHidden: &pb.QuestionHidden{QuestionId: "hidden"}}},
+		{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: "other", Poll: &pb.Poll{Id: "other", Shown: true}}}},
+		{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: &pb.Poll{Id: "poll"}}}},
+		{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: "poll", Poll: &pb.Poll{Id: "poll", Shown: true, Counts: []int32{1}}}}},
+		{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: "poll", Poll: &pb.Poll{Id: "poll"}}}},
+	}
+	replay := func(r *room.Room, facilitator bool) (seqs []uint64) {
+		frames, _, ok := r.After(0, nil, 100)
+		if !ok {
+			t.Fatal("no replay")
+		}
+		for _, f := range frames {
+			if f.Reaches("somebody", facilitator) {
+				seqs = append(seqs, f.Seq)
+			}
+		}
+		return seqs
+	}
+	for name, fill := range map[string]func(o *observer){
+		"one by one": func(o *observer) {
+			o.Live(l.Capture(), 0)
+			for i, e := range events {
+				o.Commit(l.Capture(), uint64(i+1), []durable.Committed[*pb.Event]{{Seq: uint64(i + 1), Event: e}})
+			}
+		},
+		"in one commit": func(o *observer) {
+			o.Live(l.Capture(), 0)
+			var all []durable.Committed[*pb.Event]
+			for i, e := range events {
+				all = append(all, durable.Committed[*pb.Event]{Seq: uint64(i + 1), Event: e})
+			}
+			o.Commit(l.Capture(), 7, all)
+		},
+		"read from the log": func(o *observer) {
+			for i, e := range events {
+				o.Recovered(uint64(i+1), e)
+			}
+			o.Live(l.Capture(), 7)
+		},
+	} {
+		o := &observer{w: &Workshops{Config: Config{Frames: itemFrames{}}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
+		fill(o)
+		if got := replay(o.room, false); !slices.Equal(got, []uint64{2, 3, 4, 7}) {
+			t.Errorf("%s: attendees are told %v", name, got)
+		}
+		if got := replay(o.room, true); !slices.Equal(got, []uint64{1, 2, 5}) {
+			t.Errorf("%s: facilitators are told %v", name, got)
 		}
 	}
 }

@@ -42,8 +42,7 @@ func (w *Workshops) duePoll(v *View) bool {
 	if p == nil {
 		return false
 	}
-	return p.EndsAt != 0 && w.Durable.Clock.Now().UnixMilli() >= p.EndsAt ||
-		p.Anonymous && w.Rules.ballotKey(p.Secret) == nil
+	return p.EndsAt != 0 && w.Durable.Clock.Now().UnixMilli() >= p.EndsAt || w.Rules.secretLost(p.Poll)
 }
 
 // closeDuePoll closes the open poll of a codelab that is at work here, if it is due.

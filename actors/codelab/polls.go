@@ -255,7 +255,9 @@ func (b OpenPoll) decide(c call) (decision, error) {
 	}
 	d := decision{}
 	if other := c.s.openPoll(); other != nil && other != p {
-		d = c.closePoll(other)
+		if d, err = c.closePoll(other); err != nil {
+			return decision{}, err
+		}
 	}
 	opened := c.pollChanged(p, out, "poll_open")
 	d.Events, d.Rows, d.Reply = append(d.Events, opened.Events...), append(d.Rows, opened.Rows...), opened.Reply
@@ -277,15 +279,15 @@ func (b ClosePoll) decide(c call) (decision, error) {
 	case p.rec.State != pollOpen:
 		return decision{}, durable.Reject(durable.Conflict, "this poll is not open")
 	}
-	return c.closePoll(p), nil
+	return c.closePoll(p)
 }
 
 // CloseDuePoll closes the open poll if its time is over, or its secret is lost.
 type CloseDuePoll struct{}
 
 func (CloseDuePoll) decide(c call) (decision, error) {
-	if p := c.s.openPoll(); p != nil && (p.over(c.now) || c.s.secretLost(p)) {
-		return c.closePoll(p), nil
+	if p := c.s.openPoll(); p != nil && (p.over(c.now) || c.s.rules.secretLost(p.rec)) {
+		return c.closePoll(p)
 	}
 	return decision{}, nil
 }
@@ -295,13 +297,16 @@ func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMi
 
 // closePoll is the decision that closes an open poll. Of an anonymous one it has the
 // result, and the ballots go.
-func (c call) closePoll(p *poll) decision {
+func (c call) closePoll(p *poll) (decision, error) {
+	if err := c.s.rules.countable(p.rec); err != nil {
+		return decision{}, err
+	}
 	out := p.rec.Clone()
 	out.State, out.Secret, out.EndsAt = pollClosed, "", 0
 	if p.rec.Anonymous {
 		c.s.countBallots(p, out)
 	}
-	return c.pollChanged(p, out, "poll_close")
+	return c.pollChanged(p, out, "poll_close"), nil
 }
 
 // ShowPoll shows the result of a poll to everybody, or not any more.

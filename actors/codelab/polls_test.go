@@ -417,6 +417,30 @@ func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
 	}
 }
 
+// TestASecretThatIsOnItsWayIsNotLost: a node that comes back closes no poll void while it
+// has not asked the others for its secret.
+func TestASecretThatIsOnItsWayIsNotLost(t *testing.T) {
+	l, people := polled(t, 5)
+	p := l.anonymous(t, choicePoll(true))
+	for i, who := range people {
+		l.must(t, who, choose(p, int32(i%2)))
+	}
+	other := l.newPoll(t, choicePoll(false))
+	key := l.rules.BallotKey
+	l.rules.BallotKey, l.rules.BallotsComplete = nil, func() bool { return false }
+	l.must(t, &Caller{Role: RoleSystem}, CloseDuePoll{})
+	for _, body := range []Body{ClosePoll{PollID: p.Id}, OpenPoll{PollID: other.Id}, SetEnded{Ended: true}} {
+		if _, err := l.do(Command{Caller: admin, Body: body}); !errors.Is(err, durable.ErrUnavailable) {
+			t.Errorf("%T: %v", body, err)
+		}
+	}
+	l.rules.BallotKey = key
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	if x := l.Capture().Poll(p.Id); x.Void || !slices.Equal(x.Counts, []int32{3, 2, 0}) {
+		t.Errorf("%v", x.Poll)
+	}
+}
+
 // TestAnErasedPersonTakesNamedVotesAlong, and leaves anonymous ones.
 func TestAnErasedPersonTakesNamedVotesAlong(t *testing.T) {
 	l, people := polled(t, 6)

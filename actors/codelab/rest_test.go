@@ -44,18 +44,80 @@ func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 	})
 }
 
+// TestAPollThatCannotBeClosedHidesNothing: when the disk took no writes, nobody could read
+// a codelab any more whose poll was over. Closing frees space, so a full disk takes it.
+func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		defer func() { _ = store.Close() }()
+		var full, away bool
+		labs := oneNode(t, store, func(cfg *codelab.Config) {
+			cfg.Durable.Gate = func() error {
+				if full {
+					return durable.ErrReadOnly
+				}
+				return nil
+			}
+			cfg.Rules.BallotKey = func(string) []byte {
+				if away {
+					return nil
+				}
+				return make([]byte, 32)
+			}
+			cfg.Rules.BallotsComplete = func() bool { return !away }
+			cfg.Ballots = noSecrets{}
+		})
+		defer func() { _ = labs.Close(t.Context()) }()
+		m, err := labs.Create(leader, &codelab.Create{
+			Codelab: &pb.Codelab{Title: "one"}, Steps: []*pb.Step{{Title: "a"}},
+			Polls: []*pb.Poll{{Kind: codelab.PollKind("words"), Question: "One word?", Anonymous: true}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws, err := labs.Get(m.Id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seconds := int32(5)
+		if _, err := ws.OpenPoll(leader, ws.View().Polls[0].Id, &seconds); err != nil {
+			t.Fatal(err)
+		}
+		away = true
+		time.Sleep(6 * time.Second)
+		if ws, err = labs.Get(m.Id); err != nil || ws.View().OpenPoll() == nil {
+			t.Fatalf("while the secret is on its way: %v", err)
+		}
+		full, away = true, false
+		if ws, err = labs.Get(m.Id); err != nil || ws.View().OpenPoll() != nil {
+			t.Errorf("on a full disk: %v", err)
+		}
+	})
+}
+
+// noSecrets makes secrets that lie nowhere.
+type noSecrets struct{}
+
+func (noSecrets) Make(lab string) (string, error) { return lab + ".0", nil }
+func (noSecrets) Destroy(string)                  {}
+func (noSecrets) Old() []string                   { return nil }
+
 // oneNode starts a node that stands alone. Its codelabs rest after a minute.
-func oneNode(t *testing.T, store *memory.Store) *codelab.Workshops {
+func oneNode(t *testing.T, store *memory.Store, changes ...func(*codelab.Config)) *codelab.Workshops {
 	t.Helper()
 	list, err := catalog.LoadList(store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	labs, err := codelab.NewWorkshops(codelab.Config{
+	cfg := codelab.Config{
 		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
 		Files:   files.NewRegister(store, noBlobs{}, time.Hour, clock.System.Now),
 		Durable: durable.Options{IdleAfter: time.Minute}, Logger: slog.New(slog.DiscardHandler),
-	})
+	}
+	for _, change := range changes {
+		change(&cfg)
+	}
+	labs, err := codelab.NewWorkshops(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

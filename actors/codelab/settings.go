@@ -268,7 +268,10 @@ func (r SetEnded) decide(c call) (decision, error) {
 		d.Events = append(d.Events, timed(nil))
 	}
 	if p := c.s.openPoll(); r.Ended && p != nil {
-		closed := c.closePoll(p)
+		closed, err := c.closePoll(p)
+		if err != nil {
+			return decision{}, err
+		}
 		d.Events, d.Rows = append(d.Events, closed.Events...), append(d.Rows, closed.Rows...)
 	}
 	return d, nil

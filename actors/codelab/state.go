@@ -27,6 +27,9 @@ type Rules struct {
 	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil when it is
 	// not on this node; see BallotKeys. nil knows none.
 	BallotKey func(id string) []byte
+	// BallotsComplete says that this node has all secrets that other nodes have: one that
+	// it lacks is lost. nil is always.
+	BallotsComplete func() bool
 }
 
 // Bounds of what one codelab holds. Reaching one is a Conflict, except for

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,12 @@ type Node struct {
 	away  atomic.Bool
 	lost  atomic.Int64
 	reach reach
+
+	// returns is how often this node has begun to come back: what others keep may have
+	// changed meanwhile. catchUps fetch it, see Exchange. Fixed before Watch begins.
+	returns  atomic.Int64
+	catchUps []func(ctx context.Context, returns int64)
+	catching sync.WaitGroup
 }
 
 // Open connects to the other nodes, and waits until each that is alive answers or

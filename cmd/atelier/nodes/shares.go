@@ -1,6 +1,7 @@
 package nodes
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"atelier/actors/durable"
@@ -25,6 +27,8 @@ type Exchange[S any] struct {
 	what    string // in errors
 	kept    Kept[S]
 	stop    func()
+	// caughtUp is Node.returns as it was when this node last had all that others keep.
+	caughtUp atomic.Int64
 }
 
 // Kept is where a node keeps its secrets.
@@ -98,8 +102,36 @@ func (x *Exchange[S]) Begin(kept Kept[S]) (err error) {
 	if err != nil {
 		return err
 	}
-	return x.everywhere(fetchTime, exchanged[S]{All: true}, func(m exchanged[S]) error { return x.keep(m.Shares) })
+	x.node.catchUps = append(x.node.catchUps, x.catchUp)
+	return x.fetch(fetchTime)
 }
+
+// fetch asks the other nodes for all that they keep.
+func (x *Exchange[S]) fetch(limit time.Duration) error {
+	return x.everywhere(limit, exchanged[S]{All: true}, func(m exchanged[S]) error { return x.keep(m.Shares) })
+}
+
+// catchUp fetches what was made while this node was away: it lives again, so whatever is
+// made from now on is brought to it. It goes on until all nodes have answered, ctx ends,
+// or this node is away again.
+func (x *Exchange[S]) catchUp(ctx context.Context, returns int64) {
+	for ctx.Err() == nil && x.node.returns.Load() == returns {
+		err := x.fetch(0)
+		if err == nil {
+			x.caughtUp.Store(returns)
+			return
+		}
+		x.node.log.Warn("fetching the "+x.what+" of other nodes failed; it is tried again", "error", err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(askTime):
+		}
+	}
+}
+
+// Complete says that this node has all that the other living nodes keep: what it lacks is
+// lost. While it comes back from being away it may lack more.
+func (x *Exchange[S]) Complete() bool { return x.caughtUp.Load() == x.node.returns.Load() }
 
 func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 	in, err := x.open(data)

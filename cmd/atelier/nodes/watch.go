@@ -28,6 +28,7 @@ type Duties interface {
 func (n *Node) Watch(ctx context.Context, server Duties) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	defer n.catching.Wait()
 	for turn := 0; ; turn++ {
 		select {
 		case <-ctx.Done():
@@ -78,6 +79,7 @@ func (n *Node) comeBack(ctx context.Context, server Duties) {
 // new incarnation, which owns nothing: what this node owned is free at once.
 func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 	n.away.Store(true)
+	returns := n.returns.Add(1)
 	server.SendAway(why)
 	server.Drop()
 	for ctx.Err() == nil {
@@ -85,6 +87,9 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 		if err == nil {
 			n.log.Info("this node is back")
 			n.away.Store(false)
+			for _, catchUp := range n.catchUps {
+				n.catching.Go(func() { catchUp(ctx, returns) })
+			}
 			return
 		}
 		if !errors.Is(err, context.Canceled) {

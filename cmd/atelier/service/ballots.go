@@ -29,6 +29,9 @@ func (c *Core) openBallots() (b ballots, err error) {
 	return b, b.exchange.Begin(b.Ballots)
 }
 
+// complete says that a secret that is not on this node is lost.
+func (b ballots) complete() bool { return b.exchange == nil || b.exchange.Complete() }
+
 func (b ballots) close() {
 	b.exchange.End()
 	if b.Ballots != nil {

@@ -113,7 +113,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		System: c.system, Journal: c.store, List: c.list, Files: c.files,
 		Rules: codelab.Rules{
 			AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows, FileGrace: cfg.Files.Grace.Std(),
-			BallotKey: c.ballots.Key,
+			BallotKey: c.ballots.Key, BallotsComplete: c.ballots.complete,
 		},
 		Ballots: c.ballots,
 		Frames:  messages.Frames{}, Epoch: c.store.StreamID(),
