@@ -2,6 +2,7 @@ package codelab
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -515,6 +516,10 @@ func TestLinesMakeAPoll(t *testing.T) {
 	if _, err := PollOfLines("Which?\n- a\nand then\n- b"); err == nil {
 		t.Error("text between options was taken")
 	}
+	// Each line of a question made a longer copy of it.
+	if _, err := PollOfLines(strings.Repeat("a\n", maxPollLines/2+1)); err == nil {
+		t.Error("lines without end were taken")
+	}
 }
 
 // TestAnyVotes: whatever is voted, and whoever goes, the counts are those of the votes
@@ -649,5 +654,48 @@ func BenchmarkPolls(b *testing.B) {
 		if err := l.empty().Restore(l.seq, state); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestTheBestWordsAfterAnyVotes: whatever is said and taken back, they are those that
+// sorting all would give; and a compared form is bounded, although NFKC makes 18 code
+// points of one.
+func TestTheBestWordsAfterAnyVotes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var tally tally
+		all := map[string]int32{}
+		for range rapid.IntRange(1, 600).Draw(t, "votes") {
+			word := fmt.Sprintf("w%03d", rapid.IntRange(0, 200).Draw(t, "word"))
+			if all[word] > 0 && rapid.IntRange(0, 2).Draw(t, "back") == 0 {
+				tally.add(word, -1)
+				all[word]--
+			} else {
+				tally.add(word, +1)
+				all[word]++
+			}
+			if rapid.IntRange(0, 5).Draw(t, "read") == 0 {
+				tally.best()
+			}
+		}
+		var want []*pb.PollWord
+		for word, n := range all {
+			if n > 0 {
+				want = append(want, &pb.PollWord{Word: word, Votes: n})
+			}
+		}
+		slices.SortFunc(want, func(a, b *pb.PollWord) int {
+			return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(a.Word, b.Word))
+		})
+		want = want[:min(len(want), shownPollWords)]
+		if got := tally.best(); !slices.EqualFunc(got, want, func(a, b *pb.PollWord) bool { return proto.Equal(a, b) }) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	})
+	long := strings.Repeat("\ufdfa", maxVoteWord)
+	if n := len(wordKey(long)); n > maxWordKey {
+		t.Errorf("a compared form takes %d bytes", n)
+	}
+	if wordKey(long) == wordKey(long[3:]) {
+		t.Error("two long words are the same")
 	}
 }
