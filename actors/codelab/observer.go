@@ -119,7 +119,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 		}
 	}
 	for _, item := range items {
-		o.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return withdrawn(f, item) })
+		o.room.Withdraw(func(f room.Frame) (room.Frame, bool) { return withdrawn(f, item) })
 	}
 	o.room.Publish(frames...)
 	o.room.Advance(seq)

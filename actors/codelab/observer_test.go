@@ -183,7 +183,12 @@ func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 		},
 	} {
 		o := &observer{w: &Workshops{Config: Config{Frames: itemFrames{}}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
+		o.room.Later(room.Frame{Audience: room.Attendees, Payload: []byte("a summary")})
 		fill(o)
+		o.room.Flush()
+		if left, _, _ := o.room.TransientsAfter(0, nil, 100); len(left) != 1 {
+			t.Errorf("%s: %d summaries are left of one", name, len(left))
+		}
 		if got := replay(o.room, false); !slices.Equal(got, []uint64{2, 3, 4, 7}) {
 			t.Errorf("%s: attendees are told %v", name, got)
 		}

@@ -20,6 +20,7 @@ const (
 	maxPollQuestion = 500
 	maxPollOptions  = 10
 	maxPollOption   = 200
+	maxPollLines    = 32 << 10 // bytes: more than all of these take
 	minPollSeconds  = 5
 	maxPollSeconds  = 14_400
 )
@@ -495,6 +496,9 @@ func (s *State) unstepPolls(seq uint64) {
 // for words.
 func PollOfLines(text string) (*pb.Poll, error) {
 	p := &pb.Poll{}
+	if len(text) > maxPollLines {
+		return nil, durable.Reject(durable.Invalid, "lines is longer than %d bytes", maxPollLines)
+	}
 	for _, l := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
 		l = strings.TrimSpace(l)
 		option, is := l, false

@@ -2,6 +2,7 @@ package codelab
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -106,6 +107,7 @@ func TestVotesAreCountedOncePerPerson(t *testing.T) {
 	l, people := polled(t, 3)
 	p := l.newPoll(t, choicePoll(false))
 	l.refused(t, people[0], choose(p, 0), durable.Missing, "not found") // a draft
+	l.refused(t, admin, ClosePoll{PollID: p.Id}, durable.Conflict, "not open")
 	p = l.must(t, admin, OpenPoll{PollID: p.Id}).(*pb.Poll)
 	l.must(t, people[0], choose(p, 0))
 	l.must(t, people[1], choose(p, 0))
@@ -227,6 +229,12 @@ func (l *lab) anonymous(t *testing.T, p *pb.Poll) *pb.Poll {
 	t.Helper()
 	p.Anonymous = true
 	p = l.newPoll(t, p)
+	key := l.rules.BallotKey
+	l.rules.BallotKey = func(string) []byte { return nil }
+	if _, err := l.do(Command{Caller: admin, Body: OpenPoll{PollID: p.Id, Secret: aSecret}}); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("opened where the secret is not: %v", err)
+	}
+	l.rules.BallotKey = key
 	l.refused(t, admin, OpenPoll{PollID: p.Id}, durable.Conflict, "open it again") // without a secret
 	return l.must(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret}).(*pb.Poll)
 }
@@ -314,8 +322,15 @@ func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	for i, who := range people {
 		l.must(t, who, Vote{PollID: p.Id, Round: 1, Text: proto.String(fmt.Sprint("regret ", i))})
 	}
+	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: true})
 	l.must(t, admin, ClosePoll{PollID: p.Id})
+	for _, e := range l.events {
+		if x := e.GetPollShown().GetPoll(); x.GetSecret() != "" || x.GetTexts() != nil {
+			t.Errorf("what attendees see has a secret, or texts: %v", x)
+		}
+	}
 	from := len(l.events)
+	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: false})
 	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: true})
 	l.must(t, admin, UpdatePoll{PollID: p.Id, Question: proto.String("What else?")})
 	for _, e := range l.events[from:] {
@@ -515,6 +530,10 @@ func TestLinesMakeAPoll(t *testing.T) {
 	if _, err := PollOfLines("Which?\n- a\nand then\n- b"); err == nil {
 		t.Error("text between options was taken")
 	}
+	// Each line of a question made a longer copy of it.
+	if _, err := PollOfLines(strings.Repeat("a\n", maxPollLines/2+1)); err == nil {
+		t.Error("lines without end were taken")
+	}
 }
 
 // TestAnyVotes: whatever is voted, and whoever goes, the counts are those of the votes
@@ -649,5 +668,239 @@ func BenchmarkPolls(b *testing.B) {
 		if err := l.empty().Restore(l.seq, state); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestTheBestWordsAfterAnyVotes: whatever is said and taken back, they are those that
+// sorting all would give; and a compared form is bounded, although NFKC makes 18 code
+// points of one.
+func TestTheBestWordsAfterAnyVotes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var tally tally
+		all := map[string]int32{}
+		for range rapid.IntRange(1, 600).Draw(t, "votes") {
+			word := fmt.Sprintf("w%03d", rapid.IntRange(0, 200).Draw(t, "word"))
+			if all[word] > 0 && rapid.IntRange(0, 2).Draw(t, "back") == 0 {
+				tally.add(word, -1)
+				all[word]--
+			} else {
+				tally.add(word, +1)
+				all[word]++
+			}
+			if rapid.IntRange(0, 5).Draw(t, "read") == 0 {
+				tally.best()
+			}
+		}
+		var want []*pb.PollWord
+		for word, n := range all {
+			if n > 0 {
+				want = append(want, &pb.PollWord{Word: word, Votes: n})
+			}
+		}
+		slices.SortFunc(want, func(a, b *pb.PollWord) int {
+			return cmp.Or(cmp.Compare(b.Votes, a.Votes), cmp.Compare(a.Word, b.Word))
+		})
+		want = want[:min(len(want), shownPollWords)]
+		if got := tally.best(); !slices.EqualFunc(got, want, func(a, b *pb.PollWord) bool { return proto.Equal(a, b) }) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	})
+	long := strings.Repeat("\ufdfa", maxVoteWord)
+	if n := len(wordKey(long)); n > maxWordKey {
+		t.Errorf("a compared form takes %d bytes", n)
+	}
+	if wordKey(long) == wordKey(long[3:]) {
+		t.Error("two long words are the same")
+	}
+}
+
+func TestAVoteFitsItsPoll(t *testing.T) {
+	l, people := polled(t, 2)
+	scale := l.newPoll(t, &pb.Poll{Kind: pollScale, Question: "How sure?"})
+	l.must(t, admin, OpenPoll{PollID: scale.Id})
+	for _, value := range []int32{-1, 0, 6, 32} {
+		l.refused(t, people[0], Vote{PollID: scale.Id, Round: 1, Scale: &value}, durable.Invalid, "1 to 5")
+	}
+	l.refused(t, people[0], Vote{PollID: scale.Id, Round: 1}, durable.Invalid, "1 to 5")
+	l.refused(t, people[0], Vote{PollID: scale.Id, Round: 1, Scale: proto.Int32(1), Text: proto.String("a")}, durable.Invalid, "one of")
+	l.must(t, people[0], Vote{PollID: scale.Id, Round: 1, Scale: proto.Int32(5)})
+	l.must(t, people[1], Vote{PollID: scale.Id, Round: 1, Scale: proto.Int32(1)})
+	if x := l.Capture().Poll(scale.Id); !slices.Equal(x.Counts, []int32{1, 0, 0, 0, 1}) {
+		t.Errorf("%v", x.Counts)
+	}
+	choice := l.newPoll(t, choicePoll(false))
+	l.must(t, admin, OpenPoll{PollID: choice.Id})
+	l.refused(t, people[0], choose(choice), durable.Invalid, "one index")
+	l.refused(t, people[0], choose(choice, -1), durable.Invalid, "0 to 2")
+	l.must(t, admin, UpdatePoll{PollID: choice.Id, Kind: pollSeveral.Enum()}) // nobody has voted
+	l.refused(t, people[0], choose(choice, 0, 1, 2, 0), durable.Invalid, "indexes")
+	l.must(t, people[0], choose(choice, 0, 0, 2))
+	if x := l.Capture().Poll(choice.Id); !slices.Equal(x.Counts, []int32{1, 0, 1}) {
+		t.Errorf("%v", x.Counts)
+	}
+	l.must(t, admin, SetEnded{Ended: true})
+	l.refused(t, people[0], choose(choice, 0), durable.Conflict, "ended")
+	l.refused(t, admin, ShowPoll{PollID: l.newPoll(t, choicePoll(false)).Id, Shown: true}, durable.Conflict, "not been opened")
+}
+
+// TestAPollKeepsSoManyWordsAndBallots, also after a restart.
+func TestAPollKeepsSoManyWordsAndBallots(t *testing.T) {
+	for _, anonymous := range []bool{false, true} {
+		l, people := polled(t, 3)
+		p := l.newPoll(t, &pb.Poll{Kind: pollWords, Question: "One word?", Anonymous: anonymous})
+		l.must(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret})
+		say := func(words ...string) Vote { return Vote{PollID: p.Id, Round: 1, Words: words} }
+		l.must(t, people[0], say("known"))
+		state, err := EncodeState(l.Capture())
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := l.empty()
+		if err := again.Restore(l.seq, state); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []*State{l.State, again} {
+			l.State = s
+			x := s.poll(p.Id)
+			for i := range maxPollKeys - 2 {
+				if key := fmt.Sprint("other", i); anonymous {
+					x.hidden.words[key] = true
+				} else {
+					x.tally.words[key] = &tallied{key: key}
+				}
+			}
+			l.refused(t, people[1], say("two", "new"), durable.Conflict, "full")
+			l.must(t, people[1], say("KNOWN", "one"))
+			l.refused(t, people[2], say("more"), durable.Conflict, "full")
+			l.must(t, people[2], say("known"))
+		}
+	}
+	l, people := polled(t, 1)
+	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What?"})
+	l.poll(p.Id).ballots = make([][]byte, maxBallots/ballotSize(pollText))
+	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Text: proto.String("a")}, durable.Conflict, "full")
+}
+
+// TestABallotIsOfOneRoundOfOnePoll: one of another, or one that is damaged, makes the poll
+// void and counts nothing.
+func TestABallotIsOfOneRoundOfOnePoll(t *testing.T) {
+	l, people := polled(t, 6)
+	p := l.anonymous(t, choicePoll(true))
+	for i, who := range people {
+		l.must(t, who, choose(p, int32(i%2)))
+	}
+	x := l.poll(p.Id)
+	rec := x.rec.Clone()
+	rec.Round++
+	if _, err := l.openBallot(rec, x.ballots[0]); err == nil {
+		t.Error("a ballot of an earlier round was counted")
+	}
+	rec = x.rec.Clone()
+	rec.Id = "another"
+	if _, err := l.openBallot(rec, x.ballots[0]); err == nil {
+		t.Error("a ballot of another poll was counted")
+	}
+	rec = x.rec.Clone()
+	rec.Kind = pollText
+	if _, err := l.openBallot(rec, x.ballots[0]); err == nil {
+		t.Error("a ballot of another kind was counted")
+	}
+	for _, damaged := range [][]byte{nil, {1}, x.ballots[0][:20], append([]byte{1}, x.ballots[0]...)} {
+		if _, err := l.openBallot(x.rec, damaged); err == nil {
+			t.Errorf("%x was counted", damaged)
+		}
+	}
+	x.ballots[3] = x.ballots[3][:5]
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	if x := l.Capture().Poll(p.Id); !x.Void || x.Counts != nil {
+		t.Errorf("%v", x.Poll)
+	}
+}
+
+// TestTextsAreInAnotherOrderThanTheVotes.
+func TestTextsAreInAnotherOrderThanTheVotes(t *testing.T) {
+	l, people := polled(t, 40)
+	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What?"})
+	var voted []string
+	for i, who := range people {
+		voted = append(voted, fmt.Sprintf("text %02d", i))
+		l.must(t, who, Vote{PollID: p.Id, Round: 1, Text: &voted[i]})
+	}
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	texts := slices.Clone(l.Capture().Polls[0].Texts)
+	if slices.Equal(texts, voted) { // one in 40! by chance
+		t.Error("they are in the order of the votes")
+	}
+	if slices.Sort(texts); !slices.Equal(texts, voted) {
+		t.Errorf("they are %q", texts)
+	}
+}
+
+// TestWordsInAnotherOrderAreTheSameVote: five who said the same two words would be told.
+func TestWordsInAnotherOrderAreTheSameVote(t *testing.T) {
+	l, people := polled(t, 5)
+	p := l.anonymous(t, &pb.Poll{Kind: pollWords, Question: "Two words?"})
+	for i, who := range people {
+		words := []string{"go", "FUN"}
+		if i%2 == 0 {
+			words = []string{"Fun", "Go"}
+		}
+		l.must(t, who, Vote{PollID: p.Id, Round: 1, Words: words})
+	}
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	if x := l.Capture().Polls[0]; !x.TooFew || x.Words != nil {
+		t.Errorf("%v", x.Poll)
+	}
+}
+
+// TestADeletedPollLeavesTheProjector.
+func TestADeletedPollLeavesTheProjector(t *testing.T) {
+	l, _ := polled(t, 0)
+	p := l.newPoll(t, choicePoll(false))
+	l.must(t, admin, SetSpotlight{Kind: SpotlightPoll, ID: p.Id})
+	l.must(t, admin, DeletePoll{PollID: p.Id})
+	if l.Capture().Spotlight != nil {
+		t.Error("it is still there")
+	}
+	if !slices.ContainsFunc(l.events, Erases) {
+		t.Error("what people wrote stays in the log")
+	}
+}
+
+// TestAttendeesSeeNoResultThatIsNotShown, of whatever kind.
+func TestAttendeesSeeNoResultThatIsNotShown(t *testing.T) {
+	full := &pb.Poll{
+		State: pollOpen, Secret: "s", Right: []int32{0}, Votes: 5, Counts: []int32{5}, Words: []*pb.PollWord{{Word: "w"}}, Texts: []string{"t"}, TooFew: true,
+	}
+	if x := ForAttendees(full); x.Counts != nil || x.Words != nil || x.Texts != nil || x.TooFew || x.Right != nil || x.Secret != "" || x.Votes != 5 {
+		t.Errorf("open: %v", x)
+	}
+	full.Shown = true
+	if x := ForAttendees(full); x.Counts == nil || x.Words == nil || x.Texts != nil || x.Right != nil {
+		t.Errorf("open and shown: %v", x)
+	}
+	full.State = pollClosed
+	if x := ForAttendees(full); x.Words == nil || x.Texts != nil || x.Right == nil || !x.TooFew {
+		t.Errorf("closed and shown: %v", x)
+	}
+	full.Shown = false
+	if x := ForAttendees(full); x != nil {
+		t.Errorf("closed: %v", x)
+	}
+}
+
+// TestAResetTellsNothingOfTheRoundBefore.
+func TestAResetTellsNothingOfTheRoundBefore(t *testing.T) {
+	l, people := polled(t, 5)
+	p := l.anonymous(t, choicePoll(true))
+	for i, who := range people {
+		l.must(t, who, choose(p, int32(i%2)))
+	}
+	l.must(t, admin, ClosePoll{PollID: p.Id})
+	if x := l.must(t, admin, ResetPoll{PollID: p.Id}).(*pb.Poll); x.Votes != 0 || x.Counts != nil || x.Round != 2 {
+		t.Errorf("%v", x)
+	}
+	if marks, _ := l.Capture().Voted(l.Capture().Polls[0], people[0].ID); marks != 0 {
+		t.Error("who voted before has voted in the new round")
 	}
 }

@@ -2,6 +2,7 @@ package codelab
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"slices"
 
 	"golang.org/x/text/unicode/norm"
@@ -31,8 +32,18 @@ type spelling struct {
 	votes int32
 }
 
-// wordKey is the compared form of a word.
-func wordKey(word string) string { return naming.Key(norm.NFKC.String(word)) }
+// maxWordKey bounds a compared form, bytes: NFKC makes up to 18 code points of one.
+const maxWordKey = 256
+
+// wordKey is the compared form of a word; of a very long one a hash.
+func wordKey(word string) string {
+	key := naming.Key(norm.NFKC.String(word))
+	if len(key) > maxWordKey {
+		sum := sha256.Sum256([]byte(key))
+		key = string(sum[:])
+	}
+	return key
+}
 
 // add counts a word, or takes it off.
 func (t *tally) add(word string, by int) {
@@ -48,11 +59,12 @@ func (t *tally) add(word string, by int) {
 	w.votes += int32(by)
 	w.spell(word, by)
 	switch {
-	case w.votes <= 0:
-		delete(t.words, key)
-		t.stale = true
 	case by < 0:
-		t.stale = true
+		if w.votes <= 0 {
+			delete(t.words, key)
+		}
+		// The others stay behind the top, where this one was not.
+		t.stale = t.stale || slices.Contains(t.top, w)
 	case !t.stale:
 		t.rise(w)
 	}
@@ -107,12 +119,10 @@ func (t *tally) rise(w *tallied) {
 // best are the commonest words, at most shownPollWords of shownPollWordsB bytes.
 func (t *tally) best() (out []*pb.PollWord) {
 	if t.stale {
-		t.top = t.top[:0]
+		t.top, t.stale = t.top[:0], false
 		for _, w := range t.words {
-			t.top = append(t.top, w)
+			t.rise(w)
 		}
-		slices.SortFunc(t.top, better)
-		t.top, t.stale = slices.Clip(t.top[:min(len(t.top), shownPollWords)]), false
 	}
 	bytes := 0
 	for _, w := range t.top {

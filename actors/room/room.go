@@ -217,6 +217,21 @@ func (r *Room) Restore(frames []Frame, floor, head uint64) {
 func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.edit(edit)
+	r.transients = window{floor: r.transientHead}
+	r.later = nil
+}
+
+// Withdraw is Rewrite for what nobody erases: the transients stay, since who waits for one
+// may not get another.
+func (r *Room) Withdraw(edit func(Frame) (Frame, bool)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.edit(edit)
+}
+
+// edit is called with mu held.
+func (r *Room) edit(edit func(Frame) (Frame, bool)) {
 	log := window{floor: r.log.floor}
 	for i := range r.log.count {
 		f := r.log.at(i).frame
@@ -228,7 +243,5 @@ func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 		log.append(edited, r.limits.Frames, r.limits.Bytes)
 	}
 	r.log = log
-	r.transients = window{floor: r.transientHead}
-	r.later = nil
 	r.revision.Add(1)
 }

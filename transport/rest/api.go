@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -107,6 +108,8 @@ type API struct {
 	way *httpapi.API
 	// unpacking has a place for each archive of code that is unpacked.
 	unpacking chan struct{}
+	// asking has the ids of attendees whose question is on its way.
+	asking sync.Map
 }
 
 // New returns the API.

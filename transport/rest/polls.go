@@ -176,7 +176,42 @@ type pollInput struct {
 	Options   *[]string `json:"options"`
 	Anonymous *bool     `json:"anonymous"`
 	StepID    *string   `json:"step_id"`
-	Right     *[]int32  `json:"right"`
+	Right     *indexes  `json:"right"`
+}
+
+// indexes are those of options. Null in the list is none of them: it would be read as 0.
+type indexes []*int32
+
+func (x indexes) check(name string) error {
+	if slices.Contains(x, nil) {
+		return wire.Invalid("%s: an index must be a number, not null", name)
+	}
+	return nil
+}
+
+// numbers is nil for a list that is not there.
+func (x indexes) numbers() []int32 {
+	if x == nil {
+		return nil
+	}
+	out := make([]int32, len(x))
+	for i, n := range x {
+		out[i] = *n
+	}
+	return out
+}
+
+// right is nil when it is not given.
+func (in *pollInput) right() (*[]int32, error) {
+	if in.Right == nil {
+		return nil, nil
+	}
+	out := in.Right
+	if err := out.check("right"); err != nil {
+		return nil, err
+	}
+	numbers := out.numbers()
+	return &numbers, nil
 }
 
 func createPoll(r *Request) error {
@@ -201,7 +236,11 @@ func createPoll(r *Request) error {
 		return wire.Invalid("question is required")
 	}
 	p.Options, p.Anonymous = or(in.Options, p.Options), or(in.Anonymous, false)
-	p.StepId, p.Right = or(in.StepID, ""), or(in.Right, p.Right)
+	right, err := in.right()
+	if err != nil {
+		return err
+	}
+	p.StepId, p.Right = or(in.StepID, ""), or(right, p.Right)
 	return r.answerPoll(r.do(codelab.CreatePoll{Poll: p}))
 }
 
@@ -230,8 +269,12 @@ func updatePoll(r *Request) error {
 	if err := wire.Decode(body, &in); err != nil {
 		return err
 	}
+	right, err := in.right()
+	if err != nil {
+		return err
+	}
 	u := codelab.UpdatePoll{
-		PollID: r.Param("poll_id"), Question: in.Question, Options: in.Options, Anonymous: in.Anonymous, StepID: in.StepID, Right: in.Right,
+		PollID: r.Param("poll_id"), Question: in.Question, Options: in.Options, Anonymous: in.Anonymous, StepID: in.StepID, Right: right,
 	}
 	// Null takes these away.
 	var given map[string]any
@@ -314,7 +357,7 @@ var errNoPoll = codelab.ErrNoPoll
 func votePoll(r *Request) error {
 	var in struct {
 		Round  *int32   `json:"round"`
-		Choice []int32  `json:"choice"`
+		Choice indexes  `json:"choice"`
 		Scale  *int32   `json:"scale"`
 		Words  []string `json:"words"`
 		Text   *string  `json:"text"`
@@ -328,16 +371,56 @@ func votePoll(r *Request) error {
 	if *in.Round < 1 {
 		return wire.Invalid("round must be that of the poll, 1 or more")
 	}
-	if slices.ContainsFunc(in.Choice, func(i int32) bool { return i < 0 }) {
+	if err := in.Choice.check("choice"); err != nil {
+		return err
+	}
+	choice := in.Choice.numbers()
+	if slices.ContainsFunc(choice, func(i int32) bool { return i < 0 }) {
 		return wire.Invalid("choice: indexes must be 0 or more")
 	}
-	return r.answerPoll(r.do(codelab.Vote{
-		PollID: r.Param("poll_id"), Round: *in.Round, Choice: in.Choice, Scale: in.Scale, Words: in.Words, Text: in.Text,
-	}))
+	_, err := r.do(codelab.Vote{
+		PollID: r.Param("poll_id"), Round: *in.Round, Choice: choice, Scale: in.Scale, Words: in.Words, Text: in.Text,
+	})
+	return r.answerVote(err)
 }
 
 func unvotePoll(r *Request) error {
-	return r.answerPoll(r.do(codelab.Unvote{PollID: r.Param("poll_id")}))
+	_, err := r.do(codelab.Unvote{PollID: r.Param("poll_id")})
+	return r.answerVote(err)
+}
+
+// answerVote answers a vote that counts with its poll: also when that was closed just now,
+// so that attendees see it no more.
+func (r *Request) answerVote(err error) error {
+	if err != nil {
+		return err
+	}
+	v := r.view()
+	p := v.Poll(r.Param("poll_id"))
+	if p == nil {
+		return errNoPoll // deleted just now
+	}
+	if rec := r.poll(v, p); rec != nil {
+		return r.JSON(rec)
+	}
+	rec := unseen(p.Poll)
+	if rec == nil {
+		return errNoPoll // reset just now
+	}
+	marks, said := v.Voted(p, r.Caller.ID)
+	return r.JSON(&pollRecord{PollRecord: rec, Mine: toVote(p.Poll, marks, said)})
+}
+
+// unseen is a closed poll without its result; nil for a draft.
+func unseen(p *pb.Poll) *PollRecord {
+	if p.State == pb.PollState_POLL_STATE_DRAFT {
+		return nil
+	}
+	p = p.Clone()
+	p.State, p.Shown = pb.PollState_POLL_STATE_OPEN, false
+	out := ToPoll(p, false)
+	out.State = codelab.PollStates[pb.PollState_POLL_STATE_CLOSED]
+	return out
 }
 
 // pollTextPage is how many texts one answer has.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"slices"
+	"time"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -87,6 +88,11 @@ func askQuestion(r *Request) error {
 	if in.Text == nil {
 		return wire.Invalid("text is required")
 	}
+	// Who asks many at once asks one: all of them would find that they need not wait.
+	if _, asks := r.api.asking.LoadOrStore(r.Caller.ID, true); asks {
+		return httpapi.ErrTooMany(time.Second)
+	}
+	defer r.api.asking.Delete(r.Caller.ID)
 	// What is refused for another reason costs nothing.
 	if wait := r.api.Limits.Questions.Check(r.Caller.ID); wait > 0 {
 		return httpapi.ErrTooMany(wait)

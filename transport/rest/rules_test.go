@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/archive"
 	"atelier/transport/intake"
 )
@@ -89,4 +90,16 @@ func limitsTable() string {
 		fmt.Fprintf(&b, "| %s | %v |\n", l.what, l.most)
 	}
 	return b.String()
+}
+
+// TestAVoteIsAnsweredAlthoughThePollWasClosed: it counted, and was answered as if there were
+// no such poll.
+func TestAVoteIsAnsweredAlthoughThePollWasClosed(t *testing.T) {
+	p := &pb.Poll{Id: "p", Kind: pb.PollKind_POLL_KIND_CHOICE, Options: []string{"a", "b"}, Right: []int32{1}, Counts: []int32{2, 3}, Votes: 5, TooFew: true, State: pb.PollState_POLL_STATE_CLOSED}
+	if got := unseen(p); got == nil || got.State != "closed" || got.Counts != nil || got.Right != nil || got.TooFew || got.Votes != 5 {
+		t.Errorf("answered %+v", got)
+	}
+	if got := unseen(&pb.Poll{State: pb.PollState_POLL_STATE_DRAFT}); got != nil {
+		t.Errorf("of a draft %+v", got)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -51,6 +53,8 @@ func TestARoomVotes(t *testing.T) {
 	if fmt.Sprint(mine["mine"]) != "map[choice:[1]]" || mine["counts"] != nil {
 		t.Errorf("after voting: %v", mine)
 	}
+	max.vote(c, poll, record{"choice": []any{nil}}).refused(400, "choice") // which was option 0
+	c.admin.put(at, record{"right": []any{nil}}).refused(400, "right")
 	max.vote(c, poll, record{"choice": []int{0}}).want(200)
 	boss.until("two votes", func(m message) bool { return m["type"] == "poll_counts" && fmt.Sprint(m["counts"]) == "[1 1]" })
 	seen := c.admin.get(c.path + "/polls").list()[0]
@@ -281,6 +285,21 @@ func TestOnePersonAsksOnceInAWhile(t *testing.T) {
 		t.Error("nothing says when to come back")
 	}
 	max.post(c.path+"/questions", record{"text": "And how?"}).want(200)
+	third := c.attendee("Third")
+	var accepted atomic.Int32 // all at once found that they need not wait
+	var many sync.WaitGroup
+	for range 8 {
+		b := third.with()
+		many.Go(func() {
+			if got := b.send("POST", c.path+"/questions", record{"text": "Now?"}); got.status == 200 {
+				accepted.Add(1)
+			}
+		})
+	}
+	many.Wait()
+	if n := accepted.Load(); n != 1 {
+		t.Errorf("%d questions of one person were taken at once", n)
+	}
 }
 
 func TestTheTimerIsTheServers(t *testing.T) {

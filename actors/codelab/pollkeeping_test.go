@@ -1,0 +1,179 @@
+package codelab_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/persistence/memory"
+)
+
+// someSecrets notes what is made and destroyed.
+type someSecrets struct {
+	made, destroyed, old []string
+}
+
+func (s *someSecrets) Make(lab string) (string, error) {
+	id := fmt.Sprintf("%s.%016d", lab, len(s.made))
+	s.made = append(s.made, id)
+	return id, nil
+}
+func (s *someSecrets) Destroy(id string) { s.destroyed = append(s.destroyed, id) }
+func (s *someSecrets) Old() []string     { return s.old }
+func (s *someSecrets) key(id string) []byte {
+	if slices.Contains(s.made, id) && !slices.Contains(s.destroyed, id) {
+		return make([]byte, 32)
+	}
+	return nil
+}
+
+// polling starts a node with a codelab that has two anonymous drafts.
+func polling(t *testing.T, secrets *someSecrets, gate *error) (labs *codelab.Workshops, ws codelab.Workshop, polls []*codelab.PollView) {
+	t.Helper()
+	store := memory.New()
+	labs = oneNode(t, store, func(cfg *codelab.Config) {
+		cfg.Ballots, cfg.Rules.BallotKey = secrets, secrets.key
+		cfg.Durable.Gate = func() error { return *gate }
+	})
+	t.Cleanup(func() {
+		_ = labs.Close(context.Background())
+		_ = store.Close()
+	})
+	draft := &pb.Poll{Kind: codelab.PollKind("words"), Question: "One word?", Anonymous: true}
+	m, err := labs.Create(leader, &codelab.Create{
+		Codelab: &pb.Codelab{Title: "one"}, Steps: []*pb.Step{{Title: "a"}}, Polls: []*pb.Poll{draft, draft},
+	})
+	if err == nil {
+		ws, err = labs.Get(m.Id)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws.Room.Join("somebody") // it does not rest
+	return labs, ws, ws.View().Polls
+}
+
+// TestASecretGoesWithItsPoll: it is destroyed when the poll is closed, deleted or reset,
+// and when the poll was not opened with it; not when nobody knows whether it was.
+func TestASecretGoesWithItsPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		secrets, gate := &someSecrets{}, error(nil)
+		labs, ws, polls := polling(t, secrets, &gate)
+		ask := func(body codelab.Body) {
+			t.Helper()
+			if _, _, err := ws.Ask(codelab.Command{Caller: leader, Body: body}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		destroyed := func(when string, n int) {
+			t.Helper()
+			if !slices.Equal(secrets.destroyed, secrets.made[:n]) {
+				t.Errorf("%s: made %v, destroyed %v", when, secrets.made, secrets.destroyed)
+			}
+		}
+		one := int32(1)
+		var refused *durable.Rejection
+		if _, err := ws.OpenPoll(leader, polls[0].Id, &one); !errors.As(err, &refused) {
+			t.Fatalf("one second is taken: %v", err)
+		}
+		destroyed("refused", 1)
+		open := func(i int) {
+			t.Helper()
+			if _, err := ws.OpenPoll(leader, polls[i].Id, nil); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		open(0)
+		destroyed("open", 1)
+		open(0) // again, to set its end
+		if len(secrets.made) != 2 {
+			t.Error("an open poll gets another secret")
+		}
+		open(1)
+		destroyed("another was opened", 2)
+		ask(codelab.ClosePoll{PollID: polls[1].Id})
+		destroyed("closed", 3)
+		ask(codelab.ResetPoll{PollID: polls[0].Id})
+		open(0)
+		ask(codelab.ResetPoll{PollID: polls[0].Id})
+		destroyed("reset", 4)
+		open(0)
+		ask(codelab.DeletePoll{PollID: polls[0].Id})
+		destroyed("deleted", 5)
+		ask(codelab.ResetPoll{PollID: polls[1].Id})
+		gate = durable.ErrUnavailable
+		if _, err := ws.OpenPoll(leader, polls[1].Id, nil); err == nil {
+			t.Fatal("opened on a node that takes no writes")
+		}
+		destroyed("nobody knows", 5)
+		gate = nil
+		open(1)
+		if err := labs.Delete(leader, ws.ID()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if last := secrets.made[len(secrets.made)-1]; !slices.Contains(secrets.destroyed, last) {
+			t.Error("the secret outlives its codelab")
+		}
+	})
+}
+
+// TestASweepDestroysOnlyWhatNoOpenPollUses.
+func TestASweepDestroysOnlyWhatNoOpenPollUses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		secrets, gate := &someSecrets{}, error(nil)
+		labs, ws, polls := polling(t, secrets, &gate)
+		if _, err := ws.OpenPoll(leader, polls[0].Id, nil); err != nil {
+			t.Fatal(err)
+		}
+		used := secrets.made[0]
+		unused := []string{ws.ID() + ".00000000000000ff", "0190a000-0000-7000-8000-000000000000.0000000000000001", "nothing"}
+		secrets.old = append([]string{used}, unused...)
+		ctx, stop := context.WithCancel(t.Context())
+		go labs.SweepBallots(ctx, time.Minute)
+		synctest.Wait()
+		if !slices.Equal(secrets.destroyed, unused) {
+			t.Errorf("destroyed %v", secrets.destroyed)
+		}
+		secrets.old = []string{ws.ID() + ".00000000000000ee"}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := len(secrets.destroyed); n != 4 {
+			t.Errorf("a minute later %d are destroyed", n)
+		}
+		stop()
+	})
+}
+
+// TestAPollClosesAtItsEndByItself: nobody has to read it.
+func TestAPollClosesAtItsEndByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		secrets, gate := &someSecrets{}, error(nil)
+		_, ws, polls := polling(t, secrets, &gate)
+		seconds := int32(10)
+		if _, err := ws.OpenPoll(leader, polls[0].Id, &seconds); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		if _, err := ws.OpenPoll(leader, polls[0].Id, &seconds); err != nil { // five more
+			t.Fatal(err)
+		}
+		time.Sleep(9 * time.Second)
+		if ws.View().OpenPoll() == nil {
+			t.Error("it closed at the end that it had before")
+		}
+		time.Sleep(2 * time.Second)
+		if ws.View().OpenPoll() != nil {
+			t.Error("it is still open")
+		}
+	})
+}
