@@ -33,7 +33,7 @@ func (o *observer) Recovered(seq uint64, e *pb.Event) {
 	if !o.found {
 		o.found, o.floor = true, seq-1
 	}
-	if item := withdraws(e); item != "" {
+	if item := Withdraws(e); item != "" {
 		o.frames = withdraw(o.frames, item)
 	}
 	if f, ok := o.w.Frames.Encode(seq, e); ok {
@@ -108,7 +108,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 			gone = append(gone, b.PinReset.AttendeeId)
 		}
 		clean = clean || Erases(c.Event)
-		if item := withdraws(c.Event); item != "" {
+		if item := Withdraws(c.Event); item != "" {
 			frames, items = withdraw(frames, item), append(items, item)
 		}
 		if f, ok := o.w.Frames.Encode(c.Seq, c.Event); ok {
@@ -136,9 +136,9 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	o.watchPoll(v)
 }
 
-// withdraws names what attendees see no more of, or less: what they were told of it before
+// Withdraws names what attendees see no more of, or less: what they were told of it before
 // is not told those who come later.
-func withdraws(e *pb.Event) (item string) {
+func Withdraws(e *pb.Event) (item string) {
 	switch b := e.Body.(type) {
 	case *pb.Event_QuestionHidden:
 		return b.QuestionHidden.QuestionId

@@ -45,6 +45,13 @@ func (m *model) checkReference() {
 				return
 			}
 		}
+		if item := codelab.Withdraws(e); item != "" {
+			for _, t := range told {
+				if t.gone == 0 && t.Item == item && t.Audience == room.Attendees {
+					t.gone = seq // who comes later is not told what is hidden by now
+				}
+			}
+		}
 		if f, ok := frames.Encode(seq, e); ok {
 			told = append(told, &tale{Frame: f})
 		}
@@ -62,8 +69,8 @@ func (m *model) checkReference() {
 	}
 }
 
-// tale is the frame of an event, and the position since which it is erased; 0
-// while it is not.
+// tale is the frame of an event, and the position since which it is erased, or withdrawn;
+// 0 while it is not.
 type tale struct {
 	room.Frame
 	gone uint64
