@@ -83,15 +83,15 @@ func setTimer(r *Request) error {
 		ms := at.UnixMilli()
 		b.EndsAt = &ms
 	}
-	var given map[string]any
-	switch _, cleared := given["seconds"]; {
+	switch {
 	case in.Seconds != nil && in.EndsAt != nil:
 		return wire.Invalid("seconds or ends_at, not both")
 	case in.Seconds == nil && in.EndsAt == nil:
+		var given map[string]any
 		if err := wire.Decode(body, &given); err != nil {
 			return err
 		}
-		if _, cleared = given["seconds"]; !cleared {
+		if _, cleared := given["seconds"]; !cleared {
 			return wire.Invalid("seconds is required: a number, or null to take the timer away; or ends_at")
 		}
 	}
