@@ -265,3 +265,57 @@ func TestTheTimerCountsFromTheServersTime(t *testing.T) {
 		t.Error("it runs on when the workshop has ended")
 	}
 }
+
+func TestOnlyOpenQuestionsGetVotes(t *testing.T) {
+	l, people := asking(t, askingOpen, 2)
+	q := l.ask(t, people[0], "a")
+	l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionAnswered.Enum()}) // aloud
+	l.refused(t, people[1], VoteQuestion{QuestionID: q.Id}, durable.Conflict, "not open")
+	l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionHidden.Enum()})
+	l.refused(t, people[1], VoteQuestion{QuestionID: q.Id}, durable.Missing, "not found")
+	l.refused(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: q.Id}, durable.Conflict, "does not see")
+	l.refused(t, admin, VoteQuestion{QuestionID: q.Id}, durable.Forbidden, "attendees")
+	if n := len(l.Capture().QuestionsFor(people[0].ID)); n != 0 {
+		t.Errorf("who asked sees %d hidden questions", n)
+	}
+}
+
+func TestACodelabHasSoManyQuestions(t *testing.T) {
+	l, people := asking(t, askingOpen, 1)
+	for len(l.questions) < maxQuestions {
+		l.questions = append(l.questions, &question{rec: &pb.Question{AuthorId: "somebody"}})
+	}
+	l.refused(t, people[0], AskQuestion{Text: "one more"}, durable.Conflict, "at most 500")
+}
+
+// TestOnlyWhatAttendeesSayToAllBecomesAQuestion, and only who cannot be seen is stopped.
+func TestOnlyWhatAttendeesSayToAllBecomesAQuestion(t *testing.T) {
+	l, people := asking(t, askingOpen, 1)
+	said := l.must(t, admin, PostChat{Message: "to all"}).(*pb.ChatMessage)
+	cast := l.must(t, admin, PostChat{Message: "to all", Broadcast: true}).(*pb.ChatMessage)
+	for _, m := range []*pb.ChatMessage{said, cast} {
+		l.refused(t, admin, TakeQuestion{ChatID: m.Id}, durable.Conflict, "attendees")
+	}
+	l.refused(t, admin, TakeQuestion{ChatID: "nothing"}, durable.Missing, "message")
+	named := l.must(t, people[0], AskQuestion{Text: "a"}).(*pb.Question)
+	l.refused(t, admin, StopAsker{QuestionID: named.Id}, durable.Conflict, "mute")
+	l.ask(t, people[0], "b")
+}
+
+// TestMergedQuestionsInARing: each is gone once it was merged, so no chain ends where it
+// began.
+func TestMergedQuestionsInARing(t *testing.T) {
+	l, people := asking(t, askingOpen, 4)
+	var asked []*pb.Question
+	for _, who := range people {
+		asked = append(asked, l.ask(t, who, "why"))
+	}
+	for i := range 3 {
+		l.must(t, admin, MergeQuestion{QuestionID: asked[i].Id, Into: asked[i+1].Id})
+	}
+	l.refused(t, admin, MergeQuestion{QuestionID: asked[3].Id, Into: asked[0].Id}, durable.Missing, "into")
+	l.refused(t, admin, MergeQuestion{QuestionID: asked[0].Id, Into: asked[3].Id}, durable.Missing, "not found")
+	if q := l.Capture().Questions; len(q) != 1 || q[0].Votes != 3 {
+		t.Errorf("left: %v", q)
+	}
+}
