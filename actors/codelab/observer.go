@@ -33,8 +33,8 @@ func (o *observer) Recovered(seq uint64, e *pb.Event) {
 	if !o.found {
 		o.found, o.floor = true, seq-1
 	}
-	if item := Withdraws(e); item != "" {
-		o.frames = withdraw(o.frames, item)
+	if w := WithdrawnBy(seq, e); w.Item != "" {
+		o.frames = w.from(o.frames)
 	}
 	if f, ok := o.w.Frames.Encode(seq, e); ok {
 		o.frames = append(o.frames, f)
@@ -92,7 +92,7 @@ func (o *observer) ended(attendee string) {
 // Commit publishes.
 func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
 	frames := o.frames[:0]
-	clean, gone, items := false, []string(nil), []string(nil)
+	clean, gone, withdrawals := false, []string(nil), []Withdrawal(nil)
 	for _, c := range events {
 		switch b := c.Event.Body.(type) {
 		case *pb.Event_Created:
@@ -108,8 +108,8 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 			gone = append(gone, b.PinReset.AttendeeId)
 		}
 		clean = clean || Erases(c.Event)
-		if item := Withdraws(c.Event); item != "" {
-			frames, items = withdraw(frames, item), append(items, item)
+		if w := WithdrawnBy(c.Seq, c.Event); w.Item != "" {
+			withdrawals = append(withdrawals, w)
 		}
 		if f, ok := o.w.Frames.Encode(c.Seq, c.Event); ok {
 			if !echoed(c.Event) {
@@ -118,11 +118,11 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 			frames = append(frames, f)
 		}
 	}
-	for _, item := range items {
-		o.room.Withdraw(func(f room.Frame) (room.Frame, bool) { return withdrawn(f, item) })
-	}
 	o.room.Publish(frames...)
 	o.room.Advance(seq)
+	for _, w := range withdrawals {
+		o.room.Withdraw(w.Edit)
+	}
 	clear(frames)
 	o.frames = frames[:0]
 	if clean {
@@ -136,32 +136,43 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	o.watchPoll(v)
 }
 
-// Withdraws names what attendees see no more of, or less: what they were told of it before
-// is not told those who come later.
-func Withdraws(e *pb.Event) (item string) {
+// Withdrawal says that attendees see no more of something, or less: what they were told of
+// it before this position is not told those who come later.
+type Withdrawal struct {
+	Item   string // "" for nothing
+	Before uint64
+}
+
+// WithdrawnBy is what an event withdraws.
+func WithdrawnBy(seq uint64, e *pb.Event) Withdrawal {
 	switch b := e.Body.(type) {
 	case *pb.Event_QuestionHidden:
-		return b.QuestionHidden.QuestionId
+		return Withdrawal{b.QuestionHidden.QuestionId, seq}
 	case *pb.Event_PollShown:
 		if !b.PollShown.Poll.GetShown() {
-			return b.PollShown.PollId
+			return Withdrawal{b.PollShown.PollId, seq}
 		}
 	}
-	return ""
+	return Withdrawal{}
 }
 
-// withdrawn is a frame without attendees, if it tells of this; false for none that is left.
-func withdrawn(f room.Frame, item string) (room.Frame, bool) {
-	if f.Item == item && f.Audience == room.Everyone {
+// Edit is a frame without attendees, if the withdrawal is about it; false when it is for
+// nobody then.
+func (w Withdrawal) Edit(f room.Frame) (room.Frame, bool) {
+	switch {
+	case f.Item != w.Item || f.Seq >= w.Before:
+	case f.Audience == room.Everyone:
 		f.Audience = room.Facilitators
+	case f.Audience == room.Attendees:
+		return f, false
 	}
-	return f, f.Item != item || f.Audience != room.Attendees
+	return f, true
 }
 
-func withdraw(frames []room.Frame, item string) []room.Frame {
+func (w Withdrawal) from(frames []room.Frame) []room.Frame {
 	kept := frames[:0]
 	for _, f := range frames {
-		if f, ok := withdrawn(f, item); ok {
+		if f, ok := w.Edit(f); ok {
 			kept = append(kept, f)
 		}
 	}

@@ -350,6 +350,9 @@ func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 			t.Errorf("still in the log: %v", e)
 		}
 	}
+	if n := len(l.cleaned()); !slices.ContainsFunc(l.cleaned()[n-2:], func(e *pb.Event) bool { return e.GetPollChanged().GetPoll().GetVotes() == 5 }) {
+		t.Error("an erasure takes along what clients are told of a poll that is there")
+	}
 	l.must(t, admin, ResetPoll{PollID: p.Id})
 	if n := len(l.Capture().Polls[0].Texts); n != 0 {
 		t.Errorf("after the reset the poll has %d texts", n)

@@ -255,6 +255,13 @@ func TestTheTimerCountsFromTheServersTime(t *testing.T) {
 	if timer := l.Capture().Timer; timer.EndsAt != later || timer.TotalSeconds != 120 {
 		t.Errorf("one minute more: %v", timer)
 	}
+	// The same once that is over is a new one.
+	l.now = time.UnixMilli(later).Add(time.Second)
+	next := l.now.Add(time.Minute).UnixMilli()
+	l.must(t, admin, SetTimer{EndsAt: &next, Label: "Try it", Break: true})
+	if timer := l.Capture().Timer; timer.TotalSeconds != 60 {
+		t.Errorf("a new one: %v", timer)
+	}
 	l.must(t, admin, SetTimer{})
 	if l.Capture().Timer != nil {
 		t.Error("it is not cleared")

@@ -2,6 +2,7 @@ package shares
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,5 +137,88 @@ func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
 	fail = os.ErrDeadlineExceeded
 	if _, err := b.Make(aCodelab); err == nil || len(inUse(b)) != 1 {
 		t.Errorf("a secret that others lack is used (%v)", err)
+	}
+}
+
+// stubborn is a folder that cannot do some things.
+type stubborn struct {
+	folder
+	remove, sync error
+}
+
+func (d *stubborn) Remove(name string) error {
+	if d.remove != nil {
+		return d.remove
+	}
+	return d.folder.Remove(name)
+}
+
+func (d *stubborn) Sync() error {
+	if d.sync != nil {
+		return d.sync
+	}
+	return d.folder.Sync()
+}
+
+// TestWhatCannotBeDestroyedIsTriedAgain: a secret is forgotten only once its file is gone
+// for good, and is no key meanwhile.
+func TestWhatCannotBeDestroyedIsTriedAgain(t *testing.T) {
+	broken := errors.New("the disk is broken")
+	for name, d := range map[string]*stubborn{"remove": {remove: broken}, "sync": {sync: broken}} {
+		d.folder = folder(t.TempDir())
+		remove, sync := d.remove, d.sync
+		d.remove, d.sync = nil, nil
+		b := openBallots(t, BallotOptions{Dir: string(d.folder), disk: d})
+		id, err := b.Make(aCodelab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.remove, d.sync = remove, sync
+		b.Destroy(id)
+		b.background.Wait()
+		if !b.doomed[id] || b.Key(id) != nil || len(inUse(b)) != 0 {
+			t.Errorf("%s: doomed %v, the key is %x", name, b.doomed, b.Key(id))
+		}
+		d.remove, d.sync = nil, nil
+		b.Old()
+		if left, _ := d.List(); len(b.doomed) != 0 || len(left) != 0 {
+			t.Errorf("%s: left %v, doomed %v", name, left, b.doomed)
+		}
+		b.Close()
+	}
+}
+
+// TestADamagedSecretIsNoKey: one that others may read is not used at all, one that is too
+// short or empty is destroyed, and nothing else in the folder is touched.
+func TestADamagedSecretIsNoKey(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, size int, mode os.FileMode) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte{7}, size), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(ballotPrefix+aCodelab+".0000000000000001", 0, 0o600)
+	write(ballotPrefix+aCodelab+".0000000000000002", 31, 0o600)
+	write(ballotPrefix+aCodelab+".0000000000000003", 4096, 0o600)
+	write(ballotPrefix+"notes", 5, 0o600)
+	write("pin.key", 5, 0o600)
+	if err := os.Mkdir(filepath.Join(dir, ballotPrefix+aCodelab+".0000000000000004"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b := openBallots(t, BallotOptions{Dir: dir})
+	if got := b.Key(aCodelab + ".0000000000000003"); len(got) != 32 {
+		t.Errorf("of a file that is too long the key is %d bytes", len(got))
+	}
+	if all := inUse(b); len(all) != 1 {
+		t.Errorf("in use are %v", all)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 4 {
+		t.Errorf("left: %v", left)
+	}
+	b.Close()
+	write(ballotPrefix+aCodelab+".0000000000000005", 32, 0o644)
+	if _, err := OpenBallots(BallotOptions{Dir: dir}); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("one that others may read: %v", err)
 	}
 }

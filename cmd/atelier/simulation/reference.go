@@ -55,6 +55,13 @@ func (m *model) checkReference() {
 		if f, ok := frames.Encode(seq, e); ok {
 			told = append(told, &tale{Frame: f})
 		}
+		if w := codelab.WithdrawnBy(seq, e); w.Item != "" {
+			for _, t := range told {
+				if _, left := w.Edit(t.Frame); !left && t.gone == 0 {
+					t.gone = seq
+				}
+			}
+		}
 		if codelab.Erases(e) {
 			present := v.Present()
 			for _, t := range told {
@@ -69,7 +76,7 @@ func (m *model) checkReference() {
 	}
 }
 
-// tale is the frame of an event, and the position since which it is erased, or withdrawn;
+// tale is the frame of an event, and the position since which it is erased or withdrawn;
 // 0 while it is not.
 type tale struct {
 	room.Frame

@@ -1,0 +1,137 @@
+package messages
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/room"
+)
+
+// TestWhoIsToldOfPollsAndQuestions: what facilitators see of a poll, drafts among it, goes
+// to no attendee, and a question that waits or is hidden to nobody else.
+func TestWhoIsToldOfPollsAndQuestions(t *testing.T) {
+	asked := func(state pb.QuestionState) *pb.Event {
+		return &pb.Event{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: &pb.Question{
+			Id: "q", AuthorId: "who-asked", AuthorName: "Who Asked", Anonymous: true, State: state,
+		}}}}
+	}
+	poll := &pb.Poll{Id: "p", Kind: pb.PollKind_POLL_KIND_CHOICE, Secret: "sealed-under", Texts: []string{"a-text"}}
+	for name, c := range map[string]struct {
+		event *pb.Event
+		to    room.Audience
+	}{
+		"a poll":              {&pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: poll}}}, room.Facilitators},
+		"a poll as it is":     {&pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: "p", Poll: poll}}}, room.Attendees},
+		"a poll that is gone": {&pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: "p"}}}, room.Attendees},
+		"waiting":             {asked(pb.QuestionState_QUESTION_STATE_WAITING), room.FacilitatorsAndPeople},
+		"open":                {asked(pb.QuestionState_QUESTION_STATE_OPEN), room.Everyone},
+		"answered":            {asked(pb.QuestionState_QUESTION_STATE_ANSWERED), room.Everyone},
+		"hidden":              {asked(pb.QuestionState_QUESTION_STATE_HIDDEN), room.Facilitators},
+		"not any more":        {&pb.Event{Body: &pb.Event_QuestionHidden{QuestionHidden: &pb.QuestionHidden{QuestionId: "q"}}}, room.Attendees},
+	} {
+		f, ok := Frames{}.Encode(7, c.event)
+		if !ok || f.Audience != c.to {
+			t.Errorf("%s goes to %v", name, f.Audience)
+		}
+		for _, secret := range []string{"who-asked", "Who Asked", "sealed-under", "a-text"} {
+			if strings.Contains(string(f.Payload), secret) {
+				t.Errorf("%s says %s", name, f.Payload)
+			}
+		}
+	}
+}
+
+// TestCountsGoToWhomTheyAreShown, once each.
+func TestCountsGoToWhomTheyAreShown(t *testing.T) {
+	lab := newSchool(t).lab
+	p := &codelab.PollView{Poll: &pb.Poll{Id: "p", State: pb.PollState_POLL_STATE_OPEN, Counts: []int32{1}}}
+	v := &codelab.View{Polls: []*codelab.PollView{p}, Questions: []codelab.QuestionView{
+		{Question: &pb.Question{Id: "seen", State: pb.QuestionState_QUESTION_STATE_OPEN}},
+		{Question: &pb.Question{Id: "waits"}},
+		{Question: &pb.Question{Id: "hidden", State: pb.QuestionState_QUESTION_STATE_HIDDEN}},
+	}}
+	var last counted
+	look := func(what string, attendees bool, want ...room.Audience) (payloads string) {
+		t.Helper()
+		var got []room.Audience
+		for _, f := range last.tell(lab, v, attendees) {
+			got, payloads = append(got, f.Audience), payloads+string(f.Payload)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: told are %v, want %v", what, got, want)
+		}
+		return payloads
+	}
+	look("not shown", true, room.Facilitators)
+	look("the same", true)
+	p.Votes++
+	look("not their turn", false, room.Facilitators)
+	p.Shown = true
+	look("shown", true, room.Attendees)
+	look("the same", true)
+	for i := range v.Questions {
+		v.Questions[i].Votes = 3
+	}
+	v.Changed.Questions++
+	look("not their turn", false)
+	if said := look("votes", true, room.Everyone); !strings.Contains(said, `"votes":{"seen":3}`) {
+		t.Errorf("said %s", said)
+	}
+	v.Changed.Questions++
+	look("the same votes", true)
+	v.Polls = nil
+	look("closed", true)
+	v.Polls = []*codelab.PollView{p}
+	look("open again", true, room.Facilitators, room.Attendees)
+}
+
+// TestCountsComeAtTheirRate: four times a second to facilitators and once to attendees,
+// however often something changes.
+func TestCountsComeAtTheirRate(t *testing.T) {
+	lab := newSchool(t).lab
+	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}
+	ask := func(body codelab.Body) any {
+		t.Helper()
+		v, _, err := lab.Ask(codelab.Command{Caller: admin, Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	p := ask(codelab.CreatePoll{Poll: &pb.Poll{Kind: codelab.PollKind("words"), Question: "One word?"}}).(*pb.Poll)
+	ask(codelab.OpenPoll{PollID: p.Id})
+	ask(codelab.ShowPoll{PollID: p.Id, Shown: true})
+	if err := lab.Await(lab.View().Changed.Polls); err != nil {
+		t.Fatal(err)
+	}
+	lab.Room.Join("facilitator")
+	synctest.Test(t, func(t *testing.T) {
+		var facilitators, attendees int
+		from := lab.Room.TransientHead()
+		looks := 0
+		g := NewGateway(Config{Workshops: func() []codelab.Workshop {
+			looks++
+			lab.Room.Join(fmt.Sprint(looks)) // so the poll has another number of people
+			return []codelab.Workshop{lab}
+		}})
+		time.Sleep(12*time.Second + summaryEvery/2)
+		g.Close()
+		frames, _, missed := lab.Room.TransientsAfter(from, nil, 1<<20)
+		for _, f := range frames {
+			switch counts := strings.Contains(string(f.Payload), `"poll_counts"`); {
+			case counts && f.Audience == room.Facilitators:
+				facilitators++
+			case counts && f.Audience == room.Attendees:
+				attendees++
+			}
+		}
+		if looks != 12*4 || missed != 0 || facilitators != 12*4 || attendees != 12 {
+			t.Errorf("in 12 s it was looked %d times; facilitators were told %d times, attendees %d (missed %d)", looks, facilitators, attendees, missed)
+		}
+	})
+}
