@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,30 +19,67 @@ import (
 
 // someSecrets notes what is made and destroyed.
 type someSecrets struct {
-	made, destroyed, old []string
+	mu                       sync.Mutex
+	created, destroyed, aged []string
 }
 
 func (s *someSecrets) Make(lab string) (string, error) {
-	id := fmt.Sprintf("%s.%016d", lab, len(s.made))
-	s.made = append(s.made, id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := fmt.Sprintf("%s.%016d", lab, len(s.created))
+	s.created = append(s.created, id)
 	return id, nil
 }
-func (s *someSecrets) Destroy(id string) { s.destroyed = append(s.destroyed, id) }
-func (s *someSecrets) Old() []string     { return s.old }
+
+func (s *someSecrets) Destroy(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.destroyed = append(s.destroyed, id)
+}
+
+func (s *someSecrets) Old() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aged
+}
+
+func (s *someSecrets) age(ids ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.aged = ids
+}
+
+func (s *someSecrets) made() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.created)
+}
+
+func (s *someSecrets) gone() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.destroyed)
+}
+
 func (s *someSecrets) key(id string) []byte {
-	if slices.Contains(s.made, id) && !slices.Contains(s.destroyed, id) {
+	if slices.Contains(s.made(), id) && !slices.Contains(s.gone(), id) {
 		return make([]byte, 32)
 	}
 	return nil
 }
 
 // polling starts a node with a codelab that has two anonymous drafts.
-func polling(t *testing.T, secrets *someSecrets, gate *error) (labs *codelab.Workshops, ws codelab.Workshop, polls []*codelab.PollView) {
+func polling(t *testing.T, secrets *someSecrets, gate *atomic.Bool) (labs *codelab.Workshops, ws codelab.Workshop, polls []*codelab.PollView) {
 	t.Helper()
 	store := memory.New()
 	labs = oneNode(t, store, func(cfg *codelab.Config) {
 		cfg.Ballots, cfg.Rules.BallotKey = secrets, secrets.key
-		cfg.Durable.Gate = func() error { return *gate }
+		cfg.Durable.Gate = func() error {
+			if gate.Load() {
+				return durable.ErrUnavailable
+			}
+			return nil
+		}
 	})
 	t.Cleanup(func() {
 		_ = labs.Close(context.Background())
@@ -64,8 +103,8 @@ func polling(t *testing.T, secrets *someSecrets, gate *error) (labs *codelab.Wor
 // and when the poll was not opened with it; not when nobody knows whether it was.
 func TestASecretGoesWithItsPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		secrets, gate := &someSecrets{}, error(nil)
-		labs, ws, polls := polling(t, secrets, &gate)
+		secrets, gate := &someSecrets{}, new(atomic.Bool)
+		labs, ws, polls := polling(t, secrets, gate)
 		ask := func(body codelab.Body) {
 			t.Helper()
 			if _, _, err := ws.Ask(codelab.Command{Caller: leader, Body: body}); err != nil {
@@ -75,8 +114,8 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 		}
 		destroyed := func(when string, n int) {
 			t.Helper()
-			if !slices.Equal(secrets.destroyed, secrets.made[:n]) {
-				t.Errorf("%s: made %v, destroyed %v", when, secrets.made, secrets.destroyed)
+			if made, gone := secrets.made(), secrets.gone(); !slices.Equal(gone, made[:n]) {
+				t.Errorf("%s: made %v, destroyed %v", when, made, gone)
 			}
 		}
 		one := int32(1)
@@ -95,7 +134,7 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 		open(0)
 		destroyed("open", 1)
 		open(0) // again, to set its end
-		if len(secrets.made) != 2 {
+		if len(secrets.made()) != 2 {
 			t.Error("an open poll gets another secret")
 		}
 		open(1)
@@ -110,18 +149,18 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 		ask(codelab.DeletePoll{PollID: polls[0].Id})
 		destroyed("deleted", 5)
 		ask(codelab.ResetPoll{PollID: polls[1].Id})
-		gate = durable.ErrUnavailable
+		gate.Store(true)
 		if _, err := ws.OpenPoll(leader, polls[1].Id, nil); err == nil {
 			t.Fatal("opened on a node that takes no writes")
 		}
 		destroyed("nobody knows", 5)
-		gate = nil
+		gate.Store(false)
 		open(1)
 		if err := labs.Delete(leader, ws.ID()); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if last := secrets.made[len(secrets.made)-1]; !slices.Contains(secrets.destroyed, last) {
+		if made := secrets.made(); !slices.Contains(secrets.gone(), made[len(made)-1]) {
 			t.Error("the secret outlives its codelab")
 		}
 	})
@@ -130,24 +169,24 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 // TestASweepDestroysOnlyWhatNoOpenPollUses.
 func TestASweepDestroysOnlyWhatNoOpenPollUses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		secrets, gate := &someSecrets{}, error(nil)
-		labs, ws, polls := polling(t, secrets, &gate)
+		secrets, gate := &someSecrets{}, new(atomic.Bool)
+		labs, ws, polls := polling(t, secrets, gate)
 		if _, err := ws.OpenPoll(leader, polls[0].Id, nil); err != nil {
 			t.Fatal(err)
 		}
-		used := secrets.made[0]
+		used := secrets.made()[0]
 		unused := []string{ws.ID() + ".00000000000000ff", "0190a000-0000-7000-8000-000000000000.0000000000000001", "nothing"}
-		secrets.old = append([]string{used}, unused...)
+		secrets.age(append([]string{used}, unused...)...)
 		ctx, stop := context.WithCancel(t.Context())
 		go labs.SweepBallots(ctx, time.Minute)
 		synctest.Wait()
-		if !slices.Equal(secrets.destroyed, unused) {
-			t.Errorf("destroyed %v", secrets.destroyed)
+		if gone := secrets.gone(); !slices.Equal(gone, unused) {
+			t.Errorf("destroyed %v", gone)
 		}
-		secrets.old = []string{ws.ID() + ".00000000000000ee"}
+		secrets.age(ws.ID() + ".00000000000000ee")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := len(secrets.destroyed); n != 4 {
+		if n := len(secrets.gone()); n != 4 {
 			t.Errorf("a minute later %d are destroyed", n)
 		}
 		stop()
@@ -157,8 +196,8 @@ func TestASweepDestroysOnlyWhatNoOpenPollUses(t *testing.T) {
 // TestAPollClosesAtItsEndByItself: nobody has to read it.
 func TestAPollClosesAtItsEndByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		secrets, gate := &someSecrets{}, error(nil)
-		_, ws, polls := polling(t, secrets, &gate)
+		secrets, gate := &someSecrets{}, new(atomic.Bool)
+		_, ws, polls := polling(t, secrets, gate)
 		seconds := int32(10)
 		if _, err := ws.OpenPoll(leader, polls[0].Id, &seconds); err != nil {
 			t.Fatal(err)

@@ -907,3 +907,43 @@ func TestAResetTellsNothingOfTheRoundBefore(t *testing.T) {
 		t.Error("who voted before has voted in the new round")
 	}
 }
+
+// TestTheCommonestSpellingShows: whatever is said and taken back, also of a word with more
+// spellings than a look through all could take.
+func TestTheCommonestSpellingShows(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var tally tally
+		votes := map[string]int{}
+		kinds := rapid.SampledFrom([]int{3, 2 * manySpellings}).Draw(t, "spellings")
+		for range rapid.IntRange(1, 300).Draw(t, "votes") {
+			word, n := []byte("spelling"), rapid.IntRange(0, kinds-1).Draw(t, "word")
+			for i := range word {
+				if n>>i&1 == 1 {
+					word[i] -= 'a' - 'A'
+				}
+			}
+			by := 1
+			if votes[string(word)] > 0 && rapid.Bool().Draw(t, "back") {
+				by = -1
+			}
+			tally.add(string(word), by)
+			votes[string(word)] += by
+			want, all := "", 0
+			for text, n := range votes {
+				all += n
+				if n > votes[want] || n > 0 && n == votes[want] && text < want {
+					want = text
+				}
+			}
+			if rapid.IntRange(0, 3).Draw(t, "look") > 0 {
+				continue
+			}
+			got := tally.best()
+			switch {
+			case all == 0 && len(got) == 0:
+			case len(got) != 1 || got[0].Word != want || int(got[0].Votes) != all:
+				t.Fatalf("%v, want %s of %v", got, want, votes)
+			}
+		}
+	})
+}

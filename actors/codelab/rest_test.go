@@ -2,6 +2,7 @@ package codelab_test
 
 import (
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,21 +51,21 @@ func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
-		var full, away bool
+		var full, away atomic.Bool
 		labs := oneNode(t, store, func(cfg *codelab.Config) {
 			cfg.Durable.Gate = func() error {
-				if full {
+				if full.Load() {
 					return durable.ErrReadOnly
 				}
 				return nil
 			}
 			cfg.Rules.BallotKey = func(string) []byte {
-				if away {
+				if away.Load() {
 					return nil
 				}
 				return make([]byte, 32)
 			}
-			cfg.Rules.BallotsComplete = func() bool { return !away }
+			cfg.Rules.BallotsComplete = func() bool { return !away.Load() }
 			cfg.Ballots = noSecrets{}
 		})
 		defer func() { _ = labs.Close(t.Context()) }()
@@ -83,12 +84,13 @@ func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
 		if _, err := ws.OpenPoll(leader, ws.View().Polls[0].Id, &seconds); err != nil {
 			t.Fatal(err)
 		}
-		away = true
+		away.Store(true)
 		time.Sleep(6 * time.Second)
 		if ws, err = labs.Get(m.Id); err != nil || ws.View().OpenPoll() == nil {
 			t.Fatalf("while the secret is on its way: %v", err)
 		}
-		full, away = true, false
+		full.Store(true)
+		away.Store(false)
 		if ws, err = labs.Get(m.Id); err != nil || ws.View().OpenPoll() != nil {
 			t.Errorf("on a full disk: %v", err)
 		}

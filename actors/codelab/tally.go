@@ -23,9 +23,17 @@ type tally struct {
 type tallied struct {
 	key   string
 	votes int32
-	// spellings, of which the first is the commonest.
+	// spellings are in any order; at is where each is, once they are many: a long word has
+	// more of them than people are in a room.
 	spellings []spelling
+	at        map[string]int
+	// best is the commonest of them; valid unless stale.
+	best  spelling
+	stale bool
 }
+
+// manySpellings are looked for in a map.
+const manySpellings = 16
 
 type spelling struct {
 	text  string
@@ -70,24 +78,73 @@ func (t *tally) add(word string, by int) {
 	}
 }
 
-// spell counts a spelling, and keeps them in their order.
+// spell counts a spelling, or takes it off.
 func (w *tallied) spell(word string, by int) {
-	i := slices.IndexFunc(w.spellings, func(s spelling) bool { return s.text == word })
+	i := w.find(word)
 	if i < 0 {
-		w.spellings, i = append(w.spellings, spelling{text: word}), len(w.spellings)
+		i = len(w.spellings)
+		w.spellings = append(w.spellings, spelling{text: word})
+		w.place(i)
 	}
 	w.spellings[i].votes += int32(by)
-	if w.spellings[i].votes <= 0 {
-		w.spellings = slices.Delete(w.spellings, i, i+1)
-		return
+	s := w.spellings[i]
+	switch {
+	case by < 0:
+		w.stale = w.stale || s.text == w.best.text
+	case !w.stale && (s.text == w.best.text || s.commoner(w.best)):
+		w.best = s
 	}
-	commoner := func(a, b spelling) bool { return a.votes > b.votes || a.votes == b.votes && a.text < b.text }
-	for ; i > 0 && commoner(w.spellings[i], w.spellings[i-1]); i-- {
-		w.spellings[i], w.spellings[i-1] = w.spellings[i-1], w.spellings[i]
+	if s.votes <= 0 {
+		last := len(w.spellings) - 1
+		w.spellings[i] = w.spellings[last]
+		w.spellings = w.spellings[:last]
+		delete(w.at, s.text)
+		if i < last {
+			w.place(i)
+		}
 	}
-	for ; i+1 < len(w.spellings) && commoner(w.spellings[i+1], w.spellings[i]); i++ {
-		w.spellings[i], w.spellings[i+1] = w.spellings[i+1], w.spellings[i]
+}
+
+func (w *tallied) find(word string) int {
+	if w.at == nil {
+		return slices.IndexFunc(w.spellings, func(s spelling) bool { return s.text == word })
 	}
+	if i, there := w.at[word]; there {
+		return i
+	}
+	return -1
+}
+
+// place notes where a spelling is.
+func (w *tallied) place(i int) {
+	switch {
+	case w.at != nil:
+		w.at[w.spellings[i].text] = i
+	case len(w.spellings) > manySpellings:
+		w.at = make(map[string]int, 2*manySpellings)
+		for i, s := range w.spellings {
+			w.at[s.text] = i
+		}
+	}
+}
+
+// commoner says that a spelling shows and not the other one: that with more votes, then the
+// smaller one, so that it is the same on every node.
+func (s spelling) commoner(o spelling) bool {
+	return s.votes > o.votes || s.votes == o.votes && s.text < o.text
+}
+
+// commonest is the spelling that shows.
+func (w *tallied) commonest() string {
+	if w.stale {
+		w.best, w.stale = spelling{}, false
+		for _, s := range w.spellings {
+			if s.commoner(w.best) {
+				w.best = s
+			}
+		}
+	}
+	return w.best.text
 }
 
 // better orders words: by votes, then by their keys, so that it is the same on every
@@ -126,10 +183,11 @@ func (t *tally) best() (out []*pb.PollWord) {
 	}
 	bytes := 0
 	for _, w := range t.top {
-		if bytes += len(w.spellings[0].text); bytes > shownPollWordsB {
+		word := w.commonest()
+		if bytes += len(word); bytes > shownPollWordsB {
 			break
 		}
-		out = append(out, &pb.PollWord{Word: w.spellings[0].text, Votes: w.votes})
+		out = append(out, &pb.PollWord{Word: word, Votes: w.votes})
 	}
 	return out
 }

@@ -411,13 +411,13 @@ func (r *Request) answerVote(err error) error {
 	return r.JSON(&pollRecord{PollRecord: rec, Mine: toVote(p.Poll, marks, said)})
 }
 
-// unseen is a closed poll without its result; nil for a draft.
+// unseen is a closed poll that is not shown, without its result; nil for a draft.
 func unseen(p *pb.Poll) *PollRecord {
 	if p.State == pb.PollState_POLL_STATE_DRAFT {
 		return nil
 	}
 	p = p.Clone()
-	p.State, p.Shown = pb.PollState_POLL_STATE_OPEN, false
+	p.State = pb.PollState_POLL_STATE_OPEN
 	out := ToPoll(p, false)
 	out.State = codelab.PollStates[pb.PollState_POLL_STATE_CLOSED]
 	return out
