@@ -45,13 +45,6 @@ func (m *model) checkReference() {
 				return
 			}
 		}
-		if item := codelab.Withdraws(e); item != "" {
-			for _, t := range told {
-				if t.gone == 0 && t.Item == item && t.Audience == room.Attendees {
-					t.gone = seq // who comes later is not told what is hidden by now
-				}
-			}
-		}
 		if f, ok := frames.Encode(seq, e); ok {
 			told = append(told, &tale{Frame: f})
 		}
