@@ -239,11 +239,15 @@ func (s *Service) openGateway() error {
 	s.hub.Start(s.core.node.SessionNumbers())
 	s.gateway = messages.NewGateway(messages.Config{
 		Hub: s.hub, Grants: s.grants, Workshops: s.core.workshops.Active, Origins: s.origins(),
-		SocketsPerPerson: s.cfg.Limits.SocketsPerPerson, SocketsPerAddress: server.Descriptors() / 2,
+		SocketsPerPerson: s.cfg.Limits.SocketsPerPerson, SocketsPerAddress: ofOneAddress(server.Descriptors()),
 		Logger: s.log, Now: time.Now, Acked: s.metrics.Acked,
 	})
 	return nil
 }
+
+// ofOneAddress is how many sockets an address may have: a hall of ten thousand behind one
+// router, of the 20,000 descriptors that are usual, and still a quarter for everybody else.
+func ofOneAddress(descriptors int) int { return descriptors / 4 * 3 }
 
 // closeGateway ends the connections too, before the actors behind them go.
 func (s *Service) closeGateway(context.Context) error {
