@@ -14,7 +14,7 @@ var Bounds = struct {
 	// person, and pulses that end with their steps.
 	Gone, PulsesTold int
 	// Of polls and questions: how many, and how many questions of one person are open.
-	Polls, PollOptions, Questions, OpenAsked int
+	Polls, PollOptions, PollBoxes, Questions, OpenAsked int
 	// Of seconds of a poll or a timer, and of the words of a vote.
 	LeastSeconds, MostSeconds, VoteWords int
 	// Of recipients of one message to an audience.
@@ -31,7 +31,7 @@ var Bounds = struct {
 	PersonConversations: maxPersonConversations, Conversations: maxConversations,
 	Gone: maxGone, PulsesTold: maxPulsesTold, Directs: maxDirects, Answered: maxAnswered,
 	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Place: maxPlace,
-	Polls: maxPolls, PollOptions: maxPollOptions, Questions: maxQuestions, OpenAsked: maxOpenAsked,
+	Polls: maxPolls, PollOptions: maxPollOptions, PollBoxes: maxPollBoxes, Questions: maxQuestions, OpenAsked: maxOpenAsked,
 	LeastSeconds: minPollSeconds, MostSeconds: maxPollSeconds, VoteWords: maxVoteWords,
 	PollQuestion: maxPollQuestion, PollOption: maxPollOption, VoteWord: maxVoteWord, VoteText: maxVoteText,
 	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel,

@@ -20,6 +20,7 @@ const (
 	maxPollQuestion = 500
 	maxPollOptions  = 10
 	maxPollOption   = 200
+	maxPollBoxes    = 4
 	maxPollLines    = 32 << 10 // bytes: more than all of these take
 	minPollSeconds  = 5
 	maxPollSeconds  = 14_400
@@ -139,9 +140,13 @@ func checkPoll(p *pb.Poll) (err error) {
 		if len(p.Options) != 2 {
 			return durable.Reject(durable.Invalid, "options: a scale has two labels, of its lowest and its highest value")
 		}
-	case pollWords, pollText:
+	case pollWords:
 		if len(p.Options) > 0 {
-			return durable.Reject(durable.Invalid, "options: words and texts have none")
+			return durable.Reject(durable.Invalid, "options: words have none")
+		}
+	case pollText:
+		if n := len(p.Options); n == 1 || n > maxPollBoxes {
+			return durable.Reject(durable.Invalid, "options: a text has none, or the labels of 2 to %d boxes", maxPollBoxes)
 		}
 	default:
 		return durable.Reject(durable.Invalid, "kind must be choice, several, scale, words or text")

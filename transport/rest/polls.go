@@ -19,7 +19,7 @@ type PollRecord struct {
 	ID        string   `json:"id" is:"Id"`
 	Kind      string   `json:"kind" is:"kind of a poll"`
 	Question  string   `json:"question"`
-	Options   []string `json:"options" doc:"Of a scale what its lowest and its highest value mean."`
+	Options   []string `json:"options" doc:"Of a scale what its lowest and its highest value mean; of a text the labels of its boxes, or none."`
 	Anonymous bool     `json:"anonymous"`
 	StepID    *string  `json:"step_id"`
 	// Right is told to attendees once the poll is closed and shown.

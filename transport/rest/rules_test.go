@@ -79,7 +79,7 @@ func limitsTable() string {
 		{"steps of a codelab", c.Steps}, {"questions of its quiz", c.Quizzes}, {"its materials", c.Materials}, {"its attendees", c.Attendees},
 		{"threads of comments", c.Threads}, {"comments in one", c.ThreadMessages}, {"messages of its chat", c.Chat},
 		{"things that one person hands in", c.Submissions},
-		{"polls", c.Polls}, {"options of one", c.PollOptions}, {"an option", c.PollOption}, {"the question of a poll", c.PollQuestion},
+		{"polls", c.Polls}, {"options of one", c.PollOptions}, {"boxes of one that asks for a text", c.PollBoxes}, {"an option", c.PollOption}, {"the question of a poll", c.PollQuestion},
 		{"words of a vote", c.VoteWords}, {"one of them", c.VoteWord}, {"the text of a vote", c.VoteText},
 		{"seconds of a poll, of the timer", c.MostSeconds}, {"the label of the timer", c.TimerLabel},
 		{"questions to all", c.Questions}, {"one of them, in characters", c.QuestionText}, {"of one person that are not answered", c.OpenAsked},

@@ -222,7 +222,7 @@ var Words = map[string]Word{
 	"CreatePoll": func(s *Source, v *codelab.View) codelab.Command {
 		kind := pb.PollKind(1 + s.Rand.IntN(5))
 		p := &pb.Poll{Kind: kind, Question: s.Mark("poll"), Anonymous: s.coin()}
-		if kind <= pb.PollKind_POLL_KIND_SCALE {
+		if kind <= pb.PollKind_POLL_KIND_SCALE || kind == pb.PollKind_POLL_KIND_TEXT && s.coin() {
 			p.Options = []string{"a", "b"}
 		}
 		return Lead(codelab.CreatePoll{Poll: p})

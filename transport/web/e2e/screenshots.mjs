@@ -36,8 +36,10 @@ try {
     'reader-poll-result': [people[3], `/codelabs/${lab.id}`, () => showPoll(lead, lab, people)],
     'reader-scale': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 2)],
     'reader-words': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 1)],
+    'reader-minute-card': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 3)],
     'reader-questions': [people[4], `/codelabs/${lab.id}`, undefined, (page, size) => panel(page, size, 'Questions')],
     'live-polls': [lead, `/admin/${lab.id}`, () => showPoll(lead, lab, people), (page, size) => side(page, size, 'Polls')],
+    'live-minute-card': [lead, `/admin/${lab.id}`, () => answerCard(lead, lab, people), (page, size) => side(page, size, 'Polls')],
     'live-poll-new': [lead, `/admin/${lab.id}`, undefined, (page, size) => writing(page, size)],
     'live-questions': [lead, `/admin/${lab.id}`, undefined, (page, size) => side(page, size, /^Questions/)],
     'live-timer': [lead, `/admin/${lab.id}`, undefined, (page, size) => side(page, size, 'Timer')],
@@ -88,6 +90,15 @@ async function showPoll(lead, lab, people, kind = null) {
     await one.put(`/codelabs/${lab.id}/polls/${id}/vote`, { round, choice: [[1, 1, 0, 1, 2, 1, 3, 0, 1, 2][i]] })
   await lead.post(`/codelabs/${lab.id}/polls/${id}/show`, { shown: true })
   if (kind) await lead.put(`/codelabs/${lab.id}/spotlight`, { kind, id })
+}
+
+/** The minute card, answered and closed. */
+async function answerCard(lead, lab, people) {
+  const { id, round, options } = await openPoll(lead, lab, 3)
+  const learned = ['channels block', 'what a goroutine costs', 'select', 'to close on the sending side', 'go vet', 'contexts']
+  for (const [i, one] of people.slice(0, 6).entries())
+    await one.put(`/codelabs/${lab.id}/polls/${id}/vote`, { round, text: `${options[0]}: ${learned[i]}\n${options[1]}: ${learned[5 - i]}` })
+  await lead.post(`/codelabs/${lab.id}/polls/${id}/close`)
 }
 
 async function spotQuestion(lead, lab) {
@@ -160,6 +171,7 @@ async function workshop() {
     { kind: 'choice', question: 'Which editor do you use?', options: ['Vim', 'VS Code', 'GoLand', 'another one'] },
     { kind: 'words', question: 'What comes to mind when you hear Go?', options: [] },
     { kind: 'scale', question: 'How sure do you feel about channels?', options: ['not at all', 'completely'], anonymous: true },
+    { kind: 'text', question: 'Minute card', options: ['One thing I learned', 'One thing still unclear'], anonymous: true },
   ]) {
     polls.push(await lead.post(`/codelabs/${id}/polls`, poll))
   }

@@ -28,6 +28,10 @@ test('what is written gives the same when it is read', () => {
 test.each([
   ['', 'text', 'question'],
   ['Q'.repeat(501), 'text', 'question_long'],
+  ['Card\n- learned\n- unclear', 'text', null],
+  ['Card\n- learned', 'text', 'boxes'],
+  ['Card\n- 1\n- 2\n- 3\n- 4\n- 5', 'text', 'boxes'],
+  ['Card\n- same\n- same', 'text', 'options_same'],
   ['😀'.repeat(500), 'text', null],
   ['Q', 'words', null],
   ['Q\n- a', 'choice', 'options_few'],

@@ -33,9 +33,9 @@ export function writeLines(question: string, options: readonly string[], right: 
   return [question, ...options.map((o, i) => `- ${right?.includes(i) ? '[x] ' : ''}${o}`)].join('\n')
 }
 
-export const limits = { question: 500, options: 10, option: 200 }
+export const limits = { question: 500, options: 10, option: 200, boxes: 4 }
 
-export type Fault = 'question' | 'question_long' | 'options_few' | 'options_many' | 'option_long' | 'options_same' | 'right_one'
+export type Fault = 'question' | 'question_long' | 'options_few' | 'options_many' | 'boxes' | 'option_long' | 'options_same' | 'right_one'
 
 const length = (text: string) => [...text].length
 
@@ -43,7 +43,11 @@ const length = (text: string) => [...text].length
 export function faultOf(poll: WrittenPoll, kind: string): Fault | null {
   if (poll.question === '') return 'question'
   if (length(poll.question) > limits.question) return 'question_long'
-  if (kind !== 'choice' && kind !== 'several') return null
+  if (kind === 'text') {
+    // Lines are the labels of its boxes.
+    if (poll.options.length === 0) return null
+    if (poll.options.length === 1 || poll.options.length > limits.boxes) return 'boxes'
+  } else if (kind !== 'choice' && kind !== 'several') return null
   if (poll.options.length < 2) return 'options_few'
   if (poll.options.length > limits.options) return 'options_many'
   if (poll.options.some((o) => length(o) > limits.option)) return 'option_long'

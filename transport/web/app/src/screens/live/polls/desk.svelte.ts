@@ -67,12 +67,11 @@ export class PollDesk {
     return done === true
   }
 
-  /** Makes a minute card, which is two anonymous polls, and opens the first. */
+  /** Makes a minute card, an anonymous poll with two boxes, and opens it. */
   async minuteCard(): Promise<void> {
-    const card = (question: string) => this.create({ kind: 'text', question, options: [], anonymous: true })
-    const first = await card(m.poll_minute_learned())
-    if (!first || !(await card(m.poll_minute_unclear()))) return
-    await this.begin(first)
+    const options = [m.poll_minute_learned(), m.poll_minute_unclear()]
+    const card = await this.create({ kind: 'text', question: m.poll_minute(), options, anonymous: true })
+    if (card) await this.begin(card)
   }
 
   async #take(what: string, work: () => Promise<Poll>): Promise<Poll | null> {

@@ -53,20 +53,21 @@ test('a draft that was declined is not offered again', () => {
   expect(desk.offered?.id).toBe('q')
 })
 
-test('a minute card is two anonymous texts, of which the first opens', async () => {
+test('a minute card is an anonymous text with two boxes, which opens', async () => {
   const { desk } = stage(null)
-  answers.push(poll({ id: 'one' }), poll({ id: 'two' }), poll({ id: 'one', state: 'open' }))
+  answers.push(poll({ id: 'one' }), poll({ id: 'one', state: 'open' }))
   await desk.minuteCard()
-  const card = (question: string) => ({ path: '', body: { kind: 'text', question, options: [], anonymous: true } })
-  expect(calls).toEqual([card('poll_minute_learned'), card('poll_minute_unclear'), { path: '/{poll_id}/open', body: {} }])
+  const options = ['poll_minute_learned', 'poll_minute_unclear']
+  const card = { path: '', body: { kind: 'text', question: 'poll_minute', options, anonymous: true } }
+  expect(calls).toEqual([card, { path: '/{poll_id}/open', body: {} }])
   expect(desk.open?.id).toBe('one')
 })
 
-test('when half of a minute card cannot be made nothing opens', async () => {
+test('when a minute card cannot be made nothing opens', async () => {
   const { desk } = stage(null)
-  answers.push(poll({ id: 'one' }), new Error('full'))
+  answers.push(new Error('full'))
   await desk.minuteCard()
-  expect(calls.map((c) => c.path)).toEqual(['', '', 'complained full'])
+  expect(calls.map((c) => c.path)).toEqual(['', 'complained full'])
 })
 
 test('what the server answers shows at once', async () => {
