@@ -150,13 +150,14 @@ peers-build: $(if $(HAVE_NODE),$(PEERS)/node/node_modules/.installed)
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier ./cmd/atelier-bench
 	cd $(PEERS) && $(GO) build -trimpath -o ../../bin/peers .
 
-# RACE=quick leaves out of the race run what make quick leaves out.
+# RACE=quick leaves out of the race run what make quick leaves out, and properties try
+# a fifth there, too.
 RACE ?= all
 check: need-go fmt fresh app-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	@$(MAKE) --no-print-directory simulate
-	$(GO) test -race -timeout 18m $(if $(filter quick,$(RACE)),$$($(GO) list ./... | grep -vE '$(SLOW)'),./...)
+	$(GO) test -race -timeout 18m $(if $(filter quick,$(RACE)),-short $$($(GO) list ./... | grep -vE '$(SLOW)'),./...)
 
 # The browser app. Its last step writes beside the page, so a build that failed
 # there leaves no page (.DELETE_ON_ERROR).

@@ -39,7 +39,7 @@ try {
     'reader-minute-card': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 3)],
     'reader-questions': [people[4], `/codelabs/${lab.id}`, undefined, (page, size) => panel(page, size, 'Questions')],
     'live-polls': [lead, `/admin/${lab.id}`, () => showPoll(lead, lab, people), (page, size) => side(page, size, 'Polls')],
-    'live-minute-card': [lead, `/admin/${lab.id}`, () => answerCard(lead, lab, people), (page, size) => side(page, size, 'Polls')],
+    'live-minute-card': [lead, `/admin/${lab.id}`, () => answerCard(lead, lab, people), (page, size) => card(page, size)],
     'live-poll-new': [lead, `/admin/${lab.id}`, undefined, (page, size) => writing(page, size)],
     'live-questions': [lead, `/admin/${lab.id}`, undefined, (page, size) => side(page, size, /^Questions/)],
     'live-timer': [lead, `/admin/${lab.id}`, undefined, (page, size) => side(page, size, 'Timer')],
@@ -117,6 +117,12 @@ async function panel(page, size, name) {
 async function side(page, size, name) {
   if (size !== 'wide') await page.locator('.side-button').click()
   await page.getByRole('tab', { name }).click()
+}
+
+async function card(page, size) {
+  await side(page, size, 'Polls')
+  await page.locator('summary').filter({ hasText: 'Minute card' }).click()
+  await page.getByRole('list', { name: 'Answers' }).waitFor()
 }
 
 async function writing(page, size) {
