@@ -10,12 +10,13 @@ export interface Filled {
 /** The most that a vote's text may have, in code points. */
 export const mostText = 1000
 
-const length = (text: string) => [...text].length
+/** How long a text is for the server: in code points. */
+export const length = (text: string) => [...text].length
 
 /** How much there is room for in each box. */
 export function roomOf(labels: readonly string[]): number {
   const taken = labels.reduce((sum, label) => sum + length(label) + 3, 0)
-  return labels.length === 0 ? mostText : Math.floor((mostText - taken) / labels.length)
+  return Math.floor((mostText - taken) / labels.length)
 }
 
 /** The text of what was written into the boxes; empty ones are left out. */

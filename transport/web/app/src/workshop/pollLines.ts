@@ -1,4 +1,5 @@
 // A poll as it is written in a hurry: the question, then a line for each option. Pure.
+import { length } from './boxes'
 
 export interface WrittenPoll {
   readonly question: string
@@ -36,8 +37,6 @@ export function writeLines(question: string, options: readonly string[], right: 
 export const limits = { question: 500, options: 10, option: 200, boxes: 4 }
 
 export type Fault = 'question' | 'question_long' | 'options_few' | 'options_many' | 'boxes' | 'option_long' | 'options_same' | 'right_one'
-
-const length = (text: string) => [...text].length
 
 /** What keeps a poll from being made, or null. */
 export function faultOf(poll: WrittenPoll, kind: string): Fault | null {

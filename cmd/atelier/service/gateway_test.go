@@ -1,0 +1,13 @@
+package service
+
+import "testing"
+
+// TestAHallBehindOneRouterGetsIn: ten thousand and those who lead, with the descriptors
+// that are usual, while others have room, too.
+func TestAHallBehindOneRouterGetsIn(t *testing.T) {
+	for descriptors, most := range map[int]int{20_000: 15_000, 1024: 768} {
+		if n := ofOneAddress(descriptors); n != most {
+			t.Errorf("of %d descriptors an address has %d, want %d", descriptors, n, most)
+		}
+	}
+}
