@@ -35,7 +35,9 @@ func TestOfManyAtOnceOneGetsTheName(t *testing.T) {
 	for _, s := range status {
 		count[s]++
 	}
-	if count[200] != 1 || count[409]+count[429] != 19 || count[429] > 9 {
+	// A wrong code is refused with 409 ten times, and with 429 from then on; of three
+	// nodes each gives its third of the ten, which is three.
+	if count[200] != 1 || count[409]+count[429] != 19 || count[409] < 9 {
 		t.Errorf("the answers are %v", count)
 	}
 }
