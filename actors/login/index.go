@@ -15,8 +15,10 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 	f.record.Store(after)
 	if len(before.GetIds()) == 0 && len(after.GetIds()) > 0 {
 		s.kept++
+		s.byName[f.name] = f
 	} else if len(before.GetIds()) > 0 && len(after.GetIds()) == 0 {
 		s.kept--
+		delete(s.byName, f.name)
 	}
 	for _, e := range before.GetIds() {
 		delete(s.families, hash(e.Hash))

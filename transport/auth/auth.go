@@ -291,7 +291,7 @@ func (i *Identity) Key() string {
 		return "operator"
 	case i.Token != nil:
 		return tokenKey(i.Token.Id)
-	case i.SessionID != "":
+	case i.session != login.Session{}: // by a cookie, or by a personal secret
 		return i.session.Family()
 	}
 	return ""

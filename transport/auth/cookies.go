@@ -51,6 +51,7 @@ func derive(secret, label string) []byte {
 // Signer signs the references that browsers hold. Immutable.
 type Signer struct {
 	session, device, attendee, csrf, signIn []byte
+	personal                                map[Purpose][]byte
 	now                                     func() time.Time
 	parser                                  *jwt.Parser
 }
@@ -58,10 +59,14 @@ type Signer struct {
 // NewSigner derives its keys from one secret. What it says of devices is good
 // for one account only, see Account.
 func NewSigner(secret string, account []byte, now func() time.Time) *Signer {
+	personal := map[Purpose][]byte{}
+	for _, p := range purposes {
+		personal[p] = derive(secret, "atelier personal secret for "+string(p))
+	}
 	return &Signer{
 		session: derive(secret, "atelier session cookie"), csrf: derive(secret, "atelier csrf token"),
 		attendee: derive(secret, "atelier attendee cookie"), signIn: derive(secret, "atelier sign-in cookie"),
-		device: derive(string(derive(secret, "atelier device cookie")), string(account)), now: now,
+		device: derive(string(derive(secret, "atelier device cookie")), string(account)), personal: personal, now: now,
 		parser: jwt.NewParser(jwt.WithValidMethods([]string{"HS256"}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(now)),
 	}
 }

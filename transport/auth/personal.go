@@ -1,0 +1,69 @@
+package auth
+
+import (
+	"strings"
+	"time"
+)
+
+// PersonalPrefix starts every personal secret, so that scanners recognise a leaked one.
+const PersonalPrefix = "atp_"
+
+// Purpose is what a personal secret is good for, and nothing else.
+type Purpose string
+
+// The purposes.
+const (
+	// Git reads the code of a codelab, by a program that has no cookies.
+	Git Purpose = "git"
+	// Check reports how a check of one's work went.
+	Check Purpose = "check"
+)
+
+var purposes = []Purpose{Git, Check}
+
+// Personal returns a secret by which a program acts for whoever is calling, in one
+// codelab and for one purpose, and when it ends at the latest. It is a signed reference
+// to the grant that acts, and ends with it. ok is false for who has no such grant: an
+// API token, or the operator.
+func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leading bool) (secret string, expires time.Time, ok bool, err error) {
+	if who.SessionID == "" || who.session.Ended() {
+		return "", time.Time{}, false, nil
+	}
+	role, until := "attendee", who.Grant(codelab).GetExpiresAt()
+	if leading {
+		role, until = "leader", who.grant.GetExpiresAt()
+	}
+	if until <= who.now {
+		return "", time.Time{}, false, nil
+	}
+	expires = time.UnixMilli(until)
+	secret, err = a.Signer.sign(a.Signer.personal[p], strings.Join([]string{who.session.Family(), role, codelab}, "."), expires)
+	return PersonalPrefix + secret, expires, true, err
+}
+
+// IdentifyPersonal returns on whose behalf a program presents a secret, and for which
+// codelab: nobody may act in another by it. ok is false when it is none, or the grant it
+// refers to has ended. It fails like Identify.
+func (a *Authenticator) IdentifyPersonal(p Purpose, secret string) (id Identity, codelab string, ok bool, err error) {
+	signed, prefixed := strings.CutPrefix(secret, PersonalPrefix)
+	reference, bad := a.Signer.open(a.Signer.personal[p], signed)
+	if !prefixed || bad != nil {
+		return Identity{}, "", false, nil
+	}
+	family, rest, _ := strings.Cut(reference, ".")
+	role, codelab, _ := strings.Cut(rest, ".")
+	leading := role == "leader"
+	s, ok, err := a.Sessions.Acting(family, codelab, leading)
+	if err != nil || !ok {
+		return Identity{}, "", false, err
+	}
+	id = Identity{now: a.Now().UnixMilli(), session: s}
+	if leading {
+		id.grant = s.Admin(id.now)
+		if err := a.identifyPerson(&id); err != nil {
+			return Identity{}, "", false, err
+		}
+		ok = id.Leads(codelab)
+	}
+	return id, codelab, ok, nil
+}

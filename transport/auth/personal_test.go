@@ -1,0 +1,91 @@
+package auth
+
+import (
+	"testing"
+	"time"
+)
+
+// personal is a secret of somebody, which has to be given.
+func (g *gate) personal(who Identity, p Purpose, leading bool) string {
+	g.t.Helper()
+	secret, expires, ok, err := g.Personal(&who, p, label, leading)
+	if !ok || err != nil || !expires.After(g.clock) {
+		g.t.Fatal("no secret:", ok, err, expires)
+	}
+	return secret
+}
+
+// good says whether a secret is good for something now.
+func (g *gate) good(p Purpose, secret string) bool {
+	g.t.Helper()
+	id, lab, ok, err := g.IdentifyPersonal(p, secret)
+	if err != nil || ok && (lab != label || id.Key() == "") {
+		g.t.Fatal(lab, id.Key(), err)
+	}
+	return ok
+}
+
+func TestAPersonalSecretEndsWithItsGrant(t *testing.T) {
+	for name, c := range map[string]struct {
+		who     func(*gate) Identity
+		leading bool
+		end     func(*gate, *Identity)
+	}{
+		"an attendee logs out":  {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
+		"an attendee leaves":    {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Leave(i, label) }},
+		"an attendee's expires": {(*gate).attendee, false, func(g *gate, _ *Identity) { g.clock = g.clock.Add(12 * time.Hour) }},
+		"one is removed":        {(*gate).attendee, false, func(g *gate, _ *Identity) { g.Sessions.Forget("lin") }},
+		"an admin logs out":     {(*gate).admin, true, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
+		"an admin's expires":    {(*gate).admin, true, func(g *gate, _ *Identity) { g.clock = g.clock.Add(8 * time.Hour) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGate(t)
+			who := c.who(g)
+			secret := g.personal(who, Git, c.leading)
+			if !g.good(Git, secret) || g.good(Check, secret) || g.good(Git, secret[:len(secret)-2]) || g.good(Git, secret[len(PersonalPrefix):]) {
+				t.Error("it is not good for exactly what it was made for")
+			}
+			c.end(g, &who)
+			if g.good(Git, secret) {
+				t.Error("it outlives its grant")
+			}
+		})
+	}
+}
+
+// The browser's session id changes when somebody registers elsewhere.
+func TestAPersonalSecretStaysGoodWhenTheSessionGoesOn(t *testing.T) {
+	g := newGate(t)
+	who := g.attendee()
+	secret := g.personal(who, Check, false)
+	i, err := g.GrantAttendee(who, "another", "max", "Max", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.identify(i.Cookie, "")
+	g.clock = g.clock.Add(time.Hour) // the first id is not good any more
+	if !g.good(Check, secret) {
+		t.Error("it ended with the session id")
+	}
+}
+
+// Who leads and has registered as well gets a secret of an attendee that leads nothing.
+func TestAnAttendeesSecretLeadsNothing(t *testing.T) {
+	g := newGate(t)
+	i, err := g.GrantAttendee(g.admin(), label, "lin", "Lin", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := g.identify(i.Cookie, "")
+	id, _, ok, err := g.IdentifyPersonal(Git, g.personal(both, Git, false))
+	if !ok || err != nil || id.Admin() || id.Leads(label) || id.Grant(label).GetAttendeeId() != "lin" {
+		t.Error("it leads, or is nobody's:", ok, err)
+	}
+	if id, _, ok, _ = g.IdentifyPersonal(Git, g.personal(both, Git, true)); !ok || !id.Admin() {
+		t.Error("the other does not lead")
+	}
+	robot := g.robot()
+	if _, _, ok, _ := g.Personal(&robot, Git, label, true); ok {
+		t.Error("an API token is a secret itself")
+	}
+}
