@@ -248,6 +248,10 @@ func (l *List) Get(id string) (*pb.Codelab, error) {
 	return l.known(id), nil
 }
 
+// Known is Get of what this node knows already: it waits for nothing, and a codelab that
+// another node has just made is missing.
+func (l *List) Known(id string) *pb.Codelab { return l.known(id) }
+
 func (l *List) known(id string) *pb.Codelab {
 	m, _ := l.byID.Load(id)
 	out, _ := m.(*pb.Codelab)

@@ -78,6 +78,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Create, *pb.Codelab](),
 	durable.Says[Update, Edited](),
 	durable.Says[ReplaceSteps, Edited](),
+	durable.Says[Publish, Published](),
 	durable.Says[SetRegistration, *pb.Codelab](),
 	durable.Says[SetEnded, *pb.Codelab](),
 	durable.Says[Delete, files.Forgotten](),

@@ -11,6 +11,10 @@ type Directory interface {
 	Get(id string) (Workshop, error)
 	// Create makes one and returns its record.
 	Create(caller *Caller, c *Create) (*pb.Codelab, error)
+	// BySlug returns the id of the codelab with a slug, "" for none; ClaimSlug takes one
+	// for a codelab, before the command that gives it to it.
+	BySlug(slug string) (id string, err error)
+	ClaimSlug(slug, id string) error
 	// Delete removes one with all that belongs to it.
 	Delete(caller *Caller, id string) error
 	// Active returns those that are at work, which is where people are.

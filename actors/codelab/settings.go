@@ -23,6 +23,9 @@ const (
 	maxSteps       = 200
 )
 
+// MaxSlug bounds the id: of a file, in code points.
+const MaxSlug = 100
+
 // Origin is how a codelab came to be, for the audit trail.
 type Origin uint8
 
@@ -90,6 +93,7 @@ func (b Create) decide(c call) (decision, error) {
 		action = "codelab_import"
 	}
 	d.Rows = append(c.audit(action, c.s.id, about), catalog.ListRow(meta))
+	d.Rows = append(d.Rows, slugRows(nil, meta)...)
 	d.Rows = append(d.Rows, c.textRows(nil, inText(meta, steps, quizzes, ""))...)
 	for _, u := range b.Uploads {
 		d.Rows = append(d.Rows, files.UploadRows(u)...)
@@ -119,6 +123,9 @@ func checkMeta(m *pb.Codelab) (err error) {
 	if m.Author, err = line("author", m.Author, 0, maxAuthor); err != nil {
 		return err
 	}
+	if m.Slug, err = line("id", m.Slug, 0, MaxSlug); err != nil {
+		return err
+	}
 	if err = text("description", m.Description, 0, maxDescription); err != nil {
 		return err
 	}
@@ -138,6 +145,17 @@ func checkMeta(m *pb.Codelab) (err error) {
 	}
 	m.GuideSum = sum(m.GetGuideMarkdown())
 	return nil
+}
+
+// slugRows let go of one slug and take another, where they differ.
+func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
+	if was := old.GetSlug(); was != now.GetSlug() && was != "" {
+		rows = append(rows, catalog.NoSlugRow(was))
+	}
+	if is := now.GetSlug(); is != old.GetSlug() && is != "" {
+		rows = append(rows, catalog.SlugRow(is, now.Id))
+	}
+	return rows
 }
 
 // sum is the server's own hash of a content that people comment on.
@@ -345,6 +363,7 @@ type Delete struct{}
 func (Delete) decide(c call) (decision, error) {
 	d := decided(c.s.files(), &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
 	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), catalog.GoneRows(c.s.id)...)
+	d.Rows = append(d.Rows, slugRows(c.s.meta, nil)...)
 	return d, nil
 }
 
@@ -364,9 +383,9 @@ func (n NoteExport) decide(c call) (decision, error) {
 	return decision{Rows: c.audit("codelab_export", cmp.Or(n.AttendeeID, c.s.id), about)}, nil
 }
 
-func (s *State) applyCreated(seq uint64, b *pb.Created) {
+func (s *State) applyCreated(seq uint64, at int64, b *pb.Created) {
 	s.meta = b.Codelab
-	s.applySteps(seq, b.Steps)
+	s.applySteps(seq, at, b.Steps, false)
 	s.applyQuizzes(seq, b.Quizzes)
 	for _, m := range b.Materials {
 		s.applyMaterialAdded(seq, m)
@@ -377,9 +396,18 @@ func (s *State) applyCreated(seq uint64, b *pb.Created) {
 }
 
 // applySteps replaces the steps; threads and pulses go with theirs, and nobody
-// stays behind the last step.
-func (s *State) applySteps(seq uint64, steps []*pb.Step) {
+// stays behind the last step. With follow people stay on theirs, whatever its number.
+func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) {
+	old, to := s.steps, []int32(nil)
 	s.steps = steps
+	if follow {
+		to = numbers(old, steps)
+		for _, i := range s.openHelp {
+			if n := int(s.help.At(i).StepNumber); n > 0 && n < len(to) && to[n] != int32(n) {
+				s.changeHelp(seq, s.help.At(i).Id, func(h *pb.HelpRequest) { h.StepNumber = to[n] })
+			}
+		}
+	}
 	s.changed.Codelab, s.editions.Codelab = seq, seq
 	known := map[string]bool{}
 	for _, st := range steps {
@@ -395,9 +423,12 @@ func (s *State) applySteps(seq uint64, steps []*pb.Step) {
 	last := int32(max(len(steps), 1))
 	for i, a := range s.attendees.All() {
 		pulse := followPulse(a.Pulse, steps)
-		if a.CurrentStep > last || a.FurthestStep > last || pulse != a.Pulse {
+		if follow || a.CurrentStep > last || a.FurthestStep > last || pulse != a.Pulse {
 			a = a.Clone()
 			s.setPulseOf(a, pulse)
+			if follow {
+				followed(a, old, steps, to, at)
+			}
 			a.CurrentStep = min(a.CurrentStep, last)
 			a.FurthestStep = min(a.FurthestStep, last)
 			a.ReachedAt = a.ReachedAt[:min(len(a.ReachedAt), int(last))]

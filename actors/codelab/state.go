@@ -212,7 +212,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	}
 	switch b := e.Body.(type) {
 	case *pb.Event_Created:
-		s.applyCreated(seq, b.Created)
+		s.applyCreated(seq, e.At, b.Created)
 	case *pb.Event_Updated:
 		if !bytes.Equal(s.meta.GetGuideSum(), b.Updated.Codelab.GuideSum) {
 			s.changed.Threads = seq // those of the guide became stale, or fresh again
@@ -226,7 +226,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 			s.stopped = nil
 		}
 	case *pb.Event_StepsReplaced:
-		s.applySteps(seq, b.StepsReplaced.Steps)
+		s.applySteps(seq, e.At, b.StepsReplaced.Steps, b.StepsReplaced.Follow)
 	case *pb.Event_Deleted:
 		s.applyDeleted(seq)
 	case *pb.Event_Registered:

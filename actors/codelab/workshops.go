@@ -330,6 +330,11 @@ func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 	}
 	c.Codelab.JoinCode = code
 	id := w.ids.New()
+	if c.Codelab.Slug != "" {
+		if err := w.ClaimSlug(c.Codelab.Slug, id); err != nil {
+			return nil, err
+		}
+	}
 	ws, err := w.get(id)
 	if err != nil {
 		return nil, err
@@ -351,6 +356,14 @@ func (w *Workshops) freeJoinCode() (string, error) {
 		}
 	}
 }
+
+// BySlug returns the id of the codelab with a slug, "" for none.
+func (w *Workshops) BySlug(slug string) (id string, err error) {
+	return catalog.BySlug(w.Journal, slug)
+}
+
+// ClaimSlug takes a slug for a codelab, before the command that gives it to it.
+func (w *Workshops) ClaimSlug(slug, id string) error { return catalog.ClaimSlug(w.Journal, slug, id) }
 
 // Delete removes a codelab and all that its actor has stored.
 func (w *Workshops) Delete(caller *Caller, id string) error {

@@ -2,11 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"atelier/transport/archive"
 	"atelier/transport/control"
@@ -14,20 +18,53 @@ import (
 
 type importCmd struct {
 	common
-	File string `arg:"" help:"A claat Markdown file, or a ZIP of one, or an exported codelab." type:"existingfile"`
+	Into   string `help:"Publish a newer version into the codelab with this id: steps keep their ids, and people stay on theirs." placeholder:"ID" xor:"which"`
+	Match  bool   `help:"Publish into the codelab that was made of a file with the same id: in its header; make one when there is none." xor:"which"`
+	DryRun bool   `help:"With --into or --match: say what would change, and change nothing."`
+	File   string `arg:"" help:"A claat Markdown file, or a ZIP of one, or an exported codelab." type:"existingfile"`
 }
 
-// imported is a codelab that was made of a file.
+// imported is a codelab that was made of a file, or what the file changed or would change
+// of one.
 type imported struct {
 	ID       string            `json:"id"`
 	Title    string            `json:"title"`
 	JoinCode string            `json:"join_code"`
 	IsPublic bool              `json:"is_public"`
 	LeftOut  []archive.LeftOut `json:"left_out"`
+	Created  bool              `json:"created"`
+	Steps    []struct {
+		Title  string `json:"title"`
+		Change string `json:"change"`
+	} `json:"steps"`
+	StaleThreads         int `json:"stale_threads"`
+	RemovedThreads       int `json:"removed_threads"`
+	PeopleOnRemovedSteps int `json:"people_on_removed_steps"`
+}
+
+// path is where the file is sent.
+func (c importCmd) path() (string, error) {
+	q := url.Values{}
+	switch {
+	case c.Into != "":
+		q.Set("into", c.Into)
+	case c.Match:
+		q.Set("match", "1")
+	case c.DryRun:
+		return "", errors.New("import: --dry-run is for --into or --match; a new codelab changes nothing")
+	}
+	if c.DryRun {
+		q.Set("dry_run", "1")
+	}
+	return strings.TrimSuffix("/api/codelabs/import?"+q.Encode(), "?"), nil
 }
 
 // Run imports through the running server, or into the store when none runs.
 func (c importCmd) Run() error {
+	path, err := c.path()
+	if err != nil {
+		return err
+	}
 	f, err := os.Open(c.File)
 	if err != nil {
 		return err
@@ -43,18 +80,24 @@ func (c importCmd) Run() error {
 	var made imported
 	var steps []struct{}
 	err = c.operate(func(server *control.Client) error {
-		if err := sendFile(server, "/api/codelabs/import", f, &made); err != nil {
+		if err := sendFile(server, path, f, &made); err != nil {
 			return fmt.Errorf("import %s: %w", c.File, err)
+		}
+		if made.ID == "" { // a dry run
+			return nil
 		}
 		return server.Call("GET", "/api/codelabs/"+made.ID, nil, &[]any{&struct{}{}, &steps})
 	})
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s  %s (%d steps, join code %s)\n", made.ID, made.Title, len(steps), made.JoinCode)
-	if made.IsPublic {
+	if made.ID != "" {
+		fmt.Printf("%s  %s (%d steps, join code %s)\n", made.ID, made.Title, len(steps), made.JoinCode)
+	}
+	if made.ID != "" && made.Created && made.IsPublic {
 		fmt.Println("public: whoever reaches the server can read it")
 	}
+	made.tell(c.DryRun)
 	for _, l := range made.LeftOut {
 		fmt.Print("left out: ")
 		if l.File != "" {
@@ -63,6 +106,40 @@ func (c importCmd) Run() error {
 		fmt.Println(l.Reason)
 	}
 	return nil
+}
+
+// tell says what became of the steps, or would become.
+func (m imported) tell(dry bool) {
+	if dry && m.Created {
+		fmt.Println("a new codelab")
+	}
+	for _, st := range m.Steps {
+		fmt.Printf("%-8s %s\n", st.Change, printable(st.Title))
+	}
+	for _, n := range []struct {
+		count int
+		what  string
+	}{
+		{m.StaleThreads, "comments on text that changes"}, {m.RemovedThreads, "comments on steps that go"},
+		{m.PeopleOnRemovedSteps, "people on steps that go"},
+	} {
+		if n.count > 0 {
+			fmt.Printf("%d %s\n", n.count, n.what)
+		}
+	}
+	if dry {
+		fmt.Println("nothing was changed")
+	}
+}
+
+// printable is a text of a file on its way to a terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // sendFile uploads a file as the form that the interface takes.

@@ -24,8 +24,10 @@ const (
 
 // document is codelab.json.
 type document struct {
-	Format            string `json:"format"`
-	FormatVersion     int    `json:"format_version"`
+	Format        string `json:"format"`
+	FormatVersion int    `json:"format_version"`
+	// Slug is the id by which a later version of the file finds its codelab.
+	Slug              string `json:"slug,omitempty"`
 	Title             string `json:"title"`
 	Description       string `json:"description"`
 	Author            string `json:"author"`

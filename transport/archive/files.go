@@ -269,6 +269,7 @@ func (k *keeper) materials() (out []*pb.Material, err error) {
 	if err := k.t.json("materials.json", &list); err != nil {
 		return nil, err
 	}
+	out = []*pb.Material{} // it says that there are none
 	for _, m := range list {
 		to := &pb.Material{Title: m.Title, MaterialType: m.MaterialType, LinkUrl: m.LinkURL}
 		if m.File != "" {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"atelier/actors/codelab"
@@ -13,53 +15,132 @@ import (
 	"atelier/transport/intake"
 )
 
-// Importer makes codelabs of files. All fields are required.
+// Importer reads codelabs from files. All fields are required.
 type Importer struct {
-	Workshops codelab.Directory
-	Files     *files.Register
-	Now       func() time.Time
+	Files *files.Register
+	Now   func() time.Time
 }
 
-// Imported is what was made of a file.
-type Imported struct {
-	Codelab *pb.Codelab
-	Steps   int
+// Incoming is a codelab that was read from a file. Nothing of it is recorded yet; the
+// files that it brings are kept until Close.
+type Incoming struct {
+	*codelab.Create
 	LeftOut []LeftOut
+
+	files  *files.Register
+	leases []*files.Lease
 }
 
-// Import makes a codelab of a file of any of the known forms. The files it
-// brings are registered in the commit of the codelab; of an import that is
-// refused, or for which nobody waits any more, nothing is kept. still says the
-// latter by its error.
-func (im Importer) Import(caller *codelab.Caller, r io.ReaderAt, size int64, still func() error) (Imported, error) {
-	var leases []*files.Lease
+// Open reads a file of any of the known forms. What it brings is registered in the
+// commit that makes a codelab of it, or a newer version of one; of a file that is
+// refused, or for which nobody waits any more, nothing is kept. still says the latter by
+// its error.
+func (im Importer) Open(r io.ReaderAt, size int64, still func() error) (*Incoming, error) {
+	in := &Incoming{files: im.Files}
 	keep := func(kind, name string, content io.Reader) (*pb.Upload, error) {
 		u, lease, err := im.keep(kind, name, content)
 		if lease != nil {
-			leases = append(leases, lease)
+			in.leases = append(in.leases, lease)
 		}
 		return u, err
 	}
-	c, left, err := Read(r, size, keep, still)
-	read := err == nil
-	var m *pb.Codelab
-	if read {
-		m, err = im.Workshops.Create(caller, c)
+	var err error
+	if in.Create, in.LeftOut, err = Read(r, size, keep, still); err != nil {
+		return nil, errors.Join(err, in.Close(false))
 	}
+	return in, nil
+}
+
+// Close lets go of the files. Those that nothing refers to are removed, unless what
+// became of the codelab is not known: it may be recorded still.
+func (in *Incoming) Close(unknown bool) error {
 	var sums [][]byte
-	for _, l := range leases {
+	for _, l := range in.leases {
 		l.Release()
 		sums = append(sums, l.Sum[:])
 	}
-	if err == nil {
-		return Imported{m, len(c.Steps), left}, nil
+	if unknown {
+		return nil
 	}
-	// One whose outcome is unknown may still be recorded.
-	if !read || durable.Refused(err) {
-		err = errors.Join(err, im.Files.Discard(sums...))
-	}
-	return Imported{}, err
+	return in.files.Discard(sums...)
 }
+
+// Version is what it says as a newer version of a codelab. A file that the codelab has
+// already keeps its name, so that a text with the same pictures is the same text; reused
+// are those. A claat file says nothing of guide and materials.
+func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string, _ error) {
+	whole := in.Materials != nil // of our own form, which says all
+	m := in.Codelab
+	out := codelab.Publish{
+		Title: m.Title, Description: m.Description, Author: m.Author, Slug: m.Slug, Guide: m.GuideMarkdown, Steps: in.Steps,
+	}
+	if whole {
+		out.Materials = &in.Materials
+		if out.Guide == nil {
+			out.Guide = new(string)
+		}
+	}
+	has, err := in.present(v)
+	if err != nil {
+		return out, nil, err
+	}
+	var renamed []string
+	for _, u := range in.Uploads {
+		if name := has[contentOf(u)]; name != "" {
+			renamed, reused = append(renamed, files.Folder+u.Name, files.Folder+name), append(reused, name)
+			for _, m := range in.Materials {
+				if m.Upload == u.Name {
+					m.Upload = name
+				}
+			}
+		} else {
+			out.Uploads = append(out.Uploads, u)
+		}
+	}
+	rename := strings.NewReplacer(renamed...)
+	out.Description = rename.Replace(out.Description)
+	for _, st := range in.Steps {
+		st.ContentMarkdown = rename.Replace(st.ContentMarkdown)
+	}
+	if out.Guide != nil {
+		guide := rename.Replace(*out.Guide)
+		out.Guide = &guide
+	}
+	slices.Sort(reused)
+	return out, slices.Compact(reused), nil
+}
+
+// present are the files of a codelab by their content.
+func (in *Incoming) present(v *codelab.View) (map[string]string, error) {
+	names := v.TextUploads()
+	for _, m := range v.Materials.All() {
+		if m.Upload != "" {
+			names = append(names, m.Upload)
+		}
+	}
+	out := map[string]string{}
+	for _, name := range names {
+		u, err := in.files.Get(name)
+		if errors.Is(err, files.ErrMissing) {
+			continue // a link in a text to nothing
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[contentOf(u)] = name
+	}
+	return out, nil
+}
+
+// contentOf is what makes two uploads the same: the kind, what they hold, and what they
+// are called.
+func contentOf(u *pb.Upload) string {
+	kind, _, _ := strings.Cut(u.Name, "/")
+	return kind + "\x00" + string(u.Sum) + "\x00" + u.OriginalName
+}
+
+// Unknown says that a command's outcome is not known by its error.
+func Unknown(err error) bool { return err != nil && !durable.Refused(err) }
 
 // keep puts one file of an archive.
 func (im Importer) keep(kind, name string, content io.Reader) (*pb.Upload, *files.Lease, error) {

@@ -212,6 +212,9 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 		QuizEnabled: bool(d.QuizEnabled), RequireQuiz: bool(d.RequireQuiz), RequireFeedback: bool(d.RequireFeedback),
 		RequireSubmission: bool(d.RequireSubmission), AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
 	}}
+	if d.Format != "" { // the reference application has ids of its own
+		c.Codelab.Slug = slugOf(d.Slug)
+	}
 	asking := slices.Index(codelab.Askings, cmp.Or(d.Questions, codelab.Askings[0]))
 	if asking < 0 {
 		return nil, invalid("codelab.json: questions must be %s", naming.Or(codelab.Askings...))
@@ -453,6 +456,14 @@ func isInvalid(err error) bool {
 	return errors.As(err, &rejected) && rejected.Reason == durable.Invalid
 }
 
+// slugOf is the id: of a file where it is short enough to find the codelab by.
+func slugOf(id string) string {
+	if id, ok := naming.Line(id); ok && utf8.RuneCountInString(id) <= codelab.MaxSlug {
+		return id
+	}
+	return ""
+}
+
 // fromClaat makes a codelab of a tutorial; lost is what it does not have of it.
 func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, lost []string, err error) {
 	if bytes.IndexByte(b, 0) >= 0 {
@@ -471,7 +482,7 @@ func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, lo
 	}
 	c = &codelab.Create{
 		Origin:  codelab.OriginImport,
-		Codelab: &pb.Codelab{Title: tut.Title, Description: tut.Summary, Author: tut.Author, IsPublic: true},
+		Codelab: &pb.Codelab{Title: tut.Title, Description: tut.Summary, Author: tut.Author, Slug: slugOf(tut.ID), IsPublic: true},
 	}
 	for _, s := range tut.Steps {
 		c.Steps = append(c.Steps, &pb.Step{Title: s.Title, ContentMarkdown: s.Markdown, DurationMinutes: int32(s.Duration / time.Minute)})

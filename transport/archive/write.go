@@ -24,7 +24,7 @@ func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 	m := v.Meta
 	ai, anonymous, public := !m.AiDisabled, !m.QuestionsNamed, yes(m.IsPublic)
 	err := p.JSON("codelab.json", document{
-		Format: format, FormatVersion: formatVersion, Title: m.Title, Description: m.Description, Author: m.Author,
+		Format: format, FormatVersion: formatVersion, Slug: m.Slug, Title: m.Title, Description: m.Description, Author: m.Author,
 		IsPublic: &public, QuizEnabled: yes(m.QuizEnabled), RequireQuiz: yes(m.RequireQuiz), RequireFeedback: yes(m.RequireFeedback),
 		RequireSubmission: yes(m.RequireSubmission), AIEnabled: &ai,
 		Questions: codelab.Askings[m.Questions], QuestionsAnonymous: &anonymous, CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),

@@ -1,10 +1,12 @@
 package rest
 
 import (
+	"errors"
 	"io"
 
 	"atelier/actors/codelab"
 	"atelier/transport/archive"
+	"atelier/transport/wire"
 )
 
 func exportCodelab(r *Request) error {
@@ -31,7 +33,22 @@ func downloadSubmissions(r *Request) error {
 	return nil
 }
 
+// importCodelab makes a codelab of a file, or with into or match a newer version of one
+// that is there (RULES.md, "Publishing").
 func importCodelab(r *Request) error {
+	into, match := r.Query("into"), false
+	dry, err := r.flag("dry_run")
+	if err == nil {
+		match, err = r.flag("match")
+	}
+	switch {
+	case err != nil:
+		return err
+	case into != "" && match:
+		return wire.Invalid("into or match, not both")
+	case dry && into == "" && !match:
+		return wire.Invalid("dry_run is for into or match: a new codelab changes nothing")
+	}
 	part, err := r.filePart(archive.MaxPacked)
 	if err != nil {
 		return err
@@ -41,13 +58,46 @@ func importCodelab(r *Request) error {
 		return r.storeError(err)
 	}
 	defer f.Close()
-	in := archive.Importer{Workshops: r.api.Workshops, Files: r.api.Files, Now: r.api.Now}
-	made, err := in.Import(r.Caller, f, size, r.present)
+	in, err := archive.Importer{Files: r.api.Files, Now: r.api.Now}.Open(f, size, r.present)
 	if err != nil {
 		return err
 	}
-	return r.JSON(struct {
-		codelabRecord
-		LeftOut []archive.LeftOut `json:"left_out"`
-	}{toCodelab(made.Codelab, true), made.LeftOut})
+	switch {
+	case into != "":
+		err = r.publishFile(in, into, dry)
+	case match:
+		err = r.publishMatch(in, dry)
+	default:
+		err = r.importNew(in, false)
+	}
+	return errors.Join(err, in.Close(archive.Unknown(err)))
+}
+
+// importNew makes a codelab of a file. It keeps the id of the file when no other has it,
+// and fails otherwise if it must have it.
+func (r *Request) importNew(in *archive.Incoming, must bool) error {
+	if !must && in.Codelab.Slug != "" {
+		has, err := r.api.Workshops.BySlug(in.Codelab.Slug)
+		if err != nil {
+			return err
+		}
+		if has != "" {
+			in.Codelab.Slug = ""
+		}
+	}
+	m, err := r.api.Workshops.Create(r.Caller, in.Create)
+	if err != nil {
+		return err
+	}
+	out := importedRecord{codelabRecord: r.toCodelab(m, true), LeftOut: in.LeftOut, Created: true}
+	return r.JSON(out)
+}
+
+// importedRecord is what was made of a file.
+type importedRecord struct {
+	codelabRecord
+	LeftOut []archive.LeftOut `json:"left_out"`
+	// Created says that the codelab is new.
+	Created bool `json:"created"`
+	*changesRecord
 }

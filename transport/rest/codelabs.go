@@ -39,23 +39,42 @@ type codelabRecord struct {
 	AIEnabled          bool    `json:"ai_enabled"`
 	Questions          string  `json:"questions"`
 	QuestionsAnonymous bool    `json:"questions_anonymous"`
-	JoinCode           string  `json:"join_code,omitempty"` // admins only
+	// Slug is the id: of the file it was made of.
+	Slug     *string `json:"slug"`
+	JoinCode string  `json:"join_code,omitempty"` // admins only
+	// SourceID is the codelab it was copied from, null when that is gone; admins only.
+	SourceID **string `json:"source_id,omitempty"`
 }
 
-func toCodelab(m *pb.Codelab, admin bool) codelabRecord {
+func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	out := codelabRecord{
 		ID: m.Id, Title: m.Title, Description: m.Description, Author: m.Author, IsPublic: m.IsPublic,
 		QuizEnabled: m.QuizEnabled, RequireQuiz: m.RequireQuiz, RequireFeedback: m.RequireFeedback,
 		RequireSubmission: m.RequireSubmission, GuideMarkdown: m.GuideMarkdown,
-		CreatedAt:        time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
+		CreatedAt:        createdAt(m),
 		RegistrationOpen: !m.RegistrationClosed && m.EndedAt == 0, EndedAt: wire.StampOrNull(m.EndedAt),
 		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
 		AIEnabled: !m.AiDisabled, Questions: codelab.Askings[m.Questions], QuestionsAnonymous: !m.QuestionsNamed,
+		Slug: wire.OrNull(m.Slug),
 	}
 	if admin {
-		out.JoinCode = m.JoinCode
+		source := r.sourceOf(m)
+		out.JoinCode, out.SourceID = m.JoinCode, &source
 	}
 	return out
+}
+
+// createdAt is the time as the reference application writes it.
+func createdAt(m *pb.Codelab) string {
+	return time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05")
+}
+
+// sourceOf is the codelab that one was copied from; nil for none, and when it is gone.
+func (r *Request) sourceOf(m *pb.Codelab) *string {
+	if m.SourceId == "" || r.api.List.Known(m.SourceId) == nil {
+		return nil
+	}
+	return &m.SourceId
 }
 
 type stepRecord struct {
@@ -119,6 +138,10 @@ func listCodelabs(r *Request) error {
 			return err
 		}
 	}
+	source := r.Query("source_id")
+	if source != "" {
+		all = slices.DeleteFunc(slices.Clone(all), func(m *pb.Codelab) bool { return m.SourceId != source })
+	}
 	switch {
 	case r.who.Admin() && r.Query("as") != "attendee":
 		return r.listForAdmins(all)
@@ -129,14 +152,14 @@ func listCodelabs(r *Request) error {
 		}
 		return r.JSON(mine)
 	}
-	if wanted != "" {
+	if wanted != "" || source != "" {
 		encoded = new(cow.Encoded) // of these alone
 	}
 	return r.cached(encoded, forOthers, func() any {
 		out := []codelabRecord{}
 		for _, m := range all {
 			if m.IsPublic {
-				out = append(out, toCodelab(m, false))
+				out = append(out, r.toCodelab(m, false))
 			}
 		}
 		return out
@@ -179,7 +202,7 @@ func (r *Request) visible(all []*pb.Codelab) ([]codelabRecord, error) {
 			}
 		}
 		if shown {
-			out = append(out, toCodelab(m, leads))
+			out = append(out, r.toCodelab(m, leads))
 		}
 	}
 	return out, nil
@@ -210,7 +233,7 @@ func createCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toCodelab(m, true))
+	return r.JSON(r.toCodelab(m, true))
 }
 
 func getCodelab(r *Request) error {
@@ -219,9 +242,14 @@ func getCodelab(r *Request) error {
 		return errNoCodelab
 	}
 	variant, slot := variantAnyone, forOthers
+	orphan := false
 	switch {
 	case r.IsAdmin():
 		variant, slot = variantAdmin, forAdmins
+		// That the source is gone is no change of the codelab.
+		if orphan = v.Meta.SourceId != "" && r.sourceOf(v.Meta) == nil; orphan {
+			variant = variantOrphan
+		}
 	case r.isMember():
 		variant, slot = variantOthers, forMembers
 	}
@@ -234,12 +262,15 @@ func getCodelab(r *Request) error {
 			steps[i] = stepRecord{st.Id, v.Meta.Id, i + 1, st.Title, st.ContentMarkdown, st.DurationMinutes}
 		}
 		if slot == forOthers {
-			return []any{toCodelab(v.Meta, false), steps}
+			return []any{r.toCodelab(v.Meta, false), steps}
 		}
-		return []any{toTaught(v, v.Meta, r.IsAdmin(), r.api.Now()), steps}
+		return []any{r.toTaught(v, v.Meta), steps}
 	}
-	if slot == forOthers {
+	switch {
+	case slot == forOthers:
 		return r.cached(v.Encoded.Codelab, slot, encode)
+	case orphan:
+		return r.JSON(encode())
 	}
 	return r.stamped(v.Encoded.Codelab, slot, encode)
 }
@@ -271,7 +302,7 @@ func updateCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toTaught(r.Codelab.View(), made.Codelab, true, r.api.Now()))
+	return r.JSON(r.toTaught(r.Codelab.View(), made.Codelab))
 }
 
 func deleteCodelab(r *Request) error {
@@ -296,6 +327,7 @@ func copyCodelab(r *Request) error {
 	}
 	m := v.Meta.Clone()
 	m.RegistrationClosed, m.EndedAt = false, 0
+	m.Slug, m.SourceId = "", m.Id // a later version of the file finds the first
 	// A long title is cut, so that the copy is always possible.
 	if keep := 200 - len(copySuffix); utf8.RuneCountInString(m.Title) > keep {
 		m.Title = strings.TrimSpace(string([]rune(m.Title)[:keep]))
@@ -320,7 +352,7 @@ func copyCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toCodelab(out, true))
+	return r.JSON(r.toCodelab(out, true))
 }
 
 // copyWithWorkspace makes a codelab with a copy of the workspace of the path's codelab.
@@ -440,7 +472,7 @@ func (r *Request) answerCodelab(b codelab.Body) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(toTaught(r.Codelab.View(), v.(*pb.Codelab), true, r.api.Now()))
+	return r.JSON(r.toTaught(r.Codelab.View(), v.(*pb.Codelab)))
 }
 
 // oneLine trims and bounds a field that no actor checks.

@@ -141,9 +141,11 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	}
 }
 
-// An imported codelab is a codelab and what was left out. It repeats the members
-// of one, since generators of clients follow no reference to a single member.
+// An imported codelab is a codelab and what became of the file, and a run that was brought
+// up to date one and what changed. They repeat the members of a codelab, since generators
+// of clients follow no reference to a single member.
 func TestAnImportedCodelabIsDescribedAsOne(t *testing.T) {
+	changes := []string{"steps", "stale_threads", "removed_threads", "people_on_removed_steps"}
 	type object struct {
 		Required   []string
 		Properties map[string]any
@@ -156,18 +158,24 @@ func TestAnImportedCodelabIsDescribedAsOne(t *testing.T) {
 	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	var one, imported object
-	for name, into := range map[string]*object{"Codelab": &one, "Imported": &imported} {
-		if err := json.Unmarshal(doc.Components.Schemas[name], into); err != nil {
+	read := func(name string) (o object) {
+		if err := json.Unmarshal(doc.Components.Schemas[name], &o); err != nil {
 			t.Fatal(err)
 		}
+		return o
 	}
-	if want := append(slices.Clone(one.Required), "left_out"); !slices.Equal(imported.Required, want) {
-		t.Errorf("an imported codelab requires %v, a codelab and left_out %v", imported.Required, want)
-	}
-	for name, schema := range imported.Properties {
-		if name != "left_out" && !reflect.DeepEqual(schema, one.Properties[name]) {
-			t.Errorf("%s of an imported codelab is %v, of a codelab %v", name, schema, one.Properties[name])
+	one := read("Codelab")
+	for name, own := range map[string]struct{ always, also []string }{
+		"Imported": {[]string{"created", "left_out"}, changes}, "UpdatedRun": {changes, nil},
+	} {
+		is := read(name)
+		if want := append(slices.Clone(one.Required), own.always...); !slices.Equal(is.Required, want) {
+			t.Errorf("%s requires %v, want %v", name, is.Required, want)
+		}
+		for member, schema := range is.Properties {
+			if !slices.Contains(own.always, member) && !slices.Contains(own.also, member) && !reflect.DeepEqual(schema, one.Properties[member]) {
+				t.Errorf("%s of %s is %v, of a codelab %v", member, name, schema, one.Properties[member])
+			}
 		}
 	}
 }

@@ -32,6 +32,8 @@ const (
 	// variantAnyone is of those who are not registered, where it makes a
 	// difference.
 	variantAnyone = "n"
+	// variantOrphan is of facilitators, of a copy whose source is gone.
+	variantOrphan = "o"
 )
 
 func (r *Request) variant() string {

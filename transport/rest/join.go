@@ -55,6 +55,6 @@ func findByCode(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	c := toCodelab(v.Meta, false)
+	c := r.toCodelab(v.Meta, false)
 	return r.JSON(joinRecord{c.ID, c.Title, c.Description, c.Author, c.IsPublic, c.RegistrationOpen, v.Attendees.Len()})
 }

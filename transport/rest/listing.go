@@ -46,7 +46,7 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 			}
 		}
 		out = append(out, listedRecord{
-			toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt)),
+			r.toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt)),
 		})
 	}
 	return r.JSON(out)

@@ -53,14 +53,11 @@ func overview(r *Request) error {
 		Steps: make([]stepOverview, len(v.Steps)), Pulse: ToPulses(v.Pulses),
 	}
 	pulses := make([]codelab.Pulses, len(v.Steps))
-	spent := make([][]int64, len(v.Steps)) // milliseconds, of those who went on
+	spent := spentOn(v)
 	past := make([]int, len(v.Steps))
 	var longest *pb.Attendee
 	for _, a := range v.Attendees.All() {
 		for i := range v.Steps {
-			if ms := timeOn(a, i); ms > 0 {
-				spent[i] = append(spent[i], ms)
-			}
 			if a.CompletedAt != 0 || int(a.FurthestStep) > i+1 {
 				past[i]++
 			}
@@ -81,7 +78,6 @@ func overview(r *Request) error {
 	for i, st := range v.Steps {
 		o := &out.Steps[i]
 		o.StepNumber, o.Title, o.Pulse = i+1, st.Title, *ToPulses(pulses[i])
-		slices.Sort(spent[i])
 		o.MedianSeconds, o.P90Seconds = quantile(spent[i], 0.5), quantile(spent[i], 0.9)
 		if out.Attendees > 0 {
 			o.SharePast = float64(past[i]) / float64(out.Attendees)
@@ -103,6 +99,22 @@ func overview(r *Request) error {
 		}
 	}
 	return r.JSON(out)
+}
+
+// spentOn is how long those who went on were on each step: milliseconds, sorted.
+func spentOn(v *codelab.View) [][]int64 {
+	out := make([][]int64, len(v.Steps))
+	for _, a := range v.Attendees.All() {
+		for i := range v.Steps {
+			if ms := timeOn(a, i); ms > 0 {
+				out[i] = append(out[i], ms)
+			}
+		}
+	}
+	for _, one := range out {
+		slices.Sort(one)
+	}
+	return out
 }
 
 // timeOn is how long an attendee took from reaching a step (index from 0) to

@@ -112,6 +112,8 @@ var operations = []Operation{
 	{Method: put, Path: "/codelabs/{id}", Access: CodelabAdmin, Handle: updateCodelab},
 	{Method: del, Path: "/codelabs/{id}", Access: CodelabAdmin, Handle: deleteCodelab},
 	{Method: post, Path: "/codelabs/{id}/copy", Access: CodelabAdmin, Handle: copyCodelab},
+	{Method: post, Path: "/codelabs/{id}/update-from-source", Access: CodelabAdmin, Handle: updateFromSource},
+	{Method: get, Path: "/codelabs/{id}/runs", Access: CodelabAdmin, Handle: compareRuns},
 	{Method: put, Path: "/codelabs/{id}/steps", Access: CodelabAdmin, Body: maxSteps, Handle: replaceSteps},
 	{Method: get, Path: "/codelabs/{id}/export", Access: CodelabAdmin, Handle: exportCodelab},
 	{Method: get, Path: "/codelabs/{id}/export/attendance.csv", Access: CodelabAdmin, Handle: export("attendance", attendance)},

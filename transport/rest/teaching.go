@@ -1,8 +1,6 @@
 package rest
 
 import (
-	"time"
-
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/transport/wire"
@@ -35,8 +33,9 @@ type pointerRecord struct {
 	Person *string `json:"person"`
 }
 
-func toTaught(v *codelab.View, m *pb.Codelab, admin bool, now time.Time) taughtRecord {
-	out := taughtRecord{Now: wire.Stamp(now.UnixMilli()), codelabRecord: toCodelab(m, admin), Timer: ToTimer(v.Timer), Spotlight: ToSpotlight(v.Spotlight)}
+func (r *Request) toTaught(v *codelab.View, m *pb.Codelab) taughtRecord {
+	admin := r.IsAdmin()
+	out := taughtRecord{Now: wire.Stamp(r.api.Now().UnixMilli()), codelabRecord: r.toCodelab(m, admin), Timer: ToTimer(v.Timer), Spotlight: ToSpotlight(v.Spotlight)}
 	if p := v.OpenPoll(); p != nil {
 		out.Poll = ToPoll(p.Told, admin)
 	}

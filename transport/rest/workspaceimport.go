@@ -53,9 +53,9 @@ func importFiles(structure string) func(*Request) error {
 // flag reads a boolean of the query; left out it is false.
 func (r *Request) flag(name string) (bool, error) {
 	switch r.Query(name) {
-	case "", "false":
+	case "", "false", "0":
 		return false, nil
-	case "true":
+	case "true", "1":
 		return true, nil
 	}
 	return false, wire.Invalid("%s must be true or false", name)

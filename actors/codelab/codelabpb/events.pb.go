@@ -1121,8 +1121,11 @@ func (x *Updated) GetCodelab() *Codelab {
 }
 
 type StepsReplaced struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Steps         []*Step                `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Steps []*Step                `protobuf:"bytes,1,rep,name=steps,proto3" json:"steps,omitempty"`
+	// People stay on the step that they are on, whatever its number becomes; without
+	// it they keep the number.
+	Follow        bool `protobuf:"varint,2,opt,name=follow,proto3" json:"follow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1162,6 +1165,13 @@ func (x *StepsReplaced) GetSteps() []*Step {
 		return x.Steps
 	}
 	return nil
+}
+
+func (x *StepsReplaced) GetFollow() bool {
+	if x != nil {
+		return x.Follow
+	}
+	return false
 }
 
 type Deleted struct {
@@ -3966,9 +3976,10 @@ const file_events_proto_rawDesc = "" +
 	"\tmaterials\x18\x04 \x03(\v2\x1c.atelier.codelab.v1.MaterialR\tmaterials\x12.\n" +
 	"\x05polls\x18\x05 \x03(\v2\x18.atelier.codelab.v1.PollR\x05polls\"F\n" +
 	"\aUpdated\x125\n" +
-	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab:\x04\xb8\xbb\x18\x01\"E\n" +
+	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab:\x04\xb8\xbb\x18\x01\"]\n" +
 	"\rStepsReplaced\x12.\n" +
-	"\x05steps\x18\x01 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps:\x04\xb8\xbb\x18\x01\"\x0f\n" +
+	"\x05steps\x18\x01 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\x12\x16\n" +
+	"\x06follow\x18\x02 \x01(\bR\x06follow:\x04\xb8\xbb\x18\x01\"\x0f\n" +
 	"\aDeleted:\x04\xb8\xbb\x18\x01\"(\n" +
 	"\x06Pinned\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage:\x04\xb8\xbb\x18\x01\"F\n" +

@@ -887,6 +887,7 @@ func (m *StepsReplaced) EncodedSize() (n int) {
 	for _, v := range m.Steps {
 		n += pbwire.SizeGivenText(1, v.EncodedSize())
 	}
+	n += pbwire.SizeBool(2, m.Follow)
 	return n + len(m.unknownFields)
 }
 
@@ -896,6 +897,7 @@ func (m *StepsReplaced) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 2, m.Follow)
 	for i := len(m.Steps) - 1; i >= 0; i-- {
 		end := at
 		at = m.Steps[i].WriteBack(b, at)
@@ -913,6 +915,8 @@ func (m *StepsReplaced) Decode(b []byte) error {
 			v := &Step{}
 			r.Inner(v)
 			m.Steps = append(m.Steps, v)
+		case 2:
+			m.Follow = r.Bool()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -927,6 +931,7 @@ func (m *StepsReplaced) Clone() *StepsReplaced {
 	}
 	return &StepsReplaced{
 		Steps:         pbwire.CloneAll(m.Steps),
+		Follow:        m.Follow,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

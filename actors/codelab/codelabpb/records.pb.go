@@ -363,8 +363,13 @@ type Codelab struct {
 	// Whether attendees may ask questions to all.
 	Questions      Asking `protobuf:"varint,31,opt,name=questions,proto3,enum=atelier.codelab.v1.Asking" json:"questions,omitempty"`
 	QuestionsNamed bool   `protobuf:"varint,32,opt,name=questions_named,json=questionsNamed,proto3" json:"questions_named,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The id: of the file it was made of, by which a later version of the file finds it;
+	// no other codelab has it. Empty for none.
+	Slug string `protobuf:"bytes,35,opt,name=slug,proto3" json:"slug,omitempty"`
+	// The codelab that it was copied from; it may be gone.
+	SourceId      string `protobuf:"bytes,36,opt,name=source_id,json=sourceId,proto3" json:"source_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Codelab) Reset() {
@@ -535,6 +540,20 @@ func (x *Codelab) GetQuestionsNamed() bool {
 		return x.QuestionsNamed
 	}
 	return false
+}
+
+func (x *Codelab) GetSlug() string {
+	if x != nil {
+		return x.Slug
+	}
+	return ""
+}
+
+func (x *Codelab) GetSourceId() string {
+	if x != nil {
+		return x.SourceId
+	}
+	return ""
 }
 
 type Step struct {
@@ -3474,7 +3493,7 @@ var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
 	"\n" +
-	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\xf0\x05\n" +
+	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\xa1\x06\n" +
 	"\aCodelab\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -3498,7 +3517,9 @@ const file_records_proto_rawDesc = "" +
 	"\vai_disabled\x18\x1e \x01(\bR\n" +
 	"aiDisabled\x128\n" +
 	"\tquestions\x18\x1f \x01(\x0e2\x1a.atelier.codelab.v1.AskingR\tquestions\x12'\n" +
-	"\x0fquestions_named\x18  \x01(\bR\x0equestionsNamedB\x11\n" +
+	"\x0fquestions_named\x18  \x01(\bR\x0equestionsNamed\x12\x12\n" +
+	"\x04slug\x18# \x01(\tR\x04slug\x12\x1b\n" +
+	"\tsource_id\x18$ \x01(\tR\bsourceIdB\x11\n" +
 	"\x0f_guide_markdown\"\xa3\x01\n" +
 	"\x04Step\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +

@@ -35,6 +35,8 @@ func (m *Codelab) EncodedSize() (n int) {
 	n += pbwire.SizeBool(30, m.AiDisabled)
 	n += pbwire.SizeUint(31, uint64(m.Questions))
 	n += pbwire.SizeBool(32, m.QuestionsNamed)
+	n += pbwire.SizeText(35, len(m.Slug))
+	n += pbwire.SizeText(36, len(m.SourceId))
 	return n + len(m.unknownFields)
 }
 
@@ -44,6 +46,8 @@ func (m *Codelab) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 36, m.SourceId)
+	at = pbwire.PutText(b, at, 35, m.Slug)
 	at = pbwire.PutBool(b, at, 32, m.QuestionsNamed)
 	at = pbwire.PutUint(b, at, 31, uint64(m.Questions))
 	at = pbwire.PutBool(b, at, 30, m.AiDisabled)
@@ -115,6 +119,10 @@ func (m *Codelab) Decode(b []byte) error {
 			m.Questions = Asking(r.Uint())
 		case 32:
 			m.QuestionsNamed = r.Bool()
+		case 35:
+			m.Slug = r.Text()
+		case 36:
+			m.SourceId = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -148,6 +156,8 @@ func (m *Codelab) Clone() *Codelab {
 		AiDisabled:         m.AiDisabled,
 		Questions:          m.Questions,
 		QuestionsNamed:     m.QuestionsNamed,
+		Slug:               m.Slug,
+		SourceId:           m.SourceId,
 		unknownFields:      slices.Clone(m.unknownFields),
 	}
 }

@@ -200,6 +200,17 @@ var Words = map[string]Word{
 		}
 		return Lead(codelab.ReplaceSteps{Steps: append(steps, &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text")})})
 	},
+	"Publish": func(s *Source, v *codelab.View) codelab.Command {
+		steps := slices.Clone(v.Steps)
+		s.Rand.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
+		steps = append(steps[:min(len(steps), 3)], &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text")})
+		guide, materials := s.mention("guide"), []*pb.Material{{Title: s.Mark("material"), MaterialType: codelab.Link, LinkUrl: "https://example.org"}}
+		b := codelab.Publish{Title: s.Mark("title"), Guide: &guide, Steps: steps, DryRun: s.Rand.IntN(5) == 0}
+		if s.coin() {
+			b.Materials = &materials
+		}
+		return Lead(b)
+	},
 	"SetRegistration": func(s *Source, _ *codelab.View) codelab.Command {
 		return Lead(codelab.SetRegistration{Open: s.Rand.IntN(4) > 0})
 	},

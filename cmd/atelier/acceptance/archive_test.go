@@ -47,7 +47,7 @@ func alike(t *testing.T, b *browser, id string) []any {
 			delete(r, k)
 		}
 	}
-	strip(both[0].(map[string]any), "id", "created_at", "join_code", "now")
+	strip(both[0].(map[string]any), "id", "created_at", "join_code", "now", "source_id")
 	for _, s := range both[1].([]any) {
 		strip(s.(map[string]any), "id", "codelab_id")
 	}

@@ -24,6 +24,7 @@ export const actionWords: Readonly<Record<string, () => string>> = {
   codelab_copy: m.audit_is_codelab_copy,
   codelab_export: m.audit_is_codelab_export,
   codelab_import: m.audit_is_codelab_import,
+  codelab_publish: m.audit_is_codelab_publish,
   codelab_complete: m.audit_is_codelab_complete,
   codelab_steps_update: m.audit_is_codelab_steps_update,
   comment_delete: m.audit_is_comment_delete,

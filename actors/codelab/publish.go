@@ -1,0 +1,476 @@
+package codelab
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"atelier/actors/catalog"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// Publish brings a newer version of the text into a codelab that people may be in
+// (transport/rest/RULES.md, "Publishing"): from a file, or from the codelab it was
+// copied from. What the version does not speak of stays as it is.
+type Publish struct {
+	Title string
+	// Of these "" says nothing.
+	Description, Author, Slug string
+	Guide                     *string
+	Steps                     []*pb.Step
+	// Materials replace those there are; nil says nothing of them. Uploads are
+	// registered in the same commit.
+	Materials *[]*pb.Material
+	Uploads   []*pb.Upload
+	// Quizzes replace those there are, and drafts of Polls come in; nil says nothing of
+	// them. The StepID of a poll is the id that its step has in Steps.
+	Quizzes *[]*pb.Quiz
+	Polls   []*pb.Poll
+	// Workspace replaces the code; nil for none.
+	Workspace *CreateWorkspace
+	// SourceID is the codelab it comes from; "" for a file.
+	SourceID string
+	// DryRun answers what would change, and changes nothing.
+	DryRun bool
+}
+
+// Published is the reply to Publish.
+type Published struct {
+	Codelab *pb.Codelab
+	// Steps are those there are now in their order, and behind them those that went.
+	Steps []StepChange
+	// StaleThreads are the threads whose text changes, RemovedThreads those that go with
+	// their step.
+	StaleThreads, RemovedThreads int
+	// PeopleOnRemovedSteps are those who are set to a step before.
+	PeopleOnRemovedSteps int
+	// OldWorkspace is the id of the workspace that was replaced; "" for none.
+	OldWorkspace string
+}
+
+// Change is what becomes of a step.
+type Change string
+
+// The changes. A step that changed and moved has changed.
+const (
+	Same    Change = "same"
+	Altered Change = "changed"
+	Added   Change = "added"
+	Gone    Change = "removed"
+	Moved   Change = "moved"
+)
+
+// StepChange is a step, and what becomes of it.
+type StepChange struct {
+	ID, Title string
+	Change    Change
+}
+
+func (b Publish) decide(c call) (decision, error) {
+	given := make([]*pb.Step, len(b.Steps))
+	for i, id := range matchSteps(c.s.steps, b.Steps) {
+		given[i] = b.Steps[i].Clone()
+		given[i].Id = id
+	}
+	steps, err := c.newSteps(given, 1)
+	if err != nil {
+		return decision{}, err
+	}
+	m, err := b.settings(c.s.meta)
+	if err != nil {
+		return decision{}, err
+	}
+	quizzes, quizzed, err := b.quizzes(c)
+	if err != nil {
+		return decision{}, err
+	}
+
+	reply := Published{Codelab: m, Steps: stepChanges(c.s.steps, steps)}
+	reply.StaleThreads, reply.RemovedThreads = c.threadsAfter(m, steps)
+	for _, a := range c.s.attendees.All() {
+		if st := stepAt(c.s.steps, a.CurrentStep); st != nil && !hasStep(steps, st.Id) {
+			reply.PeopleOnRemovedSteps++
+		}
+	}
+	if b.DryRun {
+		return decided(reply), nil
+	}
+
+	d := decided(nil)
+	if !proto.Equal(m, c.s.meta) {
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_Updated{Updated: &pb.Updated{Codelab: m}}})
+		d.Rows = append(d.Rows, catalog.ListRow(m))
+		d.Rows = append(d.Rows, slugRows(c.s.meta, m)...)
+	}
+	if !slices.EqualFunc(steps, c.s.steps, func(a, b *pb.Step) bool { return proto.Equal(a, b) }) {
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps, Follow: true}}})
+		d.Events = slices.Concat(d.Events, c.pointerMoved(steps), c.pulsesOver(steps))
+		d.Rows = append(d.Rows, c.untalkThreads(steps)...)
+	}
+	if quizzed {
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_QuizzesReplaced{QuizzesReplaced: &pb.QuizzesReplaced{Quizzes: quizzes}}})
+	}
+	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(m, steps, quizzes, c.s.pin.GetMessage()))...)
+	for _, add := range []func(c call, steps []*pb.Step, d *decision) error{b.materials, b.polls} {
+		if err := add(c, steps, &d); err != nil {
+			return decision{}, err
+		}
+	}
+	if b.Workspace != nil {
+		made, err := b.Workspace.made(c)
+		if err != nil {
+			return decision{}, err
+		}
+		reply.OldWorkspace = c.s.workspace.GetId()
+		d.Events, d.Rows = append(d.Events, made.Events...), append(d.Rows, made.Rows...)
+	}
+	for _, u := range b.Uploads {
+		d.Rows = append(d.Rows, files.UploadRows(u)...)
+	}
+	about := map[string]string{"steps": fmt.Sprint(len(steps))}
+	if b.SourceID != "" {
+		about["source_id"] = b.SourceID
+	}
+	d.Rows = append(d.Rows, c.audit("codelab_publish", c.s.id, about)...)
+	d.Reply = reply
+	return d, nil
+}
+
+// settings are those of the codelab with what the version says.
+func (b Publish) settings(was *pb.Codelab) (*pb.Codelab, error) {
+	m := was.Clone()
+	m.Title = b.Title
+	if b.Description != "" {
+		m.Description = b.Description
+	}
+	if b.Author != "" {
+		m.Author = b.Author
+	}
+	if b.Slug != "" {
+		m.Slug = b.Slug
+	}
+	if b.Guide != nil {
+		if m.GuideMarkdown = b.Guide; *b.Guide == "" {
+			m.GuideMarkdown = nil
+		}
+	}
+	return m, checkMeta(m)
+}
+
+// quizzes are the questions there will be. Those that are asked in the same words keep
+// their answers, then the rest in order.
+func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
+	if b.Quizzes == nil {
+		return c.s.quizzes, false, nil
+	}
+	key := func(q *pb.Quiz) string { return q.Question }
+	given := make([]*pb.Quiz, len(*b.Quizzes))
+	for i, at := range pair(c.s.quizzes, *b.Quizzes, key) {
+		given[i] = (*b.Quizzes)[i].Clone()
+		if given[i].Id = ""; at >= 0 {
+			given[i].Id = c.s.quizzes[at].Id
+		}
+	}
+	made, err := c.newQuizzes(given)
+	same := slices.EqualFunc(made, c.s.quizzes, func(a, b *pb.Quiz) bool { return proto.Equal(a, b) })
+	return made, !same, err
+}
+
+// materials replaces those that are not among the given ones.
+func (b Publish) materials(c call, _ []*pb.Step, d *decision) error {
+	if b.Materials == nil {
+		return nil
+	}
+	made, err := c.newMaterials(*b.Materials)
+	if err != nil {
+		return err
+	}
+	same := len(made) == c.s.materials.Len()
+	for i, was := range c.s.materials.All() {
+		same = same && made[i].Title == was.Title && made[i].MaterialType == was.MaterialType &&
+			made[i].LinkUrl == was.LinkUrl && made[i].Upload == was.Upload
+	}
+	if same {
+		return nil
+	}
+	uses := names{}
+	for _, m := range made {
+		if m.Upload != "" {
+			uses[m.Upload] = true
+		}
+	}
+	dropped := names{}
+	for _, m := range c.s.materials.All() {
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_MaterialDeleted{MaterialDeleted: &pb.MaterialDeleted{MaterialId: m.Id}}})
+		if m.Upload != "" && !uses[m.Upload] && !dropped[m.Upload] {
+			dropped[m.Upload] = true
+			d.Rows = append(d.Rows, files.UnuseRow(m.Upload, c.s.id, files.ByMaterial, 0))
+		}
+	}
+	for _, m := range made {
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_MaterialAdded{MaterialAdded: &pb.MaterialAdded{Material: m}}})
+		if uses[m.Upload] {
+			delete(uses, m.Upload)
+			d.Rows = append(d.Rows, files.UseRow(m.Upload, c.s.id, files.ByMaterial))
+		}
+	}
+	return nil
+}
+
+// polls brings drafts in. One that asks the same is changed while it is a draft, and
+// stays as it is once people have answered.
+func (b Publish) polls(c call, steps []*pb.Step, d *decision) error {
+	made, err := c.newPolls(b.Polls, b.Steps, steps)
+	if err != nil {
+		return err
+	}
+	there := len(c.s.polls)
+	for _, p := range made {
+		at := slices.IndexFunc(c.s.polls, func(q *poll) bool { return q.rec.Kind == p.Kind && q.rec.Question == p.Question })
+		if at < 0 {
+			if there++; there > maxPolls {
+				return durable.Reject(durable.Invalid, "a codelab has at most %d polls", maxPolls)
+			}
+		} else {
+			was := c.s.polls[at].rec
+			p.Id, p.CreatedAt, p.Round = was.Id, was.CreatedAt, was.Round
+			if was.State != pollDraft || proto.Equal(p, was) {
+				continue
+			}
+		}
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: p}}})
+	}
+	return nil
+}
+
+// threadsAfter counts the threads that a change of the text makes stale, and those that
+// go with their step.
+func (c call) threadsAfter(m *pb.Codelab, steps []*pb.Step) (stale, gone int) {
+	sums := map[string][]byte{}
+	for _, st := range steps {
+		sums[st.Id] = st.ContentSum
+	}
+	for _, t := range c.s.threads.All() {
+		now, stays := m.GuideSum, true
+		if t.TargetType == TargetStep {
+			now, stays = sums[t.TargetStepId], hasStep(steps, t.TargetStepId)
+		}
+		switch {
+		case !stays:
+			gone++
+		case !c.s.stale(t) && !bytes.Equal(now, t.ContentSum):
+			stale++
+		}
+	}
+	return stale, gone
+}
+
+// stepMark is the id that an author gives a step: a comment among those with which its
+// text begins.
+var stepMark = regexp.MustCompile(`^(?:\s*<!--[^>]*-->)*?\s*<!--\s*id:\s*([^\s<>]{1,100})\s*-->`)
+
+func markOf(st *pb.Step) string {
+	if m := stepMark.FindStringSubmatch(st.ContentMarkdown[:min(len(st.ContentMarkdown), 2000)]); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// matchSteps says which of the old steps each of the new ones is, "" for none: by the
+// id that its author gave it, then by a title that occurs once on both sides, then the
+// rest in order.
+func matchSteps(old, made []*pb.Step) []string {
+	out := make([]string, len(made))
+	taken := map[string]bool{}
+	known := map[string]string{}
+	for _, st := range old {
+		known[st.Id] = st.Id
+	}
+	for _, st := range old {
+		if mark := markOf(st); mark != "" && known[mark] == "" {
+			known[mark] = st.Id
+		}
+	}
+	for i, st := range made {
+		if id := known[markOf(st)]; id != "" && !taken[id] {
+			out[i], taken[id] = id, true
+		}
+	}
+	var left []*pb.Step
+	for _, st := range old {
+		if !taken[st.Id] {
+			left = append(left, st)
+		}
+	}
+	var open []*pb.Step
+	var at []int
+	for i, st := range made {
+		if out[i] == "" {
+			open, at = append(open, st), append(at, i)
+		}
+	}
+	for i, j := range pair(left, open, func(st *pb.Step) string { return strings.TrimSpace(st.Title) }) {
+		if j >= 0 {
+			out[at[i]] = left[j].Id
+		}
+	}
+	return out
+}
+
+// pair says which of the old ones each of the new ones is, -1 for none: by a key that
+// occurs once on both sides, then the rest in order.
+func pair[T any](old, made []T, key func(T) string) []int {
+	once := func(all []T) map[string]int {
+		out := map[string]int{}
+		for i, x := range all {
+			if _, twice := out[key(x)]; twice {
+				i = -1
+			}
+			out[key(x)] = i
+		}
+		return out
+	}
+	before, after := once(old), once(made)
+	taken := make([]bool, len(old))
+	out := make([]int, len(made))
+	for i, x := range made {
+		out[i] = -1
+		if at, known := before[key(x)]; known && at >= 0 && after[key(x)] >= 0 {
+			out[i], taken[at] = at, true
+		}
+	}
+	next := 0
+	for i := range made {
+		for next < len(old) && taken[next] {
+			next++
+		}
+		if out[i] < 0 && next < len(old) {
+			out[i], taken[next] = next, true
+		}
+	}
+	return out
+}
+
+// stepChanges says what becomes of each step.
+func stepChanges(old, made []*pb.Step) []StepChange {
+	was := map[string]int{}
+	for i, st := range old {
+		was[st.Id] = i
+	}
+	out := make([]StepChange, 0, len(made))
+	var order []int
+	for _, st := range made {
+		if i, stays := was[st.Id]; stays {
+			order = append(order, i)
+		}
+	}
+	stays := inOrder(order)
+	for _, st := range made {
+		at, known := was[st.Id]
+		change := Same
+		switch {
+		case !known:
+			change = Added
+		case !proto.Equal(st, old[at]):
+			change = Altered
+		case !stays[at]:
+			change = Moved
+		}
+		out = append(out, StepChange{st.Id, st.Title, change})
+		delete(was, st.Id)
+	}
+	for _, st := range old {
+		if _, left := was[st.Id]; left {
+			out = append(out, StepChange{st.Id, st.Title, Gone})
+		}
+	}
+	return out
+}
+
+// inOrder is the largest part of distinct numbers that is ascending already: what is
+// not in it has moved.
+func inOrder(all []int) map[int]bool {
+	longest, before := make([]int, len(all)), make([]int, len(all))
+	best := -1
+	for i, x := range all {
+		longest[i], before[i] = 1, -1
+		for j := range i {
+			if all[j] < x && longest[j]+1 > longest[i] {
+				longest[i], before[i] = longest[j]+1, j
+			}
+		}
+		if best < 0 || longest[i] > longest[best] {
+			best = i
+		}
+	}
+	out := map[int]bool{}
+	for ; best >= 0; best = before[best] {
+		out[all[best]] = true
+	}
+	return out
+}
+
+// stepAt is the step with a number, or nil.
+func stepAt(steps []*pb.Step, number int32) *pb.Step {
+	if number < 1 || int(number) > len(steps) {
+		return nil
+	}
+	return steps[number-1]
+}
+
+// numbers says what the number of each old step becomes, from 1, so that people stay on
+// the step they are on: of one that goes the number of the nearest before it that
+// stays, or 1.
+func numbers(old, made []*pb.Step) []int32 {
+	now := map[string]int32{}
+	for i, st := range made {
+		now[st.Id] = int32(i + 1)
+	}
+	out := make([]int32, len(old)+1)
+	last := int32(1)
+	for i, st := range old {
+		if n := now[st.Id]; n > 0 {
+			last = n
+		}
+		out[i+1] = last
+	}
+	out[0] = 1
+	return out
+}
+
+// followed moves an attendee's record, which is not shared yet, along with the steps.
+// It says whether the step that they were on has gone.
+func followed(a *pb.Attendee, old, made []*pb.Step, to []int32, at int64) {
+	was := a.ReachedAt
+	current := to[min(max(int(a.CurrentStep), 0), len(old))]
+	if st := stepAt(old, a.CurrentStep); st != nil && !hasStep(made, st.Id) {
+		a.StepSince = at
+	}
+	furthest := current
+	for n := 1; n <= min(int(a.FurthestStep), len(old)); n++ {
+		furthest = max(furthest, to[n])
+	}
+	// When each was reached: what is new on the way counts as reached with the one
+	// before it, so that no time was spent on it.
+	before := map[string]int64{}
+	for i, st := range old[:min(len(was), len(old))] {
+		before[st.Id] = was[i]
+	}
+	reached := make([]int64, 0, furthest)
+	for _, st := range made[:min(int(furthest), len(made))] {
+		when, known := before[st.Id]
+		if n := len(reached); n > 0 && (!known || when < reached[n-1]) {
+			when = reached[n-1]
+		} else if !known && len(was) > 0 {
+			when = was[0]
+		}
+		reached = append(reached, when)
+	}
+	a.CurrentStep, a.FurthestStep, a.ReachedAt = current, furthest, reached
+}

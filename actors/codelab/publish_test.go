@@ -1,0 +1,283 @@
+package codelab
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// textOf reads steps as "Title", "Title=content" or "#mark Title".
+func textOf(lines ...string) (out []*pb.Step) {
+	for _, l := range lines {
+		mark := ""
+		if strings.HasPrefix(l, "#") {
+			mark, l, _ = strings.Cut(l[1:], " ")
+			mark = "<!-- id: " + mark + " -->\n"
+		}
+		title, content, _ := strings.Cut(l, "=")
+		out = append(out, &pb.Step{Title: title, ContentMarkdown: mark + content})
+	}
+	return out
+}
+
+func TestStepsAreMatched(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, made, want string // want: the numbers of the old steps, - for a new one
+	}{
+		"nothing changed":                        {"A B C", "A B C", "1 2 3"},
+		"by titles, wherever they are":           {"A B C", "C A B", "3 1 2"},
+		"an inserted one is new":                 {"A B", "A X B", "1 - 2"},
+		"one that is renamed is the next left":   {"A B C", "A X C", "1 2 3"},
+		"the rest in order":                      {"A B C", "X Y Z", "1 2 3"},
+		"a title that occurs twice says nothing": {"A A B", "B A A", "3 1 2"},
+		"an id before a title":                   {"#one A/B", "B/#one C", "2 1"},
+		"an id that is the step's own":           {"A B", "#id2 X/Y", "2 1"},
+		"an id twice counts once":                {"#one A/#one B", "#one B/#one A", "1 2"},
+		"an unknown id says nothing":             {"A B", "#else B/A", "2 1"},
+	} {
+		split := func(s string) []string {
+			if strings.ContainsAny(s, "/") {
+				return strings.Split(s, "/")
+			}
+			if strings.HasPrefix(s, "#") {
+				return []string{s}
+			}
+			return strings.Fields(s)
+		}
+		old := textOf(split(c.old)...)
+		for i, st := range old {
+			st.Id = fmt.Sprint("id", i+1)
+		}
+		var got []string
+		for _, id := range matchSteps(old, textOf(split(c.made)...)) {
+			if id = strings.TrimPrefix(id, "id"); id == "" {
+				id = "-"
+			}
+			got = append(got, id)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: matched %v, want %s", name, got, c.want)
+		}
+	}
+}
+
+// told is what a Publish answers of the steps, in short.
+func (p Published) told() string {
+	var out []string
+	for _, st := range p.Steps {
+		out = append(out, st.Title+" "+string(st.Change))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (l *lab) publish(t *testing.T, b Publish) Published {
+	t.Helper()
+	if b.Title == "" {
+		b.Title = "Lab"
+	}
+	v, err := l.do(Command{Caller: admin, Body: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.(Published)
+}
+
+func TestPeopleStayOnTheirStep(t *testing.T) {
+	l := newLab()
+	l.create(t, "A", "B", "C", "D")
+	lin, max := register(t, l, "Lin"), register(t, l, "Max")
+	l.must(t, lin, Progress{StepNumber: 3})
+	l.must(t, max, Progress{StepNumber: 2})
+	l.must(t, lin, AskHelp{StepNumber: 3})
+	l.must(t, admin, Point{StepNumber: new3()})
+	for _, st := range l.steps[1:3] {
+		l.must(t, lin, Annotate{
+			TargetType: TargetStep, TargetStepID: st.Id, EndOffset: 7, SelectedText: "content", ContentHash: "h", Message: "m",
+			AnchorKey: "step|" + st.Id + "|h|0|7",
+		})
+	}
+
+	next := Publish{Steps: textOf("New=x", "A=content of A", "C=other", "D=content of D"), DryRun: true}
+	// B is left over on one side and New on the other: in order they are the same step,
+	// so B is not removed here; see below for one that is.
+	dry := l.publish(t, next)
+	if got := dry.told(); got != "New changed, A moved, C changed, D same" {
+		t.Error("dry run:", got)
+	}
+
+	next.Steps = textOf("A=content of A", "C=other", "D=content of D")
+	before := len(l.events)
+	if dry = l.publish(t, next); dry.told() != "A same, C changed, D same, B removed" || dry.PeopleOnRemovedSteps != 1 || dry.StaleThreads != 1 || dry.RemovedThreads != 1 {
+		t.Errorf("dry run: %s %+v", dry.told(), dry)
+	}
+	if len(l.events) != before {
+		t.Error("a dry run changed something")
+	}
+	next.DryRun = false
+	if done := l.publish(t, next); done.told() != dry.told() || done.StaleThreads != 1 || done.RemovedThreads != 1 {
+		t.Error("published:", done.told())
+	}
+	for who, want := range map[*Caller]int32{lin: 2, max: 1} {
+		if a := l.attendee(who.ID); a.CurrentStep != want {
+			t.Errorf("%s is on step %d, want %d", who.Name, a.CurrentStep, want)
+		}
+	}
+	if h := l.help.At(0); h.StepNumber != 2 {
+		t.Error("the request is about step", h.StepNumber)
+	}
+	if l.pointer.GetStepNumber() != 2 {
+		t.Error("the pointer is at", l.pointer)
+	}
+	if again := l.publish(t, next); again.told() != "A same, C same, D same" {
+		t.Error("published again:", again.told())
+	}
+	back := replay(l.empty(), 0, l.events)
+	if a := back.attendee(lin.ID); a.CurrentStep != 2 || a.FurthestStep != 2 || len(a.ReachedAt) != 2 {
+		t.Error("after a restart Lin is", a)
+	}
+}
+
+func new3() *int32 { n := int32(3); return &n }
+
+// Whatever is published, everybody is on the step they were on, or on the nearest before
+// it that is left; and what was reached stays in order.
+func TestFollowingKeepsEverybodysPlace(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		some := func(what string) (out []*pb.Step) {
+			ids := rapid.SliceOfNDistinct(rapid.IntRange(1, 12), 1, 8, func(i int) int { return i }).Draw(t, what)
+			for _, id := range ids {
+				out = append(out, &pb.Step{Id: fmt.Sprint(id)})
+			}
+			return out
+		}
+		old, made := some("old"), some("made")
+		a := &pb.Attendee{CurrentStep: int32(rapid.IntRange(1, len(old)).Draw(t, "current"))}
+		a.FurthestStep = max(a.CurrentStep, int32(rapid.IntRange(1, len(old)).Draw(t, "furthest")))
+		for i := range a.FurthestStep {
+			a.ReachedAt = append(a.ReachedAt, int64(100+10*i))
+		}
+		was := *old[a.CurrentStep-1]
+		followed(a, old, made, numbers(old, made), 7)
+		switch {
+		case hasStep(made, was.Id):
+			if made[a.CurrentStep-1].Id != was.Id {
+				t.Fatal("moved off the step")
+			}
+		case a.StepSince != 7:
+			t.Fatal("set to another step and not noted when")
+		}
+		if a.CurrentStep < 1 || a.FurthestStep < a.CurrentStep || int(a.FurthestStep) > len(made) ||
+			len(a.ReachedAt) != int(a.FurthestStep) || !slices.IsSorted(a.ReachedAt) || a.ReachedAt[0] < 100 {
+			t.Fatal("not a place:", a)
+		}
+	})
+}
+
+// A report names each step there is once and each that went, and what it calls the same
+// is in the order it was in.
+func TestTheReportIsWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		titles := rapid.SliceOfN(rapid.SampledFrom([]string{"A", "B", "C", "D"}), 1, 6)
+		old, made := textOf(titles.Draw(t, "old")...), textOf(titles.Draw(t, "made")...)
+		for i, st := range old {
+			st.Id = fmt.Sprint("id", i)
+		}
+		ids := matchSteps(old, made)
+		used := map[string]bool{}
+		for i, id := range ids {
+			if id != "" && used[id] {
+				t.Fatal("a step is matched twice")
+			}
+			if used[id] = true; id == "" {
+				id = fmt.Sprint("new", i)
+			}
+			made[i].Id = id
+		}
+		if len(old) <= len(made) && slices.ContainsFunc(old, func(st *pb.Step) bool { return !used[st.Id] }) {
+			t.Fatal("a step goes though there is one for it")
+		}
+		count := map[Change]int{}
+		last := -1
+		for _, c := range stepChanges(old, made) {
+			count[c.Change]++
+			if at := slices.IndexFunc(old, func(st *pb.Step) bool { return st.Id == c.ID }); c.Change == Same {
+				if at < last {
+					t.Fatal("one that moved is called the same")
+				}
+				last = at
+			}
+		}
+		n := 0
+		for k := range maps.Values(count) {
+			n += k
+		}
+		if n-count[Gone] != len(made) || n-count[Added] != len(old) {
+			t.Fatal("not each step once:", count)
+		}
+	})
+}
+
+func TestPublishingTakesWhatItSays(t *testing.T) {
+	l := newLab()
+	l.create(t, "A")
+	guide := "the guide"
+	l.must(t, admin, Update{GuideMarkdown: &guide})
+	l.must(t, admin, AddMaterial{Material: &pb.Material{Title: "old", MaterialType: Link, LinkUrl: "https://example.org"}})
+	l.publish(t, Publish{Title: "New", Slug: "my-lab", Steps: textOf("A=1")})
+	if l.meta.Title != "New" || l.meta.Slug != "my-lab" || l.meta.GetGuideMarkdown() != guide || l.materials.Len() != 1 || !l.meta.IsPublic {
+		t.Error("what it does not speak of changed:", l.meta)
+	}
+	materials := []*pb.Material{{Title: "new", MaterialType: Link, LinkUrl: "https://example.org"}}
+	l.publish(t, Publish{Title: "New", Steps: textOf("A=1"), Materials: &materials})
+	if l.materials.Len() != 1 || l.materials.At(0).Title != "new" {
+		t.Error("the materials are not those of the version")
+	}
+	before := len(l.events)
+	l.publish(t, Publish{Title: "New", Steps: textOf("A=1"), Materials: &materials})
+	if len(l.events) != before {
+		t.Error("the same version again changed something")
+	}
+	l.refused(t, admin, Publish{Title: "New"}, durable.Invalid, "steps")
+	l.refused(t, admin, Publish{Steps: textOf("A")}, durable.Invalid, "title")
+	if _, err := l.do(Command{Caller: admin, IfMatch: []uint64{1}, Body: Publish{Title: "New", Steps: textOf("A")}}); err != errOutdated {
+		t.Error("an edition that is gone was replaced:", err)
+	}
+}
+
+// Answers and votes stay with the questions that are asked in the same words.
+func TestARunTakesQuizzesAndPollsFromItsSource(t *testing.T) {
+	l := newLab()
+	l.create(t, "A")
+	lin := register(t, l, "Lin")
+	quiz := func(question string) *pb.Quiz {
+		return &pb.Quiz{Question: question, QuizType: MultipleChoice, Options: []string{"a", "b"}, Correct: []int32{0}}
+	}
+	l.must(t, admin, ReplaceQuizzes{Quizzes: []*pb.Quiz{quiz("one"), quiz("two")}})
+	id := l.quizzes[1].Id
+	l.must(t, lin, SubmitQuiz{Items: []SubmittedAnswer{{id, "0"}}})
+	open := l.newPoll(t, choicePoll(false))
+	l.must(t, admin, OpenPoll{PollID: open.Id})
+
+	quizzes := []*pb.Quiz{quiz("two"), quiz("three")}
+	polls := []*pb.Poll{choicePoll(false), {Kind: pollText, Question: "What else?"}}
+	polls[0].Options = []string{"other", "options"}
+	l.publish(t, Publish{Steps: textOf("A=1"), Quizzes: &quizzes, Polls: polls, SourceID: "source"})
+	if len(l.quizzes) != 2 || l.quizzes[0].Id != id || l.quizzes[0].Question != "two" {
+		t.Error("the quizzes are", l.quizzes)
+	}
+	if len(l.polls) != 2 || slices.Equal(l.polls[0].rec.Options, polls[0].Options) || l.polls[1].rec.Question != "What else?" {
+		t.Error("the polls are", len(l.polls), l.polls[0].rec)
+	}
+	before := len(l.events)
+	l.publish(t, Publish{Steps: textOf("A=1"), Quizzes: &quizzes, Polls: polls, SourceID: "source"})
+	if len(l.events) != before {
+		t.Error("the same once more changed something")
+	}
+}

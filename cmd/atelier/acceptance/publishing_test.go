@@ -1,0 +1,201 @@
+package acceptance
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// chapters is a claat file with steps given as "Title" or "Title=text".
+func chapters(id string, steps ...string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "id: %s\nsummary: S\n\n# Guided tour\n", id)
+	for _, s := range steps {
+		title, text, _ := strings.Cut(s, "=")
+		fmt.Fprintf(&b, "\n## %s\nDuration: 5\n\n%s\n", title, text)
+	}
+	return []byte(b.String())
+}
+
+func (b *browser) publish(query string, file []byte) answer {
+	b.t.Helper()
+	return b.sendFile("/codelabs/import?"+query, "tour.md", file)
+}
+
+// changes are the steps of an answer in short: "Title change".
+func changes(r record) string {
+	var out []string
+	for _, s := range r["steps"].([]any) {
+		st := record(s.(map[string]any))
+		out = append(out, st.text("title")+" "+st.text("change"))
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	tour := fmt.Sprint("tour-", t.Name())
+	first := b.publish("match=1", chapters(tour, "One", "Two", "Three")).object()
+	if first["created"] != true || first.text("slug") != tour {
+		t.Fatalf("made %v", first)
+	}
+	c := &class{t: t, addr: common.get(t).Addr(), admin: b, id: first.text("id"), path: "/codelabs/" + first.text("id")}
+	if c.meta().text("slug") != tour {
+		t.Error("GET does not have the slug")
+	}
+	steps := c.readSteps()
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	lin.post(c.path+"/messages", record{"type": "step_progress", "step_number": 3}).want(200)
+	max.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
+	watch := lin.connect(c.id, "")
+
+	next := chapters(tour, "Zero=new", "One", "Three=other")
+	dry := b.publish("match=1&dry_run=1", next).object()
+	if got := changes(dry); got != "Zero changed, One moved, Three changed" && got != "Zero added, One same, Three changed, Two removed" {
+		t.Errorf("a dry run says %s", got)
+	}
+	next = chapters(tour, "One", "Three=other")
+	dry = b.publish("into="+c.id+"&dry_run=1", next).object()
+	if got := changes(dry); got != "One same, Three changed, Two removed" || dry.number("people_on_removed_steps") != 1 || dry["created"] != false {
+		t.Errorf("a dry run says %s: %v", got, dry)
+	}
+	if got := c.readSteps(); len(got) != 3 {
+		t.Fatal("a dry run changed the steps")
+	}
+	done := b.publish("into="+c.id, next).object()
+	if changes(done) != changes(dry) || done["created"] != false || done.text("id") != c.id {
+		t.Errorf("published %v", done)
+	}
+	watch.next("steps_changed")
+	after := c.readSteps()
+	if len(after) != 2 || after[0].text("id") != steps[0].text("id") || after[1].text("id") != steps[2].text("id") {
+		t.Errorf("the steps are %v", after)
+	}
+	for _, a := range b.get(c.path + "/attendees").list() {
+		if want := map[string]int{"Lin": 2, "Max": 1}[a.text("name")]; a.number("current_step") != want {
+			t.Errorf("%s is on step %v, want %v", a.text("name"), a["current_step"], want)
+		}
+	}
+	if again := b.publish("match=1", next).object(); changes(again) != "One same, Three same" || again.text("id") != c.id {
+		t.Errorf("the same again: %v", again)
+	}
+	if got := c.audited(); got[0] != "codelab_publish" {
+		t.Errorf("audited are %v", got)
+	}
+}
+
+func TestWhatCannotBePublished(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	one := b.publish("match=1", chapters("one-"+t.Name(), "One")).object()
+	file := chapters("two-"+t.Name(), "Two")
+	b.publish("match=1&into="+one.text("id"), file).refused(400, "not both")
+	b.publish("dry_run=1", file).refused(400, "into or match")
+	b.publish("match=perhaps", file).refused(400, "match")
+	b.publish("into=00000000-0000-0000-0000-000000000000", file).refused(404)
+	b.publish("match=1", packed(t, "codelab.json", `{"format":"atelier-codelab","format_version":1,"title":"T"}`, "steps/01.md", "---\ntitle: A\n---\nx")).refused(400, "no id")
+	b.publish("into="+one.text("id"), []byte("no tutorial")).refused(400)
+
+	// Another's id is left out, and the file is published all the same.
+	other := b.upload(chapters("three-"+t.Name(), "Three")).object()
+	into := b.publish("into="+other.text("id"), chapters("one-"+t.Name(), "Four")).object()
+	if into.text("slug") != "three-"+t.Name() || len(into["left_out"].([]any)) != 1 {
+		t.Errorf("published %v", into)
+	}
+	// A second import of one file is another codelab, which the id does not find.
+	twice := b.upload(chapters("one-"+t.Name(), "One")).object()
+	if twice["slug"] != nil || twice.text("id") == one.text("id") {
+		t.Errorf("imported %v", twice)
+	}
+	// Once the codelab is deleted, its id is free.
+	b.delete("/codelabs/" + one.text("id")).want(204)
+	if again := b.publish("match=1", chapters("one-"+t.Name(), "One")).object(); again["created"] != true {
+		t.Errorf("published %v", again)
+	}
+	lin := open(t, common.get(t).Addr())
+	lin.post("/codelabs/"+other.text("id")+"/register", record{"name": "Lin", "code": "x"}).want(200)
+	lin.publish("into="+other.text("id"), file).refused(403)
+}
+
+// Of two pipelines that publish a new file at once one makes the codelab.
+func TestOfTwoPipelinesOneMakesTheCodelab(t *testing.T) {
+	addr := common.get(t).Addr()
+	leads := make([]*browser, 6)
+	for i := range leads {
+		leads[i] = facilitator(t, addr, "")
+	}
+	status := make([]int, len(leads))
+	together(len(leads), func(i int) {
+		status[i] = leads[i].publish("match=1", chapters("race-"+t.Name(), "One")).status
+	})
+	n := 0
+	for _, m := range leads[0].get("/codelabs").list() {
+		if m["slug"] == "race-"+t.Name() {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("there are %d codelabs of one id, after %v", n, status)
+	}
+}
+
+// A picture keeps its address, so that a version with the same pictures changes nothing.
+func TestPicturesOfAVersionStayTheSame(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	file := packed(t, "tour.md", string(chapters("pictures-"+t.Name(), "One=![](a.png)", "Two")), "a.png", string(onePixel))
+	first := b.publish("match=1", file).object()
+	if again := b.publish("match=1", file).object(); changes(again) != "One same, Two same" {
+		t.Errorf("published again: %v", again)
+	}
+	export := b.get("/codelabs/" + first.text("id") + "/export").want(200).body
+	if again := b.publish("match=1&dry_run=1", export).object(); changes(again) != "One same, Two same" {
+		t.Errorf("its own export is another version: %v", again)
+	}
+}
+
+func TestARunIsBroughtUpToDate(t *testing.T) {
+	c := newClass(t)
+	c.setSteps("One", "Two")
+	c.quizzes(choice("q", 1))
+	c.workspace("branch", record{"path": "a.txt", "content": "first"})
+	run := c.copied()
+	if run.meta().text("source_id") != c.id || c.meta()["source_id"] != nil {
+		t.Error("the copy does not remember its source")
+	}
+	if got := c.admin.get("/codelabs?source_id=" + c.id).list(); len(got) != 1 || got[0].text("id") != run.id {
+		t.Errorf("the runs are %v", got)
+	}
+	lin := run.attendee("Lin")
+	lin.post(run.path+"/quizzes/submit", record{"submissions": []record{{"quiz_id": run.admin.get(run.path + "/quizzes").list()[0].text("id"), "answer": "1"}}}).want(200)
+
+	c.admin.put(c.path, record{"title": "Newer"}).want(200)
+	c.setSteps("One", "Two", "Three")
+	c.quizzes(choice("q", 1), choice("r", 1))
+	c.admin.post(c.code()+"/branches/main/files", record{"files": []record{{"path": "a.txt", "content": "second"}}}).want(200)
+	dry := run.admin.post(run.path+"/update-from-source?dry_run=1", nil).object()
+	if got := changes(dry); !strings.HasSuffix(got, "Three added") || len(run.readSteps()) != 2 {
+		t.Errorf("a dry run says %s", got)
+	}
+	run.admin.post(run.path+"/update-from-source", nil).want(200)
+	if len(run.readSteps()) != 3 || run.meta().text("title") != "Newer" {
+		t.Errorf("the run is %v", run.meta())
+	}
+	if got := string(run.admin.get(run.code() + "/branches/main/file?file=a.txt").want(200).body); got != "second" {
+		t.Errorf("its code is %q", got)
+	}
+	runs := c.admin.get(c.path + "/runs").list()
+	if len(runs) != 1 || runs[0].number("attendees") != 1 || len(runs[0]["quizzes"].([]any)) != 2 {
+		t.Errorf("the runs are %v", runs)
+	}
+	if share := record(runs[0]["quizzes"].([]any)[0].(map[string]any))["share_right"]; share != 1.0 {
+		t.Errorf("the share of right answers is %v", share)
+	}
+	if both := c.admin.get(c.path + "/runs?itself=1").list(); len(both) != 2 || both[1].text("id") != c.id {
+		t.Errorf("with itself they are %v", both)
+	}
+	c.admin.post(c.path+"/update-from-source", nil).refused(409, "no copy")
+	c.admin.delete(c.path).want(204)
+	if run.meta()["source_id"] != nil {
+		t.Error("the source is gone, and named")
+	}
+	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
+}

@@ -1,0 +1,224 @@
+package rest
+
+import (
+	"errors"
+	"slices"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/actors/naming"
+	"atelier/transport/archive"
+	"atelier/transport/httpapi"
+	"atelier/transport/wire"
+)
+
+// changesRecord is what a newer version of a codelab changes (RULES.md, "Publishing").
+type changesRecord struct {
+	Steps []stepChangeRecord `json:"steps"`
+	// StaleThreads are the threads whose text changes, RemovedThreads those that go with
+	// their step, PeopleOnRemovedSteps those who are set to a step before.
+	StaleThreads         int `json:"stale_threads"`
+	RemovedThreads       int `json:"removed_threads"`
+	PeopleOnRemovedSteps int `json:"people_on_removed_steps"`
+}
+
+type stepChangeRecord struct {
+	// ID is null for a step that a dry run would add.
+	ID     *string `json:"id"`
+	Title  string  `json:"title"`
+	Change string  `json:"change"`
+}
+
+func toChanges(p codelab.Published, dry bool) *changesRecord {
+	out := &changesRecord{[]stepChangeRecord{}, p.StaleThreads, p.RemovedThreads, p.PeopleOnRemovedSteps}
+	for _, st := range p.Steps {
+		rec := stepChangeRecord{&st.ID, st.Title, string(st.Change)}
+		if dry && st.Change == codelab.Added {
+			rec.ID = nil
+		}
+		out.Steps = append(out.Steps, rec)
+	}
+	return out
+}
+
+// dryRunRecord is what would become of a file, or of a run.
+type dryRunRecord struct {
+	*changesRecord
+	LeftOut []archive.LeftOut `json:"left_out,omitempty"`
+	// Created says that it would be a new codelab.
+	Created bool `json:"created"`
+}
+
+// publishMatch publishes into the codelab that has the id of the file, or makes it.
+func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
+	if in.Codelab.Slug == "" {
+		return wire.Invalid("the file has no id by which to find its codelab: a line like \"id: my-codelab\" before the title")
+	}
+	id, err := r.api.Workshops.BySlug(in.Codelab.Slug)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		return r.publishFile(in, id, dry)
+	}
+	if !dry {
+		return r.importNew(in, true)
+	}
+	changes := &changesRecord{Steps: []stepChangeRecord{}}
+	for _, st := range in.Steps {
+		changes.Steps = append(changes.Steps, stepChangeRecord{nil, st.Title, string(codelab.Added)})
+	}
+	return r.JSON(dryRunRecord{changes, in.LeftOut, true})
+}
+
+// publishFile brings a file into a codelab.
+func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
+	w, err := r.api.Workshops.Get(id)
+	if err != nil {
+		return err
+	}
+	r.Codelab = w
+	b, reused, err := in.Version(w.View())
+	if err != nil {
+		return err
+	}
+	for file, stay := range map[string]bool{"quizzes.json": len(in.Quizzes) > 0, "polls.json": len(in.Polls) > 0} {
+		if stay {
+			in.LeftOut = append(in.LeftOut, archive.LeftOut{File: file, Reason: "the codelab keeps its own"})
+		}
+	}
+	if b.Slug != "" && b.Slug != w.View().Meta.GetSlug() {
+		switch has, err := r.api.Workshops.BySlug(b.Slug); {
+		case err != nil:
+			return err
+		case has != "" && has != id:
+			in.LeftOut = append(in.LeftOut, archive.LeftOut{Reason: "its id: another codelab has it"})
+			b.Slug = ""
+		case !dry:
+			if err := r.api.Workshops.ClaimSlug(b.Slug, id); err != nil {
+				return err
+			}
+		}
+	}
+	b.DryRun = dry
+	made, err := r.publish(b, reused)
+	if err != nil {
+		return err
+	}
+	if dry {
+		return r.JSON(dryRunRecord{toChanges(made, true), in.LeftOut, false})
+	}
+	return r.JSON(importedRecord{r.toCodelab(made.Codelab, true), in.LeftOut, false, toChanges(made, false)})
+}
+
+// publish sends the command, while the files that it refers to stay in their place.
+func (r *Request) publish(b codelab.Publish, uploads []string) (codelab.Published, error) {
+	release, err := r.api.Files.Claim(uploads...)
+	if errors.Is(err, files.ErrMissing) {
+		return codelab.Published{}, &httpapi.Error{Status: 409, Text: "a file was deleted just now; try again"}
+	}
+	if err != nil {
+		return codelab.Published{}, err
+	}
+	defer release()
+	v, err := r.ask(codelab.Command{Body: b, IfMatch: r.ifMatch()})
+	if err != nil {
+		return codelab.Published{}, err
+	}
+	return v.(codelab.Published), nil
+}
+
+// updateFromSource brings what the source of a run has now into the run.
+func updateFromSource(r *Request) error {
+	dry, err := r.flag("dry_run")
+	if err != nil {
+		return err
+	}
+	if err := r.decodeOptional(&struct{}{}); err != nil {
+		return err
+	}
+	meta := r.Codelab.View().Meta
+	if meta.GetSourceId() == "" {
+		return durable.Reject(durable.Conflict, "this codelab is no copy of another")
+	}
+	source, err := r.api.Workshops.Get(meta.SourceId)
+	if durable.IsMissing(err) {
+		return durable.Reject(durable.Conflict, "the codelab it was copied from is gone")
+	}
+	if err != nil {
+		return err
+	}
+	b, uploads := versionOf(source.View())
+	b.DryRun = dry
+	var made codelab.Published
+	if dry {
+		made, err = r.publish(b, uploads)
+	} else {
+		made, err = r.publishWithWorkspace(source, b, uploads)
+	}
+	if err != nil {
+		return err
+	}
+	if dry {
+		return r.JSON(dryRunRecord{toChanges(made, true), nil, false})
+	}
+	return r.JSON(struct {
+		codelabRecord
+		*changesRecord
+	}{r.toCodelab(made.Codelab, true), toChanges(made, false)})
+}
+
+// versionOf is a codelab as a newer version of a run of it, and the files that it refers
+// to.
+func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
+	m, quizzes, materials := v.Meta, []*pb.Quiz{}, []*pb.Material{}
+	guide := m.GetGuideMarkdown()
+	b = codelab.Publish{
+		Title: m.Title, Description: m.Description, Author: m.Author, Guide: &guide, Steps: v.Steps,
+		Quizzes: &quizzes, Materials: &materials, SourceID: m.Id,
+	}
+	quizzes = append(quizzes, v.Quizzes...)
+	for _, p := range v.Polls {
+		b.Polls = append(b.Polls, p.Poll)
+	}
+	for _, m := range v.Materials.All() {
+		if materials = append(materials, m); m.Upload != "" {
+			uploads = append(uploads, m.Upload)
+		}
+	}
+	return b, uploads
+}
+
+// publishWithWorkspace is publish with the code of the source, where that differs.
+func (r *Request) publishWithWorkspace(source codelab.Workshop, b codelab.Publish, uploads []string) (codelab.Published, error) {
+	// Nobody changes the code here, and nobody removes the trees there while they are
+	// copied. A source is older than its runs, so that no two wait for each other.
+	defer r.api.Workspaces.Lock(r.Codelab.ID())()
+	defer r.api.Workspaces.RLock(source.ID())()
+	w := source.View().Workspace
+	if w == nil || sameHeads(w, r.Codelab.View().Workspace) {
+		return r.publish(b, uploads)
+	}
+	b.Workspace = &codelab.CreateWorkspace{ID: naming.NewID(), StructureType: w.StructureType, Heads: w.Heads, Current: w.Current}
+	if err := r.api.Workspaces.Copy(w.Id, b.Workspace.ID, kindOf(w.StructureType), headsOf(w)); err != nil {
+		r.api.Workspaces.Remove(b.Workspace.ID)
+		return codelab.Published{}, storeError(err)
+	}
+	made, err := r.publish(b, uploads)
+	switch {
+	case err == nil && made.OldWorkspace != "":
+		r.api.Workspaces.Remove(made.OldWorkspace)
+	case durable.Refused(err): // of any other error the next start knows better
+		r.api.Workspaces.Remove(b.Workspace.ID)
+	}
+	return made, err
+}
+
+// sameHeads says that two workspaces hold the same code under the same names.
+func sameHeads(a, b *pb.Workspace) bool {
+	return b != nil && a.StructureType == b.StructureType && slices.EqualFunc(a.Heads, b.Heads, func(x, y *pb.WorkspaceHead) bool {
+		return x.Name == y.Name && x.Tree == y.Tree
+	})
+}
