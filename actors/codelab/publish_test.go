@@ -163,7 +163,7 @@ func TestFollowingKeepsEverybodysPlace(t *testing.T) {
 		for i := range a.FurthestStep {
 			a.ReachedAt = append(a.ReachedAt, int64(100+10*i))
 		}
-		was := *old[a.CurrentStep-1]
+		was := old[a.CurrentStep-1]
 		followed(a, old, made, numbers(old, made), 7)
 		switch {
 		case hasStep(made, was.Id):
