@@ -78,6 +78,15 @@ type Info struct {
 // Binary says that content is no text: it has a NUL or is not valid UTF-8.
 func Binary(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) }
 
+// Archive is a form of archive.
+type Archive uint8
+
+// The archives.
+const (
+	TarGz Archive = iota
+	Zip
+)
+
 // Change makes a tree out of another: first files go, then files come.
 type Change struct {
 	Write  []File
@@ -124,4 +133,7 @@ type Store interface {
 	// for each head. The files are dated at, or when the last commit was made if
 	// that is later. The caller holds RLock, and closes what it gets.
 	Pack(id string, kind Kind, heads []Head, at time.Time) (content io.ReadCloser, size int64, err error)
+	// PackTree returns the files of one tree, dated at, as an archive, and its size,
+	// bytes. The caller holds RLock, and closes what it gets.
+	PackTree(id string, kind Kind, tree string, how Archive, at time.Time) (content io.ReadCloser, size int64, err error)
 }

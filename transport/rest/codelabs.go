@@ -39,6 +39,7 @@ type codelabRecord struct {
 	AIEnabled          bool    `json:"ai_enabled"`
 	Questions          string  `json:"questions"`
 	QuestionsAnonymous bool    `json:"questions_anonymous"`
+	ShareCode          string  `json:"share_code"`
 	JoinCode           string  `json:"join_code,omitempty"` // admins only
 }
 
@@ -51,6 +52,7 @@ func toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		RegistrationOpen: !m.RegistrationClosed && m.EndedAt == 0, EndedAt: wire.StampOrNull(m.EndedAt),
 		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
 		AIEnabled: !m.AiDisabled, Questions: codelab.Askings[m.Questions], QuestionsAnonymous: !m.QuestionsNamed,
+		ShareCode: codelab.Sharings[m.ShareCode],
 	}
 	if admin {
 		out.JoinCode = m.JoinCode
@@ -84,6 +86,7 @@ type codelabInput struct {
 	AIEnabled          *bool   `json:"ai_enabled"`
 	Questions          *string `json:"questions"`
 	QuestionsAnonymous *bool   `json:"questions_anonymous"`
+	ShareCode          *string `json:"share_code"`
 }
 
 // asking is the setting of who may ask questions; nil when it is left out.
@@ -96,6 +99,18 @@ func (in *codelabInput) asking() (*pb.Asking, error) {
 		return nil, wire.Invalid("questions must be %s", naming.Or(codelab.Askings...))
 	}
 	return pb.Asking(i).Enum(), nil
+}
+
+// sharing is the setting of what attendees read of the code; nil when it is left out.
+func (in *codelabInput) sharing() (*pb.Sharing, error) {
+	if in.ShareCode == nil {
+		return nil, nil
+	}
+	i := slices.Index(codelab.Sharings, *in.ShareCode)
+	if i < 0 {
+		return nil, wire.Invalid("share_code must be %s", naming.Or(codelab.Sharings...))
+	}
+	return pb.Sharing(i).Enum(), nil
 }
 
 func or[T any](p *T, fallback T) T {
@@ -200,12 +215,17 @@ func createCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
+	sharing, err := in.sharing()
+	if err != nil {
+		return err
+	}
 	m, err := r.api.Workshops.Create(r.Caller, &codelab.Create{Codelab: &pb.Codelab{
 		Title: *in.Title, Description: or(in.Description, ""), Author: or(in.Author, ""), IsPublic: or(in.IsPublic, true),
 		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),
 		RequireFeedback: or(in.RequireFeedback, false), RequireSubmission: or(in.RequireSubmission, false),
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: or(in.EmailRetentionDays, 0), ChatRetentionDays: or(in.ChatRetentionDays, 0),
 		AiDisabled: !or(in.AIEnabled, true), Questions: or(asking, 0), QuestionsNamed: !or(in.QuestionsAnonymous, true),
+		ShareCode: or(sharing, 0),
 	}})
 	if err != nil {
 		return err
@@ -260,6 +280,9 @@ func updateCodelab(r *Request) error {
 		return err
 	}
 	u.Questions = asking
+	if u.ShareCode, err = in.sharing(); err != nil {
+		return err
+	}
 	if in.QuestionsAnonymous != nil {
 		named := !*in.QuestionsAnonymous
 		u.QuestionsNamed = &named

@@ -35,6 +35,7 @@ func (m *Codelab) EncodedSize() (n int) {
 	n += pbwire.SizeBool(30, m.AiDisabled)
 	n += pbwire.SizeUint(31, uint64(m.Questions))
 	n += pbwire.SizeBool(32, m.QuestionsNamed)
+	n += pbwire.SizeUint(33, uint64(m.ShareCode))
 	return n + len(m.unknownFields)
 }
 
@@ -44,6 +45,7 @@ func (m *Codelab) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 33, uint64(m.ShareCode))
 	at = pbwire.PutBool(b, at, 32, m.QuestionsNamed)
 	at = pbwire.PutUint(b, at, 31, uint64(m.Questions))
 	at = pbwire.PutBool(b, at, 30, m.AiDisabled)
@@ -115,6 +117,8 @@ func (m *Codelab) Decode(b []byte) error {
 			m.Questions = Asking(r.Uint())
 		case 32:
 			m.QuestionsNamed = r.Bool()
+		case 33:
+			m.ShareCode = Sharing(r.Uint())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -148,6 +152,7 @@ func (m *Codelab) Clone() *Codelab {
 		AiDisabled:         m.AiDisabled,
 		Questions:          m.Questions,
 		QuestionsNamed:     m.QuestionsNamed,
+		ShareCode:          m.ShareCode,
 		unknownFields:      slices.Clone(m.unknownFields),
 	}
 }

@@ -1,6 +1,7 @@
 package trees
 
 import (
+	"archive/zip"
 	"cmp"
 	"context"
 	"errors"
@@ -377,19 +378,59 @@ func (s *Store) Pack(id string, kind code.Kind, heads []code.Head, at time.Time)
 		return nil, 0, err
 	}
 	defer sp.close()
+	return s.packed(func(f *os.File) error {
+		p := newPacker(f, at)
+		if kind == code.Git {
+			err = p.repository(&history{ctx: ctx, sp: sp, blobs: map[string]located{}}, heads)
+		} else {
+			err = sp.folders(ctx, p, heads)
+		}
+		return errors.Join(err, p.Close())
+	})
+}
+
+// PackTree implements code.Store.
+func (s *Store) PackTree(id string, kind code.Kind, tree string, how code.Archive, at time.Time) (_ io.ReadCloser, size int64, err error) {
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
+	ctx := context.Background()
+	m, err := s.load(ctx, id, kind, tree)
+	if err != nil {
+		return nil, 0, err
+	}
+	sp, err := s.spool(id, kind)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer sp.close()
+	return s.packed(func(f *os.File) error {
+		var p interface {
+			File(name string, content []byte, mode code.Mode) error
+			Close() error
+		} = newPacker(f, at)
+		if how == code.Zip {
+			p = &zipPacker{zip.NewWriter(f), at}
+		}
+		for i := range m.Files {
+			content, err := sp.read(ctx, m, &m.Files[i])
+			if err == nil {
+				err = p.File(m.Files[i].Path, content, m.Files[i].mode())
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return p.Close()
+	})
+}
+
+// packed is an archive that write writes, at its beginning, and its size.
+func (s *Store) packed(write func(f *os.File) error) (_ io.ReadCloser, size int64, err error) {
 	f, err := s.nameless()
 	if err != nil {
 		return nil, 0, err
 	}
-	p := newPacker(f, at)
-	if kind == code.Git {
-		err = p.repository(&history{ctx: ctx, sp: sp, blobs: map[string]located{}}, heads)
-	} else {
-		err = sp.folders(ctx, p, heads)
-	}
-	if err == nil {
-		err = p.Close()
-	}
+	err = write(f)
 	if err == nil {
 		size, err = f.Seek(0, io.SeekEnd)
 	}
