@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 	"unicode/utf8"
 )
@@ -136,4 +137,12 @@ type Store interface {
 	// PackTree returns the files of one tree, dated at, as an archive, and its size,
 	// bytes. The caller holds RLock, and closes what it gets.
 	PackTree(id string, kind Kind, tree string, how Archive, at time.Time) (content io.ReadCloser, size int64, err error)
+
+	// Commit returns a commit of a repository, as Git has it.
+	Commit(id, tree string) (content []byte, err error)
+	// Repository opens the Git objects of a workspace. The caller holds RLock as long
+	// as it is open.
+	Repository(id string) (Repository, error)
+	// Scratch makes a file of the node's own that is gone when it is closed.
+	Scratch() (*os.File, error)
 }
