@@ -138,7 +138,7 @@ type Store interface {
 	// bytes. The caller holds RLock, and closes what it gets.
 	PackTree(id string, kind Kind, tree string, how Archive, at time.Time) (content io.ReadCloser, size int64, err error)
 
-	// Commit returns a commit of a repository, as Git has it.
+	// Commit returns a commit of a repository, as Git has it. It is not to be changed.
 	Commit(id, tree string) (content []byte, err error)
 	// Repository opens the Git objects of a workspace. The caller holds RLock as long
 	// as it is open.

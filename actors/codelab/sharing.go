@@ -36,24 +36,30 @@ func Shared(w *pb.Workspace, sharing pb.Sharing, pointer *pb.Pointer) (out []*pb
 			out = append(out, h)
 		}
 	}
-	slices.SortFunc(out, func(a, b *pb.WorkspaceHead) int {
+	return InOrder(out)
+}
+
+// InOrder returns states of steps in the order in which a workshop comes to them.
+func InOrder(heads []*pb.WorkspaceHead) []*pb.WorkspaceHead {
+	return slices.SortedFunc(slices.Values(heads), func(a, b *pb.WorkspaceHead) int {
 		x, _ := stateOf(a.Name)
 		y, _ := stateOf(b.Name)
-		if c := cmp.Compare(x.step, y.step); c != 0 || x.end == y.end {
-			return c
-		}
-		if y.end {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(x.step, y.step), cmp.Compare(x.rank(), y.rank()))
 	})
-	return out
 }
 
 // state is the beginning or the end of a step.
 type state struct {
 	step int
 	end  bool
+}
+
+// rank orders the states of one step.
+func (s state) rank() int {
+	if s.end {
+		return 1
+	}
+	return 0
 }
 
 // stateOf reads the name of a branch or folder: step-<n>-start or step-<n>-end, the

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,7 +210,12 @@ func (r *Repository) reach(from []string, cut map[string]bool) (map[string]*Comm
 func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err error) {
 	cut = map[string]bool{}
 	seen := map[string]bool{}
-	for level, depth := slices.Clone(f.wants), 1; len(level) > 0; depth++ {
+	level, most := slices.Clone(f.wants), f.depth
+	if f.able["deepen-relative"] {
+		// From where the client's history ends, which counts as the first.
+		level, most = slices.Collect(maps.Keys(f.shallow)), min(f.depth, math.MaxInt32-1)+1
+	}
+	for depth := 1; len(level) > 0; depth++ {
 		var next []string
 		for _, id := range level {
 			if seen[id] {
@@ -220,7 +227,7 @@ func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err err
 				return nil, nil, err
 			}
 			switch {
-			case depth < f.depth:
+			case depth < most:
 				next = append(next, c.parents...)
 				if f.shallow[id] {
 					news = appendLine(news, "unshallow %s", id)

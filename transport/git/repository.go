@@ -166,6 +166,6 @@ func (r *Repository) Advertise(service string) []byte {
 
 const (
 	common      = " side-band-64k object-format=sha1 agent=atelier"
-	uploadAble  = "multi_ack_detailed no-done shallow no-progress" + common
+	uploadAble  = "multi_ack_detailed no-done shallow deepen-relative no-progress" + common
 	receiveAble = "report-status delete-refs ofs-delta" + common
 )

@@ -60,6 +60,8 @@ type Operation struct {
 	Head         bool // answers HEAD too, as what serves files does
 	Import       bool // API tokens with the scope import may call it
 	Assistants   bool // on a codelab: its assistants act as admins here
+	Basic        bool // programs ask that say by Basic authentication who they are: cookies do not count
+	Reads        bool // changes nothing, whatever its method
 	Handle       func(*Request) error
 }
 
@@ -216,6 +218,10 @@ var operations = []Operation{
 	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabMember, Import: true, Assistants: true, Handle: readFile(codelab.FolderWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Import: true, Handle: writeFiles(codelab.FolderWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/import", Access: CodelabAdmin, Import: true, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.FolderWorkspace)},
+
+	{Method: post, Path: "/codelabs/{id}/git-access", Access: CodelabMember, Assistants: true, Handle: giveGitAccess},
+	{Method: get, Path: "/git/{id}/info/refs", Access: CodelabMember, Root: true, Import: true, Assistants: true, Basic: true, Handle: gitRefs},
+	{Method: post, Path: "/git/{id}/git-upload-pack", Access: CodelabMember, Root: true, Import: true, Assistants: true, Basic: true, Reads: true, Body: maxFetch, Handle: gitUploadPack},
 
 	{Method: get, Path: "/join/{code}", Access: Anyone, Joins: true, Handle: findByCode},
 	{Method: get, Path: "/app", Access: Anyone, Handle: getApp},

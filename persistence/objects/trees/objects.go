@@ -1,7 +1,6 @@
 package trees
 
 import (
-	"bytes"
 	"context"
 	"os"
 
@@ -12,11 +11,25 @@ import (
 
 // Commit implements code.Store.
 func (s *Store) Commit(id, tree string) ([]byte, error) {
+	key := treeKey(id, tree)
+	s.mu.Lock()
+	known := s.commits[key]
+	s.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
 	m, err := s.load(context.Background(), id, code.Git, tree)
 	if err != nil {
 		return nil, err
 	}
-	return bytes.Clone(m.Commit), nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.commitBytes += len(m.Commit); s.commitBytes > maxCommitBytes {
+		clear(s.commits) // cheaper than to keep them in order
+		s.commitBytes = len(m.Commit)
+	}
+	s.commits[key] = m.Commit
+	return m.Commit, nil
 }
 
 // Repository implements code.Store.

@@ -28,6 +28,8 @@ const (
 	// manifests, that are remembered.
 	maxRemembered = 4096
 	maxFiles      = 100_000
+	// maxCommitBytes bounds the commits that are remembered.
+	maxCommitBytes = 8 << 20
 	// maxPacking bounds how many workspaces are packed at a time.
 	maxPacking = 4
 	lockShards = 256
@@ -73,6 +75,9 @@ type Store struct {
 	made      map[string]code.Kind
 	manifests map[string]*manifest // by the keys of trees
 	files     int                  // of all of them
+	// commits are small and asked for over and over, by the keys of trees.
+	commits     map[string][]byte
+	commitBytes int
 }
 
 var _ code.Store = (*Store)(nil)
@@ -96,7 +101,7 @@ func Open(o Options) (*Store, error) {
 	}
 	return &Store{
 		opts: o, clock: clock, busy: make(chan struct{}, maxPacking), seed: maphash.MakeSeed(),
-		sizes: map[string]int64{}, made: map[string]code.Kind{}, manifests: map[string]*manifest{},
+		sizes: map[string]int64{}, made: map[string]code.Kind{}, manifests: map[string]*manifest{}, commits: map[string][]byte{},
 	}, nil
 }
 
@@ -205,6 +210,12 @@ func (s *Store) forget(id string) {
 	defer s.mu.Unlock()
 	delete(s.sizes, id)
 	delete(s.made, id)
+	for key, c := range s.commits {
+		if path.Dir(path.Dir(key)) == prefix+id {
+			s.commitBytes -= len(c)
+			delete(s.commits, key)
+		}
+	}
 	for key, m := range s.manifests {
 		if path.Dir(path.Dir(key)) == prefix+id {
 			s.files -= len(m.Files) + 10
