@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 	"unicode/utf8"
 )
@@ -78,6 +79,15 @@ type Info struct {
 // Binary says that content is no text: it has a NUL or is not valid UTF-8.
 func Binary(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) }
 
+// Archive is a form of archive.
+type Archive uint8
+
+// The archives.
+const (
+	TarGz Archive = iota
+	Zip
+)
+
 // Change makes a tree out of another: first files go, then files come.
 type Change struct {
 	Write  []File
@@ -124,4 +134,15 @@ type Store interface {
 	// for each head. The files are dated at, or when the last commit was made if
 	// that is later. The caller holds RLock, and closes what it gets.
 	Pack(id string, kind Kind, heads []Head, at time.Time) (content io.ReadCloser, size int64, err error)
+	// PackTree returns the files of one tree, dated at, as an archive, and its size,
+	// bytes. The caller holds RLock, and closes what it gets.
+	PackTree(id string, kind Kind, tree string, how Archive, at time.Time) (content io.ReadCloser, size int64, err error)
+
+	// Commit returns a commit of a repository, as Git has it. It is not to be changed.
+	Commit(id, tree string) (content []byte, err error)
+	// Repository opens the Git objects of a workspace. The caller holds RLock as long
+	// as it is open.
+	Repository(id string) (Repository, error)
+	// Scratch makes a file of the node's own that is gone when it is closed.
+	Scratch() (*os.File, error)
 }

@@ -147,6 +147,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 
 	durable.Says[CreateWorkspace, *pb.Workspace](),
 	durable.Says[ChangeWorkspace, *pb.Workspace](),
+	durable.Says[PushWorkspace, *pb.Workspace](),
 	durable.Says[DeleteWorkspace, *pb.Workspace](),
 	durable.Says[NoteDownload, durable.Nothing](),
 )

@@ -12,6 +12,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/actors/naming"
 )
 
 // Limits of the text of a codelab (transport/rest/RULES.md, "Limits"), in code points.
@@ -143,6 +144,9 @@ func checkMeta(m *pb.Codelab) (err error) {
 	if _, known := pb.Asking_name[int32(m.Questions)]; !known {
 		return durable.Reject(durable.Invalid, "questions must be off, open or checked")
 	}
+	if _, known := pb.Sharing_name[int32(m.ShareCode)]; !known {
+		return durable.Reject(durable.Invalid, "share_code must be %s", naming.Or(Sharings...))
+	}
 	m.GuideSum = sum(m.GetGuideMarkdown())
 	return nil
 }
@@ -182,6 +186,7 @@ type Update struct {
 	AIEnabled          *bool
 	Questions          *pb.Asking
 	QuestionsNamed     *bool
+	ShareCode          *pb.Sharing
 }
 
 func (u Update) decide(c call) (decision, error) {
@@ -199,6 +204,7 @@ func (u Update) decide(c call) (decision, error) {
 	set(changed, "chat_retention_days", &m.ChatRetentionDays, u.ChatRetentionDays)
 	set(changed, "questions", &m.Questions, u.Questions)
 	set(changed, "questions_anonymous", &m.QuestionsNamed, u.QuestionsNamed)
+	set(changed, "share_code", &m.ShareCode, u.ShareCode)
 	if u.AIEnabled != nil {
 		m.AiDisabled = !*u.AIEnabled
 		changed["ai_enabled"] = ""

@@ -317,6 +317,8 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.workspace = b.WorkspaceCreated.Workspace
 	case *pb.Event_WorkspaceChanged:
 		s.applyWorkspaceChanged(b.WorkspaceChanged.Head)
+	case *pb.Event_WorkspacePushed:
+		s.applyWorkspacePushed(b.WorkspacePushed)
 	case *pb.Event_WorkspaceDeleted:
 		s.workspace = nil
 	case *pb.Event_MaterialAdded:

@@ -1,6 +1,7 @@
 package codelab
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -105,6 +106,91 @@ func (in ChangeWorkspace) decide(c call) (decision, error) {
 	return d, nil
 }
 
+// PushWorkspace moves, makes and removes branches, all or none.
+type PushWorkspace struct {
+	WorkspaceID string
+	Moves       []HeadMove // each of another branch
+	// Commits is how many came with it, for the audit trail.
+	Commits int
+}
+
+// HeadMove is what becomes of a branch.
+type HeadMove struct {
+	Name string
+	// Before is the tree that the branch must have; empty to make it. After is what it
+	// gets; empty to remove it.
+	Before, After string
+}
+
+// KeptHead is the branch or folder that a workspace always has.
+const KeptHead = "main"
+
+func (in PushWorkspace) decide(c call) (decision, error) {
+	w := c.s.workspace
+	if w == nil || w.Id != in.WorkspaceID {
+		return decision{}, errNoWorkspace
+	}
+	if w.StructureType != BranchWorkspace {
+		return decision{}, durable.Reject(durable.Conflict, "the workspace of this codelab is no repository")
+	}
+	if len(in.Moves) == 0 {
+		return decision{}, durable.Reject(durable.Invalid, "nothing is to be changed")
+	}
+	pushed := &pb.WorkspacePushed{}
+	names := make([]string, len(in.Moves))
+	for i, m := range in.Moves {
+		if slices.Contains(names[:i], m.Name) {
+			return decision{}, durable.Reject(durable.Invalid, "the branch %s is named twice", m.Name)
+		}
+		names[i] = m.Name
+		at, exists := head(w, m.Name)
+		switch {
+		case exists && w.Heads[at].Tree != m.Before, !exists && m.Before != "":
+			return decision{}, ErrHeadMoved
+		case m.After != "":
+			pushed.Heads = append(pushed.Heads, &pb.WorkspaceHead{Name: m.Name, Tree: m.After})
+		case !exists:
+			return decision{}, durable.Reject(durable.Missing, "the branch %s does not exist", m.Name)
+		case m.Name == KeptHead:
+			return decision{}, durable.Reject(durable.Conflict, "the branch %s stays", KeptHead)
+		default:
+			pushed.Gone = append(pushed.Gone, m.Name)
+		}
+	}
+	after := afterPush(w, pushed)
+	if len(after.Heads) > maxHeads && len(after.Heads) > len(w.Heads) {
+		return decision{}, durable.Reject(durable.Conflict, "a workspace has at most %d branches", maxHeads)
+	}
+	d := decided(after, &pb.Event{Body: &pb.Event_WorkspacePushed{WorkspacePushed: pushed}})
+	slices.Sort(names)
+	d.Rows = append(c.audit("git_push", c.s.id, map[string]string{
+		"branches": shortList(names), "removed": fmt.Sprint(len(pushed.Gone)), "commits": fmt.Sprint(in.Commits),
+	}), catalog.WorkspaceRow(c.s.id, after))
+	return d, nil
+}
+
+// shortList names the first of many.
+func shortList(names []string) string {
+	const most = 10
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ","), len(names)-most)
+	}
+	return strings.Join(names, ",")
+}
+
+// afterPush is a workspace after a push; the old one stays as it is.
+func afterPush(w *pb.Workspace, p *pb.WorkspacePushed) *pb.Workspace {
+	out := w.Clone()
+	out.Heads = slices.DeleteFunc(slices.Clone(w.Heads), func(h *pb.WorkspaceHead) bool { return slices.Contains(p.Gone, h.Name) })
+	for _, h := range p.Heads {
+		out = changed(out, h)
+	}
+	if _, exists := head(out, out.Current); !exists {
+		out.Current = KeptHead
+	}
+	return out
+}
+
 // DeleteWorkspace lets go of the code.
 type DeleteWorkspace struct{}
 
@@ -130,6 +216,12 @@ func (NoteDownload) decide(c call) (decision, error) {
 func (s *State) applyWorkspaceChanged(h *pb.WorkspaceHead) {
 	if s.workspace != nil {
 		s.workspace = changed(s.workspace, h)
+	}
+}
+
+func (s *State) applyWorkspacePushed(p *pb.WorkspacePushed) {
+	if s.workspace != nil {
+		s.workspace = afterPush(s.workspace, p)
 	}
 }
 

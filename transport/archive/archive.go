@@ -40,7 +40,9 @@ type document struct {
 	// Questions is a setting of codelab.Askings.
 	Questions          string `json:"questions,omitempty"`
 	QuestionsAnonymous *bool  `json:"questions_anonymous,omitempty"`
-	CreatedAt          string `json:"created_at,omitempty"`
+	// ShareCode is a setting of codelab.Sharings.
+	ShareCode string `json:"share_code,omitempty"`
+	CreatedAt string `json:"created_at,omitempty"`
 	// GuideMarkdown is in the record of the reference application.
 	GuideMarkdown *string `json:"guide_markdown,omitempty"`
 }

@@ -90,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &codelab.Create{Origin: codelab.OriginImport, Codelab: v.Meta.Clone(), Steps: v.Steps, Quizzes: v.Quizzes}
+		want := &codelab.Create{Origin: codelab.OriginImport, Codelab: v.Meta.Clone(), Steps: v.Steps, Quizzes: v.Quizzes, Materials: []*pb.Material{}}
 		want.Codelab.Id, want.Codelab.CreatedAt = "", 0
 		if got, want := asJSON(t, got), asJSON(t, want); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)

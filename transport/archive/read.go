@@ -220,6 +220,11 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 		return nil, invalid("codelab.json: questions must be %s", naming.Or(codelab.Askings...))
 	}
 	c.Codelab.Questions, c.Codelab.QuestionsNamed = pb.Asking(asking), d.QuestionsAnonymous != nil && !*d.QuestionsAnonymous
+	sharing := slices.Index(codelab.Sharings, cmp.Or(d.ShareCode, codelab.Sharings[0]))
+	if sharing < 0 {
+		return nil, invalid("codelab.json: share_code must be %s", naming.Or(codelab.Sharings...))
+	}
+	c.Codelab.ShareCode = pb.Sharing(sharing)
 	in := "steps"
 	names := t.stepNames()
 	if d.Format == "" && len(names) == 0 {

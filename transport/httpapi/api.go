@@ -27,6 +27,8 @@ type Endpoint struct {
 	Body, File int
 	// Open says that Admit does not know who is calling; see wire.BodyShare.
 	Open bool
+	// Gzip takes bodies that are compressed with gzip; the call unpacks them.
+	Gzip bool
 	// Head answers HEAD too.
 	Head bool
 	// Begin makes the call.

@@ -115,11 +115,16 @@ func (r *Exchange) plain() error {
 	if n := r.Request.Header.ContentLength(); n <= 0 && n != -1 { // -1: in pieces
 		return nil
 	}
-	if e := bytes.TrimSpace(r.Request.Header.Peek("Content-Encoding")); len(e) > 0 && !bytes.EqualFold(e, []byte("identity")) {
+	if e := r.coding(); len(e) > 0 && !bytes.EqualFold(e, []byte("identity")) && !(r.endpoint.Gzip && r.Gzipped()) {
 		return ErrEncoding
 	}
 	return nil
 }
+
+func (r *Exchange) coding() []byte { return bytes.TrimSpace(r.Request.Header.Peek("Content-Encoding")) }
+
+// Gzipped says that the body is compressed with gzip.
+func (r *Exchange) Gzipped() bool { return bytes.EqualFold(r.coding(), []byte("gzip")) }
 
 // Type says that the body is of this media type, or of none.
 func (r *Exchange) Type(want string) bool {

@@ -200,7 +200,7 @@ func (r *Request) inScope() bool {
 	case settings.ScopeAll:
 		return true
 	case settings.ScopeRead:
-		return r.op.Method == fasthttp.MethodGet || r.op.open()
+		return r.op.Method == fasthttp.MethodGet || r.op.Reads || r.op.open()
 	}
 	return r.op.Import || r.op.open()
 }

@@ -24,6 +24,7 @@ import (
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
 	"atelier/transport/auth/password"
+	"atelier/transport/git"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
 	"atelier/transport/wire"
@@ -93,11 +94,13 @@ type Limits struct {
 	Joins *limit.Limiter
 	// Questions are those of each attendee to all.
 	Questions *limit.Limiter
+	// Git are requests of Git's clients, of each person.
+	Git *limit.Limiter
 }
 
 // Forget drops what the buckets do not need to know any more.
 func (l *Limits) Forget() {
-	for _, limiter := range []*limit.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins, l.Questions} {
+	for _, limiter := range []*limit.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins, l.Questions, l.Git} {
 		limiter.Forget()
 	}
 }
@@ -108,6 +111,8 @@ type API struct {
 	way *httpapi.API
 	// unpacking has a place for each archive of code that is unpacked.
 	unpacking chan struct{}
+	// packs are made for Git's clients.
+	packs *git.Packs
 	// asking has the ids of attendees whose question is on its way.
 	asking sync.Map
 }
@@ -118,6 +123,7 @@ func New(cfg Config) *API {
 	if a.Observe == nil {
 		a.Observe = func(string, int, time.Duration) {}
 	}
+	a.packs = git.NewPacks(cfg.Workspaces.Scratch)
 	a.way = httpapi.New(httpapi.Config{
 		Endpoints: a.endpoints(), Drain: drainBytes, Valid: cfg.Valid, Bodies: cfg.Bodies, Origins: cfg.Origins, Logger: cfg.Logger, Now: cfg.Now,
 		Stray: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a} },
@@ -133,7 +139,7 @@ func (a *API) endpoints() (out []httpapi.Endpoint) {
 			path = "/api" + path
 		}
 		out = append(out, httpapi.Endpoint{
-			Method: op.Method, Path: path, Name: op.Method + " " + op.Path, Body: op.body(), File: op.File, Open: op.open(), Head: op.Head,
+			Method: op.Method, Path: path, Name: op.Method + " " + op.Path, Body: op.body(), File: op.File, Open: op.open(), Head: op.Head, Gzip: op.Basic,
 			Begin: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a, op: &op} },
 		})
 	}

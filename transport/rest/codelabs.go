@@ -44,6 +44,8 @@ type codelabRecord struct {
 	JoinCode string  `json:"join_code,omitempty"` // admins only
 	// SourceID is the codelab it was copied from, null when that is gone; admins only.
 	SourceID **string `json:"source_id,omitempty"`
+	// ShareCode is what attendees read of the code.
+	ShareCode string `json:"share_code"`
 }
 
 func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
@@ -55,7 +57,8 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		RegistrationOpen: !m.RegistrationClosed && m.EndedAt == 0, EndedAt: wire.StampOrNull(m.EndedAt),
 		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
 		AIEnabled: !m.AiDisabled, Questions: codelab.Askings[m.Questions], QuestionsAnonymous: !m.QuestionsNamed,
-		Slug: wire.OrNull(m.Slug),
+		Slug:      wire.OrNull(m.Slug),
+		ShareCode: codelab.Sharings[m.ShareCode],
 	}
 	if admin {
 		source := r.sourceOf(m)
@@ -103,6 +106,7 @@ type codelabInput struct {
 	AIEnabled          *bool   `json:"ai_enabled"`
 	Questions          *string `json:"questions"`
 	QuestionsAnonymous *bool   `json:"questions_anonymous"`
+	ShareCode          *string `json:"share_code"`
 }
 
 // asking is the setting of who may ask questions; nil when it is left out.
@@ -115,6 +119,18 @@ func (in *codelabInput) asking() (*pb.Asking, error) {
 		return nil, wire.Invalid("questions must be %s", naming.Or(codelab.Askings...))
 	}
 	return pb.Asking(i).Enum(), nil
+}
+
+// sharing is the setting of what attendees read of the code; nil when it is left out.
+func (in *codelabInput) sharing() (*pb.Sharing, error) {
+	if in.ShareCode == nil {
+		return nil, nil
+	}
+	i := slices.Index(codelab.Sharings, *in.ShareCode)
+	if i < 0 {
+		return nil, wire.Invalid("share_code must be %s", naming.Or(codelab.Sharings...))
+	}
+	return pb.Sharing(i).Enum(), nil
 }
 
 func or[T any](p *T, fallback T) T {
@@ -223,12 +239,17 @@ func createCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
+	sharing, err := in.sharing()
+	if err != nil {
+		return err
+	}
 	m, err := r.api.Workshops.Create(r.Caller, &codelab.Create{Codelab: &pb.Codelab{
 		Title: *in.Title, Description: or(in.Description, ""), Author: or(in.Author, ""), IsPublic: or(in.IsPublic, true),
 		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),
 		RequireFeedback: or(in.RequireFeedback, false), RequireSubmission: or(in.RequireSubmission, false),
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: or(in.EmailRetentionDays, 0), ChatRetentionDays: or(in.ChatRetentionDays, 0),
 		AiDisabled: !or(in.AIEnabled, true), Questions: or(asking, 0), QuestionsNamed: !or(in.QuestionsAnonymous, true),
+		ShareCode: or(sharing, 0),
 	}})
 	if err != nil {
 		return err
@@ -291,6 +312,9 @@ func updateCodelab(r *Request) error {
 		return err
 	}
 	u.Questions = asking
+	if u.ShareCode, err = in.sharing(); err != nil {
+		return err
+	}
 	if in.QuestionsAnonymous != nil {
 		named := !*in.QuestionsAnonymous
 		u.QuestionsNamed = &named

@@ -17,6 +17,7 @@ var (
 	errForbidden = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "access denied"}
 	errCSRF      = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}
 	errOrigin    = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this origin may not do that"}
+	errGitType   = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be of the media type of a Git client"}
 	errMultipart = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be multipart/form-data"}
 )
 
@@ -63,6 +64,9 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 // Refuse implements httpapi.Call.
 func (r *Request) Refuse(err error) httpapi.Problem {
 	p := problemOf(err)
+	if r.op != nil && r.op.Basic && p.Status == fasthttp.StatusUnauthorized {
+		r.Response.Header.Set("WWW-Authenticate", `Basic realm="Atelier", charset="UTF-8"`)
+	}
 	r.Response.Header.Del("X-Codelab-Seq") // an error shows no state
 	switch p.Status {
 	case fasthttp.StatusUnauthorized, fasthttp.StatusForbidden:

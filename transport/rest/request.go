@@ -124,6 +124,12 @@ func (r *Request) admit() error {
 	}
 	limiter, key := a.Limits.Writes, r.bucket
 	switch {
+	case op.Basic:
+		// Git's clients ask without a password first, whole classes from one address.
+		limiter = a.Limits.Reads
+		if r.who.Known() {
+			limiter = a.Limits.Git
+		}
 	case op.Joins:
 		limiter, key = a.Limits.Joins, func() string { return limit.Address(r.ip()) }
 	case op.Upload:
@@ -169,6 +175,9 @@ func (r *Request) identify() (badToken bool, err error) {
 		return false, nil
 	}
 	h := &r.Request.Header
+	if r.op.Basic {
+		return r.identifyBasic()
+	}
 	r.who, badToken, err = r.api.Auth.Identify(string(r.Cookie(auth.SessionCookie)), string(h.Peek("Authorization")))
 	return badToken, err
 }

@@ -60,6 +60,8 @@ type Operation struct {
 	Head         bool // answers HEAD too, as what serves files does
 	Import       bool // API tokens with the scope import may call it
 	Assistants   bool // on a codelab: its assistants act as admins here
+	Basic        bool // programs ask that say by Basic authentication who they are: cookies do not count
+	Reads        bool // changes nothing, whatever its method
 	Handle       func(*Request) error
 }
 
@@ -201,23 +203,27 @@ var operations = []Operation{
 	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", Access: CodelabMember, Handle: deleteSubmission},
 
 	{Method: post, Path: "/codeserver", Access: AdminOnly, Import: true, Handle: createWorkspace},
-	{Method: get, Path: "/codeserver/{id}", Access: CodelabAdmin, Import: true, Assistants: true, Handle: getWorkspace},
+	{Method: get, Path: "/codeserver/{id}", Access: CodelabMember, Import: true, Assistants: true, Handle: getWorkspace},
 	{Method: del, Path: "/codeserver/{id}", Access: CodelabAdmin, Import: true, Handle: deleteWorkspace},
-	{Method: get, Path: "/codeserver/{id}/download", Access: CodelabAdmin, Import: true, Handle: downloadWorkspace},
+	{Method: get, Path: "/codeserver/{id}/download", Access: CodelabMember, Import: true, Assistants: true, Handle: downloadWorkspace},
 	{Method: post, Path: "/codeserver/{id}/branch", Access: CodelabAdmin, Import: true, Handle: createBranch},
-	{Method: get, Path: "/codeserver/{id}/branches", Access: CodelabAdmin, Import: true, Assistants: true, Handle: listBranches},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Import: true, Assistants: true, Handle: listFiles(codelab.BranchWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/tree", Access: CodelabAdmin, Import: true, Assistants: true, Handle: describeFiles(codelab.BranchWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: CodelabAdmin, Import: true, Assistants: true, Handle: readFile(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches", Access: CodelabMember, Import: true, Assistants: true, Handle: listBranches},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabMember, Import: true, Assistants: true, Handle: listFiles(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/tree", Access: CodelabMember, Import: true, Assistants: true, Handle: describeFiles(codelab.BranchWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/branches/{branch}/file", Access: CodelabMember, Import: true, Assistants: true, Handle: readFile(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/branches/{branch}/files", Access: CodelabAdmin, Import: true, Handle: writeFiles(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/branches/{branch}/import", Access: CodelabAdmin, Import: true, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.BranchWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folder", Access: CodelabAdmin, Import: true, Handle: createFolder},
-	{Method: get, Path: "/codeserver/{id}/folders", Access: CodelabAdmin, Import: true, Assistants: true, Handle: listFolders},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Import: true, Assistants: true, Handle: listFiles(codelab.FolderWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/tree", Access: CodelabAdmin, Import: true, Assistants: true, Handle: describeFiles(codelab.FolderWorkspace)},
-	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabAdmin, Import: true, Assistants: true, Handle: readFile(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders", Access: CodelabMember, Import: true, Assistants: true, Handle: listFolders},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabMember, Import: true, Assistants: true, Handle: listFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/tree", Access: CodelabMember, Import: true, Assistants: true, Handle: describeFiles(codelab.FolderWorkspace)},
+	{Method: get, Path: "/codeserver/{id}/folders/{folder}/file", Access: CodelabMember, Import: true, Assistants: true, Handle: readFile(codelab.FolderWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Import: true, Handle: writeFiles(codelab.FolderWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/import", Access: CodelabAdmin, Import: true, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.FolderWorkspace)},
+
+	{Method: post, Path: "/codelabs/{id}/git-access", Access: CodelabMember, Assistants: true, Handle: giveGitAccess},
+	{Method: get, Path: "/git/{id}/info/refs", Access: CodelabMember, Root: true, Import: true, Assistants: true, Basic: true, Handle: gitRefs},
+	{Method: post, Path: "/git/{id}/git-upload-pack", Access: CodelabMember, Root: true, Import: true, Assistants: true, Basic: true, Reads: true, Body: maxFetch, Handle: gitUploadPack},
 
 	{Method: get, Path: "/join/{code}", Access: Anyone, Joins: true, Handle: findByCode},
 	{Method: get, Path: "/app", Access: Anyone, Handle: getApp},

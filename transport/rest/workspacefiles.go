@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"atelier/actors/code"
@@ -101,10 +100,35 @@ func (r *Request) head(structure string) (w *pb.Workspace, name, tree string, er
 	return w, name, tree, nil
 }
 
+// readableHead finds the branch or folder of the path for a caller who reads. The caller
+// holds a lock.
+func (r *Request) readableHead(structure string) (w *pb.Workspace, tree string, err error) {
+	return r.readableNamed(structure, structure, r.Param(structure))
+}
+
+// readableNamed finds a branch or folder that field names, for a caller who reads.
+// Attendees are not told whether one that is not shared exists.
+func (r *Request) readableNamed(field, structure, name string) (w *pb.Workspace, tree string, err error) {
+	if err := code.CheckName(name); err != nil {
+		return nil, "", wire.Invalid("%s: %v", field, err)
+	}
+	if w, err = r.readable(); err != nil {
+		return nil, "", err
+	}
+	tree, known := treeOf(w, name)
+	switch {
+	case w.StructureType == structure && known:
+		return w, tree, nil
+	case r.IsAdmin():
+		return nil, "", durable.Reject(durable.Missing, "%s not found", structure)
+	}
+	return nil, "", errForbidden
+}
+
 func listFiles(structure string) func(*Request) error {
 	return func(r *Request) error {
 		defer r.api.Workspaces.RLock(r.Codelab.ID())()
-		w, _, tree, err := r.head(structure)
+		w, tree, err := r.readableHead(structure)
 		if err != nil {
 			return err
 		}
@@ -129,7 +153,7 @@ func toFileInfo(i code.Info) fileInfo { return fileInfo{i.Path, i.Mode.String(),
 func describeFiles(structure string) func(*Request) error {
 	return func(r *Request) error {
 		defer r.api.Workspaces.RLock(r.Codelab.ID())()
-		w, _, tree, err := r.head(structure)
+		w, tree, err := r.readableHead(structure)
 		if err != nil {
 			return err
 		}
@@ -150,6 +174,11 @@ const jsonFormat = "json"
 
 func readFile(structure string) func(*Request) error {
 	return func(r *Request) error {
+		defer r.api.Workspaces.RLock(r.Codelab.ID())()
+		w, tree, err := r.readableHead(structure)
+		if err != nil {
+			return err
+		}
 		path := r.Query("file")
 		if err := code.CheckPath(path); err != nil {
 			return wire.Invalid("file: %v", err)
@@ -157,11 +186,6 @@ func readFile(structure string) func(*Request) error {
 		format := r.Query("format")
 		if format != "" && format != jsonFormat {
 			return wire.Invalid("format must be %q or left out", jsonFormat)
-		}
-		defer r.api.Workspaces.RLock(r.Codelab.ID())()
-		w, _, tree, err := r.head(structure)
-		if err != nil {
-			return err
 		}
 		content, info, err := r.api.Workspaces.Read(w.Id, kindOf(structure), tree, path)
 		if err != nil {
@@ -267,30 +291,4 @@ func (r *Request) writeHead(structure string, change code.Change) error {
 		}
 	}
 	return durable.ErrBusy
-}
-
-func downloadWorkspace(r *Request) error {
-	defer r.api.Workspaces.RLock(r.Codelab.ID())()
-	w, err := r.workspace()
-	if err != nil {
-		return err
-	}
-	heads := headsOf(w)
-	for i, h := range heads { // what is checked out comes first
-		if h.Name == firstHead {
-			heads[0], heads[i] = heads[i], heads[0]
-		}
-	}
-	f, size, err := r.api.Workspaces.Pack(w.Id, kindOf(w.StructureType), heads, time.UnixMilli(w.CreatedAt))
-	if err != nil {
-		return storeError(err)
-	}
-	if _, err := r.do(codelab.NoteDownload{}); err != nil {
-		_ = f.Close()
-		return err
-	}
-	r.Response.Header.Set("Content-Disposition", `attachment; filename="codelab-`+r.Codelab.ID()+`.tar.gz"`)
-	r.SetContentType("application/gzip")
-	r.Response.SetBodyStream(r.Paced(f), int(size))
-	return nil
 }

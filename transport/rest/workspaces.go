@@ -2,7 +2,9 @@ package rest
 
 import (
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 
 	"atelier/actors/code"
 	"atelier/actors/codelab"
@@ -161,8 +163,28 @@ func (r *Request) workspace() (*pb.Workspace, error) {
 	return nil, errNoWorkspace
 }
 
+// readable is the codelab's workspace with the branches or folders that the caller may
+// read, sorted by name. Whoever leads may read all of them, attendees what is shared now.
+// The caller holds a lock.
+func (r *Request) readable() (*pb.Workspace, error) {
+	v := r.Codelab.View()
+	w := v.Workspace
+	switch {
+	case !r.IsAdmin() && v.Meta.GetShareCode() == pb.Sharing_SHARING_NONE:
+		return nil, errForbidden
+	case w == nil:
+		return nil, errNoWorkspace
+	case r.IsAdmin():
+		return w, nil
+	}
+	out := &pb.Workspace{Id: w.Id, StructureType: w.StructureType, CreatedAt: w.CreatedAt}
+	out.Heads = codelab.Shared(w, v.Meta.ShareCode, v.Pointer)
+	slices.SortFunc(out.Heads, func(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
 func getWorkspace(r *Request) error {
-	w, err := r.workspace()
+	w, err := r.readable()
 	if err != nil {
 		return err
 	}
@@ -286,7 +308,7 @@ func listBranches(r *Request) error { return r.listHeads(codelab.BranchWorkspace
 func listFolders(r *Request) error { return r.listHeads(codelab.FolderWorkspace) }
 
 func (r *Request) listHeads(structure string) error {
-	w, err := r.workspace()
+	w, err := r.readable()
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ type Public struct {
 type PublicOptions struct {
 	// MaxConnections bounds the connections that are answering a request.
 	MaxConnections int
-	// API serves what is under /api and /uploads, and APIExpect looks at the
+	// API serves what is under /api, /uploads and /git, and APIExpect looks at the
 	// head of such a request whose client waits for 100 Continue: it returns
 	// that, or the status of the answer it has made. APIExpect may be nil.
 	API       fasthttp.RequestHandler
@@ -316,7 +316,7 @@ func observed(next fasthttp.RequestHandler, access func(*fasthttp.RequestCtx, ti
 }
 
 func isAPI(path string) bool {
-	return path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/uploads/")
+	return path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/uploads/") || strings.HasPrefix(path, "/git/")
 }
 
 // expect answers clients that ask before they send a body.

@@ -91,6 +91,7 @@ type Event struct {
 	//	*Event_WorkspaceCreated
 	//	*Event_WorkspaceChanged
 	//	*Event_WorkspaceDeleted
+	//	*Event_WorkspacePushed
 	Body          isEvent_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -658,6 +659,15 @@ func (x *Event) GetWorkspaceDeleted() *WorkspaceDeleted {
 	return nil
 }
 
+func (x *Event) GetWorkspacePushed() *WorkspacePushed {
+	if x != nil {
+		if x, ok := x.Body.(*Event_WorkspacePushed); ok {
+			return x.WorkspacePushed
+		}
+	}
+	return nil
+}
+
 type isEvent_Body interface {
 	isEvent_Body()
 }
@@ -887,6 +897,10 @@ type Event_WorkspaceDeleted struct {
 	WorkspaceDeleted *WorkspaceDeleted `protobuf:"bytes,112,opt,name=workspace_deleted,json=workspaceDeleted,proto3,oneof"`
 }
 
+type Event_WorkspacePushed struct {
+	WorkspacePushed *WorkspacePushed `protobuf:"bytes,113,opt,name=workspace_pushed,json=workspacePushed,proto3,oneof"`
+}
+
 func (*Event_Created) isEvent_Body() {}
 
 func (*Event_Updated) isEvent_Body() {}
@@ -998,6 +1012,8 @@ func (*Event_WorkspaceCreated) isEvent_Body() {}
 func (*Event_WorkspaceChanged) isEvent_Body() {}
 
 func (*Event_WorkspaceDeleted) isEvent_Body() {}
+
+func (*Event_WorkspacePushed) isEvent_Body() {}
 
 type Created struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -3894,11 +3910,64 @@ func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
 	return file_events_proto_rawDescGZIP(), []int{56}
 }
 
+// Branches are new or have other trees, and those that are named are gone.
+type WorkspacePushed struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Heads         []*WorkspaceHead       `protobuf:"bytes,1,rep,name=heads,proto3" json:"heads,omitempty"`
+	Gone          []string               `protobuf:"bytes,2,rep,name=gone,proto3" json:"gone,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkspacePushed) Reset() {
+	*x = WorkspacePushed{}
+	mi := &file_events_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkspacePushed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkspacePushed) ProtoMessage() {}
+
+func (x *WorkspacePushed) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkspacePushed.ProtoReflect.Descriptor instead.
+func (*WorkspacePushed) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *WorkspacePushed) GetHeads() []*WorkspaceHead {
+	if x != nil {
+		return x.Heads
+	}
+	return nil
+}
+
+func (x *WorkspacePushed) GetGone() []string {
+	if x != nil {
+		return x.Gone
+	}
+	return nil
+}
+
 var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\x92\x1f\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\xe4\x1f\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -3967,7 +4036,8 @@ const file_events_proto_rawDesc = "" +
 	"\aai_used\x18e \x01(\v2\x1a.atelier.codelab.v1.AIUsedH\x00R\x06aiUsed\x12S\n" +
 	"\x11workspace_created\x18n \x01(\v2$.atelier.codelab.v1.WorkspaceCreatedH\x00R\x10workspaceCreated\x12S\n" +
 	"\x11workspace_changed\x18o \x01(\v2$.atelier.codelab.v1.WorkspaceChangedH\x00R\x10workspaceChanged\x12S\n" +
-	"\x11workspace_deleted\x18p \x01(\v2$.atelier.codelab.v1.WorkspaceDeletedH\x00R\x10workspaceDeletedB\x06\n" +
+	"\x11workspace_deleted\x18p \x01(\v2$.atelier.codelab.v1.WorkspaceDeletedH\x00R\x10workspaceDeleted\x12P\n" +
+	"\x10workspace_pushed\x18q \x01(\v2#.atelier.codelab.v1.WorkspacePushedH\x00R\x0fworkspacePushedB\x06\n" +
 	"\x04body\"\x90\x02\n" +
 	"\aCreated\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -4169,7 +4239,10 @@ const file_events_proto_rawDesc = "" +
 	"\tworkspace\x18\x01 \x01(\v2\x1d.atelier.codelab.v1.WorkspaceR\tworkspace\"I\n" +
 	"\x10WorkspaceChanged\x125\n" +
 	"\x04head\x18\x01 \x01(\v2!.atelier.codelab.v1.WorkspaceHeadR\x04head\"\x12\n" +
-	"\x10WorkspaceDeletedB\"Z atelier/actors/codelab/codelabpbb\x06proto3"
+	"\x10WorkspaceDeleted\"^\n" +
+	"\x0fWorkspacePushed\x127\n" +
+	"\x05heads\x18\x01 \x03(\v2!.atelier.codelab.v1.WorkspaceHeadR\x05heads\x12\x12\n" +
+	"\x04gone\x18\x02 \x03(\tR\x04goneB\"Z atelier/actors/codelab/codelabpbb\x06proto3"
 
 var (
 	file_events_proto_rawDescOnce sync.Once
@@ -4183,7 +4256,7 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
 	(*Created)(nil),           // 1: atelier.codelab.v1.Created
@@ -4242,28 +4315,29 @@ var file_events_proto_goTypes = []any{
 	(*WorkspaceCreated)(nil),  // 54: atelier.codelab.v1.WorkspaceCreated
 	(*WorkspaceChanged)(nil),  // 55: atelier.codelab.v1.WorkspaceChanged
 	(*WorkspaceDeleted)(nil),  // 56: atelier.codelab.v1.WorkspaceDeleted
-	(*Codelab)(nil),           // 57: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 58: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 59: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 60: atelier.codelab.v1.Material
-	(*Poll)(nil),              // 61: atelier.codelab.v1.Poll
-	(*Pointer)(nil),           // 62: atelier.codelab.v1.Pointer
-	(PulseState)(0),           // 63: atelier.codelab.v1.PulseState
-	(*Attendee)(nil),          // 64: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 65: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 66: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 67: atelier.codelab.v1.QuizAnswer
-	(*Question)(nil),          // 68: atelier.codelab.v1.Question
-	(*Timer)(nil),             // 69: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),         // 70: atelier.codelab.v1.Spotlight
-	(*ChatMessage)(nil),       // 71: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 72: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 73: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 74: atelier.codelab.v1.Submission
-	(*Conversation)(nil),      // 75: atelier.codelab.v1.Conversation
-	(*usage.AIUsage)(nil),     // 76: atelier.usage.v1.AIUsage
-	(*Workspace)(nil),         // 77: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),     // 78: atelier.codelab.v1.WorkspaceHead
+	(*WorkspacePushed)(nil),   // 57: atelier.codelab.v1.WorkspacePushed
+	(*Codelab)(nil),           // 58: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 59: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 60: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 61: atelier.codelab.v1.Material
+	(*Poll)(nil),              // 62: atelier.codelab.v1.Poll
+	(*Pointer)(nil),           // 63: atelier.codelab.v1.Pointer
+	(PulseState)(0),           // 64: atelier.codelab.v1.PulseState
+	(*Attendee)(nil),          // 65: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 66: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 67: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 68: atelier.codelab.v1.QuizAnswer
+	(*Question)(nil),          // 69: atelier.codelab.v1.Question
+	(*Timer)(nil),             // 70: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),         // 71: atelier.codelab.v1.Spotlight
+	(*ChatMessage)(nil),       // 72: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 73: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 74: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 75: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 76: atelier.codelab.v1.Conversation
+	(*usage.AIUsage)(nil),     // 77: atelier.usage.v1.AIUsage
+	(*Workspace)(nil),         // 78: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 79: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
@@ -4322,41 +4396,43 @@ var file_events_proto_depIdxs = []int32{
 	54, // 53: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
 	55, // 54: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
 	56, // 55: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
-	57, // 56: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	58, // 57: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	59, // 58: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	60, // 59: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	61, // 60: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
-	57, // 61: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	58, // 62: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	62, // 63: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
-	63, // 64: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
-	64, // 65: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	65, // 66: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	65, // 67: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
-	66, // 68: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	59, // 69: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	67, // 70: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	61, // 71: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
-	61, // 72: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
-	68, // 73: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
-	68, // 74: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
-	69, // 75: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
-	70, // 76: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	71, // 77: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	72, // 78: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	73, // 79: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	60, // 80: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	74, // 81: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	75, // 82: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	76, // 83: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
-	77, // 84: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
-	78, // 85: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
-	86, // [86:86] is the sub-list for method output_type
-	86, // [86:86] is the sub-list for method input_type
-	86, // [86:86] is the sub-list for extension type_name
-	86, // [86:86] is the sub-list for extension extendee
-	0,  // [0:86] is the sub-list for field type_name
+	57, // 56: atelier.codelab.v1.Event.workspace_pushed:type_name -> atelier.codelab.v1.WorkspacePushed
+	58, // 57: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	59, // 58: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	60, // 59: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	61, // 60: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	62, // 61: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
+	58, // 62: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	59, // 63: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	63, // 64: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
+	64, // 65: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
+	65, // 66: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	66, // 67: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	66, // 68: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
+	67, // 69: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	60, // 70: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	68, // 71: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	62, // 72: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
+	62, // 73: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
+	69, // 74: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
+	69, // 75: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
+	70, // 76: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
+	71, // 77: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	72, // 78: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	73, // 79: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	74, // 80: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	61, // 81: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	75, // 82: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	76, // 83: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	77, // 84: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
+	78, // 85: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	79, // 86: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	79, // 87: atelier.codelab.v1.WorkspacePushed.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	88, // [88:88] is the sub-list for method output_type
+	88, // [88:88] is the sub-list for method input_type
+	88, // [88:88] is the sub-list for extension type_name
+	88, // [88:88] is the sub-list for extension extendee
+	0,  // [0:88] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -4423,6 +4499,7 @@ func file_events_proto_init() {
 		(*Event_WorkspaceCreated)(nil),
 		(*Event_WorkspaceChanged)(nil),
 		(*Event_WorkspaceDeleted)(nil),
+		(*Event_WorkspacePushed)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4430,7 +4507,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   57,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -184,6 +184,9 @@ func (m *Event) EncodedSize() (n int) {
 	if v, ok := m.Body.(*Event_WorkspaceDeleted); ok {
 		n += pbwire.SizeGivenText(112, v.WorkspaceDeleted.EncodedSize())
 	}
+	if v, ok := m.Body.(*Event_WorkspacePushed); ok {
+		n += pbwire.SizeGivenText(113, v.WorkspacePushed.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -193,6 +196,11 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if v, ok := m.Body.(*Event_WorkspacePushed); ok {
+		end := at
+		at = v.WorkspacePushed.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 113, end)
+	}
 	if v, ok := m.Body.(*Event_WorkspaceDeleted); ok {
 		end := at
 		at = v.WorkspaceDeleted.WriteBack(b, at)
@@ -714,6 +722,10 @@ func (m *Event) Decode(b []byte) error {
 			v := &WorkspaceDeleted{}
 			r.Inner(v)
 			m.Body = &Event_WorkspaceDeleted{WorkspaceDeleted: v}
+		case 113:
+			v := &WorkspacePushed{}
+			r.Inner(v)
+			m.Body = &Event_WorkspacePushed{WorkspacePushed: v}
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -3684,6 +3696,67 @@ func (m *WorkspaceDeleted) Clone() *WorkspaceDeleted {
 		return nil
 	}
 	return &WorkspaceDeleted{
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *WorkspacePushed) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	for _, v := range m.Heads {
+		n += pbwire.SizeGivenText(1, v.EncodedSize())
+	}
+	for _, v := range m.Gone {
+		n += pbwire.SizeGivenText(2, len(v))
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *WorkspacePushed) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Gone) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 2, m.Gone[i])
+	}
+	for i := len(m.Heads) - 1; i >= 0; i-- {
+		end := at
+		at = m.Heads[i].WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 1, end)
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *WorkspacePushed) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			v := &WorkspaceHead{}
+			r.Inner(v)
+			m.Heads = append(m.Heads, v)
+		case 2:
+			m.Gone = append(m.Gone, r.Text())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *WorkspacePushed) Clone() *WorkspacePushed {
+	if m == nil {
+		return nil
+	}
+	return &WorkspacePushed{
+		Heads:         pbwire.CloneAll(m.Heads),
+		Gone:          slices.Clone(m.Gone),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -25,6 +25,61 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Of the branches or folders step-<n>-start and step-<n>-end.
+type Sharing int32
+
+const (
+	Sharing_SHARING_NONE Sharing = 0
+	// The starts of the steps up to the pointer's.
+	Sharing_SHARING_START Sharing = 1
+	// Beside them the ends of the steps before it.
+	Sharing_SHARING_POINTED Sharing = 2
+	Sharing_SHARING_ALL     Sharing = 3
+)
+
+// Enum value maps for Sharing.
+var (
+	Sharing_name = map[int32]string{
+		0: "SHARING_NONE",
+		1: "SHARING_START",
+		2: "SHARING_POINTED",
+		3: "SHARING_ALL",
+	}
+	Sharing_value = map[string]int32{
+		"SHARING_NONE":    0,
+		"SHARING_START":   1,
+		"SHARING_POINTED": 2,
+		"SHARING_ALL":     3,
+	}
+)
+
+func (x Sharing) Enum() *Sharing {
+	p := new(Sharing)
+	*p = x
+	return p
+}
+
+func (x Sharing) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Sharing) Descriptor() protoreflect.EnumDescriptor {
+	return file_records_proto_enumTypes[0].Descriptor()
+}
+
+func (Sharing) Type() protoreflect.EnumType {
+	return &file_records_proto_enumTypes[0]
+}
+
+func (x Sharing) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Sharing.Descriptor instead.
+func (Sharing) EnumDescriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{0}
+}
+
 type Asking int32
 
 const (
@@ -59,11 +114,11 @@ func (x Asking) String() string {
 }
 
 func (Asking) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[0].Descriptor()
+	return file_records_proto_enumTypes[1].Descriptor()
 }
 
 func (Asking) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[0]
+	return &file_records_proto_enumTypes[1]
 }
 
 func (x Asking) Number() protoreflect.EnumNumber {
@@ -72,7 +127,7 @@ func (x Asking) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Asking.Descriptor instead.
 func (Asking) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{0}
+	return file_records_proto_rawDescGZIP(), []int{1}
 }
 
 type PulseState int32
@@ -111,11 +166,11 @@ func (x PulseState) String() string {
 }
 
 func (PulseState) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[1].Descriptor()
+	return file_records_proto_enumTypes[2].Descriptor()
 }
 
 func (PulseState) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[1]
+	return &file_records_proto_enumTypes[2]
 }
 
 func (x PulseState) Number() protoreflect.EnumNumber {
@@ -124,7 +179,7 @@ func (x PulseState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PulseState.Descriptor instead.
 func (PulseState) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{1}
+	return file_records_proto_rawDescGZIP(), []int{2}
 }
 
 type HelpStatus int32
@@ -160,11 +215,11 @@ func (x HelpStatus) String() string {
 }
 
 func (HelpStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[2].Descriptor()
+	return file_records_proto_enumTypes[3].Descriptor()
 }
 
 func (HelpStatus) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[2]
+	return &file_records_proto_enumTypes[3]
 }
 
 func (x HelpStatus) Number() protoreflect.EnumNumber {
@@ -173,7 +228,7 @@ func (x HelpStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use HelpStatus.Descriptor instead.
 func (HelpStatus) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{2}
+	return file_records_proto_rawDescGZIP(), []int{3}
 }
 
 type PollKind int32
@@ -218,11 +273,11 @@ func (x PollKind) String() string {
 }
 
 func (PollKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[3].Descriptor()
+	return file_records_proto_enumTypes[4].Descriptor()
 }
 
 func (PollKind) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[3]
+	return &file_records_proto_enumTypes[4]
 }
 
 func (x PollKind) Number() protoreflect.EnumNumber {
@@ -231,7 +286,7 @@ func (x PollKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PollKind.Descriptor instead.
 func (PollKind) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{3}
+	return file_records_proto_rawDescGZIP(), []int{4}
 }
 
 type PollState int32
@@ -267,11 +322,11 @@ func (x PollState) String() string {
 }
 
 func (PollState) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[4].Descriptor()
+	return file_records_proto_enumTypes[5].Descriptor()
 }
 
 func (PollState) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[4]
+	return &file_records_proto_enumTypes[5]
 }
 
 func (x PollState) Number() protoreflect.EnumNumber {
@@ -280,7 +335,7 @@ func (x PollState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PollState.Descriptor instead.
 func (PollState) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{4}
+	return file_records_proto_rawDescGZIP(), []int{5}
 }
 
 type QuestionState int32
@@ -319,11 +374,11 @@ func (x QuestionState) String() string {
 }
 
 func (QuestionState) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[5].Descriptor()
+	return file_records_proto_enumTypes[6].Descriptor()
 }
 
 func (QuestionState) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[5]
+	return &file_records_proto_enumTypes[6]
 }
 
 func (x QuestionState) Number() protoreflect.EnumNumber {
@@ -332,7 +387,7 @@ func (x QuestionState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use QuestionState.Descriptor instead.
 func (QuestionState) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{5}
+	return file_records_proto_rawDescGZIP(), []int{6}
 }
 
 type Codelab struct {
@@ -367,7 +422,9 @@ type Codelab struct {
 	// no other codelab has it. Empty for none.
 	Slug string `protobuf:"bytes,35,opt,name=slug,proto3" json:"slug,omitempty"`
 	// The codelab that it was copied from; it may be gone.
-	SourceId      string `protobuf:"bytes,36,opt,name=source_id,json=sourceId,proto3" json:"source_id,omitempty"`
+	SourceId string `protobuf:"bytes,36,opt,name=source_id,json=sourceId,proto3" json:"source_id,omitempty"`
+	// What of the code attendees may read.
+	ShareCode     Sharing `protobuf:"varint,33,opt,name=share_code,json=shareCode,proto3,enum=atelier.codelab.v1.Sharing" json:"share_code,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -554,6 +611,13 @@ func (x *Codelab) GetSourceId() string {
 		return x.SourceId
 	}
 	return ""
+}
+
+func (x *Codelab) GetShareCode() Sharing {
+	if x != nil {
+		return x.ShareCode
+	}
+	return Sharing_SHARING_NONE
 }
 
 type Step struct {
@@ -3493,7 +3557,7 @@ var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
 	"\n" +
-	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\xa1\x06\n" +
+	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\xdd\x06\n" +
 	"\aCodelab\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -3519,7 +3583,9 @@ const file_records_proto_rawDesc = "" +
 	"\tquestions\x18\x1f \x01(\x0e2\x1a.atelier.codelab.v1.AskingR\tquestions\x12'\n" +
 	"\x0fquestions_named\x18  \x01(\bR\x0equestionsNamed\x12\x12\n" +
 	"\x04slug\x18# \x01(\tR\x04slug\x12\x1b\n" +
-	"\tsource_id\x18$ \x01(\tR\bsourceIdB\x11\n" +
+	"\tsource_id\x18$ \x01(\tR\bsourceId\x12:\n" +
+	"\n" +
+	"share_code\x18! \x01(\x0e2\x1b.atelier.codelab.v1.SharingR\tshareCodeB\x11\n" +
 	"\x0f_guide_markdown\"\xa3\x01\n" +
 	"\x04Step\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
@@ -3824,7 +3890,12 @@ const file_records_proto_rawDesc = "" +
 	"\tquestions\x18. \x03(\v2!.atelier.codelab.v1.QuestionVotesR\tquestions\x12/\n" +
 	"\x05timer\x18/ \x01(\v2\x19.atelier.codelab.v1.TimerR\x05timer\x12;\n" +
 	"\tspotlight\x180 \x01(\v2\x1d.atelier.codelab.v1.SpotlightR\tspotlight\x12\x18\n" +
-	"\astopped\x181 \x03(\tR\astopped*=\n" +
+	"\astopped\x181 \x03(\tR\astopped*T\n" +
+	"\aSharing\x12\x10\n" +
+	"\fSHARING_NONE\x10\x00\x12\x11\n" +
+	"\rSHARING_START\x10\x01\x12\x13\n" +
+	"\x0fSHARING_POINTED\x10\x02\x12\x0f\n" +
+	"\vSHARING_ALL\x10\x03*=\n" +
 	"\x06Asking\x12\x0e\n" +
 	"\n" +
 	"ASKING_OFF\x10\x00\x12\x0f\n" +
@@ -3870,90 +3941,92 @@ func file_records_proto_rawDescGZIP() []byte {
 	return file_records_proto_rawDescData
 }
 
-var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
 var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_records_proto_goTypes = []any{
-	(Asking)(0),           // 0: atelier.codelab.v1.Asking
-	(PulseState)(0),       // 1: atelier.codelab.v1.PulseState
-	(HelpStatus)(0),       // 2: atelier.codelab.v1.HelpStatus
-	(PollKind)(0),         // 3: atelier.codelab.v1.PollKind
-	(PollState)(0),        // 4: atelier.codelab.v1.PollState
-	(QuestionState)(0),    // 5: atelier.codelab.v1.QuestionState
-	(*Codelab)(nil),       // 6: atelier.codelab.v1.Codelab
-	(*Step)(nil),          // 7: atelier.codelab.v1.Step
-	(*Attendee)(nil),      // 8: atelier.codelab.v1.Attendee
-	(*Pulse)(nil),         // 9: atelier.codelab.v1.Pulse
-	(*ChatMessage)(nil),   // 10: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil),   // 11: atelier.codelab.v1.HelpRequest
-	(*Pin)(nil),           // 12: atelier.codelab.v1.Pin
-	(*Pointer)(nil),       // 13: atelier.codelab.v1.Pointer
-	(*Feedback)(nil),      // 14: atelier.codelab.v1.Feedback
-	(*Comment)(nil),       // 15: atelier.codelab.v1.Comment
-	(*Thread)(nil),        // 16: atelier.codelab.v1.Thread
-	(*Quiz)(nil),          // 17: atelier.codelab.v1.Quiz
-	(*Poll)(nil),          // 18: atelier.codelab.v1.Poll
-	(*PollWord)(nil),      // 19: atelier.codelab.v1.PollWord
-	(*PollVotes)(nil),     // 20: atelier.codelab.v1.PollVotes
-	(*PollSaid)(nil),      // 21: atelier.codelab.v1.PollSaid
-	(*Question)(nil),      // 22: atelier.codelab.v1.Question
-	(*QuestionVotes)(nil), // 23: atelier.codelab.v1.QuestionVotes
-	(*Timer)(nil),         // 24: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),     // 25: atelier.codelab.v1.Spotlight
-	(*QuizAnswer)(nil),    // 26: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),      // 27: atelier.codelab.v1.Material
-	(*Submission)(nil),    // 28: atelier.codelab.v1.Submission
-	(*Upload)(nil),        // 29: atelier.codelab.v1.Upload
-	(*Ref)(nil),           // 30: atelier.codelab.v1.Ref
-	(*Conversation)(nil),  // 31: atelier.codelab.v1.Conversation
-	(*AIUsages)(nil),      // 32: atelier.codelab.v1.AIUsages
-	(*Figures)(nil),       // 33: atelier.codelab.v1.Figures
-	(*Claimants)(nil),     // 34: atelier.codelab.v1.Claimants
-	(*Workspace)(nil),     // 35: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil), // 36: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),      // 37: atelier.codelab.v1.Snapshot
-	(*usage.AIUsage)(nil), // 38: atelier.usage.v1.AIUsage
+	(Sharing)(0),          // 0: atelier.codelab.v1.Sharing
+	(Asking)(0),           // 1: atelier.codelab.v1.Asking
+	(PulseState)(0),       // 2: atelier.codelab.v1.PulseState
+	(HelpStatus)(0),       // 3: atelier.codelab.v1.HelpStatus
+	(PollKind)(0),         // 4: atelier.codelab.v1.PollKind
+	(PollState)(0),        // 5: atelier.codelab.v1.PollState
+	(QuestionState)(0),    // 6: atelier.codelab.v1.QuestionState
+	(*Codelab)(nil),       // 7: atelier.codelab.v1.Codelab
+	(*Step)(nil),          // 8: atelier.codelab.v1.Step
+	(*Attendee)(nil),      // 9: atelier.codelab.v1.Attendee
+	(*Pulse)(nil),         // 10: atelier.codelab.v1.Pulse
+	(*ChatMessage)(nil),   // 11: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),   // 12: atelier.codelab.v1.HelpRequest
+	(*Pin)(nil),           // 13: atelier.codelab.v1.Pin
+	(*Pointer)(nil),       // 14: atelier.codelab.v1.Pointer
+	(*Feedback)(nil),      // 15: atelier.codelab.v1.Feedback
+	(*Comment)(nil),       // 16: atelier.codelab.v1.Comment
+	(*Thread)(nil),        // 17: atelier.codelab.v1.Thread
+	(*Quiz)(nil),          // 18: atelier.codelab.v1.Quiz
+	(*Poll)(nil),          // 19: atelier.codelab.v1.Poll
+	(*PollWord)(nil),      // 20: atelier.codelab.v1.PollWord
+	(*PollVotes)(nil),     // 21: atelier.codelab.v1.PollVotes
+	(*PollSaid)(nil),      // 22: atelier.codelab.v1.PollSaid
+	(*Question)(nil),      // 23: atelier.codelab.v1.Question
+	(*QuestionVotes)(nil), // 24: atelier.codelab.v1.QuestionVotes
+	(*Timer)(nil),         // 25: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),     // 26: atelier.codelab.v1.Spotlight
+	(*QuizAnswer)(nil),    // 27: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),      // 28: atelier.codelab.v1.Material
+	(*Submission)(nil),    // 29: atelier.codelab.v1.Submission
+	(*Upload)(nil),        // 30: atelier.codelab.v1.Upload
+	(*Ref)(nil),           // 31: atelier.codelab.v1.Ref
+	(*Conversation)(nil),  // 32: atelier.codelab.v1.Conversation
+	(*AIUsages)(nil),      // 33: atelier.codelab.v1.AIUsages
+	(*Figures)(nil),       // 34: atelier.codelab.v1.Figures
+	(*Claimants)(nil),     // 35: atelier.codelab.v1.Claimants
+	(*Workspace)(nil),     // 36: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 37: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 38: atelier.codelab.v1.Snapshot
+	(*usage.AIUsage)(nil), // 39: atelier.usage.v1.AIUsage
 }
 var file_records_proto_depIdxs = []int32{
-	0,  // 0: atelier.codelab.v1.Codelab.questions:type_name -> atelier.codelab.v1.Asking
-	9,  // 1: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
-	1,  // 2: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
-	2,  // 3: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
-	15, // 4: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	3,  // 5: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
-	4,  // 6: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
-	19, // 7: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
-	18, // 8: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
-	21, // 9: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
-	5,  // 10: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
-	22, // 11: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
-	38, // 12: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
-	36, // 13: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	6,  // 14: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
-	7,  // 15: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
-	8,  // 16: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
-	10, // 17: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
-	11, // 18: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
-	14, // 19: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
-	16, // 20: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
-	17, // 21: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
-	26, // 22: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	30, // 23: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
-	27, // 24: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
-	28, // 25: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
-	31, // 26: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
-	38, // 27: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
-	35, // 28: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
-	12, // 29: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
-	13, // 30: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
-	20, // 31: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
-	23, // 32: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
-	24, // 33: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
-	25, // 34: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	1,  // 0: atelier.codelab.v1.Codelab.questions:type_name -> atelier.codelab.v1.Asking
+	0,  // 1: atelier.codelab.v1.Codelab.share_code:type_name -> atelier.codelab.v1.Sharing
+	10, // 2: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
+	2,  // 3: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
+	3,  // 4: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
+	16, // 5: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
+	4,  // 6: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
+	5,  // 7: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
+	20, // 8: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
+	19, // 9: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
+	22, // 10: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
+	6,  // 11: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
+	23, // 12: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
+	39, // 13: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
+	37, // 14: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	7,  // 15: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
+	8,  // 16: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
+	9,  // 17: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
+	11, // 18: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
+	12, // 19: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
+	15, // 20: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
+	17, // 21: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
+	18, // 22: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
+	27, // 23: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	31, // 24: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
+	28, // 25: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
+	29, // 26: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
+	32, // 27: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
+	39, // 28: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
+	36, // 29: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	13, // 30: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
+	14, // 31: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
+	21, // 32: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
+	24, // 33: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
+	25, // 34: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
+	26, // 35: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_records_proto_init() }
@@ -3968,7 +4041,7 @@ func file_records_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
-			NumEnums:      6,
+			NumEnums:      7,
 			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   0,

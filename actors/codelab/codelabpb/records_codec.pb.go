@@ -35,6 +35,7 @@ func (m *Codelab) EncodedSize() (n int) {
 	n += pbwire.SizeBool(30, m.AiDisabled)
 	n += pbwire.SizeUint(31, uint64(m.Questions))
 	n += pbwire.SizeBool(32, m.QuestionsNamed)
+	n += pbwire.SizeUint(33, uint64(m.ShareCode))
 	n += pbwire.SizeText(35, len(m.Slug))
 	n += pbwire.SizeText(36, len(m.SourceId))
 	return n + len(m.unknownFields)
@@ -48,6 +49,7 @@ func (m *Codelab) WriteBack(b []byte, at int) int {
 	at = pbwire.PutRaw(b, at, m.unknownFields)
 	at = pbwire.PutText(b, at, 36, m.SourceId)
 	at = pbwire.PutText(b, at, 35, m.Slug)
+	at = pbwire.PutUint(b, at, 33, uint64(m.ShareCode))
 	at = pbwire.PutBool(b, at, 32, m.QuestionsNamed)
 	at = pbwire.PutUint(b, at, 31, uint64(m.Questions))
 	at = pbwire.PutBool(b, at, 30, m.AiDisabled)
@@ -119,6 +121,8 @@ func (m *Codelab) Decode(b []byte) error {
 			m.Questions = Asking(r.Uint())
 		case 32:
 			m.QuestionsNamed = r.Bool()
+		case 33:
+			m.ShareCode = Sharing(r.Uint())
 		case 35:
 			m.Slug = r.Text()
 		case 36:
@@ -158,6 +162,7 @@ func (m *Codelab) Clone() *Codelab {
 		QuestionsNamed:     m.QuestionsNamed,
 		Slug:               m.Slug,
 		SourceId:           m.SourceId,
+		ShareCode:          m.ShareCode,
 		unknownFields:      slices.Clone(m.unknownFields),
 	}
 }

@@ -347,6 +347,15 @@ var Words = map[string]Word{
 		h := v.Workspace.Heads[0]
 		return Lead(codelab.ChangeWorkspace{WorkspaceID: v.Workspace.Id, Name: h.Name, Before: h.Tree, After: s.Mark("tree")})
 	},
+	"PushWorkspace": func(s *Source, v *codelab.View) codelab.Command {
+		if v.Workspace == nil {
+			return Lead(codelab.PushWorkspace{WorkspaceID: s.Mark("workspace"), Moves: []codelab.HeadMove{{Name: "main", After: s.Mark("tree")}}})
+		}
+		h := v.Workspace.Heads[0]
+		return Lead(codelab.PushWorkspace{WorkspaceID: v.Workspace.Id, Commits: 2, Moves: []codelab.HeadMove{
+			{Name: h.Name, Before: h.Tree, After: s.Mark("tree")}, {Name: s.Mark("branch"), After: s.Mark("tree")},
+		}})
+	},
 	"DeleteWorkspace": func(*Source, *codelab.View) codelab.Command {
 		return Lead(codelab.DeleteWorkspace{})
 	},

@@ -102,7 +102,7 @@ func (b *browser) try(method, path string, body any, opts ...option) (answer, er
 		}
 	}
 	root := "/api"
-	if strings.HasPrefix(path, "/uploads/") || strings.HasPrefix(path, "/api/") {
+	if strings.HasPrefix(path, "/uploads/") || strings.HasPrefix(path, "/git/") || strings.HasPrefix(path, "/api/") {
 		root = "" // a path that an answer told
 	}
 	base := b.base

@@ -2,6 +2,7 @@ package trees
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -16,6 +17,29 @@ type packer struct {
 	tar *tar.Writer
 	At  time.Time
 }
+
+// zipPacker writes a ZIP whose files are dated At.
+type zipPacker struct {
+	zip *zip.Writer
+	At  time.Time
+}
+
+// File writes a file.
+func (p *zipPacker) File(name string, content []byte, mode code.Mode) error {
+	h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: p.At.UTC()}
+	h.SetMode(0o644)
+	if mode == code.Executable {
+		h.SetMode(0o755)
+	}
+	w, err := p.zip.CreateHeader(h)
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	return err
+}
+
+// Close ends the archive.
+func (p *zipPacker) Close() error { return p.zip.Close() }
 
 // newPacker writes to w.
 func newPacker(w io.Writer, at time.Time) *packer {

@@ -1,6 +1,7 @@
 package trees
 
 import (
+	"archive/zip"
 	"cmp"
 	"context"
 	"errors"
@@ -27,6 +28,8 @@ const (
 	// manifests, that are remembered.
 	maxRemembered = 4096
 	maxFiles      = 100_000
+	// maxCommitBytes bounds the commits that are remembered.
+	maxCommitBytes = 8 << 20
 	// maxPacking bounds how many workspaces are packed at a time.
 	maxPacking = 4
 	lockShards = 256
@@ -72,6 +75,9 @@ type Store struct {
 	made      map[string]code.Kind
 	manifests map[string]*manifest // by the keys of trees
 	files     int                  // of all of them
+	// commits are small and asked for over and over, by the keys of trees.
+	commits     map[string][]byte
+	commitBytes int
 }
 
 var _ code.Store = (*Store)(nil)
@@ -95,7 +101,7 @@ func Open(o Options) (*Store, error) {
 	}
 	return &Store{
 		opts: o, clock: clock, busy: make(chan struct{}, maxPacking), seed: maphash.MakeSeed(),
-		sizes: map[string]int64{}, made: map[string]code.Kind{}, manifests: map[string]*manifest{},
+		sizes: map[string]int64{}, made: map[string]code.Kind{}, manifests: map[string]*manifest{}, commits: map[string][]byte{},
 	}, nil
 }
 
@@ -204,6 +210,12 @@ func (s *Store) forget(id string) {
 	defer s.mu.Unlock()
 	delete(s.sizes, id)
 	delete(s.made, id)
+	for key, c := range s.commits {
+		if path.Dir(path.Dir(key)) == prefix+id {
+			s.commitBytes -= len(c)
+			delete(s.commits, key)
+		}
+	}
 	for key, m := range s.manifests {
 		if path.Dir(path.Dir(key)) == prefix+id {
 			s.files -= len(m.Files) + 10
@@ -377,19 +389,59 @@ func (s *Store) Pack(id string, kind code.Kind, heads []code.Head, at time.Time)
 		return nil, 0, err
 	}
 	defer sp.close()
+	return s.packed(func(f *os.File) error {
+		p := newPacker(f, at)
+		if kind == code.Git {
+			err = p.repository(&history{ctx: ctx, sp: sp, blobs: map[string]located{}}, heads)
+		} else {
+			err = sp.folders(ctx, p, heads)
+		}
+		return errors.Join(err, p.Close())
+	})
+}
+
+// PackTree implements code.Store.
+func (s *Store) PackTree(id string, kind code.Kind, tree string, how code.Archive, at time.Time) (_ io.ReadCloser, size int64, err error) {
+	s.busy <- struct{}{}
+	defer func() { <-s.busy }()
+	ctx := context.Background()
+	m, err := s.load(ctx, id, kind, tree)
+	if err != nil {
+		return nil, 0, err
+	}
+	sp, err := s.spool(id, kind)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer sp.close()
+	return s.packed(func(f *os.File) error {
+		var p interface {
+			File(name string, content []byte, mode code.Mode) error
+			Close() error
+		} = newPacker(f, at)
+		if how == code.Zip {
+			p = &zipPacker{zip.NewWriter(f), at}
+		}
+		for i := range m.Files {
+			content, err := sp.read(ctx, m, &m.Files[i])
+			if err == nil {
+				err = p.File(m.Files[i].Path, content, m.Files[i].mode())
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return p.Close()
+	})
+}
+
+// packed is an archive that write writes, at its beginning, and its size.
+func (s *Store) packed(write func(f *os.File) error) (_ io.ReadCloser, size int64, err error) {
 	f, err := s.nameless()
 	if err != nil {
 		return nil, 0, err
 	}
-	p := newPacker(f, at)
-	if kind == code.Git {
-		err = p.repository(&history{ctx: ctx, sp: sp, blobs: map[string]located{}}, heads)
-	} else {
-		err = sp.folders(ctx, p, heads)
-	}
-	if err == nil {
-		err = p.Close()
-	}
+	err = write(f)
 	if err == nil {
 		size, err = f.Seek(0, io.SeekEnd)
 	}

@@ -1,0 +1,40 @@
+package code
+
+// ObjectKind is what an object of a Git repository is, with the numbers that Git's packs
+// have for them.
+type ObjectKind uint8
+
+// The kinds that a repository of a workspace has.
+const (
+	CommitObject ObjectKind = 1
+	TreeObject   ObjectKind = 2
+	BlobObject   ObjectKind = 3
+)
+
+// String is the kind as Git writes it before the content that it hashes.
+func (k ObjectKind) String() string {
+	switch k {
+	case CommitObject:
+		return "commit"
+	case TreeObject:
+		return "tree"
+	}
+	return "blob"
+}
+
+// Object is an object of a Git repository: its name is the hash of its content.
+type Object struct {
+	Kind    ObjectKind
+	Name    string
+	Content []byte
+}
+
+// Repository reads the Git objects of a workspace. For one goroutine, which closes it.
+type Repository interface {
+	// Files calls fn with the trees of a commit and the blobs in them, each once, blobs
+	// without their content.
+	Files(commit string, fn func(Object) error) error
+	// Blob returns the content of a blob that Files told of.
+	Blob(name string) ([]byte, error)
+	Close() error
+}

@@ -1,0 +1,58 @@
+package codelab
+
+import (
+	"strings"
+	"testing"
+
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+func TestWhatOfTheCodeIsShared(t *testing.T) {
+	w := &pb.Workspace{}
+	for _, name := range []string{
+		"main", "release", "step-0-start", "step-01-start", "step-1-end", "step-1-middle", "step-1-start", "step-1-start-2", "step-10-end",
+		"step-10-start", "step-2-end", "step-2-start", "step-201-start", "step-3-start", "step-+1-start", "step--start", "xstep-1-start",
+	} {
+		w.Heads = append(w.Heads, &pb.WorkspaceHead{Name: name, Tree: "tree of " + name})
+	}
+	const all = "step-1-start step-1-end step-2-start step-2-end step-3-start step-10-start step-10-end"
+	for _, c := range []struct {
+		sharing pb.Sharing
+		at      int32 // 0: no pointer
+		want    string
+	}{
+		{pb.Sharing_SHARING_NONE, 0, ""},
+		{pb.Sharing_SHARING_NONE, 10, ""},
+		{pb.Sharing_SHARING_START, 0, "step-1-start"},
+		{pb.Sharing_SHARING_START, 1, "step-1-start"},
+		{pb.Sharing_SHARING_START, 2, "step-1-start step-2-start"},
+		{pb.Sharing_SHARING_START, 9, "step-1-start step-2-start step-3-start"},
+		{pb.Sharing_SHARING_START, 10, "step-1-start step-2-start step-3-start step-10-start"},
+		{pb.Sharing_SHARING_POINTED, 0, "step-1-start"},
+		{pb.Sharing_SHARING_POINTED, 1, "step-1-start"},
+		{pb.Sharing_SHARING_POINTED, 2, "step-1-start step-1-end step-2-start"},
+		{pb.Sharing_SHARING_POINTED, 10, "step-1-start step-1-end step-2-start step-2-end step-3-start step-10-start"},
+		{pb.Sharing_SHARING_POINTED, 11, all},
+		{pb.Sharing_SHARING_ALL, 0, all},
+		{pb.Sharing_SHARING_ALL, 1, all},
+		{pb.Sharing(4), 10, ""},
+	} {
+		var pointer *pb.Pointer
+		if c.at > 0 {
+			pointer = &pb.Pointer{StepNumber: c.at}
+		}
+		var got []string
+		for _, h := range Shared(w, c.sharing, pointer) {
+			if h.Tree != "tree of "+h.Name {
+				t.Errorf("%s stands for %s", h.Name, h.Tree)
+			}
+			got = append(got, h.Name)
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%v at %d shares %q, not %q", c.sharing, c.at, s, c.want)
+		}
+	}
+	if got := Shared(nil, pb.Sharing_SHARING_ALL, nil); got != nil {
+		t.Errorf("no workspace shares %v", got)
+	}
+}

@@ -1,0 +1,208 @@
+package acceptance
+
+import (
+	"bytes"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// gitClient is the git program with a home of its own. Without one the test is skipped;
+// NEED_PROGRAMS=1 makes that a failure.
+type gitClient struct {
+	t    testing.TB
+	home string
+}
+
+func newGit(t testing.TB) *gitClient {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		if os.Getenv("NEED_PROGRAMS") != "" {
+			t.Fatal("there is no git")
+		}
+		t.Skip("there is no git")
+	}
+	return &gitClient{t, t.TempDir()}
+}
+
+// try runs git and returns what it says.
+func (g *gitClient) try(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = []string{
+		"HOME=" + g.home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C",
+		"GIT_AUTHOR_NAME=Lin", "GIT_AUTHOR_EMAIL=lin@example.org", "GIT_COMMITTER_NAME=Lin", "GIT_COMMITTER_EMAIL=lin@example.org",
+	}
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
+}
+
+func (g *gitClient) run(dir string, args ...string) string {
+	g.t.Helper()
+	out, err := g.try(dir, args...)
+	if err != nil {
+		g.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return out
+}
+
+// fails runs git, which is to say each of the parts.
+func (g *gitClient) fails(dir string, args []string, parts ...string) {
+	g.t.Helper()
+	out, err := g.try(dir, args...)
+	if err == nil {
+		g.t.Fatalf("git %v: done\n%s", args, out)
+	}
+	for _, part := range parts {
+		if !strings.Contains(out, part) {
+			g.t.Errorf("git %v does not say %q:\n%s", args, part, out)
+		}
+	}
+}
+
+// clone clones and returns where.
+func (g *gitClient) clone(from string, args ...string) string {
+	g.t.Helper()
+	dir := filepath.Join(g.t.TempDir(), "clone")
+	g.run(g.home, append(append([]string{"clone", "-q"}, args...), from, dir)...)
+	return dir
+}
+
+// gitURL is where somebody reads the code, with their secret in it.
+func (c *class) gitURL(b *browser) string {
+	c.t.Helper()
+	got := b.post(c.path+"/git-access", nil).object()
+	u, err := url.Parse(got.text("url"))
+	if err != nil || u.Path != "/git/"+c.id || got.text("username") != "x" || got.text("expires_at") == "" {
+		c.t.Fatalf("access is %v %v", got.text("url"), err)
+	}
+	u.User = url.UserPassword("x", got.text("password"))
+	return u.String()
+}
+
+// tokenURL is where an API token reads and writes the code.
+func (c *class) tokenURL(token string) string {
+	return "http://x:" + token + "@" + c.addr + "/git/" + c.id
+}
+
+func (c *class) token(scope string) string {
+	c.t.Helper()
+	return c.admin.post("/admin/tokens", record{"name": "git of " + c.t.Name(), "scope": scope}).object().text("token")
+}
+
+func contentOf(t testing.TB, path ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(bytes.TrimSpace(b))
+}
+
+func TestAttendeesCloneWhatIsShared(t *testing.T) {
+	g := newGit(t)
+	c := taughtCode(t, "branch", record{"share_code": "pointed"})
+	lin := c.attendee("Lin")
+	at := c.gitURL(lin.browser)
+	dir := g.clone(at)
+	if got := contentOf(t, dir, "a", "name.txt"); got != "step-1-start" {
+		t.Errorf("checked out is %q", got)
+	}
+	if got := g.run(dir, "branch", "-r", "--format=%(refname)"); got != "refs/remotes/origin/HEAD\nrefs/remotes/origin/step-1-start" {
+		t.Errorf("the branches are %s", got)
+	}
+	if got := g.run(dir, "log", "--format=%an <%ae> %s", "origin/step-1-start"); got != "Atelier <codelab@atelier.invalid> step-1-start" {
+		t.Errorf("the log is %s", got)
+	}
+	first := g.run(dir, "rev-parse", "origin/step-1-start")
+	// What comes goes on from what there was.
+	c.point(3)
+	g.run(dir, "fetch", "-q")
+	g.run(dir, "fetch", "-q") // nothing is new
+	if got := g.run(dir, "log", "--format=%s", "origin/step-3-start"); got != "step-3-start\nstep-2-end\nstep-2-start\nstep-1-end\nstep-1-start" {
+		t.Errorf("the log is %s", got)
+	}
+	if got := g.run(dir, "rev-parse", "origin/step-1-start"); got != first {
+		t.Errorf("the first commit is %s and was %s", got, first)
+	}
+	if got := g.run(dir, "show", "origin/step-2-end:a/name.txt"); got != "step-2-end" {
+		t.Errorf("the end of 2 is %q", got)
+	}
+	g.run(dir, "fsck", "--strict")
+	// A new clone has the same commits, and begins with the latest one.
+	other := g.clone(at)
+	if a, b := g.run(other, "rev-parse", "HEAD"), g.run(dir, "rev-parse", "origin/step-3-start"); a != b {
+		t.Errorf("HEAD is %s, the latest is %s", a, b)
+	}
+	// An attendee registered elsewhere, without a secret or with another's has nothing.
+	g.fails(g.home, []string{"clone", "http://" + c.addr + "/git/" + c.id, "no"}, "terminal prompts disabled")
+	g.fails(g.home, []string{"clone", "http://x:wrong@" + c.addr + "/git/" + c.id, "no"}, "Authentication failed")
+	elsewhere := taughtCode(t, "branch", record{"share_code": "all"})
+	foreign := strings.Replace(elsewhere.gitURL(elsewhere.attendee("Max").browser), elsewhere.id, c.id, 1)
+	g.fails(g.home, []string{"clone", foreign, "no"}, "Authentication failed")
+	// Nobody pushes with a personal secret, and nothing is fetched when nothing is shared.
+	g.fails(dir, []string{"push", "-q", "origin", "HEAD:step-1-start"}, "403")
+	c.admin.put(c.path, record{"share_code": "none"}).want(200)
+	g.fails(dir, []string{"fetch"}, "403")
+	lin.post(c.path+"/git-access", nil).refused(403)
+	c.admin.put(c.path, record{"share_code": "all"}).want(200)
+	g.run(dir, "fetch", "-q")
+	lin.post("/logout", record{}).want(204)
+	g.fails(dir, []string{"fetch"}, "Authentication failed")
+}
+
+func TestShallowClonesAreDeepened(t *testing.T) {
+	g := newGit(t)
+	c := taughtCode(t, "branch", record{"share_code": "all"})
+	at := c.gitURL(c.attendee("Lin").browser)
+	dir := g.clone(at, "--depth=2")
+	log := func(want string) {
+		t.Helper()
+		if got := g.run(dir, "log", "--format=%s"); got != want {
+			t.Errorf("the log is %q, not %q", got, want)
+		}
+	}
+	log("step-3-end\nstep-3-start")
+	g.run(dir, "fetch", "-q", "--deepen=1")
+	log("step-3-end\nstep-3-start\nstep-2-end")
+	g.run(dir, "fetch", "-q")
+	g.run(dir, "fetch", "-q", "--depth=1")
+	log("step-3-end")
+	g.run(dir, "fetch", "-q", "--unshallow")
+	log("step-3-end\nstep-3-start\nstep-2-end\nstep-2-start\nstep-1-end\nstep-1-start")
+	g.run(dir, "fsck", "--strict")
+	g.run(dir, "fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*")
+	g.run(dir, "fsck", "--strict")
+}
+
+func TestWhoLeadsClonesTheRepositoryItself(t *testing.T) {
+	g := newGit(t)
+	c := taughtCode(t, "branch", record{})
+	for what, at := range map[string]string{
+		"facilitator": c.gitURL(c.admin), "all": c.tokenURL(c.token("all")), "read": c.tokenURL(c.token("read")), "import": c.tokenURL(c.token("import")),
+		"assistant": c.gitURL(c.assistant("git-assistant@example.org").browser),
+	} {
+		dir := g.clone(at)
+		if got := contentOf(t, dir, "secret"); got != "of main" {
+			t.Errorf("%s: main has %q", what, got)
+		}
+		if got := g.run(dir, "log", "--format=%s", "origin/step-2-end"); got != "The secret of step-2-end\nCreate the workspace" {
+			t.Errorf("%s: the log is %s", what, got)
+		}
+		if got := g.run(dir, "ls-remote", "--heads", "origin"); strings.Count(got, "\n") != 6 {
+			t.Errorf("%s: there are\n%s", what, got)
+		}
+		g.run(dir, "fsck", "--strict")
+		c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("of", what)}, "commit_message": "for " + what}).want(200)
+		g.run(dir, "pull", "-q")
+		if got := contentOf(t, dir, "of"); got != what {
+			t.Errorf("%s: pulled is %q", what, got)
+		}
+	}
+	folders := taughtCode(t, "folder", record{"share_code": "all"})
+	folders.admin.post(folders.path+"/git-access", nil).refused(404, "folders")
+	g.fails(g.home, []string{"clone", folders.tokenURL(c.token("all")), "no"}, "not found")
+}

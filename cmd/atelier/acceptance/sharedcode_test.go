@@ -1,0 +1,162 @@
+package acceptance
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// taughtCode is a class whose workspace has the states of three steps, each with a file
+// of its own.
+func taughtCode(t testing.TB, kind string, settings record) *class {
+	t.Helper()
+	c := newClassOn(t, common.get(t).Addr(), settings)
+	c.workspace(kind, file("secret", "of main"))
+	for step := 1; step <= 3; step++ {
+		for _, which := range []string{"start", "end"} {
+			name := fmt.Sprintf("step-%d-%s", step, which)
+			c.admin.post(c.code()+"/"+kind, record{"step_number": step, kind + "_type": which, "from": "main"}).want(200)
+			c.admin.post(c.code()+"/"+plural(kind)+"/"+name+"/files", record{
+				"files": []record{file("a/name.txt", name)}, "delete_files": []string{"secret"}, "commit_message": "The secret of " + name,
+			}).want(200)
+		}
+	}
+	return c
+}
+
+func plural(kind string) string { return map[string]string{"branch": "branches", "folder": "folders"}[kind] }
+
+// point moves the pointer to a step.
+func (c *class) point(step int) {
+	c.t.Helper()
+	c.admin.post(c.path+"/messages", record{"type": "pointer", "step_number": step}).want(200)
+}
+
+func TestAttendeesReadWhatIsShared(t *testing.T) {
+	for _, kind := range []string{"branch", "folder"} {
+		c := taughtCode(t, kind, record{})
+		lin := c.attendee("Lin")
+		every := []string{"step-1-end", "step-1-start", "step-2-end", "step-2-start", "step-3-end", "step-3-start"}
+		reads := func(what string, shared ...string) {
+			t.Helper()
+			if got := fmt.Sprint(lin.get(c.code()).object()[plural(kind)]); got != fmt.Sprint(shared) {
+				t.Errorf("%s %s: the record has %v, not %v", kind, what, got, shared)
+			}
+			if got := lin.get(c.code() + "/" + plural(kind)).texts(); !slices.Equal(got, shared) {
+				t.Errorf("%s %s: listed are %v, not %v", kind, what, got, shared)
+			}
+			for _, name := range append([]string{"main", "no-such"}, every...) {
+				at := c.code() + "/" + plural(kind) + "/" + name
+				ways := []string{at + "/files", at + "/tree", at + "/file?file=a/name.txt", c.code() + "/download?" + kind + "=" + name, c.code() + "/download?format=zip&" + kind + "=" + name}
+				for _, way := range ways {
+					if !slices.Contains(shared, name) {
+						lin.get(way).refused(403, "access denied")
+						continue
+					}
+					lin.get(way).want(200)
+				}
+				if slices.Contains(shared, name) {
+					if got := string(lin.get(ways[2]).body); got != name {
+						t.Errorf("%s has %q", name, got)
+					}
+				}
+			}
+			lin.get(c.code() + "/download").refused(403)
+		}
+		share := func(how string) {
+			t.Helper()
+			if got := c.admin.put(c.path, record{"share_code": how}).object().text("share_code"); got != how {
+				t.Fatalf("share_code is %q", got)
+			}
+		}
+		for _, way := range []string{"", "/" + plural(kind), "/" + plural(kind) + "/step-1-start/files", "/download?" + kind + "=step-1-start", "/download"} {
+			lin.get(c.code() + way).refused(403)
+		}
+		share("start")
+		reads("without a pointer", "step-1-start")
+		c.point(2)
+		reads("at 2", "step-1-start", "step-2-start")
+		share("pointed")
+		reads("at 2", "step-1-end", "step-1-start", "step-2-start")
+		c.point(3)
+		reads("at 3", "step-1-end", "step-1-start", "step-2-end", "step-2-start", "step-3-start")
+		share("all")
+		reads("whatever is pointed at", every...)
+		share("none")
+		lin.get(c.code()).refused(403)
+		c.admin.put(c.path, record{"share_code": "most"}).refused(400, "share_code must be none, start, pointed or all")
+		// Who leads reads everything; who is not registered nothing.
+		if got := c.admin.get(c.code() + "/" + plural(kind)).texts(); len(got) != 7 {
+			t.Errorf("listed are %v", got)
+		}
+		share("all")
+		open(t, c.addr).get(c.code()).refused(401)
+		newClass(t).attendee("Max").get(c.code()).refused(403)
+		lin.post(c.code()+"/"+plural(kind)+"/step-1-start/files", record{"files": []record{file("x", "")}}).refused(403)
+	}
+}
+
+func TestOneStateIsDownloaded(t *testing.T) {
+	for _, kind := range []string{"branch", "folder"} {
+		c := taughtCode(t, kind, record{"share_code": "start"})
+		run := file("run.sh", "#!/bin/sh\n")
+		run["mode"] = "100755"
+		c.admin.post(c.code()+"/"+plural(kind)+"/step-1-start/files", record{"files": []record{run}}).want(200)
+		lin := c.attendee("Lin")
+		at := c.code() + "/download?" + kind + "=step-1-start"
+		got := lin.get(at).want(200)
+		if name := got.header.Get("Content-Disposition"); name != `attachment; filename="step-1-start.tar.gz"` {
+			t.Errorf("it is called %s", name)
+		}
+		dir := untar(t, got.body)
+		if b, err := os.ReadFile(filepath.Join(dir, "a", "name.txt")); err != nil || string(b) != "step-1-start" {
+			t.Errorf("the archive has %q %v", b, err)
+		}
+		if i, err := os.Stat(filepath.Join(dir, "run.sh")); err != nil || i.Mode().Perm() != 0o755 {
+			t.Errorf("the archive has %v %v", i, err)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
+			t.Errorf("the archive has %v %v", files, err)
+		}
+		packed := lin.get(at + "&format=zip").want(200)
+		z, err := zip.NewReader(bytes.NewReader(packed.body), int64(len(packed.body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, f := range z.File {
+			r, err := f.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := io.ReadAll(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, fmt.Sprintf("%s %s %s", f.Name, f.Mode(), b))
+		}
+		if want := []string{"a/name.txt -rw-r--r-- step-1-start", "run.sh -rwxr-xr-x #!/bin/sh\n"}; !slices.Equal(all, want) {
+			t.Errorf("the ZIP has %q", all)
+		}
+		lin.get(at+"&format=rar").refused(http.StatusBadRequest, "format")
+		lin.get(at+"&branch=a&folder=b").refused(http.StatusBadRequest, "exclude")
+		lin.get(c.code()+"/download?"+kind+"=..").refused(http.StatusBadRequest, kind)
+		c.admin.get(c.code()+"/download?format=zip").refused(http.StatusBadRequest)
+		c.admin.get(c.code() + "/download?" + kind + "=no-such").refused(http.StatusNotFound)
+		before := len(c.audited())
+		lin.get(at).want(200)
+		if got := c.audited(); len(got) != before {
+			t.Errorf("an attendee's download is audited: %v", got)
+		}
+		c.admin.get(at).want(200)
+		if got := c.audited(); got[0] != "workspace_download" {
+			t.Errorf("audited is %v", got)
+		}
+	}
+}

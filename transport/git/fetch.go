@@ -1,0 +1,371 @@
+package git
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"atelier/actors/code"
+)
+
+// Fetch is what a client asks for.
+type Fetch struct {
+	wants, haves []string
+	able         map[string]bool
+	// shallow are the commits that the client has without their parents.
+	shallow map[string]bool
+	// depth is how many commits deep it wants to have; 0 for all.
+	depth int
+	// asks says that there was more than the wants; done, that the client waits for no
+	// more than the pack; rounds are how many haves stood before each flush.
+	asks, done bool
+	rounds     []int
+}
+
+// ParseFetch reads the body of a request for git-upload-pack. Its errors are
+// *code.Problem.
+func ParseFetch(body []byte) (*Fetch, error) {
+	f := &Fetch{able: map[string]bool{}, shallow: map[string]bool{}}
+	l := lines{bytes.NewReader(body)}
+	for {
+		line, end, err := l.next()
+		if err != nil {
+			if err == io.EOF {
+				err = code.Fault("the request is cut off")
+			}
+			return nil, err
+		}
+		if end {
+			break
+		}
+		if err := f.need(line); err != nil {
+			return nil, err
+		}
+	}
+	if len(f.wants) == 0 {
+		return f, nil
+	}
+	for {
+		line, end, err := l.next()
+		if err == io.EOF {
+			return f, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.asks = true
+		id, have := strings.CutPrefix(line, "have ")
+		switch {
+		case end:
+			f.rounds = append(f.rounds, len(f.haves))
+		case have && idForm.MatchString(id):
+			f.haves = append(f.haves, id)
+		case line == "done":
+			f.done = true
+			return f, nil
+		default:
+			return nil, code.Fault("the request has a line that is not known here")
+		}
+	}
+}
+
+// need reads a line of what is wanted.
+func (f *Fetch) need(line string) error {
+	what, rest, _ := strings.Cut(line, " ")
+	id, able, _ := strings.Cut(rest, " ")
+	switch {
+	case what == "want" && idForm.MatchString(id):
+		if len(f.wants) == 0 {
+			for one := range strings.FieldsSeq(able) {
+				f.able[one] = true
+			}
+		}
+		f.wants = append(f.wants, id)
+		return nil
+	case what == "shallow" && idForm.MatchString(rest):
+		f.shallow[rest] = true
+		return nil
+	case what == "deepen":
+		if n, err := strconv.ParseInt(rest, 10, 32); err == nil && n > 0 {
+			f.depth = int(n)
+			return nil
+		}
+	case what == "filter" || what == "deepen-since" || what == "deepen-not":
+		return code.Fault("%s is not offered here", what)
+	}
+	return code.Fault("the request has a line that is not known here")
+}
+
+// Answer is what a fetch leads to.
+type Answer struct {
+	// Head is the answer up to the pack.
+	Head []byte
+	// Plan is the pack that follows; nil when none does.
+	Plan *Plan
+	band bool
+}
+
+// Plan says what a pack holds.
+type Plan struct {
+	repo *Repository
+	// send are the commits, and had are those whose files the client has.
+	send, had []*Commit
+}
+
+// Key names what the pack holds: equal plans have equal keys.
+func (p *Plan) Key() string {
+	h := sha256.New()
+	_, _ = io.WriteString(h, p.repo.Name) // never fails
+	for i, list := range [][]*Commit{p.send, p.had} {
+		for _, c := range list {
+			_, _ = io.WriteString(h, string(rune('0'+i))+c.ID)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Refusal is the answer to a fetch that gets nothing, which Git shows its user.
+func Refusal(text string) []byte { return appendLine(nil, "ERR %s\n", text) }
+
+// Answer answers a fetch. Errors that are for who asked are *code.Problem.
+func (r *Repository) Answer(f *Fetch) (*Answer, error) {
+	tips := map[string]bool{}
+	for _, ref := range r.Refs {
+		tips[ref.ID] = true
+	}
+	for _, id := range f.wants {
+		if !tips[id] {
+			return nil, code.Fault("upload-pack: not our ref %s", id)
+		}
+	}
+	a := &Answer{band: f.able["side-band-64k"]}
+	if len(f.wants) == 0 {
+		return a, nil
+	}
+	all, err := r.reach(tipsOf(r.Refs), nil)
+	if err != nil {
+		return nil, err
+	}
+	// Of what a client says it has, only what is here counts.
+	for id := range f.shallow {
+		if all[id] == nil {
+			delete(f.shallow, id)
+		}
+	}
+	cut := f.shallow
+	if f.depth > 0 {
+		var news []byte
+		if cut, news, err = r.deepen(f); err != nil {
+			return nil, err
+		}
+		a.Head = append(append(a.Head, news...), flush...)
+	}
+	if !f.asks {
+		return a, nil
+	}
+	has, ready := r.negotiate(a, f, all)
+	if !ready {
+		return a, nil
+	}
+	a.Plan, err = r.plan(f, has, cut)
+	return a, err
+}
+
+func tipsOf(refs []Ref) (out []string) {
+	for _, ref := range refs {
+		out = append(out, ref.ID)
+	}
+	return out
+}
+
+// reach returns the commits that are reached from some, not going behind those of cut.
+func (r *Repository) reach(from []string, cut map[string]bool) (map[string]*Commit, error) {
+	out := map[string]*Commit{}
+	for todo := slices.Clone(from); len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if out[id] != nil {
+			continue
+		}
+		c, err := r.commit(id)
+		if err != nil {
+			return nil, err
+		}
+		out[id] = c
+		if !cut[id] {
+			todo = append(todo, c.parents...)
+		}
+	}
+	return out, nil
+}
+
+// deepen says behind which commits the client will have nothing, and tells it what of
+// that is new.
+func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err error) {
+	cut = map[string]bool{}
+	seen := map[string]bool{}
+	level, most := slices.Clone(f.wants), f.depth
+	if f.able["deepen-relative"] {
+		// From where the client's history ends, which counts as the first.
+		level, most = slices.Collect(maps.Keys(f.shallow)), min(f.depth, math.MaxInt32-1)+1
+	}
+	for depth := 1; len(level) > 0; depth++ {
+		var next []string
+		for _, id := range level {
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			c, err := r.commit(id)
+			if err != nil {
+				return nil, nil, err
+			}
+			switch {
+			case depth < most:
+				next = append(next, c.parents...)
+				if f.shallow[id] {
+					news = appendLine(news, "unshallow %s", id)
+				}
+			case len(c.parents) > 0:
+				cut[id] = true
+				if !f.shallow[id] {
+					news = appendLine(news, "shallow %s", id)
+				}
+			}
+		}
+		level = next
+	}
+	return cut, news, nil
+}
+
+// negotiate answers what the client says it has, and whether a pack follows.
+func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has map[string]bool, ready bool) {
+	has = map[string]bool{}
+	detailed, last, said := f.able["multi_ack_detailed"], "", false
+	looked, found := 0, false
+	enough := func() bool {
+		if looked != len(has) { // else nothing has changed
+			looked, found = len(has), r.enough(f.wants, has, all)
+		}
+		return found
+	}
+	for i := 0; ; i++ {
+		common, other := false, false
+		from := 0
+		if i > 0 {
+			from = f.rounds[i-1]
+		}
+		to := len(f.haves)
+		if i < len(f.rounds) {
+			to = f.rounds[i]
+		}
+		for _, id := range f.haves[from:to] {
+			switch {
+			case all[id] != nil:
+				first := len(has) == 0
+				has[id], last, common = true, id, true
+				if detailed {
+					a.Head = appendLine(a.Head, "ACK %s common\n", id)
+				} else if first {
+					a.Head = appendLine(a.Head, "ACK %s\n", id)
+				}
+			case detailed && enough():
+				other, said = true, true
+				a.Head = appendLine(a.Head, "ACK %s ready\n", id)
+			default:
+				other = true
+			}
+		}
+		if i == len(f.rounds) {
+			break
+		}
+		if detailed && common && !other && enough() {
+			said = true
+			a.Head = appendLine(a.Head, "ACK %s ready\n", last)
+		}
+		if len(has) == 0 || detailed {
+			a.Head = appendLine(a.Head, "NAK\n")
+		}
+		if said && f.able["no-done"] {
+			a.Head = appendLine(a.Head, "ACK %s\n", last)
+			return has, true
+		}
+	}
+	switch {
+	case !f.done:
+		return has, false
+	case len(has) == 0:
+		a.Head = appendLine(a.Head, "NAK\n")
+	case detailed:
+		a.Head = appendLine(a.Head, "ACK %s\n", last)
+	}
+	return has, true
+}
+
+// enough says that each commit that is wanted comes after one that the client has.
+func (r *Repository) enough(wants []string, has map[string]bool, all map[string]*Commit) bool {
+	// leads are commits from which one that the client has is reached.
+	leads := map[string]bool{}
+	after := map[string][]string{}
+	for id, c := range all {
+		for _, p := range c.parents {
+			after[p] = append(after[p], id)
+		}
+	}
+	todo := make([]string, 0, len(has))
+	for id := range has {
+		todo = append(todo, id)
+	}
+	for len(todo) > 0 {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if !leads[id] {
+			leads[id] = true
+			todo = append(todo, after[id]...)
+		}
+	}
+	return !slices.ContainsFunc(wants, func(id string) bool { return !leads[id] })
+}
+
+// plan finds what to send to a client that has some commits with what is behind them, as
+// far as it has that.
+func (r *Repository) plan(f *Fetch, has, cut map[string]bool) (*Plan, error) {
+	from := make([]string, 0, len(has))
+	for id := range has {
+		from = append(from, id)
+	}
+	old, err := r.reach(from, f.shallow)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := r.reach(f.wants, cut)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{repo: r}
+	had := map[string]*Commit{}
+	for id, c := range wanted {
+		if old[id] != nil {
+			continue
+		}
+		p.send = append(p.send, c)
+		for _, parent := range c.parents {
+			if old[parent] != nil {
+				had[parent] = old[parent]
+			}
+		}
+	}
+	for _, c := range had {
+		p.had = append(p.had, c)
+	}
+	byID := func(a, b *Commit) int { return strings.Compare(a.ID, b.ID) }
+	slices.SortFunc(p.send, byID)
+	slices.SortFunc(p.had, byID)
+	return p, nil
+}

@@ -1,0 +1,101 @@
+package git
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"atelier/actors/code"
+)
+
+// Bounds of pkt-lines, bytes: with their length of four digits, and what a band of
+// side-band-64k carries in one.
+const (
+	maxLine = 65520
+	maxBand = maxLine - 5
+)
+
+// flush is the pkt-line that ends a section.
+const flush = "0000"
+
+var idForm = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// noID stands for a reference that does not exist.
+const noID = "0000000000000000000000000000000000000000"
+
+// appendLine appends a pkt-line.
+func appendLine(b []byte, format string, args ...any) []byte {
+	at := len(b)
+	b = fmt.Appendf(append(b, flush...), format, args...)
+	copy(b[at:], fmt.Sprintf("%04x", len(b)-at))
+	return b
+}
+
+// lines reads pkt-lines.
+type lines struct{ r io.Reader }
+
+// next returns a line without its newline. It is io.EOF at the end, and end is true for a
+// flush.
+func (l lines) next() (line string, end bool, err error) {
+	var head [4]byte
+	if _, err := io.ReadFull(l.r, head[:]); err != nil {
+		if err == io.ErrUnexpectedEOF {
+			err = code.Fault("the request is cut off")
+		}
+		return "", false, err
+	}
+	n, err := strconv.ParseUint(string(head[:]), 16, 32)
+	switch {
+	case err == nil && n == 0:
+		return "", true, nil
+	case err != nil || n < 4 || n > maxLine:
+		return "", false, code.Fault("the request is not in Git's format")
+	}
+	b := make([]byte, n-4)
+	if _, err := io.ReadFull(l.r, b); err != nil {
+		return "", false, code.Fault("the request is cut off")
+	}
+	return strings.TrimSuffix(string(b), "\n"), false, nil
+}
+
+// banded frames what it reads for side-band-64k, with a flush at the end.
+type banded struct {
+	r    io.Reader
+	buf  []byte
+	left []byte
+	err  error
+}
+
+// inBand is a reader of everything that r gives, in the band of data.
+func inBand(r io.Reader) io.Reader { return &banded{r: r} }
+
+func (b *banded) Read(p []byte) (int, error) {
+	for len(b.left) == 0 {
+		if b.err != nil {
+			return 0, b.err
+		}
+		if b.buf == nil {
+			b.buf = make([]byte, maxLine)
+		}
+		n, err := io.ReadFull(b.r, b.buf[5:])
+		switch {
+		case err == io.EOF || err == io.ErrUnexpectedEOF:
+			b.err = io.EOF
+		case err != nil:
+			return 0, err
+		}
+		b.left = b.buf[:0]
+		if n > 0 {
+			copy(b.buf, fmt.Sprintf("%04x\x01", n+5))
+			b.left = b.buf[:n+5]
+		}
+		if b.err != nil { // there is room: the last piece is never a full one
+			b.left = append(b.left, flush...)
+		}
+	}
+	n := copy(p, b.left)
+	b.left = b.left[n:]
+	return n, nil
+}

@@ -1,0 +1,156 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"atelier/actors/durable"
+)
+
+// Bounds of what is kept to be sent again: packs, their bytes together, and how many are
+// made at a time. While clients hold twice as much, what was replaced among it, no more
+// is made.
+const (
+	maxPacks     = 128
+	maxPackBytes = 512 << 20
+	maxMaking    = 2
+)
+
+// Packs makes packs and keeps them, the latest ones, on the disk. Safe for concurrent use.
+type Packs struct {
+	scratch func() (*os.File, error)
+	making  chan struct{}
+	made    atomic.Int64
+	// held are the bytes of all files that are open.
+	held atomic.Int64
+
+	mu    sync.Mutex
+	packs map[string]*pack
+	order []string // of those that are made, oldest first
+	bytes int64
+}
+
+// pack is made once for all who wait for it. It is closed when nobody needs it.
+type pack struct {
+	ready chan struct{}
+	err   error
+	file  *os.File
+	size  int64
+	users atomic.Int32 // who read it, and the table
+	of    *Packs
+}
+
+// NewPacks returns an empty one. Scratch makes files without names.
+func NewPacks(scratch func() (*os.File, error)) *Packs {
+	return &Packs{scratch: scratch, making: make(chan struct{}, maxMaking), packs: map[string]*pack{}}
+}
+
+// Made is how many packs were made, not found.
+func (ps *Packs) Made() int64 { return ps.made.Load() }
+
+// Reader is an answer to a fetch, which the caller closes.
+func (ps *Packs) Reader(a *Answer) (io.ReadCloser, error) {
+	if a.Plan == nil {
+		return io.NopCloser(bytes.NewReader(a.Head)), nil
+	}
+	p, err := ps.get(a.Plan)
+	if err != nil {
+		return nil, err
+	}
+	var content io.Reader = io.NewSectionReader(p.file, 0, p.size)
+	if a.band {
+		content = inBand(content)
+	}
+	return &packReader{io.MultiReader(bytes.NewReader(a.Head), content), p, sync.Once{}}, nil
+}
+
+type packReader struct {
+	io.Reader
+	pack *pack
+	once sync.Once
+}
+
+func (r *packReader) Close() error {
+	r.once.Do(r.pack.release)
+	return nil
+}
+
+// release is for one user less.
+func (p *pack) release() {
+	if p.users.Add(-1) == 0 && p.file != nil {
+		p.of.held.Add(-p.size)
+		_ = p.file.Close() // it has no name: nothing is lost
+	}
+}
+
+// get returns the pack of a plan, for a user who releases it.
+func (ps *Packs) get(plan *Plan) (*pack, error) {
+	key := plan.Key()
+	ps.mu.Lock()
+	p := ps.packs[key]
+	if p != nil {
+		p.users.Add(1)
+		ps.mu.Unlock()
+		<-p.ready
+		if p.err != nil {
+			p.release()
+			return nil, p.err
+		}
+		return p, nil
+	}
+	p = &pack{ready: make(chan struct{}), of: ps}
+	p.users.Store(2)
+	ps.packs[key] = p
+	ps.mu.Unlock()
+	ps.make(key, p, plan)
+	if p.err != nil {
+		p.release()
+		return nil, p.err
+	}
+	return p, nil
+}
+
+// make makes a pack and puts it among those that are kept. Nothing stays of one that
+// could not be made.
+func (ps *Packs) make(key string, p *pack, plan *Plan) {
+	defer close(p.ready)
+	p.err = errors.New("making a pack panicked") // for those who wait, if it does
+	defer func() {
+		ps.mu.Lock()
+		defer ps.mu.Unlock()
+		if p.err != nil {
+			delete(ps.packs, key)
+			p.users.Add(-1)
+			return
+		}
+		ps.order, ps.bytes = append(ps.order, key), ps.bytes+p.size
+		for len(ps.order) > maxPacks || ps.bytes > maxPackBytes {
+			oldest := ps.packs[ps.order[0]]
+			delete(ps.packs, ps.order[0])
+			ps.order, ps.bytes = ps.order[1:], ps.bytes-oldest.size
+			oldest.release()
+		}
+	}()
+	ps.making <- struct{}{}
+	defer func() { <-ps.making }()
+	if ps.held.Load() > 2*maxPackBytes {
+		p.err = durable.ErrBusy
+		return
+	}
+	ps.made.Add(1)
+	f, err := ps.scratch()
+	if err == nil {
+		var size int64
+		if size, err = plan.write(f); err == nil {
+			p.file, p.size = f, size
+			ps.held.Add(size)
+		} else {
+			_ = f.Close()
+		}
+	}
+	p.err = err
+}

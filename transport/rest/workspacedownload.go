@@ -1,0 +1,90 @@
+package rest
+
+import (
+	"io"
+	"time"
+
+	"atelier/actors/code"
+	"atelier/actors/codelab"
+	"atelier/transport/wire"
+)
+
+// formatZip and formatTar are the archives in which code is downloaded, the latter when
+// nothing is said. Systems that cannot open a tar.gz by themselves open a ZIP.
+const (
+	formatTar = "tar.gz"
+	formatZip = "zip"
+)
+
+// downloadWorkspace answers an archive: of the branch or folder that the query names, or
+// of the whole workspace, which is for those who may take all of a codelab along.
+func downloadWorkspace(r *Request) error {
+	defer r.api.Workspaces.RLock(r.Codelab.ID())()
+	format := r.Query("format")
+	if format == "" {
+		format = formatTar
+	}
+	if format != formatTar && format != formatZip {
+		return wire.Invalid("format must be %q or %q", formatTar, formatZip)
+	}
+	branch, folder := r.Query("branch"), r.Query("folder")
+	switch {
+	case branch != "" && folder != "":
+		return wire.Invalid("branch and folder exclude each other")
+	case branch != "":
+		return r.downloadTree(codelab.BranchWorkspace, branch, format)
+	case folder != "":
+		return r.downloadTree(codelab.FolderWorkspace, folder, format)
+	case format != formatTar:
+		return wire.Invalid("the whole workspace is a %s; a %s is of one branch or folder", formatTar, format)
+	case !r.IsAdmin() || r.assists():
+		return errForbidden
+	}
+	w, err := r.workspace()
+	if err != nil {
+		return err
+	}
+	heads := headsOf(w)
+	for i, h := range heads { // what is checked out comes first
+		if h.Name == firstHead {
+			heads[0], heads[i] = heads[i], heads[0]
+		}
+	}
+	f, size, err := r.api.Workspaces.Pack(w.Id, kindOf(w.StructureType), heads, time.UnixMilli(w.CreatedAt))
+	if err != nil {
+		return storeError(err)
+	}
+	return r.sendArchive(f, size, "codelab-"+r.Codelab.ID(), formatTar)
+}
+
+// downloadTree answers the files of one branch or folder.
+func (r *Request) downloadTree(structure, name, format string) error {
+	w, tree, err := r.readableNamed(structure, structure, name)
+	if err != nil {
+		return err
+	}
+	how := code.TarGz
+	if format == formatZip {
+		how = code.Zip
+	}
+	f, size, err := r.api.Workspaces.PackTree(w.Id, kindOf(structure), tree, how, time.UnixMilli(w.CreatedAt))
+	if err != nil {
+		return storeError(err)
+	}
+	return r.sendArchive(f, size, name, format)
+}
+
+// sendArchive answers an archive, of which the audit trail is told where somebody who
+// leads takes it along.
+func (r *Request) sendArchive(f io.ReadCloser, size int64, name, format string) error {
+	if r.IsAdmin() {
+		if _, err := r.do(codelab.NoteDownload{}); err != nil {
+			_ = f.Close()
+			return err
+		}
+	}
+	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+"."+format+`"`)
+	r.SetContentType(map[string]string{formatTar: "application/gzip", formatZip: "application/zip"}[format])
+	r.Response.SetBodyStream(r.Paced(f), int(size))
+	return nil
+}
