@@ -12,6 +12,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/actors/markdown"
 )
 
 // Limits of the text of a codelab (transport/rest/RULES.md, "Limits"), in code points.
@@ -140,9 +141,10 @@ func checkMeta(m *pb.Codelab) (err error) {
 	return nil
 }
 
-// sum is the server's own hash of a content that people comment on.
+// sum is the server's own hash of a content that people comment on: of what everybody
+// gets of it, so that a note for facilitators may change and no comment is stale.
 func sum(content string) []byte {
-	h := sha256.Sum256([]byte(content))
+	h := sha256.Sum256([]byte(markdown.WithoutNotes(content)))
 	return h[:16]
 }
 

@@ -13,6 +13,7 @@ import (
 	"atelier/actors/cow"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/actors/markdown"
 	"atelier/actors/naming"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
@@ -42,6 +43,7 @@ type codelabRecord struct {
 	JoinCode           string  `json:"join_code,omitempty"` // admins only
 }
 
+// toCodelab gives the guide with its notes to those who lead alone.
 func toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	out := codelabRecord{
 		ID: m.Id, Title: m.Title, Description: m.Description, Author: m.Author, IsPublic: m.IsPublic,
@@ -54,6 +56,9 @@ func toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	}
 	if admin {
 		out.JoinCode = m.JoinCode
+	} else if m.GuideMarkdown != nil {
+		guide := markdown.WithoutNotes(*m.GuideMarkdown)
+		out.GuideMarkdown = wire.OrNull(guide)
 	}
 	return out
 }
@@ -232,6 +237,9 @@ func getCodelab(r *Request) error {
 		steps := make([]stepRecord, len(v.Steps))
 		for i, st := range v.Steps {
 			steps[i] = stepRecord{st.Id, v.Meta.Id, i + 1, st.Title, st.ContentMarkdown, st.DurationMinutes}
+			if slot != forAdmins {
+				steps[i].ContentMarkdown = markdown.WithoutNotes(st.ContentMarkdown)
+			}
 		}
 		if slot == forOthers {
 			return []any{toCodelab(v.Meta, false), steps}
