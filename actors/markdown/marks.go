@@ -89,7 +89,9 @@ var (
 )
 
 // opensHTML says whether a block of HTML begins, and by which line it ends. With
-// boxes the end of a box ends its block too, as the authors of tutorials expect.
+// boxes the end of a box ends its block too, as the authors of tutorials expect;
+// without them the end of a script that did not begin begins a block, as the browser
+// app's parser has it.
 func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	if text[0] != '<' {
 		return m, false
@@ -121,7 +123,7 @@ func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	if m := blockTag.FindSubmatch(text); m != nil && len(m[1]) <= len("figcaption") && blockTags[strings.ToLower(string(m[1]))] {
 		return empty, true
 	}
-	if !inParagraph && !closeRaw.Match(text) && anyTag.Match(text) {
+	if !inParagraph && !(boxes && closeRaw.Match(text)) && anyTag.Match(text) {
 		return empty, true
 	}
 	return m, false

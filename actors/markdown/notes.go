@@ -91,36 +91,28 @@ func hasAside(text string) bool {
 	}
 }
 
-// opensNotes says whether the last line opens a fenced block of notes. loose: it is
-// open where a parser has no fence, so its end is looked for more widely, too.
+// opensNotes says whether the last line opens a fenced block of notes. loose: a parser
+// may have no fence there, so its end is looked for more widely, too.
 func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
-	rest := s.rest
 	switch {
 	case s.opened:
 		return s.fence, false, s.fence.isNotes()
-	case s.inner == HTML && s.leaf == htmlLeaf && s.html.sort == elements:
-		// Authors forget the empty line between HTML and Markdown.
-	case s.inner == Paragraph && rest[0] == ':':
-		// The text of a box in the form of a definition list.
-		rest = bytes.TrimLeft(rest[1:], " \t")
-	case s.inner == Paragraph && len(s.stack) >= maxNesting:
-		rest = bytes.TrimLeft(rest, " \t>-+*0123456789.)")
-	default:
-		return f, false, false
+	case s.inner == Paragraph, s.inner == HTML && s.leaf == htmlLeaf && s.html.sort == elements:
+		// Authors indent it further than they should, write it as the text of a box
+		// (": "), nest it deeper than is followed here, and forget the empty line
+		// between HTML and Markdown; and there parsers differ.
+		if rest := bytes.TrimLeft(s.rest, " \t:>-+*0123456789.)"); len(rest) > 0 {
+			f, ok = opensFence(rest)
+		}
+		return f, true, ok && f.isNotes()
 	}
-	if len(rest) == 0 {
-		return f, false, false
-	}
-	f, ok = opensFence(rest)
-	return f, true, ok && f.isNotes()
+	return f, false, false
 }
 
 // isNotes says that the first word of the info string is the one of notes. Words end
 // with whatever white space: a browser's does not tell it apart.
 func (f fence) isNotes() bool {
-	info := f.info[:min(len(f.info), 1000)]
-	info = bytes.TrimLeftFunc(info, isSpace)
-	info, ok := bytes.CutPrefix(info, []byte("notes"))
+	info, ok := bytes.CutPrefix(bytes.TrimLeftFunc(f.info, isSpace), []byte("notes"))
 	return ok && (len(info) == 0 || bytes.IndexFunc(info, isSpace) == 0)
 }
 
@@ -185,7 +177,7 @@ type asides struct {
 
 // facilitators matches the class in a tag; also in a value of another attribute, which
 // nobody writes by accident.
-var facilitators = regexp.MustCompile(`(?i)["'\s/]class\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s"'=<>` + "`" + `]+))`)
+var facilitators = regexp.MustCompile(`["'\s/][cC][lL][aA][sS][sS]\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s"'=<>` + "`" + `]+))`)
 
 func forFacilitators(tag []byte) bool {
 	for _, m := range facilitators.FindAllSubmatch(tag, -1) {

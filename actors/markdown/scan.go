@@ -135,12 +135,14 @@ func (s *Scanner) Next() (Line, bool) {
 // line takes the next line.
 func (s *Scanner) line() (Line, cursor) {
 	l := Line{Start: s.at, End: len(s.source)}
-	if i := bytes.IndexByte(s.source[s.at:], '\n'); i >= 0 {
-		l.End = s.at + i + 1
-	}
+	ends := "\n"
 	if s.strict {
-		if i := bytes.IndexByte(s.source[s.at:l.End], '\r'); i >= 0 && s.at+i+2 < l.End {
-			l.End = s.at + i + 1
+		ends = "\r\n"
+	}
+	if i := bytes.IndexAny(s.source[s.at:], ends); i >= 0 {
+		l.End = s.at + i + 1
+		if s.source[l.End-1] == '\r' && l.End < len(s.source) && s.source[l.End] == '\n' {
+			l.End++
 		}
 	}
 	s.at = l.End
