@@ -12,6 +12,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/actors/markdown"
 	"atelier/actors/naming"
 )
 
@@ -162,9 +163,10 @@ func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	return rows
 }
 
-// sum is the server's own hash of a content that people comment on.
+// sum is the server's own hash of a content that people comment on: of what everybody
+// gets of it, so that a note for facilitators may change and no comment is stale.
 func sum(content string) []byte {
-	h := sha256.Sum256([]byte(content))
+	h := sha256.Sum256([]byte(markdown.WithoutNotes(content)))
 	return h[:16]
 }
 

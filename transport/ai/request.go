@@ -7,6 +7,7 @@ import (
 
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
+	"atelier/actors/markdown"
 	"atelier/transport/ai/upstream"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
@@ -128,13 +129,17 @@ func contents(in []turn) ([]upstream.Content, error) {
 	return out, nil
 }
 
-// about puts the step that the question is about before the instruction.
-func about(q *upstream.Query, v *codelab.View, step int) {
+// about puts the step that the question is about before the instruction; with its notes
+// for those who lead alone.
+func about(q *upstream.Query, v *codelab.View, step int, admin bool) {
 	if v.Meta == nil || step < 1 || step > len(v.Steps) {
 		return
 	}
 	st := v.Steps[step-1]
 	content := st.ContentMarkdown
+	if !admin {
+		content = markdown.WithoutNotes(content)
+	}
 	if r := []rune(content); len(r) > maxContext {
 		content = string(r[:maxContext]) + "\n[cut]"
 	}

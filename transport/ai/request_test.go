@@ -90,13 +90,13 @@ func TestWhatAFacilitatorMayAsk(t *testing.T) {
 func TestTheStepGoesBeforeTheInstruction(t *testing.T) {
 	v := &codelab.View{Meta: &pb.Codelab{Title: "Lab"}, Steps: []*pb.Step{{Title: "One", ContentMarkdown: strings.Repeat("ä", maxContext+5)}}}
 	q := &upstream.Query{System: "be brief"}
-	about(q, v, 1)
+	about(q, v, 1, false)
 	if !strings.HasSuffix(q.System, "</step>\n\nbe brief") || strings.Count(q.System, "ä") != maxContext || !strings.Contains(q.System, `step 1 of 1, titled "One", of the workshop "Lab"`) {
 		t.Errorf("%.300s", q.System)
 	}
 	for _, step := range []int{0, 2, -1} {
 		q := &upstream.Query{System: "S"}
-		if about(q, v, step); q.System != "S" {
+		if about(q, v, step, false); q.System != "S" {
 			t.Errorf("step %d: %s", step, q.System)
 		}
 	}

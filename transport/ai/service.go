@@ -95,7 +95,7 @@ func (s *Service) stream(r *rest.Request) error {
 	step := int32(0)
 	if in.StepNumber != nil && a.codelab != "" {
 		step = *in.StepNumber
-		about(q, r.Codelab.View(), int(step))
+		about(q, r.Codelab.View(), int(step), r.IsAdmin())
 	}
 	if err := s.announce(r, a, step); err != nil {
 		return err

@@ -2,23 +2,25 @@ package claat
 
 import (
 	"strings"
+
+	"atelier/actors/markdown"
 )
 
 // block is consecutive lines of one kind.
 type block struct {
-	kind       kind
+	kind       markdown.Kind
 	start, end int
 }
 
 // blocksOf are the blocks of a text.
 func blocksOf(text []byte) (out []block) {
-	s := newScanner(text)
-	for l, more := s.next(); more; l, more = s.next() {
-		if n := len(out); n > 0 && !l.first && out[n-1].kind == l.kind && l.kind != blank {
-			out[n-1].end = l.end
+	s := markdown.New(text)
+	for l, more := s.Next(); more; l, more = s.Next() {
+		if n := len(out); n > 0 && !l.First && out[n-1].kind == l.Kind && l.Kind != markdown.Blank {
+			out[n-1].end = l.End
 			continue
 		}
-		out = append(out, block{l.kind, l.start, l.end})
+		out = append(out, block{l.Kind, l.Start, l.End})
 	}
 	return out
 }
@@ -37,14 +39,14 @@ func rewrite(body string, lost func(what string)) string {
 		text := body[at.start:at.end]
 		kind, content := "", ""
 		switch at.kind {
-		case paragraph:
+		case markdown.Paragraph:
 			var last int
 			if kind, content, last = defined(body, blocks[i:]); kind != "" {
 				i += last
 			}
-		case quote:
+		case markdown.Quote:
 			kind, content = quoted(text)
-		case html:
+		case markdown.HTML:
 			if questions, last := forms.survey(body, blocks[i:]); questions != "" {
 				lost("a survey is shown as text, which nobody answers")
 				b.WriteString("\n" + questions + "\n")
@@ -56,14 +58,14 @@ func rewrite(body string, lost func(what string)) string {
 		switch {
 		case kind != "":
 			b.WriteString("<aside class=\"" + kind + "\">\n\n" + strings.TrimSpace(videos(content)) + "\n\n</aside>\n")
-		case at.kind == code:
+		case at.kind == markdown.Code:
 			b.WriteString(text)
 		default:
 			b.WriteString(videos(text))
 		}
 		// Raw HTML goes on to the next empty line: without one the viewer takes
 		// what follows for a part of it.
-		if (kind != "" || at.kind == html && endsAside(lastLine(text))) && i+1 < len(blocks) && blocks[i+1].kind != blank {
+		if (kind != "" || at.kind == markdown.HTML && markdown.EndsAside(lastLine(text))) && i+1 < len(blocks) && blocks[i+1].kind != markdown.Blank {
 			b.WriteByte('\n')
 		}
 	}
@@ -79,9 +81,9 @@ func defined(body string, blocks []block) (kind, content string, last int) {
 	}
 	if strings.TrimSpace(def) == "" {
 		// The definition may stand behind a blank line.
-		for last = 1; last < len(blocks) && blocks[last].kind == blank; last++ {
+		for last = 1; last < len(blocks) && blocks[last].kind == markdown.Blank; last++ {
 		}
-		if last == 1 || last == len(blocks) || blocks[last].kind != paragraph {
+		if last == 1 || last == len(blocks) || blocks[last].kind != markdown.Paragraph {
 			return "", "", 0
 		}
 		def = body[blocks[last].start:blocks[last].end]
@@ -124,6 +126,3 @@ func lastLine(text string) string {
 	text = strings.TrimSuffix(text, "\n")
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
-
-// endsAside says that a line ends a box and holds nothing else.
-func endsAside(line string) bool { return strings.EqualFold(strings.TrimSpace(line), "</aside>") }

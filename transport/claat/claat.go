@@ -16,6 +16,8 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
+
+	"atelier/actors/markdown"
 )
 
 // Tutorial is a parsed file.
@@ -136,28 +138,28 @@ func parse(source []byte, still func() error) (*Tutorial, error) {
 // that a # in a code block is none and an underlined title is one.
 func outlineOf(source []byte, still func() error) (*outline, error) {
 	o := &outline{preface: -1, links: definitions{}}
-	s := newScanner(source)
-	s.found = o.links.add
+	s := markdown.New(source)
+	s.Found = o.links.add
 	var text int // where the paragraph began
 	titled, comment := false, false
 	n := 0
-	for l, more := s.next(); more; l, more = s.next() {
+	for l, more := s.Next(); more; l, more = s.Next() {
 		if n++; n%4096 == 0 {
 			if err := still(); err != nil {
 				return nil, err
 			}
 		}
-		h := head{l.level, l.start, l.end}
-		switch l.kind {
-		case paragraph:
-			if l.first {
-				text = l.start
+		h := head{l.Level, l.Start, l.End}
+		switch l.Kind {
+		case markdown.Paragraph:
+			if l.First {
+				text = l.Start
 			}
-		case underline:
+		case markdown.Underline:
 			h.start = text
-		case html:
-			if l.first {
-				comment = bytes.HasPrefix(bytes.TrimLeft(source[l.start:l.end], " "), []byte("<!--"))
+		case markdown.HTML:
+			if l.First {
+				comment = bytes.HasPrefix(bytes.TrimLeft(source[l.Start:l.End], " "), []byte("<!--"))
 			}
 		}
 		found := h.level == 1 || h.level == 2
@@ -175,8 +177,8 @@ func outlineOf(source []byte, still func() error) (*outline, error) {
 				o.preface = -1 // it was this title, before its underline was seen
 			}
 			o.steps = append(o.steps, h)
-		case titled && len(o.steps) == 0 && o.preface < 0 && l.kind != blank && l.kind != definition && (l.kind != html || !comment):
-			o.preface = l.start
+		case titled && len(o.steps) == 0 && o.preface < 0 && l.Kind != markdown.Blank && l.Kind != markdown.Defining && (l.Kind != markdown.HTML || !comment):
+			o.preface = l.Start
 		}
 	}
 	switch {

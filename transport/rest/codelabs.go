@@ -13,6 +13,7 @@ import (
 	"atelier/actors/cow"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/actors/markdown"
 	"atelier/actors/naming"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
@@ -48,6 +49,7 @@ type codelabRecord struct {
 	ShareCode string `json:"share_code"`
 }
 
+// toCodelab gives the guide with its notes to those who lead alone.
 func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	out := codelabRecord{
 		ID: m.Id, Title: m.Title, Description: m.Description, Author: m.Author, IsPublic: m.IsPublic,
@@ -63,6 +65,9 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	if admin {
 		source := r.sourceOf(m)
 		out.JoinCode, out.SourceID = m.JoinCode, &source
+	} else if m.GuideMarkdown != nil {
+		guide := markdown.WithoutNotes(*m.GuideMarkdown)
+		out.GuideMarkdown = wire.OrNull(guide)
 	}
 	return out
 }
@@ -281,6 +286,9 @@ func getCodelab(r *Request) error {
 		steps := make([]stepRecord, len(v.Steps))
 		for i, st := range v.Steps {
 			steps[i] = stepRecord{st.Id, v.Meta.Id, i + 1, st.Title, st.ContentMarkdown, st.DurationMinutes}
+			if slot != forAdmins {
+				steps[i].ContentMarkdown = markdown.WithoutNotes(st.ContentMarkdown)
+			}
 		}
 		if slot == forOthers {
 			return []any{r.toCodelab(v.Meta, false), steps}

@@ -1,4 +1,4 @@
-package claat
+package markdown
 
 import (
 	"bytes"
@@ -15,24 +15,24 @@ import (
 // scanned are the levels and the first lines of the headings that the scanner
 // finds at the top of a document.
 func scanned(source []byte) (out []string) {
-	s := newScanner(source)
+	s := New(source)
 	start := 0
-	for l, more := s.next(); more; l, more = s.next() {
-		at := l.start
-		switch l.kind {
-		case paragraph:
-			if l.first {
-				start = l.start
+	for l, more := s.Next(); more; l, more = s.Next() {
+		at := l.Start
+		switch l.Kind {
+		case Paragraph:
+			if l.First {
+				start = l.Start
 			}
 			continue
-		case underline:
+		case Underline:
 			at = start
-		case heading:
+		case Heading:
 		default:
 			continue
 		}
 		first, _, _ := bytes.Cut(source[at:], []byte("\n"))
-		out = append(out, strings.Repeat("#", l.level)+"|"+strings.Trim(string(first), " \t"))
+		out = append(out, strings.Repeat("#", l.Level)+"|"+strings.Trim(string(first), " \t"))
 	}
 	return out
 }
@@ -76,8 +76,8 @@ func TestTheScannerReadsBlocksAsMarkdownHasThem(t *testing.T) {
 // than about twice as much is looked at, whatever it repeats.
 func TestATextTakesTimeInProportionToItsLength(t *testing.T) {
 	looked := func(source string) int {
-		s := newScanner([]byte(source))
-		for _, more := s.next(); more; _, more = s.next() {
+		s := New([]byte(source))
+		for _, more := s.Next(); more; _, more = s.Next() {
 			if len(s.stack) > maxNesting {
 				t.Fatalf("%.20q: %d containers are open", source, len(s.stack))
 			}

@@ -1,4 +1,4 @@
-package claat
+package markdown
 
 import "bytes"
 

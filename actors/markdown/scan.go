@@ -1,55 +1,63 @@
-package claat
+package markdown
 
-import (
-	"bytes"
-)
+import "bytes"
 
-// kind says what a line is at the top level of a document.
-type kind byte
+// Kind says what a line is at the top level of a document.
+type Kind byte
 
+// The kinds of lines.
 const (
-	blank kind = iota
-	paragraph
-	heading    // # and its text
-	underline  // of the paragraph before it, which makes that a heading
-	code       // fenced or indented, the fences included
-	html       // a block of raw HTML
-	quote      // in a block quote
-	list       // in a list
-	rule       // a thematic break
-	definition // of the address of a reference
+	Blank Kind = iota
+	Paragraph
+	Heading   // # and its text
+	Underline // of the paragraph before it, which makes that a heading
+	Code      // fenced or indented, the fences included
+	HTML      // a block of raw HTML
+	Quote     // in a block quote
+	List      // in a list
+	Rule      // a thematic break
+	Defining  // the address of a reference
 )
 
-// line is one line of a text.
-type line struct {
-	kind       kind
-	level      int  // of a heading or an underline
-	first      bool // begins a block
-	start, end int  // in the text, with the line feed
+// Line is one line of a text.
+type Line struct {
+	Kind       Kind
+	Level      int  // of a heading or an underline
+	First      bool // begins a block
+	Start, End int  // in the text, with the line feed
 }
 
 // maxNesting is how deep block quotes and lists are followed. What is deeper
 // is read as text: without a bound a line may cost as much as the file is long.
 const maxNesting = 32
 
-// scanner reads the block structure of Markdown, as CommonMark has it, line by
+// Scanner reads the block structure of Markdown, as CommonMark has it, line by
 // line, and knows of each what it is at the top level; inline markup is never
 // looked at. A line is read once for each container around it, so a text takes
 // time in proportion to its length, whatever is in it, and no memory but for
 // its definitions.
-type scanner struct {
+type Scanner struct {
 	source []byte
 	at     int // where the next line starts
 	stack  []container
 	leaf   leaf
 	fence  fence
-	until  func(line []byte) bool // the line that ends a block of HTML
+	html   markup
 	// defines: the paragraph consists of definitions so far, and up to
 	// defined the lines belong to the last of them.
 	defines bool
 	defined int
-	// found gets each definition; nil for nobody.
-	found func(link)
+	// strict: as the browser app reads it. A carriage return ends a line, too, the end
+	// of a box does not end its block, and a definition is text like any other: that it
+	// is none to a heading's underline can only let more be found.
+	strict bool
+	// Of the last line: what it is within its containers, what stands there, and whether
+	// it opened its fence.
+	inner  Kind
+	rest   []byte
+	opened bool
+	// Found gets each definition; nil for nobody.
+	Found func(Definition)
 	// steps counts the bytes that were looked at, for tests.
 	steps int
 }
@@ -76,36 +84,72 @@ const (
 type fence struct {
 	char   byte
 	length int
+	info   []byte
 }
 
-func newScanner(source []byte) *scanner { return &scanner{source: source} }
+// markup is an open block of HTML.
+type markup struct {
+	sort  sort
+	until func(line []byte) bool // the line that ends it
+	start int                    // in the text
+}
 
-// next reads a line; false at the end.
-func (s *scanner) next() (line, bool) {
+// sort says what is read of what stands in a block of HTML.
+type sort byte
+
+const (
+	elements sort = iota
+	comment
+	preformatted
+	raw // nothing: scripts, styles, and what is no element
+)
+
+// New gives a scanner of a text.
+func New(source []byte) *Scanner { return &Scanner{source: source} }
+
+// Next reads a line; false at the end.
+func (s *Scanner) Next() (Line, bool) {
 	if s.at >= len(s.source) {
-		return line{}, false
+		return Line{}, false
 	}
-	l := line{start: s.at, end: len(s.source)}
-	if i := bytes.IndexByte(s.source[s.at:], '\n'); i >= 0 {
-		l.end = s.at + i + 1
-	}
-	s.at = l.end
+	l, c := s.line()
 	inside := len(s.stack) > 0
-	c := cursor{text: bytes.TrimRight(s.source[l.start:l.end], "\r\n")}
-	l.kind, l.level, l.first = s.read(&c, l)
-	s.steps += c.steps + l.end - l.start
+	s.opened = false
+	l.Kind, l.Level, l.First = s.read(&c, l)
+	s.inner = l.Kind
+	if s.strict {
+		_, s.rest = c.peek()
+	}
+	s.steps += c.steps + l.End - l.Start
 	if len(s.stack) > 0 {
 		// What is in a container is the container's to the outside.
-		l.level, l.first = 0, !inside
-		l.kind = list
+		l.Level, l.First = 0, !inside
+		l.Kind = List
 		if s.stack[0].quote {
-			l.kind = quote
+			l.Kind = Quote
 		}
 	}
 	return l, true
 }
 
-func (s *scanner) read(c *cursor, l line) (kind, int, bool) {
+// line takes the next line.
+func (s *Scanner) line() (Line, cursor) {
+	l := Line{Start: s.at, End: len(s.source)}
+	ends := "\n"
+	if s.strict {
+		ends = "\r\n"
+	}
+	if i := bytes.IndexAny(s.source[s.at:], ends); i >= 0 {
+		l.End = s.at + i + 1
+		if s.source[l.End-1] == '\r' && l.End < len(s.source) && s.source[l.End] == '\n' {
+			l.End++
+		}
+	}
+	s.at = l.End
+	return l, cursor{text: bytes.TrimRight(s.source[l.Start:l.End], "\r\n")}
+}
+
+func (s *Scanner) read(c *cursor, l Line) (Kind, int, bool) {
 	matched := s.match(c)
 	all := matched == len(s.stack)
 	if all {
@@ -121,14 +165,14 @@ func (s *scanner) read(c *cursor, l line) (kind, int, bool) {
 		switch {
 		case len(rest) == 0:
 			s.close(matched)
-			return blank, 0, false
+			return Blank, 0, false
 		case indent >= 4:
 			if inParagraph {
 				return s.text(c, l, matched)
 			}
 			s.close(matched)
 			s.leaf = indentedLeaf
-			return code, 0, true
+			return Code, 0, true
 		case rest[0] == '>' && matched < maxNesting:
 			s.open(matched, container{quote: true})
 			c.quoted(indent)
@@ -137,27 +181,28 @@ func (s *scanner) read(c *cursor, l line) (kind, int, bool) {
 		}
 		if level := atx(rest); level > 0 {
 			s.close(matched)
-			return heading, level, true
+			return Heading, level, true
 		}
 		if f, ok := opensFence(rest); ok {
 			s.close(matched)
-			s.leaf, s.fence = fenceLeaf, f
-			return code, 0, true
+			s.leaf, s.fence, s.opened = fenceLeaf, f, true
+			return Code, 0, true
 		}
-		if until, ok := opensHTML(rest, inParagraph); ok {
+		if h, ok := opensHTML(rest, inParagraph, !s.strict); ok {
 			s.close(matched)
-			if s.leaf, s.until = htmlLeaf, until; until(rest) {
+			h.start = l.Start
+			if s.leaf, s.html = htmlLeaf, h; h.until(rest) {
 				s.leaf = noLeaf
 			}
-			return html, 0, true
+			return HTML, 0, true
 		}
 		if level := setext(rest); level > 0 && inParagraph && all && !s.defines {
 			s.leaf = noLeaf
-			return underline, level, false
+			return Underline, level, false
 		}
 		if isRule(rest) {
 			s.close(matched)
-			return rule, 0, true
+			return Rule, 0, true
 		}
 		width, ok := c.item(indent, rest, inParagraph && all)
 		if !ok || matched >= maxNesting {
@@ -170,14 +215,14 @@ func (s *scanner) read(c *cursor, l line) (kind, int, bool) {
 		s.open(matched, container{width: width, bare: len(content) == 0})
 		matched, opened = matched+1, true
 		if len(content) == 0 {
-			return list, 0, true
+			return List, 0, true
 		}
 	}
 }
 
 // match takes off the line what the open containers ask of it, and says how
 // many of them go on.
-func (s *scanner) match(c *cursor) int {
+func (s *Scanner) match(c *cursor) int {
 	for i := range s.stack {
 		k := &s.stack[i]
 		indent, rest := c.peek()
@@ -202,72 +247,72 @@ func (s *scanner) match(c *cursor) int {
 }
 
 // goOn lets a line belong to the block of code or HTML that is open.
-func (s *scanner) goOn(c *cursor) (kind, bool) {
+func (s *Scanner) goOn(c *cursor) (Kind, bool) {
 	indent, rest := c.peek()
 	switch s.leaf {
 	case fenceLeaf:
 		if indent <= 3 && s.fence.closed(rest) {
 			s.leaf = noLeaf
 		}
-		return code, true
+		return Code, true
 	case indentedLeaf:
 		if len(rest) == 0 {
-			return blank, true
+			return Blank, true
 		}
 		if indent >= 4 {
-			return code, true
+			return Code, true
 		}
 		s.leaf = noLeaf
 	case htmlLeaf:
-		if !s.until(c.text[c.at:]) {
-			return html, true
+		if !s.html.until(c.text[c.at:]) {
+			return HTML, true
 		}
 		s.leaf = noLeaf
 		if len(rest) == 0 {
-			return blank, true
+			return Blank, true
 		}
-		return html, true
+		return HTML, true
 	}
 	return 0, false
 }
 
 // text is a line of a paragraph: of the open one, also when the line lacks
 // the marks of the containers around it, or of a new one.
-func (s *scanner) text(c *cursor, l line, matched int) (kind, int, bool) {
+func (s *Scanner) text(c *cursor, l Line, matched int) (Kind, int, bool) {
 	first := s.leaf != paragraphLeaf
 	if first {
 		s.close(matched)
-		s.leaf, s.defines, s.defined = paragraphLeaf, true, 0
+		s.leaf, s.defines, s.defined = paragraphLeaf, !s.strict, 0
 	}
 	if !s.defines {
-		return paragraph, 0, first
+		return Paragraph, 0, first
 	}
-	if l.start < s.defined {
-		return definition, 0, false
+	if l.Start < s.defined {
+		return Defining, 0, false
 	}
 	_, rest := c.peek()
 	var follow []byte
 	if len(s.stack) == 0 {
-		follow = s.source[l.end:]
+		follow = s.source[l.End:]
 	}
 	if d, more, ok := define(rest, follow); ok {
-		if s.found != nil {
-			s.found(d)
+		if s.Found != nil {
+			s.Found(d)
 		}
-		s.defined = l.end + more
-		return definition, 0, first
+		s.defined = l.End + more
+		return Defining, 0, first
 	}
 	s.defines = false
-	return paragraph, 0, true
+	return Paragraph, 0, true
 }
 
 // close ends the open block and all but the first containers.
-func (s *scanner) close(containers int) {
+func (s *Scanner) close(containers int) {
 	s.stack = s.stack[:containers]
 	s.leaf = noLeaf
 }
 
-func (s *scanner) open(at int, k container) {
+func (s *Scanner) open(at int, k container) {
 	s.close(at)
 	s.stack = append(s.stack, k)
 }

@@ -1,4 +1,4 @@
-package claat
+package markdown
 
 import (
 	"bytes"
@@ -60,7 +60,7 @@ func opensFence(text []byte) (fence, bool) {
 	if b != '`' && b != '~' || n < 3 || b == '`' && bytes.IndexByte(text[n:], '`') >= 0 {
 		return fence{}, false
 	}
-	return fence{b, n}, true
+	return fence{b, n, text[n:]}, true
 }
 
 func (f fence) closed(text []byte) bool {
@@ -88,38 +88,46 @@ var (
 	anyTag   = regexp.MustCompile(`^(?:<[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][a-zA-Z0-9_.:-]*(?:\s*=\s*(?:[^ \t"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*\s*/?>|</[a-zA-Z][a-zA-Z0-9-]*\s*>)[ \t]*$`)
 )
 
-// opensHTML says whether a block of HTML begins, and by which line it ends.
-func opensHTML(text []byte, inParagraph bool) (until func([]byte) bool, ok bool) {
+// opensHTML says whether a block of HTML begins, and by which line it ends. With
+// boxes the end of a box ends its block too, as the authors of tutorials expect;
+// without them the end of a script that did not begin begins a block, as the browser
+// app's parser has it.
+func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	if text[0] != '<' {
-		return nil, false
+		return m, false
 	}
-	ends := func(with string) func([]byte) bool {
-		return func(text []byte) bool { return bytes.Contains(text, []byte(with)) }
+	ends := func(sort sort, with string) (markup, bool) {
+		return markup{sort: sort, until: func(text []byte) bool { return bytes.Contains(text, []byte(with)) }}, true
 	}
-	// The end of a box ends its block too, as the authors of tutorials expect.
-	empty := func(text []byte) bool {
-		return len(bytes.TrimLeft(text, " \t")) == 0 || endsAside(string(text[:min(len(text), 100)]))
-	}
+	endsBox := func(text []byte) bool { return boxes && EndsAside(string(text[:min(len(text), 100)])) }
+	empty := markup{until: func(text []byte) bool { return len(bytes.TrimLeft(text, " \t")) == 0 || endsBox(text) }}
 	switch {
 	case rawTag.Match(text):
-		return rawEnd.Match, true
+		m = markup{sort: raw, until: rawEnd.Match}
+		if bytes.EqualFold(text[1:4], []byte("pre")) {
+			m.sort = preformatted
+		}
+		return m, true
 	case bytes.HasPrefix(text, []byte("<!--")):
-		return ends("-->"), true
+		return ends(comment, "-->")
 	case bytes.HasPrefix(text, []byte("<?")):
-		return ends("?>"), true
+		return ends(raw, "?>")
 	case bytes.HasPrefix(text, []byte("<![CDATA[")):
-		return ends("]]>"), true
+		return ends(raw, "]]>")
 	case len(text) > 2 && text[1] == '!' && (text[2]|0x20) >= 'a' && (text[2]|0x20) <= 'z':
-		return ends(">"), true
+		return ends(raw, ">")
 	}
-	if endsAside(string(text[:min(len(text), 100)])) {
-		return func([]byte) bool { return true }, true
+	if endsBox(text) {
+		return markup{until: func([]byte) bool { return true }}, true
 	}
 	if m := blockTag.FindSubmatch(text); m != nil && len(m[1]) <= len("figcaption") && blockTags[strings.ToLower(string(m[1]))] {
 		return empty, true
 	}
-	if !inParagraph && !closeRaw.Match(text) && anyTag.Match(text) {
+	if !inParagraph && !(boxes && closeRaw.Match(text)) && anyTag.Match(text) {
 		return empty, true
 	}
-	return nil, false
+	return m, false
 }
+
+// EndsAside says that a line ends a box and holds nothing else.
+func EndsAside(line string) bool { return strings.EqualFold(strings.TrimSpace(line), "</aside>") }

@@ -1,0 +1,131 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Definition says where a reference leads: [label]: address "title".
+// It may stand anywhere in a file, and holds for all of it.
+type Definition struct {
+	Label string // as it is compared
+	Text  string // the definition on one line
+}
+
+// MaxLabel bounds a label, bytes; CommonMark says 999 characters.
+const MaxLabel = 4 * 999
+
+// define reads a definition off a line that begins one. Its address, or its
+// title, may stand on the next line, which follow begins with; more is how
+// much of that belongs to it.
+func define(text, follow []byte) (l Definition, more int, ok bool) {
+	label, rest, ok := cutLabel(text)
+	if !ok || len(rest) == 0 || rest[0] != ':' {
+		return l, 0, false
+	}
+	name := Normal(label)
+	if name == "" {
+		return l, 0, false
+	}
+	head := text[:len(text)-len(rest)+1]
+	rest = bytes.Trim(rest[1:], " \t")
+	if len(rest) == 0 {
+		next, size := firstLine(follow)
+		if !plainAddress(next) {
+			return l, 0, false
+		}
+		rest, more = next, size
+		follow = follow[size:]
+	}
+	address, title, ok := cutAddress(rest)
+	if !ok || len(title) > 0 && !isTitle(title) {
+		return l, 0, false
+	}
+	l = Definition{name, string(head) + " " + string(address)}
+	if len(title) == 0 {
+		if next, size := firstLine(follow); isTitle(next) {
+			title = next
+			more += size
+		}
+	}
+	if len(title) > 0 {
+		l.Text += " " + string(title)
+	}
+	return l, more, true
+}
+
+// firstLine is the first line of a text, trimmed, and its size with the line
+// feed.
+func firstLine(text []byte) ([]byte, int) {
+	size := len(text)
+	if i := bytes.IndexByte(text, '\n'); i >= 0 {
+		size = i + 1
+	}
+	return bytes.Trim(text[:size], " \t\r\n"), size
+}
+
+// cutLabel takes the label, in its brackets, off a text.
+func cutLabel(text []byte) (label, rest []byte, ok bool) {
+	if len(text) == 0 || text[0] != '[' {
+		return nil, nil, false
+	}
+	for i := 1; i < len(text) && i <= MaxLabel; i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '[':
+			return nil, nil, false
+		case ']':
+			return text[1:i], text[i+1:], true
+		}
+	}
+	return nil, nil, false
+}
+
+// plainAddress says that a line is an address and cannot begin a block.
+func plainAddress(text []byte) bool {
+	return len(text) > 0 && !bytes.ContainsAny(text, " \t<[") && (text[0] == '/' || text[0] == '.' || bytes.Contains(text, []byte(":/")))
+}
+
+func cutAddress(text []byte) (address, rest []byte, ok bool) {
+	end := bytes.IndexAny(text, " \t")
+	if text[0] == '<' {
+		i := bytes.IndexByte(text, '>')
+		if i < 0 || bytes.IndexByte(text[1:i], '<') >= 0 {
+			return nil, nil, false
+		}
+		end = i + 1
+		if end < len(text) && text[end] != ' ' && text[end] != '\t' {
+			return nil, nil, false
+		}
+	}
+	if end < 0 {
+		end = len(text)
+	}
+	return text[:end], bytes.TrimLeft(text[end:], " \t"), true
+}
+
+// isTitle says that a text is a title in its quotation marks and nothing else.
+func isTitle(text []byte) bool {
+	if len(text) < 2 {
+		return false
+	}
+	end, ok := map[byte]byte{'"': '"', '\'': '\'', '(': ')'}[text[0]]
+	if !ok {
+		return false
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case end:
+			return i == len(text)-1
+		}
+	}
+	return false
+}
+
+// Normal is a label as it is compared: without case, white space as one blank.
+func Normal(label []byte) string {
+	return strings.ToLower(strings.ToUpper(strings.Join(strings.Fields(string(label)), " ")))
+}

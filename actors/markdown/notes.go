@@ -1,0 +1,416 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// Span is a part of a text: the bytes from Start up to End.
+type Span struct{ Start, End int }
+
+// maxPasses bounds how often a text is read to cut its notes. What is left when one is
+// gone may read otherwise than before; people write nothing for which that happens
+// twice.
+const maxPasses = 8
+
+// WithoutNotes gives a text without the notes for facilitators: of each its whole
+// lines and one blank line behind it. A text without notes is given back as it is.
+// Done twice it does no more than once.
+func WithoutNotes(text string) string {
+	for range maxPasses {
+		notes := Notes(text)
+		if len(notes) == 0 {
+			return text
+		}
+		text = without(text, notes)
+	}
+	if notes := Notes(text); len(notes) > 0 {
+		return text[:notes[0].Start]
+	}
+	return text
+}
+
+func without(text string, notes []Span) string {
+	var b strings.Builder
+	b.Grow(len(text))
+	at := 0
+	for _, n := range notes {
+		b.WriteString(text[at:n.Start])
+		at = n.End
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// Notes are the notes for facilitators in a text, in order. Nearly all texts have
+// none; that is seen without reading them as Markdown.
+func Notes(text string) []Span {
+	if !strings.Contains(text, "notes") && !hasAside(text) {
+		return nil
+	}
+	out, _ := read(text)
+	return out
+}
+
+// read reads the whole text, and says how many bytes were looked at, for tests.
+func read(text string) (out []Span, steps int) {
+	s := &Scanner{source: []byte(text), strict: true}
+	var a asides
+	found := func(start int) {
+		out = append(out, Span{start, s.takeBlank()})
+	}
+	for l, more := s.Next(); more; l, more = s.Next() {
+		if f, loose, ok := s.opensNotes(); ok && a.open == 0 && !a.drop() {
+			s.skipFence(f, loose)
+			found(l.Start)
+			continue
+		}
+		if a.line(s, l); a.begun && a.open == 0 {
+			a.begun = false
+			found(a.start)
+		}
+	}
+	if a.open > 0 || a.drop() {
+		out = append(out, Span{a.start, len(text)})
+	}
+	return out, s.steps + a.steps
+}
+
+func hasAside(text string) bool {
+	for {
+		i := strings.IndexByte(text, '<')
+		if i < 0 {
+			return false
+		}
+		text = text[i+1:]
+		if len(text) >= len(aside) && strings.EqualFold(text[:len(aside)], aside) {
+			return true
+		}
+	}
+}
+
+// opensNotes says whether the last line opens a fenced block of notes. loose: a parser
+// may have no fence there, so its end is looked for more widely, too.
+func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
+	switch {
+	case s.opened:
+		return s.fence, false, s.fence.isNotes()
+	case s.inner == Paragraph, s.inner == HTML && s.leaf == htmlLeaf && s.html.sort == elements:
+		// Authors indent it further than they should, write it as the text of a box
+		// (": "), nest it deeper than is followed here, and forget the empty line
+		// between HTML and Markdown; and there parsers differ.
+		if rest := bytes.TrimLeft(s.rest, " \t:>-+*0123456789.)"); len(rest) > 0 {
+			f, ok = opensFence(rest)
+		}
+		return f, true, ok && f.isNotes()
+	}
+	return f, false, false
+}
+
+// isNotes says that the first word of the info string is the one of notes. Words end
+// with whatever white space: a browser's does not tell it apart.
+func (f fence) isNotes() bool {
+	info, ok := bytes.CutPrefix(bytes.TrimLeftFunc(f.info, isSpace), []byte("notes"))
+	return ok && (len(info) == 0 || bytes.IndexFunc(info, isSpace) == 0)
+}
+
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
+
+// skipFence reads up to the end of a fenced block. When a container of it ends before
+// the block should, its author meant the block to go on, and the note does up to a
+// closing fence, wherever that stands. The scanner goes on by what the parser makes of
+// the lines: what of the rest reads otherwise without them is for the next pass.
+func (s *Scanner) skipFence(f fence, loose bool) {
+	for l, more := s.Next(); more; l, more = s.Next() {
+		switch {
+		case s.opened && s.fence.isNotes():
+			f, loose = s.fence, false
+			continue
+		case !loose && s.leaf == fenceLeaf && !s.opened:
+			continue
+		case !loose && s.leaf == noLeaf && s.inner == Code:
+			return
+		}
+		loose = true
+		if f.closed(bytes.Trim(s.source[l.Start:l.End], " \t>\r\n")) {
+			return
+		}
+	}
+}
+
+// takeBlank takes the next line if it is blank, and says where the one after begins.
+func (s *Scanner) takeBlank() int {
+	if s.at >= len(s.source) {
+		return s.at
+	}
+	ahead := Scanner{source: s.source, at: s.at, strict: true, stack: append([]container(nil), s.stack...)}
+	_, c := ahead.line()
+	ahead.match(&c)
+	if _, rest := c.peek(); len(rest) == 0 {
+		s.Next()
+	}
+	return s.at
+}
+
+const aside = "aside"
+
+// maxTag bounds an opening tag that goes on over several lines, bytes.
+const maxTag = 512
+
+// maxRun bounds the backticks around inline code.
+const maxRun = 16
+
+// asides follows the <aside> elements of a text.
+type asides struct {
+	begun bool // a note
+	open  int  // elements of it
+	start int  // of its first line
+	// tag is what there is of an opening tag that goes on, and tagAt where its line
+	// begins.
+	tag   []byte
+	tagAt int
+	code  fence // where the parser has HTML
+	steps int   // the bytes that were looked at
+}
+
+// facilitators matches the class in a tag; also in a value of another attribute, which
+// nobody writes by accident.
+var facilitators = regexp.MustCompile(`["'\s/][cC][lL][aA][sS][sS]\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s"'=<>` + "`" + `]+))`)
+
+func forFacilitators(tag []byte) bool {
+	for _, m := range facilitators.FindAllSubmatch(tag, -1) {
+		for _, value := range m[1:] {
+			for word := range bytes.FieldsFuncSeq(value, isSpace) {
+				if strings.EqualFold(string(word), "facilitator") {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// drop ends the tag that goes on where it cannot; true if it begins a note.
+func (a *asides) drop() bool {
+	if a.tag == nil {
+		return false
+	}
+	tag := a.tag
+	a.tag = nil
+	return a.opens(tag, a.tagAt)
+}
+
+// opens takes a whole opening tag.
+func (a *asides) opens(tag []byte, at int) bool {
+	if !forFacilitators(tag) {
+		return false
+	}
+	a.begun, a.open, a.start = true, 1, at
+	return true
+}
+
+// line reads the elements of a line that the scanner has just read. Code has none.
+func (a *asides) line(s *Scanner, l Line) {
+	text := s.rest
+	hidden := false // a comment hides what stands on this line
+	if a.code.length > 0 {
+		if a.code.closed(text) {
+			a.code = fence{}
+		}
+		return
+	}
+	switch s.inner {
+	case Blank, Code:
+		a.drop()
+		return
+	case HTML:
+		switch s.html.sort {
+		case raw:
+			a.drop()
+			return
+		case comment:
+			a.drop()
+			if hidden = true; s.html.start < l.Start {
+				_, behind, ok := bytes.Cut(text, []byte("-->"))
+				if !ok {
+					return
+				}
+				text, hidden = behind, false
+			}
+		case elements:
+			if s.leaf == htmlLeaf && a.open > 0 && len(text) > 0 {
+				if f, ok := opensFence(text); ok {
+					a.code = f // see opensNotes
+					return
+				}
+			}
+		}
+	}
+	if a.tag != nil {
+		from := len(a.tag) + 1
+		a.tag = append(append(a.tag, '\n'), text...)
+		end := tagEnd(a.tag, len("<"+aside))
+		a.steps += len(a.tag)
+		switch {
+		case end < 0 && len(a.tag) <= maxTag:
+			return
+		case end < 0:
+			a.drop()
+			text = nil
+		default:
+			text = a.tag[end:]
+			if end < from {
+				text = a.tag[from:]
+			}
+			a.tag = a.tag[:end:end]
+			a.drop()
+		}
+	}
+	a.read(text, l.Start, hidden)
+}
+
+// read reads the elements in a text on the line that begins at.
+func (a *asides) read(text []byte, at int, hidden bool) {
+	uncommented := false
+	var last []int // run of backticks of each length, where it is known
+	for i := 0; i < len(text); {
+		next := bytes.IndexAny(text[i:], "`<")
+		if next < 0 {
+			return
+		}
+		i += next
+		a.steps += next + 1
+		if text[i] == '`' {
+			if last == nil {
+				last = lastRuns(text, i)
+				a.steps += len(text) - i
+			}
+			end := codeEnd(text, i, last)
+			a.steps += end - i
+			i = end
+			continue
+		}
+		behind := text[i+1:]
+		if !uncommented && bytes.HasPrefix(behind, []byte("!--")) {
+			end := bytes.Index(behind[1:], []byte("-->"))
+			a.steps += looked(end, len(behind))
+			switch {
+			case end >= 0:
+				i += 2 + end + 3
+				continue
+			case hidden || a.open > 0:
+				return
+			}
+			uncommented = true // it is text: what looks like an element in it could be one
+		}
+		closing := bytes.HasPrefix(behind, []byte("/"))
+		if closing {
+			behind = behind[1:]
+		}
+		if !isAside(behind) {
+			i++
+			continue
+		}
+		from := len(text) - len(behind) + len(aside)
+		switch {
+		case closing:
+			if a.open > 0 && !escaped(text, i) {
+				a.open--
+			}
+		case a.open > 0:
+			a.open++
+		default:
+			end := tagEnd(text, from)
+			a.steps += looked(end, len(text)) - from
+			if end < 0 {
+				a.tag, a.tagAt = append([]byte(nil), text[i:]...), at
+				if len(a.tag) > maxTag {
+					a.drop()
+				}
+				return
+			}
+			a.opens(text[i:end], at)
+			from = end
+		}
+		i = from
+	}
+}
+
+// looked is how much was looked at to find something at a place, or nowhere.
+func looked(at, all int) int {
+	if at < 0 {
+		return all
+	}
+	return at
+}
+
+// isAside says that a text begins with the name of the element.
+func isAside(text []byte) bool {
+	if len(text) < len(aside) || !bytes.EqualFold(text[:len(aside)], []byte(aside)) {
+		return false
+	}
+	return len(text) == len(aside) || bytes.IndexByte([]byte(" \t\f/>"), text[len(aside)]) >= 0
+}
+
+// escaped says that an odd number of backslashes stands before i.
+func escaped(text []byte, i int) bool {
+	n := 0
+	for n < i && text[i-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
+// tagEnd is where the tag ends whose attributes begin at i, behind its >; -1 when it
+// does not.
+func tagEnd(text []byte, i int) int {
+	quote := byte(0)
+	for ; i < len(text); i++ {
+		switch c := text[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '>':
+			return i + 1
+		case (c == '"' || c == '\'') && bytes.IndexByte([]byte("= \t\n"), text[i-1]) >= 0:
+			quote = c
+		}
+	}
+	return -1
+}
+
+// lastRuns says for each length where the last run of backticks of it begins, from i on.
+func lastRuns(text []byte, i int) []int {
+	last := make([]int, maxRun+1)
+	for i < len(text) {
+		if text[i] != '`' {
+			i++
+			continue
+		}
+		n := run(text[i:], '`')
+		if n <= maxRun {
+			last[n] = i
+		}
+		i += n
+	}
+	return last
+}
+
+// codeEnd is where the inline code that the backticks at i open ends, or where they do.
+func codeEnd(text []byte, i int, last []int) int {
+	n := run(text[i:], '`')
+	if n > maxRun || last[n] <= i {
+		return i + n
+	}
+	for at := i + n; ; {
+		at += bytes.IndexByte(text[at:], '`')
+		m := run(text[at:], '`')
+		at += m
+		if m == n {
+			return at
+		}
+	}
+}

@@ -1,0 +1,315 @@
+// The block structure of Markdown, line by line, in linear time: what the server's
+// scanner (actors/markdown/scan.go) finds, so that both cut the same notes.
+
+/** What a line is within the quotes and items of lists around it. */
+export type Kind = 'blank' | 'paragraph' | 'heading' | 'code' | 'html' | 'list' | 'rule'
+
+export interface Line {
+  kind: Kind
+  /** What stands on it, without the marks of what is around it. */
+  rest: string
+  /** The same with the white space before it. */
+  inside: string
+  start: number
+  end: number
+}
+
+export interface Fence {
+  readonly char: string
+  readonly length: number
+  readonly info: string
+}
+
+interface Html {
+  readonly sort: 'elements' | 'comment' | 'preformatted' | 'raw'
+  readonly until: (line: string) => boolean
+  readonly start: number
+}
+
+interface Container {
+  readonly quote: boolean
+  readonly width: number
+  bare: boolean
+}
+
+/** How deep quotes and lists are followed. */
+const maxNesting = 32
+
+const blockTags = new Set(
+  (
+    'address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt fieldset figcaption figure footer ' +
+    'form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link main menu menuitem meta nav noframes ol optgroup option p param ' +
+    'search section summary table tbody td tfoot th thead title tr track ul'
+  ).split(' '),
+)
+const rawTag = /^<(?:script|pre|style|textarea)(?:[\t\n\f\r >]|$)/i
+const rawEnd = /<\/(?:script|pre|style|textarea)>/i
+const blockTag = /^<\/?([a-zA-Z][a-zA-Z0-9-]*)(?:[ \t>]|\/>|$)/
+const anyTag =
+  /^(?:<[a-zA-Z][a-zA-Z0-9-]*(?:[\t\n\f\r ]+[a-zA-Z_:][a-zA-Z0-9_.:-]*(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:[^ \t"'=<>`]+|'[^']*'|"[^"]*"))?)*[\t\n\f\r ]*\/?>|<\/[a-zA-Z][a-zA-Z0-9-]*[\t\n\f\r ]*>)[ \t]*$/
+
+const empty = (line: string) => /^[ \t]*$/.test(line)
+
+/** How often a character stands at a place. */
+export function run(text: string, char: string, at = 0): number {
+  let n = 0
+  while (text[at + n] === char) n++
+  return n
+}
+
+export function opensFence(text: string): Fence | null {
+  const char = text[0] ?? ''
+  if (char !== '`' && char !== '~') return null
+  const length = run(text, char)
+  const info = text.slice(length)
+  return length < 3 || (char === '`' && info.includes('`')) ? null : { char, length, info }
+}
+
+export function closes(fence: Fence, text: string): boolean {
+  const n = run(text, fence.char)
+  return n >= fence.length && empty(text.slice(n))
+}
+
+function opensHtml(text: string, inParagraph: boolean, start: number): Html | null {
+  if (text[0] !== '<') return null
+  const ends = (sort: Html['sort'], by: string): Html => ({ sort, until: (line) => line.includes(by), start })
+  if (rawTag.test(text)) return { sort: /^<pre/i.test(text) ? 'preformatted' : 'raw', until: (line) => rawEnd.test(line), start }
+  if (text.startsWith('<!--')) return ends('comment', '-->')
+  if (text.startsWith('<?')) return ends('raw', '?>')
+  if (text.startsWith('<![CDATA[')) return ends('raw', ']]>')
+  if (/^<![a-z]/i.test(text)) return ends('raw', '>')
+  const name = blockTag.exec(text)?.[1]?.toLowerCase()
+  if ((name && blockTags.has(name)) || (!inParagraph && anyTag.test(text))) return { sort: 'elements', until: empty, start }
+  return null
+}
+
+const heading = /^#{1,6}(?:[ \t]|$)/
+const underline = /^(?:=+|-+)[ \t]*$/
+const rule = /^(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/
+const mark = /^(?:[-+*]|(\d{1,9})[.)])/
+
+/** The beginning of a line in columns, of which a tab takes up to four. */
+class Cursor {
+  at = 0
+  #col = 0
+  #spare = 0
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** The columns of white space that come next, and what is behind it. */
+  peek(): [indent: number, rest: string] {
+    let col = this.#col + this.#spare
+    let i = this.at
+    for (; i < this.text.length; i++) {
+      if (this.text[i] === '\t') col += 4 - (col % 4)
+      else if (this.text[i] === ' ') col++
+      else break
+    }
+    return [col - this.#col, this.text.slice(i)]
+  }
+
+  skip(columns: number) {
+    let k = Math.min(this.#spare, columns)
+    this.#spare -= k
+    this.#col += k
+    for (let n = columns - k; n > 0 && this.at < this.text.length; this.at++, n -= k) {
+      const width = this.text[this.at] === '\t' ? 4 - (this.#col % 4) : 1
+      k = Math.min(width, n)
+      this.#col += k
+      this.#spare = width - k
+    }
+  }
+
+  take(n: number) {
+    this.at += n
+    this.#col += n
+  }
+
+  quoted(indent: number) {
+    this.skip(indent)
+    this.take(1)
+    if (this.peek()[0] > 0) this.skip(1)
+  }
+
+  /** Takes the mark of an item and gives how far its content is indented; 0 for none. */
+  item(indent: number, rest: string, inParagraph: boolean): number {
+    const found = mark.exec(rest)
+    if (!found || (inParagraph && found[1] !== undefined && Number(found[1]) !== 1)) return 0
+    const width = found[0].length
+    const behind = rest.slice(width)
+    if ((behind !== '' && behind[0] !== ' ' && behind[0] !== '\t') || (inParagraph && empty(behind))) return 0
+    this.skip(indent)
+    this.take(width)
+    const [columns, content] = this.peek()
+    const space = columns > 4 || content === '' ? 1 : columns
+    this.skip(space)
+    return indent + width + space
+  }
+}
+
+export class Blocks {
+  /** The block that is open and has no blocks in it. */
+  leaf: 'none' | 'paragraph' | 'fence' | 'indented' | 'html' = 'none'
+  fence: Fence | null = null
+  html: Html | null = null
+  /** The last line opened its fence. */
+  opened = false
+  at = 0
+  #stack: Container[] = []
+  readonly #source: string
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  /** Reads a line; null at the end. */
+  next(): Line | null {
+    if (this.at >= this.#source.length) return null
+    const start = this.at
+    const c = this.#take()
+    this.opened = false
+    const kind = this.#read(c, start)
+    return { kind, rest: c.peek()[1], inside: c.text.slice(c.at), start, end: this.at }
+  }
+
+  /** Takes the next line if it is blank within what is open. */
+  takeBlank(): void {
+    if (this.at >= this.#source.length) return
+    const [at, stack] = [this.at, this.#stack.map((k) => ({ ...k }))]
+    const c = this.#take()
+    this.#match(c)
+    const blank = c.peek()[1] === ''
+    this.at = at
+    this.#stack = stack
+    if (blank) this.next()
+  }
+
+  #take(): Cursor {
+    const start = this.at
+    let end = start
+    while (end < this.#source.length && this.#source[end] !== '\n' && this.#source[end] !== '\r') end++
+    this.at = Math.min(this.#source.length, end + (this.#source[end] === '\r' && this.#source[end + 1] === '\n' ? 2 : 1))
+    return new Cursor(this.#source.slice(start, end))
+  }
+
+  #close(containers: number) {
+    this.#stack.length = containers
+    this.leaf = 'none'
+  }
+
+  #open(at: number, container: Container) {
+    this.#close(at)
+    this.#stack.push(container)
+  }
+
+  #match(c: Cursor): number {
+    for (const [i, k] of this.#stack.entries()) {
+      const [indent, rest] = c.peek()
+      if (k.quote) {
+        if (indent > 3 || rest[0] !== '>') return i
+        c.quoted(indent)
+      } else if (rest === '') {
+        if (k.bare) return i
+      } else if (indent < k.width) return i
+      else {
+        c.skip(k.width)
+        k.bare = false
+      }
+    }
+    return this.#stack.length
+  }
+
+  #read(c: Cursor, start: number): Kind {
+    let matched = this.#match(c)
+    const all = matched === this.#stack.length
+    if (all) {
+      const kind = this.#goOn(c)
+      if (kind) return kind
+    } else if (this.leaf !== 'paragraph') this.#close(matched)
+    for (let opened = false; ; opened = true) {
+      const [indent, rest] = c.peek()
+      const inParagraph = this.leaf === 'paragraph' && !opened
+      if (rest === '') {
+        this.#close(matched)
+        return 'blank'
+      }
+      if (indent >= 4) {
+        if (inParagraph) return this.#text(matched)
+        this.#close(matched)
+        this.leaf = 'indented'
+        return 'code'
+      }
+      if (rest[0] === '>' && matched < maxNesting) {
+        this.#open(matched, { quote: true, width: 0, bare: false })
+        c.quoted(indent)
+        matched++
+        continue
+      }
+      if (heading.test(rest)) {
+        this.#close(matched)
+        return 'heading'
+      }
+      const fence = opensFence(rest)
+      if (fence) {
+        this.#close(matched)
+        this.leaf = 'fence'
+        this.fence = fence
+        this.opened = true
+        return 'code'
+      }
+      const html = opensHtml(rest, inParagraph, start)
+      if (html) {
+        this.#close(matched)
+        this.html = html
+        this.leaf = html.until(rest) ? 'none' : 'html'
+        return 'html'
+      }
+      if (inParagraph && all && underline.test(rest)) {
+        this.leaf = 'none'
+        return 'heading'
+      }
+      if (rule.test(rest)) {
+        this.#close(matched)
+        return 'rule'
+      }
+      const width = c.item(indent, rest, inParagraph && all)
+      if (width === 0 || matched >= maxNesting) {
+        if (opened) this.leaf = 'none'
+        return this.#text(matched)
+      }
+      const content = c.peek()[1]
+      this.#open(matched, { quote: false, width, bare: content === '' })
+      matched++
+      if (content === '') return 'list'
+    }
+  }
+
+  #goOn(c: Cursor): Kind | null {
+    const [indent, rest] = c.peek()
+    if (this.leaf === 'fence') {
+      if (indent <= 3 && closes(this.fence!, rest)) this.leaf = 'none'
+      return 'code'
+    }
+    if (this.leaf === 'indented') {
+      if (rest === '') return 'blank'
+      if (indent >= 4) return 'code'
+      this.leaf = 'none'
+    } else if (this.leaf === 'html') {
+      if (!this.html!.until(c.text.slice(c.at))) return 'html'
+      this.leaf = 'none'
+      return rest === '' ? 'blank' : 'html'
+    }
+    return null
+  }
+
+  #text(matched: number): Kind {
+    if (this.leaf !== 'paragraph') {
+      this.#close(matched)
+      this.leaf = 'paragraph'
+    }
+    return 'paragraph'
+  }
+}
