@@ -105,6 +105,9 @@ func (c call) gates(attendee string) error {
 	if m.RequireSubmission && c.s.submitted[attendee].count == 0 {
 		missing = append(missing, "a submission is missing")
 	}
+	if open := unchecked(c.s.attendee(attendee), c.s.checks); m.RequireChecks && len(open) > 0 {
+		missing = append(missing, "checks are missing: "+strings.Join(open, ", "))
+	}
 	if missing != nil {
 		return durable.Reject(durable.Conflict, "%s", strings.Join(missing, "; "))
 	}
@@ -222,7 +225,7 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 		FurthestStep: old.FurthestStep, CompletedAt: old.CompletedAt, CreatedAt: old.CreatedAt,
 		// Full, so that appending copies: views share the array.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
-		Generation: old.Generation, Pulse: old.Pulse, Place: old.Place,
+		Generation: old.Generation, Pulse: old.Pulse, Place: old.Place, Checks: old.Checks,
 	}
 	change(a)
 	s.attendees.Set(i, a)

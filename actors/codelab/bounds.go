@@ -17,13 +17,15 @@ var Bounds = struct {
 	Polls, PollOptions, PollBoxes, Questions, OpenAsked int
 	// Of seconds of a poll or a timer, and of the words of a vote.
 	LeastSeconds, MostSeconds, VoteWords int
+	// Of the checks that the steps of a codelab declare.
+	Checks int
 	// Of recipients of one message to an audience.
 	Directs int
 	// Of requests for help that one message answers.
 	Answered int
 	// Of text, in code points.
 	Title, Description, Author, Markdown, Name, Place, Message, HelpMessage, Reason, Answer, Question, AIAnswer, URL int
-	PollQuestion, PollOption, VoteWord, VoteText, QuestionText, TimerLabel                                           int
+	PollQuestion, PollOption, VoteWord, VoteText, QuestionText, TimerLabel, CheckNote                                int
 }{
 	Attendees: maxAttendees, Threads: maxThreads, ThreadMessages: maxThreadMessages, Chat: maxChat, SettledHelp: maxSettledHelp,
 	Materials: maxMaterials, Quizzes: maxQuizzes, Steps: maxSteps, Mentions: maxMentions, Heads: maxHeads,
@@ -34,7 +36,7 @@ var Bounds = struct {
 	Polls: maxPolls, PollOptions: maxPollOptions, PollBoxes: maxPollBoxes, Questions: maxQuestions, OpenAsked: maxOpenAsked,
 	LeastSeconds: minPollSeconds, MostSeconds: maxPollSeconds, VoteWords: maxVoteWords,
 	PollQuestion: maxPollQuestion, PollOption: maxPollOption, VoteWord: maxVoteWord, VoteText: maxVoteText,
-	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel,
+	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel, Checks: maxChecks, CheckNote: maxCheckNote,
 	Message: maxMessage, HelpMessage: maxHelpMessage, Reason: maxReason,
 	Answer: maxAnswer, Question: maxQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
 }

@@ -90,6 +90,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Rename, *pb.Attendee](),
 	durable.Says[Mute, *pb.Attendee](),
 	durable.Says[SetPlace, *pb.Attendee](),
+	durable.Says[ReportCheck, durable.Nothing](),
 	durable.Says[Remove, files.Forgotten](),
 	durable.Says[Progress, durable.Nothing](),
 	durable.Says[Complete, durable.Nothing](),

@@ -157,6 +157,8 @@ func TestAChangedAttendeeKeepsAllElse(t *testing.T) {
 	for i := range fields.Len() {
 		f := fields.Get(i)
 		switch {
+		case f.IsList() && f.Kind() == protoreflect.MessageKind:
+			m.Mutable(f).List().AppendMutable()
 		case f.IsList():
 			m.Mutable(f).List().Append(protoreflect.ValueOfInt64(7))
 		case f.Kind() == protoreflect.StringKind:

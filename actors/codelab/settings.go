@@ -180,6 +180,7 @@ type Update struct {
 	RequireQuiz       *bool
 	RequireFeedback   *bool
 	RequireSubmission *bool
+	RequireChecks     *bool
 	GuideMarkdown     *string
 	// Set to remove the guide.
 	ClearGuide         bool
@@ -202,6 +203,7 @@ func (u Update) decide(c call) (decision, error) {
 	set(changed, "require_quiz", &m.RequireQuiz, u.RequireQuiz)
 	set(changed, "require_feedback", &m.RequireFeedback, u.RequireFeedback)
 	set(changed, "require_submission", &m.RequireSubmission, u.RequireSubmission)
+	set(changed, "require_checks", &m.RequireChecks, u.RequireChecks)
 	set(changed, "email_retention_days", &m.EmailRetentionDays, u.EmailRetentionDays)
 	set(changed, "chat_retention_days", &m.ChatRetentionDays, u.ChatRetentionDays)
 	set(changed, "questions", &m.Questions, u.Questions)
@@ -407,7 +409,7 @@ func (s *State) applyCreated(seq uint64, at int64, b *pb.Created) {
 // stays behind the last step. With follow people stay on theirs, whatever its number.
 func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) {
 	old, to := s.steps, []int32(nil)
-	s.steps = steps
+	s.steps, s.checks = steps, checksOf(steps)
 	if follow {
 		to = numbers(old, steps)
 		for _, i := range s.openHelp {

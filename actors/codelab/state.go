@@ -50,6 +50,7 @@ type State struct {
 
 	meta    *pb.Codelab // nil before creation and after deletion
 	steps   []*pb.Step  // replaced as a whole
+	checks  []Check     // that the steps declare
 	quizzes []*pb.Quiz  // replaced as a whole
 
 	attendees cow.Vector[*pb.Attendee]
@@ -237,6 +238,8 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applyProgress(seq, e.At, b.Progressed)
 	case *pb.Event_Completed:
 		s.applyCompleted(seq, e.At, b.Completed.AttendeeId)
+	case *pb.Event_CheckReported:
+		s.applyCheckReported(seq, e.At, b.CheckReported)
 	case *pb.Event_Renamed:
 		s.applyRenamed(seq, b.Renamed)
 	case *pb.Event_Muted:

@@ -19,6 +19,7 @@ type View struct {
 	// Meta is nil before creation and after deletion.
 	Meta    *pb.Codelab
 	Steps   []*pb.Step
+	Checks  []Check // that the steps declare
 	Quizzes []*pb.Quiz
 
 	// Lists in the order of their ids, which is by time.
@@ -91,7 +92,7 @@ func (s *State) encodings() Encodings {
 // Capture returns the present state as a view.
 func (s *State) Capture() *View {
 	return &View{
-		Meta: s.meta, Steps: s.steps, Quizzes: s.quizzes,
+		Meta: s.meta, Steps: s.steps, Checks: s.checks, Quizzes: s.quizzes,
 		Attendees: s.attendees.Capture(), Chat: s.chat.Capture(), Help: s.help.Capture(),
 		Feedback: s.feedback.Capture(), Threads: s.threads.Capture(), Answers: s.answers.Capture(),
 		Conversations: s.conversations.Capture(), AIUsage: s.aiUsage, Workspace: s.workspace,
@@ -129,7 +130,7 @@ func (v *View) Submitted(attendee string) (bytes int64) {
 }
 
 // Missing returns what an attendee still has to do before completing: "quiz",
-// "feedback", "submission", each only if the codelab requires it. It reads the
+// "feedback", "submission", "checks", each only if the codelab requires it. It reads the
 // lists; the quiz's only if all choices are right.
 func (v *View) Missing(attendee string) []string {
 	out := []string{}
@@ -141,6 +142,9 @@ func (v *View) Missing(attendee string) []string {
 	}
 	if v.Meta.RequireSubmission && !has(v.Submissions, attendee, (*pb.Submission).GetAttendeeId) {
 		out = append(out, "submission")
+	}
+	if v.Meta.RequireChecks && len(unchecked(v.Attendee(attendee), v.Checks)) > 0 {
+		out = append(out, "checks")
 	}
 	return out
 }
@@ -265,6 +269,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	s.refs.restore(snap.Refs)
 	// When each part changed is not known any more; it was not after seq.
 	s.changed = changedAt(seq)
+	s.checks = checksOf(s.steps)
 	// A snapshot without editions was made before they were kept.
 	s.editions = Editions{cmp.Or(snap.CodelabEdition, seq), cmp.Or(snap.QuizzesEdition, seq)}
 	s.seeAll(&snap)

@@ -36,6 +36,7 @@ type document struct {
 	RequireQuiz       yes    `json:"require_quiz"`
 	RequireFeedback   yes    `json:"require_feedback"`
 	RequireSubmission yes    `json:"require_submission"`
+	RequireChecks     bool   `json:"require_checks,omitempty"`
 	AIEnabled         *bool  `json:"ai_enabled"`
 	// Questions is a setting of codelab.Askings.
 	Questions          string `json:"questions,omitempty"`

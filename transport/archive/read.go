@@ -210,7 +210,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	c := &codelab.Create{Origin: codelab.OriginImport, Codelab: &pb.Codelab{
 		Title: d.Title, Description: d.Description, Author: d.Author, IsPublic: d.IsPublic == nil || bool(*d.IsPublic),
 		QuizEnabled: bool(d.QuizEnabled), RequireQuiz: bool(d.RequireQuiz), RequireFeedback: bool(d.RequireFeedback),
-		RequireSubmission: bool(d.RequireSubmission), AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
+		RequireSubmission: bool(d.RequireSubmission), RequireChecks: d.RequireChecks, AiDisabled: d.AIEnabled != nil && !*d.AIEnabled,
 	}}
 	if d.Format != "" { // the reference application has ids of its own
 		c.Codelab.Slug = slugOf(d.Slug)

@@ -26,7 +26,7 @@ func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 	err := p.JSON("codelab.json", document{
 		Format: format, FormatVersion: formatVersion, Slug: m.Slug, Title: m.Title, Description: m.Description, Author: m.Author,
 		IsPublic: &public, QuizEnabled: yes(m.QuizEnabled), RequireQuiz: yes(m.RequireQuiz), RequireFeedback: yes(m.RequireFeedback),
-		RequireSubmission: yes(m.RequireSubmission), AIEnabled: &ai,
+		RequireSubmission: yes(m.RequireSubmission), RequireChecks: m.RequireChecks, AIEnabled: &ai,
 		Questions: codelab.Askings[m.Questions], QuestionsAnonymous: &anonymous, ShareCode: codelab.Sharings[m.ShareCode], CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
 	})
 	if err != nil {

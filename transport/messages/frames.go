@@ -127,6 +127,15 @@ const (
 	threadDeleted = "deleted"
 )
 
+type checkMessage struct {
+	Type       string `json:"type"`
+	AttendeeID string `json:"attendee_id" is:"Id"`
+	Name       string `json:"name" is:"name of a check"`
+	OK         bool   `json:"ok"`
+	Note       string `json:"note" is:"note of a check"`
+	stored
+}
+
 type completedMessage struct {
 	Type       string `json:"type"`
 	AttendeeID string `json:"attendee_id" is:"Id"`
@@ -228,6 +237,10 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_Completed:
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Completed.AttendeeId}
 		return with(f, completedMessage{"attendee_completed", b.Completed.AttendeeId, at})
+	case *pb.Event_CheckReported:
+		c := b.CheckReported
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{c.AttendeeId}
+		return with(f, checkMessage{"check", c.AttendeeId, c.Name, c.Ok, c.Note, at})
 	case *pb.Event_Renamed:
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Renamed.AttendeeId}
 		return with(f, renamedMessage{"attendee_renamed", b.Renamed.AttendeeId, b.Renamed.Name, at})

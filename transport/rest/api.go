@@ -96,11 +96,13 @@ type Limits struct {
 	Questions *limit.Limiter
 	// Git are requests of Git's clients, of each person.
 	Git *limit.Limiter
+	// Checks are reports of checks, of each secret.
+	Checks *limit.Limiter
 }
 
 // Forget drops what the buckets do not need to know any more.
 func (l *Limits) Forget() {
-	for _, limiter := range []*limit.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins, l.Questions, l.Git} {
+	for _, limiter := range []*limit.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins, l.Questions, l.Git, l.Checks} {
 		limiter.Forget()
 	}
 }

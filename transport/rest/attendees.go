@@ -28,6 +28,8 @@ type attendeeRecord struct {
 	Pulse     *pulseRecord `json:"pulse"`
 	// Place is where they sit, for the same.
 	Place *string `json:"place"`
+	// Checks are how the checks of their work went, for the same.
+	Checks []checkRecord `json:"checks"`
 }
 
 // toAttendee is a record as its owner and admins see it; others see neither
@@ -36,10 +38,10 @@ type attendeeRecord struct {
 func toAttendee(lab string, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
-		wire.StampOrNull(a.StepSince), toPulse(a.Pulse), wire.OrNull(a.Place),
+		wire.StampOrNull(a.StepSince), toPulse(a.Pulse), wire.OrNull(a.Place), toChecks(a.Checks),
 	}
 	if !all {
-		out.Email, out.CompletedAt, out.StepSince, out.Pulse, out.Place = "", nil, nil, nil, nil
+		out.Email, out.CompletedAt, out.StepSince, out.Pulse, out.Place, out.Checks = "", nil, nil, nil, nil, noChecks
 	}
 	return out
 }

@@ -31,6 +31,7 @@ type codelabRecord struct {
 	RequireQuiz        bool    `json:"require_quiz"`
 	RequireFeedback    bool    `json:"require_feedback"`
 	RequireSubmission  bool    `json:"require_submission"`
+	RequireChecks      bool    `json:"require_checks"`
 	GuideMarkdown      *string `json:"guide_markdown"`
 	CreatedAt          string  `json:"created_at"`
 	RegistrationOpen   bool    `json:"registration_open"`
@@ -54,7 +55,7 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	out := codelabRecord{
 		ID: m.Id, Title: m.Title, Description: m.Description, Author: m.Author, IsPublic: m.IsPublic,
 		QuizEnabled: m.QuizEnabled, RequireQuiz: m.RequireQuiz, RequireFeedback: m.RequireFeedback,
-		RequireSubmission: m.RequireSubmission, GuideMarkdown: m.GuideMarkdown,
+		RequireSubmission: m.RequireSubmission, RequireChecks: m.RequireChecks, GuideMarkdown: m.GuideMarkdown,
 		CreatedAt:        createdAt(m),
 		RegistrationOpen: !m.RegistrationClosed && m.EndedAt == 0, EndedAt: wire.StampOrNull(m.EndedAt),
 		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
@@ -105,6 +106,7 @@ type codelabInput struct {
 	RequireQuiz        *bool   `json:"require_quiz"`
 	RequireFeedback    *bool   `json:"require_feedback"`
 	RequireSubmission  *bool   `json:"require_submission"`
+	RequireChecks      *bool   `json:"require_checks"`
 	GuideMarkdown      *string `json:"guide_markdown"`
 	EmailRetentionDays *int32  `json:"email_retention_days"`
 	ChatRetentionDays  *int32  `json:"chat_retention_days"`
@@ -252,6 +254,7 @@ func createCodelab(r *Request) error {
 		Title: *in.Title, Description: or(in.Description, ""), Author: or(in.Author, ""), IsPublic: or(in.IsPublic, true),
 		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),
 		RequireFeedback: or(in.RequireFeedback, false), RequireSubmission: or(in.RequireSubmission, false),
+		RequireChecks: or(in.RequireChecks, false),
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: or(in.EmailRetentionDays, 0), ChatRetentionDays: or(in.ChatRetentionDays, 0),
 		AiDisabled: !or(in.AIEnabled, true), Questions: or(asking, 0), QuestionsNamed: !or(in.QuestionsAnonymous, true),
 		ShareCode: or(sharing, 0),
@@ -312,6 +315,7 @@ func updateCodelab(r *Request) error {
 	u := codelab.Update{
 		Title: in.Title, Description: in.Description, Author: in.Author, IsPublic: in.IsPublic, QuizEnabled: in.QuizEnabled,
 		RequireQuiz: in.RequireQuiz, RequireFeedback: in.RequireFeedback, RequireSubmission: in.RequireSubmission,
+		RequireChecks: in.RequireChecks,
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: in.EmailRetentionDays, ChatRetentionDays: in.ChatRetentionDays,
 		AIEnabled: in.AIEnabled,
 	}

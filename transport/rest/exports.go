@@ -43,6 +43,9 @@ func stampOrNothing(ms int64) string {
 // first reached.
 func attendance(v *codelab.View, w *sheet.Writer) {
 	head := []string{"attendee_id", "name", "email", "registered_at", "current_step", "furthest_step", "steps", "is_completed", "completed_at"}
+	for _, c := range v.Checks {
+		head = append(head, "check "+c.Name)
+	}
 	for i, st := range v.Steps {
 		head = append(head, fmt.Sprintf("step %d reached_at: %s", i+1, st.Title))
 	}
@@ -51,6 +54,9 @@ func attendance(v *codelab.View, w *sheet.Writer) {
 		row := []string{
 			a.Id, a.Name, a.Email, wire.Stamp(a.CreatedAt), strconv.Itoa(int(a.CurrentStep)), strconv.Itoa(int(a.FurthestStep)), strconv.Itoa(len(v.Steps)),
 			strconv.FormatBool(a.CompletedAt != 0), stampOrNothing(a.CompletedAt),
+		}
+		for _, c := range v.Checks {
+			row = append(row, checkCell(a, c.Name))
 		}
 		for i := range v.Steps {
 			at := int64(0)

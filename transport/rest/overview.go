@@ -41,6 +41,7 @@ type overviewRecord struct {
 	OldestHelp    *helpRecord    `json:"oldest_help"`
 	OpenHelp      int            `json:"open_help"`
 	Pulse         *Pulses        `json:"pulse"`
+	Checks        []checkCounts  `json:"checks"`
 }
 
 // overview answers what a facilitator asks at a glance: can I move on, who is
@@ -75,6 +76,7 @@ func overview(r *Request) error {
 			longest = a
 		}
 	}
+	out.Checks = countChecks(v)
 	for i, st := range v.Steps {
 		o := &out.Steps[i]
 		o.StepNumber, o.Title, o.Pulse = i+1, st.Title, *ToPulses(pulses[i])

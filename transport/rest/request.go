@@ -124,6 +124,8 @@ func (r *Request) admit() error {
 	}
 	limiter, key := a.Limits.Writes, r.bucket
 	switch {
+	case op.Check:
+		limiter = a.Limits.Checks
 	case op.Basic:
 		// Git's clients ask without a password first, whole classes from one address.
 		limiter = a.Limits.Reads
@@ -175,8 +177,11 @@ func (r *Request) identify() (badToken bool, err error) {
 		return false, nil
 	}
 	h := &r.Request.Header
-	if r.op.Basic {
+	switch {
+	case r.op.Basic:
 		return r.identifyBasic()
+	case r.op.Check:
+		return r.identifyChecker()
 	}
 	r.who, badToken, err = r.api.Auth.Identify(string(r.Cookie(auth.SessionCookie)), string(h.Peek("Authorization")))
 	return badToken, err

@@ -60,6 +60,7 @@ type Operation struct {
 	Head         bool // answers HEAD too, as what serves files does
 	Import       bool // API tokens with the scope import may call it
 	Assistants   bool // on a codelab: its assistants act as admins here
+	Check        bool // a personal secret for checks calls it, and nobody else
 	Basic        bool // programs ask that say by Basic authentication who they are: cookies do not count
 	Reads        bool // changes nothing, whatever its method
 	Handle       func(*Request) error
@@ -221,6 +222,8 @@ var operations = []Operation{
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/files", Access: CodelabAdmin, Import: true, Handle: writeFiles(codelab.FolderWorkspace)},
 	{Method: post, Path: "/codeserver/{id}/folders/{folder}/import", Access: CodelabAdmin, Import: true, Upload: true, File: archive.MaxPackedCode, Handle: importFiles(codelab.FolderWorkspace)},
 
+	{Method: post, Path: "/codelabs/{id}/check-access", Access: CodelabAttendee, Handle: giveCheckAccess},
+	{Method: post, Path: "/check/{check}", Access: CodelabAttendee, Check: true, Body: maxReport, Handle: reportCheck},
 	{Method: post, Path: "/codelabs/{id}/git-access", Access: CodelabMember, Assistants: true, Handle: giveGitAccess},
 	{Method: get, Path: "/git/{id}/info/refs", Access: CodelabMember, Root: true, Import: true, Assistants: true, Basic: true, Handle: gitRefs},
 	{Method: post, Path: "/git/{id}/git-upload-pack", Access: CodelabMember, Root: true, Import: true, Assistants: true, Basic: true, Reads: true, Body: maxFetch, Handle: gitUploadPack},

@@ -169,6 +169,9 @@ func (m *Event) EncodedSize() (n int) {
 	if v, ok := m.Body.(*Event_Spotlighted); ok {
 		n += pbwire.SizeGivenText(98, v.Spotlighted.EncodedSize())
 	}
+	if v, ok := m.Body.(*Event_CheckReported); ok {
+		n += pbwire.SizeGivenText(99, v.CheckReported.EncodedSize())
+	}
 	if v, ok := m.Body.(*Event_ConversationSaved); ok {
 		n += pbwire.SizeGivenText(100, v.ConversationSaved.EncodedSize())
 	}
@@ -225,6 +228,11 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		end := at
 		at = v.ConversationSaved.WriteBack(b, at)
 		at = pbwire.PutLen(b, at, 100, end)
+	}
+	if v, ok := m.Body.(*Event_CheckReported); ok {
+		end := at
+		at = v.CheckReported.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 99, end)
 	}
 	if v, ok := m.Body.(*Event_Spotlighted); ok {
 		end := at
@@ -702,6 +710,10 @@ func (m *Event) Decode(b []byte) error {
 			v := &Spotlighted{}
 			r.Inner(v)
 			m.Body = &Event_Spotlighted{Spotlighted: v}
+		case 99:
+			v := &CheckReported{}
+			r.Inner(v)
+			m.Body = &Event_CheckReported{CheckReported: v}
 		case 100:
 			v := &ConversationSaved{}
 			r.Inner(v)
@@ -1339,6 +1351,65 @@ func (m *Completed) Clone() *Completed {
 	}
 	return &Completed{
 		AttendeeId:    m.AttendeeId,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *CheckReported) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.AttendeeId))
+	n += pbwire.SizeText(2, len(m.Name))
+	n += pbwire.SizeBool(3, m.Ok)
+	n += pbwire.SizeText(4, len(m.Note))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *CheckReported) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 4, m.Note)
+	at = pbwire.PutBool(b, at, 3, m.Ok)
+	at = pbwire.PutText(b, at, 2, m.Name)
+	at = pbwire.PutText(b, at, 1, m.AttendeeId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *CheckReported) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.AttendeeId = r.Text()
+		case 2:
+			m.Name = r.Text()
+		case 3:
+			m.Ok = r.Bool()
+		case 4:
+			m.Note = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *CheckReported) Clone() *CheckReported {
+	if m == nil {
+		return nil
+	}
+	return &CheckReported{
+		AttendeeId:    m.AttendeeId,
+		Name:          m.Name,
+		Ok:            m.Ok,
+		Note:          m.Note,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

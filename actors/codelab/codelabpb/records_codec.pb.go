@@ -36,6 +36,7 @@ func (m *Codelab) EncodedSize() (n int) {
 	n += pbwire.SizeUint(31, uint64(m.Questions))
 	n += pbwire.SizeBool(32, m.QuestionsNamed)
 	n += pbwire.SizeUint(33, uint64(m.ShareCode))
+	n += pbwire.SizeBool(34, m.RequireChecks)
 	n += pbwire.SizeText(35, len(m.Slug))
 	n += pbwire.SizeText(36, len(m.SourceId))
 	return n + len(m.unknownFields)
@@ -49,6 +50,7 @@ func (m *Codelab) WriteBack(b []byte, at int) int {
 	at = pbwire.PutRaw(b, at, m.unknownFields)
 	at = pbwire.PutText(b, at, 36, m.SourceId)
 	at = pbwire.PutText(b, at, 35, m.Slug)
+	at = pbwire.PutBool(b, at, 34, m.RequireChecks)
 	at = pbwire.PutUint(b, at, 33, uint64(m.ShareCode))
 	at = pbwire.PutBool(b, at, 32, m.QuestionsNamed)
 	at = pbwire.PutUint(b, at, 31, uint64(m.Questions))
@@ -123,6 +125,8 @@ func (m *Codelab) Decode(b []byte) error {
 			m.QuestionsNamed = r.Bool()
 		case 33:
 			m.ShareCode = Sharing(r.Uint())
+		case 34:
+			m.RequireChecks = r.Bool()
 		case 35:
 			m.Slug = r.Text()
 		case 36:
@@ -163,6 +167,7 @@ func (m *Codelab) Clone() *Codelab {
 		Slug:               m.Slug,
 		SourceId:           m.SourceId,
 		ShareCode:          m.ShareCode,
+		RequireChecks:      m.RequireChecks,
 		unknownFields:      slices.Clone(m.unknownFields),
 	}
 }
@@ -252,6 +257,9 @@ func (m *Attendee) EncodedSize() (n int) {
 		n += pbwire.SizeGivenText(13, m.Pulse.EncodedSize())
 	}
 	n += pbwire.SizeText(14, len(m.Place))
+	for _, v := range m.Checks {
+		n += pbwire.SizeGivenText(15, v.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -261,6 +269,11 @@ func (m *Attendee) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Checks) - 1; i >= 0; i-- {
+		end := at
+		at = m.Checks[i].WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 15, end)
+	}
 	at = pbwire.PutText(b, at, 14, m.Place)
 	if m.Pulse != nil {
 		end := at
@@ -318,6 +331,10 @@ func (m *Attendee) Decode(b []byte) error {
 			r.Inner(m.Pulse)
 		case 14:
 			m.Place = r.Text()
+		case 15:
+			v := &CheckResult{}
+			r.Inner(v)
+			m.Checks = append(m.Checks, v)
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -345,6 +362,66 @@ func (m *Attendee) Clone() *Attendee {
 		Generation:    m.Generation,
 		Pulse:         m.Pulse.Clone(),
 		Place:         m.Place,
+		Checks:        pbwire.CloneAll(m.Checks),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *CheckResult) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.Name))
+	n += pbwire.SizeBool(2, m.Ok)
+	n += pbwire.SizeText(3, len(m.Note))
+	n += pbwire.SizeUint(4, uint64(m.At))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *CheckResult) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 4, uint64(m.At))
+	at = pbwire.PutText(b, at, 3, m.Note)
+	at = pbwire.PutBool(b, at, 2, m.Ok)
+	at = pbwire.PutText(b, at, 1, m.Name)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *CheckResult) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Name = r.Text()
+		case 2:
+			m.Ok = r.Bool()
+		case 3:
+			m.Note = r.Text()
+		case 4:
+			m.At = int64(r.Uint())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *CheckResult) Clone() *CheckResult {
+	if m == nil {
+		return nil
+	}
+	return &CheckResult{
+		Name:          m.Name,
+		Ok:            m.Ok,
+		Note:          m.Note,
+		At:            m.At,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -81,7 +81,7 @@ func TestAnyWords(t *testing.T) {
 			}
 		}
 		say(codelab.Command{Caller: Facilitator, Body: codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234"},
-			Steps: []*pb.Step{{Title: "one", ContentMarkdown: "1"}, {Title: "two", ContentMarkdown: "2"}}}})
+			Steps: []*pb.Step{{Title: "one", ContentMarkdown: "1"}, {Title: "two", ContentMarkdown: "2" + Checked}}}})
 		cut := s.Rand.IntN(80)
 		var snapshot []byte
 		var at int

@@ -18,6 +18,9 @@ import (
 	"atelier/actors/usage"
 )
 
+// Checked is the end of a step that declares the check "build".
+const Checked = "\n\n```check build\nIt builds\n```\n"
+
 // Facilitator is who leads.
 var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", Person: codelab.PersonPrefix + "login", AdminID: "admin"}
 
@@ -117,6 +120,9 @@ var Words = map[string]Word{
 			Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.ReleaseClaims{Persons: []string{One(s, v.Help).GetClaimedPerson()}},
 		}
 	},
+	"ReportCheck": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.ReportCheck{Name: "build", OK: s.coin(), Note: s.Mark("note")})
+	},
 	"SetPlace": func(s *Source, v *codelab.View) codelab.Command {
 		return as(One(s, v.Attendees), codelab.SetPlace{Place: s.Mark("place")})
 	},
@@ -198,12 +204,12 @@ var Words = map[string]Word{
 		if len(steps) > 4 {
 			steps = steps[:3]
 		}
-		return Lead(codelab.ReplaceSteps{Steps: append(steps, &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text")})})
+		return Lead(codelab.ReplaceSteps{Steps: append(steps, &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text") + Checked})})
 	},
 	"Publish": func(s *Source, v *codelab.View) codelab.Command {
 		steps := slices.Clone(v.Steps)
 		s.Rand.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
-		steps = append(steps[:min(len(steps), 3)], &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text")})
+		steps = append(steps[:min(len(steps), 3)], &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text") + Checked})
 		guide, materials := s.mention("guide"), []*pb.Material{{Title: s.Mark("material"), MaterialType: codelab.Link, LinkUrl: "https://example.org"}}
 		b := codelab.Publish{Title: s.Mark("title"), Guide: &guide, Steps: steps, DryRun: s.Rand.IntN(5) == 0}
 		if s.coin() {

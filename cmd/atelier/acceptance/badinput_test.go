@@ -25,6 +25,7 @@ const (
 	byMember // an admin or an attendee
 	byAttendee
 	byReader // anyone, were the codelab public
+	byChecker
 )
 
 // probe is one operation, or one kind of body that it takes.
@@ -182,6 +183,7 @@ var probes = []probe{
 		return record{"submissions": []any{map[string]any{"quiz_id": w.quiz, "answer": "1"}}}
 	}},
 	{op: "POST /codelabs/{id}/complete", by: byAttendee, body: nothing},
+	{op: "POST /check/{check}", by: byChecker, body: always(record{"ok": true, "note": "12 passed"})},
 	{op: "PUT /codelabs/{id}/attendees/{attendee_id}", by: byAdmin, body: always(record{"name": "Somebody", "muted": true})},
 	{op: "PUT /codelabs/{id}/quizzes", by: byAdmin, body: func(w *badWorld) any {
 		return []any{map[string]any{"id": w.quiz, "question": "Q", "quiz_type": "multiple_choice", "options": []any{"a", "b"}, "correct_answer": 0}}
@@ -195,6 +197,9 @@ var probes = []probe{
 	{op: "POST /codelabs/{id}/registration", by: byAdmin, body: always(record{"open": true})},
 	{op: "POST /codelabs/{id}/end", by: byAdmin, body: always(record{"ended": false}), optional: true},
 	{op: "POST /codelabs/{id}/copy", by: byAdmin, body: nothing},
+	{op: "GET /codelabs/{id}/runs", by: byAdmin},
+	{op: "POST /codelabs/{id}/update-from-source", by: byAdmin, body: nothing, ok: 409},
+	{op: "POST /codelabs/{id}/check-access", by: byAttendee, body: nothing},
 	{op: "POST /codelabs", by: byAdmin, body: always(record{
 		"title": "T", "description": "D", "author": "A", "guide_markdown": "G", "email_retention_days": 1, "chat_retention_days": 1, "ai_enabled": true,
 	})},
@@ -250,6 +255,7 @@ type badWorld struct {
 	t       *testing.T
 	c       *class
 	nobody  *browser
+	checker *browser // a program of own
 	own     *person // of the codelab
 	foreign *person // of another
 	ids     map[string]string
@@ -268,10 +274,13 @@ func newBadWorld(t *testing.T) *badWorld {
 	cfg := testConfig(t)
 	cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute = 0, 0
 	cfg.AI.BaseURL = upstreamtest.New(t).URL
-	cfg.Limits.QuestionsSeconds = 0
+	cfg.Limits.QuestionsSeconds, cfg.Limits.ChecksPerMinute = 0, 0
 	addr := startServer(t, cfg).Addr()
 	w := &badWorld{t: t, nobody: open(t, addr), data: cfg.Server.Data}
 	w.c, w.own, w.ids, w.quiz = w.furnish(addr, "Own")
+	w.checker = open(t, addr)
+	w.checker.token = w.own.post(w.c.path+"/check-access", nil).object().text("token")
+	w.ids["check"] = "build"
 	w.into = w.own.post(w.c.path+"/questions", record{"text": "And why?"}).object().text("id")
 	_, w.foreign, w.others, _ = w.furnish(addr, "Foreign")
 	delete(w.others, "kind") // files belong to no codelab
@@ -300,6 +309,9 @@ func newBadWorld(t *testing.T) *badWorld {
 
 func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[string]string, quiz string) {
 	c = newClassOn(w.t, addr, record{"title": name, "is_public": false, "quiz_enabled": true, "questions": "open"})
+	steps := c.readSteps()
+	steps[2]["content_markdown"] = "```check build\nIt builds\n```\n"
+	c.admin.put(c.path+"/steps", record{"steps": steps}).want(200)
 	join := c.meta().text("join_code")
 	p = c.join(open(w.t, addr), record{"name": name, "email": "x@example.org", "code": "77", "join_code": join})
 	ids = map[string]string{"id": c.id, "attendee_id": p.id, "code": join}
@@ -398,6 +410,8 @@ func (w *badWorld) right(p probe) *browser {
 		return w.nobody
 	case byAttendee:
 		return w.own.browser
+	case byChecker:
+		return w.checker
 	}
 	return w.c.admin
 }

@@ -91,6 +91,7 @@ type Limits struct {
 	ImagesPerDay        int      `toml:"images_per_day" min:"0" doc:"Images per attendee and day; facilitators upload any number."`
 	ReadsPerMinute      int      `toml:"reads_per_minute" min:"0" doc:"Reads per session (per address without one) and minute."`
 	QuestionsSeconds    int      `toml:"questions_seconds" min:"0" doc:"Seconds between two questions of an attendee to all."`
+	ChecksPerMinute     int      `toml:"checks_per_minute" min:"0" doc:"Reports of checks per person and minute."`
 	GitPerMinute        int      `toml:"git_per_minute" min:"0" doc:"Requests of Git per person and minute; a clone is two."`
 	MessagesPerSecond   int      `toml:"messages_per_second" min:"0" doc:"WebSocket messages per connection and second."`
 	AIPerMinute         int      `toml:"ai_per_minute" min:"0" doc:"Questions to the AI per person and minute."`
@@ -144,7 +145,7 @@ func Default() Config {
 		Limits: Limits{
 			LoginFailures: 20, LoginWindow: Duration(5 * time.Minute), PINFailures: 10, PINWindow: Duration(10 * time.Minute),
 			RegistrationsPerSec: 200, RegistrationBurst: 2000, RegistrationsFrom: 50, RegistrationsAtOnce: 1000, JoinsFrom: 50, JoinsAtOnce: 1000, WritesPerMinute: 600, UploadsPerMinute: 60, ImagesPerDay: 200, ReadsPerMinute: 60000,
-			QuestionsSeconds: 10, GitPerMinute: 60, MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30, BodyMemoryMiB: 256, SocketsPerPerson: 8,
+			QuestionsSeconds: 10, ChecksPerMinute: 30, GitPerMinute: 60, MessagesPerSecond: 20, MessageBurst: 40, AIPerMinute: 30, BodyMemoryMiB: 256, SocketsPerPerson: 8,
 		},
 		Live: defaultLive(), Cluster: defaultCluster(),
 		Storage: Storage{

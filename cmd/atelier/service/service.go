@@ -117,6 +117,7 @@ func newLimits(c config.Limits, nodes func() int) rest.Limits {
 		Joins:             limit.NewRate(float64(c.JoinsFrom), c.JoinsAtOnce, time.Now).Among(nodes),
 		Questions:         limit.New(limit.Rate{Burst: 1, Per: time.Duration(c.QuestionsSeconds) * time.Second}, time.Now),
 		Git:               perMinute(c.GitPerMinute),
+		Checks:            perMinute(c.ChecksPerMinute),
 		WrongPINs:         limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std(), Among: nodes}, time.Now),
 	}
 }

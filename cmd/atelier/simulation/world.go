@@ -76,7 +76,7 @@ func newWorld(p Plan, l lies) (*world, error) {
 	}
 	m, err := w.nodes[0].server.Load().labs.Create(draw.Facilitator, &codelab.Create{
 		Codelab: &pb.Codelab{Title: "Simulated", IsPublic: true},
-		Steps:   []*pb.Step{{Title: "one", ContentMarkdown: "1"}, {Title: "two", ContentMarkdown: "2"}, {Title: "three", ContentMarkdown: "3"}},
+		Steps:   []*pb.Step{{Title: "one", ContentMarkdown: "1"}, {Title: "two", ContentMarkdown: "2"}, {Title: "three", ContentMarkdown: "3" + draw.Checked}},
 	})
 	if err != nil {
 		return w, fmt.Errorf("create the codelab: %w", err)

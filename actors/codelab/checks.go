@@ -1,0 +1,94 @@
+package codelab
+
+import (
+	"slices"
+	"strings"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/markdown"
+)
+
+// Checks (transport/rest/RULES.md, "Checks"): the text of a step declares them, and what
+// people run on their own machine reports how they went.
+
+const (
+	// maxChecks bounds the checks of a codelab; what is declared beyond them is none.
+	maxChecks    = 50
+	maxCheckNote = 500
+)
+
+// Check is a check that a step declares. Of two with one name the first counts.
+type Check struct {
+	markdown.Check
+	// StepNumber is that of the step, from 1.
+	StepNumber int
+}
+
+// checksOf are the checks that steps declare.
+func checksOf(steps []*pb.Step) (out []Check) {
+	for i, st := range steps {
+		for _, c := range markdown.Checks(st.ContentMarkdown) {
+			if len(out) < maxChecks && !slices.ContainsFunc(out, func(x Check) bool { return x.Name == c.Name }) {
+				out = append(out, Check{c, i + 1})
+			}
+		}
+	}
+	return out
+}
+
+// ReportCheck says how a check of the caller's work went.
+type ReportCheck struct {
+	Name string
+	OK   bool
+	Note string
+}
+
+func (b ReportCheck) decide(c call) (decision, error) {
+	a := c.s.attendee(c.ID)
+	if a == nil {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees report checks")
+	}
+	if err := c.live(); err != nil {
+		return decision{}, err
+	}
+	if !slices.ContainsFunc(c.s.checks, func(x Check) bool { return x.Name == b.Name }) {
+		return decision{}, durable.Reject(durable.Missing, "no step declares this check")
+	}
+	if err := text("note", b.Note, 0, maxCheckNote); err != nil {
+		return decision{}, err
+	}
+	return decided(nil, &pb.Event{Body: &pb.Event_CheckReported{CheckReported: &pb.CheckReported{
+		AttendeeId: a.Id, Name: b.Name, Ok: b.OK, Note: strings.TrimSpace(b.Note),
+	}}}), nil
+}
+
+// applyCheckReported keeps the latest report of each check, of those that are declared.
+func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
+	s.changeAttendee(seq, b.AttendeeId, func(a *pb.Attendee) {
+		now := &pb.CheckResult{Name: b.Name, Ok: b.Ok, Note: b.Note, At: at}
+		kept := make([]*pb.CheckResult, 0, len(a.Checks)+1)
+		for _, r := range a.Checks {
+			if r.Name != b.Name && slices.ContainsFunc(s.checks, func(x Check) bool { return x.Name == r.Name }) {
+				kept = append(kept, r)
+			}
+		}
+		i, _ := slices.BinarySearchFunc(kept, b.Name, func(r *pb.CheckResult, name string) int { return strings.Compare(r.Name, name) })
+		a.Checks = slices.Insert(kept, i, now)
+	})
+}
+
+// Passed says that somebody's check went well, the last time it was reported.
+func Passed(a *pb.Attendee, check string) bool {
+	return slices.ContainsFunc(a.GetChecks(), func(r *pb.CheckResult) bool { return r.Name == check && r.Ok })
+}
+
+// unchecked are the checks that somebody has not passed.
+func unchecked(a *pb.Attendee, checks []Check) (names []string) {
+	for _, c := range checks {
+		if !Passed(a, c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}

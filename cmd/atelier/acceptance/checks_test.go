@@ -1,0 +1,113 @@
+package acceptance
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// report sends a report as a program does: with the token alone.
+func (c *class) report(token, name string, body any, opts ...option) answer {
+	c.t.Helper()
+	return open(c.t, c.addr).post("/check/"+name, body, append(opts, header("Authorization", "Bearer "+token))...)
+}
+
+// declare makes steps that declare checks.
+func (c *class) declare(settings record) {
+	c.t.Helper()
+	c.admin.put(c.path+"/steps", record{"steps": []record{
+		{"title": "One", "content_markdown": "Build it.\n\n```check build\nIt builds\n\nRun `make`.\n```\n"},
+		{"title": "Two", "content_markdown": "```check unit-tests\nThe tests pass\n```\n"},
+	}}).want(200)
+	if settings != nil {
+		c.admin.put(c.path, settings).want(200)
+	}
+}
+
+func TestChecksAreReportedAndSeen(t *testing.T) {
+	c := newClass(t)
+	c.declare(record{"require_checks": true})
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	access := lin.post(c.path+"/check-access", nil).object()
+	if want := "http://" + c.addr + "/api/check"; access.text("url") != want || access.text("expires_at") == "" {
+		t.Fatalf("access is %v", access)
+	}
+	token := access.text("token")
+	watch, other := c.admin.connect(c.id, ""), max.connect(c.id, "")
+
+	c.report(token, "build", record{"ok": false, "note": "line 3"}).want(200)
+	m := watch.next("check")
+	if m.text("attendee_id") != lin.id || m.text("name") != "build" || m["ok"] != false || m.text("note") != "line 3" {
+		t.Errorf("facilitators hear %v", m)
+	}
+	lin.post(c.path+"/complete", nil).refused(409, "build, unit-tests")
+	form := url.Values{"ok": {"true"}, "note": {"12 passed"}}.Encode()
+	c.report(token, "build", []byte(form), header("Content-Type", "application/x-www-form-urlencoded")).want(200)
+	c.report(token, "unit-tests", record{"ok": true}).want(200)
+
+	own := lin.get(c.path + "/attendees/" + lin.id).object()["checks"].([]any)
+	if len(own) != 2 || record(own[0].(map[string]any)).text("note") != "12 passed" {
+		t.Errorf("Lin reads %v", own)
+	}
+	if seen := max.get(c.path + "/attendees/" + lin.id).object()["checks"].([]any); len(seen) != 0 {
+		t.Errorf("others read %v", seen)
+	}
+	for _, a := range c.admin.get(c.path + "/attendees").list() {
+		if want := map[string]int{"Lin": 2, "Max": 0}[a.text("name")]; len(a["checks"].([]any)) != want {
+			t.Errorf("of %s facilitators read %v", a.text("name"), a["checks"])
+		}
+	}
+	counts := c.admin.get(c.path + "/overview").object()["checks"].([]any)
+	first := record(counts[0].(map[string]any))
+	if len(counts) != 2 || first.text("title") != "It builds" || first.number("ok") != 1 || first.number("failed") != 0 || first.number("step_number") != 1 {
+		t.Errorf("the overview has %v", counts)
+	}
+	if table := string(c.admin.get(c.path + "/export/attendance.csv").body); !strings.Contains(table, "check build") || !strings.Contains(table, ",ok,") {
+		t.Errorf("the table is %s", table)
+	}
+	lin.post(c.path+"/complete", nil).want(200)
+	max.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
+	other.next("chat")
+	if other.count("check") != 0 {
+		t.Error("another attendee heard of it")
+	}
+}
+
+func TestWhoMayNotReportChecks(t *testing.T) {
+	c := newClass(t)
+	c.declare(nil)
+	lin := c.attendee("Lin")
+	token := lin.post(c.path+"/check-access", nil).object().text("token")
+	good := record{"ok": true}
+	c.report(token, "other", good).refused(404)
+	c.report(token, "..", good).refused(404)
+	c.report(token[:len(token)-1], "build", good).refused(401)
+	c.report("", "build", good).refused(401)
+	lin.post("/check/build", good).refused(401) // a cookie does not do
+	c.admin.post(c.path+"/check-access", nil).refused(403)
+	for _, bad := range []any{record{}, record{"ok": nil}, record{"ok": "yes"}, record{"ok": true, "note": strings.Repeat("x", 501)}} {
+		c.report(token, "build", bad).refused(400)
+	}
+	c.report(token, "build", []byte("ok=maybe"), header("Content-Type", "application/x-www-form-urlencoded")).refused(400)
+	c.report(token, "build", []byte("ok"), header("Content-Type", "text/plain")).refused(415)
+	// The token is good for nothing else.
+	open(t, c.addr).get(c.path+"/attendees", header("Authorization", "Bearer "+token)).refused(401)
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	if a := c.report(token, "build", good); a.status != 401 && a.status != 403 {
+		t.Errorf("after Lin was removed: %d", a.status)
+	}
+}
+
+func TestReportsAreLimited(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Limits.ChecksPerMinute = 3
+	c := newClassOn(t, startUntilStopped(t, cfg).Addr(), record{})
+	c.declare(nil)
+	lin := c.attendee("Lin")
+	token := lin.post(c.path+"/check-access", nil).object().text("token")
+	for range 3 {
+		c.report(token, "build", record{"ok": true}).want(200)
+	}
+	limited(t, c.report(token, "build", record{"ok": true}), 20)
+	lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
+}

@@ -1,0 +1,159 @@
+package rest
+
+import (
+	"net/url"
+	"strings"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/auth"
+	"atelier/transport/wire"
+)
+
+// checkRecord is how a check of somebody's work went, as their own program says
+// (RULES.md, "Checks").
+type checkRecord struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Note string `json:"note"`
+	At   string `json:"at"`
+}
+
+// maxReport bounds a report, bytes.
+const maxReport = 8 << 10
+
+var noChecks = []checkRecord{}
+
+func toChecks(all []*pb.CheckResult) []checkRecord {
+	if len(all) == 0 {
+		return noChecks
+	}
+	out := make([]checkRecord, len(all))
+	for i, c := range all {
+		out[i] = checkRecord{c.Name, c.Ok, c.Note, wire.Stamp(c.At)}
+	}
+	return out
+}
+
+// checkCounts is how a check went for all.
+type checkCounts struct {
+	Name       string `json:"name"`
+	Title      string `json:"title"`
+	StepNumber int    `json:"step_number"`
+	// OK and Failed count people by their latest report.
+	OK     int `json:"ok"`
+	Failed int `json:"failed"`
+}
+
+func countChecks(v *codelab.View) []checkCounts {
+	out := make([]checkCounts, len(v.Checks))
+	at := map[string]int{}
+	for i, c := range v.Checks {
+		out[i] = checkCounts{Name: c.Name, Title: c.Title, StepNumber: c.StepNumber}
+		at[c.Name] = i
+	}
+	for _, a := range v.Attendees.All() {
+		for _, c := range a.Checks {
+			switch i, declared := at[c.Name]; {
+			case !declared:
+			case c.Ok:
+				out[i].OK++
+			default:
+				out[i].Failed++
+			}
+		}
+	}
+	return out
+}
+
+// checkCell is how a check went, in a table; empty when it was not reported.
+func checkCell(a *pb.Attendee, name string) string {
+	for _, c := range a.Checks {
+		if c.Name == name {
+			return map[bool]string{true: "ok", false: "failed"}[c.Ok]
+		}
+	}
+	return ""
+}
+
+// giveCheckAccess answers with what a program needs to report checks.
+func giveCheckAccess(r *Request) error {
+	if err := r.decodeOptional(&struct{}{}); err != nil {
+		return err
+	}
+	secret, expires, ok, err := r.api.Auth.Personal(&r.who, auth.Check, r.Codelab.ID(), false)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errForbidden
+	}
+	return r.JSON(struct {
+		URL       string `json:"url"`
+		Token     string `json:"token"`
+		ExpiresAt string `json:"expires_at"`
+	}{r.root() + "/api/check", secret, wire.Stamp(expires.UnixMilli())})
+}
+
+// identifyChecker finds out who is calling by a personal secret for checks, and enters
+// the codelab that it is for.
+func (r *Request) identifyChecker() (bad bool, err error) {
+	scheme, secret, _ := strings.Cut(string(r.Request.Header.Peek("Authorization")), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return true, nil
+	}
+	who, lab, ok, err := r.api.Auth.IdentifyPersonal(auth.Check, strings.TrimSpace(secret))
+	if err != nil || !ok {
+		return true, err
+	}
+	r.who = who
+	r.SetUserValue("id", lab)
+	return false, nil
+}
+
+// reportCheck takes what a program says of its owner's work. It is for programs of one
+// line, so a form will do.
+func reportCheck(r *Request) error {
+	b, err := r.checkInput()
+	if err != nil {
+		return err
+	}
+	b.Name = r.Param("check")
+	if _, err := r.do(b); err != nil {
+		return err
+	}
+	return r.ok()
+}
+
+func (r *Request) checkInput() (b codelab.ReportCheck, err error) {
+	if !r.Type("application/x-www-form-urlencoded") {
+		var in struct {
+			OK   *bool  `json:"ok"`
+			Note string `json:"note"`
+		}
+		if err := r.decode(&in); err != nil {
+			return b, err
+		}
+		if in.OK == nil {
+			return b, wire.Invalid("ok is required")
+		}
+		return codelab.ReportCheck{OK: *in.OK, Note: in.Note}, nil
+	}
+	body, err := r.Read(maxReport)
+	if err != nil {
+		return b, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return b, wire.Invalid("the form is broken")
+	}
+	b.Note = form.Get("note")
+	switch form.Get("ok") {
+	case "true", "1":
+		b.OK = true
+	case "false", "0":
+	default:
+		return b, wire.Invalid("ok must be true or false")
+	}
+	return b, r.still()
+}
