@@ -101,7 +101,7 @@ func TestWhoMayNotReportChecks(t *testing.T) {
 func TestReportsAreLimited(t *testing.T) {
 	cfg := testConfig(t)
 	cfg.Limits.ChecksPerMinute = 3
-	c := newClassOn(t, startUntilStopped(t, cfg).Addr(), record{})
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
 	c.declare(nil)
 	lin := c.attendee("Lin")
 	token := lin.post(c.path+"/check-access", nil).object().text("token")
