@@ -20,6 +20,11 @@ export function dress(root: HTMLElement, words: Words): () => void {
     const frame = document.createElement('div')
     frame.className = 'code'
     pre.replaceWith(frame)
+    if (code.classList.contains('language-check')) {
+      frame.classList.add('check') // words for people, not code to be copied
+      frame.append(pre)
+      continue
+    }
     const button = document.createElement('button')
     button.type = 'button'
     button.setAttribute('aria-label', words.copy)

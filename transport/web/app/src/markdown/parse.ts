@@ -5,7 +5,7 @@ import { boxes } from './boxes'
 import { heavy } from './heavy'
 import { quieten } from './quiet'
 
-const marked = new Marked({ gfm: true, async: false }, { extensions: [boxes] })
+export const marked = new Marked({ gfm: true, async: false }, { extensions: [boxes] })
 
 /** The text as it was written, for what cannot be laid out. */
 export function plain(markdown: string): string {

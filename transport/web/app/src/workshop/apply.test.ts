@@ -21,6 +21,7 @@ const person = (id: string): Attendee => ({
   step_since: '2026-01-01T00:00:00.000Z',
   pulse: null,
   place: null,
+  checks: [],
 })
 const empty = (): Workshop => ({ ...workshop('facilitator', lab, steps), people: new Map(['a', 'b'].map((id) => [id, person(id)])) })
 

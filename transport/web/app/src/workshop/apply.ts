@@ -145,6 +145,11 @@ class Draft {
       case 'attendee_completed':
         this.#person(m.attendee_id, (a) => ({ is_completed: true, completed_at: a.completed_at ?? m.ts }))
         return
+      case 'check':
+        this.#person(m.attendee_id, (a) => ({
+          checks: [...a.checks.filter((c) => c.name !== m.name), { name: m.name, ok: m.ok, note: m.note, at: m.ts }].sort((x, y) => (x.name < y.name ? -1 : 1)),
+        }))
+        return
       case 'attendee_renamed':
         this.#person(m.attendee_id, () => ({ name: m.name }))
         this.#set(

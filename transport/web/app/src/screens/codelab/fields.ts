@@ -11,6 +11,7 @@ export const names = [
   'require_quiz',
   'require_feedback',
   'require_submission',
+  'require_checks',
   'ai_enabled',
   'questions',
   'questions_anonymous',

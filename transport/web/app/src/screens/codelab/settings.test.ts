@@ -11,6 +11,7 @@ const base: Fields = {
   require_quiz: false,
   require_feedback: false,
   require_submission: false,
+  require_checks: false,
   ai_enabled: true,
   questions: 'off',
   questions_anonymous: true,

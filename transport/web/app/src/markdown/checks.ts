@@ -1,0 +1,25 @@
+// The checks that a step declares: a fenced block whose info string is the word check
+// and a name, with the title on its first line. The server finds the same ones.
+import { marked } from './parse'
+
+export interface Declared {
+  readonly name: string
+  readonly title: string
+}
+
+const info = /^check[ \t]+([A-Za-z0-9][A-Za-z0-9._-]{0,63})[ \t]*$/
+
+/** The checks of a text; of two with one name the first. */
+export function declared(markdown: string): Declared[] {
+  const out = new Map<string, Declared>()
+  try {
+    void marked.walkTokens(marked.lexer(markdown), (t) => {
+      if (t.type !== 'code') return
+      const name = info.exec((t.lang as string | undefined)?.trim() ?? '')?.[1]
+      if (name !== undefined && !out.has(name)) out.set(name, { name, title: /\S.*/.exec(t.text as string)?.[0].trim() ?? '' })
+    })
+  } catch {
+    return [] // it is shown as plain text, too
+  }
+  return [...out.values()]
+}
