@@ -143,6 +143,11 @@ type Store interface {
 	// Repository opens the Git objects of a workspace. The caller holds RLock as long
 	// as it is open.
 	Repository(id string) (Repository, error)
+	// Receive stores commits that came from elsewhere, with those before them that are
+	// not stored yet, and says how many that were. Heads are the commits that count now:
+	// what did not come is looked for in their history. All is stored when Receive
+	// returns, or nothing for a *Problem. The caller holds the lock.
+	Receive(id string, heads, tips []string, from Objects) (commits int, err error)
 	// Scratch makes a file of the node's own that is gone when it is closed.
 	Scratch() (*os.File, error)
 }

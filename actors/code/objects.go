@@ -36,5 +36,15 @@ type Repository interface {
 	Files(commit string, fn func(Object) error) error
 	// Blob returns the content of a blob that Files told of.
 	Blob(name string) ([]byte, error)
+	// Find looks for an object in the history of commits; ok is false when there is none.
+	Find(name string, commits []string) (o Object, ok bool, err error)
 	Close() error
+}
+
+// Objects are Git objects that came from elsewhere, and are what their names say.
+type Objects interface {
+	// Stat describes one; ok is false when it did not come.
+	Stat(name string) (kind ObjectKind, size int64, ok bool)
+	// Content returns the content of one that came.
+	Content(name string) ([]byte, error)
 }

@@ -177,3 +177,68 @@ func TestAHeadMovesOnlyFromWhereItIs(t *testing.T) {
 		t.Error("a second workspace")
 	}
 }
+
+func TestAPushIsDoneWholeOrNot(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	push := func(id string, moves ...HeadMove) durable.Reason {
+		return reason(ask(t, l, admin, Command{Body: PushWorkspace{WorkspaceID: id, Moves: moves, Commits: 3}}))
+	}
+	heads := func() (out string) {
+		for _, h := range l.workspace.Heads {
+			out += h.Name + ":" + h.Tree + " "
+		}
+		return out + l.workspace.Current
+	}
+	if push("w", HeadMove{"main", "", "t2"}) != durable.Missing {
+		t.Error("there is none")
+	}
+	make := CreateWorkspace{ID: "w", StructureType: BranchWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "t1"}}, Current: "main"}
+	if err := ask(t, l, admin, Command{Body: make}); err != nil {
+		t.Fatal(err)
+	}
+	before := l.Capture()
+	for i, try := range []struct {
+		id    string
+		moves []HeadMove
+		want  durable.Reason
+		after string
+	}{
+		{"w", []HeadMove{{"main", "t1", "t2"}, {"b", "", "t3"}, {"a", "", "t2"}}, 0, "a:t2 b:t3 main:t2 a"},
+		{"other", []HeadMove{{"main", "t2", "t4"}}, durable.Missing, ""},
+		{"w", nil, durable.Invalid, ""},
+		{"w", []HeadMove{{"main", "t2", "t4"}, {"main", "t2", "t5"}}, durable.Invalid, ""},
+		{"w", []HeadMove{{"main", "t2", "t4"}, {"b", "t2", "t4"}}, durable.Conflict, ""},
+		{"w", []HeadMove{{"main", "t2", "t4"}, {"b", "", "t4"}}, durable.Conflict, ""},
+		{"w", []HeadMove{{"main", "t2", "t4"}, {"c", "t2", "t4"}}, durable.Conflict, ""},
+		{"w", []HeadMove{{"main", "t2", "t4"}, {"c", "", ""}}, durable.Missing, ""},
+		{"w", []HeadMove{{"main", "t2", ""}}, durable.Conflict, ""},
+		{"w", []HeadMove{{"a", "t2", ""}, {"c", "", "t6"}}, 0, "b:t3 c:t6 main:t2 c"},
+		{"w", []HeadMove{{"c", "t6", ""}}, 0, "b:t3 main:t2 main"},
+	} {
+		was := heads()
+		if got := push(try.id, try.moves...); got != try.want {
+			t.Errorf("%d: %v, want %v", i, got, try.want)
+		}
+		if try.after == "" {
+			try.after = was
+		}
+		if got := heads(); got != try.after {
+			t.Errorf("%d: there is %s, not %s", i, got, try.after)
+		}
+	}
+	last := l.audits[len(l.audits)-1]
+	if last.Action != "git_push" || last.Metadata["commits"] != "3" || last.Metadata["branches"] != "c" || last.Metadata["removed"] != "1" {
+		t.Errorf("audited is %v", last)
+	}
+	if before.Workspace.Heads[0].Tree != "t1" || len(before.Workspace.Heads) != 1 {
+		t.Error("a view has changed")
+	}
+	var many []HeadMove
+	for i := range maxHeads {
+		many = append(many, HeadMove{fmt.Sprint("m", i), "", "t"})
+	}
+	if push("w", many...) != durable.Conflict {
+		t.Error("too many branches")
+	}
+}

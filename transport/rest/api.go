@@ -113,6 +113,8 @@ type API struct {
 	way *httpapi.API
 	// unpacking has a place for each archive of code that is unpacked.
 	unpacking chan struct{}
+	// pushing has a place for each push that is taken apart.
+	pushing chan struct{}
 	// packs are made for Git's clients.
 	packs *git.Packs
 	// asking has the ids of attendees whose question is on its way.
@@ -121,7 +123,7 @@ type API struct {
 
 // New returns the API.
 func New(cfg Config) *API {
-	a := &API{Config: cfg, unpacking: make(chan struct{}, maxUnpacking)}
+	a := &API{Config: cfg, unpacking: make(chan struct{}, maxUnpacking), pushing: make(chan struct{}, maxPushing)}
 	if a.Observe == nil {
 		a.Observe = func(string, int, time.Duration) {}
 	}

@@ -101,8 +101,14 @@ func (r *Request) root() string {
 
 func gitRefs(r *Request) error {
 	service := r.Query("service")
-	if service != git.UploadPack {
-		return wire.Invalid("service must be %s: Git's older protocol without one is not spoken here", git.UploadPack)
+	switch service {
+	case git.UploadPack:
+	case git.ReceivePack:
+		if err := r.mayPush(); err != nil {
+			return err
+		}
+	default:
+		return wire.Invalid("service must be %s or %s: Git's older protocol without one is not spoken here", git.UploadPack, git.ReceivePack)
 	}
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
 	repo, err := r.repository()

@@ -5,6 +5,7 @@ import (
 
 	"atelier/actors/codelab"
 	"atelier/transport/archive"
+	"atelier/transport/git"
 	"atelier/transport/intake"
 )
 
@@ -227,6 +228,7 @@ var operations = []Operation{
 	{Method: post, Path: "/codelabs/{id}/git-access", Access: CodelabMember, Assistants: true, Handle: giveGitAccess},
 	{Method: get, Path: "/git/{id}/info/refs", Access: CodelabMember, Root: true, Import: true, Assistants: true, Basic: true, Handle: gitRefs},
 	{Method: post, Path: "/git/{id}/git-upload-pack", Access: CodelabMember, Root: true, Import: true, Assistants: true, Basic: true, Reads: true, Body: maxFetch, Handle: gitUploadPack},
+	{Method: post, Path: "/git/{id}/git-receive-pack", Access: CodelabAdmin, Root: true, Import: true, Basic: true, Body: git.MaxPack, Handle: gitReceivePack},
 
 	{Method: get, Path: "/join/{code}", Access: Anyone, Joins: true, Handle: findByCode},
 	{Method: get, Path: "/app", Access: Anyone, Handle: getApp},

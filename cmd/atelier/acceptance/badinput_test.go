@@ -115,6 +115,7 @@ var probes = []probe{
 	{op: "POST /codeserver/{id}/folders/{folder}/files", by: byAdmin, body: always(record{"files": oneFile})},
 	{op: "POST /codeserver/{id}/branches/{branch}/import", by: byAdmin, body: func(w *badWorld) any { return form{name: "a.zip", content: packed(w.t, "x/y", "z"), most: 64 << 20} }},
 	{op: "POST /codeserver/{id}/folders/{folder}/import", by: byAdmin, body: func(w *badWorld) any { return form{name: "a.zip", content: packed(w.t, "x/y", "z"), most: 64 << 20} }},
+	{op: "POST /codelabs/{id}/git-access", by: byAdmin},
 	{op: "DELETE /codeserver/{id}", by: byAdmin, ok: 204},
 	{op: "POST /codeserver", by: byAdmin, body: func(w *badWorld) any {
 		return record{"codelab_id": w.ids["id"], "structure_type": "folder", "workspace_files": oneFile}
@@ -488,6 +489,9 @@ func TestBadRequestsCoverEveryOperation(t *testing.T) {
 	}
 	for _, op := range offered() {
 		name := op.Method + " " + op.Path
+		if op.Basic {
+			continue // Git asks, and the tests of Git ask wrongly
+		}
 		if !probed[name] {
 			t.Errorf("%s is not in the table", name)
 		}

@@ -30,7 +30,9 @@ func taughtCode(t testing.TB, kind string, settings record) *class {
 	return c
 }
 
-func plural(kind string) string { return map[string]string{"branch": "branches", "folder": "folders"}[kind] }
+func plural(kind string) string {
+	return map[string]string{"branch": "branches", "folder": "folders"}[kind]
+}
 
 // point moves the pointer to a step.
 func (c *class) point(step int) {
@@ -147,7 +149,7 @@ func TestOneStateIsDownloaded(t *testing.T) {
 		lin.get(at+"&format=rar").refused(http.StatusBadRequest, "format")
 		lin.get(at+"&branch=a&folder=b").refused(http.StatusBadRequest, "exclude")
 		lin.get(c.code()+"/download?"+kind+"=..").refused(http.StatusBadRequest, kind)
-		c.admin.get(c.code()+"/download?format=zip").refused(http.StatusBadRequest)
+		c.admin.get(c.code() + "/download?format=zip").refused(http.StatusBadRequest)
 		c.admin.get(c.code() + "/download?" + kind + "=no-such").refused(http.StatusNotFound)
 		before := len(c.audited())
 		lin.get(at).want(200)

@@ -64,11 +64,16 @@ func writeCommit(put put, parent *object.Commit, files map[string]entry, c code.
 // writeTrees stores the trees of files, of which Ref is the hash, and returns
 // that of the uppermost.
 func writeTrees(put put, files map[string]entry) (plumbing.Hash, error) {
+	return folderOf(files).write(put)
+}
+
+// folderOf is the uppermost folder of files.
+func folderOf(files map[string]entry) *folder {
 	top := &folder{}
 	for path, e := range files {
 		top.add(strings.Split(path, "/"), blob{plumbing.NewHash(e.Ref), e.Mode})
 	}
-	return top.write(put)
+	return top
 }
 
 // gitMode is a mode as Git keeps it.
@@ -121,20 +126,28 @@ func (f *folder) add(path []string, b blob) {
 	sub.add(path[1:], b)
 }
 
-func (f *folder) write(put put) (plumbing.Hash, error) {
+func (f *folder) write(put put) (plumbing.Hash, error) { return f.writeAt("", put, nil) }
+
+// writeAt is write for the folder at a path, empty or with a slash at its end. It tells
+// the hash of each folder that it has written, if told is not nil.
+func (f *folder) writeAt(at string, put put, told func(at string, h plumbing.Hash)) (plumbing.Hash, error) {
 	t := &object.Tree{}
 	for name, b := range f.files {
 		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: gitMode(b.mode), Hash: b.hash})
 	}
 	for name, sub := range f.folders {
-		h, err := sub.write(put)
+		h, err := sub.writeAt(at+name+"/", put, told)
 		if err != nil {
 			return h, err
 		}
 		t.Entries = append(t.Entries, object.TreeEntry{Name: name, Mode: filemode.Dir, Hash: h})
 	}
 	sort.Sort(object.TreeEntrySorter(t.Entries))
-	return put(plumbing.TreeObject, t.Encode)
+	h, err := put(plumbing.TreeObject, t.Encode)
+	if err == nil && told != nil {
+		told(at, h)
+	}
+	return h, err
 }
 
 // oneLine keeps what would break the form of a commit out of a name.

@@ -17,6 +17,7 @@ type history struct {
 	ctx   context.Context
 	sp    *spool
 	blobs map[string]located // by hash
+	find  *finder            // nil until something is looked for
 }
 
 type located struct {

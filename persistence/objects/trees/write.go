@@ -178,6 +178,11 @@ func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	for _, f := range c.Write {
 		added += int64(len(f.Content)) + 4096
 	}
+	return s.growBy(ctx, id, added)
+}
+
+// growBy is grow for so many bytes.
+func (s *Store) growBy(ctx context.Context, id string, added int64) error {
 	s.mu.Lock()
 	size, known := s.sizes[id]
 	s.mu.Unlock()

@@ -25,6 +25,7 @@ export const actionWords: Readonly<Record<string, () => string>> = {
   codelab_export: m.audit_is_codelab_export,
   codelab_import: m.audit_is_codelab_import,
   codelab_publish: m.audit_is_codelab_publish,
+  git_push: m.audit_is_git_push,
   codelab_complete: m.audit_is_codelab_complete,
   codelab_steps_update: m.audit_is_codelab_steps_update,
   comment_delete: m.audit_is_comment_delete,

@@ -1,0 +1,158 @@
+package acceptance
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// write writes a file of a clone and commits it.
+func (g *gitClient) write(dir, path string, content []byte, message string) {
+	g.t.Helper()
+	at := filepath.Join(dir, path)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		g.t.Fatal(err)
+	}
+	if err := os.WriteFile(at, content, 0o644); err != nil {
+		g.t.Fatal(err)
+	}
+	g.run(dir, "add", "-A")
+	g.run(dir, "commit", "-q", "-m", message)
+}
+
+// noise is content that cannot be compressed, the same each time.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	x := uint64(88172645463325252)
+	for i := range b {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		b[i] = byte(x)
+	}
+	return b
+}
+
+func TestCodeIsPushed(t *testing.T) {
+	g := newGit(t)
+	c := taughtCode(t, "branch", record{"share_code": "all"})
+	at := c.tokenURL(c.token("import"))
+	dir := g.clone(at)
+	// A small change of a text comes as a delta of what is here, and a folder stays.
+	long := bytes.Repeat([]byte("a line of a text that is long enough\n"), 2000)
+	g.write(dir, "docs/long.md", long, "Write")
+	g.write(dir, "docs/other.md", []byte("other\n"), "And another")
+	g.run(dir, "push", "-q", "origin", "main")
+	g.write(dir, "docs/long.md", append(long, "an end\n"...), "End it")
+	g.run(dir, "push", "-q", "origin", "main")
+	if got := string(c.admin.get(c.code() + "/branches/main/file?file=docs/long.md").want(200).body); !strings.HasSuffix(got, "an end\n") {
+		t.Errorf("main has %.100q", got)
+	}
+	// A merge, a new branch, another that goes, and one that is forced: all at once.
+	g.run(dir, "checkout", "-q", "-b", "side", "HEAD~1")
+	g.write(dir, "run.sh", []byte("#!/bin/sh\n"), "Run")
+	g.run(dir, "update-index", "--chmod=+x", "run.sh")
+	g.run(dir, "commit", "-q", "-m", "May run")
+	g.run(dir, "reset", "-q", "--hard")
+	g.run(dir, "checkout", "-q", "main")
+	g.run(dir, "merge", "-q", "-m", "Merge", "side")
+	g.run(dir, "push", "-q", "origin", "main", "side:step-4-start", ":step-3-end", "+side:step-1-start")
+	if got := c.admin.get(c.code() + "/branches").texts(); fmt.Sprint(got) != "[main step-1-end step-1-start step-2-end step-2-start step-3-start step-4-start]" {
+		t.Errorf("the branches are %v", got)
+	}
+	if got := c.audited(); got[0] != "git_push" || got[1] != "git_push" || got[2] != "git_push" {
+		t.Errorf("audited are %v", got[:4])
+	}
+	other := g.clone(at)
+	if got := g.run(other, "rev-parse", "HEAD", "HEAD^2"); got != g.run(dir, "rev-parse", "main", "side") {
+		t.Errorf("cloned is %s", got)
+	}
+	if i, err := os.Stat(filepath.Join(other, "run.sh")); err != nil || i.Mode().Perm()&0o100 == 0 {
+		t.Errorf("run.sh is %v %v", i, err)
+	}
+	g.run(other, "fsck", "--strict")
+	// The rest of the interface goes on from there, and Git from that.
+	c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("new", "by REST")}, "commit_message": "By REST"}).want(200)
+	g.write(dir, "old", []byte("x"), "Without what is new")
+	g.fails(dir, []string{"push", "-q", "origin", "main"}, "fetch first")
+	g.run(dir, "pull", "-q", "--rebase")
+	g.run(dir, "push", "-q", "origin", "main")
+	packed := untar(t, c.admin.get(c.code()+"/download").want(200).body)
+	g.run(packed, "fsck", "--strict")
+	if got := g.run(packed, "rev-parse", "main"); got != g.run(dir, "rev-parse", "main") {
+		t.Errorf("downloaded is %s", got)
+	}
+	// More than a client sends in one piece, and attendees see it.
+	g.run(dir, "checkout", "-q", "-b", "big")
+	g.write(dir, "big.bin", noise(3<<20), "Large")
+	g.run(dir, "push", "-q", "origin", "big:step-9-end")
+	clone := g.clone(c.gitURL(c.attendee("Lin").browser))
+	if got := contentOf(t, clone, "big.bin"); got != string(bytes.TrimSpace(noise(3<<20))) {
+		t.Error("the large file came otherwise")
+	}
+	copied := c.copied()
+	if got := g.run(g.clone(copied.tokenURL(c.token("read"))), "rev-parse", "HEAD"); got != g.run(dir, "rev-parse", "main") {
+		t.Errorf("the copy has %s", got)
+	}
+}
+
+func TestWhatIsNotKeptIsRefused(t *testing.T) {
+	g := newGit(t)
+	c := taughtCode(t, "branch", record{})
+	at := c.tokenURL(c.token("all"))
+	dir := g.clone(at)
+	before := g.run(dir, "ls-remote", "origin")
+	try := func(change func(), parts ...string) {
+		t.Helper()
+		g.run(dir, "checkout", "-q", "-B", "try", "origin/main")
+		change()
+		g.fails(dir, []string{"push", "-q", "origin", "try:main", "try:new"}, append(parts, "remote rejected")...)
+		if now := g.run(dir, "ls-remote", "origin"); now != before {
+			t.Errorf("there is now\n%s", now)
+		}
+		g.run(dir, "reset", "-q", "--hard", "origin/main")
+	}
+	commit := func() { g.run(dir, "commit", "-q", "-m", "Try") }
+	index := func(mode, path string) func() {
+		return func() {
+			blob := g.run(dir, "rev-parse", "HEAD:secret")
+			if mode == "160000" {
+				blob = g.run(dir, "rev-parse", "HEAD")
+			}
+			g.run(dir, "-c", "core.protectNTFS=false", "-c", "core.protectHFS=false", "update-index", "--add", "--cacheinfo", mode+","+blob+","+path)
+			commit()
+		}
+	}
+	try(index("120000", "link"), `"link" is a symbolic link`)
+	try(index("160000", "sub"), `"sub" is a submodule`)
+	try(index("100644", "SECRET"), "another spelling")
+	try(index("100644", "a:b"), "Windows cannot check out")
+	try(index("100644", "git~1"), "leads into .git")
+	try(index("100644", "nul/x"), "Windows cannot check out")
+	try(func() { g.write(dir, "huge", bytes.Repeat([]byte("x"), 8<<20+1), "Huge") }, "larger than 8 MiB")
+	try(func() {
+		for i := range 2001 {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprint("f", i)), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g.run(dir, "add", "-A")
+		commit()
+	}, "more than 2000 files")
+	g.fails(dir, []string{"push", "-q", "origin", ":main"}, "the branch main stays")
+	g.fails(dir, []string{"push", "-q", "origin", "HEAD:refs/heads/Upper"}, "a name has the form")
+	g.run(dir, "tag", "v1")
+	g.fails(dir, []string{"push", "-q", "origin", "v1"}, "only branches are kept here")
+	if now := g.run(dir, "ls-remote", "origin"); now != before {
+		t.Errorf("there is now\n%s", now)
+	}
+	for _, scope := range []string{"read"} {
+		g.fails(dir, []string{"push", "-q", c.tokenURL(c.token(scope)), "HEAD:main"}, "403")
+	}
+	g.fails(dir, []string{"push", "-q", c.gitURL(c.admin), "HEAD:main"}, "403")
+	folders := taughtCode(t, "folder", record{})
+	g.fails(dir, []string{"push", "-q", folders.tokenURL(c.token("all")), "HEAD:main"}, "not found")
+}

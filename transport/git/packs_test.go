@@ -1,0 +1,180 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"atelier/actors/code"
+)
+
+// oneFile is a repository of files whose commits have one file each, with what the commit
+// is stored under.
+type oneFile struct{}
+
+func (oneFile) Files(commit string, fn func(code.Object) error) error {
+	return fn(code.Object{Kind: code.BlobObject, Name: NameOf(code.BlobObject, []byte(commit))})
+}
+func (oneFile) Blob(name string) ([]byte, error) { return []byte(name), nil }
+func (oneFile) Find(string, []string) (code.Object, bool, error) {
+	return code.Object{}, false, errors.New("not asked for")
+}
+func (f oneFile) Close() error { return nil }
+
+func testRepository(branches ...string) *Repository {
+	var shots []Snapshot
+	for _, b := range branches {
+		shots = append(shots, Snapshot{b, NameOf(code.TreeObject, []byte(b)), b})
+	}
+	refs, commits := Chain(shots, time.Unix(1_700_000_000, 0))
+	return &Repository{
+		Name: "w", Refs: refs, Head: branches[len(branches)-1],
+		Load: func(id string) (*Commit, error) { return commits[id], nil },
+		Open: func() (code.Repository, error) { return oneFile{}, nil },
+	}
+}
+
+func (r *Repository) id(branch string) string {
+	for _, ref := range r.Refs {
+		if ref.Branch == branch {
+			return ref.ID
+		}
+	}
+	return noID
+}
+
+func answered(t *testing.T, r *Repository, lines ...string) *Answer {
+	t.Helper()
+	var body []byte
+	for _, l := range lines {
+		if l == flush {
+			body = append(body, flush...)
+		} else {
+			body = appendLine(body, "%s\n", l)
+		}
+	}
+	f, err := ParseFetch(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := r.Answer(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func testPacks(t *testing.T) *Packs {
+	return NewPacks(func() (*os.File, error) { return os.CreateTemp(t.TempDir(), "") })
+}
+
+func TestManyWhoWantTheSameGetOnePack(t *testing.T) {
+	packs := testPacks(t)
+	var all sync.WaitGroup
+	got := make([][]byte, 300)
+	for i := range got {
+		all.Go(func() {
+			r := testRepository("a", "b", "c")
+			content, err := packs.Reader(answered(t, r, "want "+r.id("c")+" side-band-64k", flush, "done"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer content.Close()
+			if got[i], err = io.ReadAll(content); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for _, b := range got {
+		if !bytes.Equal(b, got[0]) || !bytes.HasPrefix(b, []byte("0008NAK\n")) || !bytes.HasSuffix(b, []byte(flush)) {
+			t.Fatalf("one got %.60q", b)
+		}
+	}
+	if n := packs.Made(); n != 1 {
+		t.Errorf("%d packs were made", n)
+	}
+	// Another set of branches, or somebody who has some of it, gets another one.
+	for i, r := range []*Repository{testRepository("a", "b", "c", "d"), testRepository("a", "b", "x"), testRepository("a", "b", "c")} {
+		content, err := packs.Reader(answered(t, r, "want "+r.id(r.Head)+" multi_ack_detailed", flush, "have "+r.id("a"), "done"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		content.Close()
+		if n := packs.Made(); n != int64(i+2) {
+			t.Errorf("%d packs were made", n)
+		}
+	}
+}
+
+func TestPacksThatAreReplacedAreClosed(t *testing.T) {
+	packs := testPacks(t)
+	branches := []string{"first"}
+	r := testRepository(branches...)
+	first, err := packs.Reader(answered(t, r, "want "+r.id("first"), flush, "done"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxPacks {
+		branches = append(branches, "b"+string(rune('a'+i%26))+string(rune('a'+i/26)))
+		r := testRepository(branches...)
+		content, err := packs.Reader(answered(t, r, "want "+r.id(r.Head), flush, "done"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		content.Close()
+	}
+	if len(packs.packs) != maxPacks || len(packs.order) != maxPacks {
+		t.Errorf("%d packs are kept", len(packs.packs))
+	}
+	held := packs.held.Load()
+	// It was replaced, and whoever reads it goes on.
+	if b, err := io.ReadAll(first); err != nil || !bytes.HasPrefix(b, []byte("0008NAK\nPACK")) {
+		t.Errorf("read %.20q %v", b, err)
+	}
+	first.Close()
+	first.Close()
+	if now := packs.held.Load(); now >= held || now != packs.bytes {
+		t.Errorf("%d bytes are held after %d, of packs of %d", now, held, packs.bytes)
+	}
+}
+
+func TestAPackThatCannotBeMadeIsTriedAgain(t *testing.T) {
+	packs := testPacks(t)
+	r := testRepository("a")
+	open := r.Open
+	gone := errors.New("gone")
+	r.Open = func() (code.Repository, error) { return nil, gone }
+	a := answered(t, r, "want "+r.id("a"), flush, "done")
+	if _, err := packs.Reader(a); !errors.Is(err, gone) {
+		t.Errorf("the error is %v", err)
+	}
+	r.Open = open
+	content, err := packs.Reader(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content.Close()
+	if held := packs.held.Load(); held != packs.bytes || held == 0 {
+		t.Errorf("%d bytes are held", held)
+	}
+}
+
+// TestSnapshotsHaveTheSameCommitsEverywhere: their names are written down here.
+func TestSnapshotsHaveTheSameCommitsEverywhere(t *testing.T) {
+	r := testRepository("step-1-start", "step-1-end")
+	if got := r.id("step-1-start") + " " + r.id("step-1-end"); got != chainIDs {
+		t.Errorf("the commits are %s", got)
+	}
+	longer := testRepository("step-1-start", "step-1-end", "step-2-start")
+	if longer.id("step-1-end") != r.id("step-1-end") {
+		t.Error("what comes after changes what was before")
+	}
+}
+
+const chainIDs = "0f83447b00f24472458fbf9babd59226bddbff64 62d01833d5d6eee2bb2ab4c2e7a9870d1fa46d80"

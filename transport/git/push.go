@@ -1,0 +1,146 @@
+package git
+
+import (
+	"io"
+	"strings"
+
+	"atelier/actors/code"
+)
+
+// maxCommands bounds the references that a push may change.
+const maxCommands = 500
+
+// Command is what a push wants of a branch: Old is what it has, "" when the client saw
+// none; New what it gets, "" to remove it.
+type Command struct{ Branch, Old, New string }
+
+// Push is what a client sends to change branches.
+type Push struct {
+	Commands []Command
+	band     bool
+	report   bool
+	refs     []string // of the commands, as the client names them
+}
+
+// ParsePush reads the commands of a push; a pack follows them when HasPack says so. Its
+// errors are *code.Problem.
+func ParsePush(r io.Reader) (*Push, error) {
+	p := &Push{}
+	l := lines{r}
+	for {
+		line, end, err := l.next()
+		if err == io.EOF {
+			err = code.Fault("the request is cut off")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if end {
+			return p, nil
+		}
+		line, able, first := strings.Cut(line, "\x00")
+		if first {
+			for one := range strings.FieldsSeq(able) {
+				p.band = p.band || one == "side-band-64k"
+				p.report = p.report || one == "report-status"
+			}
+		}
+		if strings.HasPrefix(line, "shallow ") {
+			continue // what is missing there must be here, which is looked at
+		}
+		if err := p.command(line); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (p *Push) command(line string) error {
+	before, rest, _ := strings.Cut(line, " ")
+	after, ref, _ := strings.Cut(rest, " ")
+	if !idForm.MatchString(before) || !idForm.MatchString(after) || before == noID && after == noID {
+		return code.Fault("the request is not in Git's format")
+	}
+	if len(p.Commands) == maxCommands {
+		return code.Fault("a push changes at most %d branches", maxCommands)
+	}
+	p.refs = append(p.refs, ref)
+	p.Commands = append(p.Commands, Command{strings.TrimPrefix(ref, BranchPrefix), known(before), known(after)})
+	return nil
+}
+
+func known(id string) string {
+	if id == noID {
+		return ""
+	}
+	return id
+}
+
+// Check says what is wrong with the names.
+func (p *Push) Check() error {
+	for i, c := range p.Commands {
+		if !strings.HasPrefix(p.refs[i], BranchPrefix) {
+			return code.Fault("only branches are kept here")
+		}
+		if err := code.CheckName(c.Branch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// HasPack says whether a pack follows the commands.
+func (p *Push) HasPack() bool {
+	for _, c := range p.Commands {
+		if c.New != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Tips are the commits that branches are to get.
+func (p *Push) Tips() (out []string) {
+	for _, c := range p.Commands {
+		if c.New != "" {
+			out = append(out, c.New)
+		}
+	}
+	return out
+}
+
+// Report tells the client what became of its push: all was done, or nothing for a reason.
+func (p *Push) Report(reason string) []byte {
+	if !p.report || len(p.Commands) == 0 {
+		return nil
+	}
+	status := appendLine(nil, "unpack ok\n")
+	for _, ref := range p.refs {
+		if reason == "" {
+			status = appendLine(status, "ok %s\n", ref)
+		} else {
+			status = appendLine(status, "ng %s %s\n", ref, oneLine(reason))
+		}
+	}
+	status = append(status, flush...)
+	if !p.band {
+		return status
+	}
+	var out []byte
+	for len(status) > 0 {
+		n := min(len(status), maxBand)
+		out = appendLine(out, "\x01%s", status[:n])
+		status = status[n:]
+	}
+	return append(out, flush...)
+}
+
+// oneLine keeps a reason in the line that it is sent in.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+	return strings.ToValidUTF8(s[:min(len(s), 1000)], "")
+}

@@ -1,0 +1,446 @@
+package git
+
+import (
+	"bufio"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"atelier/actors/code"
+)
+
+// Bounds of a push: its pack; the bytes of all of its objects and deltas, unpacked; their
+// number; and a delta.
+const (
+	MaxPack     = 64 << 20
+	maxUnpacked = 256 << 20
+	maxObjects  = 100_000
+	maxDelta    = 2 * code.MaxFile
+)
+
+// The kinds of deltas in a pack: from an object at an earlier place, and from a named one.
+const (
+	placeDelta code.ObjectKind = 6
+	nameDelta  code.ObjectKind = 7
+)
+
+var errPack = code.Fault("the pack is damaged")
+
+// Pushed are the objects of a pack, in a file. For one goroutine, which closes it.
+type Pushed struct {
+	file *os.File
+	end  int64 // of the file
+	at   map[string]span
+}
+
+var _ code.Objects = (*Pushed)(nil)
+
+// span is an object, or a delta, in the file.
+type span struct {
+	kind       code.ObjectKind
+	from, size int64
+}
+
+// Close ends it.
+func (p *Pushed) Close() error { return p.file.Close() }
+
+// Stat implements code.Objects.
+func (p *Pushed) Stat(name string) (kind code.ObjectKind, size int64, ok bool) {
+	s, ok := p.at[name]
+	return s.kind, s.size, ok
+}
+
+// Content implements code.Objects.
+func (p *Pushed) Content(name string) ([]byte, error) {
+	s, ok := p.at[name]
+	if !ok {
+		return nil, code.ErrNotFound
+	}
+	return p.read(s)
+}
+
+func (p *Pushed) read(s span) ([]byte, error) {
+	b := make([]byte, s.size)
+	if _, err := p.file.ReadAt(b, s.from); err != nil && s.size > 0 {
+		return nil, fmt.Errorf("read a pushed object: %w", err)
+	}
+	return b, nil
+}
+
+// room says that so much more may be unpacked.
+func (p *Pushed) room(size int64) error {
+	if p.end+size > maxUnpacked {
+		return code.Fault("the push has more than %d MiB when it is unpacked: push less at a time", maxUnpacked>>20)
+	}
+	return nil
+}
+
+// delta is an object that is said as what differs from another.
+type delta struct {
+	span
+	place int64 // of the object in the pack
+}
+
+// Unpack takes a pack apart, into a file of its own. Objects that are not in it but others
+// are deltas of come from base; ok is false when there is none of that name. Errors that
+// are for who pushes are *code.Problem.
+func Unpack(pack io.ReaderAt, size int64, file *os.File, base func(name string) (o code.Object, ok bool, err error)) (_ *Pushed, err error) {
+	p := &Pushed{file: file, at: map[string]span{}}
+	u := &unpacking{Pushed: p, byPlace: map[int64][]delta{}, byName: map[string][]delta{}, places: map[int64]string{}}
+	if err := u.scan(pack, size); err != nil {
+		return nil, err
+	}
+	for place, name := range u.places {
+		u.resolvable(name, place)
+	}
+	if err := u.resolve(); err != nil {
+		return nil, err
+	}
+	for len(u.byName) > 0 {
+		found := false
+		for name := range u.byName {
+			o, ok, err := base(name)
+			if err != nil {
+				return nil, err
+			}
+			if !ok {
+				continue
+			}
+			found = true
+			children := u.byName[name]
+			delete(u.byName, name)
+			if err := u.derive(o.Kind, o.Content, children); err != nil {
+				return nil, err
+			}
+			if err := u.resolve(); err != nil {
+				return nil, err
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	if len(u.byName)+len(u.byPlace) > 0 {
+		return nil, code.Fault("the pack has deltas of objects that are not here")
+	}
+	return p, nil
+}
+
+type unpacking struct {
+	*Pushed
+	// byPlace and byName are the deltas whose base is not known yet.
+	byPlace map[int64][]delta
+	byName  map[string][]delta
+	places  map[int64]string // where objects without a delta stand in the pack
+	todo    []found
+	z       io.ReadCloser // reused
+}
+
+// found is an object of which others are deltas.
+type found struct {
+	name  string
+	place int64
+}
+
+// resolvable notes an object if others are deltas of it.
+func (u *unpacking) resolvable(name string, place int64) {
+	if len(u.byPlace[place])+len(u.byName[name]) > 0 {
+		u.todo = append(u.todo, found{name, place})
+	}
+}
+
+// resolve makes objects of all deltas whose base is there.
+func (u *unpacking) resolve() error {
+	for len(u.todo) > 0 {
+		next := u.todo[len(u.todo)-1]
+		u.todo = u.todo[:len(u.todo)-1]
+		children := append(u.byPlace[next.place], u.byName[next.name]...)
+		delete(u.byPlace, next.place)
+		delete(u.byName, next.name)
+		if len(children) == 0 {
+			continue
+		}
+		content, err := u.Content(next.name)
+		if err == nil {
+			err = u.derive(u.at[next.name].kind, content, children)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// derive makes objects of deltas of one base.
+func (u *unpacking) derive(kind code.ObjectKind, base []byte, children []delta) error {
+	for _, d := range children {
+		how, err := u.read(d.span)
+		if err != nil {
+			return err
+		}
+		content, err := u.apply(base, how)
+		if err != nil {
+			return err
+		}
+		name := NameOf(kind, content)
+		if _, known := u.at[name]; !known {
+			if _, err := u.file.WriteAt(content, u.end); err != nil {
+				return fmt.Errorf("write a pushed object: %w", err)
+			}
+			u.at[name] = span{kind, u.end, int64(len(content))}
+			u.end += int64(len(content))
+		}
+		u.resolvable(name, d.place)
+	}
+	return nil
+}
+
+// apply makes a content of another and a delta (gitformat-pack, "Deltified representation").
+func (u *unpacking) apply(base, how []byte) ([]byte, error) {
+	from, how, ok := sizeOf(how)
+	if !ok || from != uint64(len(base)) {
+		return nil, errPack
+	}
+	size, how, ok := sizeOf(how)
+	if !ok {
+		return nil, errPack
+	}
+	if size > code.MaxFile {
+		return nil, errLarge
+	}
+	if err := u.room(int64(size)); err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, size)
+	for len(how) > 0 {
+		op := how[0]
+		how = how[1:]
+		var piece []byte
+		switch {
+		case op&0x80 != 0:
+			var place, n uint32
+			for i := range 7 {
+				if op&(1<<i) == 0 {
+					continue
+				}
+				if len(how) == 0 {
+					return nil, errPack
+				}
+				if i < 4 {
+					place |= uint32(how[0]) << (8 * i)
+				} else {
+					n |= uint32(how[0]) << (8 * (i - 4))
+				}
+				how = how[1:]
+			}
+			if n == 0 {
+				n = 0x10000
+			}
+			if uint64(place)+uint64(n) > uint64(len(base)) {
+				return nil, errPack
+			}
+			piece = base[place : place+n]
+		case op == 0 || int(op) > len(how):
+			return nil, errPack
+		default:
+			piece, how = how[:op], how[op:]
+		}
+		if uint64(len(out)+len(piece)) > size {
+			return nil, errPack
+		}
+		out = append(out, piece...)
+	}
+	if uint64(len(out)) != size {
+		return nil, errPack
+	}
+	return out, nil
+}
+
+var errLarge = code.Fault("a file is larger than %d MiB", code.MaxFile>>20)
+
+// sizeOf reads a size at the beginning of a delta.
+func sizeOf(b []byte) (n uint64, rest []byte, ok bool) {
+	for i := 0; i < len(b) && i < 8; i++ {
+		n |= uint64(b[i]&0x7f) << (7 * i)
+		if b[i]&0x80 == 0 {
+			return n, b[i+1:], true
+		}
+	}
+	return 0, nil, false
+}
+
+// scan writes what a pack holds into the file: objects, and deltas for later.
+func (u *unpacking) scan(pack io.ReaderAt, size int64) error {
+	if size < packHeadSize+sha1.Size {
+		return errPack
+	}
+	sum := sha1.New()
+	body := size - sha1.Size
+	if _, err := io.Copy(sum, io.NewSectionReader(pack, 0, body)); err != nil {
+		return fmt.Errorf("read a pack: %w", err)
+	}
+	said := make([]byte, sha1.Size)
+	if _, err := pack.ReadAt(said, body); err != nil {
+		return fmt.Errorf("read a pack: %w", err)
+	}
+	if string(sum.Sum(nil)) != string(said) {
+		return errPack
+	}
+	in := &counted{Reader: bufio.NewReaderSize(io.NewSectionReader(pack, 0, body), 64<<10)}
+	head := make([]byte, packHeadSize)
+	if _, err := io.ReadFull(in, head); err != nil || string(head[:len(packHead)]) != packHead {
+		return errPack
+	}
+	count := binary.BigEndian.Uint32(head[len(packHead):])
+	if count > maxObjects {
+		return code.Fault("the push has more than %d objects: push less at a time", maxObjects)
+	}
+	for range count {
+		if err := u.next(in); err != nil {
+			return err
+		}
+	}
+	if in.n != body {
+		return errPack
+	}
+	return nil
+}
+
+// next reads an object of the pack.
+func (u *unpacking) next(in *counted) error {
+	place := in.n
+	b, err := in.ReadByte()
+	if err != nil {
+		return errPack
+	}
+	kind, size := code.ObjectKind(b>>4&7), uint64(b&0xf)
+	for shift := 4; b&0x80 != 0; shift += 7 {
+		if b, err = in.ReadByte(); err != nil || shift > 32 {
+			return errPack
+		}
+		size |= uint64(b&0x7f) << shift
+	}
+	d := delta{span: span{kind, u.end, int64(size)}, place: place}
+	switch kind {
+	case code.CommitObject, code.TreeObject, code.BlobObject:
+		if size > code.MaxFile {
+			return errLarge
+		}
+		h := sha1.New()
+		fmt.Fprintf(h, "%s %d\x00", kind, size)
+		if err := u.inflate(in, d.span, h); err != nil {
+			return err
+		}
+		name := hex.EncodeToString(h.Sum(nil))
+		u.at[name], u.places[place] = d.span, name
+		return nil
+	case placeDelta:
+		back, err := backOf(in)
+		if err != nil || back > place-packHeadSize {
+			return errPack
+		}
+		u.byPlace[place-back] = append(u.byPlace[place-back], d)
+	case nameDelta:
+		id := make([]byte, sha1.Size)
+		if _, err := io.ReadFull(in, id); err != nil {
+			return errPack
+		}
+		name := hex.EncodeToString(id)
+		u.byName[name] = append(u.byName[name], d)
+	case 4:
+		return code.Fault("tags are not kept here")
+	default:
+		return errPack
+	}
+	if size > maxDelta {
+		return errLarge
+	}
+	return u.inflate(in, d.span, nil)
+}
+
+// backOf reads how far before a delta its base stands.
+func backOf(in *counted) (int64, error) {
+	b, err := in.ReadByte()
+	n := int64(b & 0x7f)
+	for i := 0; err == nil && b&0x80 != 0; i++ {
+		if i > 5 {
+			return 0, errPack
+		}
+		b, err = in.ReadByte()
+		n = (n+1)<<7 | int64(b&0x7f)
+	}
+	if err == nil && n == 0 {
+		err = errPack
+	}
+	return n, err
+}
+
+// inflate writes what is compressed at the end of the file, exactly as much as was said.
+func (u *unpacking) inflate(in *counted, s span, sum hash.Hash) error {
+	if err := u.room(s.size); err != nil {
+		return err
+	}
+	if u.z == nil {
+		z, err := zlib.NewReader(in)
+		if err != nil {
+			return errPack
+		}
+		u.z = z
+	} else if err := u.z.(zlib.Resetter).Reset(in, nil); err != nil {
+		return errPack
+	}
+	var to io.Writer = io.NewOffsetWriter(u.file, s.from)
+	out := bufio.NewWriter(to)
+	to = out
+	if sum != nil {
+		to = io.MultiWriter(out, sum)
+	}
+	if n, err := io.Copy(to, io.LimitReader(u.z, s.size)); err != nil || n != s.size {
+		return broken(err)
+	}
+	// There is no more, and what there was is whole.
+	if n, err := u.z.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		return broken(err)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("write a pushed object: %w", err)
+	}
+	u.end += s.size
+	return nil
+}
+
+// broken is the error of a stream that does not hold what was said, unless the disk is to
+// blame.
+func broken(err error) error {
+	var disk *os.PathError
+	if errors.As(err, &disk) {
+		return err
+	}
+	return errPack
+}
+
+// counted says how much was read.
+type counted struct {
+	*bufio.Reader
+	n int64
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.n += int64(n)
+	return n, err
+}
+
+func (c *counted) ReadByte() (byte, error) {
+	b, err := c.Reader.ReadByte()
+	if err == nil {
+		c.n++
+	}
+	return b, err
+}

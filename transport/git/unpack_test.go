@@ -1,0 +1,220 @@
+package git
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"atelier/actors/code"
+)
+
+// packed is a pack of entries, as they lie in it.
+func packed(entries ...[]byte) []byte {
+	b := binary.BigEndian.AppendUint32([]byte(packHead), uint32(len(entries)))
+	for _, e := range entries {
+		b = append(b, e...)
+	}
+	sum := sha1.Sum(b)
+	return append(b, sum[:]...)
+}
+
+// entry is an object, or a delta with what says of what.
+func entry(kind code.ObjectKind, said int, of, content []byte) []byte {
+	b := []byte{byte(kind)<<4 | byte(said&0xf)}
+	for n := said >> 4; n > 0; n >>= 7 {
+		b[len(b)-1] |= 0x80
+		b = append(b, byte(n&0x7f))
+	}
+	var z bytes.Buffer
+	w := zlib.NewWriter(&z)
+	_, _ = w.Write(content) // memory takes it
+	_ = w.Close()
+	return append(append(b, of...), z.Bytes()...)
+}
+
+func blobEntry(content string) []byte {
+	return entry(code.BlobObject, len(content), nil, []byte(content))
+}
+
+func idOf(content string) []byte {
+	b, _ := hex.DecodeString(NameOf(code.BlobObject, []byte(content)))
+	return b
+}
+
+func varint(n int) (b []byte) {
+	for ; n > 0x7f; n >>= 7 {
+		b = append(b, byte(n)|0x80)
+	}
+	return append(b, byte(n))
+}
+
+// deltaOf makes a delta from an object of from bytes to one of to bytes.
+func deltaOf(from, to int, ops ...byte) []byte {
+	return append(append(varint(from), varint(to)...), ops...)
+}
+
+func nameEntry(of []byte, how []byte) []byte { return entry(nameDelta, len(how), of, how) }
+
+func placeEntry(back byte, how []byte) []byte { return entry(placeDelta, len(how), []byte{back}, how) }
+
+func unpackTest(t *testing.T, pack []byte) (*Pushed, error) {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return Unpack(bytes.NewReader(pack), int64(len(pack)), f, func(name string) (code.Object, bool, error) {
+		return code.Object{Kind: code.BlobObject, Name: name, Content: []byte("elsewhere")}, name == NameOf(code.BlobObject, []byte("elsewhere")), nil
+	})
+}
+
+func TestAPackIsTakenApart(t *testing.T) {
+	hello := blobEntry("hello")
+	chain := nameEntry(idOf("hello"), deltaOf(5, 10, 0x90, 5, 0x90, 5)) // twice
+	pack := packed(
+		nameEntry(idOf("hellohello"), deltaOf(10, 3, 0x91, 4, 3)), // before what it is a delta of
+		hello,
+		placeEntry(byte(len(hello)), deltaOf(5, 6, 0x90, 5, 1, '!')),
+		chain,
+		nameEntry(idOf("elsewhere"), deltaOf(9, 4, 0x90, 4)),
+		blobEntry(""),
+	)
+	p, err := unpackTest(t, pack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"hello", "hello!", "hellohello", "ohe", "else", ""} {
+		name := NameOf(code.BlobObject, []byte(want))
+		kind, size, ok := p.Stat(name)
+		content, err := p.Content(name)
+		if kind != code.BlobObject || size != int64(len(want)) || !ok || string(content) != want || err != nil {
+			t.Errorf("%q is %v %d %v %q %v", want, kind, size, ok, content, err)
+		}
+	}
+	if _, _, ok := p.Stat(NameOf(code.BlobObject, []byte("elsewhere"))); ok {
+		t.Error("what is here has come")
+	}
+	if len(p.at) != 6 {
+		t.Errorf("there are %d objects", len(p.at))
+	}
+}
+
+func TestHostilePacksAreRefused(t *testing.T) {
+	hello := blobEntry("hello")
+	good := packed(hello)
+	damaged := func(at int) []byte {
+		b := bytes.Clone(good)
+		b[(at+len(b))%len(b)]++
+		return b
+	}
+	summed := func(b []byte) []byte {
+		sum := sha1.Sum(b)
+		return append(b, sum[:]...)
+	}
+	zeros := make([]byte, code.MaxFile)
+	// Each makes 8 MiB of one: no more than a few may be made.
+	bomb := [][]byte{entry(code.BlobObject, len(zeros), nil, zeros)}
+	for i := range maxUnpacked/code.MaxFile + 1 {
+		how := deltaOf(len(zeros), len(zeros))
+		for left := len(zeros) - 1; left > 0; {
+			n := min(left, 0xffffff)
+			how = append(how, 0xf0, byte(n), byte(n>>8), byte(n>>16))
+			left -= n
+		}
+		bomb = append(bomb, nameEntry(mustID(NameOf(code.BlobObject, zeros)), append(how, 1, byte(i+1))))
+	}
+	many := binary.BigEndian.AppendUint32([]byte(packHead), maxObjects+1)
+	for what, c := range map[string]struct {
+		pack []byte
+		text string
+	}{
+		"empty":              {nil, "damaged"},
+		"cut off":            {good[:len(good)-1], "damaged"},
+		"only a head":        {good[:12], "damaged"},
+		"another sum":        {damaged(-1), "damaged"},
+		"another content":    {damaged(15), "damaged"},
+		"no pack":            {summed([]byte("PICK\x00\x00\x00\x02\x00\x00\x00\x00")), "damaged"},
+		"another version":    {summed([]byte("PACK\x00\x00\x00\x03\x00\x00\x00\x00")), "damaged"},
+		"fewer than said":    {summed(append(binary.BigEndian.AppendUint32([]byte(packHead), 2), hello...)), "damaged"},
+		"more than said":     {summed(append(binary.BigEndian.AppendUint32([]byte(packHead), 1), append(bytes.Clone(hello), hello...)...)), "damaged"},
+		"too many":           {summed(many), "more than 100000 objects"},
+		"shorter than said":  {packed(entry(code.BlobObject, 6, nil, []byte("hello"))), "damaged"},
+		"longer than said":   {packed(entry(code.BlobObject, 4, nil, []byte("hello"))), "damaged"},
+		"no zlib":            {packed([]byte{3<<4 | 5, 'h', 'e', 'l', 'l', 'o'}), "damaged"},
+		"a broken zlib":      {packed(append(bytes.Clone(hello[:len(hello)-1]), 0)), "damaged"},
+		"too large":          {packed(entry(code.BlobObject, code.MaxFile+1, nil, nil)), "larger than 8 MiB"},
+		"a size without end": {packed(bytes.Repeat([]byte{0xff}, 40)), "damaged"},
+		"a tag":              {packed(entry(4, 1, nil, []byte("x"))), "tags"},
+		"kind 5":             {packed(entry(5, 1, nil, []byte("x"))), "damaged"},
+		"kind 0":             {packed(entry(0, 1, nil, []byte("x"))), "damaged"},
+		"no such base":       {packed(nameEntry(idOf("nothing"), deltaOf(7, 1, 1, 'x'))), "not here"},
+		"no such place":      {packed(hello, placeEntry(1, deltaOf(5, 1, 1, 'x'))), "not here"},
+		"a place of itself":  {packed(hello, placeEntry(0, deltaOf(5, 1, 1, 'x'))), "damaged"},
+		"a place before all": {packed(placeEntry(100, deltaOf(5, 1, 1, 'x'))), "damaged"},
+		"a circle":           {packed(nameEntry(idOf("a"), deltaOf(1, 1, 1, 'b')), nameEntry(idOf("b"), deltaOf(1, 1, 1, 'a'))), "not here"},
+		"another base":       {packed(hello, nameEntry(idOf("hello"), deltaOf(4, 1, 1, 'x'))), "damaged"},
+		"a copy from behind": {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 5, 0x91, 1, 5))), "damaged"},
+		"more than it says":  {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 4, 0x90, 5))), "damaged"},
+		"less than it says":  {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 6, 0x90, 5))), "damaged"},
+		"an insert behind":   {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 6, 6, 'x'))), "damaged"},
+		"an operation 0":     {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 0, 0))), "damaged"},
+		"half a copy":        {packed(hello, nameEntry(idOf("hello"), deltaOf(5, 5, 0xff))), "damaged"},
+		"a delta of no size": {packed(hello, nameEntry(idOf("hello"), []byte{0xff})), "damaged"},
+		"a delta of much":    {packed(hello, nameEntry(idOf("hello"), deltaOf(5, code.MaxFile+1, 0x90, 5))), "larger than 8 MiB"},
+		"a long delta":       {packed(hello, entry(nameDelta, maxDelta+1, idOf("hello"), nil)), "larger than 8 MiB"},
+		"a bomb of deltas":   {packed(bomb...), "more than 256 MiB"},
+	} {
+		p, err := unpackTest(t, c.pack)
+		var told *code.Problem
+		if p != nil || !errors.As(err, &told) || !strings.Contains(told.Text, c.text) {
+			t.Errorf("%s: %v, want %q", what, err, c.text)
+		}
+	}
+}
+
+func mustID(name string) []byte {
+	b, _ := hex.DecodeString(name)
+	return b
+}
+
+func FuzzUnpack(f *testing.F) {
+	hello := blobEntry("hello")
+	f.Add(packed(hello, placeEntry(byte(len(hello)), deltaOf(5, 6, 0x90, 5, 1, '!')), nameEntry(idOf("elsewhere"), deltaOf(9, 4, 0x90, 4))))
+	f.Fuzz(func(t *testing.T, pack []byte) {
+		if len(pack) > 40 { // else nothing would get beyond the sum
+			sum := sha1.Sum(pack[:len(pack)-20])
+			copy(pack[len(pack)-20:], sum[:])
+		}
+		p, err := unpackTest(t, pack)
+		if err != nil {
+			return
+		}
+		for name, s := range p.at {
+			content, err := p.Content(name)
+			if err != nil || NameOf(s.kind, content) != name {
+				t.Errorf("%s has %q %v", name, content, err)
+			}
+		}
+	})
+}
+
+func FuzzRequests(f *testing.F) {
+	f.Add([]byte("0032want 0123456789012345678901234567890123456789\n00000009done\n"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for _, err := range []error{second(ParseFetch(body)), second(ParsePush(bytes.NewReader(body)))} {
+			var told *code.Problem
+			if err != nil && !errors.As(err, &told) {
+				t.Errorf("%v is not for who asked", err)
+			}
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,209 @@
+package rest
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"atelier/actors/code"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/settings"
+	"atelier/transport/git"
+	"atelier/transport/httpapi"
+)
+
+// maxPushing bounds the pushes that are taken apart at a time.
+const maxPushing = 2
+
+var errPush = durable.Reject(durable.Forbidden, "only an API token with the scope all or import may push")
+
+// mayPush refuses who may not push. A personal secret is for reading, whoever's it is.
+func (r *Request) mayPush() error {
+	switch {
+	case r.who.Token == nil:
+		return errPush
+	case r.who.Scope() == settings.ScopeRead:
+		return errScope
+	}
+	return nil
+}
+
+// gitReceivePack changes branches. What is refused is told in Git's own way, so that its
+// client shows it.
+func gitReceivePack(r *Request) error {
+	if err := r.mayPush(); err != nil {
+		return err
+	}
+	if err := r.gitType(git.ReceivePack); err != nil {
+		return err
+	}
+	body, err := r.spoolPush()
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if err := r.still(); err != nil {
+		return err
+	}
+	r.SetContentType("application/x-git-receive-pack-result")
+	push, err := git.ParsePush(body)
+	var wrong *code.Problem
+	if errors.As(err, &wrong) {
+		r.Response.SetBodyRaw(git.Refusal(wrong.Text))
+		return nil
+	}
+	if err == nil {
+		err = r.push(push, body)
+	}
+	reason := ""
+	var refused *durable.Rejection
+	switch {
+	case errors.As(err, &wrong):
+		reason = wrong.Text
+	case errors.Is(err, codelab.ErrHeadMoved):
+		reason = "the branch has moved: fetch first"
+	case errors.As(err, &refused):
+		reason = refused.Text
+	case err != nil:
+		return err
+	}
+	r.Response.SetBodyRaw(push.Report(reason))
+	return nil
+}
+
+// spoolPush writes the body into a file, unpacked where it is compressed.
+func (r *Request) spoolPush() (*os.File, error) {
+	if r.Request.Header.ContentLength() > git.MaxPack {
+		return nil, httpapi.ErrTooLarge
+	}
+	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
+	from := r.bodyReader()
+	if r.Gzipped() {
+		z, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, errGzip
+		}
+		from = z
+	}
+	f, err := r.api.Workspaces.Scratch()
+	if err != nil {
+		return nil, err
+	}
+	n, err := io.Copy(f, &onlyBroken{io.LimitReader(from, git.MaxPack+1)})
+	if err == nil && n > git.MaxPack {
+		err = httpapi.ErrTooLarge
+	}
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// onlyBroken tells a body that broke off from a file that cannot be written.
+type onlyBroken struct{ r io.Reader }
+
+func (o *onlyBroken) Read(b []byte) (int, error) {
+	n, err := o.r.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = httpapi.ErrBroken
+	}
+	return n, err
+}
+
+// push carries a push out, all of it or nothing.
+func (r *Request) push(p *git.Push, body *os.File) error {
+	if len(p.Commands) == 0 {
+		return nil // a client that asks whether it may
+	}
+	if err := p.Check(); err != nil {
+		return err
+	}
+	r.api.pushing <- struct{}{}
+	defer func() { <-r.api.pushing }()
+	var came *git.Pushed
+	if p.HasPack() {
+		var err error
+		if came, err = r.unpack(body); err != nil {
+			return err
+		}
+		defer came.Close()
+	}
+	defer r.api.Workspaces.Lock(r.Codelab.ID())()
+	w, err := r.pushable()
+	if err != nil {
+		return err
+	}
+	cmd := codelab.PushWorkspace{WorkspaceID: w.Id}
+	for _, c := range p.Commands {
+		if before, _ := treeOf(w, c.Branch); before != c.Old {
+			return codelab.ErrHeadMoved
+		}
+		cmd.Moves = append(cmd.Moves, codelab.HeadMove{Name: c.Branch, Before: c.Old, After: c.New})
+	}
+	if came != nil {
+		if cmd.Commits, err = r.api.Workspaces.Receive(w.Id, treesOf(w), p.Tips(), came); err != nil {
+			return err
+		}
+	}
+	_, err = r.recordWorkspace(cmd)
+	return err
+}
+
+// unpack takes the pack behind the commands of a push apart.
+func (r *Request) unpack(body *os.File) (came *git.Pushed, err error) {
+	from, err := body.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, err
+	}
+	end, err := body.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	defer r.api.Workspaces.RLock(r.Codelab.ID())()
+	w, err := r.pushable()
+	if err != nil {
+		return nil, err
+	}
+	here, err := r.api.Workspaces.Repository(w.Id)
+	if err != nil {
+		return nil, err
+	}
+	defer here.Close()
+	f, err := r.api.Workspaces.Scratch()
+	if err != nil {
+		return nil, err
+	}
+	heads := treesOf(w)
+	came, err = git.Unpack(io.NewSectionReader(body, from, end-from), end-from, f, func(name string) (code.Object, bool, error) {
+		return here.Find(name, heads)
+	})
+	if err != nil {
+		_ = f.Close()
+	}
+	return came, err
+}
+
+// pushable is the codelab's workspace, if it is a repository. The caller holds a lock.
+func (r *Request) pushable() (*pb.Workspace, error) {
+	w, err := r.workspace()
+	if err == nil && w.StructureType != codelab.BranchWorkspace {
+		err = errNoRepository
+	}
+	return w, err
+}
+
+// treesOf are the trees that the heads of a workspace stand for.
+func treesOf(w *pb.Workspace) (out []string) {
+	for _, h := range w.Heads {
+		out = append(out, h.Tree)
+	}
+	return out
+}
