@@ -74,7 +74,7 @@ export default defineConfig({
             { name: ofReader('room', true), test: /src\/(call|live|timer|workshop)\//, minShareCount: 2 },
             { name: ofReader('more', false), test: shared, minShareCount: 2 },
             { name: ofReader('more-words', false), test: text, minShareCount: 2 },
-            { name: 'markdown', test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight)/, minShareCount: 2 },
+            { name: 'markdown', test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight|notes|blocks)/, minShareCount: 2 },
           ],
         },
       },

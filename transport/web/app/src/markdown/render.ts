@@ -5,7 +5,7 @@ import { m } from '../messages/compiled/messages.js'
 import { parse, plain } from './parse'
 
 // Boxes are raw HTML around Markdown; these are the classes they may have.
-const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative)$/
+const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator)$/
 
 /** Whether what is being sanitised may load from elsewhere by itself. */
 let loads = true

@@ -1,4 +1,6 @@
-// What a save does to the comments: they hold on to the text they were made on.
+// What a save does to the comments: they hold on to the text they were made on, which
+// has no notes for facilitators.
+import { withoutNotes } from '../../markdown/notes'
 import type { Thread } from '../../workshop/state'
 import { keyOf, type Script } from './script'
 
@@ -17,14 +19,18 @@ export function touched(base: Script, draft: Script, threads: readonly Thread[])
   const out: Touched[] = []
   for (const thread of threads) {
     if (thread.target_type === 'guide') {
-      if (!thread.stale && base.guide !== draft.guide) out.push({ thread, title: null, what: 'stale' })
+      if (!thread.stale && changed(base.guide, draft.guide)) out.push({ thread, title: null, what: 'stale' })
       continue
     }
     const was = before.get(thread.target_step_id ?? '')
     const is = after.get(thread.target_step_id ?? '')
     if (!was) continue
     if (!is) out.push({ thread, title: was.title, what: 'gone' })
-    else if (!thread.stale && is.text !== was.text) out.push({ thread, title: is.title, what: 'stale' })
+    else if (!thread.stale && changed(was.text, is.text)) out.push({ thread, title: is.title, what: 'stale' })
   }
   return out
+}
+
+function changed(before: string, after: string): boolean {
+  return before !== after && withoutNotes(before) !== withoutNotes(after)
 }

@@ -1,5 +1,6 @@
 // The text and its preview scroll together: whichever one holds leads.
 import { across, anchors, rising } from '../../editor/together'
+import { unfenced } from '../../markdown/notes'
 import type { Editor } from '../../editor/codemirror'
 
 type Lead = 'text' | 'preview'
@@ -54,7 +55,7 @@ export class Scrolling {
     const top = preview.getBoundingClientRect().top - preview.scrollTop
     const marks = [...preview.querySelectorAll<HTMLElement>('.markdown :is(h3, h4, h5, h6, pre)')].filter((e) => !e.closest('li, blockquote'))
     const [a, b] = rising(
-      editor.tops(anchors(this.#text())),
+      editor.tops(anchors(unfenced(this.#text()))),
       marks.map((e) => e.getBoundingClientRect().top - top),
     )
     const [ah, bh] = [scroller.scrollHeight - scroller.clientHeight, preview.scrollHeight - preview.clientHeight]

@@ -1,0 +1,217 @@
+package acceptance
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"atelier/transport/rest"
+)
+
+const secretNote = "kingfisher"
+
+// noted is a text with notes of every kind, and what others get of it.
+const (
+	noted = "# Begin\r\n\nRead this.\n\n```notes\n" + secretNote + "\n```\n\n- one\n  ~~~ notes for the break\n  " + secretNote +
+		"\n  ~~~\n- two\n\n<aside class=\"facilitator\">\n\n" + secretNote + "\n\n</aside>\n\nEnd.\n```notes\n" + secretNote
+	unnoted = "# Begin\r\n\nRead this.\n\n- one\n- two\n\nEnd.\n"
+)
+
+// withNotes is a class whose first step and guide have notes.
+func (c *class) withNotes() {
+	c.t.Helper()
+	c.admin.put(c.path, record{"guide_markdown": noted, "is_public": true}).want(200)
+	c.admin.put(c.path+"/steps", record{"steps": []record{
+		{"id": c.steps[0], "title": "One", "content_markdown": noted, "duration_minutes": 5}, {"id": c.steps[1], "title": "Two", "content_markdown": "Two"},
+	}}).want(200)
+	c.steps = c.steps[:2]
+}
+
+// texts are the guide and the first step as somebody reads them.
+func (c *class) texts(b *browser, query string) (guide, step string) {
+	c.t.Helper()
+	var both []any
+	b.get(c.path + query).want(200).into(&both)
+	return record(both[0].(map[string]any)).text("guide_markdown"), record(both[1].([]any)[0].(map[string]any)).text("content_markdown")
+}
+
+func TestNotesAreForThoseWhoLead(t *testing.T) {
+	c, up := aiClass(t, nil)
+	c.withNotes()
+	lin, anyone := c.attendee("Lin"), open(t, c.addr)
+	helper := c.assistant("helper@example.org")
+	both := c.join(facilitator(t, c.addr, ""), record{"name": "Max"}) // leads, and takes part
+
+	for name, who := range map[string]struct {
+		*browser
+		query string
+	}{"attendee": {lin.browser, ""}, "reader of a public codelab": {anyone, ""}, "facilitator as a reader": {c.admin, "?as=attendee"}, "facilitator as attendee": {both.browser, "?as=attendee"}} {
+		if guide, step := c.texts(who.browser, who.query); guide != unnoted || step != unnoted {
+			t.Errorf("the %s gets the guide %q and the step %q", name, guide, step)
+		}
+	}
+	for name, who := range map[string]*browser{"facilitator": c.admin, "assistant": helper.browser, "facilitator who takes part": both.browser} {
+		if guide, step := c.texts(who, ""); guide != noted || step != noted {
+			t.Errorf("the %s gets the guide %q and the step %q", name, guide, step)
+		}
+	}
+	if lab := c.listed(c.admin); lab.text("guide_markdown") != noted {
+		t.Errorf("the list of those who lead has %q", lab.text("guide_markdown"))
+	}
+
+	// Whatever else others read.
+	named := strings.NewReplacer("{id}", c.id, "{attendee_id}", lin.id, "{code}", c.meta().text("join_code"))
+	for _, op := range rest.Operations() {
+		path := named.Replace(op.Path)
+		if op.Method != http.MethodGet || op.Root || strings.Contains(path, "{") {
+			continue
+		}
+		for name, who := range map[string]*browser{"attendee": lin.browser, "reader": anyone} {
+			if got := who.send(http.MethodGet, path, nil); strings.Contains(string(unpacked(t, got)), secretNote) {
+				t.Errorf("GET %s gives a note to a %s", path, name)
+			}
+		}
+	}
+
+	// The AI is told the text as the one who asks may read it.
+	for _, q := range []struct {
+		who  *browser
+		told bool
+	}{{lin.browser, false}, {c.admin, true}} {
+		if _, failed := q.who.ask(record{"prompt": "why", "codelab_id": c.id, "step_number": 1}).whole(); failed != "" {
+			t.Fatal(failed)
+		}
+		if got := strings.Contains(fmt.Sprint(up.Last().Body), secretNote); got != q.told {
+			t.Errorf("the AI is told a note: %v, want %v", got, q.told)
+		}
+	}
+}
+
+// unpacked is an answer, and what is in it when it is an archive.
+func unpacked(t *testing.T, a answer) []byte {
+	t.Helper()
+	out := a.body
+	if a.header.Get("Content-Type") != "application/zip" {
+		return out
+	}
+	z, err := zip.NewReader(bytes.NewReader(a.body), int64(len(a.body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, b...)
+	}
+	return out
+}
+
+// TestNoFrameTellsANote: what attendees hear of a change has nothing of the text.
+func TestNoFrameTellsANote(t *testing.T) {
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	heard := lin.connect(c.id, "")
+	c.withNotes()
+	c.admin.post(c.path+"/end", nil).want(200)
+	for _, kind := range []string{"codelab_changed", "steps_changed", "codelab_changed"} {
+		if m := heard.next(kind); strings.Contains(fmt.Sprint(m), secretNote) {
+			t.Errorf("an attendee hears %v", m)
+		}
+	}
+}
+
+// TestATextIsKeptByRole: those who lead and others never get each other's stored text.
+func TestATextIsKeptByRole(t *testing.T) {
+	c := newClass(t)
+	c.withNotes()
+	lin, anyone := c.attendee("Lin"), open(t, c.addr)
+	seen := map[string]bool{}
+	for _, first := range []*browser{c.admin, lin.browser, anyone} {
+		tag := first.get(c.path).want(200).header.Get("ETag")
+		if seen[tag] || tag == "" {
+			t.Errorf("two roles have the tag %q", tag)
+		}
+		seen[tag] = true
+		first.get(c.path, header("If-None-Match", tag)).want(304)
+		for _, other := range []*browser{c.admin, lin.browser, anyone} {
+			if other != first {
+				other.get(c.path, header("If-None-Match", tag)).want(200)
+			}
+		}
+	}
+}
+
+// TestCommentsHoldOnToTheTextWithoutNotes: the same place for everybody, and whoever
+// changes a note alone changes nothing for them.
+func TestCommentsHoldOnToTheTextWithoutNotes(t *testing.T) {
+	c := newClass(t)
+	c.withNotes()
+	lin := c.attendee("Lin")
+	made := lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 9, 13, "why?")).object()
+	again := c.admin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 9, 13, "because")).object()
+	if again.text("id") != made.text("id") {
+		t.Errorf("there are two threads at one place: %v and %v", made, again)
+	}
+	lin.post(c.path+"/inline-comments", guideAnchor(0, 5)).want(200)
+	stale := func() (out []any) {
+		for _, thread := range lin.get(c.path + "/inline-comments").list() {
+			out = append(out, thread["stale"])
+		}
+		return out
+	}
+	set := func(text string) {
+		c.admin.put(c.path, record{"guide_markdown": text}).want(200)
+		c.admin.put(c.path+"/steps", record{"steps": []record{{"id": c.steps[0], "title": "One", "content_markdown": text}}}).want(200)
+	}
+	set(strings.ReplaceAll(noted, secretNote, "another\n\nnote"))
+	if got := stale(); !reflect.DeepEqual(got, []any{false, false}) {
+		t.Errorf("after a change of the notes the threads are stale: %v", got)
+	}
+	set(strings.ReplaceAll(noted, "Read", "Write"))
+	if got := stale(); !reflect.DeepEqual(got, []any{true, true}) {
+		t.Errorf("after a change of the text the threads are stale: %v", got)
+	}
+}
+
+// TestNotesAreKept in everything that those who lead take along.
+func TestNotesAreKept(t *testing.T) {
+	c := newClass(t)
+	c.withNotes()
+	export := c.admin.get(c.path + "/export").want(200)
+	for name, made := range map[string]record{"copy": c.admin.post(c.path+"/copy", nil).object(), "import": c.admin.upload(export.body).object()} {
+		other := &class{t: t, addr: c.addr, admin: c.admin, id: made.text("id"), path: "/codelabs/" + made.text("id")}
+		if guide, step := other.texts(c.admin, ""); guide != noted || step != noted {
+			t.Errorf("the %s has the guide %q and the step %q", name, guide, step)
+		}
+	}
+	text := "```notes\n## " + secretNote + "\n```\n\n<aside class=\"facilitator\">\n\n" + secretNote + "\n\n</aside>\n\nText.\n"
+	made := c.admin.upload([]byte(strings.Replace(tutorial, "Text of one.\n", text, 1))).object()
+	other := &class{t: t, addr: c.addr, admin: c.admin, id: made.text("id"), path: "/codelabs/" + made.text("id")}
+	if _, step := other.texts(c.admin, ""); strings.TrimSpace(step) != strings.TrimSpace(text) {
+		t.Errorf("an imported tutorial has %q", step)
+	}
+	if _, step := other.texts(other.attendee("Lin").browser, ""); strings.TrimSpace(step) != "Text." {
+		t.Errorf("of an imported tutorial an attendee gets %q", step)
+	}
+}
+
+// TestAGuideOfNotesAloneIsNone to others.
+func TestAGuideOfNotesAloneIsNone(t *testing.T) {
+	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "```notes\nx\n```\n"})
+	var both []any
+	c.attendee("Lin").get(c.path).into(&both)
+	if got, there := both[0].(map[string]any)["guide_markdown"]; got != nil || !there {
+		t.Errorf("the guide is %v", got)
+	}
+}

@@ -1,0 +1,64 @@
+// Notes for facilitators: in the editor's preview and beside the step in the live view,
+// and nowhere that others look.
+import assert from 'node:assert/strict'
+import { findings, stage, turn } from './harness/stage.mjs'
+
+const { test } = stage()
+const wide = { viewport: { width: 1440, height: 900 } }
+/** A folder for pictures, when one wants to look at them. */
+const shots = process.env.SHOTS
+
+const said = 'Ask who has seen this before'
+const text = `Read this first.\n\n\`\`\`notes\n**${said}**, then wait.\n\n- Show the diagram.\n\`\`\`\n\nThen go on.\n`
+
+/** Nothing serious for axe in light and dark, and pictures when they are wanted. */
+async function sound(page, name) {
+  for (const colorScheme of ['light', 'dark']) {
+    await turn(page, colorScheme)
+    assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`)
+    if (shots) await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })
+  }
+  await turn(page, 'light')
+  if (!shots) return
+  const size = page.viewportSize()
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.screenshot({ path: `${shots}/${name}-phone.png` })
+  await page.setViewportSize(size)
+}
+
+test('a note is beside the step for who leads, and nowhere for others', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ steps: [{ title: 'One', content_markdown: text, duration_minutes: 5 }] })
+  const ann = await person(lab, 'Ann')
+
+  const edit = (await visitor({ as: lead, ...wide })).page
+  await edit.goto(`/admin/${lab.id}/edit`)
+  const preview = edit.getByRole('region', { name: 'Preview' })
+  await preview.locator('aside.facilitator', { hasText: said }).waitFor()
+  await edit.locator('.cm-content', { hasText: '```notes' }).waitFor()
+  await sound(edit, 'notes-edit')
+
+  const live = (await visitor({ as: lead, ...wide })).page
+  await live.goto(`/admin/${lab.id}`)
+  const notes = live.getByRole('region', { name: 'For facilitators' })
+  await notes.getByText(said).waitFor()
+  await notes.getByText('Planned: 5 min').waitFor()
+  await notes.getByText('Here for:').waitFor()
+  await sound(live, 'notes-live')
+  await live.keyboard.press('n')
+  await notes.getByText(said).waitFor({ state: 'detached' })
+  await live.reload()
+  await notes.getByRole('button', { name: 'Show notes' }).waitFor()
+  assert.equal(await live.getByText(said).count(), 0, 'the device has forgotten that they are hidden')
+  await live.keyboard.press('n')
+  await notes.getByText(said).waitFor()
+
+  const page = (await visitor({ as: ann, viewport: { width: 390, height: 844 } })).page
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByText('Then go on.').waitFor()
+  assert.ok(!(await page.content()).includes(said), 'an attendee reads a note')
+  const wall = (await visitor({ as: lead, ...wide })).page
+  await wall.goto(`/admin/${lab.id}/projector`)
+  await wall.getByRole('heading', { level: 1 }).waitFor()
+  assert.ok(!(await wall.content()).includes(said), 'the projector shows a note')
+})
