@@ -323,7 +323,10 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps}}})
+	// Who has replaced all of them by others says nothing of where people are: they keep
+	// their numbers.
+	follow := slices.ContainsFunc(c.s.steps, func(st *pb.Step) bool { return hasStep(steps, st.Id) })
+	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps, Follow: follow}}})
 	d.Rows = c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))})
 	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, steps, c.s.quizzes, c.s.pin.GetMessage()))...)
 	d.Rows = append(d.Rows, c.untalkThreads(steps)...)

@@ -212,6 +212,7 @@ class Draft {
         return
       case 'steps_changed':
         this.#readAgain('codelab')
+        this.#readAgain('attendees') // their steps may have other numbers now
         this.#readAgain('threads')
         return
       case 'codelab_changed':

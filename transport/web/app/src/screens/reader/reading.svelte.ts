@@ -94,9 +94,25 @@ export class Reading {
     return w !== null && this.steps.length > 0 && (this.me !== null || w.people.size > 0 || this.room.status.state !== 'connecting')
   })
 
-  /** Steps may have been taken away. */
-  clamp(): void {
-    if (typeof this.at === 'number' && this.steps.length > 0 && this.at > this.steps.length) this.go(this.steps.length)
+  #before: readonly Step[] = []
+
+  /**
+   * Steps may have been moved or taken away: one stays on the step that one is on, as the
+   * server has it, or comes to the nearest before it that is left.
+   */
+  follow(): void {
+    const before = this.#before
+    this.#before = this.steps
+    if (typeof this.at !== 'number' || this.steps.length === 0) return
+    if (before === this.steps) return
+    const now = new Map(this.steps.map((s) => [s.id, s.step_number]))
+    if (before.some((s) => now.has(s.id))) {
+      const stays = before.slice(0, this.at).findLast((s) => now.has(s.id))
+      this.at = stays ? now.get(stays.id)! : 1
+    } else {
+      this.at = Math.min(this.at, this.steps.length)
+    }
+    this.#keep()
   }
 
   go(to: Place): void {

@@ -1,0 +1,125 @@
+// A newer version of a text goes into the codelab that people are in, and runs stand side
+// by side; checks of one's work are reported by a program and seen by who leads.
+import assert from 'node:assert/strict'
+import { findings, stage, turn } from './harness/stage.mjs'
+
+const { test } = stage()
+const wide = { viewport: { width: 1440, height: 900 } }
+/** A folder for pictures, when one wants to look at them. */
+const shots = process.env.SHOTS
+
+/** Nothing serious for axe in light and dark, and pictures when they are wanted. */
+async function sound(page, name) {
+  for (const colorScheme of ['light', 'dark']) {
+    await turn(page, colorScheme)
+    assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`)
+    if (shots) await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })
+  }
+  await turn(page, 'light')
+  if (!shots) return
+  const size = page.viewportSize()
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.screenshot({ path: `${shots}/${name}-phone.png` })
+  await page.setViewportSize(size)
+}
+
+const newer = `id: tour
+
+# A newer tour
+
+## Look around
+
+Another text.
+
+## Say more
+
+Text of a new step.
+
+## Say hello
+
+Hello.
+`
+
+test('a file is published into a codelab that people are in', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({
+    steps: [
+      { title: 'Look around', content_markdown: 'Text.' },
+      { title: 'Say hello', content_markdown: 'Hello.\n' },
+    ],
+  })
+  const ann = await person(lab, 'Ann')
+  const read = (await visitor({ as: ann, viewport: { width: 390, height: 844 } })).page
+  await read.goto(`/codelabs/${lab.id}?step=2`)
+  await read.getByRole('heading', { name: 'Say hello' }).waitFor()
+
+  const page = (await visitor({ as: lead, ...wide })).page
+  await page.goto(`/admin/${lab.id}/settings`)
+  const versions = page.getByRole('region', { name: 'Versions' })
+  await versions.locator('input[type=file]').setInputFiles({ name: 'tour.md', mimeType: 'text/markdown', buffer: Buffer.from(newer) })
+  const found = versions.getByRole('group', { name: 'tour.md: what would change' })
+  await found.getByText('Say more').waitFor()
+  assert.equal(await found.getByRole('listitem').count(), 3)
+  await found.scrollIntoViewIfNeeded()
+  await sound(page, 'versions')
+  await found.getByRole('button', { name: 'Publish', exact: true }).click()
+  await page.getByText('Published.').waitFor()
+
+  // Ann is on her step still, which is the third now.
+  await read.getByText('Step 3 of 3').waitFor()
+  await read.getByRole('heading', { name: 'Say hello' }).waitFor()
+})
+
+test('a run is compared with its original and brought up to date', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'Original', steps: [{ title: 'One', content_markdown: 'Text.' }] })
+  const run = await lead.post(`/codelabs/${lab.id}/copy`, {})
+  await person(lab, 'Ann')
+  await person(run, 'Ben')
+  await lead.put(`/codelabs/${lab.id}/steps`, { steps: [{ title: 'One', content_markdown: 'Newer.' }, { title: 'Two', content_markdown: 'More.' }] })
+
+  const page = (await visitor({ as: lead, ...wide })).page
+  await page.goto(`/admin/${run.id}/settings`)
+  const versions = page.getByRole('region', { name: 'Versions' })
+  await versions.getByRole('button', { name: 'Compare with the original' }).click()
+  await versions.getByRole('listitem').filter({ hasText: 'Two' }).waitFor()
+  await versions.getByRole('button', { name: 'Publish', exact: true }).click()
+  await page.getByText('Published.').waitFor()
+  assert.equal((await lead.get(`/codelabs/${run.id}`))[1].length, 2)
+
+  await page.goto(`/admin/${run.id}/results`)
+  await page.getByRole('tab', { name: 'Runs' }).click()
+  await page.getByRole('region', { name: 'Median time on each step' }).first().waitFor()
+  assert.equal(await page.getByRole('link', { name: 'Original' }).count() >= 2, true)
+  await sound(page, 'runs')
+})
+
+test('a check is reported by a program and seen by who leads', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const text = 'Build it.\n\n```check build\nIt builds\n\nRun make and look for errors.\n```\n'
+  const lab = await lead.codelab({ require_checks: true, steps: [{ title: 'One', content_markdown: text }] })
+  const ann = await person(lab, 'Ann')
+  const read = (await visitor({ as: ann, ...wide })).page
+  await read.goto(`/codelabs/${lab.id}`)
+  const checks = read.getByRole('region', { name: 'Checks' })
+  await checks.getByText('not reported yet').waitFor()
+  await checks.getByRole('button', { name: 'How to report' }).click()
+  await checks.getByText('curl').waitFor()
+
+  const access = await ann.post(`/codelabs/${lab.id}/check-access`, {})
+  const report = (body) =>
+    fetch(`${access.url}/build`, { method: 'POST', headers: { Authorization: `Bearer ${access.token}` }, body: new URLSearchParams(body) })
+  assert.equal((await report({ ok: 'false', note: 'line 3' })).status, 200)
+  await checks.getByText('failed', { exact: false }).first().waitFor()
+  await checks.getByText('line 3').waitFor()
+  await sound(read, 'checks-reader')
+
+  const live = (await visitor({ as: lead, ...wide })).page
+  await live.goto(`/admin/${lab.id}`)
+  await live.getByTitle('It builds: 0 went well, 1 failed').waitFor()
+  await live.getByRole('button', { name: /^Ann/ }).first().click()
+  await live.getByText('line 3').waitFor()
+  await sound(live, 'checks-person')
+  assert.equal((await report({ ok: 'true' })).status, 200)
+  await checks.getByText('went well').waitFor()
+})
