@@ -76,7 +76,12 @@ test('a run is compared with its original and brought up to date', async ({ visi
   const run = await lead.post(`/codelabs/${lab.id}/copy`, {})
   await person(lab, 'Ann')
   await person(run, 'Ben')
-  await lead.put(`/codelabs/${lab.id}/steps`, { steps: [{ title: 'One', content_markdown: 'Newer.' }, { title: 'Two', content_markdown: 'More.' }] })
+  await lead.put(`/codelabs/${lab.id}/steps`, {
+    steps: [
+      { title: 'One', content_markdown: 'Newer.' },
+      { title: 'Two', content_markdown: 'More.' },
+    ],
+  })
 
   const page = (await visitor({ as: lead, ...wide })).page
   await page.goto(`/admin/${run.id}/settings`)
@@ -90,7 +95,7 @@ test('a run is compared with its original and brought up to date', async ({ visi
   await page.goto(`/admin/${run.id}/results`)
   await page.getByRole('tab', { name: 'Runs' }).click()
   await page.getByRole('region', { name: 'Median time on each step' }).first().waitFor()
-  assert.equal(await page.getByRole('link', { name: 'Original' }).count() >= 2, true)
+  assert.equal((await page.getByRole('link', { name: 'Original' }).count()) >= 2, true)
   await sound(page, 'runs')
 })
 
@@ -112,6 +117,7 @@ test('a check is reported by a program and seen by who leads', async ({ visitor,
   assert.equal((await report({ ok: 'false', note: 'line 3' })).status, 200)
   await checks.getByText('failed', { exact: false }).first().waitFor()
   await checks.getByText('line 3').waitFor()
+  await read.getByRole('button', { name: 'Close' }).first().click()
   await sound(read, 'checks-reader')
 
   const live = (await visitor({ as: lead, ...wide })).page
