@@ -116,6 +116,8 @@ func (c *Client) Path() string {
 type Request struct {
 	Method, Path string
 	Session      Session
+	// Bearer is sent in place of the session when it is set.
+	Bearer string
 	// Body is sent as ContentType, or as JSON when that is empty; nil sends no
 	// body.
 	Body        []byte
@@ -168,7 +170,11 @@ func (c *Client) Do(r *Request) (*Answer, error) {
 	defer fasthttp.ReleaseResponse(resp)
 	req.SetRequestURI(c.base + "/api" + r.Path)
 	req.Header.SetMethod(r.Method)
-	r.Session.sign(req)
+	if r.Bearer == "" {
+		r.Session.sign(req)
+	} else {
+		req.Header.Set(fasthttp.HeaderAuthorization, "Bearer "+r.Bearer)
+	}
 	if r.Body != nil || r.Stream != nil {
 		req.Header.SetContentType("application/json")
 		if r.ContentType != "" {

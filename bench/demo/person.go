@@ -172,6 +172,9 @@ func (p *person) enter(step int) {
 
 // leave ends a step.
 func (p *person) leave(ctx context.Context, step int) {
+	if step == checkedStep {
+		p.reportTests()
+	}
 	if step+1 < len(p.demo.steps) {
 		p.enter(step + 1)
 		return
@@ -187,7 +190,10 @@ func (p *person) getStuck(context.Context) {
 		p.in(between(p.rng, 20*time.Second, 90*time.Second), func(context.Context) { p.ask(step) })
 	}
 	p.in(between(p.rng, 5*time.Minute, 9*time.Minute), func(context.Context) {
-		if p.stuck && p.step == step {
+		switch {
+		case !p.stuck || p.step != step:
+		case !p.plan.asks && step+1 < len(p.demo.steps) && p.catchesUp(step+1):
+		default:
 			p.getOn(pick(p.rng, []string{"Found it myself.", "Got it: a typo.", ""}))
 		}
 	})

@@ -110,7 +110,7 @@ func Prepare(cfg Config, target Target) (*Workshop, error) {
 	}
 	d := &demo{cfg: cfg, client: client, lab: lab.ID}
 	d.socket = "ws" + strings.TrimPrefix(target.URL, "http") + "/api/ws/" + lab.ID + "?as=attendee"
-	settings, err := json.Marshal(map[string]any{"is_public": true, "quiz_enabled": true, "questions": "open"})
+	settings, err := json.Marshal(map[string]any{"is_public": true, "quiz_enabled": true, "questions": "open", "share_code": "all"})
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +124,9 @@ func Prepare(cfg Config, target Target) (*Workshop, error) {
 		}
 	}
 	if err := preparePolls(client, admin, lab.ID); err != nil {
+		return nil, err
+	}
+	if err := prepareCode(client, admin, lab.ID); err != nil {
 		return nil, err
 	}
 	var record api.Codelab
