@@ -194,9 +194,8 @@ func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 // publishWithWorkspace is publish with the code of the source, where that differs.
 func (r *Request) publishWithWorkspace(source codelab.Workshop, b codelab.Publish, uploads []string) (codelab.Published, error) {
 	// Nobody changes the code here, and nobody removes the trees there while they are
-	// copied. A source is older than its runs, so that no two wait for each other.
-	defer r.api.Workspaces.Lock(r.Codelab.ID())()
-	defer r.api.Workspaces.RLock(source.ID())()
+	// copied.
+	defer r.api.Workspaces.LockReading(r.Codelab.ID(), source.ID())()
 	w := source.View().Workspace
 	if w == nil || sameHeads(w, r.Codelab.View().Workspace) {
 		return r.publish(b, uploads)

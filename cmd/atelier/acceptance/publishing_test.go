@@ -194,8 +194,7 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 	}
 	c.admin.post(c.path+"/update-from-source", nil).refused(409, "no copy")
 	c.admin.delete(c.path).want(204)
-	if run.meta()["source_id"] != nil {
-		t.Error("the source is gone, and named")
-	}
+	// Another node hears of it a moment later.
+	c.eventually("the source is gone, and not named", func() bool { return run.meta()["source_id"] == nil })
 	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
 }
