@@ -198,3 +198,20 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 	c.eventually("the source is gone, and not named", func() bool { return run.meta()["source_id"] == nil })
 	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
 }
+// A file that was refused is mended and sent again: its id is not kept from it.
+func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	id := "mended-" + t.Name()
+	b.publish("match=1", chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "content_markdown")
+	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("slug") != id {
+		t.Errorf("made %v", made)
+	}
+
+	// Nor is it from another codelab than the one into which it was refused.
+	id = "elsewhere-" + t.Name()
+	c := newClass(t)
+	b.publish("into="+c.id, chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "content_markdown")
+	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("id") == c.id {
+		t.Errorf("published %v", made)
+	}
+}
