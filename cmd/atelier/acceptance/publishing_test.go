@@ -198,6 +198,7 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 	c.eventually("the source is gone, and not named", func() bool { return run.meta()["source_id"] == nil })
 	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
 }
+
 // A file that was refused is mended and sent again: its id is not kept from it.
 func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
 	b := facilitator(t, common.get(t).Addr(), "")
