@@ -152,6 +152,24 @@ func TestPicturesOfAVersionStayTheSame(t *testing.T) {
 	}
 }
 
+// The same picture under two names is two files, each of which stays where it is.
+func TestAPictureUnderTwoNamesStaysInBothPlaces(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	id := "twins-" + t.Name()
+	text := chapters(id, "One=![](b.png)", "Two=![](a.png)", "Three=![](c.png)")
+	file := packed(t, "tour.md", string(text), "a.png", string(onePixel), "b.png", string(onePixel), "c.png", string(onePixel))
+	made := b.publish("match=1", file).object()
+	for range 2 {
+		if again := b.publish("match=1", file).object(); changes(again) != "One same, Two same, Three same" {
+			t.Errorf("published again: %s", changes(again))
+		}
+	}
+	export := b.get("/codelabs/" + made.text("id") + "/export").want(200).body
+	if again := b.publish("match=1&dry_run=1", export).object(); changes(again) != "One same, Two same, Three same" {
+		t.Errorf("its own export is another version: %s", changes(again))
+	}
+}
+
 func TestARunIsBroughtUpToDate(t *testing.T) {
 	c := newClass(t)
 	c.setSteps("One", "Two")
