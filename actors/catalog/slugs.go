@@ -3,9 +3,11 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"atelier/actors/durable"
+	"atelier/actors/naming"
 )
 
 // slugTable says which codelab has a slug, the id: of the file that it was made of. A
@@ -27,34 +29,55 @@ func NoSlugRow(slug string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Delete: true}
 }
 
-// BySlug returns the id of the codelab that has a slug, or will in a moment; "" for
-// none.
-func BySlug(journal durable.Journal, slug string) (codelab string, err error) {
+// BySlug returns the id of the codelab that has a slug, "" for none. claimed says that it
+// has it in a moment, or never.
+func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool, err error) {
 	value, err := journal.Get(slugTable, []byte(slug))
 	if errors.Is(err, durable.ErrNotFound) {
-		return "", nil
+		return "", false, nil
 	}
 	if err != nil {
-		return "", fmt.Errorf("read who has a slug: %w", err)
+		return "", false, fmt.Errorf("read who has a slug: %w", err)
 	}
-	return string(value), nil
+	codelab, _, claimed = strings.Cut(string(value), claimMark)
+	return codelab, claimed, nil
 }
 
+// claimMark stands between the codelab for which a slug is claimed and the name of the
+// claim.
+const claimMark = "\x00"
+
 // ClaimSlug takes a slug for a codelab before the commit that gives it to it. It fails
-// with a Conflict when another codelab has it.
-func ClaimSlug(journal durable.Journal, slug, codelab string) error {
+// with a Conflict when another codelab has it. Who learns that there will be no such
+// commit lets go of the claim, which leaves alone what others have claimed or committed
+// since.
+func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err error) {
+	claim := SlugRow(slug, codelab+claimMark+naming.NewID())
+	claim.TTL = slugClaim
 	for {
-		has, err := BySlug(journal, slug)
-		if err != nil || has == codelab {
-			return err
+		value, err := journal.Get(slugTable, claim.Key)
+		has, _, claimed := strings.Cut(string(value), claimMark)
+		switch {
+		case errors.Is(err, durable.ErrNotFound):
+			claim.Guard = durable.Absent()
+		case err != nil:
+			return nil, fmt.Errorf("read who has a slug: %w", err)
+		case has != codelab:
+			return nil, durable.Reject(durable.Conflict, "another codelab has the id %q", slug)
+		case !claimed:
+			return func() {}, nil
+		default: // of another command to the same codelab, which may come to nothing
+			claim.Guard = durable.Unchanged(value)
 		}
-		if has != "" {
-			return durable.Reject(durable.Conflict, "another codelab has the id %q", slug)
-		}
-		row := SlugRow(slug, codelab)
-		row.TTL, row.Guard = slugClaim, durable.Absent()
-		if err := durable.Commit(journal, []durable.Row{row}); !errors.Is(err, durable.ErrConflict) {
-			return err
+		if err := durable.Commit(journal, []durable.Row{claim}); err == nil {
+			break
+		} else if !errors.Is(err, durable.ErrConflict) {
+			return nil, err
 		}
 	}
+	return func() {
+		row := NoSlugRow(slug)
+		row.Guard = durable.Unchanged(claim.Value)
+		_ = durable.Commit(journal, []durable.Row{row}) // else it ends by itself
+	}, nil
 }

@@ -104,9 +104,11 @@ type Change struct {
 // concurrent use.
 type Store interface {
 	// Lock is for those who write and publish, RLock for those who read what is
-	// published. Both take a key of the caller's.
+	// published. Both take a key of the caller's. Who holds one does not ask for another:
+	// LockReading is Lock of a key and RLock of another at once.
 	Lock(key string) (unlock func())
 	RLock(key string) (unlock func())
+	LockReading(key, read string) (unlock func())
 
 	// Make makes an empty workspace.
 	Make(id string, kind Kind) error

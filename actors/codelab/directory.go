@@ -13,8 +13,8 @@ type Directory interface {
 	Create(caller *Caller, c *Create) (*pb.Codelab, error)
 	// BySlug returns the id of the codelab with a slug, "" for none; ClaimSlug takes one
 	// for a codelab, before the command that gives it to it.
-	BySlug(slug string) (id string, err error)
-	ClaimSlug(slug, id string) error
+	BySlug(slug string) (id string, claimed bool, err error)
+	ClaimSlug(slug, id string) (letGo func(), err error)
 	// Delete removes one with all that belongs to it.
 	Delete(caller *Caller, id string) error
 	// Active returns those that are at work, which is where people are.

@@ -224,21 +224,25 @@ func (b Publish) materials(c call, _ []*pb.Step, d *decision) error {
 }
 
 // polls brings drafts in. One that asks the same is changed while it is a draft, and
-// stays as it is once people have answered.
+// stays as it is once people have answered; of several that ask the same, the first is
+// the first.
 func (b Publish) polls(c call, steps []*pb.Step, d *decision) error {
 	made, err := c.newPolls(b.Polls, b.Steps, steps)
 	if err != nil {
 		return err
 	}
-	there := len(c.s.polls)
+	there, taken := len(c.s.polls), map[string]bool{}
 	for _, p := range made {
-		at := slices.IndexFunc(c.s.polls, func(q *poll) bool { return q.rec.Kind == p.Kind && q.rec.Question == p.Question })
+		at := slices.IndexFunc(c.s.polls, func(q *poll) bool {
+			return q.rec.Kind == p.Kind && q.rec.Question == p.Question && !taken[q.rec.Id]
+		})
 		if at < 0 {
 			if there++; there > maxPolls {
 				return durable.Reject(durable.Invalid, "a codelab has at most %d polls", maxPolls)
 			}
 		} else {
 			was := c.s.polls[at].rec
+			taken[was.Id] = true
 			p.Id, p.CreatedAt, p.Round = was.Id, was.CreatedAt, was.Round
 			if was.State != pollDraft || proto.Equal(p, was) {
 				continue

@@ -281,3 +281,26 @@ func TestARunTakesQuizzesAndPollsFromItsSource(t *testing.T) {
 		t.Error("the same once more changed something")
 	}
 }
+
+// Two polls that ask the same are two: the second replaced the first one's options.
+func TestPollsThatAskTheSameStayApart(t *testing.T) {
+	l := newLab()
+	l.create(t, "A")
+	options := [][]string{{"a", "b"}, {"c", "d"}}
+	polls := make([]*pb.Poll, len(options))
+	for i := range options {
+		polls[i] = choicePoll(false)
+		polls[i].Options = options[i]
+	}
+	for range 2 {
+		l.publish(t, Publish{Steps: textOf("A=1"), Polls: polls, SourceID: "source"})
+		if len(l.polls) != len(options) {
+			t.Fatalf("there are %d polls", len(l.polls))
+		}
+		for i, p := range l.polls {
+			if !slices.Equal(p.rec.Options, options[i]) {
+				t.Errorf("poll %d has the options %v", i, p.rec.Options)
+			}
+		}
+	}
+}

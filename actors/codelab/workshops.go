@@ -330,17 +330,22 @@ func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 	}
 	c.Codelab.JoinCode = code
 	id := w.ids.New()
+	letGo := func() {}
 	if c.Codelab.Slug != "" {
-		if err := w.ClaimSlug(c.Codelab.Slug, id); err != nil {
+		if letGo, err = w.ClaimSlug(c.Codelab.Slug, id); err != nil {
 			return nil, err
 		}
 	}
 	ws, err := w.get(id)
 	if err != nil {
+		letGo()
 		return nil, err
 	}
 	v, _, err := ws.Ask(Command{Caller: caller, Body: *c})
 	if err != nil {
+		if durable.Refused(err) {
+			letGo()
+		}
 		w.host.Rest(context.Background(), ws.handle, false)
 		return nil, err
 	}
@@ -357,13 +362,17 @@ func (w *Workshops) freeJoinCode() (string, error) {
 	}
 }
 
-// BySlug returns the id of the codelab with a slug, "" for none.
-func (w *Workshops) BySlug(slug string) (id string, err error) {
+// BySlug returns the id of the codelab with a slug, "" for none. claimed says that it has
+// it in a moment, or never.
+func (w *Workshops) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
 }
 
-// ClaimSlug takes a slug for a codelab, before the command that gives it to it.
-func (w *Workshops) ClaimSlug(slug, id string) error { return catalog.ClaimSlug(w.Journal, slug, id) }
+// ClaimSlug takes a slug for a codelab, before the command that gives it to it. When that
+// is refused, the caller lets go of the slug.
+func (w *Workshops) ClaimSlug(slug, id string) (letGo func(), err error) {
+	return catalog.ClaimSlug(w.Journal, slug, id)
+}
 
 // Delete removes a codelab and all that its actor has stored.
 func (w *Workshops) Delete(caller *Caller, id string) error {

@@ -86,7 +86,11 @@ func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string
 	}
 	var renamed []string
 	for _, u := range in.Uploads {
-		if name := has[contentOf(u)]; name != "" {
+		if same := has[contentOf(u)]; len(same) > 0 {
+			name := same[0]
+			if len(same) > 1 { // of several in the order in which they are found
+				has[contentOf(u)] = same[1:]
+			}
 			renamed, reused = append(renamed, files.Folder+u.Name, files.Folder+name), append(reused, name)
 			for _, m := range in.Materials {
 				if m.Upload == u.Name {
@@ -110,15 +114,38 @@ func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string
 	return out, slices.Compact(reused), nil
 }
 
-// present are the files of a codelab by their content.
-func (in *Incoming) present(v *codelab.View) (map[string]string, error) {
-	names := v.TextUploads()
+// present are the files of a codelab by their content, in the order in which those of an
+// archive are kept.
+func (in *Incoming) present(v *codelab.View) (map[string][]string, error) {
+	left := map[string]bool{}
+	for _, name := range v.TextUploads() {
+		left[name] = true
+	}
+	var names []string
+	add := func(texts ...string) {
+		for _, text := range texts {
+			files.Mentioned(text, func(name string, _ int) {
+				if left[name] {
+					names = append(names, name)
+					delete(left, name)
+				}
+			})
+		}
+	}
+	for _, st := range v.Steps {
+		add(st.ContentMarkdown)
+	}
+	add(v.Meta.GetDescription(), v.Meta.GetGuideMarkdown())
+	for _, q := range v.Quizzes {
+		add(q.Question)
+		add(q.Options...)
+	}
 	for _, m := range v.Materials.All() {
-		if m.Upload != "" {
+		if m.Upload != "" && !slices.Contains(names, m.Upload) {
 			names = append(names, m.Upload)
 		}
 	}
-	out := map[string]string{}
+	out := map[string][]string{}
 	for _, name := range names {
 		u, err := in.files.Get(name)
 		if errors.Is(err, files.ErrMissing) {
@@ -127,7 +154,7 @@ func (in *Incoming) present(v *codelab.View) (map[string]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[contentOf(u)] = name
+		out[contentOf(u)] = append(out[contentOf(u)], name)
 	}
 	return out, nil
 }

@@ -77,7 +77,7 @@ func importCodelab(r *Request) error {
 // and fails otherwise if it must have it.
 func (r *Request) importNew(in *archive.Incoming, must bool) error {
 	if !must && in.Codelab.Slug != "" {
-		has, err := r.api.Workshops.BySlug(in.Codelab.Slug)
+		has, _, err := r.api.Workshops.BySlug(in.Codelab.Slug)
 		if err != nil {
 			return err
 		}

@@ -56,9 +56,12 @@ func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	if in.Codelab.Slug == "" {
 		return wire.Invalid("the file has no id by which to find its codelab: a line like \"id: my-codelab\" before the title")
 	}
-	id, err := r.api.Workshops.BySlug(in.Codelab.Slug)
+	id, claimed, err := r.api.Workshops.BySlug(in.Codelab.Slug)
 	if err != nil {
 		return err
+	}
+	if claimed {
+		return durable.Reject(durable.Conflict, "a file with this id is published just now; try again")
 	}
 	if id != "" {
 		return r.publishFile(in, id, dry)
@@ -89,21 +92,25 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 			in.LeftOut = append(in.LeftOut, archive.LeftOut{File: file, Reason: "the codelab keeps its own"})
 		}
 	}
+	letGo := func() {}
 	if b.Slug != "" && b.Slug != w.View().Meta.GetSlug() {
-		switch has, err := r.api.Workshops.BySlug(b.Slug); {
+		switch has, _, err := r.api.Workshops.BySlug(b.Slug); {
 		case err != nil:
 			return err
 		case has != "" && has != id:
 			in.LeftOut = append(in.LeftOut, archive.LeftOut{Reason: "its id: another codelab has it"})
 			b.Slug = ""
 		case !dry:
-			if err := r.api.Workshops.ClaimSlug(b.Slug, id); err != nil {
+			if letGo, err = r.api.Workshops.ClaimSlug(b.Slug, id); err != nil {
 				return err
 			}
 		}
 	}
 	b.DryRun = dry
 	made, err := r.publish(b, reused)
+	if durable.Refused(err) {
+		letGo()
+	}
 	if err != nil {
 		return err
 	}
@@ -194,9 +201,8 @@ func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 // publishWithWorkspace is publish with the code of the source, where that differs.
 func (r *Request) publishWithWorkspace(source codelab.Workshop, b codelab.Publish, uploads []string) (codelab.Published, error) {
 	// Nobody changes the code here, and nobody removes the trees there while they are
-	// copied. A source is older than its runs, so that no two wait for each other.
-	defer r.api.Workspaces.Lock(r.Codelab.ID())()
-	defer r.api.Workspaces.RLock(source.ID())()
+	// copied.
+	defer r.api.Workspaces.LockReading(r.Codelab.ID(), source.ID())()
 	w := source.View().Workspace
 	if w == nil || sameHeads(w, r.Codelab.View().Workspace) {
 		return r.publish(b, uploads)

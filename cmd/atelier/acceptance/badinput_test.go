@@ -257,8 +257,8 @@ type badWorld struct {
 	c       *class
 	nobody  *browser
 	checker *browser // a program of own
-	own     *person // of the codelab
-	foreign *person // of another
+	own     *person  // of the codelab
+	foreign *person  // of another
 	ids     map[string]string
 	others  map[string]string // the same kinds of ids, of the other codelab
 	quiz    string

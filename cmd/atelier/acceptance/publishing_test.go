@@ -152,6 +152,24 @@ func TestPicturesOfAVersionStayTheSame(t *testing.T) {
 	}
 }
 
+// The same picture under two names is two files, each of which stays where it is.
+func TestAPictureUnderTwoNamesStaysInBothPlaces(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	id := "twins-" + t.Name()
+	text := chapters(id, "One=![](b.png)", "Two=![](a.png)", "Three=![](c.png)")
+	file := packed(t, "tour.md", string(text), "a.png", string(onePixel), "b.png", string(onePixel), "c.png", string(onePixel))
+	made := b.publish("match=1", file).object()
+	for range 2 {
+		if again := b.publish("match=1", file).object(); changes(again) != "One same, Two same, Three same" {
+			t.Errorf("published again: %s", changes(again))
+		}
+	}
+	export := b.get("/codelabs/" + made.text("id") + "/export").want(200).body
+	if again := b.publish("match=1&dry_run=1", export).object(); changes(again) != "One same, Two same, Three same" {
+		t.Errorf("its own export is another version: %s", changes(again))
+	}
+}
+
 func TestARunIsBroughtUpToDate(t *testing.T) {
 	c := newClass(t)
 	c.setSteps("One", "Two")
@@ -194,8 +212,25 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 	}
 	c.admin.post(c.path+"/update-from-source", nil).refused(409, "no copy")
 	c.admin.delete(c.path).want(204)
-	if run.meta()["source_id"] != nil {
-		t.Error("the source is gone, and named")
-	}
+	// Another node hears of it a moment later.
+	c.eventually("the source is gone, and not named", func() bool { return run.meta()["source_id"] == nil })
 	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
+}
+
+// A file that was refused is mended and sent again: its id is not kept from it.
+func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	id := "mended-" + t.Name()
+	b.publish("match=1", chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "content_markdown")
+	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("slug") != id {
+		t.Errorf("made %v", made)
+	}
+
+	// Nor is it from another codelab than the one into which it was refused.
+	id = "elsewhere-" + t.Name()
+	c := newClass(t)
+	b.publish("into="+c.id, chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "content_markdown")
+	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("id") == c.id {
+		t.Errorf("published %v", made)
+	}
 }

@@ -110,17 +110,35 @@ func (s *Store) Close() error { return nil }
 
 // Lock keeps everybody else of this node from the workspace with this key.
 func (s *Store) Lock(key string) (unlock func()) {
-	l := &s.locks[maphash.String(s.seed, key)%lockShards]
+	l := &s.locks[s.shard(key)]
 	l.Lock()
 	return l.Unlock
 }
 
 // RLock keeps writers of this node from it.
 func (s *Store) RLock(key string) (unlock func()) {
-	l := &s.locks[maphash.String(s.seed, key)%lockShards]
+	l := &s.locks[s.shard(key)]
 	l.RLock()
 	return l.RUnlock
 }
+
+// LockReading implements code.Store. Keys share locks: those of two keys may be one, and
+// whatever the keys are, all take the locks in one order.
+func (s *Store) LockReading(key, read string) (unlock func()) {
+	mine, other := s.shard(key), s.shard(read)
+	if mine == other {
+		return s.Lock(key)
+	}
+	first, second := s.Lock, s.RLock
+	if other < mine {
+		key, read, first, second = read, key, s.RLock, s.Lock
+	}
+	one := first(key)
+	two := second(read)
+	return func() { two(); one() }
+}
+
+func (s *Store) shard(key string) uint64 { return maphash.String(s.seed, key) % lockShards }
 
 func treeKey(id, name string) string           { return prefix + id + "/trees/" + name }
 func madeKey(id string, kind code.Kind) string { return prefix + id + "/made-" + string(kind) }

@@ -1,0 +1,58 @@
+package catalog_test
+
+import (
+	"testing"
+
+	"atelier/actors/catalog"
+	"atelier/actors/durable"
+	"atelier/persistence/memory"
+)
+
+// has asserts who has the slug "tour".
+func has(t *testing.T, j durable.Journal, codelab string, claimed bool) {
+	t.Helper()
+	if id, c, err := catalog.BySlug(j, "tour"); id != codelab || c != claimed || err != nil {
+		t.Errorf("it has %q, claimed %v: %v", id, c, err)
+	}
+}
+
+func TestASlugIsClaimedOnce(t *testing.T) {
+	j := memory.New()
+	defer j.Close()
+	claim := func(codelab string) (letGo func()) {
+		t.Helper()
+		letGo, err := catalog.ClaimSlug(j, "tour", codelab)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return letGo
+	}
+	refused := func() {
+		t.Helper()
+		if _, err := catalog.ClaimSlug(j, "tour", "another"); !durable.Refused(err) {
+			t.Error("another gets it:", err)
+		}
+	}
+
+	letGo := claim("one")
+	has(t, j, "one", true)
+	refused()
+	letGo()
+	has(t, j, "", false)
+
+	// Of two commands to one codelab the first that fails takes nothing from the second.
+	first := claim("one")
+	second := claim("one")
+	first()
+	has(t, j, "one", true)
+	refused()
+	// Nor does one that fails from one that was carried out.
+	if err := durable.Commit(j, []durable.Row{catalog.SlugRow("tour", "one")}); err != nil {
+		t.Fatal(err)
+	}
+	second()
+	has(t, j, "one", false)
+	refused()
+	claim("one")() // has it already
+	has(t, j, "one", false)
+}

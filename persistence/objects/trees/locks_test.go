@@ -1,0 +1,64 @@
+package trees
+
+import (
+	"fmt"
+	"hash/maphash"
+	"sync"
+	"testing"
+)
+
+// inOrder are two keys of different locks, the first one's before the second one's.
+func inOrder(s *Store) (first, second string) {
+	for i := 0; ; i++ {
+		first, second = fmt.Sprint("first", i), fmt.Sprint("second", i)
+		if s.shard(first) < s.shard(second) {
+			return first, second
+		}
+	}
+}
+
+// Keys share locks. Whoever asked for two keys of one lock, one after the other, waited
+// for themselves, and whoever asked for two locks in the other order for each other: this
+// test never ended.
+func TestNobodyWaitsForThemselvesOrEachOther(t *testing.T) {
+	s := &Store{seed: maphash.MakeSeed()}
+	for i := range 10 * lockShards {
+		s.LockReading("run", fmt.Sprint("source", i))()
+	}
+	first, second := inOrder(s)
+	var both sync.WaitGroup
+	for _, keys := range [][2]string{{first, second}, {second, first}} {
+		both.Go(func() {
+			for range 1000 {
+				s.LockReading(keys[0], keys[1])()
+			}
+		})
+	}
+	both.Wait()
+}
+
+// The first key is one's own, and the second is shared with others who read.
+func TestLockReadingTakesBoth(t *testing.T) {
+	s := &Store{seed: maphash.MakeSeed()}
+	first, second := inOrder(s)
+	for _, keys := range [][2]string{{first, second}, {second, first}} {
+		mine, read := &s.locks[s.shard(keys[0])], &s.locks[s.shard(keys[1])]
+		unlock := s.LockReading(keys[0], keys[1])
+		if mine.TryRLock() {
+			t.Error("others read what is being written")
+		}
+		if read.TryLock() {
+			t.Error("others write what is being read")
+		}
+		if !read.TryRLock() {
+			t.Fatal("of two who read one waits")
+		}
+		read.RUnlock()
+		unlock()
+		if !mine.TryLock() || !read.TryLock() {
+			t.Fatal("a lock is held by nobody")
+		}
+		mine.Unlock()
+		read.Unlock()
+	}
+}
