@@ -20,8 +20,8 @@ export class SharedCode extends Browse {
     super(id, 'attendee')
   }
 
-  /** Reads what is shared now, which goes by the setting and the pointer; the answer takes it back. */
-  follow(_sharing: string, _pointer: number | null): () => void {
+  /** Reads soon what is shared now; the answer takes it back. */
+  soon(): () => void {
     // A whole room hears of the pointer at the same moment.
     const soon = setTimeout(() => void this.look(), this.#looked ? Math.random() * spread : 0)
     return () => clearTimeout(soon)
