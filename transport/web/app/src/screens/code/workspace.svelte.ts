@@ -1,38 +1,22 @@
 // The code of a codelab as one author works on it: its branches or folders, the
 // files of one of them, and what was changed there.
-import { api, ask, asked, type Schemas } from '../../api/client'
+import { api, ask, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
 import { words } from '../../api/words'
+import { Browse } from '../../code/browse.svelte'
 import { keeper, recallDraft } from '../../device/drafts'
 import { Leftover, type Left } from '../../device/leftover.svelte'
 import { m } from '../../messages/compiled/messages.js'
 import { toast } from '../../parts/toasts.svelte'
-import { isEmpty, none, toServer, type Changes } from './changes'
+import { isEmpty, none, toServer, type Changes } from '../../code/changes'
 
-export interface Read {
-  text: string
-  binary: boolean
-}
-
-type Info = Schemas['WorkspaceFileInfo']
-
-export class Workspace {
-  readonly id: string
+export class Workspace extends Browse {
   codelab = $state.raw<Schemas['Codelab'] | null>(null)
   steps = $state.raw<readonly Schemas['Step'][]>([])
-  /** null: there is none yet. */
-  info = $state.raw<Schemas['Workspace'] | null>(null)
   failed = $state<string | null>(null)
-  /** The branch or folder that is open. */
-  head = $state('')
-  infos = $state.raw<readonly Info[] | null>(null)
   changes = $state.raw<Changes>(none)
-  path = $state<string | null>(null)
-  /** The open file as the server has it; null while it is read. */
-  read = $state.raw<Read | null>(null)
   message = $state('')
   saving = $state(false)
-  error = $state<string | null>(null)
   /** Files that somebody else wrote since they were opened. */
   overwritten = $state.raw<readonly string[]>([])
   /** Changes of an earlier visit. */
@@ -41,13 +25,6 @@ export class Workspace {
   readonly #visited = new Set<string>()
   #keeper: ReturnType<typeof keeper> | null = null
 
-  constructor(id: string) {
-    this.id = id
-  }
-
-  readonly heads = $derived<readonly string[]>(this.info?.branches ?? this.info?.folders ?? [])
-  readonly branches = $derived(this.info?.structure_type === 'branch')
-  readonly files = $derived<readonly string[] | null>(this.infos?.map((f) => f.path) ?? null)
   readonly dirty = $derived(!isEmpty(this.changes))
   readonly text = $derived(this.path === null ? '' : (this.changes.edits[this.path] ?? this.read?.text ?? ''))
 
@@ -73,7 +50,7 @@ export class Workspace {
   /** Reads which branches or folders there are. */
   async look(open?: string): Promise<void> {
     try {
-      this.info = await ask(api.GET('/codeserver/{id}', { params: { path: { id: this.id } } }))
+      await this.readHeads()
     } catch (e) {
       if (!(e instanceof Refused) || e.status !== 404) throw e
       this.info = null
@@ -117,28 +94,6 @@ export class Workspace {
     this.#keeper?.later()
   }
 
-  async list(): Promise<void> {
-    const head = this.head
-    try {
-      const infos = this.branches
-        ? await ask(api.GET('/codeserver/{id}/branches/{branch}/tree', { params: { path: { id: this.id, branch: head } } }))
-        : await ask(api.GET('/codeserver/{id}/folders/{folder}/tree', { params: { path: { id: this.id, folder: head } } }))
-      if (head === this.head) this.infos = infos
-    } catch (e) {
-      this.error = words(e)
-    }
-  }
-
-  /** What the server knows of a file; undefined when it has none of this path. */
-  about(path: string): Info | undefined {
-    return this.infos?.find((f) => f.path === path)
-  }
-
-  /** Where the open branch or folder is on the server. */
-  get address(): string {
-    return `/api/codeserver/${this.id}/${this.branches ? 'branches' : 'folders'}/${encodeURIComponent(this.head)}`
-  }
-
   /** An archive was imported: every file may be another. */
   async imported(count: number): Promise<void> {
     toast(m.code_imported({ count }))
@@ -147,33 +102,11 @@ export class Workspace {
     await this.show(path !== null && (path in this.changes.edits || this.about(path)) ? path : null)
   }
 
-  async fetch(path: string): Promise<Read> {
-    const call = this.branches
-      ? api.GET('/codeserver/{id}/branches/{branch}/file', { params: { path: { id: this.id, branch: this.head }, query: { file: path } }, parseAs: 'text' })
-      : api.GET('/codeserver/{id}/folders/{folder}/file', { params: { path: { id: this.id, folder: this.head }, query: { file: path } }, parseAs: 'text' })
-    const { data, response } = await asked(call as Promise<{ data?: string; error?: unknown; response: Response }>)
-    return { text: data ?? '', binary: !(response.headers.get('Content-Type') ?? '').startsWith('text/') }
-  }
-
-  async show(path: string | null): Promise<void> {
+  /** Opens a file: as it was changed here, else as the server has it. */
+  override async show(path: string | null): Promise<void> {
+    if (path === null || !(path in this.changes.edits)) return super.show(path)
     this.path = path
-    this.read = null
-    if (path === null) return
-    const base = this.changes.bases[path]
-    if (path in this.changes.edits) {
-      this.read = { text: base ?? '', binary: false }
-      return
-    }
-    if (this.about(path)?.binary) {
-      this.read = { text: '', binary: true }
-      return
-    }
-    try {
-      const read = await this.fetch(path)
-      if (this.path === path) this.read = read
-    } catch (e) {
-      this.error = words(e)
-    }
+    this.read = { text: this.changes.bases[path] ?? '', binary: false }
   }
 
   change(changes: Changes): void {

@@ -15,6 +15,7 @@ export const names = [
   'ai_enabled',
   'questions',
   'questions_anonymous',
+  'share_code',
   'email_retention_days',
   'chat_retention_days',
 ] as const
@@ -24,7 +25,12 @@ export type Fields = Required<Pick<Codelab, Name>>
 
 export function fieldsOf(lab: Codelab): Fields {
   const given = Object.fromEntries(names.map((n) => [n, lab[n]])) as Partial<Fields>
-  return { ...given, questions: lab.questions ?? 'off', questions_anonymous: lab.questions_anonymous ?? true } as Fields
+  return {
+    ...given,
+    questions: lab.questions ?? 'off',
+    questions_anonymous: lab.questions_anonymous ?? true,
+    share_code: lab.share_code ?? 'none',
+  } as Fields
 }
 
 /** A value as the server keeps it. */

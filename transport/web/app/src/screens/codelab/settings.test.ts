@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changed, clashes, onTop, troubles, type Fields } from './fields'
+import { changed, clashes, fieldsOf, onTop, troubles, type Fields } from './fields'
 import { changedOption, fromServer, movedQuestion, newQuestion, same, toServer, trouble, type Question } from './questions'
 
 const base: Fields = {
@@ -15,6 +15,7 @@ const base: Fields = {
   ai_enabled: true,
   questions: 'off',
   questions_anonymous: true,
+  share_code: 'none',
   email_retention_days: 0,
   chat_retention_days: 0,
 }
@@ -22,6 +23,12 @@ const base: Fields = {
 describe('settings', () => {
   it('send only what changed', () => {
     expect(changed(base, { ...base, title: ' Go ', is_public: false })).toEqual({ is_public: false })
+    expect(changed(base, { ...base, share_code: 'start' })).toEqual({ share_code: 'start' })
+  })
+  it('share no code where a server says nothing of it', () => {
+    const { share_code, ...older } = base
+    expect(share_code).toBe('none')
+    expect(fieldsOf(older as never).share_code).toBe('none')
   })
   it('meet only where both changed', () => {
     const mine = { ...base, title: 'Mine', author: 'Same', is_public: false }

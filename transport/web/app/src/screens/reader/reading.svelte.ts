@@ -8,7 +8,7 @@ import { OwnHelp } from './help.svelte'
 /** The pages behind the steps. */
 export type Extra = 'guide' | 'quiz' | 'feedback' | 'handin' | 'done'
 export type Place = number | Extra
-export type Panel = 'chat' | 'questions' | 'polls' | 'notes' | 'ask' | 'files'
+export type Panel = 'chat' | 'questions' | 'polls' | 'notes' | 'ask' | 'code' | 'files'
 
 export class Reading {
   readonly room: Room

@@ -1,0 +1,88 @@
+// The code of a codelab to look at: its branches or folders, the files of one of them,
+// and one file of these.
+import { api, ask, asked, type Schemas } from '../api/client'
+import { words } from '../api/words'
+
+export interface Read {
+  text: string
+  binary: boolean
+}
+
+export type Info = Schemas['WorkspaceFileInfo']
+
+export class Browse {
+  readonly id: string
+  readonly #query: never
+  info = $state.raw<Schemas['Workspace'] | null>(null)
+  /** The branch or folder that is open. */
+  head = $state('')
+  infos = $state.raw<readonly Info[] | null>(null)
+  path = $state<string | null>(null)
+  /** The open file as the server has it; null while it is read. */
+  read = $state.raw<Read | null>(null)
+  error = $state<string | null>(null)
+
+  /** as: who leads here and attends, too, reads as an attendee does. */
+  constructor(id: string, as?: 'attendee') {
+    this.id = id
+    this.#query = (as ? { as } : {}) as never
+  }
+
+  readonly heads = $derived<readonly string[]>(this.info?.branches ?? this.info?.folders ?? [])
+  readonly branches = $derived(this.info?.structure_type === 'branch')
+  readonly files = $derived<readonly string[] | null>(this.infos?.map((f) => f.path) ?? null)
+
+  /** Reads which branches or folders there are. */
+  async readHeads(): Promise<void> {
+    this.info = await ask(api.GET('/codeserver/{id}', { params: { path: { id: this.id }, query: this.#query } }))
+  }
+
+  async list(): Promise<void> {
+    const head = this.head
+    const query = this.#query
+    try {
+      const infos = this.branches
+        ? await ask(api.GET('/codeserver/{id}/branches/{branch}/tree', { params: { path: { id: this.id, branch: head }, query } }))
+        : await ask(api.GET('/codeserver/{id}/folders/{folder}/tree', { params: { path: { id: this.id, folder: head }, query } }))
+      if (head === this.head) this.infos = infos
+    } catch (e) {
+      if (head === this.head) this.error = words(e)
+    }
+  }
+
+  /** What the server knows of a file; undefined when it has none of this path. */
+  about(path: string): Info | undefined {
+    return this.infos?.find((f) => f.path === path)
+  }
+
+  /** Where the server has the open branch or folder. */
+  get address(): string {
+    return `/api/codeserver/${this.id}/${this.branches ? 'branches' : 'folders'}/${encodeURIComponent(this.head)}`
+  }
+
+  async fetch(path: string): Promise<Read> {
+    const query = { file: path, ...(this.#query as object) }
+    const call = this.branches
+      ? api.GET('/codeserver/{id}/branches/{branch}/file', { params: { path: { id: this.id, branch: this.head }, query }, parseAs: 'text' })
+      : api.GET('/codeserver/{id}/folders/{folder}/file', { params: { path: { id: this.id, folder: this.head }, query }, parseAs: 'text' })
+    const { data, response } = await asked(call as Promise<{ data?: string; error?: unknown; response: Response }>)
+    return { text: data ?? '', binary: !(response.headers.get('Content-Type') ?? '').startsWith('text/') }
+  }
+
+  async show(path: string | null): Promise<void> {
+    this.path = path
+    this.read = null
+    if (path === null) return
+    if (this.about(path)?.binary) {
+      this.read = { text: '', binary: true }
+      return
+    }
+    const head = this.head
+    try {
+      const read = await this.fetch(path)
+      if (this.path === path && this.head === head) this.read = read
+    } catch (e) {
+      if (this.path === path && this.head === head) this.error = words(e)
+    }
+  }
+}

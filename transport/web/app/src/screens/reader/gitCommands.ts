@@ -1,0 +1,18 @@
+// Commands that people paste into a shell.
+import type { Schemas } from '../../api/client'
+
+/** What stands for a password where it can be seen. */
+const mask = '••••••'
+
+/** What clones the code; shown is the same without its password. */
+export function clone(access: Pick<Schemas['GitAccess'], 'url' | 'username' | 'password'>): { text: string; shown: string } {
+  const [, scheme, rest] = /^(https?:\/\/)(.*)$/.exec(access.url) ?? ['', '', access.url]
+  // A directory with a name; that of the address is an id.
+  const command = (password: string) => `git clone ${scheme}${encodeURIComponent(access.username)}:${password}@${rest} code`
+  return { text: command(encodeURIComponent(access.password)), shown: command(mask) }
+}
+
+/** What goes on with a state; what somebody has not committed stays, or Git says so. */
+export function switchTo(name: string): string {
+  return `git fetch && git switch ${name}`
+}

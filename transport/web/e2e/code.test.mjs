@@ -1,0 +1,128 @@
+// The code of a step as attendees take it: what is shared, to look at, to download, to clone.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { findings, stage, turn, until } from './harness/stage.mjs'
+
+const { test } = stage()
+const wide = { viewport: { width: 1440, height: 900 } }
+const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
+/** A folder for pictures, when one wants to look at them. */
+const shots = process.env.SHOTS
+
+/** Nothing serious for axe in light and dark, and pictures when they are wanted. */
+async function sound(page, name) {
+  for (const colorScheme of ['light', 'dark']) {
+    await turn(page, colorScheme)
+    assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`)
+    if (shots) await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })
+  }
+  await turn(page, 'light')
+}
+
+/** A workspace with the start of two steps and the end of one. */
+async function workspace(lead, lab, structure, heads) {
+  await lead.post('/codeserver', {
+    codelab_id: lab.id,
+    structure_type: structure,
+    workspace_files: [{ path: 'main.go', content: 'package main // of the author\n' }],
+  })
+  for (const [step, type] of heads) {
+    const head = structure === 'branch' ? 'branch' : 'folder'
+    await lead.post(`/codeserver/${lab.id}/${head}`, { step_number: step, [`${head}_type`]: type })
+    await lead.post(`/codeserver/${lab.id}/${head === 'branch' ? 'branches' : 'folders'}/step-${step}-${type}/files`, {
+      files: [
+        { path: 'cmd/main.go', content: `package main // ${type} of step ${step}\n` },
+        { path: 'README.md', content: '# Read me\n' },
+      ],
+    })
+  }
+}
+
+test('who fell behind takes the start of the step at which a facilitator points', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'A small service' })
+  await workspace(lead, lab, 'branch', [
+    [1, 'start'],
+    [1, 'end'],
+    [2, 'start'],
+  ])
+
+  const ann = await person(lab, 'Attendee 1')
+  const { page } = await visitor({ as: ann, ...phone, acceptDownloads: true })
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
+  const panel = page.getByRole('complementary')
+  await panel.getByRole('tab', { name: 'Files' }).waitFor()
+  assert.equal(await panel.getByRole('tab', { name: 'Code' }).count(), 0, 'code is offered that is not shared')
+
+  // A facilitator shares it.
+  const settings = (await visitor({ as: lead, ...wide })).page
+  await settings.goto(`/admin/${lab.id}/settings`)
+  await settings.getByRole('radio', { name: /^The start of each step/ }).check()
+  await settings.getByRole('group', { name: 'Code for attendees' }).scrollIntoViewIfNeeded()
+  await sound(settings, 'code-settings')
+  await settings.getByRole('button', { name: 'Save' }).click()
+  await until('it is shared', async () => (await lead.get(`/codelabs/${lab.id}`))[0].share_code === 'start')
+
+  await panel.getByRole('tab', { name: 'Code' }).click()
+  await panel.getByRole('link', { name: 'I fell behind: start of step 1' }).waitFor()
+  assert.equal(await panel.getByText('Start of step 2').count(), 0, 'a state is shown before the pointer is there')
+  await lead.say(lab, { type: 'pointer', step_number: 2, hints: false })
+  const behind = panel.getByRole('link', { name: 'I fell behind: start of step 2' })
+  await behind.waitFor()
+  await panel.getByText('git fetch && git switch step-2-start').waitFor()
+  assert.equal(await panel.getByText('End of step 1').count(), 0, 'a solution is shown')
+  await sound(page, 'code-panel-phone')
+
+  // It is downloaded.
+  const [download] = await Promise.all([page.waitForEvent('download'), behind.click()])
+  assert.equal(download.suggestedFilename(), 'step-2-start.zip')
+  assert.equal((await readFile(await download.path())).subarray(0, 2).toString(), 'PK')
+
+  // Its files can be read.
+  await panel.getByRole('button', { name: 'Files of Start of step 2' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Start of step 2' })
+  await dialog.getByTitle('cmd/main.go').click()
+  await dialog.locator('.cm-content', { hasText: 'start of step 2' }).waitFor()
+  assert.equal(await dialog.locator('.cm-content').getAttribute('aria-readonly'), 'true', 'it looks as if it could be written')
+  await sound(page, 'code-file-phone')
+  await page.goBack()
+  await dialog.waitFor({ state: 'detached' })
+
+  // Git is told a password that is not to be seen.
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await panel.getByRole('button', { name: 'Use Git' }).click()
+  const command = panel.getByText(/^git clone .*••••••@/)
+  await command.waitFor()
+  assert.ok(!(await page.content()).includes('atp_'), 'the password is in the page')
+  await panel.getByRole('button', { name: 'Copy git clone' }).click()
+  await page.getByText('Copied.').waitFor()
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^git clone https?:\/\/x:[^•@]{16,}@[^ ]+ code$/)
+
+  // On a wide screen.
+  const desk = (await visitor({ as: ann, ...wide })).page
+  await desk.goto(`/codelabs/${lab.id}`)
+  await desk.getByRole('tab', { name: 'Code' }).click()
+  await desk.getByRole('link', { name: 'I fell behind: start of step 2' }).waitFor()
+  await sound(desk, 'code-panel-wide')
+  await desk.getByRole('button', { name: 'Files of Start of step 1' }).click()
+  await desk.getByTitle('cmd/main.go').click()
+  await desk.locator('.cm-content', { hasText: 'start of step 1' }).waitFor()
+  await sound(desk, 'code-file-wide')
+})
+
+test('folders are shared without Git', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ share_code: 'all' })
+  await workspace(lead, lab, 'folder', [
+    [1, 'start'],
+    [1, 'end'],
+  ])
+  const { page } = await visitor({ as: await person(lab, 'Attendee 1'), ...wide })
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByRole('tab', { name: 'Code' }).click()
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'Download End of step 1 as ZIP' }).click()])
+  assert.equal(download.suggestedFilename(), 'step-1-end.zip')
+  assert.equal(await page.getByRole('button', { name: 'Use Git' }).count(), 0)
+  assert.equal(await page.getByText('git fetch').count(), 0)
+})
