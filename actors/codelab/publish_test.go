@@ -11,6 +11,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 )
 
 // textOf reads steps as "Title", "Title=content" or "#mark Title".
@@ -303,4 +304,52 @@ func TestPollsThatAskTheSameStayApart(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a version takes and lets go of is recorded with it: its id, its row in the list,
+// the files that came with it, and those that texts and materials refer to.
+func TestAVersionRecordsWhatItRefersTo(t *testing.T) {
+	l := newLab()
+	l.create(t, "A")
+	rows := func(b Publish) map[string]string {
+		t.Helper()
+		b.Title = "Lab"
+		d, err := l.Decide(Command{Caller: admin, Body: b}, durable.Env{Now: l.now, Seq: l.seq + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]string{}
+		for _, r := range d.Rows {
+			what := "put"
+			if r.Delete || r.TTL > 0 {
+				what = "gone"
+			}
+			out[r.Table+" "+strings.ReplaceAll(string(r.Key), "\x00", " ")] = what
+		}
+		l.publish(t, b)
+		return out
+	}
+	expect := func(got map[string]string, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			key, what, _ := strings.Cut(w, "=")
+			if got[key] != what {
+				t.Errorf("%s is %q, want %q, of %v", key, got[key], what, got)
+			}
+		}
+	}
+	of := func(uploads ...string) *[]*pb.Material {
+		out := []*pb.Material{}
+		for _, u := range uploads {
+			out = append(out, &pb.Material{Title: "m", MaterialType: File, Upload: u})
+		}
+		return &out
+	}
+	byMaterial, byText := "uploaduses "+paper+" lab "+string(files.ByMaterial), "uploaduses "+image+" lab "+string(files.ByText)
+	upload := &pb.Upload{Name: paper, Sum: make([]byte, 32), OriginalName: "b.pdf"}
+	expect(rows(Publish{Slug: "one", Steps: textOf("A=" + files.Folder + image), Materials: of(paper), Uploads: []*pb.Upload{upload}}),
+		"slugs one=put", "codelabs lab=put", "uploads "+paper+"=put", byMaterial+"=put", byText+"=put")
+	expect(rows(Publish{Slug: "two", Steps: textOf("A=x"), Materials: of(paper, paper)}),
+		"slugs one=gone", "slugs two=put", byMaterial+"=put", byText+"=gone")
+	expect(rows(Publish{Steps: textOf("A=x"), Materials: of()}), "slugs two=", byMaterial+"=gone")
 }
