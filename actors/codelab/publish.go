@@ -32,8 +32,9 @@ type Publish struct {
 	// them. The StepID of a poll is the id that its step has in Steps.
 	Quizzes *[]*pb.Quiz
 	Polls   []*pb.Poll
-	// Workspace replaces the code; nil for none.
+	// Workspace replaces the code, which is Replaces until then; nil for none.
 	Workspace *CreateWorkspace
+	Replaces  *pb.Workspace
 	// SourceID is the codelab it comes from; "" for a file.
 	SourceID string
 	// DryRun answers what would change, and changes nothing.
@@ -123,6 +124,9 @@ func (b Publish) decide(c call) (decision, error) {
 		}
 	}
 	if b.Workspace != nil {
+		if !proto.Equal(c.s.workspace, b.Replaces) {
+			return decision{}, ErrHeadMoved
+		}
 		made, err := b.Workspace.made(c)
 		if err != nil {
 			return decision{}, err
@@ -428,32 +432,48 @@ func stepAt(steps []*pb.Step, number int32) *pb.Step {
 	return steps[number-1]
 }
 
-// numbers says what the number of each old step becomes, from 1, so that people stay on
-// the step they are on: of one that goes the number of the nearest before it that
-// stays, or 1.
-func numbers(old, made []*pb.Step) []int32 {
-	now := map[string]int32{}
+// moves says where people come when steps are replaced, so that they stay on the step
+// they are on. It is worked out once for all of them.
+type moves struct {
+	old, made []*pb.Step
+	// to is the number that each old step has now, by its number from 1: of one that goes
+	// that of the nearest before it that stays, or 1.
+	to   []int32
+	gone []bool // by the index of an old step
+	from []int  // the index of the old step that each new one is, -1 for none
+}
+
+func movesOf(old, made []*pb.Step) moves {
+	m := moves{old, made, make([]int32, len(old)+1), make([]bool, len(old)), make([]int, len(made))}
+	now, before := map[string]int32{}, map[string]int{}
+	for i, st := range old {
+		before[st.Id] = i
+	}
 	for i, st := range made {
 		now[st.Id] = int32(i + 1)
-	}
-	out := make([]int32, len(old)+1)
-	last := int32(1)
-	for i, st := range old {
-		if n := now[st.Id]; n > 0 {
-			last = n
+		if at, known := before[st.Id]; known {
+			m.from[i] = at
+		} else {
+			m.from[i] = -1
 		}
-		out[i+1] = last
 	}
-	out[0] = 1
-	return out
+	m.to[0] = 1
+	for i, st := range old {
+		n, stays := now[st.Id]
+		if m.gone[i] = !stays; !stays {
+			n = m.to[i]
+		}
+		m.to[i+1] = n
+	}
+	return m
 }
 
 // followed moves an attendee's record, which is not shared yet, along with the steps.
 // It says whether the step that they were on has gone.
-func followed(a *pb.Attendee, old, made []*pb.Step, to []int32, at int64) {
-	was := a.ReachedAt
+func (m moves) followed(a *pb.Attendee, at int64) {
+	old, made, to, was := m.old, m.made, m.to, a.ReachedAt
 	current := to[min(max(int(a.CurrentStep), 0), len(old))]
-	if st := stepAt(old, a.CurrentStep); st != nil && !hasStep(made, st.Id) {
+	if n := int(a.CurrentStep); n >= 1 && n <= len(old) && m.gone[n-1] {
 		a.StepSince = at
 	}
 	furthest := current
@@ -462,13 +482,12 @@ func followed(a *pb.Attendee, old, made []*pb.Step, to []int32, at int64) {
 	}
 	// When each was reached: what is new on the way counts as reached with the one
 	// before it, so that no time was spent on it.
-	before := map[string]int64{}
-	for i, st := range old[:min(len(was), len(old))] {
-		before[st.Id] = was[i]
-	}
 	reached := make([]int64, 0, furthest)
-	for _, st := range made[:min(int(furthest), len(made))] {
-		when, known := before[st.Id]
+	for _, i := range m.from[:min(int(furthest), len(made))] {
+		when, known := int64(0), i >= 0 && i < min(len(was), len(old))
+		if known {
+			when = was[i]
+		}
 		if n := len(reached); n > 0 && (!known || when < reached[n-1]) {
 			when = reached[n-1]
 		} else if !known && len(was) > 0 {

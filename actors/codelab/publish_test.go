@@ -165,7 +165,7 @@ func TestFollowingKeepsEverybodysPlace(t *testing.T) {
 			a.ReachedAt = append(a.ReachedAt, int64(100+10*i))
 		}
 		was := old[a.CurrentStep-1]
-		followed(a, old, made, numbers(old, made), 7)
+		movesOf(old, made).followed(a, 7)
 		switch {
 		case hasStep(made, was.Id):
 			if made[a.CurrentStep-1].Id != was.Id {

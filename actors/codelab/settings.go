@@ -341,9 +341,9 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 	if len(in) < least || len(in) > maxSteps {
 		return nil, durable.Reject(durable.Invalid, "steps: a codelab has %d to %d steps", least, maxSteps)
 	}
-	known := map[string]bool{}
+	known := map[string]*pb.Step{}
 	for _, st := range c.s.steps {
-		known[st.Id] = true
+		known[st.Id] = st
 	}
 	out := make([]*pb.Step, len(in))
 	for i, st := range in {
@@ -357,14 +357,17 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 		if st.DurationMinutes < 0 || st.DurationMinutes > 10_000 {
 			return nil, durable.Reject(durable.Invalid, "steps[%d].duration_minutes must be 0 to 10000", i)
 		}
-		id := st.Id
-		if known[id] {
-			delete(known, id)
-		} else {
+		id, old := st.Id, known[st.Id]
+		if delete(known, id); old == nil {
 			id = c.id()
 		}
+		// A text that stays is not read again for its notes.
+		hash := old.GetContentSum()
+		if old == nil || old.ContentMarkdown != st.ContentMarkdown || len(hash) == 0 {
+			hash = sum(st.ContentMarkdown)
+		}
 		out[i] = &pb.Step{
-			Id: id, Title: title, ContentMarkdown: st.ContentMarkdown, ContentSum: sum(st.ContentMarkdown), DurationMinutes: st.DurationMinutes,
+			Id: id, Title: title, ContentMarkdown: st.ContentMarkdown, ContentSum: hash, DurationMinutes: st.DurationMinutes,
 		}
 	}
 	return out, nil
@@ -411,13 +414,15 @@ func (s *State) applyCreated(seq uint64, at int64, b *pb.Created) {
 // applySteps replaces the steps; threads and pulses go with theirs, and nobody
 // stays behind the last step. With follow people stay on theirs, whatever its number.
 func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) {
-	old, to := s.steps, []int32(nil)
+	var m moves
+	if follow {
+		m = movesOf(s.steps, steps)
+	}
 	s.steps, s.checks = steps, checksOf(steps)
 	if follow {
-		to = numbers(old, steps)
 		for _, i := range s.openHelp {
-			if n := int(s.help.At(i).StepNumber); n > 0 && n < len(to) && to[n] != int32(n) {
-				s.changeHelp(seq, s.help.At(i).Id, func(h *pb.HelpRequest) { h.StepNumber = to[n] })
+			if n := int(s.help.At(i).StepNumber); n > 0 && n < len(m.to) && m.to[n] != int32(n) {
+				s.changeHelp(seq, s.help.At(i).Id, func(h *pb.HelpRequest) { h.StepNumber = m.to[n] })
 			}
 		}
 	}
@@ -440,7 +445,7 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 			a = a.Clone()
 			s.setPulseOf(a, pulse)
 			if follow {
-				followed(a, old, steps, to, at)
+				m.followed(a, at)
 			}
 			a.CurrentStep = min(a.CurrentStep, last)
 			a.FurthestStep = min(a.FurthestStep, last)

@@ -204,13 +204,20 @@ func (DeleteWorkspace) decide(c call) (decision, error) {
 }
 
 // NoteDownload tells the audit trail that the code was downloaded.
-type NoteDownload struct{}
+type NoteDownload struct {
+	// Name is the branch or folder; "" for all of it.
+	Name string
+}
 
-func (NoteDownload) decide(c call) (decision, error) {
+func (b NoteDownload) decide(c call) (decision, error) {
 	if c.s.workspace == nil {
 		return decision{}, errNoWorkspace
 	}
-	return decision{Rows: c.audit("workspace_download", c.s.id, nil)}, nil
+	var about map[string]string
+	if b.Name != "" {
+		about = map[string]string{"name": b.Name}
+	}
+	return decision{Rows: c.audit("workspace_download", c.s.id, about)}, nil
 }
 
 func (s *State) applyWorkspaceChanged(h *pb.WorkspaceHead) {

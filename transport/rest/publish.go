@@ -208,6 +208,7 @@ func (r *Request) publishWithWorkspace(source codelab.Workshop, b codelab.Publis
 		return r.publish(b, uploads)
 	}
 	b.Workspace = &codelab.CreateWorkspace{ID: naming.NewID(), StructureType: w.StructureType, Heads: w.Heads, Current: w.Current}
+	b.Replaces = r.Codelab.View().Workspace
 	if err := r.api.Workspaces.Copy(w.Id, b.Workspace.ID, kindOf(w.StructureType), headsOf(w)); err != nil {
 		r.api.Workspaces.Remove(b.Workspace.ID)
 		return codelab.Published{}, storeError(err)

@@ -54,7 +54,7 @@ func downloadWorkspace(r *Request) error {
 	if err != nil {
 		return storeError(err)
 	}
-	return r.sendArchive(f, size, "codelab-"+r.Codelab.ID(), formatTar)
+	return r.sendArchive(f, size, "codelab-"+r.Codelab.ID(), "", formatTar)
 }
 
 // downloadTree answers the files of one branch or folder.
@@ -71,17 +71,15 @@ func (r *Request) downloadTree(structure, name, format string) error {
 	if err != nil {
 		return storeError(err)
 	}
-	return r.sendArchive(f, size, name, format)
+	return r.sendArchive(f, size, name, name, format)
 }
 
-// sendArchive answers an archive, of which the audit trail is told where somebody who
-// leads takes it along.
-func (r *Request) sendArchive(f io.ReadCloser, size int64, name, format string) error {
-	if r.IsAdmin() {
-		if _, err := r.do(codelab.NoteDownload{}); err != nil {
-			_ = f.Close()
-			return err
-		}
+// sendArchive answers an archive. The audit trail is told who took it: facilitators see
+// there who has caught up.
+func (r *Request) sendArchive(f io.ReadCloser, size int64, name, head, format string) error {
+	if _, err := r.do(codelab.NoteDownload{Name: head}); err != nil {
+		_ = f.Close()
+		return err
 	}
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+"."+format+`"`)
 	r.SetContentType(map[string]string{formatTar: "application/gzip", formatZip: "application/zip"}[format])

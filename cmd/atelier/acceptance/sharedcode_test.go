@@ -153,8 +153,9 @@ func TestOneStateIsDownloaded(t *testing.T) {
 		c.admin.get(c.code() + "/download?" + kind + "=no-such").refused(http.StatusNotFound)
 		before := len(c.audited())
 		lin.get(at).want(200)
-		if got := c.audited(); len(got) != before {
-			t.Errorf("an attendee's download is audited: %v", got)
+		who := c.admin.get("/admin/audit-logs?limit=1&codelab_id=" + c.id).list()[0]
+		if got := c.audited(); len(got) != before+1 || who.text("actor_id") != lin.id || who["metadata"].(map[string]any)["name"] != "step-1-start" {
+			t.Errorf("who has caught up is not in the audit trail: %v", who)
 		}
 		c.admin.get(at).want(200)
 		if got := c.audited(); got[0] != "workspace_download" {
