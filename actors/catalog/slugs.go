@@ -1,13 +1,13 @@
 package catalog
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"atelier/actors/durable"
-	"atelier/actors/naming"
 )
 
 // slugTable says which codelab has a slug, the id: of the file that it was made of. A
@@ -52,7 +52,7 @@ const claimMark = "\x00"
 // commit lets go of the claim, which leaves alone what others have claimed or committed
 // since.
 func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err error) {
-	claim := SlugRow(slug, codelab+claimMark+naming.NewID())
+	claim := SlugRow(slug, codelab+claimMark+rand.Text())
 	claim.TTL = slugClaim
 	for {
 		value, err := journal.Get(slugTable, claim.Key)
