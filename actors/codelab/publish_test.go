@@ -353,3 +353,21 @@ func TestAVersionRecordsWhatItRefersTo(t *testing.T) {
 		"slugs one=gone", "slugs two=put", byMaterial+"=put", byText+"=gone")
 	expect(rows(Publish{Steps: textOf("A=x"), Materials: of()}), "slugs two=", byMaterial+"=gone")
 }
+
+// Code that somebody wrote meanwhile, through another node, is not overwritten unseen.
+func TestCodeIsReplacedOnlyAsItWas(t *testing.T) {
+	l := newLab()
+	l.create(t, "A")
+	l.must(t, admin, CreateWorkspace{ID: "w", StructureType: BranchWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "1"}}, Current: "main"})
+	seen := l.workspace
+	next := Publish{
+		Title: "Lab", Steps: textOf("A"), SourceID: "source", Replaces: seen,
+		Workspace: &CreateWorkspace{ID: "x", StructureType: BranchWorkspace, Heads: []*pb.WorkspaceHead{{Name: "main", Tree: "3"}}, Current: "main"},
+	}
+	l.must(t, admin, ChangeWorkspace{WorkspaceID: "w", Name: "main", Before: "1", After: "2"})
+	l.refused(t, admin, next, durable.Conflict, "changed meanwhile")
+	next.Replaces = l.workspace
+	if done := l.publish(t, next); done.OldWorkspace != "w" || l.workspace.Id != "x" {
+		t.Error("replaced:", done.OldWorkspace, l.workspace)
+	}
+}
