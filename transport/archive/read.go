@@ -215,14 +215,14 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	if d.Format != "" { // the reference application has ids of its own
 		c.Codelab.Slug = slugOf(d.Slug)
 	}
-	asking := slices.Index(codelab.Askings, cmp.Or(d.Questions, codelab.Askings[0]))
-	if asking < 0 {
-		return nil, invalid("codelab.json: questions must be %s", naming.Or(codelab.Askings...))
+	asking, err := setting("questions", codelab.Askings, d.Questions)
+	if err != nil {
+		return nil, err
 	}
 	c.Codelab.Questions, c.Codelab.QuestionsNamed = pb.Asking(asking), d.QuestionsAnonymous != nil && !*d.QuestionsAnonymous
-	sharing := slices.Index(codelab.Sharings, cmp.Or(d.ShareCode, codelab.Sharings[0]))
-	if sharing < 0 {
-		return nil, invalid("codelab.json: share_code must be %s", naming.Or(codelab.Sharings...))
+	sharing, err := setting("share_code", codelab.Sharings, d.ShareCode)
+	if err != nil {
+		return nil, err
 	}
 	c.Codelab.ShareCode = pb.Sharing(sharing)
 	in := "steps"
@@ -294,7 +294,6 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 			}
 		}
 	}
-	var err error
 	c.Materials, err = k.materials()
 	return c, err
 }
@@ -459,6 +458,16 @@ func (t *tree) relinkSteps(c *codelab.Create, k *keeper, name, dir string, lost 
 func isInvalid(err error) bool {
 	var rejected *durable.Rejection
 	return errors.As(err, &rejected) && rejected.Reason == durable.Invalid
+}
+
+// setting is the place of a setting of codelab.json among its names, of the first when it
+// is left out.
+func setting(field string, names []string, given string) (int, error) {
+	i := slices.Index(names, cmp.Or(given, names[0]))
+	if i < 0 {
+		return 0, invalid("codelab.json: %s must be %s", field, naming.Or(names...))
+	}
+	return i, nil
 }
 
 // slugOf is the id: of a file where it is short enough to find the codelab by.

@@ -1,18 +1,14 @@
 package rest
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"atelier/actors/code"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
-	"atelier/actors/durable"
-	"atelier/actors/files"
 	"atelier/actors/markdown"
 	"atelier/actors/naming"
 	"atelier/transport/auth"
@@ -116,28 +112,28 @@ type codelabInput struct {
 	ShareCode          *string `json:"share_code"`
 }
 
-// asking is the setting of who may ask questions; nil when it is left out.
-func (in *codelabInput) asking() (*pb.Asking, error) {
-	if in.Questions == nil {
+// namedSetting is a setting by its place among the names that it may have; nil when it is left
+// out.
+func namedSetting[E ~int32](field string, names []string, given *string) (*E, error) {
+	if given == nil {
 		return nil, nil
 	}
-	i := slices.Index(codelab.Askings, *in.Questions)
+	i := slices.Index(names, *given)
 	if i < 0 {
-		return nil, wire.Invalid("questions must be %s", naming.Or(codelab.Askings...))
+		return nil, wire.Invalid("%s must be %s", field, naming.Or(names...))
 	}
-	return pb.Asking(i).Enum(), nil
+	e := E(i)
+	return &e, nil
 }
 
-// sharing is the setting of what attendees read of the code; nil when it is left out.
+// asking is the setting of who may ask questions, sharing of what attendees read of the
+// code.
+func (in *codelabInput) asking() (*pb.Asking, error) {
+	return namedSetting[pb.Asking]("questions", codelab.Askings, in.Questions)
+}
+
 func (in *codelabInput) sharing() (*pb.Sharing, error) {
-	if in.ShareCode == nil {
-		return nil, nil
-	}
-	i := slices.Index(codelab.Sharings, *in.ShareCode)
-	if i < 0 {
-		return nil, wire.Invalid("share_code must be %s", naming.Or(codelab.Sharings...))
-	}
-	return pb.Sharing(i).Enum(), nil
+	return namedSetting[pb.Sharing]("share_code", codelab.Sharings, in.ShareCode)
 }
 
 func or[T any](p *T, fallback T) T {
@@ -352,96 +348,6 @@ func deleteCodelab(r *Request) error {
 		r.api.Workspaces.Remove(w.Id)
 	}
 	return r.NoContent()
-}
-
-const copySuffix = " (Copy)"
-
-func copyCodelab(r *Request) error {
-	v := r.Codelab.View()
-	if v.Meta == nil {
-		return errNoCodelab
-	}
-	m := v.Meta.Clone()
-	m.RegistrationClosed, m.EndedAt = false, 0
-	m.Slug, m.SourceId = "", m.Id // a later version of the file finds the first
-	// A long title is cut, so that the copy is always possible.
-	if keep := 200 - len(copySuffix); utf8.RuneCountInString(m.Title) > keep {
-		m.Title = strings.TrimSpace(string([]rune(m.Title)[:keep]))
-	}
-	m.Title += copySuffix
-	c := &codelab.Create{Codelab: m, Origin: codelab.OriginCopy, SourceID: m.Id}
-	for _, p := range v.Polls {
-		c.Polls = append(c.Polls, p.Poll)
-	}
-	for _, st := range v.Steps {
-		c.Steps = append(c.Steps, &pb.Step{Id: st.Id, Title: st.Title, ContentMarkdown: st.ContentMarkdown, DurationMinutes: st.DurationMinutes})
-	}
-	for _, q := range v.Quizzes {
-		q = q.Clone()
-		q.Id = ""
-		c.Quizzes = append(c.Quizzes, q)
-	}
-	for _, m := range v.Materials.All() {
-		c.Materials = append(c.Materials, m)
-	}
-	out, err := r.copyWithFiles(c)
-	if err != nil {
-		return err
-	}
-	return r.JSON(r.toCodelab(out, true))
-}
-
-// copyWithWorkspace makes a codelab with a copy of the workspace of the path's codelab.
-func (r *Request) copyWithWorkspace(c *codelab.Create) (*pb.Codelab, error) {
-	// Nobody removes the trees while they are copied.
-	defer r.api.Workspaces.RLock(r.Codelab.ID())()
-	w := r.Codelab.View().Workspace
-	if w == nil {
-		return r.api.Workshops.Create(r.Caller, c)
-	}
-	c.Workspace = &codelab.CreateWorkspace{ID: naming.NewID(), StructureType: w.StructureType, Heads: w.Heads, Current: w.Current}
-	err := r.api.Workspaces.Copy(w.Id, c.Workspace.ID, kindOf(w.StructureType), headsOf(w))
-	if err != nil {
-		r.api.Workspaces.Remove(c.Workspace.ID)
-		return nil, r.explainCopy(w, err)
-	}
-	out, err := r.api.Workshops.Create(r.Caller, c)
-	if durable.Refused(err) { // of any other error the next start knows better
-		r.api.Workspaces.Remove(c.Workspace.ID)
-	}
-	return out, err
-}
-
-// explainCopy is the error of a workspace that cannot be copied: another node may have
-// deleted it meanwhile.
-func (r *Request) explainCopy(w *pb.Workspace, failed error) error {
-	now, err := r.api.Workshops.Get(r.Codelab.ID())
-	if err != nil {
-		return err
-	}
-	if errors.Is(failed, code.ErrNotFound) && now.View().Workspace.GetId() != w.Id {
-		return &httpapi.Error{Status: 409, Text: "the workspace was deleted just now; try again"}
-	}
-	return storeError(failed)
-}
-
-// copyWithFiles makes a codelab that refers to the files of another.
-func (r *Request) copyWithFiles(c *codelab.Create) (*pb.Codelab, error) {
-	var names []string
-	for _, m := range c.Materials {
-		if m.Upload != "" {
-			names = append(names, m.Upload)
-		}
-	}
-	release, err := r.api.Files.Claim(names...)
-	if errors.Is(err, files.ErrMissing) {
-		return nil, &httpapi.Error{Status: 409, Text: "a material was deleted just now; try again"}
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return r.copyWithWorkspace(c)
 }
 
 func replaceSteps(r *Request) error {

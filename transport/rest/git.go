@@ -135,7 +135,7 @@ func (r *Request) repository() (*git.Repository, error) {
 		for _, h := range w.Heads {
 			repo.Refs = append(repo.Refs, git.Ref{Branch: h.Name, ID: h.Tree})
 		}
-		repo.Head = firstHead
+		repo.Head = codelab.KeptHead
 		repo.Load = func(id string) (*git.Commit, error) {
 			content, err := store.Commit(w.Id, id)
 			return &git.Commit{ID: id, Content: content, Files: id}, err

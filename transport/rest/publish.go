@@ -1,16 +1,12 @@
 package rest
 
 import (
-	"errors"
 	"slices"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/actors/files"
-	"atelier/actors/naming"
 	"atelier/transport/archive"
-	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -87,9 +83,12 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	for file, stay := range map[string]bool{"quizzes.json": len(in.Quizzes) > 0, "polls.json": len(in.Polls) > 0} {
-		if stay {
-			in.LeftOut = append(in.LeftOut, archive.LeftOut{File: file, Reason: "the codelab keeps its own"})
+	for _, kept := range []struct {
+		file  string
+		count int
+	}{{"polls.json", len(in.Polls)}, {"quizzes.json", len(in.Quizzes)}} {
+		if kept.count > 0 {
+			in.LeftOut = append(in.LeftOut, archive.LeftOut{File: kept.file, Reason: "the codelab keeps its own"})
 		}
 	}
 	letGo := func() {}
@@ -122,10 +121,7 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 
 // publish sends the command, while the files that it refers to stay in their place.
 func (r *Request) publish(b codelab.Publish, uploads []string) (codelab.Published, error) {
-	release, err := r.api.Files.Claim(uploads...)
-	if errors.Is(err, files.ErrMissing) {
-		return codelab.Published{}, &httpapi.Error{Status: 409, Text: "a file was deleted just now; try again"}
-	}
+	release, err := r.claimFiles("a file", uploads)
 	if err != nil {
 		return codelab.Published{}, err
 	}
@@ -191,11 +187,9 @@ func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 		b.Polls = append(b.Polls, p.Poll)
 	}
 	for _, m := range v.Materials.All() {
-		if materials = append(materials, m); m.Upload != "" {
-			uploads = append(uploads, m.Upload)
-		}
+		materials = append(materials, m)
 	}
-	return b, uploads
+	return b, uploadsOf(materials)
 }
 
 // publishWithWorkspace is publish with the code of the source, where that differs.
@@ -204,21 +198,17 @@ func (r *Request) publishWithWorkspace(source codelab.Workshop, b codelab.Publis
 	// copied.
 	defer r.api.Workspaces.LockReading(r.Codelab.ID(), source.ID())()
 	w := source.View().Workspace
-	if w == nil || sameHeads(w, r.Codelab.View().Workspace) {
+	b.Replaces = r.Codelab.View().Workspace
+	if w == nil || sameHeads(w, b.Replaces) {
 		return r.publish(b, uploads)
 	}
-	b.Workspace = &codelab.CreateWorkspace{ID: naming.NewID(), StructureType: w.StructureType, Heads: w.Heads, Current: w.Current}
-	b.Replaces = r.Codelab.View().Workspace
-	if err := r.api.Workspaces.Copy(w.Id, b.Workspace.ID, kindOf(w.StructureType), headsOf(w)); err != nil {
-		r.api.Workspaces.Remove(b.Workspace.ID)
-		return codelab.Published{}, storeError(err)
+	var err error
+	if b.Workspace, err = r.copyCode(source.ID(), w); err != nil {
+		return codelab.Published{}, err
 	}
 	made, err := r.publish(b, uploads)
-	switch {
-	case err == nil && made.OldWorkspace != "":
+	if r.uncopy(b.Workspace, err); made.OldWorkspace != "" {
 		r.api.Workspaces.Remove(made.OldWorkspace)
-	case durable.Refused(err): // of any other error the next start knows better
-		r.api.Workspaces.Remove(b.Workspace.ID)
 	}
 	return made, err
 }

@@ -46,7 +46,7 @@ func downloadWorkspace(r *Request) error {
 	}
 	heads := headsOf(w)
 	for i, h := range heads { // what is checked out comes first
-		if h.Name == firstHead {
+		if h.Name == codelab.KeptHead {
 			heads[0], heads[i] = heads[i], heads[0]
 		}
 	}

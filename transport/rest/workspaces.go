@@ -21,7 +21,6 @@ import (
 
 const (
 	maxStepNumber = 200
-	firstHead     = "main"
 )
 
 var (
@@ -133,7 +132,7 @@ func (r *Request) fillWorkspace(cmd *codelab.CreateWorkspace, files []code.File)
 	if err != nil {
 		return err
 	}
-	cmd.Heads, cmd.Current = []*pb.WorkspaceHead{{Name: firstHead, Tree: tree}}, firstHead
+	cmd.Heads, cmd.Current = []*pb.WorkspaceHead{{Name: codelab.KeptHead, Tree: tree}}, codelab.KeptHead
 	return nil
 }
 
