@@ -242,17 +242,15 @@ func (l *List) Listing() ([]*pb.Codelab, *cow.Encoded) {
 // durable.ErrUnavailable when this node does not have it and cannot ask the
 // store whether another node made it: that is not the same as nil.
 func (l *List) Get(id string) (*pb.Codelab, error) {
-	if err := l.seek(func() bool { return l.known(id) != nil }); err != nil {
+	if err := l.seek(func() bool { return l.Known(id) != nil }); err != nil {
 		return nil, err
 	}
-	return l.known(id), nil
+	return l.Known(id), nil
 }
 
 // Known is Get of what this node knows already: it waits for nothing, and a codelab that
 // another node has just made is missing.
-func (l *List) Known(id string) *pb.Codelab { return l.known(id) }
-
-func (l *List) known(id string) *pb.Codelab {
+func (l *List) Known(id string) *pb.Codelab {
 	m, _ := l.byID.Load(id)
 	out, _ := m.(*pb.Codelab)
 	return out

@@ -94,8 +94,9 @@ func (b Publish) decide(c call) (decision, error) {
 
 	reply := Published{Codelab: m, Steps: stepChanges(c.s.steps, steps)}
 	reply.StaleThreads, reply.RemovedThreads = c.threadsAfter(m, steps)
+	people := movesOf(c.s.steps, steps)
 	for _, a := range c.s.attendees.All() {
-		if st := stepAt(c.s.steps, a.CurrentStep); st != nil && !hasStep(steps, st.Id) {
+		if people.leaves(a) {
 			reply.PeopleOnRemovedSteps++
 		}
 	}
@@ -118,10 +119,11 @@ func (b Publish) decide(c call) (decision, error) {
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_QuizzesReplaced{QuizzesReplaced: &pb.QuizzesReplaced{Quizzes: quizzes}}})
 	}
 	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(m, steps, quizzes, c.s.pin.GetMessage()))...)
-	for _, add := range []func(c call, steps []*pb.Step, d *decision) error{b.materials, b.polls} {
-		if err := add(c, steps, &d); err != nil {
-			return decision{}, err
-		}
+	if err := b.materials(c, &d); err != nil {
+		return decision{}, err
+	}
+	if err := b.polls(c, steps, &d); err != nil {
+		return decision{}, err
 	}
 	if b.Workspace != nil {
 		if !proto.Equal(c.s.workspace, b.Replaces) {
@@ -187,7 +189,7 @@ func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
 }
 
 // materials replaces those that are not among the given ones.
-func (b Publish) materials(c call, _ []*pb.Step, d *decision) error {
+func (b Publish) materials(c call, d *decision) error {
 	if b.Materials == nil {
 		return nil
 	}
@@ -267,7 +269,7 @@ func (c call) threadsAfter(m *pb.Codelab, steps []*pb.Step) (stale, gone int) {
 	for _, t := range c.s.threads.All() {
 		now, stays := m.GuideSum, true
 		if t.TargetType == TargetStep {
-			now, stays = sums[t.TargetStepId], hasStep(steps, t.TargetStepId)
+			now, stays = sums[t.TargetStepId]
 		}
 		switch {
 		case !stays:
@@ -424,14 +426,6 @@ func inOrder(all []int) map[int]bool {
 	return out
 }
 
-// stepAt is the step with a number, or nil.
-func stepAt(steps []*pb.Step, number int32) *pb.Step {
-	if number < 1 || int(number) > len(steps) {
-		return nil
-	}
-	return steps[number-1]
-}
-
 // moves says where people come when steps are replaced, so that they stay on the step
 // they are on. It is worked out once for all of them.
 type moves struct {
@@ -468,12 +462,17 @@ func movesOf(old, made []*pb.Step) moves {
 	return m
 }
 
+// leaves says that the step that an attendee is on goes.
+func (m moves) leaves(a *pb.Attendee) bool {
+	n := int(a.CurrentStep)
+	return n >= 1 && n <= len(m.old) && m.gone[n-1]
+}
+
 // followed moves an attendee's record, which is not shared yet, along with the steps.
-// It says whether the step that they were on has gone.
 func (m moves) followed(a *pb.Attendee, at int64) {
 	old, made, to, was := m.old, m.made, m.to, a.ReachedAt
 	current := to[min(max(int(a.CurrentStep), 0), len(old))]
-	if n := int(a.CurrentStep); n >= 1 && n <= len(old) && m.gone[n-1] {
+	if m.leaves(a) {
 		a.StepSince = at
 	}
 	furthest := current
