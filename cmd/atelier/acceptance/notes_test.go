@@ -1,10 +1,7 @@
 package acceptance
 
 import (
-	"archive/zip"
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"reflect"
 	"strings"
@@ -99,20 +96,9 @@ func unpacked(t *testing.T, a answer) []byte {
 	if a.header.Get("Content-Type") != "application/zip" {
 		return out
 	}
-	z, err := zip.NewReader(bytes.NewReader(a.body), int64(len(a.body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, b...)
+	_, held := unzipped(t, a.body)
+	for _, content := range held {
+		out = append(out, content...)
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package acceptance
 
 import (
-	"archive/zip"
 	"bytes"
 	"fmt"
 	"io"
@@ -149,22 +148,7 @@ func TestAllSubmissionsInOneArchive(t *testing.T) {
 	con.hand(c, `what?.txt`, []byte("four")).want(200)
 	c.attendee("Empty")
 	got := c.admin.get(c.path + "/submissions/download").want(200)
-	z, err := zip.NewReader(bytes.NewReader(got.body), int64(len(got.body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	held := map[string]string{}
-	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		held[f.Name] = string(b)
-	}
+	_, held := unzipped(t, got.body)
 	want := map[string]string{
 		"Lin _ Ling/a.txt": "one", "Lin _ Ling/A (2).TXT": "two", "Lin _ Ling/links.txt": "Mine\nhttps://example.org/x\n\n",
 		"file/file": "three", "_CON/what_.txt": "four",
