@@ -1,23 +1,11 @@
 // The code of a step as attendees take it: what is shared, to look at, to download, to clone.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { findings, stage, turn, until } from './harness/stage.mjs'
+import { sound, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 const wide = { viewport: { width: 1440, height: 900 } }
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
-/** A folder for pictures, when one wants to look at them. */
-const shots = process.env.SHOTS
-
-/** Nothing serious for axe in light and dark, and pictures when they are wanted. */
-async function sound(page, name) {
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`)
-    if (shots) await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })
-  }
-  await turn(page, 'light')
-}
 
 /** A workspace with the start of two steps and the end of one. */
 async function workspace(lead, lab, structure, heads) {

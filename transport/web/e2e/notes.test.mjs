@@ -1,30 +1,13 @@
 // Notes for facilitators: in the editor's preview and beside the step in the live view,
 // and nowhere that others look.
 import assert from 'node:assert/strict'
-import { findings, stage, turn } from './harness/stage.mjs'
+import { sound, stage } from './harness/stage.mjs'
 
 const { test } = stage()
 const wide = { viewport: { width: 1440, height: 900 } }
-/** A folder for pictures, when one wants to look at them. */
-const shots = process.env.SHOTS
 
 const said = 'Ask who has seen this before'
 const text = `Read this first.\n\n\`\`\`notes\n**${said}**, then wait.\n\n- Show the diagram.\n\`\`\`\n\nThen go on.\n`
-
-/** Nothing serious for axe in light and dark, and pictures when they are wanted. */
-async function sound(page, name) {
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`)
-    if (shots) await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })
-  }
-  await turn(page, 'light')
-  if (!shots) return
-  const size = page.viewportSize()
-  await page.setViewportSize({ width: 390, height: 800 })
-  await page.screenshot({ path: `${shots}/${name}-phone.png` })
-  await page.setViewportSize(size)
-}
 
 test('a note is beside the step for who leads, and nowhere for others', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()

@@ -1,27 +1,10 @@
 // A newer version of a text goes into the codelab that people are in, and runs stand side
 // by side; checks of one's work are reported by a program and seen by who leads.
 import assert from 'node:assert/strict'
-import { findings, stage, turn } from './harness/stage.mjs'
+import { sound, stage } from './harness/stage.mjs'
 
 const { test } = stage()
 const wide = { viewport: { width: 1440, height: 900 } }
-/** A folder for pictures, when one wants to look at them. */
-const shots = process.env.SHOTS
-
-/** Nothing serious for axe in light and dark, and pictures when they are wanted. */
-async function sound(page, name) {
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`)
-    if (shots) await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })
-  }
-  await turn(page, 'light')
-  if (!shots) return
-  const size = page.viewportSize()
-  await page.setViewportSize({ width: 390, height: 800 })
-  await page.screenshot({ path: `${shots}/${name}-phone.png` })
-  await page.setViewportSize(size)
-}
 
 const newer = `id: tour
 

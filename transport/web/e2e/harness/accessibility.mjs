@@ -1,4 +1,5 @@
 // What axe finds that keeps people out, and the two themes it looks in.
+import assert from 'node:assert/strict'
 import { ofTheApp } from './browser.mjs'
 
 const axe = ofTheApp('axe-core').source
@@ -17,4 +18,22 @@ export async function findings(page) {
 export async function turn(page, colorScheme) {
   await page.emulateMedia({ colorScheme })
   await page.waitForFunction((scheme) => document.documentElement.dataset.theme === scheme, colorScheme)
+}
+
+/** A folder for pictures, when one wants to look at them. */
+const shots = process.env.SHOTS
+
+/** Nothing serious for axe in light and dark; and pictures, of a phone too, when they are wanted. */
+export async function sound(page, name) {
+  for (const colorScheme of ['light', 'dark']) {
+    await turn(page, colorScheme)
+    assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`)
+    if (shots) await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })
+  }
+  await turn(page, 'light')
+  if (!shots) return
+  const size = page.viewportSize()
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.screenshot({ path: `${shots}/${name}-phone.png` })
+  await page.setViewportSize(size)
 }

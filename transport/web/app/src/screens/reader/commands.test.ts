@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { clone, switchTo } from './gitCommands'
+import { clone, report, switchTo } from './commands'
 
-describe('commands of Git', () => {
+describe('commands for a shell', () => {
   it('are copied with the password and shown without', () => {
     const got = clone({ url: 'https://w.example.org:8443/git/id', username: 'x', password: 'atp_a.b/c' })
     expect(got.text).toBe('git clone https://x:atp_a.b%2Fc@w.example.org:8443/git/id code')
@@ -9,5 +9,11 @@ describe('commands of Git', () => {
   })
   it('fetch before they switch', () => {
     expect(switchTo('step-2-start')).toBe('git fetch && git switch step-2-start')
+  })
+  it('report a check with the token, which is not shown', () => {
+    const got = report({ url: 'https://w.example.org/api/check', token: 'atp_secret' }, 'build')
+    expect(got.text).toContain('Bearer atp_secret')
+    expect(got.text).toMatch(/ https:\/\/w\.example\.org\/api\/check\/build$/)
+    expect(got.shown).not.toContain('secret')
   })
 })
