@@ -150,7 +150,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[ChangeWorkspace, *pb.Workspace](),
 	durable.Says[PushWorkspace, *pb.Workspace](),
 	durable.Says[DeleteWorkspace, *pb.Workspace](),
-	durable.Says[NoteDownload, durable.Nothing](),
+	durable.Says[TakeCode, durable.Nothing](),
 )
 
 // frees says that a command makes room on a disk that is nearly full.

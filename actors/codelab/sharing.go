@@ -41,11 +41,47 @@ func Shared(w *pb.Workspace, sharing pb.Sharing, pointer *pb.Pointer) (out []*pb
 
 // InOrder returns states of steps in the order in which a workshop comes to them.
 func InOrder(heads []*pb.WorkspaceHead) []*pb.WorkspaceHead {
-	return slices.SortedFunc(slices.Values(heads), func(a, b *pb.WorkspaceHead) int {
-		x, _ := stateOf(a.Name)
-		y, _ := stateOf(b.Name)
-		return cmp.Or(cmp.Compare(x.step, y.step), cmp.Compare(x.rank(), y.rank()))
-	})
+	return slices.SortedFunc(slices.Values(heads), func(a, b *pb.WorkspaceHead) int { return compareStates(a.Name, b.Name) })
+}
+
+// Latest returns the one of some branches or folders to which a workshop comes last; ""
+// of none.
+func Latest(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(names, compareStates)
+}
+
+// compareStates compares by when a workshop comes to them. What is no state of a step is
+// before all.
+func compareStates(a, b string) int {
+	x, _ := stateOf(a)
+	y, _ := stateOf(b)
+	return cmp.Or(cmp.Compare(x.step, y.step), cmp.Compare(x.rank(), y.rank()))
+}
+
+// TakeCode says that the caller takes code along. The audit trail is told, and whoever
+// takes part is marked: facilitators see who has caught up.
+type TakeCode struct {
+	// Name is the branch or folder, of several the latest; "" for all there is.
+	Name string
+}
+
+func (b TakeCode) decide(c call) (decision, error) {
+	if c.s.workspace == nil {
+		return decision{}, errNoWorkspace
+	}
+	var about map[string]string
+	if b.Name != "" {
+		about = map[string]string{"name": b.Name}
+	}
+	d := decision{Rows: c.audit("workspace_download", c.s.id, about)}
+	// Who takes the same again, as Git does, has not come further.
+	if a := c.s.attendee(c.ID); a != nil && b.Name != "" && a.CodeTaken.GetName() != b.Name {
+		d.Events = []*pb.Event{{Body: &pb.Event_CodeTaken{CodeTaken: &pb.CodeTaken{AttendeeId: a.Id, Name: b.Name}}}}
+	}
+	return d, nil
 }
 
 // state is the beginning or the end of a step.

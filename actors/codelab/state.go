@@ -240,6 +240,10 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applyCompleted(seq, e.At, b.Completed.AttendeeId)
 	case *pb.Event_CheckReported:
 		s.applyCheckReported(seq, e.At, b.CheckReported)
+	case *pb.Event_CodeTaken:
+		s.changeAttendee(seq, b.CodeTaken.AttendeeId, func(a *pb.Attendee) {
+			a.CodeTaken = &pb.TakenCode{Name: b.CodeTaken.Name, At: e.At}
+		})
 	case *pb.Event_Renamed:
 		s.applyRenamed(seq, b.Renamed)
 	case *pb.Event_Muted:

@@ -203,23 +203,6 @@ func (DeleteWorkspace) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// NoteDownload tells the audit trail that the code was downloaded.
-type NoteDownload struct {
-	// Name is the branch or folder; "" for all of it.
-	Name string
-}
-
-func (b NoteDownload) decide(c call) (decision, error) {
-	if c.s.workspace == nil {
-		return decision{}, errNoWorkspace
-	}
-	var about map[string]string
-	if b.Name != "" {
-		about = map[string]string{"name": b.Name}
-	}
-	return decision{Rows: c.audit("workspace_download", c.s.id, about)}, nil
-}
-
 func (s *State) applyWorkspaceChanged(h *pb.WorkspaceHead) {
 	if s.workspace != nil {
 		s.workspace = changed(s.workspace, h)

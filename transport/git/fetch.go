@@ -177,6 +177,16 @@ func (r *Repository) Answer(f *Fetch) (*Answer, error) {
 	return a, err
 }
 
+// Branches are those that a fetch asks for.
+func (r *Repository) Branches(f *Fetch) (out []string) {
+	for _, ref := range r.Refs {
+		if slices.Contains(f.wants, ref.ID) {
+			out = append(out, ref.Branch)
+		}
+	}
+	return out
+}
+
 func tipsOf(refs []Ref) (out []string) {
 	for _, ref := range refs {
 		out = append(out, ref.ID)

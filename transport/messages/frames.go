@@ -136,6 +136,13 @@ type checkMessage struct {
 	stored
 }
 
+type codeTakenMessage struct {
+	Type       string `json:"type"`
+	AttendeeID string `json:"attendee_id" is:"Id"`
+	Name       string `json:"name"`
+	stored
+}
+
 type completedMessage struct {
 	Type       string `json:"type"`
 	AttendeeID string `json:"attendee_id" is:"Id"`
@@ -241,6 +248,9 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		c := b.CheckReported
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{c.AttendeeId}
 		return with(f, checkMessage{"check", c.AttendeeId, c.Name, c.Ok, c.Note, at})
+	case *pb.Event_CodeTaken:
+		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.CodeTaken.AttendeeId}
+		return with(f, codeTakenMessage{"code_taken", b.CodeTaken.AttendeeId, b.CodeTaken.Name, at})
 	case *pb.Event_Renamed:
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.Renamed.AttendeeId}
 		return with(f, renamedMessage{"attendee_renamed", b.Renamed.AttendeeId, b.Renamed.Name, at})

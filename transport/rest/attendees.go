@@ -30,18 +30,32 @@ type attendeeRecord struct {
 	Place *string `json:"place"`
 	// Checks are how the checks of their work went, for the same.
 	Checks []checkRecord `json:"checks"`
+	// CodeTaken is the branch or folder whose code they took last, for the same.
+	CodeTaken *takenRecord `json:"code_taken"`
+}
+
+type takenRecord struct {
+	Name string `json:"name"`
+	At   string `json:"at"`
+}
+
+func toTaken(t *pb.TakenCode) *takenRecord {
+	if t == nil {
+		return nil
+	}
+	return &takenRecord{t.Name, wire.Stamp(t.At)}
 }
 
 // toAttendee is a record as its owner and admins see it; others see neither
 // e-mail nor the time of completion nor how somebody gets on and for how long, nor
-// where they sit.
+// where they sit or which code they took.
 func toAttendee(lab string, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
-		wire.StampOrNull(a.StepSince), toPulse(a.Pulse), wire.OrNull(a.Place), toChecks(a.Checks),
+		wire.StampOrNull(a.StepSince), toPulse(a.Pulse), wire.OrNull(a.Place), toChecks(a.Checks), toTaken(a.CodeTaken),
 	}
 	if !all {
-		out.Email, out.CompletedAt, out.StepSince, out.Pulse, out.Place, out.Checks = "", nil, nil, nil, nil, noChecks
+		out.Email, out.CompletedAt, out.StepSince, out.Pulse, out.Place, out.Checks, out.CodeTaken = "", nil, nil, nil, nil, noChecks, nil
 	}
 	return out
 }

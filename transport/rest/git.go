@@ -226,6 +226,16 @@ func gitUploadPack(r *Request) error {
 	if err != nil {
 		return err
 	}
+	if answer.Plan != nil {
+		taken := codelab.Latest(repo.Branches(fetch))
+		if len(repo.Refs) > 1 && len(repo.Branches(fetch)) == len(repo.Refs) && r.IsAdmin() {
+			taken = ""
+		}
+		if _, err := r.do(codelab.TakeCode{Name: taken}); err != nil {
+			_ = content.Close()
+			return err
+		}
+	}
 	r.Response.SetBodyStream(r.Paced(content), -1)
 	return nil
 }

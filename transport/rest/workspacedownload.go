@@ -74,10 +74,9 @@ func (r *Request) downloadTree(structure, name, format string) error {
 	return r.sendArchive(f, size, name, name, format)
 }
 
-// sendArchive answers an archive. The audit trail is told who took it: facilitators see
-// there who has caught up.
+// sendArchive answers an archive, and says who took it.
 func (r *Request) sendArchive(f io.ReadCloser, size int64, name, head, format string) error {
-	if _, err := r.do(codelab.NoteDownload{Name: head}); err != nil {
+	if _, err := r.do(codelab.TakeCode{Name: head}); err != nil {
 		_ = f.Close()
 		return err
 	}

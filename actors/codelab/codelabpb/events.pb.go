@@ -74,6 +74,7 @@ type Event struct {
 	//	*Event_TimerSet
 	//	*Event_Spotlighted
 	//	*Event_CheckReported
+	//	*Event_CodeTaken
 	//	*Event_ChatPosted
 	//	*Event_ChatDeleted
 	//	*Event_ChatGone
@@ -507,6 +508,15 @@ func (x *Event) GetCheckReported() *CheckReported {
 	return nil
 }
 
+func (x *Event) GetCodeTaken() *CodeTaken {
+	if x != nil {
+		if x, ok := x.Body.(*Event_CodeTaken); ok {
+			return x.CodeTaken
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetChatPosted() *ChatPosted {
 	if x != nil {
 		if x, ok := x.Body.(*Event_ChatPosted); ok {
@@ -838,6 +848,10 @@ type Event_CheckReported struct {
 	CheckReported *CheckReported `protobuf:"bytes,99,opt,name=check_reported,json=checkReported,proto3,oneof"`
 }
 
+type Event_CodeTaken struct {
+	CodeTaken *CodeTaken `protobuf:"bytes,102,opt,name=code_taken,json=codeTaken,proto3,oneof"`
+}
+
 type Event_ChatPosted struct {
 	ChatPosted *ChatPosted `protobuf:"bytes,50,opt,name=chat_posted,json=chatPosted,proto3,oneof"`
 }
@@ -992,6 +1006,8 @@ func (*Event_TimerSet) isEvent_Body() {}
 func (*Event_Spotlighted) isEvent_Body() {}
 
 func (*Event_CheckReported) isEvent_Body() {}
+
+func (*Event_CodeTaken) isEvent_Body() {}
 
 func (*Event_ChatPosted) isEvent_Body() {}
 
@@ -1604,6 +1620,59 @@ func (x *Completed) GetAttendeeId() string {
 	return ""
 }
 
+// They took code along; the attendee keeps the last.
+type CodeTaken struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CodeTaken) Reset() {
+	*x = CodeTaken{}
+	mi := &file_events_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CodeTaken) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CodeTaken) ProtoMessage() {}
+
+func (x *CodeTaken) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CodeTaken.ProtoReflect.Descriptor instead.
+func (*CodeTaken) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *CodeTaken) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *CodeTaken) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 type CheckReported struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
@@ -1616,7 +1685,7 @@ type CheckReported struct {
 
 func (x *CheckReported) Reset() {
 	*x = CheckReported{}
-	mi := &file_events_proto_msgTypes[12]
+	mi := &file_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1628,7 +1697,7 @@ func (x *CheckReported) String() string {
 func (*CheckReported) ProtoMessage() {}
 
 func (x *CheckReported) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[12]
+	mi := &file_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1641,7 +1710,7 @@ func (x *CheckReported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReported.ProtoReflect.Descriptor instead.
 func (*CheckReported) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{12}
+	return file_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CheckReported) GetAttendeeId() string {
@@ -1682,7 +1751,7 @@ type Renamed struct {
 
 func (x *Renamed) Reset() {
 	*x = Renamed{}
-	mi := &file_events_proto_msgTypes[13]
+	mi := &file_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1694,7 +1763,7 @@ func (x *Renamed) String() string {
 func (*Renamed) ProtoMessage() {}
 
 func (x *Renamed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[13]
+	mi := &file_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1707,7 +1776,7 @@ func (x *Renamed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renamed.ProtoReflect.Descriptor instead.
 func (*Renamed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{13}
+	return file_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Renamed) GetAttendeeId() string {
@@ -1734,7 +1803,7 @@ type Muted struct {
 
 func (x *Muted) Reset() {
 	*x = Muted{}
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +1815,7 @@ func (x *Muted) String() string {
 func (*Muted) ProtoMessage() {}
 
 func (x *Muted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +1828,7 @@ func (x *Muted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Muted.ProtoReflect.Descriptor instead.
 func (*Muted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{14}
+	return file_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Muted) GetAttendeeId() string {
@@ -1785,7 +1854,7 @@ type Removed struct {
 
 func (x *Removed) Reset() {
 	*x = Removed{}
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1797,7 +1866,7 @@ func (x *Removed) String() string {
 func (*Removed) ProtoMessage() {}
 
 func (x *Removed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1810,7 +1879,7 @@ func (x *Removed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Removed.ProtoReflect.Descriptor instead.
 func (*Removed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{15}
+	return file_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Removed) GetAttendeeId() string {
@@ -1833,7 +1902,7 @@ type PinReset struct {
 
 func (x *PinReset) Reset() {
 	*x = PinReset{}
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1845,7 +1914,7 @@ func (x *PinReset) String() string {
 func (*PinReset) ProtoMessage() {}
 
 func (x *PinReset) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1858,7 +1927,7 @@ func (x *PinReset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinReset.ProtoReflect.Descriptor instead.
 func (*PinReset) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{16}
+	return file_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PinReset) GetAttendeeId() string {
@@ -1892,7 +1961,7 @@ type HelpAsked struct {
 
 func (x *HelpAsked) Reset() {
 	*x = HelpAsked{}
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1904,7 +1973,7 @@ func (x *HelpAsked) String() string {
 func (*HelpAsked) ProtoMessage() {}
 
 func (x *HelpAsked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1917,7 +1986,7 @@ func (x *HelpAsked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpAsked.ProtoReflect.Descriptor instead.
 func (*HelpAsked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{17}
+	return file_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *HelpAsked) GetRequest() *HelpRequest {
@@ -1937,7 +2006,7 @@ type HelpOffered struct {
 
 func (x *HelpOffered) Reset() {
 	*x = HelpOffered{}
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1949,7 +2018,7 @@ func (x *HelpOffered) String() string {
 func (*HelpOffered) ProtoMessage() {}
 
 func (x *HelpOffered) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1962,7 +2031,7 @@ func (x *HelpOffered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpOffered.ProtoReflect.Descriptor instead.
 func (*HelpOffered) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{18}
+	return file_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *HelpOffered) GetRequest() *HelpRequest {
@@ -1988,7 +2057,7 @@ type HelpClaimed struct {
 
 func (x *HelpClaimed) Reset() {
 	*x = HelpClaimed{}
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2000,7 +2069,7 @@ func (x *HelpClaimed) String() string {
 func (*HelpClaimed) ProtoMessage() {}
 
 func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2013,7 +2082,7 @@ func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpClaimed.ProtoReflect.Descriptor instead.
 func (*HelpClaimed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{19}
+	return file_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *HelpClaimed) GetHelpId() string {
@@ -2079,7 +2148,7 @@ type HelpReleased struct {
 
 func (x *HelpReleased) Reset() {
 	*x = HelpReleased{}
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2091,7 +2160,7 @@ func (x *HelpReleased) String() string {
 func (*HelpReleased) ProtoMessage() {}
 
 func (x *HelpReleased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2104,7 +2173,7 @@ func (x *HelpReleased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpReleased.ProtoReflect.Descriptor instead.
 func (*HelpReleased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{20}
+	return file_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *HelpReleased) GetHelpId() string {
@@ -2149,7 +2218,7 @@ type HelpResolved struct {
 
 func (x *HelpResolved) Reset() {
 	*x = HelpResolved{}
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2161,7 +2230,7 @@ func (x *HelpResolved) String() string {
 func (*HelpResolved) ProtoMessage() {}
 
 func (x *HelpResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2174,7 +2243,7 @@ func (x *HelpResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpResolved.ProtoReflect.Descriptor instead.
 func (*HelpResolved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{21}
+	return file_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *HelpResolved) GetHelpId() string {
@@ -2223,7 +2292,7 @@ type Placed struct {
 
 func (x *Placed) Reset() {
 	*x = Placed{}
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2235,7 +2304,7 @@ func (x *Placed) String() string {
 func (*Placed) ProtoMessage() {}
 
 func (x *Placed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2248,7 +2317,7 @@ func (x *Placed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placed.ProtoReflect.Descriptor instead.
 func (*Placed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{22}
+	return file_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Placed) GetAttendeeId() string {
@@ -2274,7 +2343,7 @@ type FeedbackGiven struct {
 
 func (x *FeedbackGiven) Reset() {
 	*x = FeedbackGiven{}
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2286,7 +2355,7 @@ func (x *FeedbackGiven) String() string {
 func (*FeedbackGiven) ProtoMessage() {}
 
 func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2299,7 +2368,7 @@ func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedbackGiven.ProtoReflect.Descriptor instead.
 func (*FeedbackGiven) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{23}
+	return file_events_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *FeedbackGiven) GetFeedback() *Feedback {
@@ -2318,7 +2387,7 @@ type QuizzesReplaced struct {
 
 func (x *QuizzesReplaced) Reset() {
 	*x = QuizzesReplaced{}
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2330,7 +2399,7 @@ func (x *QuizzesReplaced) String() string {
 func (*QuizzesReplaced) ProtoMessage() {}
 
 func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2343,7 +2412,7 @@ func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizzesReplaced.ProtoReflect.Descriptor instead.
 func (*QuizzesReplaced) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{24}
+	return file_events_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *QuizzesReplaced) GetQuizzes() []*Quiz {
@@ -2363,7 +2432,7 @@ type QuizSubmitted struct {
 
 func (x *QuizSubmitted) Reset() {
 	*x = QuizSubmitted{}
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2375,7 +2444,7 @@ func (x *QuizSubmitted) String() string {
 func (*QuizSubmitted) ProtoMessage() {}
 
 func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2388,7 +2457,7 @@ func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizSubmitted.ProtoReflect.Descriptor instead.
 func (*QuizSubmitted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{25}
+	return file_events_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *QuizSubmitted) GetAttendeeId() string {
@@ -2418,7 +2487,7 @@ type PollChanged struct {
 
 func (x *PollChanged) Reset() {
 	*x = PollChanged{}
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2430,7 +2499,7 @@ func (x *PollChanged) String() string {
 func (*PollChanged) ProtoMessage() {}
 
 func (x *PollChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2443,7 +2512,7 @@ func (x *PollChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollChanged.ProtoReflect.Descriptor instead.
 func (*PollChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{26}
+	return file_events_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PollChanged) GetPoll() *Poll {
@@ -2472,7 +2541,7 @@ type PollShown struct {
 
 func (x *PollShown) Reset() {
 	*x = PollShown{}
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2484,7 +2553,7 @@ func (x *PollShown) String() string {
 func (*PollShown) ProtoMessage() {}
 
 func (x *PollShown) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2497,7 +2566,7 @@ func (x *PollShown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollShown.ProtoReflect.Descriptor instead.
 func (*PollShown) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{27}
+	return file_events_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PollShown) GetPollId() string {
@@ -2524,7 +2593,7 @@ type PollDeleted struct {
 
 func (x *PollDeleted) Reset() {
 	*x = PollDeleted{}
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2536,7 +2605,7 @@ func (x *PollDeleted) String() string {
 func (*PollDeleted) ProtoMessage() {}
 
 func (x *PollDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2549,7 +2618,7 @@ func (x *PollDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollDeleted.ProtoReflect.Descriptor instead.
 func (*PollDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{28}
+	return file_events_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PollDeleted) GetPollId() string {
@@ -2583,7 +2652,7 @@ type PollVoted struct {
 
 func (x *PollVoted) Reset() {
 	*x = PollVoted{}
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2595,7 +2664,7 @@ func (x *PollVoted) String() string {
 func (*PollVoted) ProtoMessage() {}
 
 func (x *PollVoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2608,7 +2677,7 @@ func (x *PollVoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollVoted.ProtoReflect.Descriptor instead.
 func (*PollVoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{29}
+	return file_events_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PollVoted) GetPollId() string {
@@ -2663,7 +2732,7 @@ type PollUnvoted struct {
 
 func (x *PollUnvoted) Reset() {
 	*x = PollUnvoted{}
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2675,7 +2744,7 @@ func (x *PollUnvoted) String() string {
 func (*PollUnvoted) ProtoMessage() {}
 
 func (x *PollUnvoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2688,7 +2757,7 @@ func (x *PollUnvoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollUnvoted.ProtoReflect.Descriptor instead.
 func (*PollUnvoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{30}
+	return file_events_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PollUnvoted) GetPollId() string {
@@ -2714,7 +2783,7 @@ type QuestionAsked struct {
 
 func (x *QuestionAsked) Reset() {
 	*x = QuestionAsked{}
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2726,7 +2795,7 @@ func (x *QuestionAsked) String() string {
 func (*QuestionAsked) ProtoMessage() {}
 
 func (x *QuestionAsked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2739,7 +2808,7 @@ func (x *QuestionAsked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionAsked.ProtoReflect.Descriptor instead.
 func (*QuestionAsked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{31}
+	return file_events_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *QuestionAsked) GetQuestion() *Question {
@@ -2759,7 +2828,7 @@ type QuestionChanged struct {
 
 func (x *QuestionChanged) Reset() {
 	*x = QuestionChanged{}
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2771,7 +2840,7 @@ func (x *QuestionChanged) String() string {
 func (*QuestionChanged) ProtoMessage() {}
 
 func (x *QuestionChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2784,7 +2853,7 @@ func (x *QuestionChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionChanged.ProtoReflect.Descriptor instead.
 func (*QuestionChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{32}
+	return file_events_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *QuestionChanged) GetQuestion() *Question {
@@ -2804,7 +2873,7 @@ type QuestionHidden struct {
 
 func (x *QuestionHidden) Reset() {
 	*x = QuestionHidden{}
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2816,7 +2885,7 @@ func (x *QuestionHidden) String() string {
 func (*QuestionHidden) ProtoMessage() {}
 
 func (x *QuestionHidden) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2829,7 +2898,7 @@ func (x *QuestionHidden) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionHidden.ProtoReflect.Descriptor instead.
 func (*QuestionHidden) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{33}
+	return file_events_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *QuestionHidden) GetQuestionId() string {
@@ -2848,7 +2917,7 @@ type QuestionDeleted struct {
 
 func (x *QuestionDeleted) Reset() {
 	*x = QuestionDeleted{}
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2860,7 +2929,7 @@ func (x *QuestionDeleted) String() string {
 func (*QuestionDeleted) ProtoMessage() {}
 
 func (x *QuestionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2873,7 +2942,7 @@ func (x *QuestionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionDeleted.ProtoReflect.Descriptor instead.
 func (*QuestionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{34}
+	return file_events_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *QuestionDeleted) GetQuestionId() string {
@@ -2894,7 +2963,7 @@ type QuestionVoted struct {
 
 func (x *QuestionVoted) Reset() {
 	*x = QuestionVoted{}
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2906,7 +2975,7 @@ func (x *QuestionVoted) String() string {
 func (*QuestionVoted) ProtoMessage() {}
 
 func (x *QuestionVoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2919,7 +2988,7 @@ func (x *QuestionVoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionVoted.ProtoReflect.Descriptor instead.
 func (*QuestionVoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{35}
+	return file_events_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *QuestionVoted) GetQuestionId() string {
@@ -2954,7 +3023,7 @@ type QuestionsMerged struct {
 
 func (x *QuestionsMerged) Reset() {
 	*x = QuestionsMerged{}
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2966,7 +3035,7 @@ func (x *QuestionsMerged) String() string {
 func (*QuestionsMerged) ProtoMessage() {}
 
 func (x *QuestionsMerged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2979,7 +3048,7 @@ func (x *QuestionsMerged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionsMerged.ProtoReflect.Descriptor instead.
 func (*QuestionsMerged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{36}
+	return file_events_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *QuestionsMerged) GetQuestionId() string {
@@ -3006,7 +3075,7 @@ type AskerStopped struct {
 
 func (x *AskerStopped) Reset() {
 	*x = AskerStopped{}
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3018,7 +3087,7 @@ func (x *AskerStopped) String() string {
 func (*AskerStopped) ProtoMessage() {}
 
 func (x *AskerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3031,7 +3100,7 @@ func (x *AskerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskerStopped.ProtoReflect.Descriptor instead.
 func (*AskerStopped) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{37}
+	return file_events_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *AskerStopped) GetQuestionId() string {
@@ -3051,7 +3120,7 @@ type TimerSet struct {
 
 func (x *TimerSet) Reset() {
 	*x = TimerSet{}
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3063,7 +3132,7 @@ func (x *TimerSet) String() string {
 func (*TimerSet) ProtoMessage() {}
 
 func (x *TimerSet) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3076,7 +3145,7 @@ func (x *TimerSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerSet.ProtoReflect.Descriptor instead.
 func (*TimerSet) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{38}
+	return file_events_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *TimerSet) GetTimer() *Timer {
@@ -3096,7 +3165,7 @@ type Spotlighted struct {
 
 func (x *Spotlighted) Reset() {
 	*x = Spotlighted{}
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3108,7 +3177,7 @@ func (x *Spotlighted) String() string {
 func (*Spotlighted) ProtoMessage() {}
 
 func (x *Spotlighted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3121,7 +3190,7 @@ func (x *Spotlighted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spotlighted.ProtoReflect.Descriptor instead.
 func (*Spotlighted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{39}
+	return file_events_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Spotlighted) GetSpotlight() *Spotlight {
@@ -3140,7 +3209,7 @@ type ChatPosted struct {
 
 func (x *ChatPosted) Reset() {
 	*x = ChatPosted{}
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3152,7 +3221,7 @@ func (x *ChatPosted) String() string {
 func (*ChatPosted) ProtoMessage() {}
 
 func (x *ChatPosted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3165,7 +3234,7 @@ func (x *ChatPosted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatPosted.ProtoReflect.Descriptor instead.
 func (*ChatPosted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{40}
+	return file_events_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ChatPosted) GetMessage() *ChatMessage {
@@ -3184,7 +3253,7 @@ type ChatDeleted struct {
 
 func (x *ChatDeleted) Reset() {
 	*x = ChatDeleted{}
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3265,7 @@ func (x *ChatDeleted) String() string {
 func (*ChatDeleted) ProtoMessage() {}
 
 func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3278,7 @@ func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatDeleted.ProtoReflect.Descriptor instead.
 func (*ChatDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{41}
+	return file_events_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ChatDeleted) GetMessageId() string {
@@ -3229,7 +3298,7 @@ type ChatGone struct {
 
 func (x *ChatGone) Reset() {
 	*x = ChatGone{}
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3241,7 +3310,7 @@ func (x *ChatGone) String() string {
 func (*ChatGone) ProtoMessage() {}
 
 func (x *ChatGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3254,7 +3323,7 @@ func (x *ChatGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatGone.ProtoReflect.Descriptor instead.
 func (*ChatGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{42}
+	return file_events_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ChatGone) GetMessageId() string {
@@ -3273,7 +3342,7 @@ type ThreadCreated struct {
 
 func (x *ThreadCreated) Reset() {
 	*x = ThreadCreated{}
-	mi := &file_events_proto_msgTypes[43]
+	mi := &file_events_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3285,7 +3354,7 @@ func (x *ThreadCreated) String() string {
 func (*ThreadCreated) ProtoMessage() {}
 
 func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[43]
+	mi := &file_events_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3298,7 +3367,7 @@ func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadCreated.ProtoReflect.Descriptor instead.
 func (*ThreadCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{43}
+	return file_events_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ThreadCreated) GetThread() *Thread {
@@ -3320,7 +3389,7 @@ type CommentAdded struct {
 
 func (x *CommentAdded) Reset() {
 	*x = CommentAdded{}
-	mi := &file_events_proto_msgTypes[44]
+	mi := &file_events_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3332,7 +3401,7 @@ func (x *CommentAdded) String() string {
 func (*CommentAdded) ProtoMessage() {}
 
 func (x *CommentAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[44]
+	mi := &file_events_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3345,7 +3414,7 @@ func (x *CommentAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentAdded.ProtoReflect.Descriptor instead.
 func (*CommentAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{44}
+	return file_events_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *CommentAdded) GetThreadId() string {
@@ -3389,7 +3458,7 @@ type CommentDeleted struct {
 
 func (x *CommentDeleted) Reset() {
 	*x = CommentDeleted{}
-	mi := &file_events_proto_msgTypes[45]
+	mi := &file_events_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3401,7 +3470,7 @@ func (x *CommentDeleted) String() string {
 func (*CommentDeleted) ProtoMessage() {}
 
 func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[45]
+	mi := &file_events_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3414,7 +3483,7 @@ func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentDeleted.ProtoReflect.Descriptor instead.
 func (*CommentDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{45}
+	return file_events_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *CommentDeleted) GetThreadId() string {
@@ -3465,7 +3534,7 @@ type CommentsGone struct {
 
 func (x *CommentsGone) Reset() {
 	*x = CommentsGone{}
-	mi := &file_events_proto_msgTypes[46]
+	mi := &file_events_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3477,7 +3546,7 @@ func (x *CommentsGone) String() string {
 func (*CommentsGone) ProtoMessage() {}
 
 func (x *CommentsGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[46]
+	mi := &file_events_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3490,7 +3559,7 @@ func (x *CommentsGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentsGone.ProtoReflect.Descriptor instead.
 func (*CommentsGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{46}
+	return file_events_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CommentsGone) GetThreadId() string {
@@ -3526,7 +3595,7 @@ type RetentionApplied struct {
 
 func (x *RetentionApplied) Reset() {
 	*x = RetentionApplied{}
-	mi := &file_events_proto_msgTypes[47]
+	mi := &file_events_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3538,7 +3607,7 @@ func (x *RetentionApplied) String() string {
 func (*RetentionApplied) ProtoMessage() {}
 
 func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[47]
+	mi := &file_events_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3551,7 +3620,7 @@ func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionApplied.ProtoReflect.Descriptor instead.
 func (*RetentionApplied) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{47}
+	return file_events_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *RetentionApplied) GetEmailsBefore() int64 {
@@ -3576,7 +3645,7 @@ type Erased struct {
 
 func (x *Erased) Reset() {
 	*x = Erased{}
-	mi := &file_events_proto_msgTypes[48]
+	mi := &file_events_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3588,7 +3657,7 @@ func (x *Erased) String() string {
 func (*Erased) ProtoMessage() {}
 
 func (x *Erased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[48]
+	mi := &file_events_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3601,7 +3670,7 @@ func (x *Erased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erased.ProtoReflect.Descriptor instead.
 func (*Erased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{48}
+	return file_events_proto_rawDescGZIP(), []int{49}
 }
 
 type MaterialAdded struct {
@@ -3613,7 +3682,7 @@ type MaterialAdded struct {
 
 func (x *MaterialAdded) Reset() {
 	*x = MaterialAdded{}
-	mi := &file_events_proto_msgTypes[49]
+	mi := &file_events_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3625,7 +3694,7 @@ func (x *MaterialAdded) String() string {
 func (*MaterialAdded) ProtoMessage() {}
 
 func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[49]
+	mi := &file_events_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3638,7 +3707,7 @@ func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialAdded.ProtoReflect.Descriptor instead.
 func (*MaterialAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{49}
+	return file_events_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MaterialAdded) GetMaterial() *Material {
@@ -3657,7 +3726,7 @@ type MaterialDeleted struct {
 
 func (x *MaterialDeleted) Reset() {
 	*x = MaterialDeleted{}
-	mi := &file_events_proto_msgTypes[50]
+	mi := &file_events_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3669,7 +3738,7 @@ func (x *MaterialDeleted) String() string {
 func (*MaterialDeleted) ProtoMessage() {}
 
 func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[50]
+	mi := &file_events_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3682,7 +3751,7 @@ func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialDeleted.ProtoReflect.Descriptor instead.
 func (*MaterialDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{50}
+	return file_events_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *MaterialDeleted) GetMaterialId() string {
@@ -3701,7 +3770,7 @@ type SubmissionAdded struct {
 
 func (x *SubmissionAdded) Reset() {
 	*x = SubmissionAdded{}
-	mi := &file_events_proto_msgTypes[51]
+	mi := &file_events_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3713,7 +3782,7 @@ func (x *SubmissionAdded) String() string {
 func (*SubmissionAdded) ProtoMessage() {}
 
 func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[51]
+	mi := &file_events_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3726,7 +3795,7 @@ func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionAdded.ProtoReflect.Descriptor instead.
 func (*SubmissionAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{51}
+	return file_events_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *SubmissionAdded) GetSubmission() *Submission {
@@ -3745,7 +3814,7 @@ type SubmissionDeleted struct {
 
 func (x *SubmissionDeleted) Reset() {
 	*x = SubmissionDeleted{}
-	mi := &file_events_proto_msgTypes[52]
+	mi := &file_events_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3757,7 +3826,7 @@ func (x *SubmissionDeleted) String() string {
 func (*SubmissionDeleted) ProtoMessage() {}
 
 func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[52]
+	mi := &file_events_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3770,7 +3839,7 @@ func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionDeleted.ProtoReflect.Descriptor instead.
 func (*SubmissionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{52}
+	return file_events_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *SubmissionDeleted) GetSubmissionId() string {
@@ -3789,7 +3858,7 @@ type ConversationSaved struct {
 
 func (x *ConversationSaved) Reset() {
 	*x = ConversationSaved{}
-	mi := &file_events_proto_msgTypes[53]
+	mi := &file_events_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3801,7 +3870,7 @@ func (x *ConversationSaved) String() string {
 func (*ConversationSaved) ProtoMessage() {}
 
 func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[53]
+	mi := &file_events_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3814,7 +3883,7 @@ func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationSaved.ProtoReflect.Descriptor instead.
 func (*ConversationSaved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{53}
+	return file_events_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ConversationSaved) GetConversation() *Conversation {
@@ -3834,7 +3903,7 @@ type AIUsed struct {
 
 func (x *AIUsed) Reset() {
 	*x = AIUsed{}
-	mi := &file_events_proto_msgTypes[54]
+	mi := &file_events_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3846,7 +3915,7 @@ func (x *AIUsed) String() string {
 func (*AIUsed) ProtoMessage() {}
 
 func (x *AIUsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[54]
+	mi := &file_events_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3859,7 +3928,7 @@ func (x *AIUsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsed.ProtoReflect.Descriptor instead.
 func (*AIUsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{54}
+	return file_events_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *AIUsed) GetUsage() *usage.AIUsage {
@@ -3878,7 +3947,7 @@ type WorkspaceCreated struct {
 
 func (x *WorkspaceCreated) Reset() {
 	*x = WorkspaceCreated{}
-	mi := &file_events_proto_msgTypes[55]
+	mi := &file_events_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3890,7 +3959,7 @@ func (x *WorkspaceCreated) String() string {
 func (*WorkspaceCreated) ProtoMessage() {}
 
 func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[55]
+	mi := &file_events_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3903,7 +3972,7 @@ func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceCreated.ProtoReflect.Descriptor instead.
 func (*WorkspaceCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{55}
+	return file_events_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *WorkspaceCreated) GetWorkspace() *Workspace {
@@ -3923,7 +3992,7 @@ type WorkspaceChanged struct {
 
 func (x *WorkspaceChanged) Reset() {
 	*x = WorkspaceChanged{}
-	mi := &file_events_proto_msgTypes[56]
+	mi := &file_events_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3935,7 +4004,7 @@ func (x *WorkspaceChanged) String() string {
 func (*WorkspaceChanged) ProtoMessage() {}
 
 func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[56]
+	mi := &file_events_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3948,7 +4017,7 @@ func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceChanged.ProtoReflect.Descriptor instead.
 func (*WorkspaceChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{56}
+	return file_events_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *WorkspaceChanged) GetHead() *WorkspaceHead {
@@ -3966,7 +4035,7 @@ type WorkspaceDeleted struct {
 
 func (x *WorkspaceDeleted) Reset() {
 	*x = WorkspaceDeleted{}
-	mi := &file_events_proto_msgTypes[57]
+	mi := &file_events_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3978,7 +4047,7 @@ func (x *WorkspaceDeleted) String() string {
 func (*WorkspaceDeleted) ProtoMessage() {}
 
 func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[57]
+	mi := &file_events_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3991,7 +4060,7 @@ func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceDeleted.ProtoReflect.Descriptor instead.
 func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{57}
+	return file_events_proto_rawDescGZIP(), []int{58}
 }
 
 // Branches are new or have other trees, and those that are named are gone.
@@ -4005,7 +4074,7 @@ type WorkspacePushed struct {
 
 func (x *WorkspacePushed) Reset() {
 	*x = WorkspacePushed{}
-	mi := &file_events_proto_msgTypes[58]
+	mi := &file_events_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4017,7 +4086,7 @@ func (x *WorkspacePushed) String() string {
 func (*WorkspacePushed) ProtoMessage() {}
 
 func (x *WorkspacePushed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[58]
+	mi := &file_events_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4030,7 +4099,7 @@ func (x *WorkspacePushed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspacePushed.ProtoReflect.Descriptor instead.
 func (*WorkspacePushed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{58}
+	return file_events_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *WorkspacePushed) GetHeads() []*WorkspaceHead {
@@ -4051,7 +4120,7 @@ var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\xb0 \n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\xf0 \n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -4102,7 +4171,9 @@ const file_events_proto_rawDesc = "" +
 	"\rasker_stopped\x18` \x01(\v2 .atelier.codelab.v1.AskerStoppedH\x00R\faskerStopped\x12;\n" +
 	"\ttimer_set\x18a \x01(\v2\x1c.atelier.codelab.v1.TimerSetH\x00R\btimerSet\x12C\n" +
 	"\vspotlighted\x18b \x01(\v2\x1f.atelier.codelab.v1.SpotlightedH\x00R\vspotlighted\x12J\n" +
-	"\x0echeck_reported\x18c \x01(\v2!.atelier.codelab.v1.CheckReportedH\x00R\rcheckReported\x12A\n" +
+	"\x0echeck_reported\x18c \x01(\v2!.atelier.codelab.v1.CheckReportedH\x00R\rcheckReported\x12>\n" +
+	"\n" +
+	"code_taken\x18f \x01(\v2\x1d.atelier.codelab.v1.CodeTakenH\x00R\tcodeTaken\x12A\n" +
 	"\vchat_posted\x182 \x01(\v2\x1e.atelier.codelab.v1.ChatPostedH\x00R\n" +
 	"chatPosted\x12D\n" +
 	"\fchat_deleted\x183 \x01(\v2\x1f.atelier.codelab.v1.ChatDeletedH\x00R\vchatDeleted\x12;\n" +
@@ -4163,7 +4234,11 @@ const file_events_proto_rawDesc = "" +
 	"stepNumber:\x04\xb8\xbb\x18\x01\"8\n" +
 	"\tCompleted\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
-	"attendeeId:\x04\xb8\xbb\x18\x01\"t\n" +
+	"attendeeId:\x04\xb8\xbb\x18\x01\"L\n" +
+	"\tCodeTaken\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name:\x04\xb8\xbb\x18\x01\"t\n" +
 	"\rCheckReported\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x12\n" +
@@ -4347,7 +4422,7 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
 	(*Created)(nil),           // 1: atelier.codelab.v1.Created
@@ -4361,75 +4436,76 @@ var file_events_proto_goTypes = []any{
 	(*Rejoined)(nil),          // 9: atelier.codelab.v1.Rejoined
 	(*Progressed)(nil),        // 10: atelier.codelab.v1.Progressed
 	(*Completed)(nil),         // 11: atelier.codelab.v1.Completed
-	(*CheckReported)(nil),     // 12: atelier.codelab.v1.CheckReported
-	(*Renamed)(nil),           // 13: atelier.codelab.v1.Renamed
-	(*Muted)(nil),             // 14: atelier.codelab.v1.Muted
-	(*Removed)(nil),           // 15: atelier.codelab.v1.Removed
-	(*PinReset)(nil),          // 16: atelier.codelab.v1.PinReset
-	(*HelpAsked)(nil),         // 17: atelier.codelab.v1.HelpAsked
-	(*HelpOffered)(nil),       // 18: atelier.codelab.v1.HelpOffered
-	(*HelpClaimed)(nil),       // 19: atelier.codelab.v1.HelpClaimed
-	(*HelpReleased)(nil),      // 20: atelier.codelab.v1.HelpReleased
-	(*HelpResolved)(nil),      // 21: atelier.codelab.v1.HelpResolved
-	(*Placed)(nil),            // 22: atelier.codelab.v1.Placed
-	(*FeedbackGiven)(nil),     // 23: atelier.codelab.v1.FeedbackGiven
-	(*QuizzesReplaced)(nil),   // 24: atelier.codelab.v1.QuizzesReplaced
-	(*QuizSubmitted)(nil),     // 25: atelier.codelab.v1.QuizSubmitted
-	(*PollChanged)(nil),       // 26: atelier.codelab.v1.PollChanged
-	(*PollShown)(nil),         // 27: atelier.codelab.v1.PollShown
-	(*PollDeleted)(nil),       // 28: atelier.codelab.v1.PollDeleted
-	(*PollVoted)(nil),         // 29: atelier.codelab.v1.PollVoted
-	(*PollUnvoted)(nil),       // 30: atelier.codelab.v1.PollUnvoted
-	(*QuestionAsked)(nil),     // 31: atelier.codelab.v1.QuestionAsked
-	(*QuestionChanged)(nil),   // 32: atelier.codelab.v1.QuestionChanged
-	(*QuestionHidden)(nil),    // 33: atelier.codelab.v1.QuestionHidden
-	(*QuestionDeleted)(nil),   // 34: atelier.codelab.v1.QuestionDeleted
-	(*QuestionVoted)(nil),     // 35: atelier.codelab.v1.QuestionVoted
-	(*QuestionsMerged)(nil),   // 36: atelier.codelab.v1.QuestionsMerged
-	(*AskerStopped)(nil),      // 37: atelier.codelab.v1.AskerStopped
-	(*TimerSet)(nil),          // 38: atelier.codelab.v1.TimerSet
-	(*Spotlighted)(nil),       // 39: atelier.codelab.v1.Spotlighted
-	(*ChatPosted)(nil),        // 40: atelier.codelab.v1.ChatPosted
-	(*ChatDeleted)(nil),       // 41: atelier.codelab.v1.ChatDeleted
-	(*ChatGone)(nil),          // 42: atelier.codelab.v1.ChatGone
-	(*ThreadCreated)(nil),     // 43: atelier.codelab.v1.ThreadCreated
-	(*CommentAdded)(nil),      // 44: atelier.codelab.v1.CommentAdded
-	(*CommentDeleted)(nil),    // 45: atelier.codelab.v1.CommentDeleted
-	(*CommentsGone)(nil),      // 46: atelier.codelab.v1.CommentsGone
-	(*RetentionApplied)(nil),  // 47: atelier.codelab.v1.RetentionApplied
-	(*Erased)(nil),            // 48: atelier.codelab.v1.Erased
-	(*MaterialAdded)(nil),     // 49: atelier.codelab.v1.MaterialAdded
-	(*MaterialDeleted)(nil),   // 50: atelier.codelab.v1.MaterialDeleted
-	(*SubmissionAdded)(nil),   // 51: atelier.codelab.v1.SubmissionAdded
-	(*SubmissionDeleted)(nil), // 52: atelier.codelab.v1.SubmissionDeleted
-	(*ConversationSaved)(nil), // 53: atelier.codelab.v1.ConversationSaved
-	(*AIUsed)(nil),            // 54: atelier.codelab.v1.AIUsed
-	(*WorkspaceCreated)(nil),  // 55: atelier.codelab.v1.WorkspaceCreated
-	(*WorkspaceChanged)(nil),  // 56: atelier.codelab.v1.WorkspaceChanged
-	(*WorkspaceDeleted)(nil),  // 57: atelier.codelab.v1.WorkspaceDeleted
-	(*WorkspacePushed)(nil),   // 58: atelier.codelab.v1.WorkspacePushed
-	(*Codelab)(nil),           // 59: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 60: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 61: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 62: atelier.codelab.v1.Material
-	(*Poll)(nil),              // 63: atelier.codelab.v1.Poll
-	(*Pointer)(nil),           // 64: atelier.codelab.v1.Pointer
-	(PulseState)(0),           // 65: atelier.codelab.v1.PulseState
-	(*Attendee)(nil),          // 66: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 67: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 68: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 69: atelier.codelab.v1.QuizAnswer
-	(*Question)(nil),          // 70: atelier.codelab.v1.Question
-	(*Timer)(nil),             // 71: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),         // 72: atelier.codelab.v1.Spotlight
-	(*ChatMessage)(nil),       // 73: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 74: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 75: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 76: atelier.codelab.v1.Submission
-	(*Conversation)(nil),      // 77: atelier.codelab.v1.Conversation
-	(*usage.AIUsage)(nil),     // 78: atelier.usage.v1.AIUsage
-	(*Workspace)(nil),         // 79: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),     // 80: atelier.codelab.v1.WorkspaceHead
+	(*CodeTaken)(nil),         // 12: atelier.codelab.v1.CodeTaken
+	(*CheckReported)(nil),     // 13: atelier.codelab.v1.CheckReported
+	(*Renamed)(nil),           // 14: atelier.codelab.v1.Renamed
+	(*Muted)(nil),             // 15: atelier.codelab.v1.Muted
+	(*Removed)(nil),           // 16: atelier.codelab.v1.Removed
+	(*PinReset)(nil),          // 17: atelier.codelab.v1.PinReset
+	(*HelpAsked)(nil),         // 18: atelier.codelab.v1.HelpAsked
+	(*HelpOffered)(nil),       // 19: atelier.codelab.v1.HelpOffered
+	(*HelpClaimed)(nil),       // 20: atelier.codelab.v1.HelpClaimed
+	(*HelpReleased)(nil),      // 21: atelier.codelab.v1.HelpReleased
+	(*HelpResolved)(nil),      // 22: atelier.codelab.v1.HelpResolved
+	(*Placed)(nil),            // 23: atelier.codelab.v1.Placed
+	(*FeedbackGiven)(nil),     // 24: atelier.codelab.v1.FeedbackGiven
+	(*QuizzesReplaced)(nil),   // 25: atelier.codelab.v1.QuizzesReplaced
+	(*QuizSubmitted)(nil),     // 26: atelier.codelab.v1.QuizSubmitted
+	(*PollChanged)(nil),       // 27: atelier.codelab.v1.PollChanged
+	(*PollShown)(nil),         // 28: atelier.codelab.v1.PollShown
+	(*PollDeleted)(nil),       // 29: atelier.codelab.v1.PollDeleted
+	(*PollVoted)(nil),         // 30: atelier.codelab.v1.PollVoted
+	(*PollUnvoted)(nil),       // 31: atelier.codelab.v1.PollUnvoted
+	(*QuestionAsked)(nil),     // 32: atelier.codelab.v1.QuestionAsked
+	(*QuestionChanged)(nil),   // 33: atelier.codelab.v1.QuestionChanged
+	(*QuestionHidden)(nil),    // 34: atelier.codelab.v1.QuestionHidden
+	(*QuestionDeleted)(nil),   // 35: atelier.codelab.v1.QuestionDeleted
+	(*QuestionVoted)(nil),     // 36: atelier.codelab.v1.QuestionVoted
+	(*QuestionsMerged)(nil),   // 37: atelier.codelab.v1.QuestionsMerged
+	(*AskerStopped)(nil),      // 38: atelier.codelab.v1.AskerStopped
+	(*TimerSet)(nil),          // 39: atelier.codelab.v1.TimerSet
+	(*Spotlighted)(nil),       // 40: atelier.codelab.v1.Spotlighted
+	(*ChatPosted)(nil),        // 41: atelier.codelab.v1.ChatPosted
+	(*ChatDeleted)(nil),       // 42: atelier.codelab.v1.ChatDeleted
+	(*ChatGone)(nil),          // 43: atelier.codelab.v1.ChatGone
+	(*ThreadCreated)(nil),     // 44: atelier.codelab.v1.ThreadCreated
+	(*CommentAdded)(nil),      // 45: atelier.codelab.v1.CommentAdded
+	(*CommentDeleted)(nil),    // 46: atelier.codelab.v1.CommentDeleted
+	(*CommentsGone)(nil),      // 47: atelier.codelab.v1.CommentsGone
+	(*RetentionApplied)(nil),  // 48: atelier.codelab.v1.RetentionApplied
+	(*Erased)(nil),            // 49: atelier.codelab.v1.Erased
+	(*MaterialAdded)(nil),     // 50: atelier.codelab.v1.MaterialAdded
+	(*MaterialDeleted)(nil),   // 51: atelier.codelab.v1.MaterialDeleted
+	(*SubmissionAdded)(nil),   // 52: atelier.codelab.v1.SubmissionAdded
+	(*SubmissionDeleted)(nil), // 53: atelier.codelab.v1.SubmissionDeleted
+	(*ConversationSaved)(nil), // 54: atelier.codelab.v1.ConversationSaved
+	(*AIUsed)(nil),            // 55: atelier.codelab.v1.AIUsed
+	(*WorkspaceCreated)(nil),  // 56: atelier.codelab.v1.WorkspaceCreated
+	(*WorkspaceChanged)(nil),  // 57: atelier.codelab.v1.WorkspaceChanged
+	(*WorkspaceDeleted)(nil),  // 58: atelier.codelab.v1.WorkspaceDeleted
+	(*WorkspacePushed)(nil),   // 59: atelier.codelab.v1.WorkspacePushed
+	(*Codelab)(nil),           // 60: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 61: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 62: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 63: atelier.codelab.v1.Material
+	(*Poll)(nil),              // 64: atelier.codelab.v1.Poll
+	(*Pointer)(nil),           // 65: atelier.codelab.v1.Pointer
+	(PulseState)(0),           // 66: atelier.codelab.v1.PulseState
+	(*Attendee)(nil),          // 67: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 68: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 69: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 70: atelier.codelab.v1.QuizAnswer
+	(*Question)(nil),          // 71: atelier.codelab.v1.Question
+	(*Timer)(nil),             // 72: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),         // 73: atelier.codelab.v1.Spotlight
+	(*ChatMessage)(nil),       // 74: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 75: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 76: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 77: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 78: atelier.codelab.v1.Conversation
+	(*usage.AIUsage)(nil),     // 79: atelier.usage.v1.AIUsage
+	(*Workspace)(nil),         // 80: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 81: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
@@ -4442,90 +4518,91 @@ var file_events_proto_depIdxs = []int32{
 	9,  // 7: atelier.codelab.v1.Event.rejoined:type_name -> atelier.codelab.v1.Rejoined
 	10, // 8: atelier.codelab.v1.Event.progressed:type_name -> atelier.codelab.v1.Progressed
 	11, // 9: atelier.codelab.v1.Event.completed:type_name -> atelier.codelab.v1.Completed
-	13, // 10: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
-	14, // 11: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
-	15, // 12: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
-	16, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
-	17, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
-	19, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
-	21, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
-	23, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
+	14, // 10: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
+	15, // 11: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
+	16, // 12: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
+	17, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
+	18, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
+	20, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
+	22, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
+	24, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
 	7,  // 18: atelier.codelab.v1.Event.pulsed:type_name -> atelier.codelab.v1.Pulsed
-	18, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
-	20, // 20: atelier.codelab.v1.Event.help_released:type_name -> atelier.codelab.v1.HelpReleased
-	22, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
-	24, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
-	25, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
-	26, // 24: atelier.codelab.v1.Event.poll_changed:type_name -> atelier.codelab.v1.PollChanged
-	27, // 25: atelier.codelab.v1.Event.poll_shown:type_name -> atelier.codelab.v1.PollShown
-	28, // 26: atelier.codelab.v1.Event.poll_deleted:type_name -> atelier.codelab.v1.PollDeleted
-	29, // 27: atelier.codelab.v1.Event.poll_voted:type_name -> atelier.codelab.v1.PollVoted
-	30, // 28: atelier.codelab.v1.Event.poll_unvoted:type_name -> atelier.codelab.v1.PollUnvoted
-	31, // 29: atelier.codelab.v1.Event.question_asked:type_name -> atelier.codelab.v1.QuestionAsked
-	32, // 30: atelier.codelab.v1.Event.question_changed:type_name -> atelier.codelab.v1.QuestionChanged
-	33, // 31: atelier.codelab.v1.Event.question_hidden:type_name -> atelier.codelab.v1.QuestionHidden
-	34, // 32: atelier.codelab.v1.Event.question_deleted:type_name -> atelier.codelab.v1.QuestionDeleted
-	35, // 33: atelier.codelab.v1.Event.question_voted:type_name -> atelier.codelab.v1.QuestionVoted
-	36, // 34: atelier.codelab.v1.Event.questions_merged:type_name -> atelier.codelab.v1.QuestionsMerged
-	37, // 35: atelier.codelab.v1.Event.asker_stopped:type_name -> atelier.codelab.v1.AskerStopped
-	38, // 36: atelier.codelab.v1.Event.timer_set:type_name -> atelier.codelab.v1.TimerSet
-	39, // 37: atelier.codelab.v1.Event.spotlighted:type_name -> atelier.codelab.v1.Spotlighted
-	12, // 38: atelier.codelab.v1.Event.check_reported:type_name -> atelier.codelab.v1.CheckReported
-	40, // 39: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
-	41, // 40: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
-	42, // 41: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
-	43, // 42: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
-	44, // 43: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
-	45, // 44: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
-	46, // 45: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
-	47, // 46: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
-	48, // 47: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
-	49, // 48: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
-	50, // 49: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
-	51, // 50: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
-	52, // 51: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
-	53, // 52: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
-	54, // 53: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
-	55, // 54: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
-	56, // 55: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
-	57, // 56: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
-	58, // 57: atelier.codelab.v1.Event.workspace_pushed:type_name -> atelier.codelab.v1.WorkspacePushed
-	59, // 58: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	60, // 59: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	61, // 60: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	62, // 61: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	63, // 62: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
-	59, // 63: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	60, // 64: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	64, // 65: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
-	65, // 66: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
-	66, // 67: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	67, // 68: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	67, // 69: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
-	68, // 70: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	61, // 71: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	69, // 72: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	63, // 73: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
-	63, // 74: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
-	70, // 75: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
-	70, // 76: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
-	71, // 77: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
-	72, // 78: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	73, // 79: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	74, // 80: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	75, // 81: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	62, // 82: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	76, // 83: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	77, // 84: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	78, // 85: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
-	79, // 86: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
-	80, // 87: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
-	80, // 88: atelier.codelab.v1.WorkspacePushed.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	89, // [89:89] is the sub-list for method output_type
-	89, // [89:89] is the sub-list for method input_type
-	89, // [89:89] is the sub-list for extension type_name
-	89, // [89:89] is the sub-list for extension extendee
-	0,  // [0:89] is the sub-list for field type_name
+	19, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
+	21, // 20: atelier.codelab.v1.Event.help_released:type_name -> atelier.codelab.v1.HelpReleased
+	23, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
+	25, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
+	26, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
+	27, // 24: atelier.codelab.v1.Event.poll_changed:type_name -> atelier.codelab.v1.PollChanged
+	28, // 25: atelier.codelab.v1.Event.poll_shown:type_name -> atelier.codelab.v1.PollShown
+	29, // 26: atelier.codelab.v1.Event.poll_deleted:type_name -> atelier.codelab.v1.PollDeleted
+	30, // 27: atelier.codelab.v1.Event.poll_voted:type_name -> atelier.codelab.v1.PollVoted
+	31, // 28: atelier.codelab.v1.Event.poll_unvoted:type_name -> atelier.codelab.v1.PollUnvoted
+	32, // 29: atelier.codelab.v1.Event.question_asked:type_name -> atelier.codelab.v1.QuestionAsked
+	33, // 30: atelier.codelab.v1.Event.question_changed:type_name -> atelier.codelab.v1.QuestionChanged
+	34, // 31: atelier.codelab.v1.Event.question_hidden:type_name -> atelier.codelab.v1.QuestionHidden
+	35, // 32: atelier.codelab.v1.Event.question_deleted:type_name -> atelier.codelab.v1.QuestionDeleted
+	36, // 33: atelier.codelab.v1.Event.question_voted:type_name -> atelier.codelab.v1.QuestionVoted
+	37, // 34: atelier.codelab.v1.Event.questions_merged:type_name -> atelier.codelab.v1.QuestionsMerged
+	38, // 35: atelier.codelab.v1.Event.asker_stopped:type_name -> atelier.codelab.v1.AskerStopped
+	39, // 36: atelier.codelab.v1.Event.timer_set:type_name -> atelier.codelab.v1.TimerSet
+	40, // 37: atelier.codelab.v1.Event.spotlighted:type_name -> atelier.codelab.v1.Spotlighted
+	13, // 38: atelier.codelab.v1.Event.check_reported:type_name -> atelier.codelab.v1.CheckReported
+	12, // 39: atelier.codelab.v1.Event.code_taken:type_name -> atelier.codelab.v1.CodeTaken
+	41, // 40: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
+	42, // 41: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
+	43, // 42: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
+	44, // 43: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
+	45, // 44: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
+	46, // 45: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
+	47, // 46: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
+	48, // 47: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
+	49, // 48: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
+	50, // 49: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
+	51, // 50: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
+	52, // 51: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
+	53, // 52: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
+	54, // 53: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
+	55, // 54: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
+	56, // 55: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
+	57, // 56: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
+	58, // 57: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
+	59, // 58: atelier.codelab.v1.Event.workspace_pushed:type_name -> atelier.codelab.v1.WorkspacePushed
+	60, // 59: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	61, // 60: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	62, // 61: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	63, // 62: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	64, // 63: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
+	60, // 64: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	61, // 65: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	65, // 66: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
+	66, // 67: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
+	67, // 68: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	68, // 69: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	68, // 70: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
+	69, // 71: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	62, // 72: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	70, // 73: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	64, // 74: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
+	64, // 75: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
+	71, // 76: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
+	71, // 77: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
+	72, // 78: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
+	73, // 79: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	74, // 80: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	75, // 81: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	76, // 82: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	63, // 83: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	77, // 84: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	78, // 85: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	79, // 86: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
+	80, // 87: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	81, // 88: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	81, // 89: atelier.codelab.v1.WorkspacePushed.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	90, // [90:90] is the sub-list for method output_type
+	90, // [90:90] is the sub-list for method input_type
+	90, // [90:90] is the sub-list for extension type_name
+	90, // [90:90] is the sub-list for extension extendee
+	0,  // [0:90] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -4575,6 +4652,7 @@ func file_events_proto_init() {
 		(*Event_TimerSet)(nil),
 		(*Event_Spotlighted)(nil),
 		(*Event_CheckReported)(nil),
+		(*Event_CodeTaken)(nil),
 		(*Event_ChatPosted)(nil),
 		(*Event_ChatDeleted)(nil),
 		(*Event_ChatGone)(nil),
@@ -4601,7 +4679,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   59,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -178,6 +178,9 @@ func (m *Event) EncodedSize() (n int) {
 	if v, ok := m.Body.(*Event_AiUsed); ok {
 		n += pbwire.SizeGivenText(101, v.AiUsed.EncodedSize())
 	}
+	if v, ok := m.Body.(*Event_CodeTaken); ok {
+		n += pbwire.SizeGivenText(102, v.CodeTaken.EncodedSize())
+	}
 	if v, ok := m.Body.(*Event_WorkspaceCreated); ok {
 		n += pbwire.SizeGivenText(110, v.WorkspaceCreated.EncodedSize())
 	}
@@ -218,6 +221,11 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		end := at
 		at = v.WorkspaceCreated.WriteBack(b, at)
 		at = pbwire.PutLen(b, at, 110, end)
+	}
+	if v, ok := m.Body.(*Event_CodeTaken); ok {
+		end := at
+		at = v.CodeTaken.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 102, end)
 	}
 	if v, ok := m.Body.(*Event_AiUsed); ok {
 		end := at
@@ -722,6 +730,10 @@ func (m *Event) Decode(b []byte) error {
 			v := &AIUsed{}
 			r.Inner(v)
 			m.Body = &Event_AiUsed{AiUsed: v}
+		case 102:
+			v := &CodeTaken{}
+			r.Inner(v)
+			m.Body = &Event_CodeTaken{CodeTaken: v}
 		case 110:
 			v := &WorkspaceCreated{}
 			r.Inner(v)
@@ -1351,6 +1363,55 @@ func (m *Completed) Clone() *Completed {
 	}
 	return &Completed{
 		AttendeeId:    m.AttendeeId,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *CodeTaken) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.AttendeeId))
+	n += pbwire.SizeText(2, len(m.Name))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *CodeTaken) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.Name)
+	at = pbwire.PutText(b, at, 1, m.AttendeeId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *CodeTaken) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.AttendeeId = r.Text()
+		case 2:
+			m.Name = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *CodeTaken) Clone() *CodeTaken {
+	if m == nil {
+		return nil
+	}
+	return &CodeTaken{
+		AttendeeId:    m.AttendeeId,
+		Name:          m.Name,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

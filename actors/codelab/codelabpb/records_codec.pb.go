@@ -260,6 +260,9 @@ func (m *Attendee) EncodedSize() (n int) {
 	for _, v := range m.Checks {
 		n += pbwire.SizeGivenText(15, v.EncodedSize())
 	}
+	if m.CodeTaken != nil {
+		n += pbwire.SizeGivenText(16, m.CodeTaken.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -269,6 +272,11 @@ func (m *Attendee) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if m.CodeTaken != nil {
+		end := at
+		at = m.CodeTaken.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 16, end)
+	}
 	for i := len(m.Checks) - 1; i >= 0; i-- {
 		end := at
 		at = m.Checks[i].WriteBack(b, at)
@@ -335,6 +343,11 @@ func (m *Attendee) Decode(b []byte) error {
 			v := &CheckResult{}
 			r.Inner(v)
 			m.Checks = append(m.Checks, v)
+		case 16:
+			if m.CodeTaken == nil {
+				m.CodeTaken = &TakenCode{}
+			}
+			r.Inner(m.CodeTaken)
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -363,6 +376,56 @@ func (m *Attendee) Clone() *Attendee {
 		Pulse:         m.Pulse.Clone(),
 		Place:         m.Place,
 		Checks:        pbwire.CloneAll(m.Checks),
+		CodeTaken:     m.CodeTaken.Clone(),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *TakenCode) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.Name))
+	n += pbwire.SizeUint(2, uint64(m.At))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *TakenCode) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 2, uint64(m.At))
+	at = pbwire.PutText(b, at, 1, m.Name)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *TakenCode) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Name = r.Text()
+		case 2:
+			m.At = int64(r.Uint())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *TakenCode) Clone() *TakenCode {
+	if m == nil {
+		return nil
+	}
+	return &TakenCode{
+		Name:          m.Name,
+		At:            m.At,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -365,8 +365,8 @@ var Words = map[string]Word{
 	"DeleteWorkspace": func(*Source, *codelab.View) codelab.Command {
 		return Lead(codelab.DeleteWorkspace{})
 	},
-	"NoteDownload": func(*Source, *codelab.View) codelab.Command {
-		return Lead(codelab.NoteDownload{})
+	"TakeCode": func(s *Source, v *codelab.View) codelab.Command {
+		return as(One(s, v.Attendees), codelab.TakeCode{Name: s.Mark("branch")})
 	},
 }
 

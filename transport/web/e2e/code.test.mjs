@@ -67,6 +67,14 @@ test('who fell behind takes the start of the step at which a facilitator points'
   assert.equal(download.suggestedFilename(), 'step-2-start.zip')
   assert.equal((await readFile(await download.path())).subarray(0, 2).toString(), 'PK')
 
+  // Those who lead see who has it, on the floor and in what they know of somebody.
+  await ann.say(lab, { type: 'step_progress', step_number: 2 })
+  await settings.goto(`/admin/${lab.id}`)
+  await settings.getByText('1 took the code').waitFor()
+  await settings.getByRole('button', { name: /^Attendee 1/ }).click()
+  await settings.getByRole('dialog', { name: 'Attendee 1' }).getByText('step-2-start').waitFor()
+  await sound(settings, 'code-taken')
+
   // Its files can be read.
   await panel.getByRole('button', { name: 'Files of Start of step 2' }).click()
   const dialog = page.getByRole('dialog', { name: 'Start of step 2' })

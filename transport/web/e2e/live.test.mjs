@@ -41,6 +41,9 @@ async function pretend(page, lab, count, change = () => ({})) {
     muted: false,
     step_since: at,
     pulse: null,
+    place: null,
+    checks: [],
+    code_taken: null,
     ...change(i, at),
   }))
   await page.route(`**/codelabs/${lab.id}/attendees*`, (route) => route.fulfill({ json: people }))
@@ -158,6 +161,11 @@ test('one message goes to all who are stuck, and they can answer', async ({ visi
   const boss = await visitor({ as: lead, ...wide })
   boss.expect(/ERR_FAILED.*direct-messages/)
   const { page } = boss
+  // It may be opened before the floor is drawn, which comes late here.
+  await page.addInitScript(() => {
+    const usual = window.setInterval
+    window.setInterval = (f, every, ...rest) => usual(f, every === 250 ? 3000 : every, ...rest)
+  })
   await page.goto(`/admin/${lab.id}`)
   await page.getByRole('button', { name: 'Write to many' }).click()
   const dialog = page.getByRole('dialog', { name: 'Write to many at once' })

@@ -22,6 +22,7 @@ const person = (id: string): Attendee => ({
   pulse: null,
   place: null,
   checks: [],
+  code_taken: null,
 })
 const empty = (): Workshop => ({ ...workshop('facilitator', lab, steps), people: new Map(['a', 'b'].map((id) => [id, person(id)])) })
 
@@ -202,6 +203,7 @@ describe('what a stream makes of what is true', () => {
       { type: 'attendee_joined', attendee: { id: 'b', name: 'b', current_step: 1 } },
       { type: 'attendee_left', attendee: { id: 'a', name: 'a', current_step: 1 } },
       { type: 'attendee_muted', attendee_id: 'a', muted: true },
+      { type: 'code_taken', attendee_id: 'a', name: 'step-2-start', ts: '2026-01-01T00:00:07.000Z' },
       { type: 'attendee_muted', attendee_id: 'b', muted: true },
       { type: 'attendee_muted', attendee_id: 'b', muted: false },
       ask,
@@ -211,6 +213,7 @@ describe('what a stream makes of what is true', () => {
     )
     expect([...w.here]).toEqual(['b'])
     expect(['a', 'b'].map((id) => w.people.get(id)?.muted)).toEqual([true, false])
+    expect(['a', 'b'].map((id) => w.people.get(id)?.code_taken)).toEqual([{ name: 'step-2-start', at: '2026-01-01T00:00:07.000Z' }, null])
     expect(w.help.map((h) => [h.id, h.attendee_name])).toEqual([
       ['h', 'A'],
       ['other', 'b'],

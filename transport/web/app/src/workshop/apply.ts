@@ -150,6 +150,9 @@ class Draft {
           checks: [...a.checks.filter((c) => c.name !== m.name), { name: m.name, ok: m.ok, note: m.note, at: m.ts }].sort((x, y) => (x.name < y.name ? -1 : 1)),
         }))
         return
+      case 'code_taken':
+        this.#person(m.attendee_id, () => ({ code_taken: { name: m.name, at: m.ts } }))
+        return
       case 'attendee_renamed':
         this.#person(m.attendee_id, () => ({ name: m.name }))
         this.#set(

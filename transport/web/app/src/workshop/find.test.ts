@@ -2,7 +2,18 @@ import { expect, test } from 'vitest'
 import { Finder, folded } from './find'
 import type { Column, Seat } from './floor'
 
-const seat = (name: string): Seat => ({ id: name, name, place: null, feels: 'silent', since: 0, here: true, asks: false, helper: null, began: true })
+const seat = (name: string): Seat => ({
+  id: name,
+  name,
+  place: null,
+  feels: 'silent',
+  since: 0,
+  here: true,
+  asks: false,
+  helper: null,
+  caughtUp: false,
+  began: true,
+})
 const column = (step: number, ...names: string[]): Column => ({ step, title: `S${step}`, seats: names.map(seat) })
 
 test.each([

@@ -19,6 +19,7 @@ function room(people: Partial<Attendee>[], help: Partial<HelpRequest>[] = []): W
         furthest_step: p.current_step ?? 1,
         is_completed: false,
         pulse: null,
+        code_taken: null,
         step_since: at(0),
         ...p,
       }) as Attendee,
@@ -55,6 +56,13 @@ describe('the floor', () => {
       ['p1', true, true],
       ['p0', false, false],
     ])
+  })
+
+  test('marks who took the code with which their step begins', () => {
+    const taken = (name: string, current_step: number, is_completed = false) => ({ code_taken: { name, at: at(now) }, current_step, is_completed })
+    const w = room([taken('step-2-start', 2), taken('step-1-end', 2), taken('step-2-end', 2), taken('step-1-start', 2), taken('step-3-start', 3, true), {}])
+    const marked = floor(w).flatMap((c) => c.seats.filter((s) => s.caughtUp).map((s) => s.id))
+    expect(marked).toEqual(['p0', 'p1'])
   })
 
   test('has those who wait for help among the stuck ones, and those who are helped behind them', () => {
@@ -143,7 +151,7 @@ describe('the floor', () => {
           const here = new Set(w.here)
           let help = w.help
           for (const { here: isHere, asks, helped, ...p } of come) {
-            people.set(p.id, { ...p, name: p.id, furthest_step: 1 } as unknown as Attendee)
+            people.set(p.id, { ...p, name: p.id, furthest_step: 1, code_taken: null } as unknown as Attendee)
             if (isHere) here.add(p.id)
             else here.delete(p.id)
             help = help.filter((h) => h.attendee_id !== p.id)

@@ -18,6 +18,8 @@ export interface Seat {
   readonly asks: boolean
   /** Who helps them; null for nobody. */
   readonly helper: string | null
+  /** They took the code with which their step begins. */
+  readonly caughtUp: boolean
   /** They have done more than look in. */
   readonly began: boolean
 }
@@ -145,8 +147,14 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
       ? known.seat.since
       : moment(asks && feels !== 'stuck' ? request.created_at : a.pulse ? a.pulse.at : a.step_since)
   const began = a.is_completed || a.furthest_step > 1 || a.pulse !== null || request !== undefined
-  const seat: Seat = { id: a.id, name: a.name, place: a.place, feels, since, here, asks, helper, began }
+  const caughtUp = tookCodeOf(a)
+  const seat: Seat = { id: a.id, name: a.name, place: a.place, feels, since, here, asks, helper, caughtUp, began }
   return { of: a, request, seat, column, rank: urgency(seat) * 1e14 + since }
+}
+
+/** Whether somebody took the code that they need to begin the step they are at: of its start, or of the end of the one before. */
+function tookCodeOf({ code_taken: taken, current_step: at, is_completed: done }: Attendee): boolean {
+  return taken !== null && !done && (taken.name === `step-${at}-start` || taken.name === `step-${at - 1}-end`)
 }
 
 function moment(time: string | null): number {

@@ -24,6 +24,7 @@ export function state(s: Seat, now: number): string {
     s.feels === 'silent' && open ? '' : feelingWord(s.feels),
     s.asks ? m.seat_asks() : s.helper !== null ? helps(s.helper) : '',
     s.since ? stopwatch((now - s.since) / 1000) : '',
+    s.caughtUp ? m.seat_caught_up() : '',
     s.here ? '' : m.seat_away(),
   ]
     .filter(Boolean)
