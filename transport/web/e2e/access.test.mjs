@@ -2,7 +2,7 @@
 // reduced motion, in the dark, from right to left, in another language.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
-import { findings, stage, until } from './harness/stage.mjs'
+import { barriers, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -68,48 +68,46 @@ const pages = ({ lab, ann, ben }) => [
 test('axe finds nothing serious on any screen, light or dark', async (scene) => {
   const set = await busy(scene)
   const bad = []
-  for (const colorScheme of ['light', 'dark']) {
-    const guest = await scene.visitor({ colorScheme })
-    const reader = await scene.visitor({ colorScheme, as: set.ann })
-    const boss = await scene.visitor({ colorScheme, as: set.lead })
-    for (const v of [guest, reader, boss]) v.expect(/404/)
-    for (const [path, who, heading] of pages(set)) {
-      const { page } = who === null ? guest : who === 'lead' ? boss : reader
-      await page.goto(path)
-      await page.getByRole('heading', { name: heading }).first().waitFor()
-      await page.waitForLoadState('networkidle')
-      assert.equal(await page.locator('h1').count(), 1, `${path} has not one h1`)
-      assert.equal(await page.locator('main').count(), 1, `${path} has not one main`)
-      assert.notEqual(await page.title(), '', path)
-      for (const f of await findings(page)) bad.push(`${path} ${colorScheme}: ${f}`)
-    }
-    // The pages of the reader, its panels and dialogs.
-    const { page } = reader
-    await page.goto(`/codelabs/${set.lab.id}`)
-    for (const name of ['Quiz', 'Hand in work', 'Feedback', 'Complete', 'Before you start', 'Set up']) {
-      await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click()
-      await page.getByRole('heading', { level: 2, name }).waitFor()
-      for (const f of await findings(page)) bad.push(`${name} ${colorScheme}: ${f}`)
-    }
-    for (const tab of ['Comments', 'Files', 'Chat']) {
-      await page.getByRole('tab', { name: tab }).click()
-      for (const f of await findings(page)) bad.push(`${tab} ${colorScheme}: ${f}`)
-    }
-    for (const key of ['h', '?', '/']) {
-      await page.keyboard.press(key)
-      await page.getByRole('dialog').waitFor()
-      for (const f of await findings(page)) bad.push(`dialog ${key} ${colorScheme}: ${f}`)
-      await page.keyboard.press('Escape')
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
-    }
-    await boss.page.goto(`/admin/${set.lab.id}`)
-    await boss.page
-      .getByRole('button', { name: /^Attendee 2/ })
-      .first()
-      .click()
-    await boss.page.getByRole('dialog').waitFor()
-    for (const f of await findings(boss.page)) bad.push(`person ${colorScheme}: ${f}`)
+  const guest = await scene.visitor()
+  const reader = await scene.visitor({ as: set.ann })
+  const boss = await scene.visitor({ as: set.lead })
+  for (const v of [guest, reader, boss]) v.expect(/404/)
+  for (const [path, who, heading] of pages(set)) {
+    const { page } = who === null ? guest : who === 'lead' ? boss : reader
+    await page.goto(path)
+    await page.getByRole('heading', { name: heading }).first().waitFor()
+    await page.waitForLoadState('networkidle')
+    assert.equal(await page.locator('h1').count(), 1, `${path} has not one h1`)
+    assert.equal(await page.locator('main').count(), 1, `${path} has not one main`)
+    assert.notEqual(await page.title(), '', path)
+    for (const f of await barriers(page)) bad.push(`${path}, ${f}`)
   }
+  // The pages of the reader, its panels and dialogs.
+  const { page } = reader
+  await page.goto(`/codelabs/${set.lab.id}`)
+  for (const name of ['Quiz', 'Hand in work', 'Feedback', 'Complete', 'Before you start', 'Set up']) {
+    await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click()
+    await page.getByRole('heading', { level: 2, name }).waitFor()
+    for (const f of await barriers(page)) bad.push(`${name}, ${f}`)
+  }
+  for (const tab of ['Comments', 'Files', 'Chat']) {
+    await page.getByRole('tab', { name: tab }).click()
+    for (const f of await barriers(page)) bad.push(`${tab}, ${f}`)
+  }
+  for (const key of ['h', '?', '/']) {
+    await page.keyboard.press(key)
+    await page.getByRole('dialog').waitFor()
+    for (const f of await barriers(page)) bad.push(`dialog ${key}, ${f}`)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  await boss.page.goto(`/admin/${set.lab.id}`)
+  await boss.page
+    .getByRole('button', { name: /^Attendee 2/ })
+    .first()
+    .click()
+  await boss.page.getByRole('dialog').waitFor()
+  for (const f of await barriers(boss.page)) bad.push(`person, ${f}`)
   assert.deepEqual(bad, [])
 })
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { findings, stage, turn, until } from './harness/stage.mjs'
+import { accessible, stage, until } from './harness/stage.mjs'
 
 // A language model that answers everything with the same words.
 const model = createServer((request, answer) => {
@@ -23,14 +23,6 @@ const { test } = stage({
   env: { ATELIER_AI_BASE_URL: `http://127.0.0.1:${model.address().port}` },
   args: ['--use-fake-ui-for-media-stream'],
 })
-
-/** Throws when axe finds something serious, in light and in dark. */
-async function accessible(page) {
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], colorScheme)
-  }
-}
 
 test('the AI key is set, used and removed, and a token is made and revoked', async ({ server, visitor, facilitator }) => {
   const lead = await facilitator()

@@ -2,7 +2,7 @@
 // code of the steps.
 import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
-import { findings, stage, turn, until } from './harness/stage.mjs'
+import { sound as looked, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -26,30 +26,6 @@ function tarGzip(name, mode, text) {
   return gzipSync(Buffer.concat([header, Buffer.from(text), Buffer.alloc(512 - (text.length % 512) + 1024)]))
 }
 
-/** No serious finding of axe, light and dark; pictures of both, and of a phone, when they are wanted. */
-async function sound(page, name) {
-  const size = page.viewportSize()
-  await page.emulateMedia({ reducedMotion: 'reduce' })
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], `${name}, ${colorScheme}`)
-    if (shots) {
-      await page.screenshot({ path: `${shots}/${name}-${colorScheme}.png` })
-      if (colorScheme === 'light') {
-        await page.setViewportSize({ width: 390, height: 800 })
-        await page.screenshot({ path: `${shots}/${name}-phone.png` })
-        await page.setViewportSize(size)
-      }
-    }
-  }
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: null })
-  await page.setViewportSize({ width: 320, height: 640 })
-  await page.waitForFunction(() => innerWidth === 320)
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth)
-  assert.ok(wide <= 320, `${name} is ${wide} wide on a screen of 320`)
-  await page.setViewportSize(size)
-}
-
 const wide = { viewport: { width: 1440, height: 860 } }
 
 const claat = `id: greet
@@ -70,6 +46,17 @@ Type \`hello\`.
 
 ![A picture](missing.png)
 `
+
+/** What the others look at, and that nothing is wider than a small phone. */
+async function sound(page, name) {
+  await looked(page, name)
+  const size = page.viewportSize()
+  await page.setViewportSize({ width: 320, height: 640 })
+  await page.waitForFunction(() => innerWidth === 320)
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+  assert.ok(wide <= 320, `${name} is ${wide} wide on a screen of 320`)
+  await page.setViewportSize(size)
+}
 
 test('the list begins with what to do first, and takes a file', async ({ visitor, facilitator }) => {
   const lead = await facilitator()

@@ -1,6 +1,6 @@
 // The harness itself: a test that cannot fail says nothing.
 import assert from 'node:assert/strict'
-import { offline, Refused, stage, until } from './harness/stage.mjs'
+import { barriers, offline, Refused, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -26,6 +26,23 @@ test('what goes wrong in a page is noticed', async ({ visitor }) => {
   assert.throws(() => guest.check(), /violates script-src/)
   guest.expect(/violates script-src/, /content security policy/i)
   guest.check()
+})
+
+test('what nobody can read is found, also when only one theme has it', async ({ visitor }) => {
+  const { page } = await visitor()
+  await page.goto('/login')
+  await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  assert.deepEqual(await barriers(page), [])
+  for (const theme of ['light', 'dark']) {
+    await page.evaluate((theme) => {
+      const sheet = new CSSStyleSheet()
+      sheet.replaceSync(`[data-theme='${theme}'] .quiet { color: ${theme === 'light' ? '#eee' : '#222'} !important }`)
+      document.adoptedStyleSheets = [sheet]
+    }, theme)
+    const found = await barriers(page)
+    assert.equal(found.length, 1, `${found}`)
+    assert.match(found[0], new RegExp(`^${theme}: color-contrast`))
+  }
 })
 
 test('a killed server comes back with its data on its address', async ({ server, visitor, facilitator, person }) => {

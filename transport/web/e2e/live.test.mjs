@@ -2,7 +2,7 @@
 // and who is helped, and how far they were.
 import assert from 'node:assert/strict'
 import { crowd, unlimited } from './harness/crowd.mjs'
-import { findings, stage, turn, until } from './harness/stage.mjs'
+import { accessible, stage, until } from './harness/stage.mjs'
 
 const { test } = stage({ env: { ...unlimited, ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
 
@@ -14,15 +14,6 @@ async function desk(visitor, lead, lab, options = wide) {
   await opened.page.goto(`/admin/${lab.id}`)
   await opened.page.getByText(/are past step/).waitFor()
   return opened.page
-}
-
-/** axe finds nothing, light and dark. */
-async function accessible(page, what) {
-  await page.emulateMedia({ reducedMotion: 'reduce' })
-  for (const scheme of ['light', 'dark']) {
-    await turn(page, scheme)
-    assert.deepEqual(await findings(page), [], `${what}, ${scheme}`)
-  }
 }
 
 /** Answers the list of attendees with so many people who were never there. */

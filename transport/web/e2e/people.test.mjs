@@ -1,18 +1,10 @@
 // The people who lead: invitations, accounts, assistants and helpers for a day.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { findings, stage, turn, until } from './harness/stage.mjs'
+import { accessible, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 const password = 'correct horse battery'
-
-/** Throws when axe finds something serious, in light and in dark. */
-async function accessible(page) {
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], colorScheme)
-  }
-}
 
 /** The link that the page shows once. */
 async function shownLink(page) {

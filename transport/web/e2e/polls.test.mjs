@@ -1,18 +1,10 @@
 // Polls: written in seconds, answered with one tap, shown on the wall.
 import assert from 'node:assert/strict'
-import { findings, stage, turn, until } from './harness/stage.mjs'
+import { accessible, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const long = `# One\n\n${'A line of the text that is being read. '.repeat(120)}`
-
-/** Throws when axe finds something serious, in light and in dark. */
-async function accessible(page) {
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], colorScheme)
-  }
-}
 
 /** The live view with the panel of polls. */
 async function desk(visitor, lead, lab) {

@@ -1,18 +1,10 @@
 // Questions: asked, voted for, checked, answered, merged; the list stays under a finger.
 import assert from 'node:assert/strict'
-import { findings, stage, turn, until } from './harness/stage.mjs'
+import { accessible, stage, until } from './harness/stage.mjs'
 
 const { test } = stage({ env: { ATELIER_LIMITS_QUESTIONS_SECONDS: '0' } })
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const wide = { viewport: { width: 1440, height: 900 } }
-
-/** Throws when axe finds something serious, in light and in dark. */
-async function accessible(page) {
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], colorScheme)
-  }
-}
 
 /** A codelab where people may ask. */
 const asking = (lead, questions = 'open') => lead.codelab({ questions }).then(async (lab) => (await lead.put(`/codelabs/${lab.id}`, { questions }), lab))

@@ -1,7 +1,7 @@
 // Signing in with a real identity provider.
 import assert from 'node:assert/strict'
 import { IdentityProvider } from './harness/provider.mjs'
-import { findings, stage, turn } from './harness/stage.mjs'
+import { accessible, stage } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -13,13 +13,6 @@ async function atProvider(page, email) {
   await page.getByLabel('Username').fill(email)
   await page.getByLabel('Password').fill('verysecure')
   await page.getByRole('button', { name: 'Login' }).click()
-}
-
-async function accessible(page) {
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], colorScheme)
-  }
 }
 
 /** Has the server know a provider from here on, where these people sign in. */

@@ -1,19 +1,11 @@
 // The timer: for everybody, by the server's clock, read out, large on the wall.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
-import { findings, offline, stage, turn, until } from './harness/stage.mjs'
+import { accessible, offline, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const wide = { viewport: { width: 1440, height: 900 } }
-
-/** Throws when axe finds something serious, in light and in dark. */
-async function accessible(page) {
-  for (const colorScheme of ['light', 'dark']) {
-    await turn(page, colorScheme)
-    assert.deepEqual(await findings(page), [], colorScheme)
-  }
-}
 
 /** The seconds that a page shows, of the timer that is seen. */
 async function seconds(page) {

@@ -5,7 +5,7 @@ import { Person } from './people.mjs'
 import { Server } from './server.mjs'
 
 export { until } from './until.mjs'
-export { findings, sound, turn } from './accessibility.mjs'
+export { accessible, barriers, sound, turn } from './accessibility.mjs'
 export { offline } from './browser.mjs'
 export { Person, Refused } from './people.mjs'
 
