@@ -1,6 +1,6 @@
 # make run    builds and starts the server on http://127.0.0.1:8080
 # make demo   the same with a codelab and forty lively attendees
-# make test   passes the tests
+# make test   passes the tests; with -j2 those in a browser beside those in Go
 # make quick  those that need neither a store nor a whole server: half a minute
 # make generators  generates clients with the tools of three languages, and holds a
 #               workshop with each; needs package registries
@@ -53,7 +53,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi/*.json transport/messages/asyncapi.json)
 
-.PHONY: all need-go build app run demo test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test screenshots audit release clean
+.PHONY: all need-go build app run demo test go-test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -76,9 +76,10 @@ demo: build
 # Of one package. A busy machine needs more than a quiet one; CI says less, so that
 # what hangs is named before CI is ended.
 TEST_TIMEOUT ?= 60m
-test: build
+test: go-test app-test
+
+go-test: build
 	$(GO) test -timeout $(TEST_TIMEOUT) ./...
-	@$(MAKE) --no-print-directory app-test
 
 # Clients in Python, Go and TypeScript, generated of the documents with tools of
 # package registries: this needs a network, python3 and npm.
@@ -184,7 +185,7 @@ $(PEERS)/node/node_modules/.installed: $(PEERS)/node/package-lock.json
 app-check: $(INSTALLED)
 	cd $(APP) && npm run --silent formatted && npm run --silent check && npm run --silent lint
 
-app-test: $(INSTALLED) $(if $(CHROMIUM),bin/identity-provider)
+app-test: build $(INSTALLED) $(if $(CHROMIUM),bin/identity-provider)
 	cd $(APP) && npm run --silent test
 ifneq ($(CHROMIUM),)
 	cd $(APP) && npm run --silent e2e

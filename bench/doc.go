@@ -25,6 +25,7 @@
 //     broadcast, its processes in crew
 //   - workshop: some thousand people, and what is done to their server
 //   - uploads: the same while files are uploaded, and while they are not
+//   - clones: the same while hundreds clone the code of the steps, and while nobody does
 //   - rest: reads and durable writes
 //   - tokens: tokenize and detokenize
 //   - demo: forty lively people, for somebody who looks; measures nothing

@@ -31,3 +31,15 @@ func Every(ctx context.Context, interval time.Duration, do func()) (stop func())
 		}
 	})
 }
+
+// SleepUntil waits for a moment, and reports false when ctx ended before.
+func SleepUntil(ctx context.Context, at time.Time) bool {
+	timer := time.NewTimer(time.Until(at))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"atelier/bench/api"
-	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
@@ -27,13 +26,6 @@ type sender struct {
 	last    string // the id of the file to delete before the next
 }
 
-// tally is what became of one size of upload.
-type tally struct {
-	latency                   *latency.Histogram
-	done, refused, unanswered int
-	complaint                 string
-}
-
 // load plans and makes the uploads.
 type load struct {
 	cfg    *Config
@@ -43,15 +35,16 @@ type load struct {
 
 	mu sync.Mutex
 	// Guarded by mu.
-	count        int
-	small, large *tally
-	shed         int
+	count, shed int
+
+	small, large *report.Tally
 }
 
 func newLoad(cfg *Config, client *api.Client, senders []*sender) *load {
 	l := &load{
 		cfg: cfg, client: client, free: make(chan *sender, len(senders)),
-		filler: make([]byte, max(cfg.SmallBytes, cfg.LargeBytes)), small: newTally(), large: newTally(),
+		filler: make([]byte, max(cfg.SmallBytes, cfg.LargeBytes)),
+		small:  report.NewTally("upload " + bytesText(cfg.SmallBytes)), large: report.NewTally("upload " + bytesText(cfg.LargeBytes)),
 	}
 	rng := rand.NewChaCha8([32]byte{byte(cfg.Workshop.Seed)})
 	_, _ = rng.Read(l.filler)
@@ -65,7 +58,7 @@ func newLoad(cfg *Config, client *api.Client, senders []*sender) *load {
 func (l *load) run(ctx context.Context, began time.Time) {
 	underway := make(chan struct{}, l.cfg.AtOnce)
 	var streams, uploads sync.WaitGroup
-	stream := func(rate float64, size int, t *tally) {
+	stream := func(rate float64, size int, t *report.Tally) {
 		for phase := l.cfg.Phase; phase < l.cfg.Workshop.Duration; phase += parts * l.cfg.Phase {
 			for plan := pacing.Uniform(rate, l.cfg.Phase); ; {
 				due, ok := plan.Next()
@@ -73,7 +66,7 @@ func (l *load) run(ctx context.Context, began time.Time) {
 					break
 				}
 				at := began.Add(phase + due)
-				if !sleepUntil(ctx, at) {
+				if !pacing.SleepUntil(ctx, at) {
 					return
 				}
 				select {
@@ -94,17 +87,6 @@ func (l *load) run(ctx context.Context, began time.Time) {
 	uploads.Wait()
 }
 
-func sleepUntil(ctx context.Context, at time.Time) bool {
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
-}
-
 func (l *load) note(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,7 +95,7 @@ func (l *load) note(change func()) {
 
 // upload hands one file in that no other is like. When all attendees are busy
 // it waits, and the waiting counts.
-func (l *load) upload(due time.Time, size int, t *tally) {
+func (l *load) upload(due time.Time, size int, t *report.Tally) {
 	s := <-l.free
 	defer func() { l.free <- s }()
 	if s.last != "" {
@@ -126,39 +108,24 @@ func (l *load) upload(due time.Time, size int, t *tally) {
 	mark := fmt.Appendf(nil, "%016d", number)
 	r, err := api.Upload(s.session, s.path, "file.bin", io.MultiReader(bytes.NewReader(mark), bytes.NewReader(l.filler[:size-len(mark)])), size)
 	if err != nil {
-		l.note(func() { t.unanswered++; t.complaint = err.Error() })
+		t.Unanswered(err)
 		return
 	}
 	a, err := l.client.Do(r)
 	took := time.Since(due)
-	l.note(func() {
-		switch {
-		case err != nil:
-			t.unanswered++
-			t.complaint = err.Error()
-		case !a.OK():
-			t.refused++
-			t.complaint = a.Err().Error()
-		default:
-			t.done++
-			t.latency.Record(took)
-			var made struct {
-				ID string `json:"id"`
-			}
-			if a.Decode(&made) == nil {
-				s.last = made.ID
-			}
+	switch {
+	case err != nil:
+		t.Unanswered(err)
+	case !a.OK():
+		t.Refused(a.Err())
+	default:
+		t.Done(took)
+		var made struct {
+			ID string `json:"id"`
 		}
-	})
-}
-
-// operations are the uploads as a report shows them.
-func (l *load) operations() []report.Operation {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return []report.Operation{
-		summary(fmt.Sprintf("upload %s", bytesText(l.cfg.SmallBytes)), l.small),
-		summary(fmt.Sprintf("upload %s", bytesText(l.cfg.LargeBytes)), l.large),
+		if a.Decode(&made) == nil {
+			s.last = made.ID
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"atelier/bench/api"
-	"atelier/bench/latency"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/workshop"
@@ -56,7 +55,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		scale.fill(&result.Parts[i], i)
 	}
 	result.Memory = scale.weights
-	result.Operations = append(result.Operations, load.operations()...)
+	result.Operations = append(result.Operations, load.small.Operation(), load.large.Operation())
 	result.Generator.Shed += load.shed
 	return result, nil
 }
@@ -126,11 +125,3 @@ func (s *scale) fill(p *report.Part, part int) {
 		p.Mean = sum / n
 	}
 }
-
-func summary(name string, t *tally) report.Operation {
-	return report.Operation{
-		Name: name, Latency: t.latency.Summary(), Done: t.done, Refused: t.refused, Unanswered: t.unanswered, Complaint: t.complaint,
-	}
-}
-
-func newTally() *tally { return &tally{latency: latency.New()} }

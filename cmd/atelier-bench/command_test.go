@@ -82,6 +82,8 @@ func TestWrongUsage(t *testing.T) {
 		{"tokens", "--spawn", "--connections", "0"},
 		{"uploads", "--spawn", "--attendees", "-1"},
 		{"uploads"},
+		{"clones"},
+		{"clones", "--spawn", "--people", "0"},
 		{"uploads", "--url", "http://127.0.0.1:1"},
 	} {
 		if code := run(args); code != exitUsage {

@@ -59,7 +59,7 @@ func TestVersionIsShown(t *testing.T) {
 // Two servers are one too many, whatever else is missing.
 func TestWhichServerIsAskedFirst(t *testing.T) {
 	t.Setenv("ADMIN_PW", "")
-	for _, scenario := range []string{"fanout", "workshop", "rest", "tokens", "uploads", "chaos"} {
+	for _, scenario := range []string{"fanout", "workshop", "rest", "tokens", "uploads", "clones", "chaos"} {
 		for want, args := range map[string][]string{
 			"one or the other": {scenario, "--spawn", "--url", "http://127.0.0.1:1"},
 			"which server?":    {scenario},

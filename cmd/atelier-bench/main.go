@@ -41,6 +41,8 @@ type commands struct {
 	Workshop  workshopCommand  `cmd:"" help:"Hold a workshop: a join storm, then progress, chat, help and comments, all audited."`
 	Chaos     chaosCommand     `cmd:"" help:"Hold a workshop while its server is killed, paused and restarted; nothing acknowledged may be missing."`
 	Uploads   uploadsCommand   `cmd:"" help:"Hold a workshop while files are uploaded, and while they are not, in turns."`
+	Clones    clonesCommand    `cmd:"" help:"Hold a workshop in which hundreds clone the code at once, again and again, and compare the chat meanwhile."`
+	Cloner    clonerCommand    `cmd:"" hidden:""`
 	Polls     pollsCommand     `cmd:"" help:"Hold a workshop in which people vote in a poll, and compare the chat before and meanwhile."`
 	Demo      demoCommand      `cmd:"" help:"Show a lively workshop of forty people to somebody who looks at it."`
 	Tokens    tokensCommand    `cmd:"" help:"Tokenize and detokenize, with every winner audited; or keep a million tokens alive."`

@@ -5,6 +5,7 @@ package main
 import (
 	"maps"
 
+	"atelier/bench/clones"
 	"atelier/bench/fanout"
 	"atelier/bench/report"
 	"atelier/bench/rest"
@@ -70,6 +71,10 @@ func (c *restCommand) names() report.Names {
 
 func (c *tokensCommand) names() report.Names {
 	return without(tokens.Names, unharmed, undivided, unnamed, c.unweighed())
+}
+
+func (c *clonesCommand) names() report.Names {
+	return without(clones.Names, unharmed, unfollowed, unnamed, c.unweighed())
 }
 
 func (u *uploadsCommand) names() report.Names {

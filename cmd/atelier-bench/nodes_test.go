@@ -78,6 +78,7 @@ func TestWrongUsageOfNodes(t *testing.T) {
 		{"tokens", "--spawn", "--restart-db", "5s"},
 		{"tokens", "--spawn", "--nodes", "2", "--live", "1000"},
 		{"uploads", "--spawn", "--nodes", "2"},
+		{"clones", "--spawn", "--nodes", "2"},
 		{"selftest", "--spawn", "--nodes", "2"},
 	} {
 		if code := run(args); code != exitUsage {

@@ -3,15 +3,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"atelier/bench/report"
 	"atelier/bench/uploads"
-	"atelier/bench/workshop"
 )
 
 // uploadsCommand is the command line of the uploads scenario.
@@ -46,11 +43,7 @@ func (u *uploadsCommand) Run(ctx context.Context) error {
 	cfg := &uploads.Config{
 		Phase: u.Phase, Settle: u.Settle, Small: u.Small, Large: u.Large, SmallBytes: u.SmallBytes, LargeBytes: u.LargeBytes,
 		AtOnce: u.AtOnce, Weigh: time.Second,
-		Workshop: workshop.Config{
-			Attendees: u.Attendees, Facilitators: 2, Join: u.Join, Warmup: 2 * time.Second, Duration: u.Duration,
-			StepEvery: 20 * time.Second, Chat: u.Chat, Help: 1, Comments: 1, Drain: 30 * time.Second,
-			Seed: cmp.Or(u.Seed, uint64(rand.Uint32())),
-		},
+		Workshop: besideWorkshop(u.Attendees, u.Duration, u.Join, u.Chat, u.Seed),
 	}
 	return hold(ctx, &u.serverFlags, &u.outputFlags, nil, func(t *bench) (*report.Result, error) {
 		cfg.Workshop.Progress = t.screen.workshop

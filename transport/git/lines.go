@@ -71,6 +71,15 @@ type banded struct {
 // inBand is a reader of everything that r gives, in the band of data.
 func inBand(r io.Reader) io.Reader { return &banded{r: r} }
 
+// sizeInBand is how large so many bytes are in the band, with the flush.
+func sizeInBand(n int64) int64 {
+	const most = maxLine - bandHead
+	return n + (n+most-1)/most*bandHead + int64(len(flush))
+}
+
+// bandHead is what stands before each piece: its length and the number of the band.
+const bandHead = 5
+
 func (b *banded) Read(p []byte) (int, error) {
 	for len(b.left) == 0 {
 		if b.err != nil {
@@ -79,7 +88,7 @@ func (b *banded) Read(p []byte) (int, error) {
 		if b.buf == nil {
 			b.buf = make([]byte, maxLine)
 		}
-		n, err := io.ReadFull(b.r, b.buf[5:])
+		n, err := io.ReadFull(b.r, b.buf[bandHead:])
 		switch {
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
 			b.err = io.EOF
@@ -88,8 +97,8 @@ func (b *banded) Read(p []byte) (int, error) {
 		}
 		b.left = b.buf[:0]
 		if n > 0 {
-			copy(b.buf, fmt.Sprintf("%04x\x01", n+5))
-			b.left = b.buf[:n+5]
+			copy(b.buf, fmt.Sprintf("%04x\x01", n+bandHead))
+			b.left = b.buf[:n+bandHead]
 		}
 		if b.err != nil { // there is room: the last piece is never a full one
 			b.left = append(b.left, flush...)

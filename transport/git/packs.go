@@ -52,20 +52,22 @@ func NewPacks(scratch func() (*os.File, error)) *Packs {
 // Made is how many packs were made, not found.
 func (ps *Packs) Made() int64 { return ps.made.Load() }
 
-// Reader is an answer to a fetch, which the caller closes.
-func (ps *Packs) Reader(a *Answer) (io.ReadCloser, error) {
+// Reader is an answer to a fetch, which the caller closes, and how large it is.
+func (ps *Packs) Reader(a *Answer) (io.ReadCloser, int64, error) {
+	head := bytes.NewReader(a.Head)
 	if a.Plan == nil {
-		return io.NopCloser(bytes.NewReader(a.Head)), nil
+		return io.NopCloser(head), head.Size(), nil
 	}
 	p, err := ps.get(a.Plan)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var content io.Reader = io.NewSectionReader(p.file, 0, p.size)
+	size := p.size
 	if a.band {
-		content = inBand(content)
+		content, size = inBand(content), sizeInBand(size)
 	}
-	return &packReader{io.MultiReader(bytes.NewReader(a.Head), content), p, sync.Once{}}, nil
+	return &packReader{io.MultiReader(head, content), p, sync.Once{}}, head.Size() + size, nil
 }
 
 type packReader struct {

@@ -79,14 +79,14 @@ func TestManyWhoWantTheSameGetOnePack(t *testing.T) {
 	for i := range got {
 		all.Go(func() {
 			r := testRepository("a", "b", "c")
-			content, err := packs.Reader(answered(t, r, "want "+r.id("c")+" side-band-64k", flush, "done"))
+			content, size, err := packs.Reader(answered(t, r, "want "+r.id("c")+" side-band-64k", flush, "done"))
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			defer content.Close()
-			if got[i], err = io.ReadAll(content); err != nil {
-				t.Error(err)
+			if got[i], err = io.ReadAll(content); err != nil || int64(len(got[i])) != size {
+				t.Error(size, len(got[i]), err)
 			}
 		})
 	}
@@ -101,7 +101,7 @@ func TestManyWhoWantTheSameGetOnePack(t *testing.T) {
 	}
 	// Another set of branches, or somebody who has some of it, gets another one.
 	for i, r := range []*Repository{testRepository("a", "b", "c", "d"), testRepository("a", "b", "x"), testRepository("a", "b", "c")} {
-		content, err := packs.Reader(answered(t, r, "want "+r.id(r.Head)+" multi_ack_detailed", flush, "have "+r.id("a"), "done"))
+		content, _, err := packs.Reader(answered(t, r, "want "+r.id(r.Head)+" multi_ack_detailed", flush, "have "+r.id("a"), "done"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,14 +116,14 @@ func TestPacksThatAreReplacedAreClosed(t *testing.T) {
 	packs := testPacks(t)
 	branches := []string{"first"}
 	r := testRepository(branches...)
-	first, err := packs.Reader(answered(t, r, "want "+r.id("first"), flush, "done"))
+	first, _, err := packs.Reader(answered(t, r, "want "+r.id("first"), flush, "done"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range maxPacks {
 		branches = append(branches, "b"+string(rune('a'+i%26))+string(rune('a'+i/26)))
 		r := testRepository(branches...)
-		content, err := packs.Reader(answered(t, r, "want "+r.id(r.Head), flush, "done"))
+		content, _, err := packs.Reader(answered(t, r, "want "+r.id(r.Head), flush, "done"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,11 +151,11 @@ func TestAPackThatCannotBeMadeIsTriedAgain(t *testing.T) {
 	gone := errors.New("gone")
 	r.Open = func() (code.Repository, error) { return nil, gone }
 	a := answered(t, r, "want "+r.id("a"), flush, "done")
-	if _, err := packs.Reader(a); !errors.Is(err, gone) {
+	if _, _, err := packs.Reader(a); !errors.Is(err, gone) {
 		t.Errorf("the error is %v", err)
 	}
 	r.Open = open
-	content, err := packs.Reader(a)
+	content, _, err := packs.Reader(a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,3 +178,13 @@ func TestSnapshotsHaveTheSameCommitsEverywhere(t *testing.T) {
 }
 
 const chainIDs = "0f83447b00f24472458fbf9babd59226bddbff64 62d01833d5d6eee2bb2ab4c2e7a9870d1fa46d80"
+
+func TestTheSizeInTheBandIsWhatIsSent(t *testing.T) {
+	const most = maxLine - bandHead
+	for _, n := range []int{0, 1, most - 1, most, most + 1, 3*most - 1, 3 * most, 3*most + 1} {
+		b, err := io.ReadAll(inBand(bytes.NewReader(make([]byte, n))))
+		if err != nil || int64(len(b)) != sizeInBand(int64(n)) {
+			t.Errorf("%d bytes are %d in the band and not %d, %v", n, len(b), sizeInBand(int64(n)), err)
+		}
+	}
+}

@@ -34,14 +34,16 @@ type Commit struct {
 	parents []string
 }
 
-// Repository is what somebody may fetch. For one request.
+// Repository is what somebody may fetch. For one request at a time, but for those of
+// NewChained.
 type Repository struct {
 	// Name tells apart repositories whose files are not the same.
 	Name string
 	Refs []Ref // sorted by branch
 	// Head is the branch that a clone begins with; "" for none.
 	Head string
-	// Load returns a commit of the history of Refs. It is asked for no other.
+	// Load returns a commit of the history of Refs. It is asked for no other. Nil when all
+	// are there.
 	Load func(id string) (*Commit, error)
 	// Open opens the files of the commits.
 	Open func() (code.Repository, error)
@@ -109,6 +111,17 @@ type Snapshot struct{ Branch, Tree, Files string }
 // maker is who stands in the commits of Chain.
 const maker = "Atelier <codelab@atelier.invalid>"
 
+// NewChained returns a repository of the commits that Chain makes, whose files open opens.
+// A clone begins with the last of the snapshots. It is safe for concurrent use.
+func NewChained(name string, snapshots []Snapshot, at time.Time, open func() (code.Repository, error)) *Repository {
+	refs, commits := Chain(snapshots, at)
+	r := &Repository{Name: name, Refs: refs, commits: commits, Open: open}
+	if len(snapshots) > 0 {
+		r.Head = snapshots[len(snapshots)-1].Branch
+	}
+	return r
+}
+
 // Chain makes a commit for each snapshot, whose parent is the one before. They follow from
 // what is given alone: the same snapshots have the same commits on every server.
 func Chain(snapshots []Snapshot, at time.Time) (refs []Ref, commits map[string]*Commit) {
@@ -121,8 +134,13 @@ func Chain(snapshots []Snapshot, at time.Time) (refs []Ref, commits map[string]*
 			fmt.Fprintf(&b, "parent %s\n", before)
 		}
 		fmt.Fprintf(&b, "author %[1]s %[2]d +0000\ncommitter %[1]s %[2]d +0000\n\n%[3]s\n", maker, at.Unix(), s.Branch)
+		c := &Commit{Content: b.Bytes(), Files: s.Files}
+		if before != "" {
+			c.parents = []string{before}
+		}
 		before = NameOf(code.CommitObject, b.Bytes())
-		commits[before] = &Commit{ID: before, Content: b.Bytes(), Files: s.Files}
+		c.ID = before
+		commits[before] = c
 		refs = append(refs, Ref{s.Branch, before})
 	}
 	slices.SortFunc(refs, func(a, b Ref) int { return strings.Compare(a.Branch, b.Branch) })

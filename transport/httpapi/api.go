@@ -89,11 +89,12 @@ type Config struct {
 type API struct {
 	Config
 	router *router.Router
+	turns  turns
 }
 
 // New returns the API of a table.
 func New(cfg Config) *API {
-	a := &API{Config: cfg, router: router.New()}
+	a := &API{Config: cfg, router: router.New(), turns: newTurns()}
 	a.router.RedirectTrailingSlash = false
 	a.router.RedirectFixedPath = false
 	a.router.HandleOPTIONS = false

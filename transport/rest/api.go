@@ -117,6 +117,7 @@ type API struct {
 	pushing chan struct{}
 	// packs are made for Git's clients.
 	packs *git.Packs
+	shown shownRepositories
 	// asking has the ids of attendees whose question is on its way.
 	asking sync.Map
 }

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"atelier/actors/code"
 	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/transport/auth"
 	"atelier/transport/git"
@@ -110,6 +112,7 @@ func gitRefs(r *Request) error {
 	default:
 		return wire.Invalid("service must be %s or %s: Git's older protocol without one is not spoken here", git.UploadPack, git.ReceivePack)
 	}
+	defer r.Turn()()
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
 	repo, err := r.repository()
 	if err != nil {
@@ -142,23 +145,54 @@ func (r *Request) repository() (*git.Repository, error) {
 		}
 		return repo, nil
 	}
-	var shared []git.Snapshot
-	for _, h := range codelab.InOrder(w.Heads) {
-		commit, err := store.Commit(id, h.Tree)
-		if err != nil {
-			return nil, err
+	return r.api.shown.get(w, func() (*git.Repository, error) {
+		var shared []git.Snapshot
+		for _, h := range codelab.InOrder(w.Heads) {
+			commit, err := store.Commit(id, h.Tree)
+			if err != nil {
+				return nil, err
+			}
+			tree, err := git.TreeOf(commit)
+			if err != nil {
+				return nil, err
+			}
+			shared = append(shared, git.Snapshot{Branch: h.Name, Tree: tree, Files: h.Tree})
 		}
-		tree, err := git.TreeOf(commit)
-		if err != nil {
-			return nil, err
-		}
-		shared = append(shared, git.Snapshot{Branch: h.Name, Tree: tree, Files: h.Tree})
-		repo.Head = h.Name
+		return git.NewChained(id, shared, time.UnixMilli(w.CreatedAt), repo.Open), nil
+	})
+}
+
+// maxShown bounds the repositories that are kept as attendees see them.
+const maxShown = 64
+
+// shownRepositories are the repositories that were made for attendees: hundreds read the
+// same at once. What each is made of names it, so none is ever old. Safe for concurrent
+// use.
+type shownRepositories struct {
+	mu   sync.Mutex
+	kept map[string]*git.Repository
+}
+
+// get returns what attendees see of a workspace, whose heads are those that are shared.
+func (s *shownRepositories) get(w *pb.Workspace, make func() (*git.Repository, error)) (*git.Repository, error) {
+	key := w.Id
+	for _, h := range w.Heads {
+		key += "\n" + h.Name + " " + h.Tree
 	}
-	refs, commits := git.Chain(shared, time.UnixMilli(w.CreatedAt))
-	repo.Refs = refs
-	repo.Load = func(id string) (*git.Commit, error) { return commits[id], nil }
-	return repo, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.kept[key]; r != nil {
+		return r, nil
+	}
+	r, err := make()
+	if err != nil {
+		return nil, err
+	}
+	if s.kept == nil || len(s.kept) >= maxShown {
+		s.kept = map[string]*git.Repository{}
+	}
+	s.kept[key] = r
+	return r, nil
 }
 
 // gitBody reads a body of at most limit bytes, of a media type of Git's: pages of others
@@ -204,16 +238,8 @@ func gitUploadPack(r *Request) error {
 		return err
 	}
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
-	repo, err := r.repository()
-	if err != nil {
-		return err
-	}
 	r.SetContentType("application/x-git-upload-pack-result")
-	fetch, err := git.ParseFetch(body)
-	var answer *git.Answer
-	if err == nil {
-		answer, err = repo.Answer(fetch)
-	}
+	content, size, taken, err := r.fetched(body)
 	var wrong *code.Problem
 	if errors.As(err, &wrong) {
 		r.Response.SetBodyRaw(git.Refusal(wrong.Text))
@@ -222,20 +248,39 @@ func gitUploadPack(r *Request) error {
 	if err != nil {
 		return err
 	}
-	content, err := r.api.packs.Reader(answer)
-	if err != nil {
-		return err
-	}
-	if answer.Plan != nil {
-		taken := codelab.Latest(repo.Branches(fetch))
-		if len(repo.Refs) > 1 && len(repo.Branches(fetch)) == len(repo.Refs) && r.IsAdmin() {
-			taken = ""
-		}
-		if _, err := r.do(codelab.TakeCode{Name: taken}); err != nil {
+	if taken != nil {
+		if _, err := r.do(*taken); err != nil {
 			_ = content.Close()
 			return err
 		}
 	}
-	r.Response.SetBodyStream(r.Paced(content), -1)
+	r.Response.SetBodyStream(r.Paced(content), int(size))
 	return nil
+}
+
+// fetched is the answer to a fetch, how large it is, and which code is taken along with
+// it, if any. The caller holds a lock.
+func (r *Request) fetched(body []byte) (content io.ReadCloser, size int64, taken *codelab.TakeCode, err error) {
+	defer r.Turn()()
+	repo, err := r.repository()
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	fetch, err := git.ParseFetch(body)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	answer, err := repo.Answer(fetch)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	if answer.Plan != nil {
+		branches := repo.Branches(fetch)
+		taken = &codelab.TakeCode{Name: codelab.Latest(branches)}
+		if r.IsAdmin() && len(branches) == len(repo.Refs) {
+			taken.Name = "" // all there is
+		}
+	}
+	content, size, err = r.api.packs.Reader(answer)
+	return content, size, taken, err
 }

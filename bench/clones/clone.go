@@ -1,0 +1,137 @@
+//go:build linux
+
+package clones
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// most bounds what is read of one answer, bytes.
+const most = 256 << 20
+
+// access is where somebody reads the code, and with what.
+type access struct {
+	URL      string `json:"url"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// clone reads the whole repository as git does, and returns how large the pack is.
+func clone(ctx context.Context, client *http.Client, a *access, l *line) (int64, error) {
+	refs, err := a.ask(ctx, client, http.MethodGet, "/info/refs?service=git-upload-pack", nil)
+	if err != nil {
+		return 0, err
+	}
+	said, err := io.ReadAll(io.LimitReader(refs, 1<<20))
+	_ = refs.Close() // read to its end
+	if err != nil {
+		return 0, err
+	}
+	want := wants(string(said))
+	if want == nil {
+		return 0, fmt.Errorf("there is nothing to clone: %.100q", said)
+	}
+	pack, err := a.ask(ctx, client, http.MethodPost, "/git-upload-pack", want)
+	if err != nil {
+		return 0, err
+	}
+	defer pack.Close()
+	return readPack(l.reader(pack))
+}
+
+// ask makes one request and returns the body of a good answer.
+func (a *access) ask(ctx context.Context, client *http.Client, method, path string, body []byte) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.SetBasicAuth(a.Username, a.Password)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/x-git-upload-pack-request")
+	}
+	answer, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		said, _ := io.ReadAll(io.LimitReader(answer.Body, 200))
+		_ = answer.Body.Close() // the status says it
+		return nil, &refusal{answer.StatusCode, string(said)}
+	}
+	return answer.Body, nil
+}
+
+// refusal is an answer that is not 200.
+type refusal struct {
+	status int
+	said   string
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("status %d: %s", r.status, r.said) }
+
+// wants is a request for all branches of an advertisement, by somebody who has nothing;
+// nil when there is none.
+func wants(advertised string) []byte {
+	var ids []string
+	for line := range strings.SplitSeq(advertised, "\n") {
+		name, _, _ := strings.Cut(line, "\x00")
+		id, ref, ok := strings.Cut(name, " ")
+		if ok && strings.HasPrefix(ref, "refs/heads/") && len(id) >= 40 {
+			ids = append(ids, id[len(id)-40:])
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	slices.Sort(ids)
+	var out []byte
+	for i, id := range slices.Compact(ids) {
+		line := "want " + id
+		if i == 0 {
+			line += " ofs-delta agent=atelier-bench"
+		}
+		out = fmt.Appendf(out, "%04x%s\n", len(line)+5, line)
+	}
+	return append(out, "00000009done\n"...)
+}
+
+// readPack reads the answer to a fetch: that nothing is common, and the pack, whose last
+// 20 bytes are the hash of the rest.
+func readPack(r io.Reader) (int64, error) {
+	head := make([]byte, len("0008NAK\nPACK"))
+	if _, err := io.ReadFull(r, head); err != nil || string(head) != "0008NAK\nPACK" {
+		return 0, fmt.Errorf("the answer begins with %q: %v", head, err)
+	}
+	sum := sha1.New()
+	_, _ = sum.Write(head[len(head)-4:]) // never fails
+	size := int64(4)
+	var tail []byte // the last 20 bytes, at most, which may be the hash
+	for buffer := make([]byte, 64<<10); ; {
+		n, err := r.Read(buffer)
+		tail = append(tail, buffer[:n]...)
+		if cut := len(tail) - sha1.Size; cut > 0 {
+			_, _ = sum.Write(tail[:cut])
+			tail = append(tail[:0], tail[cut:]...)
+		}
+		if size += int64(n); size > most {
+			return size, fmt.Errorf("the pack is larger than %d bytes", int64(most))
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return size, err
+		}
+	}
+	if !bytes.Equal(sum.Sum(nil), tail) {
+		return size, fmt.Errorf("the pack of %d bytes is cut off or damaged", size)
+	}
+	return size, nil
+}

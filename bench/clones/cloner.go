@@ -1,0 +1,141 @@
+//go:build linux
+
+package clones
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"atelier/bench/report"
+)
+
+// The clones are made by a process of their own: hundreds of connections that read as
+// fast as they can would keep this one from saying its messages, and from reading them,
+// in time.
+
+// crowd is who clones, and the bytes a second of the line that they share.
+type crowd struct {
+	People []access `json:"people"`
+	Line   float64  `json:"line"`
+}
+
+// outcome is what became of a clone.
+type outcome struct {
+	Took    time.Duration `json:"took,omitempty"`
+	Refused string        `json:"refused,omitempty"`
+	Failed  string        `json:"failed,omitempty"`
+}
+
+// Serve is that process: it reads who clones, and lets all of them clone each time that it
+// reads a line, which it answers with what became of them.
+func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	// Those who clone have machines of their own: here they take what the workshop leaves.
+	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, 19); err != nil {
+		return fmt.Errorf("be nice: %w", err)
+	}
+	orders, answers := json.NewDecoder(in), json.NewEncoder(out)
+	var c crowd
+	if err := orders.Decode(&c); err != nil {
+		return fmt.Errorf("who clones: %w", err)
+	}
+	people, line := c.People, &line{bytesPerSecond: c.Line}
+	for {
+		var due time.Time
+		if err := orders.Decode(&due); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		all := make([]outcome, len(people))
+		var clones sync.WaitGroup
+		for i := range people {
+			clones.Go(func() { all[i] = people[i].outcome(ctx, due, line) })
+		}
+		clones.Wait()
+		if err := answers.Encode(all); err != nil {
+			return err
+		}
+	}
+}
+
+// outcome clones once, on a connection of its own.
+func (a *access) outcome(ctx context.Context, due time.Time, l *line) outcome {
+	transport := &http.Transport{DisableCompression: true}
+	defer transport.CloseIdleConnections()
+	_, err := clone(ctx, &http.Client{Transport: transport, Timeout: within}, a, l)
+	var no *refusal
+	switch {
+	case err == nil:
+		return outcome{Took: time.Since(due)}
+	case errors.As(err, &no):
+		return outcome{Refused: err.Error()}
+	}
+	return outcome{Failed: err.Error()}
+}
+
+// cloner is such a process, as its parent sees it.
+type cloner struct {
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	orders  *json.Encoder
+	answers *json.Decoder
+}
+
+// startCloner starts the program, which is to call Serve. It ends with ctx.
+func startCloner(ctx context.Context, program []string, who crowd) (*cloner, error) {
+	cmd := exec.CommandContext(ctx, program[0], program[1:]...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start who clones: %w", err)
+	}
+	c := &cloner{cmd, in, json.NewEncoder(in), json.NewDecoder(out)}
+	if err := c.orders.Encode(who); err != nil {
+		c.stop()
+		return nil, fmt.Errorf("tell who clones: %w", err)
+	}
+	return c, nil
+}
+
+// clone lets all clone and counts what became of them.
+func (c *cloner) clone(due time.Time, done *report.Tally) error {
+	if err := c.orders.Encode(due); err != nil {
+		return err
+	}
+	var all []outcome
+	if err := c.answers.Decode(&all); err != nil {
+		return err
+	}
+	for _, o := range all {
+		switch {
+		case o.Refused != "":
+			done.Refused(errors.New(o.Refused))
+		case o.Failed != "":
+			done.Unanswered(errors.New(o.Failed))
+		default:
+			done.Done(o.Took)
+		}
+	}
+	return nil
+}
+
+func (c *cloner) stop() {
+	_ = c.in.Close() // it ends by that
+	_ = c.cmd.Wait()
+}

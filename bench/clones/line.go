@@ -1,0 +1,46 @@
+//go:build linux
+
+package clones
+
+import (
+	"io"
+	"sync"
+	"time"
+)
+
+// line is what all who clone share: the network of the room they sit in.
+type line struct {
+	bytesPerSecond float64 // 0 for as many as go
+
+	mu   sync.Mutex
+	free time.Time // when what was taken has gone through; guarded by mu
+}
+
+func (l *line) reader(r io.Reader) io.Reader {
+	if l.bytesPerSecond <= 0 {
+		return r
+	}
+	return &throttled{r, l}
+}
+
+type throttled struct {
+	io.Reader
+	line *line
+}
+
+func (t *throttled) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	time.Sleep(t.line.take(n, time.Now()))
+	return n, err
+}
+
+// take puts so many bytes on the line, and returns how long they need to go through.
+func (l *line) take(n int, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.free.Before(now) {
+		l.free = now
+	}
+	l.free = l.free.Add(time.Duration(float64(n) / l.bytesPerSecond * float64(time.Second)))
+	return l.free.Sub(now)
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"sync"
+	"time"
+
+	"atelier/bench/latency"
+)
+
+// Tally counts what became of one kind of request, for scenarios that make it beside a
+// workshop. Safe for concurrent use.
+type Tally struct {
+	mu sync.Mutex
+	// Guarded by mu.
+	of      Operation
+	latency *latency.Histogram
+}
+
+// NewTally returns an empty one.
+func NewTally(name string) *Tally {
+	return &Tally{of: Operation{Name: name}, latency: latency.New()}
+}
+
+// Done counts a request that was answered as it should be, and how long it took.
+func (t *Tally) Done(took time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of.Done++
+	t.latency.Record(took)
+}
+
+// Refused counts one that the server refused.
+func (t *Tally) Refused(why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of.Refused++
+	t.of.Complaint = why.Error()
+}
+
+// Unanswered counts one that failed on the way.
+func (t *Tally) Unanswered(why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.of.Unanswered++
+	t.of.Complaint = why.Error()
+}
+
+// Operation is what a report shows of it.
+func (t *Tally) Operation() Operation {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := t.of
+	out.Latency = t.latency.Summary()
+	return out
+}

@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+func TestATurnEndsWithItsTime(t *testing.T) {
+	turns := make(turns, 1)
+	first := turns.take() // and waits for a slow client
+	second := turns.take()
+	// What was taken away is not given back: that would be the turn of another.
+	first()
+	first()
+	if n := len(turns); n > 1 {
+		t.Errorf("%d have a turn", n)
+	}
+	second()
+	turns.take()()
+	if n := len(turns); n != 0 {
+		t.Errorf("%d have a turn after all gave it back", n)
+	}
+}
+
+func TestAGivenTurnIsGivenOnce(t *testing.T) {
+	turns := make(turns, 1)
+	give := turns.take()
+	give()
+	turns <- struct{}{} // of another, for as long as it likes
+	give()
+	if len(turns) != 1 {
+		t.Error("the turn of another was given back")
+	}
+}
+
+// deadline is a connection of which only the last deadline is known.
+type deadline struct {
+	net.Conn
+	at time.Time
+}
+
+func (d *deadline) SetWriteDeadline(t time.Time) error {
+	d.at = t
+	return nil
+}
+
+func TestADownloadGoesOutPieceByPiece(t *testing.T) {
+	for _, size := range []int{0, 1, piece - 1, piece, piece + 1, 3 * piece} {
+		content := bytes.Repeat([]byte("0123456789abcdef"), size/16+1)[:size]
+		for name, r := range map[string]io.Reader{
+			"whole": bytes.NewReader(content), "in halves": iotest.HalfReader(bytes.NewReader(content)), "end with the last": iotest.DataErrReader(bytes.NewReader(content)),
+		} {
+			conn, turns := &deadline{}, make(turns, 1)
+			var out bytes.Buffer
+			n, err := (&paced{io.NopCloser(r), conn, turns}).WriteTo(&out)
+			if err != nil || n != int64(size) || !bytes.Equal(out.Bytes(), content) {
+				t.Errorf("%d bytes %s: %d, %v", size, name, n, err)
+			}
+			if size > 0 && conn.at.IsZero() {
+				t.Errorf("%d bytes %s have no deadline", size, name)
+			}
+			if len(turns) != 0 {
+				t.Errorf("%d bytes %s keep a turn", size, name)
+			}
+		}
+	}
+}
+
+type failing struct{ error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.error }
+
+func TestADownloadThatFailsSaysSo(t *testing.T) {
+	broken := errors.New("broken")
+	turns := make(turns, 1)
+	p := &paced{io.NopCloser(io.MultiReader(bytes.NewReader([]byte("abc")), iotest.ErrReader(broken))), &deadline{}, turns}
+	var out bytes.Buffer
+	if n, err := p.WriteTo(&out); n != 3 || !errors.Is(err, broken) || out.String() != "abc" {
+		t.Errorf("read %d %v %q", n, err, out.String())
+	}
+	p = &paced{io.NopCloser(bytes.NewReader([]byte("abc"))), &deadline{}, turns}
+	if n, err := p.WriteTo(failing{broken}); n != 0 || !errors.Is(err, broken) {
+		t.Errorf("wrote %d %v", n, err)
+	}
+	if len(turns) != 0 {
+		t.Error("a turn is kept")
+	}
+}
