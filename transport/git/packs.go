@@ -24,6 +24,7 @@ const (
 type Packs struct {
 	scratch func() (*os.File, error)
 	making  chan struct{}
+	most    int64 // maxPackBytes
 	made    atomic.Int64
 	// held are the bytes of all files that are open.
 	held atomic.Int64
@@ -46,7 +47,7 @@ type pack struct {
 
 // NewPacks returns an empty one. Scratch makes files without names.
 func NewPacks(scratch func() (*os.File, error)) *Packs {
-	return &Packs{scratch: scratch, making: make(chan struct{}, maxMaking), packs: map[string]*pack{}}
+	return &Packs{scratch: scratch, making: make(chan struct{}, maxMaking), most: maxPackBytes, packs: map[string]*pack{}}
 }
 
 // Made is how many packs were made, not found.
@@ -130,7 +131,7 @@ func (ps *Packs) make(key string, p *pack, plan *Plan) {
 			return
 		}
 		ps.order, ps.bytes = append(ps.order, key), ps.bytes+p.size
-		for len(ps.order) > maxPacks || ps.bytes > maxPackBytes {
+		for len(ps.order) > maxPacks || ps.bytes > ps.most {
 			oldest := ps.packs[ps.order[0]]
 			delete(ps.packs, ps.order[0])
 			ps.order, ps.bytes = ps.order[1:], ps.bytes-oldest.size
@@ -139,7 +140,7 @@ func (ps *Packs) make(key string, p *pack, plan *Plan) {
 	}()
 	ps.making <- struct{}{}
 	defer func() { <-ps.making }()
-	if ps.held.Load() > 2*maxPackBytes {
+	if ps.held.Load() > 2*ps.most {
 		p.err = durable.ErrBusy
 		return
 	}

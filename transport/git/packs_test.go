@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"atelier/actors/code"
+	"atelier/actors/durable"
 )
 
 // oneFile is a repository of files whose commits have one file each, with what the commit
@@ -186,5 +187,31 @@ func TestTheSizeInTheBandIsWhatIsSent(t *testing.T) {
 		if err != nil || int64(len(b)) != sizeInBand(int64(n)) {
 			t.Errorf("%d bytes are %d in the band and not %d, %v", n, len(b), sizeInBand(int64(n)), err)
 		}
+	}
+}
+
+func TestNoMorePacksAreMadeThanThereIsRoomFor(t *testing.T) {
+	packs := testPacks(t)
+	packs.most = 1 // each pack drives out the one before, and is more than twice as large
+	get := func(branches ...string) (io.ReadCloser, error) {
+		r := testRepository(branches...)
+		content, _, err := packs.Reader(answered(t, r, "want "+r.id(r.Head), flush, "done"))
+		return content, err
+	}
+	slow, err := get("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := get("a", "b"); !errors.Is(err, durable.ErrBusy) {
+		t.Errorf("the error is %v", err)
+	}
+	slow.Close()
+	next, err := get("a", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	next.Close()
+	if held := packs.held.Load(); held != 0 || len(packs.packs) != 0 {
+		t.Errorf("%d bytes are held, %d packs kept", held, len(packs.packs))
 	}
 }

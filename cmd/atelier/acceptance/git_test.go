@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"bytes"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -30,8 +31,12 @@ func newGit(t testing.TB) *gitClient {
 
 // try runs git and returns what it says.
 func (g *gitClient) try(dir string, args ...string) (string, error) {
+	return g.tryFed(dir, "", args...)
+}
+
+func (g *gitClient) tryFed(dir, input string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 	cmd.Env = []string{
 		"HOME=" + g.home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C",
 		"GIT_AUTHOR_NAME=Lin", "GIT_AUTHOR_EMAIL=lin@example.org", "GIT_COMMITTER_NAME=Lin", "GIT_COMMITTER_EMAIL=lin@example.org",
@@ -47,6 +52,14 @@ func (g *gitClient) run(dir string, args ...string) string {
 		g.t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
 	return out
+}
+
+// fed runs git with an input.
+func (g *gitClient) fed(dir, input string, args ...string) {
+	g.t.Helper()
+	if out, err := g.tryFed(dir, input, args...); err != nil {
+		g.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
 }
 
 // fails runs git, which is to say each of the parts.
@@ -205,4 +218,44 @@ func TestWhoLeadsClonesTheRepositoryItself(t *testing.T) {
 	folders := taughtCode(t, "folder", record{"share_code": "all"})
 	folders.admin.post(folders.path+"/git-access", nil).refused(404, "folders")
 	g.fails(g.home, []string{"clone", folders.tokenURL(c.token("all")), "no"}, "not found")
+}
+
+// TestHundredsOfBranchesAreFetchedAtOnce: as many as a workspace may have. The client says
+// what it wants and has in more than Git sends in one piece, and packs it.
+func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
+	g := newGit(t)
+	c := newClassOn(t, common.get(t).Addr(), record{"share_code": "all"})
+	c.workspace("branch", file("main.txt", "of main"))
+	author := g.clone(c.tokenURL(c.token("all")))
+	states := func(from, to int, word string) {
+		var stream strings.Builder
+		for step := from; step <= to; step++ {
+			for _, which := range []string{"start", "end"} {
+				text := fmt.Sprintf("%s step-%d-%s", word, step, which)
+				fmt.Fprintf(&stream, "commit refs/heads/step-%d-%s\ncommitter Lin <lin@example.org> 1000000000 +0000\ndata 1\nx\n", step, which)
+				fmt.Fprintf(&stream, "from refs/remotes/origin/main\nM 644 inline state.txt\ndata %d\n%s\n", len(text), text)
+			}
+		}
+		g.fed(author, stream.String(), "fast-import", "--quiet", "--force")
+		g.run(author, "push", "-q", "--force", "origin", "refs/heads/step-*:refs/heads/step-*")
+	}
+	states(1, 150, "first")
+	at := c.gitURL(c.attendee("Lin").browser)
+	dir := g.clone(at)
+	branches := func() int {
+		return len(strings.Fields(g.run(dir, "for-each-ref", "--format=%(refname)", "refs/remotes/origin/step-*")))
+	}
+	if n := branches(); n != 300 {
+		t.Errorf("%d branches were cloned", n)
+	}
+	// All that come after the one that changes are new: 100 wants beside 300 that it has.
+	states(101, 150, "second")
+	for i := range 40 {
+		g.write(dir, "own.txt", []byte(fmt.Sprint(i)), "of one's own")
+	}
+	g.run(dir, "fetch", "-q")
+	if got := g.run(dir, "show", "origin/step-150-end:state.txt"); got != "second step-150-end" || branches() != 300 {
+		t.Errorf("fetched are %d branches, the last with %q", branches(), got)
+	}
+	g.run(dir, "fsck", "--strict")
 }

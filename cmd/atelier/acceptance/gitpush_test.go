@@ -88,8 +88,12 @@ func TestCodeIsPushed(t *testing.T) {
 	// More than a client sends in one piece, and attendees see it.
 	g.run(dir, "checkout", "-q", "-b", "big")
 	g.write(dir, "big.bin", noise(3<<20), "Large")
-	g.run(dir, "push", "-q", "origin", "big:step-9-end")
+	// Some clients ask first whether the body is wanted.
+	asks := []string{"-c", "http.extraHeader=Expect: 100-continue"}
+	g.run(dir, append(asks, "push", "-q", "origin", "big:step-9-end")...)
+	g.fails(dir, append(asks, "push", "-q", c.tokenURL("wrong"), "big:step-9-start"), "Authentication failed")
 	clone := g.clone(c.gitURL(c.attendee("Lin").browser))
+	g.run(clone, append(asks, "fetch", "-q", "--refetch")...)
 	if got := contentOf(t, clone, "big.bin"); got != string(bytes.TrimSpace(noise(3<<20))) {
 		t.Error("the large file came otherwise")
 	}

@@ -163,3 +163,57 @@ func TestOneStateIsDownloaded(t *testing.T) {
 		}
 	}
 }
+
+// TestFacilitatorsSeeWhoCaughtUp: by a download and by Git, of the branch or folder that
+// a workshop comes to last.
+func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
+	c := taughtCode(t, "branch", record{"share_code": "pointed"})
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	watch, other := c.admin.connect(c.id, ""), max.connect(c.id, "")
+	taken := func(b *browser) string {
+		t.Helper()
+		got := b.get(c.path + "/attendees/" + lin.id).object()["code_taken"]
+		if got == nil {
+			return ""
+		}
+		return record(got.(map[string]any)).text("name")
+	}
+	lin.get(c.code() + "/download?branch=step-1-start&format=zip").want(200)
+	if m := watch.next("code_taken"); m.text("attendee_id") != lin.id || m.text("name") != "step-1-start" {
+		t.Errorf("facilitators hear %v", m)
+	}
+	if a, b, others := taken(c.admin), taken(lin.browser), taken(max.browser); a != "step-1-start" || b != a || others != "" {
+		t.Errorf("facilitators read %q, Lin %q, Max %q", a, b, others)
+	}
+	// Twice the same is told once, and is in the audit trail each time.
+	before := len(c.audited())
+	lin.get(c.code() + "/download?branch=step-1-start").want(200)
+	c.admin.get(c.code() + "/download?branch=step-2-start").want(200) // nobody who takes part
+	if got := len(c.audited()); got != before+2 {
+		t.Errorf("%d records were added", got-before)
+	}
+	c.point(3)
+	g := newGit(t)
+	dir := g.clone(c.gitURL(lin.browser))
+	if m := watch.next("code_taken"); m.text("name") != "step-3-start" || watch.count("code_taken") != 2 {
+		t.Errorf("facilitators hear %v", m)
+	}
+	who := c.admin.get("/admin/audit-logs?limit=1&codelab_id=" + c.id).list()[0]
+	if who.text("action") != "workspace_download" || who.text("actor_id") != lin.id || who["metadata"].(map[string]any)["name"] != "step-3-start" {
+		t.Errorf("the audit trail has %v", who)
+	}
+	g.run(dir, "fetch", "-q") // nothing is new: nothing was taken
+	if got := len(c.audited()); got != before+3 {
+		t.Errorf("%d records were added", got-before)
+	}
+	max.post(c.path+"/messages", record{"type": "chat", "message": "end"}).want(200)
+	other.next("chat")
+	if other.count("code_taken") != 0 {
+		t.Error("another attendee heard of it")
+	}
+	// It is in what they take out, and goes with them.
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	if all := c.admin.get(c.path + "/attendees").list(); len(all) != 1 || all[0]["code_taken"] != nil {
+		t.Errorf("left is %v", all)
+	}
+}
