@@ -12,9 +12,9 @@ export function clone(access: Pick<Schemas['GitAccess'], 'url' | 'username' | 'p
   return { text: command(encodeURIComponent(access.password)), shown: command(mask) }
 }
 
-/** What goes on with a state; what somebody has not committed stays, or Git says so. */
+/** What goes on with a state; what somebody has not committed stays, or Git says so. Lines, as shells differ in what may stand between commands. */
 export function switchTo(name: string): string {
-  return `git fetch && git switch ${name}`
+  return `git fetch\ngit switch ${name}`
 }
 
 /** What says that a check went well; shown is the same without its token. */
