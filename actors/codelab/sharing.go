@@ -44,6 +44,18 @@ func InOrder(heads []*pb.WorkspaceHead) []*pb.WorkspaceHead {
 	return slices.SortedFunc(slices.Values(heads), func(a, b *pb.WorkspaceHead) int { return compareStates(a.Name, b.Name) })
 }
 
+// BeginWith is the one of the shared branches that a clone begins with: the last that the
+// workshop, at the step of the pointer, has come to; or else the first. "" for none.
+func BeginWith(shared []*pb.WorkspaceHead, pointer *pb.Pointer) (begin string) {
+	here := "step-" + strconv.Itoa(max(1, int(pointer.GetStepNumber()))) + "-start"
+	for _, h := range InOrder(shared) {
+		if begin == "" || compareStates(h.Name, here) <= 0 {
+			begin = h.Name
+		}
+	}
+	return begin
+}
+
 // Latest returns the one of some branches or folders to which a workshop comes last; ""
 // of none.
 func Latest(names []string) string {

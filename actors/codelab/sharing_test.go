@@ -56,3 +56,27 @@ func TestWhatOfTheCodeIsShared(t *testing.T) {
 		t.Errorf("no workspace shares %v", got)
 	}
 }
+
+func TestWhatACloneBeginsWith(t *testing.T) {
+	for _, c := range []struct {
+		shared string
+		at     int32 // 0: no pointer
+		want   string
+	}{
+		{"", 1, ""},
+		{"step-1-start", 0, "step-1-start"},
+		{"step-2-end step-10-start step-2-start", 0, "step-2-start"}, // of none that one has come to the first
+		{"step-1-start step-1-end step-2-start step-2-end", 0, "step-1-start"},
+		{"step-1-start step-1-end step-2-start step-2-end", 2, "step-2-start"},
+		{"step-1-start step-1-end step-10-start step-2-end", 9, "step-2-end"},
+		{"step-1-start step-1-end step-10-start step-2-end", 10, "step-10-start"},
+	} {
+		var heads []*pb.WorkspaceHead
+		for name := range strings.FieldsSeq(c.shared) {
+			heads = append(heads, &pb.WorkspaceHead{Name: name})
+		}
+		if got := BeginWith(heads, &pb.Pointer{StepNumber: c.at}); got != c.want {
+			t.Errorf("of %q at %d it begins with %q, not %q", c.shared, c.at, got, c.want)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func without(text string, notes []Span) string {
 // Notes are the notes for facilitators in a text, in order. Nearly all texts have
 // none; that is seen without reading them as Markdown.
 func Notes(text string) []Span {
-	if !strings.Contains(text, "notes") && !hasAside(text) {
+	if !hasFold(text, 'n', word) && !hasFold(text, '<', "<"+aside) {
 		return nil
 	}
 	out, _ := read(text)
@@ -78,17 +78,22 @@ func read(text string) (out []Span, steps int) {
 	return out, s.steps + a.steps
 }
 
-func hasAside(text string) bool {
-	for {
-		i := strings.IndexByte(text, '<')
-		if i < 0 {
-			return false
-		}
-		text = text[i+1:]
-		if len(text) >= len(aside) && strings.EqualFold(text[:len(aside)], aside) {
-			return true
+// hasFold says whether a text has a word, which is ASCII and begins with a byte, in
+// whatever capitals.
+func hasFold(text string, first byte, word string) bool {
+	for _, c := range []byte{first, first &^ 0x20} {
+		for rest := text; ; {
+			i := strings.IndexByte(rest, c)
+			if i < 0 || len(rest)-i < len(word) {
+				break
+			}
+			if rest = rest[i:]; strings.EqualFold(rest[:len(word)], word) {
+				return true
+			}
+			rest = rest[1:]
 		}
 	}
+	return false
 }
 
 // opensNotes says whether the last line opens a fenced block of notes. loose: a parser
@@ -109,11 +114,19 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	return f, false, false
 }
 
+// word is the info string of notes, in whatever capitals: one that is not known to be a
+// note is seen by all.
+const word = "notes"
+
 // isNotes says that the first word of the info string is the one of notes. Words end
 // with whatever white space: a browser's does not tell it apart.
 func (f fence) isNotes() bool {
-	info, ok := bytes.CutPrefix(bytes.TrimLeftFunc(f.info, isSpace), []byte("notes"))
-	return ok && (len(info) == 0 || bytes.IndexFunc(info, isSpace) == 0)
+	info := bytes.TrimLeftFunc(f.info, isSpace)
+	if len(info) < len(word) || !bytes.EqualFold(info[:len(word)], []byte(word)) {
+		return false
+	}
+	rest := info[len(word):]
+	return len(rest) == 0 || bytes.IndexFunc(rest, isSpace) == 0
 }
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }

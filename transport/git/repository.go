@@ -112,14 +112,10 @@ type Snapshot struct{ Branch, Tree, Files string }
 const maker = "Atelier <codelab@atelier.invalid>"
 
 // NewChained returns a repository of the commits that Chain makes, whose files open opens.
-// A clone begins with the last of the snapshots. It is safe for concurrent use.
-func NewChained(name string, snapshots []Snapshot, at time.Time, open func() (code.Repository, error)) *Repository {
+// A clone begins with head. It is safe for concurrent use.
+func NewChained(name, head string, snapshots []Snapshot, at time.Time, open func() (code.Repository, error)) *Repository {
 	refs, commits := Chain(snapshots, at)
-	r := &Repository{Name: name, Refs: refs, commits: commits, Open: open}
-	if len(snapshots) > 0 {
-		r.Head = snapshots[len(snapshots)-1].Branch
-	}
-	return r
+	return &Repository{Name: name, Head: head, Refs: refs, commits: commits, Open: open}
 }
 
 // Chain makes a commit for each snapshot, whose parent is the one before. They follow from

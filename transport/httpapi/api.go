@@ -54,7 +54,7 @@ type Call interface {
 // Problem is the answer to a request that failed.
 type Problem struct {
 	Status int
-	// Body is encoded as JSON.
+	// Body is encoded as JSON, but for Text.
 	Body any
 	// Retry is when to try again; 0 when that is not said.
 	Retry time.Duration
@@ -62,6 +62,9 @@ type Problem struct {
 	Unexpected bool
 	Hint       error
 }
+
+// Text is a body for clients that show their user text and nothing else.
+type Text string
 
 // Config of an API. All fields but Valid, Bodies and Origins are required.
 type Config struct {
@@ -233,6 +236,11 @@ func (p Problem) write(res *fasthttp.Response) {
 	res.SetStatusCode(p.Status)
 	if p.Retry > 0 {
 		res.Header.Set("Retry-After", strconv.Itoa(int((p.Retry+time.Second-1)/time.Second)))
+	}
+	if text, ok := p.Body.(Text); ok {
+		res.Header.SetContentType("text/plain; charset=utf-8")
+		res.SetBodyString(string(text) + "\n")
+		return
 	}
 	res.Header.SetContentType("application/json")
 	res.SetBody(encode(p.Body))

@@ -15,6 +15,7 @@ var (
 	errScope     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "insufficient_scope"}
 	errLogin     = &httpapi.Error{Status: fasthttp.StatusUnauthorized, Text: "login required"}
 	errForbidden = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "access denied"}
+	errNotShared = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this code is not shared with attendees, or not yet"}
 	errCSRF      = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}
 	errOrigin    = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this origin may not do that"}
 	errGitType   = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be of the media type of a Git client"}
@@ -64,8 +65,15 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 // Refuse implements httpapi.Call.
 func (r *Request) Refuse(err error) httpapi.Problem {
 	p := problemOf(err)
-	if r.op != nil && r.op.Basic && p.Status == fasthttp.StatusUnauthorized {
-		r.Response.Header.Set("WWW-Authenticate", `Basic realm="Atelier", charset="UTF-8"`)
+	if r.op != nil && r.op.Basic { // Git, which shows text to its user
+		if p.Status == fasthttp.StatusUnauthorized {
+			r.Response.Header.Set("WWW-Authenticate", `Basic realm="Atelier", charset="UTF-8"`)
+		}
+		_, text, _ := statusOf(err)
+		if errors.Is(err, errScope) {
+			text = "the scope of this API token does not allow that; who pushes needs import or all"
+		}
+		p.Body = httpapi.Text(text)
 	}
 	r.Response.Header.Del("X-Codelab-Seq") // an error shows no state
 	switch p.Status {

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -145,7 +146,8 @@ func (r *Request) repository() (*git.Repository, error) {
 		}
 		return repo, nil
 	}
-	return r.api.shown.get(w, func() (*git.Repository, error) {
+	begin := codelab.BeginWith(w.Heads, r.Codelab.View().Pointer)
+	return r.api.shown.get(w, begin, func() (*git.Repository, error) {
 		var shared []git.Snapshot
 		for _, h := range codelab.InOrder(w.Heads) {
 			commit, err := store.Commit(id, h.Tree)
@@ -158,7 +160,7 @@ func (r *Request) repository() (*git.Repository, error) {
 			}
 			shared = append(shared, git.Snapshot{Branch: h.Name, Tree: tree, Files: h.Tree})
 		}
-		return git.NewChained(id, shared, time.UnixMilli(w.CreatedAt), repo.Open), nil
+		return git.NewChained(id, begin, shared, time.UnixMilli(w.CreatedAt), repo.Open), nil
 	})
 }
 
@@ -173,9 +175,10 @@ type shownRepositories struct {
 	kept map[string]*git.Repository
 }
 
-// get returns what attendees see of a workspace, whose heads are those that are shared.
-func (s *shownRepositories) get(w *pb.Workspace, make func() (*git.Repository, error)) (*git.Repository, error) {
-	key := w.Id
+// get returns what attendees see of a workspace, whose heads are those that are shared; a
+// clone begins with the branch begin.
+func (s *shownRepositories) get(w *pb.Workspace, begin string, make func() (*git.Repository, error)) (*git.Repository, error) {
+	key := w.Id + " " + begin
 	for _, h := range w.Heads {
 		key += "\n" + h.Name + " " + h.Tree
 	}
@@ -277,8 +280,11 @@ func (r *Request) fetched(body []byte) (content io.ReadCloser, size int64, taken
 	if answer.Plan != nil {
 		branches := repo.Branches(fetch)
 		taken = &codelab.TakeCode{Name: codelab.Latest(branches)}
-		if r.IsAdmin() && len(branches) == len(repo.Refs) {
+		switch {
+		case r.IsAdmin() && len(branches) == len(repo.Refs):
 			taken.Name = "" // all there is
+		case slices.Contains(branches, repo.Head):
+			taken.Name = repo.Head // what is checked out, of all that may be had
 		}
 	}
 	content, size, err = r.api.packs.Reader(answer)

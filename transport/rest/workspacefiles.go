@@ -122,7 +122,7 @@ func (r *Request) readableNamed(field, structure, name string) (w *pb.Workspace,
 	case r.IsAdmin():
 		return nil, "", durable.Reject(durable.Missing, "%s not found", structure)
 	}
-	return nil, "", errForbidden
+	return nil, "", errNotShared
 }
 
 func listFiles(structure string) func(*Request) error {

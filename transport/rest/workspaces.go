@@ -170,7 +170,7 @@ func (r *Request) readable() (*pb.Workspace, error) {
 	w := v.Workspace
 	switch {
 	case !r.IsAdmin() && v.Meta.GetShareCode() == pb.Sharing_SHARING_NONE:
-		return nil, errForbidden
+		return nil, errNotShared
 	case w == nil:
 		return nil, errNoWorkspace
 	case r.IsAdmin():

@@ -171,7 +171,7 @@ func TestShallowClonesAreDeepened(t *testing.T) {
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{"share_code": "all"})
 	at := c.gitURL(c.attendee("Lin").browser)
-	dir := g.clone(at, "--depth=2")
+	dir := g.clone(at, "--depth=2", "--branch=step-3-end")
 	log := func(want string) {
 		t.Helper()
 		if got := g.run(dir, "log", "--format=%s"); got != want {

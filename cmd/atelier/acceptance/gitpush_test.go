@@ -92,7 +92,7 @@ func TestCodeIsPushed(t *testing.T) {
 	asks := []string{"-c", "http.extraHeader=Expect: 100-continue"}
 	g.run(dir, append(asks, "push", "-q", "origin", "big:step-9-end")...)
 	g.fails(dir, append(asks, "push", "-q", c.tokenURL("wrong"), "big:step-9-start"), "Authentication failed")
-	clone := g.clone(c.gitURL(c.attendee("Lin").browser))
+	clone := g.clone(c.gitURL(c.attendee("Lin").browser), "--branch=step-9-end")
 	g.run(clone, append(asks, "fetch", "-q", "--refetch")...)
 	if got := contentOf(t, clone, "big.bin"); got != string(bytes.TrimSpace(noise(3<<20))) {
 		t.Error("the large file came otherwise")

@@ -58,7 +58,7 @@ func TestAttendeesReadWhatIsShared(t *testing.T) {
 				ways := []string{at + "/files", at + "/tree", at + "/file?file=a/name.txt", c.code() + "/download?" + kind + "=" + name, c.code() + "/download?format=zip&" + kind + "=" + name}
 				for _, way := range ways {
 					if !slices.Contains(shared, name) {
-						lin.get(way).refused(403, "access denied")
+						lin.get(way).refused(403, "not shared with attendees")
 						continue
 					}
 					lin.get(way).want(200)
@@ -211,7 +211,13 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	if other.count("code_taken") != 0 {
 		t.Error("another attendee heard of it")
 	}
-	// It is in what they take out, and goes with them.
+	// Who may have all is marked with what they begin with.
+	c.admin.put(c.path, record{"share_code": "all"}).want(200)
+	c.point(2)
+	g.clone(c.gitURL(lin.browser))
+	if got := taken(c.admin); got != "step-2-start" {
+		t.Errorf("facilitators read %q", got)
+	}
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if all := c.admin.get(c.path + "/attendees").list(); len(all) != 1 || all[0]["code_taken"] != nil {
 		t.Errorf("left is %v", all)

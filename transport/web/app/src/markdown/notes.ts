@@ -20,7 +20,7 @@ const maxTag = 512
 const maxRun = 16
 
 const isSpace = /[\s\u0085]/
-const named = /^[\s\u0085]*notes(?:[\s\u0085]|$)/
+const named = /^[\s\u0085]*notes(?:[\s\u0085]|$)/i
 const isNotes = (fence: Fence) => named.test(fence.info)
 const trim = (line: string) => line.replace(/^[ \t>\r\n]+|[ \t>\r\n]+$/g, '')
 
@@ -216,7 +216,7 @@ function said(lines: string): string {
 /** The notes in a text, in order. */
 export function notesIn(text: string): Note[] {
   const out: Note[] = []
-  if (!text.includes('notes') && !/<aside/i.test(text)) return out
+  if (!/notes|<aside/i.test(text)) return out
   const b = new Blocks(text)
   const asides = new Asides()
   let lines: { at: number; inside: string }[] = []
