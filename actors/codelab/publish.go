@@ -46,6 +46,8 @@ type Published struct {
 	Codelab *pb.Codelab
 	// Steps are those there are now in their order, and behind them those that went.
 	Steps []StepChange
+	// Before is the record as it was.
+	Before *pb.Codelab
 	// StaleThreads are the threads whose text changes, RemovedThreads those that go with
 	// their step.
 	StaleThreads, RemovedThreads int
@@ -70,7 +72,9 @@ const (
 // StepChange is a step, and what becomes of it.
 type StepChange struct {
 	ID, Title string
-	Change    Change
+	// Was is the title before, where that is another.
+	Was    string
+	Change Change
 }
 
 func (b Publish) decide(c call) (decision, error) {
@@ -92,7 +96,7 @@ func (b Publish) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 
-	reply := Published{Codelab: m, Steps: stepChanges(c.s.steps, steps)}
+	reply := Published{Codelab: m, Before: c.s.meta, Steps: stepChanges(c.s.steps, steps)}
 	reply.StaleThreads, reply.RemovedThreads = c.threadsAfter(m, steps)
 	people := movesOf(c.s.steps, steps)
 	for _, a := range c.s.attendees.All() {
@@ -383,7 +387,10 @@ func stepChanges(old, made []*pb.Step) []StepChange {
 	stays := inOrder(order)
 	for _, st := range made {
 		at, known := was[st.Id]
-		change := Same
+		change, title := Same, ""
+		if known && old[at].Title != st.Title {
+			title = old[at].Title
+		}
 		switch {
 		case !known:
 			change = Added
@@ -392,12 +399,12 @@ func stepChanges(old, made []*pb.Step) []StepChange {
 		case !stays[at]:
 			change = Moved
 		}
-		out = append(out, StepChange{st.Id, st.Title, change})
+		out = append(out, StepChange{st.Id, st.Title, title, change})
 		delete(was, st.Id)
 	}
 	for _, st := range old {
 		if _, left := was[st.Id]; left {
-			out = append(out, StepChange{st.Id, st.Title, Gone})
+			out = append(out, StepChange{st.Id, st.Title, "", Gone})
 		}
 	}
 	return out

@@ -1,9 +1,10 @@
 package login
 
-// Acting returns the session by which a browser, whose family has that name, acts in a
-// codelab now: as somebody who leads, or as an attendee. Of several it is the one that
-// lasts longest; ok is false when there is none any more. It fails like Use.
-func (s *Sessions) Acting(name, codelab string, leading bool) (best Session, ok bool, err error) {
+// Acting returns the session by which somebody acts in a codelab now, in the browser whose
+// family has that name: who leads by the login of that name, or the attendee with that
+// id. Others may use the same browser. Of several sessions it is the one that lasts
+// longest; ok is false when there is none any more. It fails like Use.
+func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best Session, ok bool, err error) {
 	f := s.familyOf(name)
 	if f == nil && s.feed != nil {
 		if err := s.sync(); err != nil {
@@ -11,15 +12,15 @@ func (s *Sessions) Acting(name, codelab string, leading bool) (best Session, ok 
 		}
 		f = s.familyOf(name)
 	}
-	if f == nil {
+	if f == nil || of == "" {
 		return Session{}, false, nil
 	}
 	now, last := s.ms(), int64(0)
 	for _, e := range f.record.Load().GetIds() {
 		got, until := Session{f, hash(e.Hash), e.Admin}, int64(0)
-		if g := e.Attendees[codelab]; leading {
-			until = got.Admin(now).GetExpiresAt()
-		} else if g.GetAttendeeId() != "" {
+		if a, g := got.Admin(now), e.Attendees[codelab]; leading && a.GetLogin() == of {
+			until = a.ExpiresAt
+		} else if !leading && g.GetAttendeeId() == of {
 			until = g.ExpiresAt
 		}
 		if until = min(until, e.ExpiresAt); until > now && until > last {

@@ -35,8 +35,11 @@ type imported struct {
 	Created  bool              `json:"created"`
 	Steps    []struct {
 		Title  string `json:"title"`
+		Was    string `json:"was"`
 		Change string `json:"change"`
 	} `json:"steps"`
+	TitleWas             string `json:"title_was"`
+	SlugWas              string `json:"slug_was"`
 	StaleThreads         int `json:"stale_threads"`
 	RemovedThreads       int `json:"removed_threads"`
 	PeopleOnRemovedSteps int `json:"people_on_removed_steps"`
@@ -114,7 +117,17 @@ func (m imported) tell(dry bool) {
 		fmt.Println("a new codelab")
 	}
 	for _, st := range m.Steps {
-		fmt.Printf("%-8s %s\n", st.Change, printable(st.Title))
+		title := printable(st.Title)
+		if st.Was != "" {
+			title = printable(st.Was) + " -> " + title
+		}
+		fmt.Printf("%-8s %s\n", st.Change, title)
+	}
+	if m.TitleWas != "" {
+		fmt.Printf("the title was %s\n", printable(m.TitleWas))
+	}
+	if m.SlugWas != "" {
+		fmt.Printf("the id was %s: files with that id will find it no more\n", printable(m.SlugWas))
 	}
 	for _, n := range []struct {
 		count int

@@ -29,15 +29,16 @@ func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leadi
 	if who.SessionID == "" || who.session.Ended() {
 		return "", time.Time{}, false, nil
 	}
-	role, until := "attendee", who.Grant(codelab).GetExpiresAt()
+	g := who.Grant(codelab)
+	role, of, until := "attendee", g.GetAttendeeId(), g.GetExpiresAt()
 	if leading {
-		role, until = "leader", who.grant.GetExpiresAt()
+		role, of, until = "leader", who.grant.GetLogin(), who.grant.GetExpiresAt()
 	}
 	if until <= who.now {
 		return "", time.Time{}, false, nil
 	}
 	expires = time.UnixMilli(until)
-	secret, err = a.Signer.sign(a.Signer.personal[p], strings.Join([]string{who.session.Family(), role, codelab}, "."), expires)
+	secret, err = a.Signer.sign(a.Signer.personal[p], strings.Join([]string{who.session.Family(), role, codelab, of}, "."), expires)
 	return PersonalPrefix + secret, expires, true, err
 }
 
@@ -50,10 +51,12 @@ func (a *Authenticator) IdentifyPersonal(p Purpose, secret string) (id Identity,
 	if !prefixed || bad != nil {
 		return Identity{}, "", false, nil
 	}
-	family, rest, _ := strings.Cut(reference, ".")
-	role, codelab, _ := strings.Cut(rest, ".")
-	leading := role == "leader"
-	s, ok, err := a.Sessions.Acting(family, codelab, leading)
+	parts := strings.SplitN(reference, ".", 4)
+	if len(parts) < 4 {
+		return Identity{}, "", false, nil
+	}
+	codelab, leading := parts[2], parts[1] == "leader"
+	s, ok, err := a.Sessions.Acting(parts[0], codelab, leading, parts[3])
 	if err != nil || !ok {
 		return Identity{}, "", false, err
 	}

@@ -35,8 +35,16 @@ func TestAPersonalSecretEndsWithItsGrant(t *testing.T) {
 		"an attendee leaves":    {(*gate).attendee, false, func(g *gate, i *Identity) { _ = g.Leave(i, label) }},
 		"an attendee's expires": {(*gate).attendee, false, func(g *gate, _ *Identity) { g.clock = g.clock.Add(12 * time.Hour) }},
 		"one is removed":        {(*gate).attendee, false, func(g *gate, _ *Identity) { g.Sessions.Forget("lin") }},
-		"an admin logs out":     {(*gate).admin, true, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
-		"an admin's expires":    {(*gate).admin, true, func(g *gate, _ *Identity) { g.clock = g.clock.Add(8 * time.Hour) }},
+		"another registers in that browser": {(*gate).attendee, false, func(g *gate, i *Identity) {
+			next, err := g.GrantAttendee(*i, label, "max", "Max", 0)
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			g.identify(next.Cookie, "")
+			g.clock = g.clock.Add(time.Hour) // the id of before is not good any more
+		}},
+		"an admin logs out":  {(*gate).admin, true, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
+		"an admin's expires": {(*gate).admin, true, func(g *gate, _ *Identity) { g.clock = g.clock.Add(8 * time.Hour) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGate(t)

@@ -140,6 +140,7 @@ type unpacking struct {
 	places  map[int64]string // where objects without a delta stand in the pack
 	todo    []found
 	z       io.ReadCloser // reused
+	derived int64         // the bytes that deltas were made into
 }
 
 // found is an object of which others are deltas.
@@ -197,6 +198,11 @@ func (u *unpacking) derive(kind code.ObjectKind, base []byte, children []delta) 
 			u.end += int64(len(content))
 		}
 		u.resolvable(name, d.place)
+		// Also what is there already was made once more: else many deltas that give the
+		// same would cost as much as they like.
+		if u.derived += int64(len(content)); u.derived > maxUnpacked {
+			return code.Fault("the push has more than %d MiB when it is unpacked: push less at a time", maxUnpacked>>20)
+		}
 	}
 	return nil
 }

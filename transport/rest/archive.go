@@ -41,6 +41,9 @@ func importCodelab(r *Request) error {
 	if err == nil {
 		match, err = r.flag("match")
 	}
+	if err == nil {
+		err = r.knows("into", "match", "dry_run")
+	}
 	switch {
 	case err != nil:
 		return err

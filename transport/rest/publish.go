@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"maps"
 	"slices"
 
 	"atelier/actors/codelab"
@@ -24,13 +25,21 @@ type stepChangeRecord struct {
 	// ID is null for a step that a dry run would add.
 	ID     *string `json:"id"`
 	Title  string  `json:"title"`
+	// Was is the title before; null where that is the same.
+	Was    *string `json:"was"`
 	Change string  `json:"change"`
+}
+
+// codeChangeRecord is a branch or folder of a run's code that becomes another.
+type codeChangeRecord struct {
+	Name   string `json:"name"`
+	Change string `json:"change"`
 }
 
 func toChanges(p codelab.Published, dry bool) *changesRecord {
 	out := &changesRecord{[]stepChangeRecord{}, p.StaleThreads, p.RemovedThreads, p.PeopleOnRemovedSteps}
 	for _, st := range p.Steps {
-		rec := stepChangeRecord{&st.ID, st.Title, string(st.Change)}
+		rec := stepChangeRecord{&st.ID, st.Title, wire.OrNull(st.Was), string(st.Change)}
 		if dry && st.Change == codelab.Added {
 			rec.ID = nil
 		}
@@ -45,6 +54,50 @@ type dryRunRecord struct {
 	LeftOut []archive.LeftOut `json:"left_out,omitempty"`
 	// Created says that it would be a new codelab.
 	Created bool `json:"created"`
+	// TitleWas and SlugWas are the title and the slug that it would lose; null where they
+	// stay.
+	TitleWas *string `json:"title_was"`
+	SlugWas  *string `json:"slug_was"`
+	// Code is what would become of the code of a run.
+	Code []codeChangeRecord `json:"code"`
+}
+
+// toDryRun is what a dry run answers, but for the code.
+func toDryRun(p codelab.Published, leftOut []archive.LeftOut) dryRunRecord {
+	out := dryRunRecord{changesRecord: toChanges(p, true), LeftOut: leftOut, Code: []codeChangeRecord{}}
+	if p.Before.GetTitle() != p.Codelab.Title {
+		out.TitleWas = wire.OrNull(p.Before.GetTitle())
+	}
+	if p.Before.GetSlug() != p.Codelab.Slug {
+		out.SlugWas = wire.OrNull(p.Before.GetSlug())
+	}
+	return out
+}
+
+// codeChanges says what becomes of the code of a run when that of its source takes its
+// place. A source without code leaves it as it is.
+func codeChanges(source, run *pb.Workspace) []codeChangeRecord {
+	out := []codeChangeRecord{}
+	if source == nil {
+		return out
+	}
+	was := map[string]string{}
+	for _, h := range run.GetHeads() {
+		was[h.Name] = h.Tree
+	}
+	for _, h := range source.Heads {
+		switch tree, known := was[h.Name]; {
+		case !known:
+			out = append(out, codeChangeRecord{h.Name, string(codelab.Added)})
+		case tree != h.Tree:
+			out = append(out, codeChangeRecord{h.Name, string(codelab.Altered)})
+		}
+		delete(was, h.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		out = append(out, codeChangeRecord{name, string(codelab.Gone)})
+	}
+	return out
 }
 
 // publishMatch publishes into the codelab that has the id of the file, or makes it.
@@ -67,9 +120,9 @@ func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	}
 	changes := &changesRecord{Steps: []stepChangeRecord{}}
 	for _, st := range in.Steps {
-		changes.Steps = append(changes.Steps, stepChangeRecord{nil, st.Title, string(codelab.Added)})
+		changes.Steps = append(changes.Steps, stepChangeRecord{nil, st.Title, nil, string(codelab.Added)})
 	}
-	return r.JSON(dryRunRecord{changes, in.LeftOut, true})
+	return r.JSON(dryRunRecord{changesRecord: changes, LeftOut: in.LeftOut, Created: true, Code: []codeChangeRecord{}})
 }
 
 // publishFile brings a file into a codelab.
@@ -114,7 +167,7 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 		return err
 	}
 	if dry {
-		return r.JSON(dryRunRecord{toChanges(made, true), in.LeftOut, false})
+		return r.JSON(toDryRun(made, in.LeftOut))
 	}
 	return r.JSON(importedRecord{r.toCodelab(made.Codelab, true), in.LeftOut, false, toChanges(made, false)})
 }
@@ -136,6 +189,9 @@ func (r *Request) publish(b codelab.Publish, uploads []string) (codelab.Publishe
 // updateFromSource brings what the source of a run has now into the run.
 func updateFromSource(r *Request) error {
 	dry, err := r.flag("dry_run")
+	if err == nil {
+		err = r.knows("dry_run")
+	}
 	if err != nil {
 		return err
 	}
@@ -165,7 +221,9 @@ func updateFromSource(r *Request) error {
 		return err
 	}
 	if dry {
-		return r.JSON(dryRunRecord{toChanges(made, true), nil, false})
+		out := toDryRun(made, nil)
+		out.Code = codeChanges(source.View().Workspace, r.Codelab.View().Workspace)
+		return r.JSON(out)
 	}
 	return r.JSON(struct {
 		codelabRecord

@@ -1,6 +1,9 @@
 package rest
 
 import (
+	"slices"
+	"strings"
+
 	"atelier/actors/codelab"
 	"atelier/transport/archive"
 	"atelier/transport/wire"
@@ -51,6 +54,17 @@ func importFiles(structure string) func(*Request) error {
 }
 
 // flag reads a boolean of the query; left out it is false.
+// knows refuses options that an operation does not have: one that is mistyped does the
+// opposite of a trial.
+func (r *Request) knows(options ...string) error {
+	for name := range r.QueryArgs().All() {
+		if !slices.Contains(options, string(name)) && string(name) != "as" {
+			return wire.Invalid("there is no option %.40q here; there are %s", name, strings.Join(options, ", "))
+		}
+	}
+	return nil
+}
+
 func (r *Request) flag(name string) (bool, error) {
 	switch r.Query(name) {
 	case "", "false", "0":

@@ -111,3 +111,34 @@ func TestReportsAreLimited(t *testing.T) {
 	limited(t, c.report(token, "build", record{"ok": true}), 20)
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 }
+
+// TestASecretIsOfWhoGotIt: of two who share a browser each has secrets of their own, and
+// nobody acts by that of somebody who was removed.
+func TestASecretIsOfWhoGotIt(t *testing.T) {
+	c := newClass(t)
+	c.declare(nil)
+	c.workspace("branch", file("main.txt", "of the author"))
+	shared := open(t, c.addr)
+	lin := c.join(shared, record{"name": "Lin", "code": "1"})
+	token := lin.post(c.path+"/check-access", nil).object().text("token")
+	c.report(token, "build", record{"ok": true}).want(200)
+	max := c.join(shared, record{"name": "Max", "code": "1"})
+	own := max.post(c.path+"/check-access", nil).object().text("token")
+	c.report(own, "unit-tests", record{"ok": true}).want(200)
+	// The session of before goes on for a moment, for what is on its way; as Lin.
+	c.report(token, "unit-tests", record{"ok": false})
+	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
+	c.report(token, "build", record{"ok": true}).refused(401)
+	got := c.admin.get(c.path + "/attendees/" + max.id).object()["checks"].([]any)
+	if len(got) != 1 || record(got[0].(map[string]any)).text("name") != "unit-tests" || got[0].(map[string]any)["ok"] != true {
+		t.Errorf("of Max there is %v", got)
+	}
+
+	assistant := c.assistant("secret-assistant@example.org")
+	url := c.gitURL(assistant.browser)
+	g := newGit(t)
+	g.run(g.home, "ls-remote", url)
+	assistant.login("") // the owner, in the same browser
+	c.admin.delete("/admin/people/" + assistant.id).want(204)
+	g.fails(g.home, []string{"ls-remote", url}, "Authentication failed")
+}
