@@ -258,13 +258,7 @@ func (r *Repository) deepen(f *Fetch) (cut map[string]bool, news []byte, err err
 func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has map[string]bool, ready bool) {
 	has = map[string]bool{}
 	detailed, last, said := f.able["multi_ack_detailed"], "", false
-	looked, found := 0, false
-	enough := func() bool {
-		if looked != len(has) { // else nothing has changed
-			looked, found = len(has), r.enough(f.wants, has, all)
-		}
-		return found
-	}
+	coming := newComing(f.wants, all)
 	for i := 0; ; i++ {
 		common, other := false, false
 		from := 0
@@ -280,12 +274,13 @@ func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has
 			case all[id] != nil:
 				first := len(has) == 0
 				has[id], last, common = true, id, true
+				coming.has(id)
 				if detailed {
 					a.Head = appendLine(a.Head, "ACK %s common\n", id)
 				} else if first {
 					a.Head = appendLine(a.Head, "ACK %s\n", id)
 				}
-			case detailed && enough():
+			case detailed && coming.enough():
 				other, said = true, true
 				a.Head = appendLine(a.Head, "ACK %s ready\n", id)
 			default:
@@ -295,7 +290,7 @@ func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has
 		if i == len(f.rounds) {
 			break
 		}
-		if detailed && common && !other && enough() {
+		if detailed && common && !other && coming.enough() {
 			said = true
 			a.Head = appendLine(a.Head, "ACK %s ready\n", last)
 		}
@@ -318,30 +313,41 @@ func (r *Repository) negotiate(a *Answer, f *Fetch, all map[string]*Commit) (has
 	return has, true
 }
 
-// enough says that each commit that is wanted comes after one that the client has.
-func (r *Repository) enough(wants []string, has map[string]bool, all map[string]*Commit) bool {
-	// leads are commits from which one that the client has is reached.
-	leads := map[string]bool{}
-	after := map[string][]string{}
-	for id, c := range all {
-		for _, p := range c.parents {
-			after[p] = append(after[p], id)
+// coming says whether each commit that is wanted comes after one that the client has.
+// Each commit is looked at once, however many the client says it has.
+type coming struct {
+	after map[string][]string // the children of each commit
+	led   map[string]bool     // those that come after one that the client has, and that itself
+	open  map[string]bool     // the wanted ones that are not led
+}
+
+func newComing(wants []string, all map[string]*Commit) *coming {
+	c := &coming{map[string][]string{}, map[string]bool{}, map[string]bool{}}
+	for id, one := range all {
+		for _, p := range one.parents {
+			c.after[p] = append(c.after[p], id)
 		}
 	}
-	todo := make([]string, 0, len(has))
-	for id := range has {
-		todo = append(todo, id)
+	for _, id := range wants {
+		c.open[id] = true
 	}
-	for len(todo) > 0 {
+	return c
+}
+
+// has notes a commit that the client has.
+func (c *coming) has(id string) {
+	for todo := []string{id}; len(todo) > 0; {
 		id := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		if !leads[id] {
-			leads[id] = true
-			todo = append(todo, after[id]...)
+		if !c.led[id] {
+			c.led[id] = true
+			delete(c.open, id)
+			todo = append(todo, c.after[id]...)
 		}
 	}
-	return !slices.ContainsFunc(wants, func(id string) bool { return !leads[id] })
 }
+
+func (c *coming) enough() bool { return len(c.open) == 0 }
 
 // plan finds what to send to a client that has some commits with what is behind them, as
 // far as it has that.

@@ -179,6 +179,25 @@ func TestHostilePacksAreRefused(t *testing.T) {
 	}
 }
 
+// TestDeltasThatGiveTheSameCount: nothing new is kept of them, and making them takes as
+// long as if it were.
+func TestDeltasThatGiveTheSameCount(t *testing.T) {
+	const size = 1 << 20
+	content := strings.Repeat("x", size)
+	same := deltaOf(size, size, 0x80|0x70, 0, 0, size>>16)
+	entries := [][]byte{blobEntry(content)}
+	for range 2 * maxUnpacked / size {
+		entries = append(entries, nameEntry(idOf(content), same))
+	}
+	if _, err := unpackTest(t, packed(entries[:10]...)); err != nil {
+		t.Errorf("a few of them are refused: %v", err)
+	}
+	var wrong *code.Problem
+	if _, err := unpackTest(t, packed(entries...)); !errors.As(err, &wrong) || !strings.Contains(wrong.Text, "when it is unpacked") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func mustID(name string) []byte {
 	b, _ := hex.DecodeString(name)
 	return b

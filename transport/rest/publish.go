@@ -23,8 +23,8 @@ type changesRecord struct {
 
 type stepChangeRecord struct {
 	// ID is null for a step that a dry run would add.
-	ID     *string `json:"id"`
-	Title  string  `json:"title"`
+	ID    *string `json:"id"`
+	Title string  `json:"title"`
 	// Was is the title before; null where that is the same.
 	Was    *string `json:"was"`
 	Change string  `json:"change"`
