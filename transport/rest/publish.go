@@ -209,21 +209,31 @@ func updateFromSource(r *Request) error {
 	if err != nil {
 		return err
 	}
-	b, uploads := versionOf(source.View())
-	b.DryRun = dry
-	var made codelab.Published
-	if dry {
-		made, err = r.publish(b, uploads)
-	} else {
-		made, err = r.publishWithWorkspace(source, b, uploads)
+	if !dry {
+		// Nobody changes the code here, and nobody removes the trees there while they are
+		// copied. Texts and code are those of one moment.
+		defer r.api.Workspaces.LockReading(r.Codelab.ID(), source.ID())()
 	}
+	from, run := source.View(), r.Codelab.View()
+	switch {
+	case run.Meta == nil:
+		return errNoCodelab
+	case from.Meta == nil:
+		return durable.Reject(durable.Conflict, "the codelab it was copied from is gone")
+	}
+	b, uploads := versionOf(from)
+	if b.DryRun = dry; dry {
+		made, err := r.publish(b, uploads)
+		if err != nil {
+			return err
+		}
+		out := toDryRun(made, nil)
+		out.Code = codeChanges(from.Workspace, run.Workspace)
+		return r.JSON(out)
+	}
+	made, err := r.publishWithWorkspace(from.Workspace, source.ID(), run.Workspace, b, uploads)
 	if err != nil {
 		return err
-	}
-	if dry {
-		out := toDryRun(made, nil)
-		out.Code = codeChanges(source.View().Workspace, r.Codelab.View().Workspace)
-		return r.JSON(out)
 	}
 	return r.JSON(struct {
 		codelabRecord
@@ -250,18 +260,15 @@ func versionOf(v *codelab.View) (b codelab.Publish, uploads []string) {
 	return b, uploadsOf(materials)
 }
 
-// publishWithWorkspace is publish with the code of the source, where that differs.
-func (r *Request) publishWithWorkspace(source codelab.Workshop, b codelab.Publish, uploads []string) (codelab.Published, error) {
-	// Nobody changes the code here, and nobody removes the trees there while they are
-	// copied.
-	defer r.api.Workspaces.LockReading(r.Codelab.ID(), source.ID())()
-	w := source.View().Workspace
-	b.Replaces = r.Codelab.View().Workspace
-	if w == nil || sameHeads(w, b.Replaces) {
+// publishWithWorkspace is publish with the code w of the source, where that differs from
+// what the run has. The caller holds the locks of both.
+func (r *Request) publishWithWorkspace(w *pb.Workspace, source string, has *pb.Workspace, b codelab.Publish, uploads []string) (codelab.Published, error) {
+	b.Replaces = has
+	if w == nil || sameHeads(w, has) {
 		return r.publish(b, uploads)
 	}
 	var err error
-	if b.Workspace, err = r.copyCode(source.ID(), w); err != nil {
+	if b.Workspace, err = r.copyCode(source, w); err != nil {
 		return codelab.Published{}, err
 	}
 	made, err := r.publish(b, uploads)
