@@ -40,9 +40,9 @@ type imported struct {
 	} `json:"steps"`
 	TitleWas             string `json:"title_was"`
 	SlugWas              string `json:"slug_was"`
-	StaleThreads         int `json:"stale_threads"`
-	RemovedThreads       int `json:"removed_threads"`
-	PeopleOnRemovedSteps int `json:"people_on_removed_steps"`
+	StaleThreads         int    `json:"stale_threads"`
+	RemovedThreads       int    `json:"removed_threads"`
+	PeopleOnRemovedSteps int    `json:"people_on_removed_steps"`
 }
 
 // path is where the file is sent.

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -141,4 +142,49 @@ func TestASecretIsOfWhoGotIt(t *testing.T) {
 	assistant.login("") // the owner, in the same browser
 	c.admin.delete("/admin/people/" + assistant.id).want(204)
 	g.fails(g.home, []string{"ls-remote", url}, "Authentication failed")
+}
+
+// TestChecksThatTheTextNoLongerDeclares go from the records, those beyond the bound were
+// never there, and nobody reports when the workshop has ended or has been started anew.
+func TestChecksThatTheTextNoLongerDeclares(t *testing.T) {
+	s := startServer(t, testConfig(t))
+	c := newClassOn(t, s.Addr(), record{})
+	text := ""
+	for i := range 51 {
+		text += fmt.Sprintf("```check c%02d\nCheck %d\n```\n\n", i, i)
+	}
+	put := func(steps ...string) {
+		t.Helper()
+		var all []record
+		for i, s := range steps {
+			all = append(all, record{"title": fmt.Sprint("Step ", i+1), "content_markdown": s})
+		}
+		c.admin.put(c.path+"/steps", record{"steps": all}).want(200)
+	}
+	names := func() (out []string) {
+		for _, o := range c.admin.get(c.path + "/overview").object()["checks"].([]any) {
+			one := record(o.(map[string]any))
+			out = append(out, fmt.Sprint(one.text("name"), " ", one.text("title"), " ", one.number("step_number")))
+		}
+		return out
+	}
+	put("```check c00\nThe first\n```", text)
+	if got := names(); len(got) != 50 || got[0] != "c00 The first 1" || got[49] != "c49 Check 49 2" {
+		t.Errorf("the checks are %q", got)
+	}
+	lin := c.attendee("Lin")
+	token := lin.post(c.path+"/check-access", nil).object().text("token")
+	c.report(token, "c50", record{"ok": true}).refused(404)
+	c.report(token, "c01", record{"ok": true}).want(200)
+	c.report(token, "c02", record{"ok": true}).want(200)
+	put("```check c02\nStays\n```\n\n<aside class=\"facilitator\">\n\n```check hidden\nFor nobody\n```\n\n</aside>\n")
+	if got := names(); len(got) != 1 {
+		t.Errorf("the checks are %q", got)
+	}
+	c.report(token, "c02", record{"ok": false}).want(200)
+	if own := lin.get(c.path + "/attendees/" + lin.id).object()["checks"].([]any); len(own) != 1 {
+		t.Errorf("Lin's are %v", own)
+	}
+	c.admin.post(c.path+"/end", nil).want(200)
+	c.report(token, "c02", record{"ok": true}).refused(409)
 }

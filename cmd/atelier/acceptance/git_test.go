@@ -211,6 +211,10 @@ func TestWhoLeadsClonesTheRepositoryItself(t *testing.T) {
 		g.run(dir, "fsck", "--strict")
 		c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("of", what)}, "commit_message": "for " + what}).want(200)
 		g.run(dir, "pull", "-q")
+		// The audit trail names the branch that was fetched.
+		if last := c.admin.get("/admin/audit-logs?limit=1&codelab_id=" + c.id).list()[0]; last.text("action") != "workspace_download" || last["metadata"].(map[string]any)["name"] != "main" {
+			t.Errorf("%s: the audit trail has %v", what, last)
+		}
 		if got := contentOf(t, dir, "of"); got != what {
 			t.Errorf("%s: pulled is %q", what, got)
 		}

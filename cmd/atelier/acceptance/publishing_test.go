@@ -54,6 +54,11 @@ func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
 	if got := changes(dry); got != "Zero changed, One moved, Three changed" && got != "Zero added, One same, Three changed, Two removed" {
 		t.Errorf("a dry run says %s", got)
 	}
+	// A step that takes the place of another says whose, and an id that goes is told.
+	dry = b.publish("into="+c.id+"&dry_run=1", chapters(tour+"-2", "One", "Brand new", "Three")).object()
+	if st := record(dry["steps"].([]any)[1].(map[string]any)); st.text("was") != "Two" || dry.text("slug_was") != tour || dry["title_was"] != nil {
+		t.Errorf("a dry run says %v", dry)
+	}
 	next = chapters(tour, "One", "Three=other")
 	dry = b.publish("into="+c.id+"&dry_run=1", next).object()
 	if got := changes(dry); got != "One same, Three changed, Two removed" || dry.number("people_on_removed_steps") != 1 || dry["created"] != false {
@@ -91,6 +96,8 @@ func TestWhatCannotBePublished(t *testing.T) {
 	b.publish("match=1&into="+one.text("id"), file).refused(400, "not both")
 	b.publish("dry_run=1", file).refused(400, "into or match")
 	b.publish("match=perhaps", file).refused(400, "match")
+	// A trial that is mistyped publishes nothing.
+	b.publish("match=1&dryrun=1", file).refused(400, "dryrun", "dry_run")
 	b.publish("into=00000000-0000-0000-0000-000000000000", file).refused(404)
 	b.publish("match=1", packed(t, "codelab.json", `{"format":"atelier-codelab","format_version":1,"title":"T"}`, "steps/01.md", "---\ntitle: A\n---\nx")).refused(400, "no id")
 	b.publish("into="+one.text("id"), []byte("no tutorial")).refused(400)
@@ -189,9 +196,15 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 	c.setSteps("One", "Two", "Three")
 	c.quizzes(choice("q", 1), choice("r", 1))
 	c.admin.post(c.code()+"/branches/main/files", record{"files": []record{{"path": "a.txt", "content": "second"}}}).want(200)
+	run.admin.post(run.code()+"/branch", record{"step_number": 1, "branch_type": "end", "from": "main"}).want(200)
+	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "start", "from": "main"}).want(200)
+	run.admin.post(run.path+"/update-from-source?dryrun=1", nil).refused(400, "dryrun")
 	dry := run.admin.post(run.path+"/update-from-source?dry_run=1", nil).object()
-	if got := changes(dry); !strings.HasSuffix(got, "Three added") || len(run.readSteps()) != 2 {
-		t.Errorf("a dry run says %s", got)
+	if got := changes(dry); !strings.HasSuffix(got, "Three added") || len(run.readSteps()) != 2 || dry["title_was"] == nil {
+		t.Errorf("a dry run says %s: %v", got, dry)
+	}
+	if got := fmt.Sprint(dry["code"]); got != "[map[change:changed name:main] map[change:added name:step-1-start] map[change:removed name:step-1-end]]" {
+		t.Errorf("of the code a dry run says %s", got)
 	}
 	run.admin.post(run.path+"/update-from-source", nil).want(200)
 	if len(run.readSteps()) != 3 || run.meta().text("title") != "Newer" {

@@ -58,7 +58,7 @@ test('who fell behind takes the start of the step at which a facilitator points'
   await lead.say(lab, { type: 'pointer', step_number: 2, hints: false })
   const behind = panel.getByRole('link', { name: 'I fell behind: start of step 2' })
   await behind.waitFor()
-  await panel.getByText('git fetch git switch step-2-start').waitFor()
+  await panel.getByText('git stash -u git fetch git switch --detach origin/step-2-start').waitFor()
   assert.equal(await panel.getByText('End of step 1').count(), 0, 'a solution is shown')
   await sound(page, 'code-panel-phone')
 

@@ -8,7 +8,7 @@ describe('commands for a shell', () => {
     expect(got.shown).toBe('git clone https://x:••••••@w.example.org:8443/git/id code')
   })
   it('fetch before they switch', () => {
-    expect(switchTo('step-2-start')).toBe('git fetch\ngit switch step-2-start')
+    expect(switchTo('step-2-start')).toBe('git stash -u\ngit fetch\ngit switch --detach origin/step-2-start')
   })
   it('report a check with the token, which is not shown', () => {
     const got = report({ url: 'https://w.example.org/api/check', token: 'atp_secret' }, 'build')

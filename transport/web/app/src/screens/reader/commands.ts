@@ -12,9 +12,13 @@ export function clone(access: Pick<Schemas['GitAccess'], 'url' | 'username' | 'p
   return { text: command(encodeURIComponent(access.password)), shown: command(mask) }
 }
 
-/** What goes on with a state; what somebody has not committed stays, or Git says so. Lines, as shells differ in what may stand between commands. */
+/**
+ * What goes on with a state, whatever somebody has done: what they have not committed is
+ * put aside, and their branches stay as they are, also when an author changed the state
+ * that one began with. Lines, as shells differ in what may stand between commands.
+ */
 export function switchTo(name: string): string {
-  return `git fetch\ngit switch ${name}`
+  return `git stash -u\ngit fetch\ngit switch --detach origin/${name}`
 }
 
 /** What says that a check went well; shown is the same without its token. */
