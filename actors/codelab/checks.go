@@ -53,7 +53,7 @@ func (b ReportCheck) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	if !slices.ContainsFunc(c.s.checks, func(x Check) bool { return x.Name == b.Name }) {
-		return decision{}, durable.Reject(durable.Missing, "no step declares this check")
+		return decision{}, durable.Reject(durable.Missing, "no step declares this check; %s", declared(c.s.checks))
 	}
 	if err := text("note", b.Note, 0, maxCheckNote); err != nil {
 		return decision{}, err
@@ -61,6 +61,22 @@ func (b ReportCheck) decide(c call) (decision, error) {
 	return decided(nil, &pb.Event{Body: &pb.Event_CheckReported{CheckReported: &pb.CheckReported{
 		AttendeeId: a.Id, Name: b.Name, Ok: b.OK, Note: strings.TrimSpace(b.Note),
 	}}}), nil
+}
+
+// declared says which checks there are.
+func declared(checks []Check) string {
+	if len(checks) == 0 {
+		return "none does"
+	}
+	var names []string
+	for _, c := range checks[:min(len(checks), 10)] {
+		names = append(names, c.Name)
+	}
+	said := "there are " + strings.Join(names, ", ")
+	if len(checks) > len(names) {
+		said += " and more"
+	}
+	return said
 }
 
 // applyCheckReported keeps the latest report of each check, of those that are declared.

@@ -82,7 +82,8 @@ func (c importCmd) Run() error {
 	}
 	var made imported
 	var steps []struct{}
-	err = c.operate(func(server *control.Client) error {
+	// A trial makes no store, and in a new one there is nothing to go into.
+	err = c.operateOn(c.DryRun || c.Into != "", func(server *control.Client) error {
 		if err := sendFile(server, path, f, &made); err != nil {
 			return fmt.Errorf("import %s: %w", c.File, err)
 		}

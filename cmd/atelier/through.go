@@ -27,13 +27,19 @@ func either(cfg config.Config, running func(*control.Client) error, stopped func
 
 // operate asks the running server or, when none runs, the same interface over the
 // store's own actors.
-func (c common) operate(ask func(*control.Client) error) error {
+func (c common) operate(ask func(*control.Client) error) error { return c.operateOn(false, ask) }
+
+// operateOn is operate; with there, a folder without data is an error.
+func (c common) operateOn(there bool, ask func(*control.Client) error) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
 	return operate(cfg, ask, func() (*service.Core, error) {
-		if hasData(cfg) != nil {
+		switch err := hasData(cfg); {
+		case err != nil && there:
+			return nil, err
+		case err != nil:
 			// It may be a mistyped one.
 			fmt.Fprintln(os.Stderr, "no server runs on", cfg.Server.Data, "and it holds no data: making a new store there")
 		}

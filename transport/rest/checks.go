@@ -127,6 +127,9 @@ func reportCheck(r *Request) error {
 
 func (r *Request) checkInput() (b codelab.ReportCheck, err error) {
 	if !r.Type("application/x-www-form-urlencoded") {
+		if len(r.Request.Header.ContentType()) > 0 && !r.Type("application/json") {
+			return b, errReportType
+		}
 		var in struct {
 			OK   *bool  `json:"ok"`
 			Note string `json:"note"`

@@ -12,14 +12,15 @@ import (
 )
 
 var (
-	errScope     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "insufficient_scope"}
-	errLogin     = &httpapi.Error{Status: fasthttp.StatusUnauthorized, Text: "login required"}
-	errForbidden = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "access denied"}
-	errNotShared = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this code is not shared with attendees, or not yet"}
-	errCSRF      = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}
-	errOrigin    = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this origin may not do that"}
-	errGitType   = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be of the media type of a Git client"}
-	errMultipart = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be multipart/form-data"}
+	errScope      = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "insufficient_scope"}
+	errLogin      = &httpapi.Error{Status: fasthttp.StatusUnauthorized, Text: "login required"}
+	errForbidden  = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "access denied"}
+	errNotShared  = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this code is not shared with attendees, or not yet"}
+	errCSRF       = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}
+	errOrigin     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this origin may not do that"}
+	errGitType    = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be of the media type of a Git client"}
+	errReportType = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be application/json or a form (application/x-www-form-urlencoded)"}
+	errMultipart  = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be multipart/form-data"}
 )
 
 // statusOf is the one table from errors to the status codes of the interface.

@@ -174,7 +174,8 @@ func TestChecksThatTheTextNoLongerDeclares(t *testing.T) {
 	}
 	lin := c.attendee("Lin")
 	token := lin.post(c.path+"/check-access", nil).object().text("token")
-	c.report(token, "c50", record{"ok": true}).refused(404)
+	c.report(token, "c50", record{"ok": true}).refused(404, "there are c00, c01", "and more")
+	c.report(token, "c01", []byte("ok=true"), header("Content-Type", "text/plain")).refused(415, "or a form")
 	c.report(token, "c01", record{"ok": true}).want(200)
 	c.report(token, "c02", record{"ok": true}).want(200)
 	put("```check c02\nStays\n```\n\n<aside class=\"facilitator\">\n\n```check hidden\nFor nobody\n```\n\n</aside>\n")
