@@ -5,15 +5,20 @@ package login
 // id. Others may use the same browser. Of several sessions it is the one that lasts
 // longest; ok is false when there is none any more. It fails like Use.
 func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best Session, ok bool, err error) {
-	f := s.familyOf(name)
-	if f == nil && s.feed != nil {
+	if best, ok = s.acting(name, codelab, leading, of); !ok && s.feed != nil {
+		// It may have been given on another node just now.
 		if err := s.sync(); err != nil {
 			return Session{}, false, err
 		}
-		f = s.familyOf(name)
+		best, ok = s.acting(name, codelab, leading, of)
 	}
+	return best, ok, nil
+}
+
+func (s *Sessions) acting(name, codelab string, leading bool, of string) (best Session, ok bool) {
+	f := s.familyOf(name)
 	if f == nil || of == "" {
-		return Session{}, false, nil
+		return Session{}, false
 	}
 	now, last := s.ms(), int64(0)
 	for _, e := range f.record.Load().GetIds() {
@@ -27,7 +32,7 @@ func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best S
 			best, last = got, until
 		}
 	}
-	return best, last > 0, nil
+	return best, last > 0
 }
 
 func (s *Sessions) familyOf(name string) *family {

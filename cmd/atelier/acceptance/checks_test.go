@@ -30,8 +30,8 @@ func TestChecksAreReportedAndSeen(t *testing.T) {
 	c.declare(record{"require_checks": true})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	access := lin.post(c.path+"/check-access", nil).object()
-	if want := "http://" + c.addr + "/api/check"; access.text("url") != want || access.text("expires_at") == "" {
-		t.Fatalf("access is %v", access)
+	if !strings.HasPrefix(access.text("url"), "http://127.0.0.1:") || !strings.HasSuffix(access.text("url"), "/api/check") || access.text("expires_at") == "" {
+		t.Fatalf("access is to %q until %q", access.text("url"), access.text("expires_at"))
 	}
 	token := access.text("token")
 	watch, other := c.admin.connect(c.id, ""), max.connect(c.id, "")
@@ -129,7 +129,10 @@ func TestASecretIsOfWhoGotIt(t *testing.T) {
 	// The session of before goes on for a moment, for what is on its way; as Lin.
 	c.report(token, "unit-tests", record{"ok": false})
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
-	c.report(token, "build", record{"ok": true}).refused(401)
+	// Another node knows the session a moment longer, and that nobody takes part by it.
+	if status := c.report(token, "build", record{"ok": true}).status; status != 401 && status != 403 {
+		t.Errorf("the secret of who was removed is answered with %d", status)
+	}
 	got := c.admin.get(c.path + "/attendees/" + max.id).object()["checks"].([]any)
 	if len(got) != 1 || record(got[0].(map[string]any)).text("name") != "unit-tests" || got[0].(map[string]any)["ok"] != true {
 		t.Errorf("of Max there is %v", got)
