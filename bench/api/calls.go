@@ -59,18 +59,23 @@ func (c *Client) Create(s Session, title string, steps [][2]string) (*Codelab, e
 	for i, step := range steps {
 		list[i] = map[string]string{"title": step[0], "content_markdown": step[1]}
 	}
-	body, err := json.Marshal(map[string]any{"steps": list})
-	if err != nil {
-		return nil, fmt.Errorf("write steps: %w", err)
-	}
-	a, err := c.Do(&Request{Method: "PUT", Path: "/codelabs/" + lab.ID + "/steps", Session: s, Body: body})
-	if err == nil {
-		err = a.Err()
-	}
-	if err != nil {
+	if err := c.Send(s, "PUT", "/codelabs/"+lab.ID+"/steps", map[string]any{"steps": list}); err != nil {
 		return nil, fmt.Errorf("write steps: %w", err)
 	}
 	return &lab, nil
+}
+
+// Send sends a JSON body, and asks for no more than a good answer.
+func (c *Client) Send(s Session, method, path string, body any) error {
+	b, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	a, err := c.Do(&Request{Method: method, Path: path, Session: s, Body: b})
+	if err != nil {
+		return err
+	}
+	return a.Err()
 }
 
 // GetCodelab reads a codelab with its steps.

@@ -4,7 +4,6 @@ package clones
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -132,15 +131,15 @@ func (l *load) prepare(ctx context.Context) error {
 		return err
 	}
 	l.lab = lab.ID
-	if err := l.do("PUT", "/codelabs/"+l.lab, map[string]any{"share_code": "all"}, nil); err != nil {
+	if err := l.send("PUT", "/codelabs/"+l.lab, map[string]any{"share_code": "all"}); err != nil {
 		return err
 	}
-	if err := l.do("POST", "/codeserver", map[string]any{"codelab_id": l.lab, "structure_type": "branch", "workspace_files": l.files()}, nil); err != nil {
+	if err := l.send("POST", "/codeserver", map[string]any{"codelab_id": l.lab, "structure_type": "branch", "workspace_files": l.files()}); err != nil {
 		return err
 	}
 	for step := 1; step <= l.cfg.Steps; step++ {
 		for _, which := range []string{"start", "end"} {
-			if err := l.do("POST", "/codeserver/"+l.lab+"/branch", map[string]any{"step_number": step, "branch_type": which}, nil); err != nil {
+			if err := l.send("POST", "/codeserver/"+l.lab+"/branch", map[string]any{"step_number": step, "branch_type": which}); err != nil {
 				return err
 			}
 			if err := l.write(fmt.Sprintf("step-%d-%s", step, which), l.files()); err != nil {
@@ -189,20 +188,9 @@ func (l *load) files() []file {
 }
 
 func (l *load) write(branch string, files []file) error {
-	return l.do("POST", "/codeserver/"+l.lab+"/branches/"+branch+"/files", map[string]any{"files": files, "commit_message": "Change " + branch}, nil)
+	return l.send("POST", "/codeserver/"+l.lab+"/branches/"+branch+"/files", map[string]any{"files": files, "commit_message": "Change " + branch})
 }
 
-func (l *load) do(method, path string, body, v any) error {
-	b, err := json.Marshal(body)
-	if err != nil {
-		return err
-	}
-	a, err := l.client.Do(&api.Request{Method: method, Path: path, Session: l.admin, Body: b})
-	if err != nil {
-		return err
-	}
-	if v == nil {
-		return a.Err()
-	}
-	return a.Decode(v)
+func (l *load) send(method, path string, body any) error {
+	return l.client.Send(l.admin, method, path, body)
 }

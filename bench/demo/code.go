@@ -2,7 +2,6 @@ package demo
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -31,15 +30,7 @@ type codeFile struct {
 // prepareCode makes the repository with a branch for the beginning of each step.
 func prepareCode(client *api.Client, admin api.Session, lab string) error {
 	do := func(where string, body any) error {
-		b, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		a, err := client.Do(&api.Request{Method: "POST", Path: where, Session: admin, Body: b})
-		if err == nil {
-			err = a.Err()
-		}
-		if err != nil {
+		if err := client.Send(admin, "POST", where, body); err != nil {
 			return fmt.Errorf("prepare the code: %w", err)
 		}
 		return nil
