@@ -73,8 +73,8 @@ func compareStates(a, b string) int {
 	return cmp.Or(cmp.Compare(x.step, y.step), cmp.Compare(x.rank(), y.rank()))
 }
 
-// TakeCode says that the caller takes code along. The audit trail is told, and whoever
-// takes part is marked: facilitators see who has caught up.
+// TakeCode says that the caller takes code along. It stands in the audit trail. Attendees
+// are marked, so that facilitators see who has caught up.
 type TakeCode struct {
 	// Name is the branch or folder, of several the latest; "" for all there is.
 	Name string

@@ -47,7 +47,7 @@ func without(text string, notes []Span) string {
 // Notes are the notes for facilitators in a text, in order. Nearly all texts have
 // none; that is seen without reading them as Markdown.
 func Notes(text string) []Span {
-	if !hasFold(text, 'n', word) && !hasFold(text, '<', "<"+aside) {
+	if !hasFold(text, word) && !hasFold(text, "<"+aside) {
 		return nil
 	}
 	out, _ := read(text)
@@ -78,10 +78,10 @@ func read(text string) (out []Span, steps int) {
 	return out, s.steps + a.steps
 }
 
-// hasFold says whether a text has a word, which is ASCII and begins with a byte, in
-// whatever capitals.
-func hasFold(text string, first byte, word string) bool {
-	for _, c := range []byte{first, first &^ 0x20} {
+// hasFold says whether a text has a word, which is ASCII in small letters, in whatever
+// capitals.
+func hasFold(text, word string) bool {
+	for _, c := range []byte{word[0], word[0] &^ 0x20} {
 		for rest := text; ; {
 			i := strings.IndexByte(rest, c)
 			if i < 0 || len(rest)-i < len(word) {

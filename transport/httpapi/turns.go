@@ -18,8 +18,8 @@ type turns chan struct{}
 
 func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// turnFor is how long a turn lasts at most: whoever waits for a slow client, or for the
-// disk, is overtaken.
+// turnFor is how long a turn lasts at most. A download that waits for a slow client or
+// for the disk loses its turn by that, and holds up nobody.
 const turnFor = time.Millisecond
 
 // take waits for a turn. The function that it returns gives it back.

@@ -134,12 +134,12 @@ func (r *Request) repository() (*git.Repository, error) {
 		return nil, errNoRepository
 	}
 	store, id := r.api.Workspaces, w.Id
-	repo := &git.Repository{Name: id, Open: func() (code.Repository, error) { return store.Repository(id) }}
+	open := func() (code.Repository, error) { return store.Repository(id) }
 	if r.IsAdmin() {
+		repo := &git.Repository{Name: id, Open: open, Head: codelab.KeptHead}
 		for _, h := range w.Heads {
 			repo.Refs = append(repo.Refs, git.Ref{Branch: h.Name, ID: h.Tree})
 		}
-		repo.Head = codelab.KeptHead
 		repo.Load = func(id string) (*git.Commit, error) {
 			content, err := store.Commit(w.Id, id)
 			return &git.Commit{ID: id, Content: content, Files: id}, err
@@ -160,7 +160,7 @@ func (r *Request) repository() (*git.Repository, error) {
 			}
 			shared = append(shared, git.Snapshot{Branch: h.Name, Tree: tree, Files: h.Tree})
 		}
-		return git.NewChained(id, begin, shared, time.UnixMilli(w.CreatedAt), repo.Open), nil
+		return git.NewChained(id, begin, shared, time.UnixMilli(w.CreatedAt), open), nil
 	})
 }
 
@@ -177,7 +177,7 @@ type shownRepositories struct {
 
 // get returns what attendees see of a workspace, whose heads are those that are shared; a
 // clone begins with the branch begin.
-func (s *shownRepositories) get(w *pb.Workspace, begin string, make func() (*git.Repository, error)) (*git.Repository, error) {
+func (s *shownRepositories) get(w *pb.Workspace, begin string, build func() (*git.Repository, error)) (*git.Repository, error) {
 	key := w.Id + " " + begin
 	for _, h := range w.Heads {
 		key += "\n" + h.Name + " " + h.Tree
@@ -187,7 +187,7 @@ func (s *shownRepositories) get(w *pb.Workspace, begin string, make func() (*git
 	if r := s.kept[key]; r != nil {
 		return r, nil
 	}
-	r, err := make()
+	r, err := build()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -206,4 +207,26 @@ func (r *Request) edit(b codelab.Body) (codelab.Edited, error) {
 	made := v.(codelab.Edited)
 	r.madeEdition(made)
 	return made, nil
+}
+
+// knows refuses options that an operation does not have: one that is mistyped does the
+// opposite of a trial.
+func (r *Request) knows(options ...string) error {
+	for name := range r.QueryArgs().All() {
+		if !slices.Contains(options, string(name)) && string(name) != "as" {
+			return wire.Invalid("there is no option %.40q here; there are %s", name, strings.Join(options, ", "))
+		}
+	}
+	return nil
+}
+
+// flag reads a boolean of the query; left out it is false.
+func (r *Request) flag(name string) (bool, error) {
+	switch r.Query(name) {
+	case "", "false", "0":
+		return false, nil
+	case "true", "1":
+		return true, nil
+	}
+	return false, wire.Invalid("%s must be true or false", name)
 }

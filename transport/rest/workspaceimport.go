@@ -1,12 +1,8 @@
 package rest
 
 import (
-	"slices"
-	"strings"
-
 	"atelier/actors/codelab"
 	"atelier/transport/archive"
-	"atelier/transport/wire"
 )
 
 // maxUnpacking bounds the archives of code that are unpacked at a time: each takes up
@@ -51,26 +47,4 @@ func importFiles(structure string) func(*Request) error {
 			Files  int    `json:"files"`
 		}{"ok", len(files)})
 	}
-}
-
-// flag reads a boolean of the query; left out it is false.
-// knows refuses options that an operation does not have: one that is mistyped does the
-// opposite of a trial.
-func (r *Request) knows(options ...string) error {
-	for name := range r.QueryArgs().All() {
-		if !slices.Contains(options, string(name)) && string(name) != "as" {
-			return wire.Invalid("there is no option %.40q here; there are %s", name, strings.Join(options, ", "))
-		}
-	}
-	return nil
-}
-
-func (r *Request) flag(name string) (bool, error) {
-	switch r.Query(name) {
-	case "", "false", "0":
-		return false, nil
-	case "true", "1":
-		return true, nil
-	}
-	return false, wire.Invalid("%s must be true or false", name)
 }
