@@ -263,3 +263,17 @@ func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	}
 	g.run(dir, "fsck", "--strict")
 }
+
+// TestACopyIsClonedWithoutItsOriginal: both have the same branches.
+func TestACopyIsClonedWithoutItsOriginal(t *testing.T) {
+	g := newGit(t)
+	c := taughtCode(t, "branch", record{"share_code": "all"})
+	g.clone(c.gitURL(c.attendee("Lin").browser))
+	run := c.copied()
+	run.admin.put(run.path, record{"share_code": "all"}).want(200)
+	c.admin.delete(c.code()).want(204)
+	dir := g.clone(run.gitURL(run.attendee("Max").browser), "--branch=step-2-end", "--depth=1") // a pack that was not made before
+	if got := contentOf(t, dir, "a", "name.txt"); got != "step-2-end" {
+		t.Errorf("the copy has %q", got)
+	}
+}

@@ -218,6 +218,10 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	if got := taken(c.admin); got != "step-2-start" {
 		t.Errorf("facilitators read %q", got)
 	}
+	c.point(3)
+	if got := contentOf(t, g.clone(c.gitURL(lin.browser)), "a", "name.txt"); got != "step-3-start" {
+		t.Errorf("a clone begins with %q", got)
+	}
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	if all := c.admin.get(c.path + "/attendees").list(); len(all) != 1 || all[0]["code_taken"] != nil {
 		t.Errorf("left is %v", all)
