@@ -1,6 +1,7 @@
 package codelab
 
 import (
+	"errors"
 	"time"
 
 	"atelier/actors/durable"
@@ -15,8 +16,21 @@ const (
 )
 
 // Ask is durable.Handle.Ask. The uploads that the command mentions stay until it
-// is recorded that the codelab refers to them.
+// is recorded that the codelab refers to them. A codelab that went to rest since it
+// was looked up is looked up again: who finds it deleted is told that it is gone.
 func (w Workshop) Ask(cmd Command) (any, uint64, error) {
+	v, seq, err := w.ask(cmd)
+	if !errors.Is(err, durable.ErrRested) {
+		return v, seq, err
+	}
+	again, err := w.all.Get(w.ID())
+	if err != nil {
+		return nil, 0, err
+	}
+	return again.Ask(cmd)
+}
+
+func (w Workshop) ask(cmd Command) (any, uint64, error) {
 	release, err := w.claim(cmd.Body)
 	if err != nil {
 		return nil, 0, err

@@ -126,6 +126,40 @@ func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce i
 	return ws, register
 }
 
+// Who found a codelab just before it was deleted is told that it is gone. They were
+// told to try again, as of a fault.
+func TestACommandToACodelabThatWasJustDeleted(t *testing.T) {
+	store := memory.New()
+	defer func() { _ = store.Close() }()
+	list, err := catalog.LoadList(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labs, err := codelab.NewWorkshops(codelab.Config{
+		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
+		Files:   files.NewRegister(store, noBlobs{}, time.Hour, clock.System.Now),
+		Durable: durable.Options{IdleAfter: -1}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = labs.Close(context.Background()) }()
+	m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one", IsPublic: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := labs.Get(m.Id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := labs.Delete(leader, m.Id); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := found.Ask(codelab.Command{Caller: leader, Body: codelab.Update{Title: new("two")}}); !durable.IsMissing(err) {
+		t.Errorf("a command: %v", err)
+	}
+}
+
 // stuck is a journal whose uploads cannot be read for a while, and then not at all.
 type stuck struct {
 	durable.Journal

@@ -180,13 +180,13 @@ func (h *Host[C, E, V]) join() error {
 	if err != nil {
 		return fmt.Errorf("serve other nodes: %w", err)
 	}
-	h.beside.Go(func() {
+	h.beating.Go(func() {
 		defer stop()
 		tick := h.opts.Clock.NewTicker(c.Beat)
 		defer tick.Stop()
 		for {
 			select {
-			case <-h.stop:
+			case <-h.rested:
 				return
 			case <-tick.C():
 			}
@@ -250,9 +250,10 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 			reply(answer{kind: answerRefused, body: encodeRefusal(err)}.encode())
 			return
 		}
-		switch err := hd.Submit(cmd, &remoteReplier[C]{cmd, h.kind.Carry, reply}); err {
-		case nil:
-		case ErrUnavailable: // it stopped just now, and nothing was sent
+		err = hd.Submit(cmd, &remoteReplier[C]{cmd, h.kind.Carry, reply})
+		switch {
+		case err == nil:
+		case errors.Is(err, ErrUnavailable): // it stopped just now, and nothing was sent
 			reply(elsewhere)
 		default:
 			reply(answer{kind: answerRefused, body: encodeRefusal(err)}.encode())

@@ -410,6 +410,26 @@ func TestAnOwnerThatCannotBeHeard(t *testing.T) {
 	}
 }
 
+// A node stops while one of its copies is read. The stop waited until its time was
+// over: nothing looked after the read any more.
+func TestANodeStopsWhileACopyIsRead(t *testing.T) {
+	c := newClan(t, 2)
+	ask(t, get(t, c.hosts[0], "a"), "1")
+	c.sum(1)
+	c.net.Cut("n1", "n2")
+	c.net.Cut("n2", "n1")
+	questions := c.hosts[1].Stats().Questions.Load()
+	var read sync.WaitGroup
+	read.Go(func() { _, _ = c.hosts[1].Get("a") })
+	defer read.Wait()
+	eventually(t, "the question", func() bool { return c.hosts[1].Stats().Questions.Load() > questions })
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	if err := c.hosts[1].Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 // A follower that has missed something reads the log no further than its owner
 // has named either.
 func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {

@@ -24,7 +24,7 @@ const (
 
 // Handle is the address of one active actor and its read view. Safe for
 // concurrent use. A handle may be kept for as long as it is used; once the
-// actor rests, its methods give ErrUnavailable and Host.Get gives a new one.
+// actor rests, its methods give ErrRested and Host.Get gives a new one.
 type Handle[C, E, V any] struct {
 	id       string
 	actorID  string
@@ -115,8 +115,11 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 	}
 	if c := h.Condition(); c != Running {
 		h.pending.Add(-1)
-		if c == Quarantined {
+		switch c {
+		case Quarantined:
 			return ErrQuarantined
+		case Resting:
+			return ErrRested
 		}
 		return ErrUnavailable
 	}

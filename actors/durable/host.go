@@ -125,6 +125,10 @@ type Host[C, E, V any] struct {
 	serial  uint64 // makes names of actors unique
 	stop    chan struct{}
 	beside  sync.WaitGroup // goroutines that end with stop
+	// beating is what a cluster's actors need until the last one rests, which rested
+	// says: a copy answers who reads it by beats, and only then may it rest.
+	beating sync.WaitGroup
+	rested  chan struct{}
 }
 
 // NewSystem returns an actor system that logs nothing by itself: the library
@@ -148,6 +152,7 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 		workers: newDispatcher(),
 		slots:   newSlots(opts.Clock, opts.AskTimeout),
 		stop:    make(chan struct{}),
+		rested:  make(chan struct{}),
 	}
 	h.envelopes.New = func() any { return new(envelope[C]) }
 	props := actor.PropsFromFunc(h.supervise, actor.WithSupervisor(strategy[C, E, V]{h}))
@@ -433,6 +438,8 @@ func (h *Host[C, E, V]) Close(ctx context.Context) error {
 		}()
 	}
 	wg.Wait()
+	close(h.rested)
+	h.beating.Wait()
 	done := make(chan error, 1)
 	go func() { done <- h.system.Root.StopFuture(h.supervisor).Wait() }()
 	select {

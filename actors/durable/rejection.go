@@ -58,7 +58,7 @@ func IsMissing(err error) bool {
 // Refused says that a command which gave err was certainly not applied.
 func Refused(err error) bool {
 	var rejected *Rejection
-	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly)
+	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrRested)
 }
 
 // Errors of an actor that cannot answer now. None of them means that the
@@ -67,6 +67,9 @@ var (
 	// ErrUnavailable: the actor failed or is restarting. Whether the command
 	// was applied is unknown when it had been accepted.
 	ErrUnavailable = errors.New("the service cannot record this now")
+	// ErrRested: the actor went to rest since its handle was looked up, because it
+	// was idle or is no more. Not applied; Host.Get gives a handle that serves.
+	ErrRested = fmt.Errorf("%w: the actor rests", ErrUnavailable)
 	// ErrQuarantined: the actor failed too often and rests. Not applied.
 	ErrQuarantined = errors.New("quarantined after repeated failures")
 	// ErrTimeout: no answer in time; whether it was applied is unknown.
