@@ -92,7 +92,7 @@ type Config struct {
 type API struct {
 	Config
 	router *router.Router
-	turns  turns
+	turns  *turns
 }
 
 // New returns the API of a table.

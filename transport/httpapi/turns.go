@@ -5,6 +5,7 @@ import (
 	"net"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,21 +15,43 @@ import (
 // each of the half dozen hops from its connection to those of the others. With turns it
 // waits behind one. (300 clones of 8 MB at once beside a workshop of 500, on two cores with
 // their clients: chat p99 675 ms without turns, 70 with them, 20 without clones.)
-type turns chan struct{}
+//
+// While others wait, there is a pause behind each turn: then they take a tenth of the
+// processor at most, whatever it does beside, and one who downloads alone goes on at full
+// speed. (300 clones of 0.8 MB beside 40 messages a second: chat p99 1.7 to 2.4 times the
+// one without clones when there are no pauses, and 1.2 to 1.7 times with them; a clone
+// takes 1.25 s instead of 0.85.)
+type turns struct {
+	free    chan struct{}
+	waiting atomic.Int32
+}
 
-func newTurns() turns { return make(turns, max(1, runtime.GOMAXPROCS(0)/2)) }
+func newTurns() *turns {
+	return &turns{free: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+}
 
-// turnFor is how long a turn lasts at most. A download that waits for a slow client or
-// for the disk loses its turn by that, and holds up nobody.
-const turnFor = time.Millisecond
+const (
+	// turnFor is how long a turn lasts at most. A download that waits for a slow client
+	// or for the disk loses its turn by that, and holds up nobody.
+	turnFor = time.Millisecond
+	// pauseTimes is by how much the pause behind a turn is longer than the turn was.
+	pauseTimes = 9
+)
 
 // take waits for a turn. The function that it returns gives it back.
-func (t turns) take() func() {
-	t <- struct{}{}
-	give := sync.OnceFunc(func() { <-t })
+func (t *turns) take() func() {
+	t.waiting.Add(1)
+	t.free <- struct{}{}
+	t.waiting.Add(-1)
+	began := time.Now()
+	give := sync.OnceFunc(func() { <-t.free })
 	over := time.AfterFunc(turnFor, give)
 	return func() {
-		over.Stop()
+		// Who lost the turn waited, and used nothing.
+		if took := time.Since(began); over.Stop() && t.waiting.Load() > 0 {
+			time.AfterFunc(pauseTimes*took, give)
+			return
+		}
 		give()
 	}
 }
@@ -54,7 +77,7 @@ func (r *Exchange) Paced(content io.ReadCloser) io.ReadCloser {
 type paced struct {
 	io.ReadCloser
 	conn  net.Conn
-	turns turns
+	turns *turns
 }
 
 // Read is for content whose size is not known before, which goes out as it comes.

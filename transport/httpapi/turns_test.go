@@ -5,35 +5,82 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 )
 
+// oneTurn is for one at a time.
+func oneTurn() *turns { return &turns{free: make(chan struct{}, 1)} }
+
+func TestBehindATurnIsAPauseWhileOthersWait(t *testing.T) {
+	for name, tc := range map[string]struct {
+		lasts, waits time.Duration
+		others       int
+	}{
+		"others wait":         {lasts: 100 * time.Microsecond, others: 2, waits: 1000 * time.Microsecond},
+		"nobody waits":        {lasts: 100 * time.Microsecond, waits: 100 * time.Microsecond},
+		"the turn was lost":   {lasts: 5 * turnFor, others: 2, waits: turnFor},
+		"it lasted no moment": {others: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				turns := oneTurn()
+				began := time.Now()
+				give := turns.take()
+				var next sync.WaitGroup
+				var at time.Duration
+				for range tc.others {
+					next.Go(func() {
+						given := turns.take()
+						if at == 0 {
+							at = time.Since(began)
+						}
+						given()
+					})
+				}
+				synctest.Wait()
+				time.Sleep(tc.lasts) // simulated
+				give()
+				if tc.others == 0 {
+					turns.take()()
+					at = time.Since(began)
+				}
+				next.Wait()
+				if at != tc.waits {
+					t.Errorf("the next turn begins after %v, want %v", at, tc.waits)
+				}
+			})
+		})
+	}
+}
+
 func TestATurnEndsWithItsTime(t *testing.T) {
-	turns := make(turns, 1)
+	turns := oneTurn()
 	first := turns.take() // and waits for a slow client
 	second := turns.take()
 	// What was taken away is not given back: that would be the turn of another.
 	first()
 	first()
-	if n := len(turns); n > 1 {
+	if n := len(turns.free); n > 1 {
 		t.Errorf("%d have a turn", n)
 	}
 	second()
 	turns.take()()
-	if n := len(turns); n != 0 {
+	if n := len(turns.free); n != 0 {
 		t.Errorf("%d have a turn after all gave it back", n)
 	}
 }
 
 func TestAGivenTurnIsGivenOnce(t *testing.T) {
-	turns := make(turns, 1)
+	turns := oneTurn()
 	give := turns.take()
 	give()
-	turns <- struct{}{} // of another, for as long as it likes
+	turns.free <- struct{}{} // of another, for as long as it likes
 	give()
-	if len(turns) != 1 {
+	if len(turns.free) != 1 {
 		t.Error("the turn of another was given back")
 	}
 }
@@ -55,7 +102,7 @@ func TestADownloadGoesOutPieceByPiece(t *testing.T) {
 		for name, r := range map[string]io.Reader{
 			"whole": bytes.NewReader(content), "in halves": iotest.HalfReader(bytes.NewReader(content)), "end with the last": iotest.DataErrReader(bytes.NewReader(content)),
 		} {
-			conn, turns := &deadline{}, make(turns, 1)
+			conn, turns := &deadline{}, oneTurn()
 			var out bytes.Buffer
 			n, err := (&paced{io.NopCloser(r), conn, turns}).WriteTo(&out)
 			if err != nil || n != int64(size) || !bytes.Equal(out.Bytes(), content) {
@@ -64,7 +111,7 @@ func TestADownloadGoesOutPieceByPiece(t *testing.T) {
 			if size > 0 && conn.at.IsZero() {
 				t.Errorf("%d bytes %s have no deadline", size, name)
 			}
-			if len(turns) != 0 {
+			if len(turns.free) != 0 {
 				t.Errorf("%d bytes %s keep a turn", size, name)
 			}
 		}
@@ -77,7 +124,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.error }
 
 func TestADownloadThatFailsSaysSo(t *testing.T) {
 	broken := errors.New("broken")
-	turns := make(turns, 1)
+	turns := oneTurn()
 	p := &paced{io.NopCloser(io.MultiReader(bytes.NewReader([]byte("abc")), iotest.ErrReader(broken))), &deadline{}, turns}
 	var out bytes.Buffer
 	if n, err := p.WriteTo(&out); n != 3 || !errors.Is(err, broken) || out.String() != "abc" {
@@ -87,7 +134,7 @@ func TestADownloadThatFailsSaysSo(t *testing.T) {
 	if n, err := p.WriteTo(failing{broken}); n != 0 || !errors.Is(err, broken) {
 		t.Errorf("wrote %d %v", n, err)
 	}
-	if len(turns) != 0 {
+	if len(turns.free) != 0 {
 		t.Error("a turn is kept")
 	}
 }
