@@ -109,11 +109,16 @@ func (p *Push) Tips() (out []string) {
 }
 
 // Report tells the client what became of its push: all was done, or nothing for a reason.
-func (p *Push) Report(reason string) []byte {
+// unpacked: its pack is whole, and the reason is another.
+func (p *Push) Report(reason string, unpacked bool) []byte {
 	if !p.report || len(p.Commands) == 0 {
 		return nil
 	}
-	status := appendLine(nil, "unpack ok\n")
+	said := "ok"
+	if !unpacked { // Git shows this, and beside each branch the words of its own server
+		said, reason = oneLine(reason), "unpacker error"
+	}
+	status := appendLine(nil, "unpack %s\n", said)
 	for _, ref := range p.refs {
 		if reason == "" {
 			status = appendLine(status, "ok %s\n", ref)

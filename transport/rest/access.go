@@ -2,6 +2,7 @@ package rest
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -15,7 +16,17 @@ import (
 
 // authorize checks the role and, after it, that the codelab of the path
 // exists.
-func (r *Request) authorize() error { return r.enter(r.op.Access, r.Param("id")) }
+func (r *Request) authorize() error { return r.enter(r.op.Access, r.addressed()) }
+
+// addressed is the id in the path. People write the address of a repository with .git at
+// its end, too, as they do elsewhere.
+func (r *Request) addressed() string {
+	id := r.Param("id")
+	if r.op.Basic {
+		id = strings.TrimSuffix(id, ".git")
+	}
+	return id
+}
 
 // EnterCodelab does for a codelab that the body names what the pipeline does
 // for one of the path: its caller must be an admin or an attendee of it.

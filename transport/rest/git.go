@@ -55,7 +55,7 @@ func (r *Request) identifyBasic() (bad bool, err error) {
 		return bad, err
 	}
 	who, lab, ok, err := r.api.Auth.IdentifyPersonal(auth.Git, password)
-	if err != nil || !ok || lab != r.Param("id") {
+	if err != nil || !ok || lab != r.addressed() {
 		return true, err
 	}
 	r.who = who

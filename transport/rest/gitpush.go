@@ -71,7 +71,8 @@ func gitReceivePack(r *Request) error {
 	case err != nil:
 		return err
 	}
-	r.Response.SetBodyRaw(push.Report(reason))
+	var packed packError
+	r.Response.SetBodyRaw(push.Report(reason, !errors.As(err, &packed)))
 	return nil
 }
 
@@ -187,9 +188,15 @@ func (r *Request) unpack(body *os.File) (came *git.Pushed, err error) {
 	})
 	if err != nil {
 		_ = f.Close()
+		return nil, packError{err}
 	}
-	return came, err
+	return came, nil
 }
+
+// packError is why a pack cannot be taken apart.
+type packError struct{ error }
+
+func (p packError) Unwrap() error { return p.error }
 
 // pushable is the codelab's workspace, if it is a repository. The caller holds a lock.
 func (r *Request) pushable() (*pb.Workspace, error) {

@@ -130,6 +130,7 @@ func TestAttendeesCloneWhatIsShared(t *testing.T) {
 	if got := g.run(dir, "log", "--format=%an <%ae> %s", "origin/step-1-start"); got != "Atelier <codelab@atelier.invalid> step-1-start" {
 		t.Errorf("the log is %s", got)
 	}
+	g.run(dir, "ls-remote", at+".git") // as people write it, too
 	first := g.run(dir, "rev-parse", "origin/step-1-start")
 	// What comes goes on from what there was.
 	c.point(3)

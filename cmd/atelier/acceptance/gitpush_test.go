@@ -3,6 +3,8 @@ package acceptance
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,6 +137,7 @@ func TestWhatIsNotKeptIsRefused(t *testing.T) {
 	try(index("100644", "SECRET"), "another spelling")
 	try(index("100644", "a:b"), "Windows cannot check out")
 	try(index("100644", "git~1"), "leads into .git")
+	try(index("100644", "a\u202efdp.md"), "turns the direction")
 	try(index("100644", "nul/x"), "Windows cannot check out")
 	try(func() { g.write(dir, "huge", bytes.Repeat([]byte("x"), 8<<20+1), "Huge") }, "larger than 8 MiB")
 	try(func() {
@@ -159,4 +162,34 @@ func TestWhatIsNotKeptIsRefused(t *testing.T) {
 	g.fails(dir, []string{"push", "-q", c.gitURL(c.admin), "HEAD:main"}, "403")
 	folders := taughtCode(t, "folder", record{})
 	g.fails(dir, []string{"push", "-q", folders.tokenURL(c.token("all")), "HEAD:main"}, "not found")
+}
+
+// A pack that breaks is told as Git's own server does, so that its client says which of
+// the two failed: the pack, or a branch.
+func TestADamagedPackIsToldAsOne(t *testing.T) {
+	g := newGit(t)
+	c := taughtCode(t, "branch", record{})
+	at := c.tokenURL(c.token("all"))
+	dir := g.clone(at + ".git") // as people write it, too
+	tip := g.run(dir, "rev-parse", "HEAD")
+	line := func(format string, args ...any) string {
+		s := fmt.Sprintf(format, args...)
+		return fmt.Sprintf("%04x%s", len(s)+4, s)
+	}
+	pushed := line("%s %s refs/heads/new\x00report-status\n", strings.Repeat("0", 40), tip) + "0000" + "PACK\x00\x00\x00\x02\x00\x00\x00\x01 no object is here"
+	answer, err := http.Post(at+".git/git-receive-pack", "application/x-git-receive-pack-request", strings.NewReader(pushed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != 200 {
+		t.Fatalf("%d %v", answer.StatusCode, err)
+	}
+	if !strings.HasPrefix(string(said[4:]), "unpack the pack ") || !strings.HasSuffix(string(said), line("ng refs/heads/new unpacker error\n")+"0000") {
+		t.Errorf("it says %q", said)
+	}
+	if now := g.run(dir, "ls-remote", "origin", "refs/heads/new"); now != "" {
+		t.Errorf("there is %s", now)
+	}
 }
