@@ -36,7 +36,7 @@ var Bounds = struct {
 	Polls: maxPolls, PollOptions: maxPollOptions, PollBoxes: maxPollBoxes, Questions: maxQuestions, OpenAsked: maxOpenAsked,
 	LeastSeconds: minPollSeconds, MostSeconds: maxPollSeconds, VoteWords: maxVoteWords,
 	PollQuestion: maxPollQuestion, PollOption: maxPollOption, VoteWord: maxVoteWord, VoteText: maxVoteText,
-	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel, Checks: maxChecks, CheckNote: maxCheckNote,
+	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel, Checks: MaxChecks, CheckNote: maxCheckNote,
 	Message: maxMessage, HelpMessage: maxHelpMessage, Reason: maxReason,
 	Answer: maxAnswer, Question: maxQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
 }

@@ -13,8 +13,8 @@ import (
 // people run on their own machine reports how they went.
 
 const (
-	// maxChecks bounds the checks of a codelab; what is declared beyond them is none.
-	maxChecks    = 50
+	// MaxChecks bounds the checks of a codelab; what is declared beyond them is none.
+	MaxChecks    = 50
 	maxCheckNote = 500
 )
 
@@ -29,7 +29,7 @@ type Check struct {
 func checksOf(steps []*pb.Step) (out []Check) {
 	for i, st := range steps {
 		for _, c := range markdown.Checks(st.ContentMarkdown) {
-			if len(out) < maxChecks && !slices.ContainsFunc(out, func(x Check) bool { return x.Name == c.Name }) {
+			if len(out) < MaxChecks && !slices.ContainsFunc(out, func(x Check) bool { return x.Name == c.Name }) {
 				out = append(out, Check{c, i + 1})
 			}
 		}

@@ -289,7 +289,8 @@ func (c call) threadsAfter(m *pb.Codelab, steps []*pb.Step) (stale, gone int) {
 // text begins.
 var stepMark = regexp.MustCompile(`^(?:\s*<!--[^>]*-->)*?\s*<!--\s*id:\s*([^\s<>]{1,100})\s*-->`)
 
-func markOf(st *pb.Step) string {
+// StepMark is the id that a step has of its author; "" for none.
+func StepMark(st *pb.Step) string {
 	if m := stepMark.FindStringSubmatch(st.ContentMarkdown[:min(len(st.ContentMarkdown), 2000)]); m != nil {
 		return m[1]
 	}
@@ -307,12 +308,12 @@ func matchSteps(old, made []*pb.Step) []string {
 		known[st.Id] = st.Id
 	}
 	for _, st := range old {
-		if mark := markOf(st); mark != "" && known[mark] == "" {
+		if mark := StepMark(st); mark != "" && known[mark] == "" {
 			known[mark] = st.Id
 		}
 	}
 	for i, st := range made {
-		if id := known[markOf(st)]; id != "" && !taken[id] {
+		if id := known[StepMark(st)]; id != "" && !taken[id] {
 			out[i], taken[id] = id, true
 		}
 	}

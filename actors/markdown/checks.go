@@ -13,11 +13,26 @@ type Check struct{ Name, Title string }
 // checkInfo is the info string: names are short and stand in an address.
 var checkInfo = regexp.MustCompile(`^[ \t]*check[ \t]+([A-Za-z0-9][A-Za-z0-9._-]{0,63})[ \t]*$`)
 
+// meantAsCheck is one that is a check, or was meant as one.
+var meantAsCheck = regexp.MustCompile(`^[ \t]*check(?:[ \t]|$)`)
+
 // Checks are the checks that a text declares, in order. Those in notes for facilitators
 // are none.
-func Checks(text string) (out []Check) {
+func Checks(text string) []Check {
+	out, _ := checks(text)
+	return out
+}
+
+// MisnamedChecks are the info strings of the blocks that are no checks, though somebody
+// meant them as such: with no name, or with one that no check may have.
+func MisnamedChecks(text string) []string {
+	_, out := checks(text)
+	return out
+}
+
+func checks(text string) (out []Check, misnamed []string) {
 	if !strings.Contains(text, "check") {
-		return nil
+		return nil, nil
 	}
 	s := &Scanner{source: []byte(WithoutNotes(text)), strict: true}
 	open := false // the last one's title is to come
@@ -26,6 +41,8 @@ func Checks(text string) (out []Check) {
 			open = false
 			if m := checkInfo.FindSubmatch(s.fence.info); m != nil {
 				out, open = append(out, Check{Name: string(m[1])}), true
+			} else if meantAsCheck.Match(s.fence.info) {
+				misnamed = append(misnamed, strings.TrimSpace(string(s.fence.info)))
 			}
 			continue
 		}
@@ -35,5 +52,5 @@ func Checks(text string) (out []Check) {
 			}
 		}
 	}
-	return out
+	return out, misnamed
 }

@@ -27,6 +27,10 @@ func TestChecksAreFound(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", name, got, c.want)
 		}
 	}
+	want := []string{"check", "check a b", "check ../a"}
+	if got := MisnamedChecks("```check\n```\n```check a\n```\n```checks a\n```\n~~~ check a b \n~~~\n```check ../a\n```\n"); !reflect.DeepEqual(got, want) {
+		t.Errorf("misnamed are %q, want %q", got, want)
+	}
 	long := strings.Repeat("```check a\nx\n```\n", 20_000)
 	if got := len(Checks(long)); got != 20_000 {
 		t.Errorf("found %d", got)

@@ -6,6 +6,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/markdown"
 )
 
 // LeftOut is something of an imported file that the codelab does not have.
@@ -68,6 +72,40 @@ func (t *tree) unused() {
 			t.left.add(name, "an import does not take this kind of file")
 		}
 	}
+}
+
+// unheeded names what stands in the steps, and does not do what its author meant.
+func (t *tree) unheeded(steps []*pb.Step) {
+	checks, marks := map[string]int{}, map[string]int{}
+	for i, st := range steps {
+		n, mark := i+1, codelab.StepMark(st)
+		if first := marks[mark]; mark != "" && first > 0 {
+			t.left.add("", fmt.Sprintf("step %d: its id %q is the one of step %d, so it is not known by it", n, short(mark), first))
+		} else {
+			marks[mark] = n
+		}
+		for _, info := range markdown.MisnamedChecks(st.ContentMarkdown) {
+			t.left.add("", fmt.Sprintf("step %d: %q declares no check: its name has letters, digits, dots, _ and -, at most 64", n, short(info)))
+		}
+		for _, c := range markdown.Checks(st.ContentMarkdown) {
+			if first := checks[c.Name]; first > 0 {
+				t.left.add("", fmt.Sprintf("step %d: the check %s again: the one of step %d counts", n, c.Name, first))
+				continue
+			}
+			checks[c.Name] = n
+			if len(checks) == codelab.MaxChecks+1 {
+				t.left.add("", fmt.Sprintf("step %d: the check %s and those behind it: a codelab has at most %d", n, c.Name, codelab.MaxChecks))
+			}
+		}
+	}
+}
+
+// short is the beginning of what a file says, to show.
+func short(s string) string {
+	if r := []rune(s); len(r) > 40 {
+		return string(r[:40]) + "…"
+	}
+	return s
 }
 
 // isNoise says that a file is nobody's: packing programs add it.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"atelier/actors/codelab"
 )
 
 // The export of the reference application imported as a codelab of nothing,
@@ -56,6 +58,19 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 				"other.md": other, "more/notes.md": "notes", "more/movie.mp4": "x", ".DS_Store": "x", "__MACOSX/lab.md": "x",
 			}),
 			[]string{"aa.md: it is no tutorial", "b.png: nothing refers", "lab.md: the text before", "more/movie.mp4: an import does not", "more/notes.md: it is no part", "other.md: another tutorial"},
+		},
+		"checks and ids that do nothing": {
+			[]byte("id: t\n\n# T\n\n## One\n<!-- id: a -->\n```check build\nIt builds\n```\n```check\nNo name\n```\n\n## Two\n<!-- id: a -->\n```check build\nAgain\n```\n```check my tests\nOf no name\n```\n"),
+			[]string{`: step 1: "check" declares no check`, `: step 2: "check my tests" declares no check`, `: step 2: its id "a" is the one of step 1`, ": step 2: the check build again: the one of step 1"},
+		},
+		"more checks than count": {
+			[]byte("id: t\n\n# T\n\n## One\n" + func() (s string) {
+				for i := range codelab.MaxChecks + 5 {
+					s += fmt.Sprintf("```check c%d\nx\n```\n", i)
+				}
+				return s
+			}()),
+			[]string{": step 1: the check c50 and those behind it"},
 		},
 		"our own": {
 			pack(t, map[string]string{"codelab.json": `{"format":"atelier-codelab","title":"t"}`, "steps/01.md": "---\ntitle: a\n---\nx", "steps/x.md": "x", "files/materials/a": "x"}),

@@ -68,6 +68,7 @@ func Read(r io.ReaderAt, size int64, keep Keep, still func() error) (*codelab.Cr
 	if err := t.relinkSteps(c, k, "", ".", lost); err != nil {
 		return nil, nil, err
 	}
+	t.unheeded(c.Steps)
 	return c, t.left.list(), nil
 }
 
@@ -100,6 +101,7 @@ func readZIP(r io.ReaderAt, size int64, keep Keep, still func() error) (*codelab
 	}
 	c.Uploads = k.all
 	t.unused()
+	t.unheeded(c.Steps)
 	return c, t.left.list(), nil
 }
 
