@@ -354,6 +354,58 @@ func TestAVersionRecordsWhatItRefersTo(t *testing.T) {
 	expect(rows(Publish{Steps: textOf("A=x"), Materials: of()}), "slugs two=", byMaterial+"=gone")
 }
 
+// What stood on a step that goes ends with it: pulses, of which clients are told, and the
+// uploads that its comments show. Who was on it is on the one before.
+func TestWhatStoodOnARemovedStepEnds(t *testing.T) {
+	for name, remove := range map[string]func(l *lab) Body{
+		"by a version": func(*lab) Body { return Publish{Title: "Lab", Steps: textOf("A=content of A")} },
+		"by an editor": func(l *lab) Body { return ReplaceSteps{Steps: l.steps[:1]} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLab()
+			l.create(t, "A", "B")
+			lin := register(t, l, "Lin")
+			l.must(t, lin, Progress{StepNumber: 2})
+			l.must(t, lin, SetPulse{State: pb.PulseState_PULSE_STATE_STUCK})
+			b := l.steps[1].Id
+			l.must(t, lin, Annotate{
+				TargetType: TargetStep, TargetStepID: b, EndOffset: 7, SelectedText: "content", ContentHash: "h",
+				Message: files.Folder + image, AnchorKey: "step|" + b + "|h|0|7",
+			})
+			used := "uploaduses " + image + " lab " + string(files.ByTalk)
+			if !l.uses[used] {
+				t.Fatalf("the comment uses nothing: %v", l.uses)
+			}
+			from := len(l.events)
+			l.must(t, admin, remove(l))
+			if l.uses[used] {
+				t.Error("the picture of a comment that is gone stays")
+			}
+			if a := l.attendee(lin.ID); a.Pulse != nil || a.CurrentStep != 1 {
+				t.Errorf("Lin is %v", a)
+			}
+			if !slices.ContainsFunc(l.events[from:], func(e *pb.Event) bool {
+				return e.GetPulsed().GetAttendeeId() == lin.ID && e.GetPulsed().State == pb.PulseState_PULSE_STATE_NONE && e.GetPulsed().StepNumber == 1
+			}) {
+				t.Error("clients do not hear that the pulse is over")
+			}
+		})
+	}
+}
+
+// Who replaces all steps by others in the editor says nothing of where people are; they
+// keep their numbers.
+func TestAWhollyOtherTextLeavesPeopleTheirNumbers(t *testing.T) {
+	l := newLab()
+	l.create(t, "A", "B")
+	lin := register(t, l, "Lin")
+	l.must(t, lin, Progress{StepNumber: 2})
+	l.must(t, admin, ReplaceSteps{Steps: textOf("X=x", "Y=y")})
+	if a := l.attendee(lin.ID); a.CurrentStep != 2 {
+		t.Errorf("Lin is on step %d", a.CurrentStep)
+	}
+}
+
 // Code that somebody wrote meanwhile, through another node, is not overwritten unseen.
 func TestCodeIsReplacedOnlyAsItWas(t *testing.T) {
 	l := newLab()
