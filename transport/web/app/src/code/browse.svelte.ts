@@ -69,6 +69,12 @@ export class Browse {
     return { text: data ?? '', binary: !(response.headers.get('Content-Type') ?? '').startsWith('text/') }
   }
 
+  /** Shows the only file there is, where none is shown. */
+  async showOnly(): Promise<void> {
+    const [only, more] = this.files ?? []
+    if (only !== undefined && more === undefined && this.path === null) await this.show(only)
+  }
+
   async show(path: string | null): Promise<void> {
     this.path = path
     this.read = null

@@ -79,6 +79,7 @@ export class Workspace extends Browse {
     this.#visited.add(head)
     this.#keeper = keeper<Left<Changes>>(key, (kept) => this.left.keep(this.dirty ? $state.snapshot(this.changes) : undefined, kept))
     await this.list()
+    await this.showOnly()
   }
 
   /** Goes on with what was left unsaved. */
@@ -100,6 +101,7 @@ export class Workspace extends Browse {
     await this.list()
     const path = this.path
     await this.show(path !== null && (path in this.changes.edits || this.about(path)) ? path : null)
+    await this.showOnly()
   }
 
   /** Opens a file: as it was changed here, else as the server has it. */

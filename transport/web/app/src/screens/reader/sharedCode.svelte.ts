@@ -45,6 +45,7 @@ export class SharedCode extends Browse {
     this.infos = null
     this.error = null
     await this.list()
+    await this.showOnly()
   }
 
   override show(path: string | null): Promise<void> {
