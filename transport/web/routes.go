@@ -24,6 +24,7 @@ var routes = []route{
 	{pattern: "/login", title: "Sign in"},
 	{pattern: "/j/:code", title: "Join"},
 	{pattern: "/codelabs/:id", title: "Codelab"},
+	{pattern: "/codelabs/:id/all", title: "All steps"},
 	{pattern: "/admin", title: "Codelabs"},
 	{pattern: "/admin/audit-logs", title: "Audit log"},
 	{pattern: "/admin/participants", title: "Participants"},

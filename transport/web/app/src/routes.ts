@@ -7,7 +7,10 @@ export const { p, navigate, isActive, route } = createRouter({
   '/account': () => import('./screens/account/Account.svelte'),
   '/login': () => import('./screens/login/Login.svelte'),
   '/j/:code': () => import('./screens/join/JoinByCode.svelte'),
-  '/codelabs/:id': () => import('./screens/reader/Codelab.svelte'),
+  '/codelabs/:id': {
+    '/': () => import('./screens/reader/Codelab.svelte'),
+    '/all': () => import('./screens/whole/Whole.svelte'),
+  },
   '/certificate/:id': () => import('./screens/certificate/Certificate.svelte'),
   '/verify/:id': () => import('./screens/verify/Verify.svelte'),
   '/admin': {

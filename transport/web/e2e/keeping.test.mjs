@@ -1,0 +1,81 @@
+// What one takes home: guide and steps on one page, to print.
+import assert from 'node:assert/strict'
+import { sound, stage, until } from './harness/stage.mjs'
+
+const { test } = stage()
+
+const steps = [
+  {
+    title: 'Look around',
+    content_markdown:
+      'Read [the manual](https://example.org/manual) or https://example.org/all.\n\n<details><summary>A hint</summary>\n\nLook behind it.\n\n</details>\n\n```notes\nFor us alone.\n```\n\nMore.\n',
+  },
+  { title: 'Say hello', content_markdown: '```sh\n' + 'echo a line that is longer than the paper is wide; '.repeat(6) + '\n```\n' },
+]
+
+/** What is written behind each link, as it is printed. */
+const behind = (page) =>
+  page.locator('article section a').evaluateAll((links) => links.map((a) => getComputedStyle(a, '::after').content).map((c) => (c === 'none' ? '' : c)))
+
+test('all steps stand on one page and are printed as one likes', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'To keep', guide_markdown: 'Bring a laptop.\n', steps })
+  const ann = await person(lab, 'Ann')
+  const { page } = await visitor({ as: ann, viewport: { width: 1280, height: 800 }, colorScheme: 'dark' })
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByRole('link', { name: 'All on one page' }).first().click()
+  await page.getByRole('heading', { level: 1, name: 'To keep' }).waitFor()
+  for (const name of ['Guide', '1 Look around', '2 Say hello']) await page.getByRole('heading', { level: 2, name }).waitFor()
+  await page.getByText('Look behind it.').waitFor() // hints are open
+  assert.equal(await page.getByText('For us alone.').count(), 0)
+  assert.equal(await page.getByLabel('notes for facilitators').count(), 0)
+  await sound(page, 'whole')
+
+  await page.emulateMedia({ media: 'print' })
+  assert.deepEqual(await behind(page), ['" (https://example.org/manual)"', ''])
+  assert.equal(await page.locator('article section').nth(1).evaluate((s) => getComputedStyle(s).breakBefore), 'page')
+  assert.equal(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible(), false)
+  // Paper is white, whatever the screen is; and no line of a program ends beyond it.
+  assert.equal(await page.locator('html').evaluate((e) => getComputedStyle(e).getPropertyValue('--paper').trim()), await light(page))
+  const whole = await page.pdf({ format: 'A4' })
+  assert.equal(pages(whole), 4) // title and contents, guide, two steps
+  await page.emulateMedia({ media: 'screen' })
+
+  for (const name of ['each step begins a page', 'hints open', 'addresses written out']) await page.getByLabel(name).uncheck()
+  await until('the hint closes', async () => !(await page.getByText('Look behind it.').isVisible()))
+  await page.emulateMedia({ media: 'print' })
+  assert.deepEqual(await behind(page), ['', ''])
+  assert.equal(pages(await page.pdf({ format: 'A4' })), 1)
+  await page.emulateMedia({ media: 'screen' })
+  // It is kept on the device.
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'To keep' }).waitFor()
+  assert.equal(await page.getByLabel('hints open').isChecked(), false)
+
+  // Who leads may have the notes beside.
+  const own = (await visitor({ as: lead, viewport: { width: 390, height: 844 } })).page
+  await own.goto(`/codelabs/${lab.id}/all`)
+  await own.getByRole('heading', { level: 2, name: 'Look around' }).waitFor()
+  assert.equal(await own.getByText('For us alone.').count(), 0)
+  await own.getByLabel('notes for facilitators').check()
+  await own.getByText('For us alone.').waitFor()
+  assert.ok(await own.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is as wide as the phone')
+
+  // Who has not joined is told so.
+  const closed = await lead.codelab({ title: 'Closed', is_public: false, steps })
+  const stranger = (await visitor({})).page
+  await stranger.goto(`/codelabs/${closed.id}/all`)
+  await stranger.getByText('This codelab is for those who have joined it.').waitFor()
+})
+
+const light = (page) =>
+  page.evaluate(() => {
+    const was = document.documentElement.dataset.theme
+    document.documentElement.dataset.theme = 'light'
+    const value = getComputedStyle(document.documentElement).getPropertyValue('--paper').trim()
+    document.documentElement.dataset.theme = was
+    return value
+  })
+
+/** How many pages a PDF has. */
+const pages = (pdf) => pdf.toString('latin1').match(/\/Type\s*\/Page[^s]/g)?.length ?? 0
