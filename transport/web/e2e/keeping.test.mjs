@@ -25,7 +25,7 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByRole('link', { name: 'All on one page' }).first().click()
   await page.getByRole('heading', { level: 1, name: 'To keep' }).waitFor()
-  for (const name of ['Guide', '1 Look around', '2 Say hello']) await page.getByRole('heading', { level: 2, name }).waitFor()
+  for (const name of ['Before you start', '1 Look around', '2 Say hello']) await page.getByRole('heading', { level: 2, name }).waitFor()
   await page.getByText('Look behind it.').waitFor() // hints are open
   assert.equal(await page.getByText('For us alone.').count(), 0)
   assert.equal(await page.getByLabel('notes for facilitators').count(), 0)
@@ -33,7 +33,13 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
 
   await page.emulateMedia({ media: 'print' })
   assert.deepEqual(await behind(page), ['" (https://example.org/manual)"', ''])
-  assert.equal(await page.locator('article section').nth(1).evaluate((s) => getComputedStyle(s).breakBefore), 'page')
+  assert.equal(
+    await page
+      .locator('article section')
+      .nth(1)
+      .evaluate((s) => getComputedStyle(s).breakBefore),
+    'page',
+  )
   assert.equal(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible(), false)
   // Paper is white, whatever the screen is; and no line of a program ends beyond it.
   assert.equal(await page.locator('html').evaluate((e) => getComputedStyle(e).getPropertyValue('--paper').trim()), await light(page))
@@ -63,9 +69,10 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
 
   // Who has not joined is told so.
   const closed = await lead.codelab({ title: 'Closed', is_public: false, steps })
-  const stranger = (await visitor({})).page
-  await stranger.goto(`/codelabs/${closed.id}/all`)
-  await stranger.getByText('This codelab is for those who have joined it.').waitFor()
+  const stranger = await visitor()
+  stranger.expect(/401/)
+  await stranger.page.goto(`/codelabs/${closed.id}/all`)
+  await stranger.page.getByText('This codelab is for those who have joined it.').waitFor()
 })
 
 const light = (page) =>
