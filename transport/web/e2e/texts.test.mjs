@@ -302,7 +302,7 @@ test('hostile texts stop neither the page nor what is beside them', async ({ vis
   await page.locator('article math').first().waitFor()
   await until('the others say why they are not set', async () => (await page.locator('article [data-why]').count()) >= 3)
   assert.equal(await page.locator('article math').count(), 1)
-  assert.equal(await page.getByRole('log').locator('.text a').count(), 141)
+  assert.equal(await page.getByRole('log').locator('.text a').count(), 1)
   for (const [name, text] of [
     ['Two', 'inner'],
     ['Three', 'End.'],

@@ -56,8 +56,17 @@ export function read({ tex, display }: Formula): Outcome {
     return tree === null ? { why: null } : { tree }
   } catch (e) {
     // KaTeX calls itself for each level: a formula that is nested too deep has no reason of its own.
-    return { why: e instanceof katex.ParseError ? e.message.replace(/^KaTeX parse error: /, '').slice(0, longestReason) : null }
+    return { why: e instanceof katex.ParseError ? reason(e.message) : null }
   }
+}
+
+/** What KaTeX says, without the formula, which stands beside it. */
+function reason(message: string): string {
+  return message
+    .replace(/^KaTeX parse error: /, '')
+    .replace(/ at end of input: [^]*$/, '')
+    .replace(/( at position \d+): [^]*$/, '$1')
+    .slice(0, longestReason)
 }
 
 /** What KaTeX makes of a formula before it becomes elements or HTML. */
