@@ -18,9 +18,11 @@ const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', 
 
 /** The formula that a text within a paragraph begins with, behind the character before; '' for none. */
 export function formulaAt(src: string, before: string): string {
-  if (src[0] !== '$' || /[\p{L}\p{N}$]$/u.test(before.slice(-2))) return ''
+  if (src[0] !== '$') return ''
   const raw = src[1] === '$' ? display.exec(src)?.[0] : inline.exec(src)?.[0]
   if (!raw || raw.length > longest || ends.test(raw)) return ''
+  // Looked at last: it costs as much as there is before it.
+  if (/[\p{L}\p{N}$]$/u.test(before.slice(-2))) return ''
   if (src[1] === '$') return /[^$\s]/.test(raw) ? raw : ''
   return /\s\$$/.test(raw) || /\d/.test(src[raw.length] ?? '') ? '' : raw
 }
