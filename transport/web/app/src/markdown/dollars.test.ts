@@ -3,7 +3,7 @@ import { formulaAt, masked } from './dollars'
 import { parse } from './parse'
 
 const code = (raw: string) => `<code class="language-math">${raw}</code>`
-const block = (raw: string) => `<pre><code class="language-math">${raw}\n</code></pre>\n`
+const block = (raw: string) => `<p><code class="language-math">${raw}</code></p>\n`
 
 describe('formulas in a text', () => {
   test.each([

@@ -45,7 +45,7 @@ export const formulaBlocks: TokenizerAndRendererExtension = {
     const raw = block.exec(src)?.[0]
     return !raw || ends.test(raw.trimEnd()) || !/[^$\s]/.test(raw) ? undefined : { type: 'formulaBlock', raw }
   },
-  renderer: ({ raw }) => `<pre><code class="language-math">${escaped(raw.trim())}\n</code></pre>\n`,
+  renderer: ({ raw }) => `<p><code class="language-math">${escaped(raw.trim())}</code></p>\n`,
 }
 
 /** A text with its formulas as something without meaning, for the search for emphasis. */

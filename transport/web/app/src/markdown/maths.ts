@@ -54,9 +54,10 @@ function put(code: HTMLElement, outcome: Outcome) {
   const pre = code.parentElement?.tagName === 'PRE' ? code.parentElement : null
   const written = code.textContent ?? ''
   const host = document.createElement(pre ? 'div' : 'span')
-  host.className = pre || written.startsWith('$$') ? 'maths block' : 'maths'
+  const block = pre !== null || written.startsWith('$$')
+  host.className = block ? 'maths block' : 'maths'
   host.dir = 'ltr'
-  if (pre) host.tabIndex = 0 // it scrolls
+  if (block) host.tabIndex = 0 // it scrolls
   host.append(element(outcome.tree, written))
   ;(pre ?? code).replaceWith(host)
 }
