@@ -109,6 +109,7 @@ test('formulas are set, and comments stand on a paragraph with them', async ({ v
   await small.page.goto(`/codelabs/${lab.id}?step=1`)
   await small.page.locator('math').first().waitFor()
   assert.equal(await small.page.evaluate(() => document.documentElement.scrollWidth), 390)
+  await sound(small.page, 'texts-maths-small')
 })
 
 test('alerts are boxes with a name', async ({ visitor, facilitator, person }) => {
