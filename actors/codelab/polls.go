@@ -123,6 +123,10 @@ func (c call) pollStep(p *pb.Poll) error {
 	return nil
 }
 
+// CheckPoll says whether a poll could be a draft, and trims what it holds: for an import,
+// which leaves out what could not.
+func CheckPoll(p *pb.Poll) error { return checkPoll(p) }
+
 // checkPoll trims and checks what an author writes.
 func checkPoll(p *pb.Poll) (err error) {
 	if p.Question, err = line("question", p.Question, 1, maxPollQuestion); err != nil {

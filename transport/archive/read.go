@@ -500,8 +500,10 @@ func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, lo
 		Origin:  codelab.OriginImport,
 		Codelab: &pb.Codelab{Title: tut.Title, Description: tut.Summary, Author: tut.Author, Slug: slugOf(tut.ID), IsPublic: true},
 	}
-	for _, s := range tut.Steps {
-		c.Steps = append(c.Steps, &pb.Step{Title: s.Title, ContentMarkdown: s.Markdown, DurationMinutes: int32(s.Duration / time.Minute)})
+	c.Polls = tut.Polls
+	for i, s := range tut.Steps {
+		// The id is by which polls name it; the codelab makes its own.
+		c.Steps = append(c.Steps, &pb.Step{Id: strconv.Itoa(i + 1), Title: s.Title, ContentMarkdown: s.Markdown, DurationMinutes: int32(s.Duration / time.Minute)})
 	}
 	return c, tut.Lost, nil
 }

@@ -28,9 +28,10 @@ func blocksOf(text []byte) (out []block) {
 // rewrite gives the content of a step as the app shows it. The two Markdown
 // forms of a box, a definition list ("Positive" and ": text") and a blockquote
 // ("> aside positive"), become the third: an <aside> element, which every
-// Markdown viewer at least shows the text of. Videos become pictures, and surveys
-// text. lost is told what the app does not show.
-func rewrite(body string, lost func(what string)) string {
+// Markdown viewer at least shows the text of. Videos become pictures.
+// Questions of surveys are handed to asked; those that it does not take become text.
+// lost is told what the app does not show.
+func rewrite(body string, asked func(question) bool, lost func(what string)) string {
 	var b strings.Builder
 	blocks := blocksOf([]byte(body))
 	var forms forms
@@ -47,9 +48,14 @@ func rewrite(body string, lost func(what string)) string {
 		case markdown.Quote:
 			kind, content = quoted(text)
 		case markdown.HTML:
-			if questions, last := forms.survey(body, blocks[i:]); questions != "" {
-				lost("a survey is shown as text, which nobody answers")
-				b.WriteString("\n" + questions + "\n")
+			if questions, last := forms.survey(body, blocks[i:]); len(questions) > 0 {
+				for _, q := range questions {
+					if !asked(q) {
+						lost("a survey that makes no poll is shown as text, which nobody answers")
+						q.write(&b)
+					}
+				}
+				b.WriteByte('\n')
 				i += last
 				continue
 			}

@@ -17,6 +17,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/markdown"
 )
 
@@ -26,6 +28,8 @@ type Tutorial struct {
 	ID, Summary, Author string
 	Title               string
 	Steps               []Step
+	// Polls are the questions of its surveys, as drafts. Their StepId is the number of the step.
+	Polls []*pb.Poll
 	// Lost says what of the file a codelab does not have, each once.
 	Lost []string
 }
@@ -127,9 +131,20 @@ func parse(source []byte, still func() error) (*Tutorial, error) {
 		if len(content) > maxContent && utf8.RuneCount(content) > maxContent {
 			return nil, fmt.Errorf("step %d is far too long", i+1)
 		}
-		t.Steps = append(t.Steps, newStep(title, string(content), o.links, func(what string) {
+		st := Step{Title: title}
+		asked := func(q question) bool {
+			p := q.poll()
+			if p == nil || len(t.Polls) == codelab.Bounds.Polls {
+				return false
+			}
+			p.StepId = strconv.Itoa(i + 1)
+			t.Polls = append(t.Polls, p)
+			return true
+		}
+		st.read(string(content), o.links, asked, func(what string) {
 			t.lose(fmt.Sprintf("step %d: %s", i+1, what))
-		}))
+		})
+		t.Steps = append(t.Steps, st)
 	}
 	return t, nil
 }
@@ -250,10 +265,9 @@ func (t *Tutorial) metadata(block []byte) error {
 	return nil
 }
 
-// newStep takes the lines about the step off its content, and gives it the
-// definitions that it refers to.
-func newStep(title, body string, links definitions, lost func(what string)) Step {
-	s := Step{Title: title}
+// read takes the lines about the step off its content, and gives it the definitions that
+// it refers to.
+func (s *Step) read(body string, links definitions, asked func(question) bool, lost func(what string)) {
 	carried := links.carried([]byte(body), maxContent)
 	var comments strings.Builder
 	for {
@@ -278,14 +292,13 @@ func newStep(title, body string, links definitions, lost func(what string)) Step
 		}
 		body = rest
 	}
-	s.Markdown = strings.TrimRight(comments.String()+rewrite(body, lost), " \t\n")
+	s.Markdown = strings.TrimRight(comments.String()+rewrite(body, asked, lost), " \t\n")
 	if s.Markdown != "" {
 		s.Markdown += "\n"
 	}
 	if len(carried) > 0 {
 		s.Markdown += "\n" + strings.Join(carried, "\n") + "\n"
 	}
-	return s
 }
 
 // cutComment takes a comment that stands alone off the beginning of a text.

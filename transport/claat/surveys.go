@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	parser "golang.org/x/net/html"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
 )
 
 var formEnd = regexp.MustCompile("(?i)</form>")
@@ -12,18 +15,18 @@ var formEnd = regexp.MustCompile("(?i)</form>")
 // forms finds those of a step. The zero value has found none.
 type forms struct{ over bool }
 
-// survey reads a form of claat, which holds questions and the answers to choose from,
-// and gives them as text; last is the last of the blocks that it takes. "" is none.
-func (f *forms) survey(body string, blocks []block) (text string, last int) {
+// survey reads a form of claat, which holds questions and the answers to choose from;
+// last is the last of the blocks that it takes. nil is none.
+func (f *forms) survey(body string, blocks []block) (asked []question, last int) {
 	const begin = "<form"
 	from := blocks[0].start
 	if first := strings.TrimLeft(body[from:blocks[0].end], " "); f.over || len(first) < len(begin) || !strings.EqualFold(first[:len(begin)], begin) {
-		return "", 0
+		return nil, 0
 	}
 	end := formEnd.FindStringIndex(body[from:])
 	if end == nil {
 		f.over = true // for all that begin behind it, too
-		return "", 0
+		return nil, 0
 	}
 	for blocks[last].end < from+end[1] {
 		last++
@@ -31,44 +34,93 @@ func (f *forms) survey(body string, blocks []block) (text string, last int) {
 	return questions(body[from : from+end[0]]), last
 }
 
-// questions writes each name of a form as a paragraph, and each value as an item.
-func questions(form string) string {
-	var out strings.Builder
-	named, listed := false, false
+// question is one of a survey.
+type question struct {
+	text    string
+	answers []string
+	// several says that more than one answer may be chosen.
+	several bool
+}
+
+// questions reads those of a form: each name is one, and each value behind it an answer.
+func questions(form string) (out []question) {
+	named := false
 	for t := parser.NewTokenizer(strings.NewReader(form)); ; {
 		switch t.Next() {
 		case parser.ErrorToken:
-			return out.String()
+			return out
 		case parser.StartTagToken, parser.SelfClosingTagToken:
 			tag := t.Token()
 			named = tag.Data == "name"
-			for _, a := range tag.Attr {
-				if tag.Data == "input" && a.Key == "value" && strings.TrimSpace(a.Val) != "" {
-					out.WriteString("- " + literal(a.Val) + "\n")
-					listed = true
-				}
+			if tag.Data == "input" {
+				out = answer(out, tag.Attr)
 			}
 		case parser.EndTagToken:
 			named = false
 		case parser.TextToken:
 			if text := strings.TrimSpace(t.Token().Data); named && text != "" {
-				if listed {
-					out.WriteByte('\n')
-				}
-				out.WriteString("**" + literal(text) + "**\n\n")
-				listed = false
+				out = append(out, question{text: oneLine(text)})
 			}
 		}
+	}
+}
+
+// answer adds an input to the question that it stands behind, or to one without words.
+func answer(to []question, input []parser.Attribute) []question {
+	value, several := "", false
+	for _, a := range input {
+		switch a.Key {
+		case "value":
+			value = oneLine(a.Val)
+		case "type":
+			several = strings.EqualFold(a.Val, "checkbox")
+		}
+	}
+	if value == "" {
+		return to
+	}
+	if len(to) == 0 {
+		to = append(to, question{})
+	}
+	q := &to[len(to)-1]
+	q.answers = append(q.answers, value)
+	q.several = q.several || several
+	return to
+}
+
+// poll is a question as the draft of a poll; nil when no poll could hold it.
+func (q question) poll() *pb.Poll {
+	kind := "choice"
+	if q.several {
+		kind = "several"
+	}
+	p := &pb.Poll{Kind: codelab.PollKind(kind), Question: q.text, Options: q.answers}
+	if codelab.CheckPoll(p) != nil {
+		return nil
+	}
+	return p
+}
+
+// write gives a question as text: the words as a paragraph, and each answer as an item.
+func (q question) write(out *strings.Builder) {
+	if q.text != "" {
+		out.WriteString("\n**" + literal(q.text) + "**\n")
+	}
+	for i, a := range q.answers {
+		if i == 0 {
+			out.WriteByte('\n')
+		}
+		out.WriteString("- " + literal(a) + "\n")
 	}
 }
 
 // marked are the characters that mean something in Markdown.
 var marked = regexp.MustCompile("[\\\\`*_\\[\\]<>&#|~]")
 
-// literal writes a text so that Markdown shows it as it is, in one line.
-func literal(text string) string {
-	return marked.ReplaceAllString(strings.Join(strings.Fields(text), " "), `\$0`)
-}
+// literal writes a text of one line so that Markdown shows it as it is.
+func literal(text string) string { return marked.ReplaceAllString(text, `\$0`) }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // hidden are the elements that no viewer of this server shows, with their contents or
 // with what can be done with them.

@@ -2,14 +2,55 @@ package claat
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"atelier/actors/codelab"
 )
 
-func TestASurveyIsShownAsTextAndNamed(t *testing.T) {
-	const form = "<form>\n<name>How will you *use* it?</name>\n<input value=\"Only read\">\n<input value=\"Read & do\">\n\n<name>Again?</name>\n<input value=\"Yes\">\n</form>\n"
-	const want = "**How will you \\*use\\* it?**\n\n- Only read\n- Read \\& do\n\n**Again?**\n\n- Yes\n"
-	const named = "step 1: a survey is shown as text, which nobody answers"
+func TestASurveyBecomesPollsOfItsStep(t *testing.T) {
+	const form = "<form>\n<name>How will you\n*use* it?</name>\n<input type=\"radio\" value=\"Only read\">\n<input type=\"radio\" value=\"Read & do\">\n\n" +
+		"<name>What do you know?</name>\n<input type=\"checkbox\" value=\"Go\">\n<input type=\"checkbox\" value=\"Rust\">\n</form>\n"
+	got, err := Parse([]byte("id: x\n# T\n## S\nBefore.\n\n"+form+"\nAfter.\n\n## U\n"+form), nil, always)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range []string{"Before.\n\n\n\nAfter.\n", ""} {
+		if st := got.Steps[i]; st.Markdown != text || len(got.Polls) != 4 {
+			t.Fatalf("step %d is %q, the polls are %v", i+1, st.Markdown, got.Polls)
+		}
+		one, two := got.Polls[2*i], got.Polls[2*i+1]
+		if id := strconv.Itoa(i + 1); one.StepId != id || two.StepId != id {
+			t.Errorf("the polls of step %d are of %s and %s", i+1, one.StepId, two.StepId)
+		}
+		if one.Question != "How will you *use* it?" || one.Kind != codelab.PollKind("choice") || !slices.Equal(one.Options, []string{"Only read", "Read & do"}) {
+			t.Errorf("step %d: the first poll is %v", i+1, one)
+		}
+		if two.Kind != codelab.PollKind("several") || !slices.Equal(two.Options, []string{"Go", "Rust"}) {
+			t.Errorf("step %d: the second poll is %v", i+1, two)
+		}
+	}
+	if len(got.Lost) > 0 {
+		t.Errorf("lost are %q", got.Lost)
+	}
+}
+
+func TestACodelabGetsNoMorePollsThanItMayHave(t *testing.T) {
+	form := "<form>\n" + strings.Repeat("<name>Q</name>\n<input value=\"a\">\n<input value=\"b\">\n", codelab.Bounds.Polls+1) + "</form>\n"
+	got, err := Parse([]byte("id: x\n# T\n## S\n"+form), nil, always)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := got.Steps[0].Markdown; len(got.Polls) != codelab.Bounds.Polls || strings.Count(text, "**Q**") != 1 || len(got.Lost) != 1 {
+		t.Errorf("%d polls, %q, lost are %q", len(got.Polls), text, got.Lost)
+	}
+}
+
+func TestASurveyThatNoPollHoldsIsShownAsTextAndNamed(t *testing.T) {
+	const form = "<form>\n<name>How will you *use* it?</name>\n<input value=\"Only & read\">\n\n<name>Again?</name>\n<input value=\"Yes\">\n</form>\n"
+	const want = "**How will you \\*use\\* it?**\n\n- Only \\& read\n\n**Again?**\n\n- Yes\n"
+	const named = "step 1: a survey that makes no poll is shown as text, which nobody answers"
 	got, err := Parse([]byte("id: x\n# T\n## S\nBefore.\n\n"+form+"\nAfter.\n\n"+form), nil, always)
 	if err != nil {
 		t.Fatal(err)

@@ -125,6 +125,24 @@ func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	return r.JSON(dryRunRecord{changesRecord: changes, LeftOut: in.LeftOut, Created: true, Code: []codeChangeRecord{}})
 }
 
+// keptOut names what a file has and a codelab that it is published into does not take.
+// Of surveys, which are polls since the first import, only those that are new.
+func keptOut(in *archive.Incoming, has []*codelab.PollView) (out []archive.LeftOut) {
+	switch {
+	case len(in.Polls) == 0:
+	case in.Materials != nil: // our own form
+		out = append(out, archive.LeftOut{File: "polls.json", Reason: "the codelab keeps its own"})
+	case slices.ContainsFunc(in.Polls, func(p *pb.Poll) bool {
+		return !slices.ContainsFunc(has, func(h *codelab.PollView) bool { return h.Poll.GetQuestion() == p.Question })
+	}):
+		out = append(out, archive.LeftOut{Reason: "the surveys that are no polls yet: the codelab keeps its own polls"})
+	}
+	if len(in.Quizzes) > 0 {
+		out = append(out, archive.LeftOut{File: "quizzes.json", Reason: "the codelab keeps its own"})
+	}
+	return out
+}
+
 // publishFile brings a file into a codelab.
 func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	w, err := r.api.Workshops.Get(id)
@@ -136,14 +154,7 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	if err != nil {
 		return err
 	}
-	for _, kept := range []struct {
-		file  string
-		count int
-	}{{"polls.json", len(in.Polls)}, {"quizzes.json", len(in.Quizzes)}} {
-		if kept.count > 0 {
-			in.LeftOut = append(in.LeftOut, archive.LeftOut{File: kept.file, Reason: "the codelab keeps its own"})
-		}
-	}
+	in.LeftOut = append(in.LeftOut, keptOut(in, w.View().Polls)...)
 	letGo := func() {}
 	if b.Slug != "" && b.Slug != w.View().Meta.GetSlug() {
 		switch has, _, err := r.api.Workshops.BySlug(b.Slug); {

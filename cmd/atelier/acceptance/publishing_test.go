@@ -247,3 +247,31 @@ func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
 		t.Errorf("published %v", made)
 	}
 }
+
+func TestSurveysBecomePollsOnce(t *testing.T) {
+	b := facilitator(t, common.get(t).Addr(), "")
+	const form = "<form>\n<name>%s</name>\n<input type=\"radio\" value=\"Yes\">\n<input type=\"radio\" value=\"No\">\n</form>"
+	ready, again := fmt.Sprintf(form, "Ready?"), fmt.Sprintf(form, "Again?")
+	tour := "tour-" + t.Name()
+	first := b.publish("match=1", chapters(tour, "One", "Two="+ready)).object()
+	if left := fmt.Sprint(first["left_out"]); left != "[]" && left != "<nil>" {
+		t.Errorf("left out are %s", left)
+	}
+	c := &class{t: t, addr: common.get(t).Addr(), admin: b, id: first.text("id"), path: "/codelabs/" + first.text("id")}
+	polls := b.get(c.path + "/polls").list()
+	if len(polls) != 1 || polls[0].text("question") != "Ready?" || polls[0].text("kind") != "choice" || polls[0].text("state") != "draft" || polls[0].text("step_id") != c.readSteps()[1].text("id") {
+		t.Fatalf("the polls are %v", polls)
+	}
+	if text := c.readSteps()[1].text("content_markdown"); strings.Contains(text, "Ready?") {
+		t.Errorf("the step still says %q", text)
+	}
+	for text, left := range map[string]int{ready: 0, ready + "\n\n" + again: 1} {
+		said := b.publish("match=1", chapters(tour, "One", "Two="+text)).object()["left_out"]
+		if list, _ := said.([]any); len(list) != left {
+			t.Errorf("of %q are left out %v", text, said)
+		}
+		if n := len(b.get(c.path + "/polls").list()); n != 1 {
+			t.Errorf("there are %d polls", n)
+		}
+	}
+}

@@ -28,7 +28,7 @@ function reach(graph: Graph): { modules: Set<string>; texts: Set<string> } {
 }
 
 const shared =
-  /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|@lucide)\/|src\/(api|device|parts|routes|live\/outbox)|src\/messages\/locale|compiled\/plural/
+  /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|@lucide)\/|src\/(api|device|parts|routes|live\/outbox)|src\/messages\/locale|src\/talk\/[Ss]aid|compiled\/plural/
 const text = /compiled\/messages\/(\w+)\.js$/
 
 /** Names a chunk of the modules that the reader's first load needs, or of those that it does not. */

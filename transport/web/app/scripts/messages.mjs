@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 
 const root = new URL('../src/messages/', import.meta.url)
 const base = 'en'
-const locales = ['en', 'de', 'he-XB']
+const locales = ['en', 'de']
 
 /** The texts of a message, plural or not. */
 const texts = (message) => (typeof message === 'string' ? [message] : [message.one, message.other])
@@ -48,15 +48,15 @@ export function faults(areas) {
 }
 
 const template = (text) => '`' + text.replace(/[`\\]|\$(?=\{)/g, '\\$&').replace(/\{(\w+)\}/g, '${i.$1}') + '`'
-const expression = (message, locale) =>
-  typeof message === 'string' ? template(message) : `one('${locale}', i.count) ? ${template(message.one)} : ${template(message.other)}`
+const expression = (message, locale, tag = '') =>
+  typeof message === 'string' ? tag + template(message) : `one(${locale}, i.count) ? ${tag}${template(message.one)} : ${tag}${template(message.other)}`
 
-/** The module of one message, {locale: message}. */
+/** The module of one message, {locale: message}. English is the last resort, and what `say` makes the language of the tests of. */
 export function module(key, message) {
   const plural = locales.some((l) => typeof message[l] !== 'string')
   const takes = parameters(message[base]).length > 0 ? 'i' : ''
-  const others = locales.filter((l) => l !== base).map((l) => `  if (locale === '${l}') return ${expression(message[l], l)}\n`)
-  return `import { getLocale } from '../../locale'\n${plural ? "import { one } from '../plural.js'\n" : ''}export const ${key} = (${takes}) => {\n  const locale = getLocale()\n${others.join('')}  return ${expression(message[base], base)}\n}\n`
+  const others = locales.filter((l) => l !== base).map((l) => `  if (locale === '${l}') return ${expression(message[l], `'${l}'`)}\n`)
+  return `import { getLocale, say } from '../../locale'\n${plural ? "import { one } from '../plural.js'\n" : ''}export const ${key} = (${takes}) => {\n  const locale = getLocale()\n${others.join('')}  return ${expression(message[base], 'locale', 'say')}\n}\n`
 }
 
 const plural = `const rules = {}

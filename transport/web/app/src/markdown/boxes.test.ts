@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { parse } from './parse'
 
 describe('boxes', () => {
@@ -28,5 +28,33 @@ describe('boxes', () => {
     ]
     // A regular expression that tries again and again would take minutes here.
     for (const source of hostile) expect(parse(source, 3)).not.toBe('')
+  })
+})
+
+describe('alerts', () => {
+  const box = (kind: string, html: string) => `<aside class="${kind}">\n${html}</aside>\n`
+  const quote = (html: string) => `<blockquote>\n${html}</blockquote>\n`
+  test.each([
+    ['of each kind', '> [!CAUTION]\n> Hot *water*', box('caution', '<p>Hot <em>water</em></p>\n')],
+    ['in small letters', '> [!note]\n> a', box('note', '<p>a</p>\n')],
+    ['with an empty line behind the kind', '> [!TIP]\n>\n> a\n>\n> - b', box('tip', '<p>a</p>\n<ul>\n<li>b</li>\n</ul>\n')],
+    ['with a list at once', '> [!WARNING]\n> - a', box('warning', '<ul>\n<li>a</li>\n</ul>\n')],
+    ['with code at once', '> [!IMPORTANT]\n> ```\n> a\n> ```', box('important', '<pre><code>a\n</code></pre>\n')],
+    ['with a line that goes on without its mark', '> [!NOTE]\n> a\nb\n\nc', box('note', '<p>a\nb</p>\n') + '<p>c</p>\n'],
+    ['with spaces behind the kind', '> [!NOTE]  \n> a', box('note', '<p>a</p>\n')],
+    ['with mathematics', '> [!NOTE]\n> $x$', box('note', '<p><code class="language-math">$x$</code></p>\n')],
+    ['in an alert', '> [!NOTE]\n> a\n>\n> > [!TIP]\n> > b', box('note', '<p>a</p>\n' + box('tip', '<p>b</p>\n'))],
+    ['in a list', '- > [!NOTE]\n  > a', '<ul>\n<li>' + box('note', '<p>a</p>\n') + '</li>\n</ul>\n'],
+    ['with nothing in it', '> [!NOTE]', quote('<p>[!NOTE]</p>\n')],
+    ['with words behind the kind', '> [!NOTE] a', quote('<p>[!NOTE] a</p>\n')],
+    ['of another kind', '> [!FACILITATOR]\n> a', quote('<p>[!FACILITATOR]\na</p>\n')],
+    ['not at the beginning', '> a\n> [!NOTE]\n> b', quote('<p>a\n[!NOTE]\nb</p>\n')],
+    ['that is escaped', '> \\[!NOTE]\n> a', quote('<p>[!NOTE]\na</p>\n')],
+  ])('%s', (_, source, html) => expect(parse(source, 3)).toBe(html))
+
+  it('may be nested as deep as quotations', () => {
+    const deep = Array.from({ length: 90 }, (_, i) => `${'> '.repeat(i + 1)}[!NOTE]\n${'> '.repeat(i + 1)}\n`).join('') + `${'> '.repeat(90)}a`
+    expect(parse(deep, 3)).toContain('<p>a</p>')
+    expect(parse('> [!NOTE]\n> a\n\n'.repeat(3000), 3)!.match(/<aside/g)).toHaveLength(3000)
   })
 })

@@ -1,22 +1,66 @@
-// What is added to rendered Markdown in the page: buttons to copy code, and
-// colours once the language's parser is here. Neither adds a character to the
-// text.
+// What is added to rendered Markdown in the page: buttons to copy code, colours once
+// the language's parser is here, formulas, names of boxes, and pictures that enlarge.
+// None of it adds a character to the text, which comments count.
+import { copy } from '../device/copy'
+
 export interface Words {
   copy: string
   /** What the button says that loads a picture from elsewhere. */
   picture: (host: string) => string
+  /** What a picture does when it is pressed, and what stands in the place of one that is missing. */
+  enlarges: (alt: string) => string
+  missing: (alt: string) => string
+  enlarge(img: HTMLImageElement): void
+  /** The name of a box of this kind. */
+  box: Readonly<Record<string, () => string>>
   copied(): void
   failed(): void
   /** The elements of a code block were replaced by coloured ones. */
   changed(): void
 }
 
-/** Dresses the code blocks below root; the returned function stops it. */
+/** Pictures that are no wider are signs within a text, CSS pixels. */
+const sign = 48
+
+/** Lets a picture be enlarged once it is here, and says that it is missing when it does not come. */
+function picture(img: HTMLImageElement, words: Words) {
+  const missing = () => {
+    // Of the height of a line, as the picture was until now: nothing moves.
+    const place = document.createElement('span')
+    place.className = 'missing'
+    place.role = 'img'
+    place.ariaLabel = place.dataset.says = words.missing(img.alt)
+    const [width, height] = [img.getAttribute('width'), img.getAttribute('height')]
+    if (/^\d+$/.test(width ?? '')) {
+      place.style.width = `${width!}px`
+      if (/^\d+$/.test(height ?? '')) place.style.aspectRatio = `${width!} / ${height!}`
+    }
+    img.replaceWith(place)
+  }
+  const here = () => {
+    if (img.naturalWidth <= sign || img.closest('a, button, summary')) return
+    img.tabIndex = 0
+    img.role = 'button'
+    img.ariaLabel = img.title = words.enlarges(img.alt)
+    img.onclick = () => words.enlarge(img)
+    img.onkeydown = (e) => {
+      if (e.key !== 'Enter' && e.key !== ' ') return
+      e.preventDefault()
+      words.enlarge(img)
+    }
+  }
+  if (!img.hasAttribute('src')) return missing()
+  img.onerror = missing
+  img.onload = here
+  if (img.complete && img.naturalWidth > 0) here()
+}
+
+/** Dresses what is below root; the returned function stops it. */
 export function dress(root: HTMLElement, words: Words): () => void {
   let stopped = false
   for (const pre of root.querySelectorAll('pre')) {
     const code = pre.querySelector('code')
-    if (!code) continue
+    if (!code || code.classList.contains('language-math')) continue
     const frame = document.createElement('div')
     frame.className = 'code'
     pre.replaceWith(frame)
@@ -39,38 +83,34 @@ export function dress(root: HTMLElement, words: Words): () => void {
         .catch(() => {}) // without its colours it is still code
     }
   }
-  for (const img of root.querySelectorAll<HTMLImageElement>('img[data-src]')) {
-    const address = new URL(img.dataset.src ?? '', location.href)
+  for (const img of root.querySelectorAll('img')) {
+    if (!img.dataset.src) {
+      picture(img, words)
+      continue
+    }
+    const address = new URL(img.dataset.src, location.href)
     const button = document.createElement('button')
     button.type = 'button'
     button.className = 'picture'
     button.textContent = words.picture(address.host) + (img.alt ? `: ${img.alt}` : '')
     button.onclick = () => {
       img.src = address.href
+      picture(img, words)
       button.replaceWith(img)
     }
     img.replaceWith(button)
   }
+  for (const aside of root.querySelectorAll('aside')) {
+    const name = words.box[aside.className]
+    if (name) aside.dataset.label = name()
+  }
+  if (root.querySelector('.language-math')) {
+    void import('./maths')
+      .then(({ setMaths }) => setMaths(root, () => stopped))
+      .then((changed) => changed && words.changed())
+      .catch(() => {}) // it stays as it was written
+  }
   return () => {
     stopped = true
-  }
-}
-
-/** Copies a text; where the clipboard is closed (plain http), the old way. */
-export async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text)
-    return true
-  } catch {
-    const area = document.createElement('textarea')
-    area.value = text
-    area.className = 'unseen'
-    const focused = document.activeElement as HTMLElement | null
-    document.body.append(area)
-    area.select()
-    const done = document.execCommand('copy')
-    area.remove()
-    focused?.focus()
-    return done
   }
 }

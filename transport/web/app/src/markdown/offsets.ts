@@ -1,14 +1,43 @@
-// Between places in the page and offsets in its text.
+// Between places in the page and offsets in its text. The text of a formula that is set
+// is what was written, which its annotation holds; the signs that one sees do not count.
 import type { Span } from '../workshop/anchor'
 
-/** The span of a selection within root, without space at its ends; null when it is empty or outside. */
+/** The texts below root that count, in order. */
+function texts(root: HTMLElement): TreeWalker {
+  return document.createTreeWalker(root, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT, (node) => {
+    if (node.nodeType === Node.TEXT_NODE) return NodeFilter.FILTER_ACCEPT
+    const set = node.parentNode?.nodeName === 'semantics' && node.nodeName !== 'annotation'
+    return set ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP
+  })
+}
+
+/** The formula that a text is of. */
+const formula = (text: Node) => (text.parentNode?.nodeName === 'annotation' ? text.parentElement!.closest('.maths') : null)
+
+export function textOf(root: HTMLElement): string {
+  const walker = texts(root)
+  let out = ''
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) out += (node as Text).data
+  return out
+}
+
+/** The span of a selection within root, without space at its ends; null when it is empty or outside. Of a formula it has all or nothing. */
 export function spanOf(root: HTMLElement, range: Range): (Span & { text: string }) | null {
   if (!root.contains(range.commonAncestorContainer)) return null
-  const before = document.createRange()
-  before.selectNodeContents(root)
-  before.setEnd(range.startContainer, range.startOffset)
-  let start = before.toString().length
-  const text = range.toString()
+  const walker = texts(root)
+  let at = 0
+  let start = -1
+  let text = ''
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const { data } = node as Text
+    if (range.intersectsNode(formula(node) ?? node)) {
+      const from = node === range.startContainer ? range.startOffset : 0
+      const piece = formula(node) ? data : data.slice(from, node === range.endContainer ? range.endOffset : undefined)
+      if (start < 0 && piece !== '') start = at + (formula(node) ? 0 : from)
+      text += piece
+    }
+    at += data.length
+  }
   const trimmed = text.trim()
   start += text.length - text.trimStart().length
   return trimmed === '' ? null : { start, end: start + trimmed.length, text: trimmed }
@@ -17,17 +46,20 @@ export function spanOf(root: HTMLElement, range: Range): (Span & { text: string 
 /** The range of a span within root, or null when the text is shorter. */
 export function rangeOf(root: HTMLElement, span: Span): Range | null {
   const range = document.createRange()
-  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
+  const walker = texts(root)
   let at = 0
   let begun = false
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const length = (node as Text).data.length
+    const whole = formula(node)
     if (!begun && span.start < at + length) {
-      range.setStart(node, span.start - at)
+      if (whole) range.setStartBefore(whole)
+      else range.setStart(node, span.start - at)
       begun = true
     }
     if (begun && span.end <= at + length) {
-      range.setEnd(node, span.end - at)
+      if (whole) range.setEndAfter(whole)
+      else range.setEnd(node, span.end - at)
       return range
     }
     at += length

@@ -1,11 +1,12 @@
 // Markdown to HTML, by the parser alone: what comes out is not to be trusted yet.
 // It needs no page, so a worker can do it, too.
 import { Marked, type Token, type Tokens } from 'marked'
-import { boxes } from './boxes'
+import { alertOf, boxes } from './boxes'
+import { formulaBlocks, formulas, masked } from './dollars'
 import { heavy } from './heavy'
 import { quieten } from './quiet'
 
-export const marked = new Marked({ gfm: true, async: false }, { extensions: [boxes] })
+export const marked = new Marked({ gfm: true, async: false }, { extensions: [boxes, formulaBlocks, formulas], hooks: { emStrongMask: masked } })
 
 /** The text as it was written, for what cannot be laid out. */
 export function plain(markdown: string): string {
@@ -33,6 +34,7 @@ function prepare(tokens: Token[], top: number) {
   const headings: Tokens.Heading[] = []
   void marked.walkTokens(tokens, (t) => {
     if (t.type === 'heading') headings.push(t as Tokens.Heading)
+    else if (t.type === 'blockquote') alertOf(t as Tokens.Blockquote)
     else if (t.type === 'html') t.text = quieten(t.text as string)
   })
   // Levels in use, from the highest on, become consecutive ones.

@@ -5,7 +5,7 @@ import { m } from '../messages/compiled/messages.js'
 import { parse, plain } from './parse'
 
 // Boxes are raw HTML around Markdown; these are the classes they may have.
-const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator)$/
+const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|tip|important|warning|caution)$/
 
 /** Whether what is being sanitised may load from elsewhere by itself. */
 let loads = true
@@ -40,9 +40,10 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     node.setAttribute('decoding', 'async')
     if (!node.hasAttribute('alt')) node.setAttribute('alt', '')
     node.removeAttribute('srcset')
-    const src = node.getAttribute('src')
-    const from = read(src)
-    if (!loads && from?.origin !== location.origin && from?.protocol !== 'data:') {
+    const from = read(node.getAttribute('src'))
+    // The policy of the page lets none of these load: it says that the picture is missing.
+    if (from && from.origin !== location.origin && !/^(?:https|data|blob):$/.test(from.protocol)) node.removeAttribute('src')
+    else if (!loads && from?.origin !== location.origin && from?.protocol !== 'data:') {
       node.removeAttribute('src')
       if (from) node.setAttribute('data-src', from.href)
     }

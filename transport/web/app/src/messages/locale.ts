@@ -31,6 +31,20 @@ export const getLocale = (): Locale => (locale ??= find())
 
 export const getTextDirection = (): 'ltr' | 'rtl' => (getLocale() === 'he-XB' ? 'rtl' : 'ltr')
 
+const marks: Record<string, string> = { a: 'á', e: 'ë', i: 'ï', o: 'ö', u: 'ü', y: 'ÿ', c: 'ç', n: 'ñ', A: 'Á', E: 'Ë', I: 'Ï', O: 'Ö', U: 'Ü' }
+
+/**
+ * The tag of English texts. In a language that nobody speaks and that is written from
+ * right to left they get marks on their letters and become longer, so that tests see
+ * a text that is cut off, laid out to one side, or never translated. Made here, it
+ * costs no reader a third catalogue.
+ */
+export function say(texts: TemplateStringsArray, ...values: unknown[]): string {
+  const odd = getLocale() === 'he-XB'
+  const all = texts.map((t, i) => (odd ? t.replace(/[a-z]/gi, (c) => marks[c] ?? c) : t) + (i < values.length ? String(values[i]) : '')).join('')
+  return odd ? `⟦${all}·⟧` : all
+}
+
 /** Loads the page anew in another language. */
 export function setLocale(id: Locale): void {
   try {

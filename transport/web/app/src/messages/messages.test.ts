@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { faults, module } from '../../scripts/messages.mjs'
+import { say as english } from './locale'
 
-const area = (en: object, de: object = en, xb: object = en) => ({ shared: { en, de, 'he-XB': xb } })
+const area = (en: object, de: object = en) => ({ shared: { en, de } })
 
 describe('catalogues', () => {
   test('that agree have no faults', () => {
@@ -30,15 +31,24 @@ function say(message: Record<string, unknown>, locale: string, i?: object): stri
     .replace(/^import .*\n/gm, '')
     .replace('export const it =', 'return')
   const one = (l: string, count: unknown) => new Intl.PluralRules(l).select(Number(count)) === 'one'
-  return new Function('getLocale', 'one', body)(() => locale, one)(i)
+  return new Function('getLocale', 'say', 'one', body)(() => locale, english, one)(i)
 }
 
 describe('a message', () => {
-  const all = (message: unknown) => ({ en: message, de: message, 'he-XB': message })
+  const all = (message: unknown) => ({ en: message, de: message })
 
   test('is the text of the language', () => {
-    const hi = { en: 'Hi', de: 'Hallo', 'he-XB': 'iH' }
-    expect(['en', 'de', 'he-XB'].map((l) => say(hi, l))).toEqual(['Hi', 'Hallo', 'iH'])
+    const hi = { en: 'Hi', de: 'Hallo' }
+    expect(['en', 'de', 'fr'].map((l) => say(hi, l))).toEqual(['Hi', 'Hallo', 'Hi'])
+  })
+
+  test('has marks on its letters in the language of the tests, but none in its parameters', () => {
+    vi.stubGlobal('navigator', { languages: ['he-XB'] })
+    vi.resetModules()
+    return import('./locale').then(({ say: odd }) => {
+      expect(odd`by ${'ann'} at ${5}`).toBe('⟦bÿ ann át 5·⟧')
+      vi.unstubAllGlobals()
+    })
   })
 
   test('has its parameters', () => expect(say(all('{a} of {b}'), 'de', { a: 1, b: 'two' })).toBe('1 of two'))

@@ -53,7 +53,9 @@ export class Scrolling {
     if (!editor || !preview) return
     const scroller = editor.view.scrollDOM
     const top = preview.getBoundingClientRect().top - preview.scrollTop
-    const marks = [...preview.querySelectorAll<HTMLElement>('.markdown :is(h3, h4, h5, h6, pre)')].filter((e) => !e.closest('li, blockquote'))
+    const marks = [...preview.querySelectorAll<HTMLElement>('.markdown :is(h3, h4, h5, h6, pre, div.maths)')].filter(
+      (e) => !e.closest('li, blockquote, aside[data-label]'),
+    )
     const [a, b] = rising(
       editor.tops(anchors(unfenced(this.#text()))),
       marks.map((e) => e.getBoundingClientRect().top - top),

@@ -1,32 +1,32 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Layout, type Begun, type Done, type Helper, type Task } from './foreign'
+import { Beside, type Answer, type Ask, type Helper } from './beside'
 
-class Fake implements Helper {
-  onmessage: ((e: MessageEvent<Begun | Done>) => void) | null = null
+class Fake implements Helper<string, string> {
+  onmessage: ((e: MessageEvent<Answer<string>>) => void) | null = null
   onerror: (() => void) | null = null
-  tasks: Task[] = []
+  tasks: Ask<string>[] = []
   ended = false
-  postMessage(task: Task) {
+  postMessage(task: Ask<string>) {
     this.tasks.push(task)
   }
   terminate() {
     this.ended = true
   }
-  say(data: Begun | Done) {
-    this.onmessage?.({ data } as MessageEvent<Begun | Done>)
+  say(data: Answer<string>) {
+    this.onmessage?.({ data } as MessageEvent<Answer<string>>)
   }
   get task() {
     return this.tasks.at(-1)!
   }
 }
 
-describe('layout', () => {
+describe('work beside the page', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
   function stage() {
     const helpers: Fake[] = []
-    const layout = new Layout(() => {
+    const layout = new Beside<string, string>(() => {
       const f = new Fake()
       helpers.push(f)
       return f
@@ -34,23 +34,23 @@ describe('layout', () => {
     return { helpers, layout }
   }
 
-  test('gives one text after the other', async () => {
+  test('does one task after the other', async () => {
     const { helpers, layout } = stage()
-    const one = layout.lay('1', 3)
-    const two = layout.lay('2', 3)
+    const one = layout.do('1')
+    const two = layout.do('2')
     const h = helpers[0]!
     expect(h.tasks.length).toBe(1)
-    h.say({ id: h.task.id, html: 'one' })
+    h.say({ id: h.task.id, result: 'one' })
     expect(await one).toBe('one')
-    h.say({ id: h.task.id, html: 'two' })
+    h.say({ id: h.task.id, result: 'two' })
     expect(await two).toBe('two')
     expect(helpers.length).toBe(1)
   })
 
   test('ends a worker that takes too long, and goes on with another', async () => {
     const { helpers, layout } = stage()
-    const slow = layout.lay('slow', 3)
-    const next = layout.lay('next', 3)
+    const slow = layout.do('slow')
+    const next = layout.do('next')
     vi.advanceTimersByTime(5000) // its start may take as long as it does
     expect(helpers[0]!.ended).toBe(false)
     helpers[0]!.say({ id: helpers[0]!.task.id, begun: true })
@@ -58,24 +58,17 @@ describe('layout', () => {
     expect(await slow).toBe(null)
     expect(helpers[0]!.ended).toBe(true)
     helpers[1]!.say({ id: helpers[1]!.task.id, begun: true })
-    helpers[1]!.say({ id: helpers[1]!.task.id, html: 'next' })
+    helpers[1]!.say({ id: helpers[1]!.task.id, result: 'next' })
     expect(await next).toBe('next')
     vi.advanceTimersByTime(1000)
     expect(helpers[1]!.ended).toBe(false)
   })
 
-  test('is plain text where there are no workers', async () => {
-    const layout = new Layout(() => {
+  test('gives nothing where there are no workers', async () => {
+    const layout = new Beside<string, string>(() => {
       throw new Error('none')
     })
-    expect(await layout.lay('x', 3)).toBe(null)
-    expect(await layout.lay('y', 3)).toBe(null)
-  })
-
-  test('shows no endless HTML', async () => {
-    const { helpers, layout } = stage()
-    const out = layout.lay('x', 3)
-    helpers[0]!.say({ id: helpers[0]!.task.id, html: 'x'.repeat(1_000_001) })
-    expect(await out).toBe(null)
+    expect(await layout.do('x')).toBe(null)
+    expect(await layout.do('y')).toBe(null)
   })
 })

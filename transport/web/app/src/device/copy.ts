@@ -1,0 +1,18 @@
+/** Copies a text; where the clipboard is closed (plain http), the old way. */
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    const area = document.createElement('textarea')
+    area.value = text
+    area.className = 'unseen'
+    const focused = document.activeElement as HTMLElement | null
+    document.body.append(area)
+    area.select()
+    const done = document.execCommand('copy')
+    area.remove()
+    focused?.focus()
+    return done
+  }
+}

@@ -1,0 +1,83 @@
+// Work that somebody else's text might make endless is done beside the page, by a
+// worker: one task after the other, and each has a moment for it.
+
+export interface Ask<T> {
+  id: number
+  task: T
+}
+export type Answer<R> = { id: number; begun: true } | { id: number; result: R | null }
+
+/** How long a task may take, milliseconds. */
+const mostTime = 200
+
+/** What this needs of a Worker. */
+export interface Helper<T, R> {
+  onmessage: ((e: MessageEvent<Answer<R>>) => void) | null
+  onerror: (() => void) | null
+  postMessage(ask: Ask<T>): void
+  terminate(): void
+}
+
+export class Beside<T, R> {
+  #make: () => Helper<T, R>
+  #helper: Helper<T, R> | null = null
+  #tasks: { ask: Ask<T>; done: (result: R | null) => void }[] = []
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #last = 0
+
+  constructor(make: () => Helper<T, R>) {
+    this.#make = make
+  }
+
+  /** Gives what comes of a task; null when it takes too long. */
+  do(task: T): Promise<R | null> {
+    return new Promise((done) => {
+      this.#tasks.push({ ask: { id: ++this.#last, task }, done })
+      if (this.#tasks.length === 1) this.#next()
+    })
+  }
+
+  #next() {
+    const first = this.#tasks[0]
+    if (!first) return
+    try {
+      this.#helper ??= this.#start()
+      this.#helper.postMessage(first.ask)
+    } catch {
+      this.#settle(null) // there are no workers here
+    }
+  }
+
+  #start(): Helper<T, R> {
+    const helper = this.#make()
+    helper.onmessage = (e) => {
+      if (e.data.id !== this.#tasks[0]?.ask.id) return
+      // Its own start does not count.
+      if ('begun' in e.data) this.#timer = setTimeout(() => this.#stop(), mostTime)
+      else this.#settle(e.data.result)
+    }
+    helper.onerror = () => this.#stop()
+    return helper
+  }
+
+  #stop() {
+    this.#helper?.terminate()
+    this.#helper = null
+    this.#settle(null)
+  }
+
+  #settle(result: R | null) {
+    clearTimeout(this.#timer)
+    this.#tasks.shift()?.done(result)
+    this.#next()
+  }
+}
+
+/** The other side: does what it is asked, in a worker. */
+export function serve<T, R>(work: (task: T) => R | null): void {
+  self.onmessage = (e: MessageEvent<Ask<T>>) => {
+    const { id, task } = e.data
+    self.postMessage({ id, begun: true } satisfies Answer<R>)
+    self.postMessage({ id, result: work(task) } satisfies Answer<R>)
+  }
+}

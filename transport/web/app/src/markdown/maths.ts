@@ -1,0 +1,73 @@
+// Sets the formulas of a text that is in the page: a worker reads them (maths.worker.ts),
+// and what it says becomes elements of MathML here, of known names alone. Loaded where
+// a text has formulas.
+import { m } from '../messages/compiled/messages.js'
+import { Beside, type Helper } from './beside'
+import type { Formula, Outcome, Tree } from './maths.worker'
+
+/** Of one text; what is beyond stays code. */
+const mostFormulas = 300
+/** After so many that took too long nobody tries the rest. */
+const mostFailures = 3
+/** Outcomes that are kept, for an editor that draws the same text again and again. */
+const mostKept = 500
+
+const worker = new Beside<Formula, Outcome>(
+  () => new Worker(new URL('./maths.worker.ts', import.meta.url), { type: 'module' }) as unknown as Helper<Formula, Outcome>,
+)
+const kept = new Map<string, Outcome>()
+
+/** Sets the formulas below root, all at once. True when anything was changed. */
+export async function setMaths(root: HTMLElement, unwanted: () => boolean): Promise<boolean> {
+  const codes = [...root.querySelectorAll<HTMLElement>('code.language-math')].slice(0, mostFormulas)
+  const outcomes: Outcome[] = []
+  let failures = 0
+  for (const code of codes) {
+    const formula = formulaOf(code)
+    const key = `${formula.display ? '$$' : '$'}${formula.tex}`
+    let outcome: Outcome | null | undefined = kept.get(key)
+    if (!outcome && failures < mostFailures) {
+      outcome = await worker.do(formula)
+      if (unwanted()) return false
+      if (!outcome) failures++
+      else if (kept.size < mostKept) kept.set(key, outcome)
+      else kept.clear()
+    }
+    outcomes.push(outcome ?? { why: null })
+  }
+  for (const [i, code] of codes.entries()) put(code, outcomes[i]!)
+  return codes.length > 0
+}
+
+function formulaOf(code: HTMLElement): Formula {
+  const text = (code.textContent ?? '').trim()
+  const display = code.parentElement?.tagName === 'PRE' || text.startsWith('$$')
+  return { tex: text.replace(/^\$\$?`?|`?\$\$?$/g, ''), display }
+}
+
+function put(code: HTMLElement, outcome: Outcome) {
+  if ('why' in outcome) {
+    // Not as text: the text of the page is what was written.
+    code.dataset.why = outcome.why ? m.maths_wrong({ why: outcome.why }) : m.maths_long()
+    return
+  }
+  const pre = code.parentElement?.tagName === 'PRE' ? code.parentElement : null
+  const written = code.textContent ?? ''
+  const host = document.createElement(pre ? 'div' : 'span')
+  const block = pre !== null || written.startsWith('$$')
+  host.className = block ? 'maths block' : 'maths'
+  host.dir = 'ltr'
+  if (block) host.tabIndex = 0 // it scrolls
+  host.append(element(outcome.tree, written))
+  ;(pre ?? code).replaceWith(host)
+}
+
+/** The elements of a formula. */
+function element(tree: Tree, written: string): Node {
+  if (typeof tree === 'string') return document.createTextNode(tree)
+  const node = document.createElementNS('http://www.w3.org/1998/Math/MathML', tree.tag)
+  for (const [key, value] of Object.entries(tree.attributes)) node.setAttribute(key, value)
+  if (tree.tag === 'annotation') node.textContent = written
+  else node.append(...tree.children.map((t) => element(t, written)))
+  return node
+}
