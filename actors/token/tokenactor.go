@@ -202,7 +202,7 @@ func (a *tokenActor) use(w *work) error {
 	if verdict.Security {
 		more["security"] = "true"
 	}
-	w.rows = v.audit(verdict.Record, cmd.caller, reference(k.key), now, more)
+	w.rows = append(v.audit(verdict.Record, cmd.caller, reference(k.key), now, more), v.webhookRows(verdict.Record, cmd, k.record)...)
 	if w.reply.credential != nil {
 		// Once the end of its session was answered, nothing is given any more,
 		// also to who looked before.

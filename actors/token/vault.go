@@ -18,6 +18,7 @@ import (
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
+	"atelier/actors/webhook"
 )
 
 // Options of a Vault. Zero values take the defaults named.
@@ -26,6 +27,8 @@ type Options struct {
 	System      *actor.ActorSystem
 	Journal     durable.Journal
 	Audit       *audit.Trail
+	// Webhooks hear of tokens that are used, reused and locked; nil for none.
+	Webhooks *webhook.Outbox
 	// Stream names the store's stream; a restored backup has another one.
 	Stream string
 	Keys   []seal.Key

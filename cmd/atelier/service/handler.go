@@ -50,7 +50,7 @@ func (c *Core) openVaults() (v vaults, err error) {
 	open := func(e seal.Environment) (*token.Vault, error) {
 		return token.NewVault(token.Options{
 			Environment: e, System: c.system, Journal: c.store, Audit: c.audit, Stream: c.store.StreamID(), Keys: keys,
-			Shares:     v.shares,
+			Shares: v.shares, Webhooks: c.webhooks.Outbox,
 			Rules:      token.Rules{MaxMismatches: uint32(h.MaxMismatches), DropSensitive: h.DropSensitive},
 			SessionCap: h.SessionCap.Std(), RememberExpired: h.RememberExpired.Std(), RememberEnded: h.RememberEnded.Std(),
 			Logger: c.log,
