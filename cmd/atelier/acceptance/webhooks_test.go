@@ -335,7 +335,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 	for _, path := range []string{"", "/test", "/resume"} {
 		for _, id := range []string{unknownID, "x"} {
 			if path == "" {
-				c.admin.delete("/admin/webhooks/" + id).refused(404, "webhook not found")
+				c.admin.delete("/admin/webhooks/"+id).refused(404, "webhook not found")
 			} else {
 				c.admin.post("/admin/webhooks/"+id+path, nil).refused(404, "webhook not found")
 			}

@@ -349,6 +349,7 @@ func (s *Service) watch() {
 	s.metrics.Watch(server.Sources{
 		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.workshops.Stats, Sessions: s.grants.Sessions.Len,
 		AI:          s.ai.Stats,
+		Webhooks:    s.core.webhooks.Stats,
 		Active:      func() int { return len(s.core.workshops.Active()) },
 		Quarantined: func() int { return len(s.core.workshops.Quarantined()) },
 		Codelabs:    func() int { return len(s.core.list.All()) },
