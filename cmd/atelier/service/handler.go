@@ -118,7 +118,7 @@ func (s *Service) rotateKeys() (string, error) {
 func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string) (*handler.Handler, error) {
 	h := s.cfg.Handler
 	return handler.New(handler.Config{
-		Production: s.vaults.production, Sandbox: s.vaults.sandbox, Participants: s.core.participants,
+		Production: s.vaults.production, Sandbox: s.vaults.sandbox, Participants: s.core.participants, Audit: s.core.audit,
 		Document: handler.Document{
 			Name: h.Name, PublicURL: s.cfg.Server.PublicURL, Onboarding: h.Onboarding,
 			AcknowledgementVersion: h.DutiesVersion, AcknowledgementText: h.Duties, SessionCap: h.SessionCap.Std(),
