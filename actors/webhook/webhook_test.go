@@ -36,6 +36,7 @@ type world struct {
 	times  []time.Duration // and when, since the beginning
 	seen   map[string]bool // the ids of it
 	serve  func(*Delivery) // if set, is called before it answers
+	full   atomic.Bool     // the disk takes nothing
 }
 
 func inWorld(t *testing.T, fn func(w *world)) {
@@ -54,7 +55,12 @@ func inWorld(t *testing.T, fn func(w *world)) {
 func (w *world) start() {
 	hooks, err := New(Config{
 		System: durable.NewSystem(), Journal: w.journal, Audit: audit.New(w.journal, clock.System, time.Hour),
-		Durable: durable.Options{IdleAfter: -1}, Clock: clock.System, Logger: slog.New(slog.DiscardHandler),
+		Durable: durable.Options{IdleAfter: -1, Gate: func() error {
+			if w.full.Load() {
+				return durable.ErrReadOnly
+			}
+			return nil
+		}}, Clock: clock.System, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -422,6 +428,26 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 			t.Errorf("an event of no codelab costs %d rows", len(rows))
 		} else if rows[0].TTL != keepWaiting {
 			t.Errorf("a row stays for %s", rows[0].TTL)
+		}
+	})
+}
+
+// TestAFullDiskRepeatsNothing: a delivery whose outcome cannot be noted is sent again, and
+// not once a second.
+func TestAFullDiskRepeatsNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create(TokenUsed)
+		w.serve = func(*Delivery) { w.full.Store(true) } // while it is on its way
+		w.tell(TokenUsed)
+		time.Sleep(10 * time.Minute)
+		if got := w.got(); len(got) != 1 {
+			t.Errorf("it was sent %d times", len(got))
+		}
+		w.serve = nil
+		w.full.Store(false)
+		time.Sleep(time.Minute)
+		if got := w.got(); len(got) != 2 || w.count(queueTable) != 0 {
+			t.Errorf("it was sent %d times, and %d wait", len(got), w.count(queueTable))
 		}
 	})
 }

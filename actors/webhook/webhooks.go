@@ -26,6 +26,9 @@ const (
 	// settle is the pause before a look at what was just told: its commit is on its
 	// way, and what comes meanwhile is seen by the same look.
 	settle = 50 * time.Millisecond
+	// rest is the pause after an outcome that could not be noted: the delivery is sent
+	// again, and a receiver must not hear of it each second while a disk is full.
+	rest = 30 * time.Second
 	// maxTests bounds the tests that are sent at a time: each has a goroutine of its
 	// request for as long as the receiver takes.
 	maxTests = 4
@@ -45,6 +48,7 @@ type Config struct {
 type Webhooks struct {
 	*Outbox
 	host  *Host
+	gate  func() error // says that nothing can be noted now; nil: never
 	clock clock.Clock
 	log   *slog.Logger
 	tests chan struct{} // has a place for each test
@@ -63,7 +67,7 @@ func New(cfg Config) (*Webhooks, error) {
 		return nil, err
 	}
 	w := &Webhooks{
-		Outbox: newOutbox(cfg.Journal, cfg.Clock, cfg.Logger), host: host, clock: cfg.Clock,
+		Outbox: newOutbox(cfg.Journal, cfg.Clock, cfg.Logger), host: host, gate: cfg.Durable.Gate, clock: cfg.Clock,
 		log: cfg.Logger.With("component", "webhooks"), tests: make(chan struct{}, maxTests),
 	}
 	_, err = w.refresh()
@@ -194,7 +198,10 @@ func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error
 		return 0, errMissing
 	}
 	status := send(ctx, hook, &Delivery{Id: w.ids.New(), Type: Test, At: w.clock.Now().UnixMilli(), Data: &Data{}})
-	return status, w.ask(id, Caller{}, NoteTest{Status: status})
+	if err := w.ask(id, Caller{}, NoteTest{Status: status}); err != nil && !durable.IsMissing(err) {
+		w.log.Warn("noting a test of a webhook failed", "webhook", id, "error", err)
+	}
+	return status, nil
 }
 
 // look brings the list up to date where this node has changed it.
@@ -240,20 +247,27 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 			return
 		case <-tick.C():
 		case <-w.news:
-			pause := w.clock.NewTimer(settle)
-			select {
-			case <-ctx.Done():
-				pause.Stop()
-				return
-			case <-pause.C():
-			}
+			w.pause(ctx, settle)
 		}
+	}
+}
+
+// pause waits, unless ctx ends.
+func (w *Webhooks) pause(ctx context.Context, d time.Duration) {
+	t := w.clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C():
 	}
 }
 
 // drain sends what is due to a webhook, one after another, if this node owns it.
 func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 	for ctx.Err() == nil {
+		if w.gate != nil && w.gate() != nil {
+			return // what came of it could not be noted
+		}
 		h, err := w.host.Get(id)
 		if err != nil {
 			if !errors.Is(err, durable.ErrUnavailable) {
@@ -283,9 +297,9 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 			w.failedTries.Add(1)
 		}
 		if err := w.ask(id, Caller{}, Note{Due: due, Delivery: d, Status: status}); err != nil {
-			// It is sent again.
 			if !durable.IsMissing(err) {
-				w.log.Warn("noting a delivery of a webhook failed", "webhook", id, "error", err)
+				w.log.Warn("noting a delivery of a webhook failed; it will be sent again", "webhook", id, "error", err)
+				w.pause(ctx, rest)
 			}
 			return
 		}

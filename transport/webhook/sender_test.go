@@ -54,6 +54,9 @@ func TestABodyHasANameOnlyWhereItIsWanted(t *testing.T) {
 		b, _ := io.ReadAll(r.Body)
 		got = r.Method + " " + r.URL.String() + " " + r.Header.Get("webhook-timestamp") + " " + string(b)
 	}, true)
+	if s.http.Timeout != 10*time.Second {
+		t.Errorf("a delivery may take %s", s.http.Timeout)
+	}
 	for _, x := range []struct {
 		names     bool
 		who, want string
