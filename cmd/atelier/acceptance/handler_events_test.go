@@ -71,7 +71,7 @@ func TestAParticipantReadsItsOwnLog(t *testing.T) {
 			t.Errorf("the pages have %v", ids)
 		}
 
-		for _, bad := range []string{"limit=0", "limit=201", "limit=x", "limit=", "before=x", "before=", "before=" + url.QueryEscape("../" + ids[0])} {
+		for _, bad := range []string{"limit=0", "limit=201", "limit=x", "limit=", "before=x", "before=", "before=" + url.QueryEscape("../"+ids[0])} {
 			m.business.do(http.MethodGet, "/events?"+bad, nil).gives(400, "invalid_request")
 		}
 		nobody := *m.business
