@@ -332,6 +332,9 @@ func (c *Config) Check() (warnings []string, err error) {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	if c.Webhooks.AllowPrivate {
+		warn("webhooks.allow_private lets webhooks send requests to everything that this server reaches in your own network")
+	}
 
 	c.checkBounds(bad)
 	host, err := checkAddress(c.Server.Listen)
