@@ -23,6 +23,61 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// What the log of a participant of the tokenization handler says of a record beside the
+// record itself.
+type Own struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The last four characters of the token, of which no more is kept.
+	TokenLastFour string `protobuf:"bytes,1,opt,name=token_last_four,json=tokenLastFour,proto3" json:"token_last_four,omitempty"`
+	Policy        string `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Own) Reset() {
+	*x = Own{}
+	mi := &file_audit_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Own) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Own) ProtoMessage() {}
+
+func (x *Own) ProtoReflect() protoreflect.Message {
+	mi := &file_audit_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Own.ProtoReflect.Descriptor instead.
+func (*Own) Descriptor() ([]byte, []int) {
+	return file_audit_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *Own) GetTokenLastFour() string {
+	if x != nil {
+		return x.TokenLastFour
+	}
+	return ""
+}
+
+func (x *Own) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
 // One line of the audit trail. It never holds a secret, and of people only
 // their ids.
 type Record struct {
@@ -43,7 +98,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_audit_proto_msgTypes[0]
+	mi := &file_audit_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -55,7 +110,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_audit_proto_msgTypes[0]
+	mi := &file_audit_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -68,7 +123,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_audit_proto_rawDescGZIP(), []int{0}
+	return file_audit_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *Record) GetId() string {
@@ -145,7 +200,10 @@ var File_audit_proto protoreflect.FileDescriptor
 
 const file_audit_proto_rawDesc = "" +
 	"\n" +
-	"\vaudit.proto\x12\x10atelier.audit.v1\"\xf5\x02\n" +
+	"\vaudit.proto\x12\x10atelier.audit.v1\"E\n" +
+	"\x03Own\x12&\n" +
+	"\x0ftoken_last_four\x18\x01 \x01(\tR\rtokenLastFour\x12\x16\n" +
+	"\x06policy\x18\x02 \x01(\tR\x06policy\"\xf5\x02\n" +
 	"\x06Record\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06action\x18\x02 \x01(\tR\x06action\x12\x1d\n" +
@@ -178,13 +236,14 @@ func file_audit_proto_rawDescGZIP() []byte {
 	return file_audit_proto_rawDescData
 }
 
-var file_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_audit_proto_goTypes = []any{
-	(*Record)(nil), // 0: atelier.audit.v1.Record
-	nil,            // 1: atelier.audit.v1.Record.MetadataEntry
+	(*Own)(nil),    // 0: atelier.audit.v1.Own
+	(*Record)(nil), // 1: atelier.audit.v1.Record
+	nil,            // 2: atelier.audit.v1.Record.MetadataEntry
 }
 var file_audit_proto_depIdxs = []int32{
-	1, // 0: atelier.audit.v1.Record.metadata:type_name -> atelier.audit.v1.Record.MetadataEntry
+	2, // 0: atelier.audit.v1.Record.metadata:type_name -> atelier.audit.v1.Record.MetadataEntry
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name
@@ -203,7 +262,7 @@ func file_audit_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_audit_proto_rawDesc), len(file_audit_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -9,6 +9,55 @@ import (
 )
 
 // EncodedSize implements pbwire.Message.
+func (m *Own) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.TokenLastFour))
+	n += pbwire.SizeText(2, len(m.Policy))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Own) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.Policy)
+	at = pbwire.PutText(b, at, 1, m.TokenLastFour)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Own) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.TokenLastFour = r.Text()
+		case 2:
+			m.Policy = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Own) Clone() *Own {
+	if m == nil {
+		return nil
+	}
+	return &Own{
+		TokenLastFour: m.TokenLastFour,
+		Policy:        m.Policy,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
 func (m *Record) EncodedSize() (n int) {
 	if m == nil {
 		return 0

@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"atelier/actors/clock"
@@ -11,10 +13,12 @@ import (
 )
 
 // Tables of the audit trail: the records by id, which is by time, and an index
-// of the ids by codelab.
+// of the ids by codelab. A participant's own log is an index of its own: without it a
+// page of somebody with little to tell would read the whole trail of a busy server.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"
+	auditOwn   = "auditown"
 )
 
 // Trail writes and reads the audit trail. Safe for concurrent use.
@@ -48,6 +52,58 @@ func (a *Trail) Rows(r *Record) []durable.Row {
 		rows = append(rows, durable.Row{Table: auditIndex, Key: indexKey(r.CodelabId, r.Id), TTL: a.retention})
 	}
 	return rows
+}
+
+// OwnRows are the rows of a record that belongs into the own logs of participants, with
+// what they say beside it; see Owned.
+func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.Row {
+	rows := a.Rows(r)
+	value := pbwire.Encode(own)
+	for i, p := range participants {
+		if p != "" && !slices.Contains(participants[:i], p) {
+			rows = append(rows, durable.Row{Table: auditOwn, Key: indexKey(p, r.Id), Value: value, TTL: a.retention})
+		}
+	}
+	return rows
+}
+
+// Entry is a line of a participant's own log.
+type Entry struct {
+	*Record
+	*Own
+}
+
+// Owned returns what a participant's own log says, newest first. before is the id of an
+// entry, "" to begin with the newest.
+func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
+	out := []Entry{}
+	prefix := indexKey(participant, "")
+	scan := durable.Scan{Table: auditOwn, Prefix: prefix, Reverse: true}
+	if before != "" {
+		scan.From = indexKey(participant, before)
+	}
+	var failed error
+	err := a.journal.Scan(scan, func(key, value []byte) bool {
+		id := key[len(prefix):]
+		if string(id) == before {
+			return true
+		}
+		kept, err := a.journal.Get(auditTable, id)
+		if err != nil {
+			return true // expired between the two reads
+		}
+		e := Entry{&Record{}, &Own{}}
+		if failed = errors.Join(e.Record.Decode(kept), e.Own.Decode(value)); failed != nil {
+			return false
+		}
+		e.Id = string(id)
+		out = append(out, e)
+		return len(out) < limit
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return nil, fmt.Errorf("read a participant's log: %w", err)
+	}
+	return out, nil
 }
 
 // Record commits a record that belongs to no actor's change and waits for it. It

@@ -10,6 +10,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/naming"
 	"atelier/actors/usage"
+	"atelier/actors/webhook"
 )
 
 // FacilitatorID is the id under which every admin acts in a codelab.
@@ -24,6 +25,8 @@ type Rules struct {
 	FileGrace time.Duration
 	// AuditRows gives the rows of an audit record; nil writes none.
 	AuditRows func(*audit.Record) []durable.Row
+	// Webhooks hear of what happens; nil for none.
+	Webhooks *webhook.Outbox
 	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil when it is
 	// not on this node; see BallotKeys. nil knows none.
 	BallotKey func(id string) []byte
@@ -162,7 +165,7 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 		last := d.Events[len(d.Events)-1]
 		last.Person, last.Ref = cmd.Caller.Person, cmd.Ref
 	}
-	d.Rows = append(d.Rows, s.figureRows(d.Events, env.Now)...)
+	d.Rows = append(append(d.Rows, s.figureRows(d.Events, env.Now)...), s.webhookRows(d.Events)...)
 	d.Origin = cmd.Caller.Session
 	return d, nil
 }

@@ -74,11 +74,15 @@ func (d *decision) event(e *pb.Event) {
 }
 
 func (d *decision) record(action, target string, more map[string]string) {
-	d.Rows = append(d.Rows, d.core.audit.Rows(&audit.Record{
+	owner := "" // what should alarm somebody stands in their own log too
+	if more["security"] != "" {
+		owner = target
+	}
+	d.Rows = append(d.Rows, d.core.audit.OwnRows(&audit.Record{
 		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: d.caller.ActorType, ActorId: d.caller.ActorID,
 		TargetId: target, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: more,
 		CreatedAt: d.env.Now.UnixMilli(),
-	})...)
+	}, &audit.Own{}, owner)...)
 }
 
 // Decide implements durable.Core.

@@ -145,7 +145,7 @@ func (a *sessionActor) end(ctx actor.Context, cmd *command, rounds int) {
 		a.finish(ctx, cmd, err)
 		return
 	}
-	rows := append(v.audit("token_session_end", cmd.caller, participant, now, map[string]string{
+	rows := append(v.audit("token_session_end", cmd, pb.Policy_POLICY_SESSION, participant, now, map[string]string{
 		"participant": participant, "checkout_id": cmd.checkout,
 	}), row)
 	e := &ending{cmd: cmd, rounds: rounds}

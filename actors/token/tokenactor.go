@@ -132,7 +132,7 @@ func (a *tokenActor) create(w *work) error {
 	if err != nil {
 		return err
 	}
-	w.rows = append(v.audit("token_create", w.cmd.caller, reference(c.key), now, map[string]string{
+	w.rows = append(v.audit("token_create", w.cmd, c.record.Policy, reference(c.key), now, map[string]string{
 		"participant": c.record.Participant, "checkout_id": w.cmd.checkout, "policy": PolicyName(c.record.Policy),
 	}), row)
 	if Ends(PolicyOf(c.record.Policy)) {
@@ -202,7 +202,7 @@ func (a *tokenActor) use(w *work) error {
 	if verdict.Security {
 		more["security"] = "true"
 	}
-	w.rows = v.audit(verdict.Record, cmd.caller, reference(k.key), now, more)
+	w.rows = append(v.audit(verdict.Record, cmd, k.record.Policy, reference(k.key), now, more), v.webhookRows(verdict.Record, cmd, k.record)...)
 	if w.reply.credential != nil {
 		// Once the end of its session was answered, nothing is given any more,
 		// also to who looked before.
@@ -272,12 +272,13 @@ func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
 		return
 	}
 	now := w.cmd.attempt.Now
-	target := ""
+	target, policy, more := "", pb.Policy_POLICY_UNSPECIFIED, map[string]string{"security": "true"}
 	if a.known != nil {
-		target = reference(a.known.key)
+		target, policy = reference(a.known.key), a.known.record.Policy
+		more["participant"] = a.known.record.Participant
 	}
 	a.known, a.damaged = nil, true
-	rows := a.vault.audit("token_quarantine", w.cmd.caller, target, now, map[string]string{"security": "true"})
+	rows := a.vault.audit("token_quarantine", w.cmd, policy, target, now, more)
 	log := a.vault.log
 	record := func(err error) {
 		if err != nil {

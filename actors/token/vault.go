@@ -18,6 +18,7 @@ import (
 	"atelier/actors/internal/pbwire"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
+	"atelier/actors/webhook"
 )
 
 // Options of a Vault. Zero values take the defaults named.
@@ -26,6 +27,8 @@ type Options struct {
 	System      *actor.ActorSystem
 	Journal     durable.Journal
 	Audit       *audit.Trail
+	// Webhooks hear of tokens that are used, reused and locked; nil for none.
+	Webhooks *webhook.Outbox
 	// Stream names the store's stream; a restored backup has another one.
 	Stream string
 	Keys   []seal.Key
@@ -367,7 +370,16 @@ func (v *Vault) get(table string, key []byte) ([]byte, error) {
 
 // audit returns the rows of an audit record about a token or session. It names
 // a token by its reference; there is no way from there to the token.
-func (v *Vault) audit(action string, c Caller, target string, now time.Time, more map[string]string) []durable.Row {
+//
+// It stands in the own logs of the caller and of the participant that is bound to the
+// token. Those name the token by its last four characters: type, brand and last four digits
+// of the credential are sealed, and stay so.
+func (v *Vault) audit(action string, cmd *command, policy pb.Policy, target string, now time.Time, more map[string]string) []durable.Row {
+	c, bound := cmd.caller, more["participant"]
+	own := &audit.Own{TokenLastFour: string(cmd.token[max(0, len(cmd.token)-4):])}
+	if policy != pb.Policy_POLICY_UNSPECIFIED {
+		own.Policy = PolicyName(policy)
+	}
 	// What goes without saying is left out: half of what the store writes for
 	// a token is its trace.
 	if v.opts.Environment != seal.Production {
@@ -376,10 +388,10 @@ func (v *Vault) audit(action string, c Caller, target string, now time.Time, mor
 	if more["participant"] == c.Participant {
 		delete(more, "participant")
 	}
-	return v.opts.Audit.Rows(&audit.Record{
+	return v.opts.Audit.OwnRows(&audit.Record{
 		Action: action, ActorType: "participant", ActorId: c.Participant, TargetId: target,
 		Ip: c.IP, UserAgent: c.UserAgent, Metadata: more, CreatedAt: now.UnixMilli(),
-	})
+	}, own, c.Participant, bound)
 }
 
 // Close answers what is open and stops the shards.

@@ -128,6 +128,7 @@ func (b *base) specify(root string) specification {
 	add(true, "POST", "/introspect", "detokenize", "Tells policy, state and expiry of a token, and type, brand and last four digits of its credential. Uses nothing up.")
 	add(true, "POST", "/revoke", "detokenize", "Ends a token.")
 	add(true, "POST", "/sessions/{checkout_id}/end", "detokenize", "Ends a checkout session and all its tokens for good.")
+	add(true, "GET", "/events", "", "Lists what was done with the caller's tokens, and security events, newest first.")
 	add(true, "POST", "/oauth/token", "", "Gives an access token to an OAuth 2.0 client.")
 	add(true, "PUT", "/keys", "detokenize", "Publishes the caller's encryption key (JWK).")
 	add(true, "DELETE", "/keys", "detokenize", "Takes the caller's encryption key back.")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"atelier/actors/audit"
 	"atelier/actors/participant"
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
@@ -20,6 +21,7 @@ type Config struct {
 	// Production and Sandbox hold the tokens.
 	Production, Sandbox *token.Vault
 	Participants        *participant.Host
+	Audit               *audit.Trail
 	Document            Document
 	Credentials         credential.Rules
 	// DefaultPolicy and DefaultLife are for participants without a policy.
@@ -102,6 +104,7 @@ func (b *base) endpoints() (out []httpapi.Endpoint) {
 	add("PUT", "/keys", "key_put", (*call).putKey)
 	add("POST", "/keys", "key_put", (*call).putKey)
 	add("DELETE", "/keys", "key_delete", (*call).deleteKey)
+	add("GET", "/events", "events", (*call).events)
 	if b.Tokenize {
 		add("POST", "/tokenize", "tokenize", (*call).tokenize)
 	}

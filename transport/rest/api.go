@@ -21,12 +21,14 @@ import (
 	"atelier/actors/participant"
 	"atelier/actors/people"
 	"atelier/actors/settings"
+	"atelier/actors/webhook"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
 	"atelier/transport/auth/password"
 	"atelier/transport/git"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
+	webhooks "atelier/transport/webhook"
 	"atelier/transport/wire"
 )
 
@@ -55,6 +57,9 @@ type Config struct {
 	// keys.
 	AIModels AIModels
 	AIKeys   *keys.Ring
+	// Webhooks, and who sends what they want.
+	Webhooks      *webhook.Webhooks
+	WebhookSender *webhooks.Sender
 	// Workspaces holds the code of codelabs.
 	Workspaces code.Store
 	// Denials takes note of refused requests for the audit trail.

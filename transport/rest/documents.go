@@ -23,6 +23,7 @@ type description struct {
 	Servers    json.RawMessage            `json:"servers"`
 	Tags       json.RawMessage            `json:"tags"`
 	Paths      map[string]json.RawMessage `json:"paths"`
+	Webhooks   map[string]json.RawMessage `json:"webhooks"`
 	Components struct {
 		SecuritySchemes map[string]json.RawMessage `json:"securitySchemes"`
 		Parameters      map[string]json.RawMessage `json:"parameters"`

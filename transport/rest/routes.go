@@ -107,6 +107,11 @@ var operations = []Operation{
 	{Method: post, Path: "/admin/participants/{participant_id}/acknowledge", Access: OwnerOrToken, Handle: acknowledgeParticipant},
 	{Method: post, Path: "/admin/participants/{participant_id}/policy", Access: OwnerOrToken, Handle: setParticipantPolicy},
 	{Method: post, Path: "/admin/participants/{participant_id}/disable", Access: OwnerOrToken, Handle: disableParticipant},
+	{Method: post, Path: "/admin/webhooks", Access: OwnerOnly, Handle: createWebhook},
+	{Method: get, Path: "/admin/webhooks", Access: OwnerOnly, Handle: listWebhooks},
+	{Method: del, Path: "/admin/webhooks/{webhook_id}", Access: OwnerOnly, Handle: deleteWebhook},
+	{Method: post, Path: "/admin/webhooks/{webhook_id}/test", Access: OwnerOnly, Handle: testWebhook},
+	{Method: post, Path: "/admin/webhooks/{webhook_id}/resume", Access: OwnerOnly, Handle: resumeWebhook},
 	{Method: get, Path: "/admin/audit-logs", Access: AdminOnly, Handle: auditLogs},
 
 	{Method: get, Path: "/codelabs", Access: Anyone, Import: true, Handle: listCodelabs},

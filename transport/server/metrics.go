@@ -10,6 +10,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/token"
+	"atelier/actors/webhook"
 	"atelier/transport/ai"
 	"atelier/transport/live"
 )
@@ -108,6 +109,7 @@ type Sources struct {
 	Quarantined func() int
 	Sessions    func() int
 	Codelabs    func() int
+	Webhooks    func() webhook.Stats
 	// Tokens are the vaults by environment.
 	Tokens func() map[string]token.Stats
 	Public func() PublicStats
@@ -179,6 +181,12 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	count("ai_tokens_total", "Tokens as the AI counted them.", float64(answers.PromptTokens), "kind", "prompt")
 	count("ai_tokens_total", "Tokens as the AI counted them.", float64(answers.OutputTokens), "kind", "output")
 	count("ai_answer_seconds_total", "Time that AI answers took.", answers.Seconds)
+
+	hooks := s.Webhooks()
+	gauge("webhook_deliveries_waiting", "Deliveries that wait for webhooks, at most 1,000 for each.", float64(hooks.Waiting))
+	for result, n := range map[string]int64{"delivered": hooks.Delivered, "failed": hooks.Failed, "dropped": hooks.Dropped} {
+		count("webhook_deliveries_total", "Tries of this node that were taken and that failed, and deliveries that were dropped because too many wait.", float64(n), "result", result)
+	}
 
 	for env, t := range s.Tokens() {
 		gauge("tokens_live", "Tokens that have not ended by themselves.", float64(t.Live), "environment", env)

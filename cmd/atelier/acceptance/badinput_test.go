@@ -65,6 +65,7 @@ var probes = []probe{
 	{op: "GET /admin/people", by: byAdmin},
 	{op: "GET /account", by: byAdmin},
 	{op: "GET /admin/settings", by: byAdmin},
+	{op: "GET /admin/webhooks", by: byAdmin},
 	{op: "GET /admin/ai/usage", by: byAdmin},
 	{op: "GET /codelabs/{id}/ai/conversations", by: byAdmin},
 	{op: "GET /codelabs/{id}", by: byReader},
@@ -242,6 +243,12 @@ var probes = []probe{
 	{op: "POST /admin/participants/{participant_id}/acknowledge", by: byAdmin, body: always(record{"version": "1"})},
 	{op: "POST /admin/participants/{participant_id}/policy", by: byAdmin, body: always(record{"policy": "ttl", "ttl_seconds": 60})},
 	{op: "POST /admin/participants/{participant_id}/disable", by: byAdmin},
+	{op: "POST /admin/webhooks", by: byAdmin, body: func(w *badWorld) any {
+		return record{"url": "https://hooks.example.org/in", "events": []any{"token_used"}, "codelabs": []any{w.ids["id"]}, "names": true}
+	}},
+	{op: "POST /admin/webhooks/{webhook_id}/test", by: byAdmin},
+	{op: "POST /admin/webhooks/{webhook_id}/resume", by: byAdmin, ok: 204},
+	{op: "DELETE /admin/webhooks/{webhook_id}", by: byAdmin, ok: 204},
 	{op: "POST /admin/tokens", by: byAdmin, body: always(record{"name": "T"})},
 	{op: "DELETE /admin/tokens/{token_id}", by: byAdmin, ok: 204},
 	{op: "POST /login", body: always(record{"admin_id": adminID, "admin_pw": adminPW, "display_name": "Grace"})},
@@ -294,6 +301,7 @@ func newBadWorld(t *testing.T) *badWorld {
 		w.c.admin.post("/codeserver", record{"codelab_id": lab, "structure_type": kind, "workspace_files": []record{{"path": "a/b", "content": "x"}}}).want(200)
 	}
 	w.ids["token_id"] = w.c.admin.post("/admin/tokens", record{"name": "probe"}).object().text("id")
+	w.ids["webhook_id"] = w.c.admin.post("/admin/webhooks", record{"url": "https://127.0.0.1:1/", "events": []string{"token_used"}}).object().text("id")
 	w.ids["person_id"], w.invitation = invite(w.c.admin, record{"login": "invited", "name": "I", "role": "facilitator"})
 	facilitator(t, addr, "elsewhere")
 	for _, s := range w.c.admin.get("/account").object()["sessions"].([]any) {
@@ -373,7 +381,7 @@ func (w *badWorld) state() string {
 		fmt.Fprintf(&b, "%s\n", w.c.admin.send(http.MethodGet, "/codeserver/"+of+"/main/files", nil).body)
 	}
 	fmt.Fprintf(&b, "%s\n%s\n", w.c.admin.send(http.MethodGet, "/codelabs", nil).body, w.c.admin.send(http.MethodGet, "/admin/tokens", nil).body)
-	for _, path := range []string{"/admin/participants", "/admin/people"} {
+	for _, path := range []string{"/admin/participants", "/admin/people", "/admin/webhooks"} {
 		fmt.Fprintf(&b, "%s\n", w.c.admin.send(http.MethodGet, path, nil).body)
 	}
 	for _, r := range w.c.admin.send(http.MethodGet, "/admin/audit-logs?limit=1000", nil).list() {

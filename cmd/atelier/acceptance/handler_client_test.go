@@ -117,7 +117,7 @@ func (p *member) post(path string, body any, opts ...option) answer {
 func (p *member) do(method, path string, body any, opts ...option) answer {
 	p.t.Helper()
 	a := p.send(method, path, body, opts...)
-	template := path
+	template, _, _ := strings.Cut(path, "?")
 	if rest, ok := strings.CutPrefix(path, "/sessions/"); ok && strings.HasSuffix(rest, "/end") {
 		template = "/sessions/{checkout_id}/end"
 	} else if strings.HasPrefix(path, "/keys/") {

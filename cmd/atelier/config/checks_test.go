@@ -92,3 +92,12 @@ func TestServersForSharedScreens(t *testing.T) {
 		t.Errorf("from the environment %+v, %v", c.Live.IceServers, err)
 	}
 }
+
+func TestWebhooksIntoOurNetworkAreWarnedOf(t *testing.T) {
+	c := Default()
+	c.Webhooks.AllowPrivate = true
+	warnings, err := c.Check()
+	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "webhooks.allow_private") {
+		t.Errorf("told is %q, %v", warnings, err)
+	}
+}

@@ -27,18 +27,19 @@ import (
 // Config is everything that can be set. The doc tag of a field is its line in
 // config.toml.
 type Config struct {
-	Server  Server  `toml:"server" doc:"Where the server listens and how it is reached."`
-	Admin   Admin   `toml:"admin" doc:"The facilitators' account. ADMIN_ID and ADMIN_PW in the environment win."`
-	Session Session `toml:"session" doc:"Cookies of browsers."`
-	Login   Login   `toml:"login" doc:"How those who lead beside the owner sign in."`
-	Limits  Limits  `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
-	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
-	Storage Storage `toml:"storage" doc:"Where events and records are kept."`
-	Cluster Cluster `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
-	Files   Files   `toml:"files" doc:"Uploads, materials and submissions, and code."`
-	Audit   Audit   `toml:"audit" doc:"The audit trail."`
-	Log     Log     `toml:"log" doc:"Logging, to standard error."`
-	AI      AI      `toml:"ai" doc:"The language model behind /api/ai/stream. Its key is set with POST /api/admin/settings."`
+	Server   Server   `toml:"server" doc:"Where the server listens and how it is reached."`
+	Admin    Admin    `toml:"admin" doc:"The facilitators' account. ADMIN_ID and ADMIN_PW in the environment win."`
+	Session  Session  `toml:"session" doc:"Cookies of browsers."`
+	Login    Login    `toml:"login" doc:"How those who lead beside the owner sign in."`
+	Limits   Limits   `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
+	Live     Live     `toml:"live" doc:"WebSocket and SSE connections."`
+	Storage  Storage  `toml:"storage" doc:"Where events and records are kept."`
+	Cluster  Cluster  `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
+	Files    Files    `toml:"files" doc:"Uploads, materials and submissions, and code."`
+	Audit    Audit    `toml:"audit" doc:"The audit trail."`
+	Webhooks Webhooks `toml:"webhooks" doc:"What is told to other systems; the owner makes webhooks with POST /api/admin/webhooks."`
+	Log      Log      `toml:"log" doc:"Logging, to standard error."`
+	AI       AI       `toml:"ai" doc:"The language model behind /api/ai/stream. Its key is set with POST /api/admin/settings."`
 
 	Handler  Handler  `toml:"handler" doc:"The tokenization handler at /handler and /sandbox/handler."`
 	Commerce Commerce `toml:"commerce" doc:"The business profile at /.well-known/commerce, and the schemas under /schemas/."`
@@ -122,6 +123,11 @@ type Storage struct {
 // Audit is about the audit trail.
 type Audit struct {
 	RetentionDays int `toml:"retention_days" min:"1" doc:"Days that audit records are kept."`
+}
+
+// Webhooks tell other systems what happens.
+type Webhooks struct {
+	AllowPrivate bool `toml:"allow_private" doc:"Webhooks may reach addresses of your own network, too: private, loopback and link-local ones. Who is the owner here can then send requests to everything that this server reaches."`
 }
 
 // Log is about logging.
@@ -326,6 +332,9 @@ func (c *Config) Check() (warnings []string, err error) {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
+	if c.Webhooks.AllowPrivate {
+		warn("webhooks.allow_private lets webhooks send requests to everything that this server reaches in your own network")
+	}
 
 	c.checkBounds(bad)
 	host, err := checkAddress(c.Server.Listen)

@@ -8,11 +8,15 @@ import (
 	"atelier/transport/ai/upstream"
 	"atelier/transport/limit"
 	"atelier/transport/rest"
+	"atelier/transport/webhook"
 )
 
 // openAI makes who answers questions.
 func (s *Service) openAI() (err error) {
 	if s.aiKeys, err = s.openAIKeys(s.grants.AdminPassword); err != nil {
+		return err
+	}
+	if s.webhooks, err = s.openWebhooks(); err != nil {
 		return err
 	}
 	s.ai, err = s.newAI()
@@ -22,14 +26,35 @@ func (s *Service) openAI() (err error) {
 // openAIKeys opens AI keys with the admin's password. What is stored is sealed
 // with a key of its own beside the store, so neither is enough alone.
 func (s *Service) openAIKeys(password string) (*keys.Ring, error) {
-	key, _, err := secretKey(s.cfg, settingsKeyFile)
-	if err == nil {
-		err = s.core.node.Agree("secrets/"+settingsKeyFile, key)
-	}
+	key, err := s.settingsKey()
 	if err != nil {
 		return nil, err
 	}
 	return keys.NewRing(password, key, time.Now)
+}
+
+// settingsKey is the server's own key, under which secrets are sealed that others gave.
+func (s *Service) settingsKey() (string, error) {
+	key, _, err := secretKey(s.cfg, settingsKeyFile)
+	if err == nil {
+		err = s.core.node.Agree("secrets/"+settingsKeyFile, key)
+	}
+	return key, err
+}
+
+// openWebhooks makes who sends what webhooks want.
+func (s *Service) openWebhooks() (*webhook.Sender, error) {
+	key, err := s.settingsKey()
+	if err != nil {
+		return nil, err
+	}
+	seal, err := keys.NewSeal(key, keys.ForWebhook)
+	if err != nil {
+		return nil, err
+	}
+	return webhook.NewSender(webhook.Config{
+		Seal: seal, Inside: s.cfg.Webhooks.AllowPrivate, Name: rest.AttendeeName(s.core.workshops), Logger: s.log, Now: time.Now,
+	}), nil
 }
 
 func (s *Service) aiModels() rest.AIModels {

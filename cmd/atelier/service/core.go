@@ -20,6 +20,7 @@ import (
 	"atelier/actors/people"
 	"atelier/actors/room"
 	"atelier/actors/settings"
+	"atelier/actors/webhook"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/objects/trees"
@@ -36,6 +37,7 @@ type Core struct {
 	workshops    *codelab.Workshops
 	participants *participant.Host
 	people       *people.Host
+	webhooks     *webhook.Webhooks
 	system       *actor.ActorSystem
 	cfg          config.Config
 	log          *slog.Logger
@@ -106,6 +108,11 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if c.people, err = durable.NewHost(c.system, c.store, people.Kind(c.audit, cfg.Admin.ID), forever); err != nil {
 		return nil, err
 	}
+	if c.webhooks, err = webhook.New(webhook.Config{
+		System: c.system, Journal: c.store, Audit: c.audit, Durable: actors, Clock: clock.System, Logger: log,
+	}); err != nil {
+		return nil, err
+	}
 	if c.ballots, err = c.openBallots(); err != nil {
 		return nil, err
 	}
@@ -113,7 +120,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		System: c.system, Journal: c.store, List: c.list, Files: c.files,
 		Rules: codelab.Rules{
 			AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows, FileGrace: cfg.Files.Grace.Std(),
-			BallotKey: c.ballots.Key, BallotsComplete: c.ballots.complete,
+			BallotKey: c.ballots.Key, BallotsComplete: c.ballots.complete, Webhooks: c.webhooks.Outbox,
 		},
 		Ballots: c.ballots,
 		Frames:  messages.Frames{}, Epoch: c.store.StreamID(),
@@ -159,6 +166,9 @@ func (c *Core) Close(ctx context.Context) error {
 	var errs []error
 	if c.workshops != nil {
 		errs = append(errs, c.workshops.Close(ctx))
+	}
+	if c.webhooks != nil {
+		errs = append(errs, c.webhooks.Close(ctx))
 	}
 	if c.participants != nil {
 		errs = append(errs, c.participants.Close(ctx))

@@ -50,7 +50,7 @@ func (c *Core) openVaults() (v vaults, err error) {
 	open := func(e seal.Environment) (*token.Vault, error) {
 		return token.NewVault(token.Options{
 			Environment: e, System: c.system, Journal: c.store, Audit: c.audit, Stream: c.store.StreamID(), Keys: keys,
-			Shares:     v.shares,
+			Shares: v.shares, Webhooks: c.webhooks.Outbox,
 			Rules:      token.Rules{MaxMismatches: uint32(h.MaxMismatches), DropSensitive: h.DropSensitive},
 			SessionCap: h.SessionCap.Std(), RememberExpired: h.RememberExpired.Std(), RememberEnded: h.RememberEnded.Std(),
 			Logger: c.log,
@@ -118,7 +118,7 @@ func (s *Service) rotateKeys() (string, error) {
 func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string) (*handler.Handler, error) {
 	h := s.cfg.Handler
 	return handler.New(handler.Config{
-		Production: s.vaults.production, Sandbox: s.vaults.sandbox, Participants: s.core.participants,
+		Production: s.vaults.production, Sandbox: s.vaults.sandbox, Participants: s.core.participants, Audit: s.core.audit,
 		Document: handler.Document{
 			Name: h.Name, PublicURL: s.cfg.Server.PublicURL, Onboarding: h.Onboarding,
 			AcknowledgementVersion: h.DutiesVersion, AcknowledgementText: h.Duties, SessionCap: h.SessionCap.Std(),

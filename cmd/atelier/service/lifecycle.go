@@ -267,7 +267,7 @@ func (s *Service) openAPI() error {
 		Current: s.current(), Valid: s.core.node.Valid(), Bodies: s.bodies,
 		Limits: newLimits(cfg.Limits, s.core.node.Count()), Denials: s.denials.Note, Observe: s.metrics.Request,
 		LoginFailed: s.metrics.LoginFailed,
-		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: s.aiKeys, Workspaces: s.core.code,
+		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: s.aiKeys, Webhooks: s.core.webhooks, WebhookSender: s.webhooks, Workspaces: s.core.code,
 		App:     appInfo(cfg, s.opts.Version),
 		Origins: s.origins(),
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
@@ -282,6 +282,7 @@ func (s *Service) work() error {
 	ctx := s.ending
 	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
 	s.background.Go(func() { s.core.workshops.SweepBallots(ctx, time.Minute) })
+	s.background.Go(func() { s.core.webhooks.Run(ctx, s.webhooks.Send) })
 	if !s.opts.RecoverDamaged {
 		every := sweepEvery(s.cfg.Files.Grace.Std())
 		s.background.Go(func() { s.core.files.SweepEvery(ctx, clock.System, every, s.log) })
@@ -348,6 +349,7 @@ func (s *Service) watch() {
 	s.metrics.Watch(server.Sources{
 		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.workshops.Stats, Sessions: s.grants.Sessions.Len,
 		AI:          s.ai.Stats,
+		Webhooks:    s.core.webhooks.Stats,
 		Active:      func() int { return len(s.core.workshops.Active()) },
 		Quarantined: func() int { return len(s.core.workshops.Quarantined()) },
 		Codelabs:    func() int { return len(s.core.list.All()) },

@@ -25,6 +25,7 @@ func (d duties) Drop() {
 	d.core.workshops.Drop()
 	d.core.participants.Drop()
 	d.core.people.Drop()
+	d.core.webhooks.Host().Drop()
 	d.core.settings.Drop()
 }
 
@@ -62,7 +63,8 @@ func (s *Service) clusterStats() *server.ClusterStats {
 	st := s.core.node.Stats()
 	st.Copies["codelab"], st.Copies["participants"] = s.core.workshops.Copies(), s.core.participants.Copies()
 	st.Copies["settings"], st.Copies["people"] = s.core.settings.Copies(), s.core.people.Copies()
-	for _, a := range []*durable.Stats{s.core.workshops.Stats(), s.core.participants.Stats(), s.core.settings.Stats(), s.core.people.Stats()} {
+	st.Copies["webhooks"] = s.core.webhooks.Host().Copies()
+	for _, a := range []*durable.Stats{s.core.workshops.Stats(), s.core.participants.Stats(), s.core.settings.Stats(), s.core.people.Stats(), s.core.webhooks.Host().Stats()} {
 		st.Forwarded += a.Forwarded.Load()
 		st.Takeovers += a.Takeovers.Load()
 		st.Questions += a.Questions.Load()

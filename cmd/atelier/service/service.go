@@ -22,6 +22,7 @@ import (
 	"atelier/transport/messages"
 	"atelier/transport/rest"
 	"atelier/transport/server"
+	"atelier/transport/webhook"
 	"atelier/transport/wire"
 )
 
@@ -41,6 +42,7 @@ type Service struct {
 	gateway  *messages.Gateway
 	ai       *ai.Service
 	aiKeys   *keys.Ring
+	webhooks *webhook.Sender
 	control  *control.Server
 	vaults   vaults
 	rotating sync.Mutex // held while the token keys change

@@ -29,7 +29,7 @@ func (s *Slow) Error() string { return "too many AI keys to check; try again lat
 // Ring opens keys with one password. Safe for concurrent use.
 type Ring struct {
 	password string
-	seal     *seal
+	seal     *Seal
 	now      func() time.Time
 	// all bounds derivations, wrong the wrong keys of one caller.
 	all, wrong *limit.Limiter
@@ -61,7 +61,7 @@ type derivation struct {
 // NewRing returns a ring for a password; serverKey is the secret under which
 // stored keys are sealed.
 func NewRing(password, serverKey string, now func() time.Time) (*Ring, error) {
-	s, err := newSeal(serverKey)
+	s, err := NewSeal(serverKey, ForAIKey)
 	if err != nil {
 		return nil, err
 	}
@@ -185,13 +185,13 @@ func (r *Ring) remember(id saltID, d derived) {
 }
 
 // Seal seals an encrypted key for the store.
-func (r *Ring) Seal(text string) []byte { return r.seal.close(text) }
+func (r *Ring) Seal(text string) []byte { return r.seal.Close(text) }
 
 // OpenStored opens what Seal gave. It is false when that cannot be opened any
 // more: the password has changed since, or the store came from another server.
 // One that failed is not tried again.
 func (r *Ring) OpenStored(sealed []byte) (Key, bool, error) {
-	text, ok := r.seal.open(sealed)
+	text, ok := r.seal.Open(sealed)
 	if !ok {
 		return Key{}, false, nil
 	}

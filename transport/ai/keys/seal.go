@@ -10,13 +10,20 @@ import (
 
 const sealVersion = 1
 
-// sealedAs binds what is sealed to its purpose.
-var sealedAs = []byte("atelier ai key")
+// Purposes of what is sealed: what was sealed for one cannot be opened for another.
+const (
+	ForAIKey   = "atelier ai key"
+	ForWebhook = "atelier webhook secret"
+)
 
-// seal is AES-256-GCM under the server's own key. Safe for concurrent use.
-type seal struct{ aead cipher.AEAD }
+// Seal is AES-256-GCM under the server's own key. Safe for concurrent use.
+type Seal struct {
+	aead    cipher.AEAD
+	purpose []byte
+}
 
-func newSeal(secret string) (*seal, error) {
+// NewSeal returns a seal under a server's key.
+func NewSeal(secret, purpose string) (*Seal, error) {
 	key := sha256.Sum256([]byte("atelier settings seal\x00" + secret))
 	block, err := aes.NewCipher(key[:])
 	if err != nil {
@@ -26,21 +33,24 @@ func newSeal(secret string) (*seal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make seal: %w", err)
 	}
-	return &seal{aead}, nil
+	return &Seal{aead, []byte(purpose)}, nil
 }
 
-func (s *seal) close(text string) []byte {
+// Close seals a text.
+func (s *Seal) Close(text string) []byte {
 	out := make([]byte, 1+s.aead.NonceSize(), 1+s.aead.NonceSize()+len(text)+s.aead.Overhead())
 	out[0] = sealVersion
 	_, _ = rand.Read(out[1:]) // never fails
-	return s.aead.Seal(out, out[1:], []byte(text), sealedAs)
+	return s.aead.Seal(out, out[1:], []byte(text), s.purpose)
 }
 
-func (s *seal) open(b []byte) (string, bool) {
+// Open opens what Close gave; false when that was sealed under another key, or for
+// another purpose.
+func (s *Seal) Open(b []byte) (string, bool) {
 	n := 1 + s.aead.NonceSize()
 	if len(b) < n || b[0] != sealVersion {
 		return "", false
 	}
-	text, err := s.aead.Open(nil, b[1:n], b[n:], sealedAs)
+	text, err := s.aead.Open(nil, b[1:n], b[n:], s.purpose)
 	return string(text), err == nil
 }

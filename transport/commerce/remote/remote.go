@@ -26,37 +26,56 @@ const (
 
 // Client fetches. Safe for concurrent use; the zero Client is not usable.
 type Client struct {
-	http    *http.Client
-	allowed func(netip.AddrPort) error
+	http *http.Client
+	door *door
 }
 
 // New makes a client.
 func New() *Client {
-	c := &Client{allowed: public}
-	dialer := &net.Dialer{Timeout: Timeout, Control: c.control}
-	c.http = &http.Client{
-		Timeout: Timeout,
+	d := &door{allowed: public}
+	return &Client{d.client(Timeout), d}
+}
+
+// NewHTTP makes a client for what else is sent to servers nobody vouches for, which it
+// may take so long for in all. It follows no redirects, goes through no proxy, and
+// reaches the public internet alone, or with inside our own network too.
+func NewHTTP(timeout time.Duration, inside bool) *http.Client {
+	d := &door{allowed: public}
+	if inside {
+		d.allowed = func(netip.AddrPort) error { return nil }
+	}
+	return d.client(timeout)
+}
+
+// door is where connections leave our network.
+type door struct{ allowed func(netip.AddrPort) error }
+
+func (d *door) client(timeout time.Duration) *http.Client {
+	dialer := &net.Dialer{Timeout: timeout, Control: d.control}
+	return &http.Client{
+		Timeout: timeout,
 		Transport: &http.Transport{
 			// No Proxy: a proxy would resolve the name, out of our sight.
 			DialContext:            dialer.DialContext,
-			TLSHandshakeTimeout:    Timeout,
-			ResponseHeaderTimeout:  Timeout,
+			TLSHandshakeTimeout:    timeout,
+			ResponseHeaderTimeout:  timeout,
 			MaxResponseHeaderBytes: 64 << 10,
-			DisableKeepAlives:      true,
-			ForceAttemptHTTP2:      true,
+			// A connection that is kept was checked for what the name led to before.
+			DisableKeepAlives: true,
+			ForceAttemptHTTP2: true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return c
 }
 
-// control runs after the name has been resolved and before the connection.
-func (c *Client) control(_, address string, _ syscall.RawConn) error {
+// control runs after the name has been resolved and before the connection: the address
+// that it sees is the one that is dialled.
+func (d *door) control(_, address string, _ syscall.RawConn) error {
 	a, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("address %q: %w", address, err)
 	}
-	return c.allowed(a)
+	return d.allowed(a)
 }
 
 // Fetch gets the body at an address. Errors are in words fit for whoever gave
@@ -81,7 +100,7 @@ func (c *Client) Fetch(ctx context.Context, address string) ([]byte, error) {
 	shown := schema.Brief(address)
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", shown, plain(err))
+		return nil, fmt.Errorf("fetch %s: %w", shown, Plain(err))
 	}
 	defer response.Body.Close()
 	return body(shown, response)
@@ -101,7 +120,7 @@ func body(address string, response *http.Response) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, MaxBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %w", address, plain(err))
+		return nil, fmt.Errorf("fetch %s: %w", address, Plain(err))
 	}
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("fetch %s: larger than %d bytes", address, MaxBytes)
@@ -109,9 +128,9 @@ func body(address string, response *http.Response) ([]byte, error) {
 	return data, nil
 }
 
-// plain says what went wrong in words of our own. What the network says names
+// Plain says what went wrong in words of our own. What the network says names
 // our resolver and our addresses; what a stranger's server says is its text.
-func plain(err error) error {
+func Plain(err error) error {
 	var (
 		name        *net.DNSError
 		certificate *tls.CertificateVerificationError

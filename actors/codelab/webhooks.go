@@ -1,0 +1,47 @@
+package codelab
+
+import (
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/webhook"
+)
+
+// webhookRows are the deliveries of what a decision leads to (transport/rest/RULES.md,
+// "Webhooks"). They follow from the events, so no command can forget them; s is the
+// state before them.
+func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
+	if s.rules.Webhooks == nil {
+		return nil
+	}
+	for _, e := range events {
+		if kind, data := s.webhookEvent(e); data != nil {
+			rows = append(rows, s.rules.Webhooks.Rows(webhook.Told{Type: kind, CodelabID: s.id, At: e.At, Data: data})...)
+		}
+	}
+	return rows
+}
+
+// webhookEvent says what webhooks hear of an event; nil: nothing. Ids only: names are
+// looked up when it is sent, so that an erased person is not named.
+func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
+	switch b := e.Body.(type) {
+	case *pb.Event_Registered:
+		return webhook.AttendeeRegistered, &webhook.Data{AttendeeId: b.Registered.Attendee.Id}
+	case *pb.Event_HelpAsked:
+		h := b.HelpAsked.Request
+		if _, moved := s.openHelp[h.AttendeeId]; moved {
+			return "", nil // the request is known
+		}
+		return webhook.HelpRequested, &webhook.Data{AttendeeId: h.AttendeeId, HelpId: h.Id, StepNumber: h.StepNumber}
+	case *pb.Event_Completed:
+		return webhook.AttendeeCompleted, &webhook.Data{AttendeeId: b.Completed.AttendeeId}
+	case *pb.Event_CheckReported:
+		return webhook.CheckReported, &webhook.Data{AttendeeId: b.CheckReported.AttendeeId, Check: b.CheckReported.Name, Ok: b.CheckReported.Ok}
+	case *pb.Event_Updated:
+		if s.meta.GetEndedAt() != 0 || b.Updated.Codelab.EndedAt == 0 {
+			return "", nil
+		}
+		return webhook.WorkshopEnded, &webhook.Data{Attendees: int32(s.attendees.Len()), Completed: int32(s.completed)}
+	}
+	return "", nil
+}

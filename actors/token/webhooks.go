@@ -1,0 +1,27 @@
+package token
+
+import (
+	"atelier/actors/durable"
+	pb "atelier/actors/token/tokenpb"
+	"atelier/actors/webhook"
+)
+
+// webhookEvents are the audit records that webhooks hear of too.
+var webhookEvents = map[string]string{
+	"token_detokenize": webhook.TokenUsed,
+	"token_reuse":      webhook.TokenReused,
+	"token_lock":       webhook.TokenLocked,
+}
+
+// webhookRows are the deliveries of an operation, by the name of its audit record. They
+// hold nothing of the token or its credential.
+func (v *Vault) webhookRows(record string, cmd *command, t *pb.Token) []durable.Row {
+	kind := webhookEvents[record]
+	if kind == "" || v.opts.Webhooks == nil {
+		return nil
+	}
+	return v.opts.Webhooks.Rows(webhook.Told{Type: kind, At: cmd.attempt.Now.UnixMilli(), Data: &webhook.Data{
+		Environment: string(v.opts.Environment), ParticipantId: t.Participant, By: cmd.caller.Participant,
+		CheckoutId: cmd.checkout, Policy: PolicyName(t.Policy),
+	}})
+}

@@ -1,0 +1,258 @@
+package webhook
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"atelier/actors/audit"
+	"atelier/actors/durable"
+	"atelier/actors/naming"
+)
+
+// The events that a webhook may want.
+const (
+	AttendeeRegistered = "attendee_registered"
+	HelpRequested      = "help_requested"
+	AttendeeCompleted  = "attendee_completed"
+	WorkshopEnded      = "workshop_ended"
+	CheckReported      = "check_reported"
+	TokenUsed          = "token_used"
+	TokenReused        = "token_reused"
+	TokenLocked        = "token_locked"
+	// Test is sent when the owner asks for it. No webhook asks to get it.
+	Test = "test"
+)
+
+// Events are all that a webhook may ask for.
+var Events = []string{
+	AttendeeRegistered, HelpRequested, AttendeeCompleted, WorkshopEnded, CheckReported, TokenUsed, TokenReused, TokenLocked,
+}
+
+// The states of a webhook.
+const (
+	Active  = "active"
+	Stopped = "stopped"
+)
+
+// Bounds of webhooks (transport/rest/RULES.md, "Limits").
+const (
+	MaxHooks    = 20
+	MaxWaiting  = 1_000 // deliveries, for each webhook
+	MaxFailed   = 100   // kept, for each webhook; the oldest go
+	MaxFailures = 20    // tries in a row that stop a webhook
+	maxURL      = 2_000 // characters
+	maxCodelabs = 100
+)
+
+// Pauses are the times before each try: after the event, and after the try before.
+var Pauses = []time.Duration{
+	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
+}
+
+// Delivered says that a receiver took a delivery. A redirect is a failure: who answers
+// at another address was not checked.
+func Delivered(status int32) bool { return status >= 200 && status < 300 }
+
+// State is what the webhook does.
+func (m *Hook) State() string {
+	if m.GetStopped() {
+		return Stopped
+	}
+	return Active
+}
+
+var errMissing = &durable.Rejection{Reason: durable.Missing, Text: "webhook not found"}
+
+// Caller is the owner who acts, and from where, for the audit trail.
+type Caller struct{ AdminID, IP, UserAgent string }
+
+// Command is what somebody wants of a webhook. It is plain data.
+type Command struct {
+	Caller Caller
+	Body   Body
+}
+
+// Body is one kind of command.
+type Body interface {
+	// decide adds to d what it leads to; it changes nothing else.
+	decide(d *decision) error
+}
+
+// Vocabulary is all that can be asked of a webhook, with the replies.
+var Vocabulary = durable.NewVocabulary[Body](
+	durable.Says[Create, durable.Nothing](),
+	durable.Says[Delete, durable.Nothing](),
+	durable.Says[Note, durable.Nothing](),
+	durable.Says[NoteTest, durable.Nothing](),
+	durable.Says[Resume, durable.Nothing](),
+)
+
+// carrier brings commands to the node that owns the webhook. None may be done twice.
+var carrier = durable.CarryJSON(Vocabulary,
+	func(c Command) (Body, Caller) { return c.Body, c.Caller },
+	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
+	func(Command) bool { return false },
+)
+
+// decision gathers what a command leads to.
+type decision struct {
+	durable.Decision[*Change]
+	core   *core
+	caller Caller
+	env    durable.Env
+}
+
+func (d *decision) event(e *Change) {
+	e.At = d.env.Now.UnixMilli()
+	d.Events = append(d.Events, e)
+}
+
+func (d *decision) record(action, actorType string) {
+	d.Rows = append(d.Rows, d.core.audit.Rows(&audit.Record{
+		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: actorType, ActorId: d.caller.AdminID, TargetId: d.core.id,
+		Ip: d.caller.IP, UserAgent: d.caller.UserAgent, CreatedAt: d.env.Now.UnixMilli(),
+	})...)
+}
+
+// Create makes a webhook. Its secret comes sealed.
+type Create struct {
+	URL      string
+	Events   []string
+	Codelabs []string
+	Names    bool
+	Secret   []byte
+}
+
+func (b Create) decide(d *decision) error {
+	if d.core.hook != nil {
+		return durable.Reject(durable.Conflict, "there is such a webhook already")
+	}
+	if err := checkURL(b.URL); err != nil {
+		return err
+	}
+	if len(b.Events) == 0 {
+		return durable.Reject(durable.Invalid, "events must name at least one event: %s", naming.Or(Events...))
+	}
+	for i, e := range b.Events {
+		if !slices.Contains(Events, e) {
+			return durable.Reject(durable.Invalid, "events[%d] must be %s", i, naming.Or(Events...))
+		}
+		if slices.Contains(b.Events[:i], e) {
+			return durable.Reject(durable.Invalid, "events names %s twice", e)
+		}
+	}
+	if len(b.Codelabs) > maxCodelabs {
+		return durable.Reject(durable.Invalid, "codelabs must name at most %d codelabs", maxCodelabs)
+	}
+	for i, id := range b.Codelabs {
+		if !naming.ValidID(id) {
+			return durable.Reject(durable.Invalid, "codelabs[%d] must be the id of a codelab", i)
+		}
+	}
+	h := &Hook{
+		Id: d.core.id, Url: b.URL, Events: b.Events, Codelabs: b.Codelabs, Names: b.Names, Secret: b.Secret,
+		CreatedAt: d.env.Now.UnixMilli(),
+	}
+	d.event(&Change{Body: &Change_Created{h}})
+	d.Rows = append(d.Rows, listed(h))
+	d.record("webhook_create", "admin")
+	return nil
+}
+
+// checkURL refuses what nothing is ever sent to. Where the name leads is looked at for
+// each delivery: it may lead elsewhere tomorrow.
+func checkURL(text string) error {
+	u, err := url.Parse(text)
+	switch {
+	case len(text) > maxURL:
+		return durable.Reject(durable.Invalid, "url is longer than %d characters", maxURL)
+	case err != nil || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return durable.Reject(durable.Invalid, "url is not a URL")
+	case u.Scheme != "https":
+		return durable.Reject(durable.Invalid, "url must begin with https://")
+	case u.User != nil:
+		return durable.Reject(durable.Invalid, "url must not hold a user name or password")
+	case u.Hostname() == "":
+		return durable.Reject(durable.Invalid, "url must name a host")
+	case u.Fragment != "":
+		return durable.Reject(durable.Invalid, "url must not have a fragment (#)")
+	}
+	return nil
+}
+
+// Delete ends a webhook.
+type Delete struct{}
+
+func (Delete) decide(d *decision) error {
+	d.event(&Change{Body: &Change_Deleted{&Deleted{}}})
+	d.Rows = append(d.Rows, durable.Row{Table: listTable, Key: []byte(d.core.id), Delete: true})
+	d.record("webhook_delete", "admin")
+	return nil
+}
+
+// Note says what came of a try. The delivery goes, waits for its next try, or is kept
+// as failed.
+type Note struct {
+	// Due is when the delivery was due: where its row lies.
+	Due      int64
+	Delivery *Delivery
+	Status   int32 // 0: there was no answer
+}
+
+func (b Note) decide(d *decision) error {
+	h, now := d.core.hook, d.env.Now
+	t := &Tried{Status: b.Status}
+	d.Rows = append(d.Rows, gone(queueTable, waitingKey(h.Id, b.Due, b.Delivery.Id)))
+	if !Delivered(b.Status) {
+		next := b.Delivery.Clone()
+		next.Tries++
+		if int(next.Tries) < len(Pauses) {
+			d.Rows = append(d.Rows, waiting(h.Id, now.Add(Pauses[next.Tries]).UnixMilli(), next))
+		} else {
+			t.Kept = next.Id
+			d.Rows = append(d.Rows, kept(h.Id, next))
+			if n := len(h.Failed) - MaxFailed + 1; n > 0 {
+				for _, id := range h.Failed[:n] {
+					d.Rows = append(d.Rows, gone(failedTable, failedKey(h.Id, id)))
+				}
+			}
+		}
+		if h.Failures+1 >= MaxFailures && !h.Stopped {
+			t.Stopped = true
+			stopped := h.Clone()
+			stopped.Stopped = true
+			d.Rows = append(d.Rows, listed(stopped))
+			d.record("webhook_stopped", "system")
+		}
+	}
+	d.event(&Change{Body: &Change_Tried{t}})
+	return nil
+}
+
+// NoteTest says what came of a delivery that the owner asked for. It shows as the last
+// one and counts for nothing.
+type NoteTest struct{ Status int32 }
+
+func (b NoteTest) decide(d *decision) error {
+	d.event(&Change{Body: &Change_Tried{&Tried{Status: b.Status, Test: true}}})
+	return nil
+}
+
+// Resume lets a webhook go on. What was kept as failed begins anew with its tries.
+type Resume struct{ Failed []*Delivery }
+
+func (b Resume) decide(d *decision) error {
+	now := d.env.Now.UnixMilli()
+	h := d.core.hook.Clone()
+	for _, x := range b.Failed {
+		again := x.Clone()
+		again.Tries = 0
+		d.Rows = append(d.Rows, gone(failedTable, failedKey(h.Id, x.Id)), waiting(h.Id, now, again))
+	}
+	h.Stopped = false
+	d.Rows = append(d.Rows, listed(h))
+	d.event(&Change{Body: &Change_Resumed{&Resumed{}}})
+	return nil
+}

@@ -1,0 +1,129 @@
+package webhook
+
+import (
+	"fmt"
+	"slices"
+
+	"atelier/actors/audit"
+	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
+	"atelier/actors/naming"
+)
+
+// Host runs the actors of webhooks.
+type Host = durable.Host[Command, *Change, View]
+
+// View is the committed state of one webhook. Immutable.
+type View struct {
+	// Hook is nil when there is no such webhook.
+	Hook *Hook
+}
+
+// Kind describes the actor of a webhook, whose id is the webhook's.
+func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
+	return durable.Kind[Command, *Change, View]{
+		Name: "webhooks",
+		New: func(id string) durable.Core[Command, *Change, View] {
+			return &core{id: id, audit: trail, ids: naming.NewIDs("webhooks/" + id)}
+		},
+		Carry:       carrier,
+		AppendEvent: durable.AppendMessage[*Change],
+		ParseEvent: func(record []byte) (*Change, error) {
+			e := &Change{}
+			if err := e.Decode(record); err != nil {
+				return nil, err
+			}
+			if e.Body == nil {
+				return nil, durable.ErrUnknownEvent
+			}
+			return e, nil
+		},
+		EncodeState: func(v *View) ([]byte, error) { return pbwire.Encode(&Snapshot{Hook: v.Hook}), nil },
+		// The secret of a webhook that is gone leaves the log: a later backup must
+		// not hold it.
+		Erases: func(e *Change) bool { return e.GetDeleted() != nil },
+		Erase: func(*View) func(*Change) (*Change, bool) {
+			return func(e *Change) (*Change, bool) {
+				if e.GetCreated() == nil || len(e.GetCreated().Secret) == 0 {
+					return nil, false
+				}
+				return &Change{At: e.At, Body: &Change_Created{&Hook{Id: e.GetCreated().Id}}}, true
+			}
+		},
+	}
+}
+
+// core is the pure part. Owned by its actor; the record is replaced, never changed.
+type core struct {
+	id    string
+	audit *audit.Trail
+	ids   *naming.IDs
+	hook  *Hook // nil before it is created, and once it is deleted
+}
+
+// Decide implements durable.Core.
+func (c *core) Decide(cmd Command, env durable.Env) (durable.Decision[*Change], error) {
+	d := &decision{core: c, caller: cmd.Caller, env: env}
+	if cmd.Body == nil {
+		return d.Decision, durable.Reject(durable.Invalid, "unknown command")
+	}
+	if _, creates := cmd.Body.(Create); c.hook == nil && !creates {
+		return d.Decision, errMissing
+	}
+	if err := cmd.Body.decide(d); err != nil {
+		return durable.Decision[*Change]{}, err
+	}
+	return d.Decision, nil
+}
+
+// Apply implements durable.Core.
+func (c *core) Apply(_ uint64, e *Change) {
+	switch b := e.Body.(type) {
+	case *Change_Created:
+		c.hook = b.Created
+	case *Change_Deleted:
+		c.hook = nil
+	case *Change_Tried:
+		c.change(func(h *Hook) { tried(h, e.At, b.Tried) })
+	case *Change_Resumed:
+		c.change(func(h *Hook) { h.Stopped, h.Failures, h.Failed = false, 0, nil })
+	}
+}
+
+func (c *core) change(fn func(*Hook)) {
+	if c.hook == nil {
+		return
+	}
+	c.hook = c.hook.Clone()
+	fn(c.hook)
+}
+
+// tried notes the outcome of a try.
+func tried(h *Hook, at int64, t *Tried) {
+	h.LastAt, h.LastStatus = at, t.Status
+	switch {
+	case t.Test:
+		return
+	case Delivered(t.Status):
+		h.Failures = 0
+		return
+	}
+	h.Failures++
+	h.Stopped = h.Stopped || t.Stopped
+	if t.Kept != "" {
+		h.Failed = append(slices.Clone(h.Failed[max(0, len(h.Failed)-MaxFailed+1):]), t.Kept)
+	}
+}
+
+// Capture implements durable.Core.
+func (c *core) Capture() *View { return &View{c.hook} }
+
+// Restore implements durable.Core.
+func (c *core) Restore(_ uint64, state []byte) error {
+	var snap Snapshot
+	if err := snap.Decode(state); err != nil {
+		return fmt.Errorf("decode snapshot: %w", err)
+	}
+	c.hook = snap.Hook
+	return nil
+}

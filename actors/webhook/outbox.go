@@ -1,0 +1,241 @@
+package webhook
+
+import (
+	"encoding/binary"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"atelier/actors/clock"
+	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
+	"atelier/actors/naming"
+)
+
+// Tables of webhooks: the list that says which events are wanted; what waits to be
+// sent, in the order in which it is due; and what is kept as failed.
+const (
+	listTable   = "webhooks"
+	queueTable  = "hookqueue"
+	failedTable = "hookfailed"
+)
+
+// What waits is due within 18 hours; a week leaves time to resume a webhook that was
+// stopped. It is also how long a row lies that a codelab committed at the moment in
+// which its webhook was deleted.
+const (
+	keepWaiting = 7 * 24 * time.Hour
+	keepFailed  = 30 * 24 * time.Hour
+)
+
+// listed is the row that lists a webhook, without what only its actor needs.
+func listed(h *Hook) durable.Row {
+	h = &Hook{Id: h.Id, Url: h.Url, Events: h.Events, Codelabs: h.Codelabs, Stopped: h.Stopped, CreatedAt: h.CreatedAt}
+	return durable.Row{Table: listTable, Key: []byte(h.Id), Value: pbwire.Encode(h)}
+}
+
+func waitingKey(hook string, due int64, id string) []byte {
+	return append(binary.BigEndian.AppendUint64([]byte(hook+"\x00"), uint64(due)), id...)
+}
+
+// dueOf is when what lies under a key of a webhook is due.
+func dueOf(hook string, key []byte) int64 {
+	return int64(binary.BigEndian.Uint64(key[len(hook)+1:]))
+}
+
+func waiting(hook string, due int64, d *Delivery) durable.Row {
+	return durable.Row{Table: queueTable, Key: waitingKey(hook, due, d.Id), Value: pbwire.Encode(d), TTL: keepWaiting}
+}
+
+func failedKey(hook, id string) []byte { return []byte(hook + "\x00" + id) }
+
+func kept(hook string, d *Delivery) durable.Row {
+	return durable.Row{Table: failedTable, Key: failedKey(hook, d.Id), Value: pbwire.Encode(d), TTL: keepFailed}
+}
+
+func gone(table string, key []byte) durable.Row {
+	return durable.Row{Table: table, Key: key, Delete: true}
+}
+
+// Told is something that happened.
+type Told struct {
+	Type string
+	// CodelabID is "" for what belongs to no codelab.
+	CodelabID string
+	At        int64
+	Data      *Data
+}
+
+// Outbox knows what the webhooks want, and makes the rows that are committed with it.
+// Safe for concurrent use. On other nodes a webhook counts within a second.
+type Outbox struct {
+	journal durable.Journal
+	ids     *naming.SharedIDs
+	log     *slog.Logger
+	wanted  atomic.Pointer[map[string][]*target] // by event
+	news    chan struct{}                        // there may be something to send; holds one
+	dropped atomic.Int64
+}
+
+// target is a webhook as somebody sees it who has something to tell.
+type target struct {
+	hook *Hook
+	// room is how many more deliveries may wait for it, as this node counts.
+	room *atomic.Int64
+}
+
+func newOutbox(journal durable.Journal, c clock.Clock, log *slog.Logger) *Outbox {
+	o := &Outbox{journal: journal, ids: naming.NewSharedIDs(c), log: log, news: make(chan struct{}, 1)}
+	o.wanted.Store(&map[string][]*target{})
+	return o
+}
+
+// Rows returns the deliveries of something that happens, to be committed with it: none
+// while no webhook wants it. A nil Outbox has no webhooks.
+func (o *Outbox) Rows(t Told) (rows []durable.Row) {
+	if o == nil {
+		return nil
+	}
+	var d *Delivery
+	for _, to := range (*o.wanted.Load())[t.Type] {
+		if t.CodelabID != "" && len(to.hook.Codelabs) > 0 && !slices.Contains(to.hook.Codelabs, t.CodelabID) {
+			continue
+		}
+		if to.room.Add(-1) < 0 {
+			o.dropped.Add(1)
+			continue
+		}
+		if d == nil {
+			d = &Delivery{Id: o.ids.New(), Type: t.Type, At: t.At, CodelabId: t.CodelabID, Data: t.Data}
+		}
+		rows = append(rows, waiting(to.hook.Id, t.At, d))
+	}
+	if d != nil {
+		o.hint()
+	}
+	return rows
+}
+
+// hint says that there may be something to send.
+func (o *Outbox) hint() {
+	select {
+	case o.news <- struct{}{}:
+	default:
+	}
+}
+
+// queued is a webhook with what waits for it.
+type queued struct {
+	*Hook
+	waiting int
+	due     int64 // when the first is due; none: 0
+}
+
+// refresh reads which webhooks there are, and how much waits for each.
+func (o *Outbox) refresh() (all []queued, err error) {
+	hooks, err := o.hooks()
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string][]*target{}
+	for _, h := range hooks {
+		q := queued{Hook: h}
+		prefix := []byte(h.Id + "\x00")
+		err := o.journal.Scan(durable.Scan{Table: queueTable, Prefix: prefix}, func(key, _ []byte) bool {
+			if q.waiting == 0 {
+				q.due = dueOf(h.Id, key)
+			}
+			q.waiting++
+			return q.waiting < MaxWaiting
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read what waits for webhook %s: %w", h.Id, err)
+		}
+		all = append(all, q)
+		if h.Stopped {
+			continue
+		}
+		to := &target{hook: h, room: &atomic.Int64{}}
+		to.room.Store(int64(MaxWaiting - q.waiting))
+		for _, e := range h.Events {
+			wanted[e] = append(wanted[e], to)
+		}
+	}
+	o.wanted.Store(&wanted)
+	return all, nil
+}
+
+// hooks reads the list.
+func (o *Outbox) hooks() (all []*Hook, err error) {
+	var failed error
+	err = o.journal.Scan(durable.Scan{Table: listTable}, func(_, value []byte) bool {
+		h := &Hook{}
+		failed = h.Decode(value)
+		all = append(all, h)
+		return failed == nil
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the list of webhooks: %w", err)
+	}
+	return all, nil
+}
+
+// first returns the delivery that is due first, nil when none is due by now.
+func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err error) {
+	var failed error
+	prefix := []byte(hook + "\x00")
+	err = o.journal.Scan(durable.Scan{Table: queueTable, Prefix: prefix}, func(key, value []byte) bool {
+		if due = dueOf(hook, key); due <= now.UnixMilli() {
+			d = &Delivery{}
+			failed = d.Decode(value)
+		}
+		return false
+	})
+	if err == nil {
+		err = failed
+	}
+	return d, due, err
+}
+
+// failed returns what is kept as failed, oldest first.
+func (o *Outbox) failed(hook string) (all []*Delivery, err error) {
+	var failed error
+	err = o.journal.Scan(durable.Scan{Table: failedTable, Prefix: []byte(hook + "\x00")}, func(_, value []byte) bool {
+		d := &Delivery{}
+		failed = d.Decode(value)
+		all = append(all, d)
+		return failed == nil && len(all) < MaxFailed
+	})
+	if err == nil {
+		err = failed
+	}
+	return all, err
+}
+
+// forget removes what waits for a webhook that is gone, and what is kept of it.
+func (o *Outbox) forget(hook string) error {
+	for _, table := range []string{queueTable, failedTable} {
+		for {
+			var rows []durable.Row
+			err := o.journal.Scan(durable.Scan{Table: table, Prefix: []byte(hook + "\x00")}, func(key, _ []byte) bool {
+				rows = append(rows, gone(table, slices.Clone(key)))
+				return len(rows) < 500
+			})
+			if err == nil && len(rows) > 0 {
+				err = durable.Commit(o.journal, durable.MakeUrgent(rows))
+			}
+			if err != nil {
+				return fmt.Errorf("remove what waits for webhook %s: %w", hook, err)
+			}
+			if len(rows) == 0 {
+				break
+			}
+		}
+	}
+	return nil
+}

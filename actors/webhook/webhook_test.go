@@ -1,0 +1,462 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/audit"
+	"atelier/actors/clock"
+	"atelier/actors/durable"
+	"atelier/actors/durable/journaltest"
+	"atelier/persistence/memory"
+)
+
+func TestCommandsAndRepliesTravel(t *testing.T) { journaltest.Vocabulary(t, Vocabulary) }
+
+// world is a store with webhooks, in a bubble of its own time, and a receiver.
+type world struct {
+	t       *testing.T
+	journal *memory.Store
+	hooks   *Webhooks
+	began   time.Time
+	stop    func()
+
+	mu     sync.Mutex
+	status int32           // what the receiver answers
+	tries  []string        // the types of what it got
+	times  []time.Duration // and when, since the beginning
+	seen   map[string]bool // the ids of it
+	serve  func(*Delivery) // if set, is called before it answers
+	full   atomic.Bool     // the disk takes nothing
+}
+
+func inWorld(t *testing.T, fn func(w *world)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, journal: memory.New(), status: 200, began: time.Now(), seen: map[string]bool{}}
+		w.start()
+		fn(w)
+		w.stop()
+		if err := w.journal.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// start opens the webhooks and runs them.
+func (w *world) start() {
+	hooks, err := New(Config{
+		System: durable.NewSystem(), Journal: w.journal, Audit: audit.New(w.journal, clock.System, time.Hour),
+		Durable: durable.Options{IdleAfter: -1, Gate: func() error {
+			if w.full.Load() {
+				return durable.ErrReadOnly
+			}
+			return nil
+		}}, Clock: clock.System, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); hooks.Run(ctx, w.send) }()
+	w.hooks = hooks
+	w.stop = func() {
+		cancel()
+		<-done
+		if err := hooks.Close(context.Background()); err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+func (w *world) send(ctx context.Context, _ *Hook, d *Delivery) int32 {
+	if w.serve != nil {
+		w.serve(d)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tries, w.times = append(w.tries, d.Type), append(w.times, time.Since(w.began))
+	w.seen[d.Id] = true
+	return w.status
+}
+
+func (w *world) answers(status int32) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.status = status
+}
+
+func (w *world) got() []string {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.tries)
+}
+
+func (w *world) create(events ...string) string {
+	w.t.Helper()
+	id, err := w.hooks.Create(Caller{AdminID: "admin"}, Create{URL: "https://example.org/", Events: events, Secret: []byte("sealed")})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return id
+}
+
+// tell commits the deliveries of an event, and says how many there were.
+func (w *world) tell(kind string) int {
+	w.t.Helper()
+	rows := w.hooks.Rows(Told{Type: kind, CodelabID: "lab", At: time.Now().UnixMilli(), Data: &Data{}})
+	if len(rows) > 0 {
+		if err := durable.Commit(w.journal, rows); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return len(rows)
+}
+
+func (w *world) hook(id string) *Hook {
+	w.t.Helper()
+	all, err := w.hooks.All()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, h := range all {
+		if h.Id == id {
+			return h
+		}
+	}
+	w.t.Fatalf("no webhook %s", id)
+	return nil
+}
+
+// count counts the rows of a table.
+func (w *world) count(table string) (n int) {
+	w.t.Helper()
+	if err := w.journal.Scan(durable.Scan{Table: table}, func(_, _ []byte) bool { n++; return true }); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.create(WorkshopEnded)
+		w.answers(500)
+		w.tell(WorkshopEnded)
+		time.Sleep(48 * time.Hour)
+		want := []time.Duration{
+			0, 5 * time.Second, 5*time.Minute + 5*time.Second, 35*time.Minute + 5*time.Second,
+			2*time.Hour + 35*time.Minute + 5*time.Second, 7*time.Hour + 35*time.Minute + 5*time.Second, 17*time.Hour + 35*time.Minute + 5*time.Second,
+		}
+		w.got()
+		late := func(at, want time.Duration) bool { return at < want || at > want+time.Duration(len(Pauses))*round }
+		if !slices.EqualFunc(w.times, want, func(at, want time.Duration) bool { return !late(at, want) }) {
+			t.Errorf("tried at %v", w.times)
+		}
+		h := w.hook(id)
+		if h.Failures != 7 || h.LastStatus != 500 || len(h.Failed) != 1 || w.count(failedTable) != 1 || w.count(queueTable) != 0 {
+			t.Errorf("%v, %d kept, %d waiting", h, w.count(failedTable), w.count(queueTable))
+		}
+		if len(w.seen) != 1 {
+			t.Errorf("the tries have %d ids", len(w.seen))
+		}
+		// What was kept begins anew.
+		w.answers(204)
+		if err := w.hooks.Resume(Caller{}, id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := w.got(); len(got) != 8 || w.count(failedTable) != 0 || w.count(queueTable) != 0 || len(w.seen) != 1 {
+			t.Errorf("resumed: %q, %d kept, %d waiting", got, w.count(failedTable), w.count(queueTable))
+		}
+		if h := w.hook(id); h.Failures != 0 || len(h.Failed) != 0 {
+			t.Errorf("resumed it is %v", h)
+		}
+	})
+}
+
+func TestTwentyFailuresInARowStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.create(TokenUsed)
+		fail := func(n int) {
+			w.answers(404)
+			for range n {
+				w.tell(TokenUsed)
+			}
+			time.Sleep(time.Second)
+		}
+		fail(19)
+		if h := w.hook(id); h.State() != Active || h.Failures != 19 {
+			t.Fatalf("after 19: %v", h)
+		}
+		w.answers(200)
+		w.tell(TokenUsed)
+		time.Sleep(time.Second)
+		if h := w.hook(id); h.Failures != 0 {
+			t.Fatalf("after one that went well: %v", h)
+		}
+		time.Sleep(10 * time.Second) // those that failed go through
+		before := len(w.got())
+		fail(25)
+		if h := w.hook(id); h.State() != Stopped || h.Failures != 20 || len(w.got()) != before+20 {
+			t.Fatalf("after 25, %d tried: %v", len(w.got())-before, h)
+		}
+		if n := w.tell(TokenUsed); n != 0 {
+			t.Errorf("a stopped webhook costs %d rows", n)
+		}
+		w.answers(200)
+		time.Sleep(time.Hour)
+		if n := len(w.got()); n != before+20 || w.count(queueTable) != 25 {
+			t.Errorf("while it is stopped %d are sent, %d wait", n-before-20, w.count(queueTable))
+		}
+		// Another start finds it stopped.
+		w.stop()
+		w.start()
+		if n := w.tell(TokenUsed); n != 0 || w.hook(id).State() != Stopped {
+			t.Errorf("after a start it costs %d rows: %v", n, w.hook(id))
+		}
+		if err := w.hooks.Resume(Caller{}, id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if n := len(w.got()); n != before+45 || w.count(queueTable) != 0 {
+			t.Errorf("resumed: %d are sent, %d wait", n-before-20, w.count(queueTable))
+		}
+	})
+}
+
+// TestASlowReceiverHasOneConnection, and delays no other webhook.
+func TestASlowReceiverHasOneConnection(t *testing.T) {
+	inWorld(t, func(w *world) {
+		under, most := 0, 0
+		w.serve = func(d *Delivery) {
+			if d.Type != HelpRequested {
+				return
+			}
+			w.mu.Lock()
+			under++
+			most = max(most, under)
+			w.mu.Unlock()
+			time.Sleep(9 * time.Second)
+			w.mu.Lock()
+			under--
+			w.mu.Unlock()
+		}
+		w.create(HelpRequested)
+		w.create(TokenUsed)
+		for range 5 {
+			w.tell(HelpRequested)
+			w.tell(TokenUsed)
+		}
+		time.Sleep(2 * time.Second)
+		if got := w.got(); slices.Contains(got, HelpRequested) || len(got) != 5 {
+			t.Errorf("beside a slow receiver %q are sent", got)
+		}
+		time.Sleep(time.Minute)
+		if got := w.got(); len(got) != 10 || most != 1 {
+			t.Errorf("%d are sent, %d at a time", len(got), most)
+		}
+	})
+}
+
+// TestTheQueueOfAWebhookIsBounded: what does not fit is counted, and other webhooks get it.
+func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.serve = func(*Delivery) { time.Sleep(10 * time.Second) }
+		w.create(TokenUsed)
+		synctest.Wait() // no look at the list falls into what follows
+		rows := 0
+		for range MaxWaiting + 50 {
+			rows += w.tell(TokenUsed)
+		}
+		if got := w.hooks.Stats(); rows != MaxWaiting || got.Dropped != 50 {
+			t.Errorf("%d rows, %v", rows, got)
+		}
+		w.create(TokenUsed)
+		if n := w.tell(TokenUsed); n != 1 {
+			t.Errorf("another webhook costs %d rows", n)
+		}
+		time.Sleep(time.Minute) // some of it is sent meanwhile
+		if n := w.tell(TokenUsed); n != 2 {
+			t.Errorf("when there is room again there are %d rows", n)
+		}
+		if got := w.hooks.Stats(); got.Waiting < MaxWaiting-20 || got.Waiting > MaxWaiting+2 {
+			t.Errorf("%v", got)
+		}
+	})
+}
+
+// TestWhatIsKeptAsFailedIsBounded: the oldest go.
+func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
+	c := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), ids: nil, hook: &Hook{Id: "h", Stopped: true}}
+	rows := map[string]bool{}
+	for i := range MaxFailed + 7 {
+		d := &Delivery{Id: fmt.Sprintf("d%03d", i), Type: TokenUsed, Data: &Data{}, Tries: uint32(len(Pauses) - 1)}
+		out, err := c.Decide(Command{Body: Note{Due: 1, Delivery: d, Status: 500}}, durable.Env{Now: time.Unix(1, 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range out.Rows {
+			if r.Table == failedTable {
+				rows[string(r.Key)] = !r.Delete
+				if !r.Delete && r.TTL != keepFailed {
+					t.Errorf("it is kept for %s", r.TTL)
+				}
+			}
+		}
+		c.Apply(0, out.Events[0])
+	}
+	kept := 0
+	for _, there := range rows {
+		if there {
+			kept++
+		}
+	}
+	if kept != MaxFailed || len(c.hook.Failed) != MaxFailed || c.hook.Failed[0] != "d007" || rows["h\x00d006"] {
+		t.Errorf("%d are kept, from %s on", kept, c.hook.Failed[0])
+	}
+}
+
+func TestADeletedWebhookLeavesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.create(TokenUsed)
+		w.answers(0)
+		for range 600 {
+			w.tell(TokenUsed)
+		}
+		if err := w.hooks.Delete(Caller{}, id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if n := w.count(listTable) + w.count(queueTable) + w.count(failedTable); n != 0 {
+			t.Errorf("%d rows are left", n)
+		}
+		if n := w.tell(TokenUsed); n != 0 {
+			t.Errorf("it costs %d rows", n)
+		}
+		log, err := w.journal.Follow("webhooks/" + id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer log.Close()
+		look := func(b []byte) {
+			if strings.Contains(string(b), "sealed") {
+				t.Error("its secret lies in the log")
+			}
+		}
+		err = log.Load(1000, func(s durable.Snapshot) error { look(s.State); return nil }, func(_ uint64, b []byte) error { look(b); return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{
+			"deleted again": w.hooks.Delete(Caller{}, id), "resumed": w.hooks.Resume(Caller{}, id), "unknown": w.hooks.Delete(Caller{}, "../x"),
+		} {
+			if !durable.IsMissing(err) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+	})
+}
+
+// TestAStopSaysNothingOfTheReceiver: a try that a stop cuts off is no failure, and is made
+// again.
+func TestAStopSaysNothingOfTheReceiver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.create(TokenUsed)
+		w.serve = func(*Delivery) { time.Sleep(5 * time.Second) }
+		w.answers(0)
+		w.tell(TokenUsed)
+		time.Sleep(time.Second)
+		w.stop() // waits for it
+		w.serve = nil
+		w.answers(200)
+		w.start()
+		time.Sleep(2 * time.Second)
+		if h := w.hook(id); h.Failures != 0 || h.LastStatus != 200 || len(w.got()) != 2 {
+			t.Errorf("%v after %d tries", h, len(w.got()))
+		}
+	})
+}
+
+func TestTestsAreBounded(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.create(TokenUsed)
+		w.serve = func(*Delivery) { time.Sleep(10 * time.Second) }
+		var busy, done atomic.Int64
+		for range maxTests + 3 {
+			go func() {
+				switch _, err := w.hooks.Test(context.Background(), id, w.send); {
+				case errors.Is(err, durable.ErrBusy):
+					busy.Add(1)
+				case err == nil:
+					done.Add(1)
+				}
+			}()
+		}
+		time.Sleep(time.Minute)
+		if busy.Load() != 3 || done.Load() != maxTests {
+			t.Errorf("%d are busy, %d done", busy.Load(), done.Load())
+		}
+	})
+}
+
+func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
+	inWorld(t, func(w *world) {
+		if w.tell(TokenUsed) != 0 || (*Outbox)(nil).Rows(Told{Type: TokenUsed}) != nil {
+			t.Error("without webhooks there are rows")
+		}
+		w.create(TokenUsed, HelpRequested)
+		w.create(TokenUsed)
+		if _, err := w.hooks.Create(Caller{}, Create{URL: "https://example.org", Events: []string{TokenUsed, HelpRequested}, Codelabs: []string{"019a3f65-6d4e-7b99-8f10-2b3c4d5e6f02"}}); err != nil {
+			t.Fatal(err)
+		}
+		for kind, want := range map[string]int{TokenUsed: 2, HelpRequested: 1, TokenLocked: 0} {
+			if got := w.tell(kind); got != want {
+				t.Errorf("%s costs %d rows, want %d", kind, got, want)
+			}
+		}
+		// What belongs to no codelab comes whichever codelabs are named.
+		if rows := w.hooks.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 3 {
+			t.Errorf("an event of no codelab costs %d rows", len(rows))
+		} else if rows[0].TTL != keepWaiting {
+			t.Errorf("a row stays for %s", rows[0].TTL)
+		}
+	})
+}
+
+// TestAFullDiskRepeatsNothing: a delivery whose outcome cannot be noted is sent again, and
+// not once a second.
+func TestAFullDiskRepeatsNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create(TokenUsed)
+		w.serve = func(*Delivery) { w.full.Store(true) } // while it is on its way
+		w.tell(TokenUsed)
+		time.Sleep(10 * time.Minute)
+		if got := w.got(); len(got) != 1 {
+			t.Errorf("it was sent %d times", len(got))
+		}
+		w.serve = nil
+		w.full.Store(false)
+		time.Sleep(time.Minute)
+		if got := w.got(); len(got) != 2 || w.count(queueTable) != 0 {
+			t.Errorf("it was sent %d times, and %d wait", len(got), w.count(queueTable))
+		}
+	})
+}
+
+func TestWhatTakesADelivery(t *testing.T) {
+	for status, want := range map[int32]bool{0: false, 199: false, 200: true, 204: true, 299: true, 300: false, 307: false, 410: false, 500: false} {
+		if Delivered(status) != want {
+			t.Errorf("%d is taken: %v", status, !want)
+		}
+	}
+}

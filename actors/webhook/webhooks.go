@@ -1,0 +1,312 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"atelier/actors/audit"
+	"atelier/actors/clock"
+	"atelier/actors/durable"
+	"atelier/actors/naming"
+)
+
+// Send tries one delivery and returns the status of the answer; 0 when there was none.
+// It blocks, for a bounded time, and ends with ctx.
+type Send func(ctx context.Context, h *Hook, d *Delivery) (status int32)
+
+const (
+	// round is the longest time between two looks at what is due.
+	round = time.Second
+	// settle is the pause before a look at what was just told: its commit is on its
+	// way, and what comes meanwhile is seen by the same look.
+	settle = 50 * time.Millisecond
+	// rest is the pause after an outcome that could not be noted: the delivery is sent
+	// again, and a receiver must not hear of it each second while a disk is full.
+	rest = 30 * time.Second
+	// maxTests bounds the tests that are sent at a time: each has a goroutine of its
+	// request for as long as the receiver takes.
+	maxTests = 4
+)
+
+// Config of Webhooks. All fields are required.
+type Config struct {
+	System  *actor.ActorSystem
+	Journal durable.Journal
+	Audit   *audit.Trail
+	Durable durable.Options
+	Clock   clock.Clock
+	Logger  *slog.Logger
+}
+
+// Webhooks are all of them. Safe for concurrent use.
+type Webhooks struct {
+	*Outbox
+	host  *Host
+	gate  func() error // says that nothing can be noted now; nil: never
+	clock clock.Clock
+	log   *slog.Logger
+	tests chan struct{} // has a place for each test
+
+	creating sync.Mutex // the number of webhooks is looked at and raised under it
+
+	delivered, failedTries atomic.Int64
+	waiting                atomic.Int64
+	busy                   sync.Map // ids of webhooks for which this node is sending
+}
+
+// New opens the webhooks. Nothing is sent before Run.
+func New(cfg Config) (*Webhooks, error) {
+	host, err := durable.NewHost(cfg.System, cfg.Journal, Kind(cfg.Audit), cfg.Durable)
+	if err != nil {
+		return nil, err
+	}
+	w := &Webhooks{
+		Outbox: newOutbox(cfg.Journal, cfg.Clock, cfg.Logger), host: host, gate: cfg.Durable.Gate, clock: cfg.Clock,
+		log: cfg.Logger.With("component", "webhooks"), tests: make(chan struct{}, maxTests),
+	}
+	_, err = w.refresh()
+	if err != nil {
+		return nil, errors.Join(err, host.Close(context.Background()))
+	}
+	return w, nil
+}
+
+// Close stops the actors.
+func (w *Webhooks) Close(ctx context.Context) error { return w.host.Close(ctx) }
+
+// Host runs the actors of the webhooks.
+func (w *Webhooks) Host() *Host { return w.host }
+
+// Stats are counted since the start; Waiting is what waits now.
+type Stats struct{ Delivered, Failed, Dropped, Waiting int64 }
+
+// Stats counts.
+func (w *Webhooks) Stats() Stats {
+	return Stats{w.delivered.Load(), w.failedTries.Load(), w.dropped.Load(), w.waiting.Load()}
+}
+
+func (w *Webhooks) ask(id string, caller Caller, body Body) error {
+	h, err := w.host.Get(id)
+	if err == nil {
+		_, _, err = h.Ask(Command{Caller: caller, Body: body})
+	}
+	return err
+}
+
+// listens reports whether a webhook is on the list. Actors are only looked up for those:
+// looking one up brings it into memory.
+func (w *Webhooks) listens(id string) error {
+	if !naming.ValidID(id) {
+		return errMissing
+	}
+	_, err := w.journal.Get(listTable, []byte(id))
+	if errors.Is(err, durable.ErrNotFound) {
+		return errMissing
+	}
+	return err
+}
+
+// Create makes a webhook and returns its id.
+func (w *Webhooks) Create(caller Caller, b Create) (string, error) {
+	w.creating.Lock()
+	defer w.creating.Unlock()
+	hooks, err := w.hooks()
+	if err != nil {
+		return "", err
+	}
+	if len(hooks) >= MaxHooks {
+		return "", durable.Reject(durable.Conflict, "there are %d webhooks already; delete one first", MaxHooks)
+	}
+	id := w.ids.New()
+	if err := w.ask(id, caller, b); err != nil {
+		return "", err
+	}
+	w.look()
+	return id, nil
+}
+
+// All returns the webhooks, oldest first.
+func (w *Webhooks) All() (all []*Hook, err error) {
+	hooks, err := w.hooks()
+	if err != nil {
+		return nil, err
+	}
+	for _, listed := range hooks {
+		h, err := w.host.Get(listed.Id)
+		if err != nil {
+			return nil, err
+		}
+		if x := h.View().Hook; x != nil { // else it was deleted meanwhile
+			all = append(all, x)
+		}
+	}
+	return all, nil
+}
+
+// Delete ends a webhook, with what waits for it.
+func (w *Webhooks) Delete(caller Caller, id string) error {
+	if err := w.listens(id); err != nil {
+		return err
+	}
+	if err := w.ask(id, caller, Delete{}); err != nil {
+		return err
+	}
+	w.look()
+	return w.forget(id)
+}
+
+// Resume lets a stopped webhook go on.
+func (w *Webhooks) Resume(caller Caller, id string) error {
+	if err := w.listens(id); err != nil {
+		return err
+	}
+	failed, err := w.failed(id)
+	if err != nil {
+		return err
+	}
+	if err := w.ask(id, caller, Resume{Failed: failed}); err != nil {
+		return err
+	}
+	w.look()
+	w.hint()
+	return nil
+}
+
+// Test sends an event that tells of nothing, once and at once, and returns the status.
+func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error) {
+	if err := w.listens(id); err != nil {
+		return 0, err
+	}
+	select {
+	case w.tests <- struct{}{}:
+		defer func() { <-w.tests }()
+	default:
+		return 0, durable.ErrBusy
+	}
+	h, err := w.host.Get(id)
+	if err != nil {
+		return 0, err
+	}
+	hook := h.View().Hook
+	if hook == nil {
+		return 0, errMissing
+	}
+	status := send(ctx, hook, &Delivery{Id: w.ids.New(), Type: Test, At: w.clock.Now().UnixMilli(), Data: &Data{}})
+	if err := w.ask(id, Caller{}, NoteTest{Status: status}); err != nil && !durable.IsMissing(err) {
+		w.log.Warn("noting a test of a webhook failed", "webhook", id, "error", err)
+	}
+	return status, nil
+}
+
+// look brings the list up to date where this node has changed it.
+func (w *Webhooks) look() {
+	if _, err := w.refresh(); err != nil {
+		w.log.Warn("reading the webhooks failed", "error", err)
+	}
+}
+
+// Run sends what is due, until ctx ends, and waits for what is on its way.
+func (w *Webhooks) Run(ctx context.Context, send Send) {
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	tick := w.clock.NewTicker(round)
+	defer tick.Stop()
+	var reported int64 // of the dropped
+	for {
+		hooks, err := w.refresh()
+		if err != nil {
+			w.log.Warn("reading the webhooks failed", "error", err)
+		}
+		now, waiting := w.clock.Now().UnixMilli(), 0
+		for _, q := range hooks {
+			waiting += q.waiting
+			if q.waiting == 0 || q.due > now || q.Stopped {
+				continue
+			}
+			// One at a time for each: a receiver that is slow has one connection.
+			if _, under := w.busy.LoadOrStore(q.Id, true); !under {
+				sending.Go(func() {
+					defer w.busy.Delete(q.Id)
+					w.drain(ctx, q.Id, send)
+				})
+			}
+		}
+		w.waiting.Store(int64(waiting))
+		if n := w.dropped.Load(); n > reported {
+			w.log.Warn("too much waits for a webhook, whose receiver is slow or down: deliveries were dropped", "dropped", n-reported, "most", MaxWaiting)
+			reported = n
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C():
+		case <-w.news:
+			w.pause(ctx, settle)
+		}
+	}
+}
+
+// pause waits, unless ctx ends.
+func (w *Webhooks) pause(ctx context.Context, d time.Duration) {
+	t := w.clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C():
+	}
+}
+
+// drain sends what is due to a webhook, one after another, if this node owns it.
+func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
+	for ctx.Err() == nil {
+		if w.gate != nil && w.gate() != nil {
+			return // what came of it could not be noted
+		}
+		h, err := w.host.Get(id)
+		if err != nil {
+			if !errors.Is(err, durable.ErrUnavailable) {
+				w.log.Warn("a webhook cannot be opened", "webhook", id, "error", err)
+			}
+			return
+		}
+		hook := h.View().Hook
+		if !h.Owns() || hook == nil || hook.Stopped {
+			return
+		}
+		d, due, err := w.first(id, w.clock.Now())
+		if err != nil {
+			w.log.Warn("reading what waits for a webhook failed", "webhook", id, "error", err)
+			return
+		}
+		if d == nil {
+			return
+		}
+		status := send(ctx, hook, d)
+		if ctx.Err() != nil {
+			return // it ended here, which says nothing of the receiver
+		}
+		if Delivered(status) {
+			w.delivered.Add(1)
+		} else {
+			w.failedTries.Add(1)
+		}
+		if err := w.ask(id, Caller{}, Note{Due: due, Delivery: d, Status: status}); err != nil {
+			if !durable.IsMissing(err) {
+				w.log.Warn("noting a delivery of a webhook failed; it will be sent again", "webhook", id, "error", err)
+				w.pause(ctx, rest)
+			}
+			return
+		}
+		if now := h.View().Hook; now.GetStopped() {
+			w.log.Warn("a webhook is stopped: its receiver failed too often", "webhook", id, "failures", MaxFailures)
+			w.look()
+			return
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package acceptance
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// log is the participant's own log.
+func (p *member) log(query string) []record {
+	p.t.Helper()
+	return p.do(http.MethodGet, "/events"+query, nil).want(200).list()
+}
+
+// TestAParticipantReadsItsOwnLog: what was done with its tokens, by whomever, and what it
+// did itself; nothing of others, in either environment.
+func TestAParticipantReadsItsOwnLog(t *testing.T) {
+	for _, base := range []string{production, sandbox} {
+		m := newMarket(t, common.get(t).Addr(), base)
+		token := m.tokenize("c1")
+		last := token[len(token)-4:]
+		m.psp.post("/detokenize", record{"token": token, "binding": m.binding("c1")}).want(200)
+		m.business.post("/detokenize", use(token, "c1")).gives(410, "token_used")
+		m.business.post("/sessions/c9/end", nil).want(204)
+		public, _ := encryptionKeys(t)
+		m.business.do(http.MethodPut, "/keys", public).want(200)
+		stranger := m.add("business", "detokenize")
+
+		all := m.business.log("")
+		want := []struct {
+			kind, last, checkout, policy, by string
+		}{
+			{"participant_encryption_key", "", "", "", m.business.id},
+			{"token_session_end", "", "c9", "session", m.business.id},
+			{"token_reuse", last, "c1", "single_use", m.business.id},
+			{"token_detokenize", last, "c1", "single_use", m.psp.id},
+			{"token_create", last, "c1", "single_use", m.platform.id},
+		}
+		if len(all) != len(want) {
+			t.Fatalf("the log has %v", all)
+		}
+		text := func(v any) string { s, _ := v.(string); return s }
+		for i, w := range want {
+			e := all[i]
+			if e.text("type") != w.kind || text(e["token_last_four"]) != w.last || text(e["checkout_id"]) != w.checkout || text(e["policy"]) != w.policy || e.text("by") != w.by {
+				t.Errorf("line %d is %v, want %v", i, e, w)
+			}
+		}
+		if got := texts(m.platform.log(""), "type"); len(got) != 1 || got[0] != "token_create" {
+			t.Errorf("the platform reads %v", got)
+		}
+		if got := texts(m.psp.log(""), "type"); len(got) != 1 || got[0] != "token_detokenize" {
+			t.Errorf("the PSP reads %v", got)
+		}
+		if got := stranger.log(""); len(got) != 0 {
+			t.Errorf("a stranger reads %v", got)
+		}
+
+		// Page by page.
+		var ids []string
+		for at := ""; ; {
+			page := m.business.log("?limit=2" + at)
+			if len(page) == 0 {
+				break
+			}
+			ids = append(ids, texts(page, "id")...)
+			at = "&before=" + ids[len(ids)-1]
+		}
+		if strings.Join(ids, " ") != strings.Join(texts(all, "id"), " ") {
+			t.Errorf("the pages have %v", ids)
+		}
+
+		for _, bad := range []string{"limit=0", "limit=201", "limit=x", "limit=", "before=x", "before=", "before=" + url.QueryEscape("../"+ids[0])} {
+			m.business.do(http.MethodGet, "/events?"+bad, nil).gives(400, "invalid_request")
+		}
+		nobody := *m.business
+		nobody.bearer = ""
+		nobody.do(http.MethodGet, "/events", nil).gives(401, "unauthorized")
+		elsewhere := *m.business
+		elsewhere.base = strings.Replace(elsewhere.base, base, map[string]string{production: sandbox, sandbox: production}[base], 1)
+		elsewhere.do(http.MethodGet, "/events", nil).gives(401, "unauthorized")
+	}
+}

@@ -1,0 +1,432 @@
+package acceptance
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// trustTestServers lets this process, and those that it starts, trust the certificate
+// of httptest's servers: webhooks speak https and nothing else.
+func trustTestServers() {
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	defer s.Close()
+	f, err := os.CreateTemp("", "atelier-acceptance-*.pem")
+	if err != nil {
+		panic(err)
+	}
+	if err := pem.Encode(f, &pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}); err != nil {
+		panic(err)
+	}
+	_ = f.Close()
+	_ = os.Setenv("SSL_CERT_FILE", f.Name())
+}
+
+// delivery is what a receiver got.
+type delivery struct {
+	header http.Header
+	body   []byte
+	fields record
+}
+
+func (d delivery) data() record { return record(d.fields["data"].(map[string]any)) }
+
+// receiver is another system, which webhooks reach. It holds each body against the
+// description of its event.
+type receiver struct {
+	*httptest.Server
+	t      *testing.T
+	got    chan delivery
+	status atomic.Int64 // of its answers
+}
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{t: t, got: make(chan delivery, 1000)}
+	r.status.Store(http.StatusNoContent)
+	r.Server = httptest.NewTLSServer(http.HandlerFunc(r.serve))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) serve(w http.ResponseWriter, req *http.Request) {
+	text, err := io.ReadAll(req.Body)
+	d := delivery{header: req.Header, body: text}
+	if err == nil {
+		err = json.Unmarshal(text, &d.fields)
+	}
+	if err != nil {
+		r.t.Errorf("a delivery of %q: %v", text, err)
+	}
+	if kind := d.fields.text("type"); kind != "test" {
+		if err := openAPI.validate(pointer{"webhooks", kind, "post", "requestBody", "content", "application/json", "schema"}, text); err != nil {
+			r.t.Errorf("undocumented: %v", err)
+		}
+	}
+	select {
+	case r.got <- d:
+	default:
+		r.t.Error("more deliveries than anybody waits for")
+	}
+	if status := int(r.status.Load()); status >= 300 && status < 400 {
+		http.Redirect(w, req, "https://127.0.0.1:1/elsewhere", status)
+	} else {
+		w.WriteHeader(status)
+	}
+}
+
+// next is the next delivery.
+func (r *receiver) next(kind string) delivery {
+	r.t.Helper()
+	select {
+	case d := <-r.got:
+		if d.fields.text("type") != kind || d.header.Get("webhook-id") != d.fields.text("id") {
+			r.t.Fatalf("got %s with the id %s, want %s", d.body, d.header.Get("webhook-id"), kind)
+		}
+		return d
+	case <-time.After(patience):
+		r.t.Fatalf("no %s arrived", kind)
+		return delivery{}
+	}
+}
+
+// signedWith checks a signature as the documentation says.
+func (d delivery) signedWith(t *testing.T, secret string) {
+	t.Helper()
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil || len(key) != 32 {
+		t.Fatalf("the secret %q: %v", secret, err)
+	}
+	m := hmac.New(sha256.New, key)
+	fmt.Fprintf(m, "%s.%s.%s", d.header.Get("webhook-id"), d.header.Get("webhook-timestamp"), d.body)
+	if want := "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil)); d.header.Get("webhook-signature") != want {
+		t.Errorf("signed %q, want %q", d.header.Get("webhook-signature"), want)
+	}
+}
+
+// hook makes a webhook.
+func (c *class) hook(r *receiver, more record) (id, secret string) {
+	c.t.Helper()
+	in := record{"url": r.URL + "/in", "events": []string{"attendee_registered"}}
+	for k, v := range more {
+		in[k] = v
+	}
+	got := c.admin.post("/admin/webhooks", in).object()
+	return got.text("id"), got.text("secret")
+}
+
+// webhook is one of the list.
+func (c *class) webhook(id string) record {
+	c.t.Helper()
+	for _, w := range c.admin.get("/admin/webhooks").list() {
+		if w.text("id") == id {
+			return w
+		}
+	}
+	c.t.Fatalf("no webhook %s", id)
+	return nil
+}
+
+// becomes waits until a webhook is as it should be.
+func (c *class) becomes(id, what string, is func(record) bool) {
+	c.t.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		w := c.webhook(id)
+		if is(w) {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("the webhook is not %s: %v", what, w)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func privateServer(t *testing.T) *service.Service {
+	cfg := testConfig(t)
+	cfg.Webhooks.AllowPrivate = true
+	cfg.Limits.WritesPerMinute, cfg.Limits.RegistrationsFrom = 0, 0
+	return startServer(t, cfg)
+}
+
+var everyEvent = []string{
+	"attendee_registered", "help_requested", "attendee_completed", "workshop_ended", "check_reported", "token_used", "token_reused", "token_locked",
+}
+
+func TestWebhooksTellOfEveryEvent(t *testing.T) {
+	addr := privateServer(t).Addr()
+	c := newClassOn(t, addr, record{})
+	c.declare(nil)
+	r := newReceiver(t)
+	id, secret := c.hook(r, record{"events": everyEvent})
+	lin := c.attendee("Lin")
+	d := r.next("attendee_registered")
+	d.signedWith(t, secret)
+	if d.data().text("attendee_id") != lin.id || d.data()["attendee_name"] != nil || d.fields.text("codelab_id") != c.id {
+		t.Errorf("of a registration it says %s", d.body)
+	}
+	if at := d.header.Get("Content-Type"); at != "application/json" {
+		t.Errorf("the body is %q", at)
+	}
+	lin.post(c.path+"/help", record{"step_number": 1, "message": "a secret trouble"}).want(200)
+	d = r.next("help_requested")
+	if d.data().number("step_number") != 1 || strings.Contains(string(d.body), "trouble") {
+		t.Errorf("of a request it says %s", d.body)
+	}
+	lin.post(c.path+"/help", record{"step_number": 2}).want(200) // the same request
+	access := lin.post(c.path+"/check-access", nil).object().text("token")
+	c.report(access, "build", record{"ok": true, "note": "by Lin"}).want(200)
+	if d = r.next("check_reported"); d.data().text("check") != "build" || d.data()["ok"] != true {
+		t.Errorf("of a check it says %s", d.body)
+	}
+	lin.post(c.path+"/complete", nil).want(200)
+	lin.post(c.path+"/complete", nil).want(200)
+	r.next("attendee_completed")
+	c.admin.post(c.path+"/end", nil).want(200)
+	if d = r.next("workshop_ended"); d.data().number("attendees") != 1 || d.data().number("completed") != 1 {
+		t.Errorf("of the end it says %s", d.body)
+	}
+
+	m := newMarket(t, addr, production)
+	token := m.tokenize("c1")
+	m.business.post("/detokenize", use(token, "c1")).want(200)
+	d = r.next("token_used")
+	if x := d.data(); x.text("participant_id") != m.business.id || x.text("checkout_id") != "c1" || x.text("environment") != "production" || d.fields["codelab_id"] != nil {
+		t.Errorf("of a use it says %s", d.body)
+	}
+	if strings.Contains(string(d.body), token[9:]) || strings.Contains(string(d.body), "4242") {
+		t.Errorf("a delivery has something of the token: %s", d.body)
+	}
+	m.business.post("/detokenize", use(token, "c1")).gives(410, "token_used")
+	r.next("token_reused")
+	locked := m.tokenize("c2")
+	for range 5 {
+		m.business.post("/detokenize", use(locked, "other")).gives(403, "binding_mismatch")
+	}
+	r.next("token_locked")
+	c.becomes(id, "quiet", func(w record) bool { return w["last"] != nil && w.number("failures") == 0 })
+	if last := record(c.webhook(id)["last"].(map[string]any)); last.number("status") != 204 {
+		t.Errorf("the last try is %v", last)
+	}
+	if len(r.got) != 0 {
+		t.Errorf("%d deliveries too many", len(r.got))
+	}
+	if n := len(c.admin.get("/admin/audit-logs?action=webhook_create").list()); n != 1 {
+		t.Errorf("%d records of its making", n)
+	}
+	c.admin.delete("/admin/webhooks/" + id).want(204)
+	c.admin.delete("/admin/webhooks/" + id).refused(404)
+	if n := len(c.admin.get("/admin/audit-logs?action=webhook_delete").list()); n != 1 {
+		t.Errorf("%d records of the deletion", n)
+	}
+}
+
+// TestWebhooksGetWhatTheyAskFor: the events of their codelabs, and names only where the
+// owner wants them.
+func TestWebhooksGetWhatTheyAskFor(t *testing.T) {
+	addr := privateServer(t).Addr()
+	c, other := newClassOn(t, addr, record{}), newClassOn(t, addr, record{})
+	r := newReceiver(t)
+	c.hook(r, record{"names": true, "codelabs": []string{c.id}})
+	other.attendee("Max")
+	lin := c.attendee("Lin")
+	if d := r.next("attendee_registered"); d.data().text("attendee_id") != lin.id || d.data().text("attendee_name") != "Lin" {
+		t.Errorf("it says %s", d.body)
+	}
+	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
+	c.attendee("Kim")
+	r.next("attendee_registered")
+	if len(r.got) != 0 {
+		t.Error("something else arrived")
+	}
+}
+
+func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
+	c := newClassOn(t, privateServer(t).Addr(), record{})
+	r := newReceiver(t)
+	id, _ := c.hook(r, nil)
+	r.status.Store(http.StatusTemporaryRedirect) // which is a failure, whatever is there
+	c.attendee("Lin")
+	first := r.next("attendee_registered")
+	c.becomes(id, "failing", func(w record) bool { return w.number("failures") >= 1 && w.text("state") == "active" })
+	if last := record(c.webhook(id)["last"].(map[string]any)); last.number("status") != 307 {
+		t.Errorf("the last try is %v", last)
+	}
+	r.status.Store(500)
+	for i := range 19 {
+		c.attendee(fmt.Sprint("Somebody ", i))
+	}
+	c.becomes(id, "stopped", func(w record) bool { return w.text("state") == "stopped" && w.number("failures") == 20 })
+	if n := len(c.admin.get("/admin/audit-logs?action=webhook_stopped").list()); n != 1 {
+		t.Errorf("%d records that it was stopped", n)
+	}
+	c.attendee("Nobody hears of") // nothing is kept for a stopped webhook
+
+	r.status.Store(200)
+	for len(r.got) > 0 {
+		<-r.got
+	}
+	if got := c.admin.post("/admin/webhooks/"+id+"/test", nil).object(); got.number("status") != 200 {
+		t.Errorf("a test is answered %v", got)
+	}
+	r.next("test")
+	if w := c.webhook(id); w.text("state") != "stopped" || w.number("failures") != 20 {
+		t.Errorf("a test has changed %v", w)
+	}
+	c.admin.post("/admin/webhooks/"+id+"/resume", nil).want(204)
+	if w := c.webhook(id); w.text("state") != "active" || w.number("failures") != 0 {
+		t.Errorf("resumed it is %v", w)
+	}
+	c.attendee("Kim")
+	// Kim's comes at once; what failed comes as it is due, the first after 5 s.
+	seen := map[string]bool{}
+	for !seen[first.fields.text("id")] {
+		seen[r.next("attendee_registered").fields.text("id")] = true
+	}
+}
+
+// TestWebhooksStayOutOfOurNetwork: the address is looked at when it is dialled, whatever
+// the URL calls it.
+func TestWebhooksStayOutOfOurNetwork(t *testing.T) {
+	c := newClass(t)
+	r := newReceiver(t)
+	port := r.URL[strings.LastIndex(r.URL, ":"):]
+	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "192.168.1.1", "169.254.169.254", "[fd00::1]", "[fe80::1]"} {
+		got := c.admin.post("/admin/webhooks", record{"url": "https://" + host + port, "events": []string{"token_used"}}).object()
+		if status := c.admin.post("/admin/webhooks/"+got.text("id")+"/test", nil).object().number("status"); status != 0 {
+			t.Errorf("%s answers %v", host, status)
+		}
+		c.admin.delete("/admin/webhooks/" + got.text("id")).want(204)
+	}
+	if len(r.got) != 0 {
+		t.Error("the receiver was reached")
+	}
+}
+
+func TestBadWebhooksAreRefused(t *testing.T) {
+	c := newClass(t)
+	events := []string{"attendee_registered"}
+	for field, in := range map[string]record{
+		"https": {"url": "http://example.org", "events": events}, "password": {"url": "https://a:b@example.org", "events": events},
+		"user name": {"url": "https://a@example.org", "events": events},
+		"host":      {"url": "https:///x", "events": events}, "not a URL": {"url": "https://exa mple.org", "events": events},
+		"fragment": {"url": "https://example.org/#x", "events": events}, "2000": {"url": "https://example.org/" + strings.Repeat("x", 2000), "events": events},
+		"url is required": {"events": events}, "events is required": {"url": "https://example.org"},
+		"at least one": {"url": "https://example.org", "events": []string{}}, "events[0]": {"url": "https://example.org", "events": []string{"everything"}},
+		"twice":       {"url": "https://example.org", "events": []string{"token_used", "token_used"}},
+		"codelabs[0]": {"url": "https://example.org", "events": events, "codelabs": []string{"mine"}},
+	} {
+		c.admin.post("/admin/webhooks", in).refused(400, field)
+	}
+	for _, path := range []string{"", "/test", "/resume"} {
+		for _, id := range []string{unknownID, "x"} {
+			if path == "" {
+				c.admin.delete("/admin/webhooks/"+id).refused(404, "webhook not found")
+			} else {
+				c.admin.post("/admin/webhooks/"+id+path, nil).refused(404, "webhook not found")
+			}
+		}
+	}
+	c.facilitator("webhooks@example.org").browser.get("/admin/webhooks").refused(403)
+}
+
+func TestThereAreOnlySoManyWebhooks(t *testing.T) {
+	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{})
+	in := record{"url": "https://example.org/in", "events": []string{"token_used"}}
+	for range 20 {
+		c.admin.post("/admin/webhooks", in).want(200)
+	}
+	c.admin.post("/admin/webhooks", in).refused(409, "20 webhooks")
+	list := c.admin.get("/admin/webhooks").list()
+	if len(list) != 20 {
+		t.Errorf("%d are listed", len(list))
+	}
+	c.admin.delete("/admin/webhooks/" + list[0].text("id")).want(204)
+	c.admin.post("/admin/webhooks", in).want(200)
+}
+
+// TestDeliveriesOutliveAStop: what was told before a stop is sent after the next start,
+// signed with the same secret, which lies nowhere in the clear.
+func TestDeliveriesOutliveAStop(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Webhooks.AllowPrivate = true
+	s := startUntilStopped(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
+	r := newReceiver(t)
+	r.status.Store(503)
+	id, secret := c.hook(r, nil)
+	lin := c.attendee("Lin")
+	first := r.next("attendee_registered")
+	c.becomes(id, "failing", func(w record) bool { return w.number("failures") == 1 })
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range filesIn(t, cfg.Server.Data) {
+		b, err := os.ReadFile(filepath.Join(cfg.Server.Data, path))
+		if err == nil && strings.Contains(string(b), strings.TrimPrefix(secret, "whsec_")) {
+			t.Errorf("%s has the secret", path)
+		}
+	}
+	r.status.Store(200)
+	startServer(t, cfg)
+	d := r.next("attendee_registered")
+	d.signedWith(t, secret)
+	if d.fields.text("id") != first.fields.text("id") || d.data().text("attendee_id") != lin.id || string(d.body) != string(first.body) {
+		t.Errorf("it says %s, and said %s", d.body, first.body)
+	}
+}
+
+// TestOneOfSeveralNodesSends: each delivery comes once, wherever the event happened.
+func TestOneOfSeveralNodesSends(t *testing.T) {
+	cfg := testConfig(t)
+	cfg.Webhooks.AllowPrivate = true
+	cfg.Limits.WritesPerMinute, cfg.Limits.RegistrationsFrom = 0, 0
+	nodes := startNodes(t, 2, postgrestest.Database(t), cfg)
+	for _, n := range nodes {
+		t.Cleanup(func() { _ = n.Stop() })
+	}
+	c := newClassOn(t, nodes[0].Addr(), record{})
+	there := newClassOn(t, nodes[1].Addr(), record{})
+	r := newReceiver(t)
+	id, secret := c.hook(r, nil)
+	if w := there.webhook(id); w.text("state") != "active" {
+		t.Errorf("the other node has %v", w)
+	}
+	// The other node hears of the webhook within a second.
+	told := 0
+	for deadline := time.Now().Add(patience); len(r.got) == 0; told++ {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing arrived of what happened on the other node")
+		}
+		there.attendee(fmt.Sprint("Early ", told))
+		time.Sleep(50 * time.Millisecond)
+	}
+	for i := range 10 {
+		c.attendee(fmt.Sprint("Here ", i))
+		there.attendee(fmt.Sprint("There ", i))
+	}
+	ids := map[string]bool{}
+	for labs := map[string]int{}; labs[c.id] < 10 || labs[there.id] < 11; {
+		d := r.next("attendee_registered")
+		d.signedWith(t, secret)
+		if ids[d.fields.text("id")] {
+			t.Errorf("%s came twice", d.fields.text("id"))
+		}
+		ids[d.fields.text("id")] = true
+		labs[d.fields.text("codelab_id")]++
+	}
+}

@@ -1,0 +1,111 @@
+package rest
+
+import (
+	"atelier/actors/codelab"
+	"atelier/actors/webhook"
+	"atelier/transport/wire"
+)
+
+type webhookRecord struct {
+	ID       string       `json:"id"`
+	URL      string       `json:"url"`
+	Events   []string     `json:"events"`
+	Codelabs []string     `json:"codelabs"`
+	Names    bool         `json:"names"`
+	State    string       `json:"state"`
+	Failures uint32       `json:"failures"`
+	Last     *webhookLast `json:"last"`
+}
+
+type webhookLast struct {
+	At     string `json:"at"`
+	Status int32  `json:"status"`
+}
+
+func (r *Request) webhookCaller() webhook.Caller {
+	return webhook.Caller{AdminID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
+}
+
+func createWebhook(r *Request) error {
+	var in struct {
+		URL      *string  `json:"url"`
+		Events   []string `json:"events"`
+		Codelabs []string `json:"codelabs"`
+		Names    bool     `json:"names"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	switch {
+	case in.URL == nil:
+		return wire.Invalid("url is required")
+	case in.Events == nil:
+		return wire.Invalid("events is required")
+	}
+	secret, sealed := r.api.WebhookSender.NewSecret()
+	id, err := r.api.Webhooks.Create(r.webhookCaller(), webhook.Create{
+		URL: *in.URL, Events: in.Events, Codelabs: in.Codelabs, Names: in.Names, Secret: sealed,
+	})
+	if err != nil {
+		return err
+	}
+	return r.JSON(struct {
+		ID     string `json:"id"`
+		Secret string `json:"secret"`
+	}{id, secret})
+}
+
+func listWebhooks(r *Request) error {
+	all, err := r.api.Webhooks.All()
+	if err != nil {
+		return err
+	}
+	out := []webhookRecord{}
+	for _, h := range all {
+		w := webhookRecord{
+			ID: h.Id, URL: h.Url, Events: h.Events, Codelabs: append([]string{}, h.Codelabs...), Names: h.Names,
+			State: h.State(), Failures: h.Failures,
+		}
+		if h.LastAt != 0 {
+			w.Last = &webhookLast{wire.Stamp(h.LastAt), h.LastStatus}
+		}
+		out = append(out, w)
+	}
+	return r.JSON(out)
+}
+
+func deleteWebhook(r *Request) error {
+	if err := r.api.Webhooks.Delete(r.webhookCaller(), r.Param("webhook_id")); err != nil {
+		return err
+	}
+	return r.NoContent()
+}
+
+func testWebhook(r *Request) error {
+	status, err := r.api.Webhooks.Test(r, r.Param("webhook_id"), r.api.WebhookSender.Send)
+	if err != nil {
+		return err
+	}
+	return r.JSON(struct {
+		Status int32 `json:"status"`
+	}{status})
+}
+
+func resumeWebhook(r *Request) error {
+	if err := r.api.Webhooks.Resume(r.webhookCaller(), r.Param("webhook_id")); err != nil {
+		return err
+	}
+	return r.NoContent()
+}
+
+// AttendeeName returns the name of an attendee; "" when there is none, or none that can
+// be known now.
+func AttendeeName(workshops codelab.Directory) func(lab, attendee string) string {
+	return func(lab, attendee string) string {
+		w, err := workshops.Get(lab)
+		if err != nil {
+			return ""
+		}
+		return w.View().Attendee(attendee).GetName()
+	}
+}

@@ -1,0 +1,119 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	hooks "atelier/actors/webhook"
+	"atelier/transport/ai/keys"
+	"atelier/transport/commerce/remote"
+)
+
+const (
+	// Timeout bounds a delivery, from the name's resolution to the end of the answer.
+	Timeout = 10 * time.Second
+	// maxAnswer is how much of an answer is read, bytes. Nothing in it counts; a
+	// receiver whose answer is not read may take that for an error.
+	maxAnswer = 4 << 10
+	// secretPrefix begins a signing secret, as Standard Webhooks has it.
+	secretPrefix = "whsec_"
+	secretBytes  = 32
+)
+
+// Config of a Sender.
+type Config struct {
+	// Seal opens the secrets of webhooks.
+	Seal *keys.Seal
+	// Inside lets webhooks reach our own network.
+	Inside bool
+	// Name returns the name of an attendee, "" when there is none any more.
+	Name   func(codelab, attendee string) string
+	Logger *slog.Logger
+	Now    func() time.Time
+}
+
+// Sender sends deliveries. Safe for concurrent use.
+type Sender struct {
+	Config
+	http *http.Client
+}
+
+// NewSender returns a sender.
+func NewSender(cfg Config) *Sender { return &Sender{cfg, remote.NewHTTP(Timeout, cfg.Inside)} }
+
+// NewSecret makes a signing secret: how it is shown, once, and how it is stored.
+func (s *Sender) NewSecret() (shown string, sealed []byte) {
+	b := make([]byte, secretBytes)
+	_, _ = rand.Read(b) // never fails
+	shown = secretPrefix + base64.StdEncoding.EncodeToString(b)
+	return shown, s.Seal.Close(shown)
+}
+
+// Send tries one delivery and returns the status of the answer, or 0 when there was
+// none; the log says why.
+func (s *Sender) Send(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) int32 {
+	status, err := s.post(ctx, h, d)
+	if err != nil && ctx.Err() == nil {
+		s.Logger.Warn("a webhook was not reached", "component", "webhooks", "webhook", h.Id, "delivery", d.Id, "error", err)
+	}
+	return status
+}
+
+var errSecret = errors.New("its secret cannot be opened: the server's key is another one; delete the webhook and make it again")
+
+func (s *Sender) post(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) (int32, error) {
+	secret, ok := s.Seal.Open(h.Secret)
+	if !ok {
+		return 0, errSecret
+	}
+	name := s.Name
+	if !h.Names {
+		name = func(string, string) string { return "" }
+	}
+	text, err := encode(d, name)
+	if err != nil {
+		return 0, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.Url, bytes.NewReader(text))
+	if err != nil {
+		return 0, errors.New("its address is not a URL")
+	}
+	at := strconv.FormatInt(s.Now().Unix(), 10)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("User-Agent", "Atelier-Webhooks")
+	req.Header.Set("webhook-id", d.Id)
+	req.Header.Set("webhook-timestamp", at)
+	req.Header.Set("webhook-signature", sign(secret, d.Id, at, text))
+	res, err := s.http.Do(req)
+	if err != nil {
+		return 0, remote.Plain(err)
+	}
+	defer res.Body.Close()
+	// The answer is in its status; how the rest of it ends is all the same.
+	_, _ = io.CopyN(io.Discard, res.Body, maxAnswer)
+	return int32(res.StatusCode), nil
+}
+
+// sign returns the signature of a delivery as Standard Webhooks has it. The key is what
+// the secret encodes.
+func sign(secret, id, at string, text []byte) string {
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))
+	if err != nil { // the secret is ours
+		panic("decode the secret of a webhook")
+	}
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte(id + "." + at + "."))
+	m.Write(text)
+	return "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil))
+}

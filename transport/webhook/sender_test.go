@@ -1,0 +1,128 @@
+package webhook
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	hooks "atelier/actors/webhook"
+	"atelier/transport/ai/keys"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestTheSignatureIsThatOfTheStandard: with the example of the Standard Webhooks
+// specification.
+func TestTheSignatureIsThatOfTheStandard(t *testing.T) {
+	got := sign("whsec_plJ3nmyCDGBKInavdOK15jsl", "msg_loFOjxBNrRLzqYUf", "1731705121", []byte(`{"event_type":"ping","data":{"success":true}}`))
+	if want := "v1,rAvfW3dJ/X/qxhsaXPOyyCGmRKsaKWcsNccKXlIktD0="; got != want {
+		t.Errorf("signed %s, want %s", got, want)
+	}
+}
+
+func sender(t *testing.T, handler http.HandlerFunc, inside bool) (*Sender, *hooks.Hook) {
+	t.Helper()
+	server := httptest.NewTLSServer(handler)
+	t.Cleanup(server.Close)
+	seal, err := keys.NewSeal("the server's key", keys.ForWebhook)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSender(Config{
+		Seal: seal, Inside: inside, Name: func(_, attendee string) string { return map[string]string{"a1": "Lin"}[attendee] },
+		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
+	})
+	s.http.Transport.(*http.Transport).TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
+	_, sealed := s.NewSecret()
+	return s, &hooks.Hook{Id: "h", Url: server.URL + "/in?a=1", Secret: sealed}
+}
+
+func registration(who string) *hooks.Delivery {
+	return &hooks.Delivery{Id: "d", Type: hooks.AttendeeRegistered, At: 1_800_000_000_000, CodelabId: "lab", Data: &hooks.Data{AttendeeId: who}}
+}
+
+func TestABodyHasANameOnlyWhereItIsWanted(t *testing.T) {
+	var got string
+	s, h := sender(t, func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		got = r.Method + " " + r.URL.String() + " " + r.Header.Get("webhook-timestamp") + " " + string(b)
+	}, true)
+	if s.http.Timeout != 10*time.Second {
+		t.Errorf("a delivery may take %s", s.http.Timeout)
+	}
+	for _, x := range []struct {
+		names     bool
+		who, want string
+	}{{false, "a1", "null"}, {true, "a1", `"Lin"`}, {true, "gone", "null"}} {
+		h.Names = x.names
+		if status := s.Send(t.Context(), h, registration(x.who)); status != 200 {
+			t.Fatalf("answered %d", status)
+		}
+		want := `POST /in?a=1 1800000000 {"id":"d","type":"attendee_registered","at":"2027-01-15T08:00:00.000Z","codelab_id":"lab","data":{"attendee_id":"` + x.who + `","attendee_name":` + x.want + `}}`
+		if got != want {
+			t.Errorf("sent %s, want %s", got, want)
+		}
+	}
+}
+
+func TestOnlyTheStatusOfAnAnswerCounts(t *testing.T) {
+	s, h := sender(t, func(w http.ResponseWriter, r *http.Request) {
+		// Without an end, unless the client has enough of it.
+		w.WriteHeader(202)
+		for r.Context().Err() == nil {
+			if _, err := w.Write(make([]byte, 1<<10)); err != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+		}
+	}, true)
+	if status := s.Send(t.Context(), h, registration("a1")); status != 202 {
+		t.Errorf("answered %d", status)
+	}
+}
+
+func TestNobodyIsReached(t *testing.T) {
+	reached := 0
+	s, h := sender(t, func(w http.ResponseWriter, r *http.Request) {
+		reached++
+		http.Redirect(w, r, "/elsewhere", http.StatusPermanentRedirect)
+	}, true)
+	if status := s.Send(t.Context(), h, registration("a1")); status != 308 || reached != 1 {
+		t.Errorf("a redirect gives %d, after %d requests", status, reached)
+	}
+	other := *s
+	other.Seal, _ = keys.NewSeal("another key", keys.ForWebhook)
+	foreign := *s
+	foreign.Seal, _ = keys.NewSeal("the server's key", keys.ForAIKey)
+	for what, s := range map[string]*Sender{"another key": &other, "another purpose": &foreign} {
+		if status := s.Send(t.Context(), h, registration("a1")); status != 0 {
+			t.Errorf("with %s it answers %d", what, status)
+		}
+	}
+	unknown := registration("a1")
+	unknown.Type = "what a newer program tells"
+	if status := s.Send(t.Context(), h, unknown); status != 0 {
+		t.Errorf("an unknown event is answered %d", status)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if status := s.Send(over, h, registration("a1")); status != 0 || reached != 1 {
+		t.Errorf("after the end it answers %d, and %d requests came", status, reached)
+	}
+
+	inside, h := sender(t, func(http.ResponseWriter, *http.Request) { reached++ }, false)
+	for _, host := range []string{"localhost", "[::ffff:127.0.0.1]", "127.0.0.1"} {
+		h := h.Clone()
+		h.Url = strings.Replace(h.Url, "127.0.0.1", host, 1)
+		if status := inside.Send(t.Context(), h, registration("a1")); status != 0 || reached != 1 {
+			t.Errorf("%s answers %d", host, status)
+		}
+	}
+}
