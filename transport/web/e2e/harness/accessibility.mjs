@@ -37,6 +37,9 @@ export async function barriers(page, then) {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   for (const colorScheme of ['light', 'dark']) {
     await turn(page, colorScheme)
+    // Whoever wants less motion gets the new colours by a transition of no length, which
+    // takes a frame all the same, and that comes late on a busy machine.
+    await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
     for (const f of await findings(page, colorScheme === 'dark')) found.push(`${colorScheme}: ${f}`)
     await then?.(colorScheme)
   }
