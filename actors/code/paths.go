@@ -50,8 +50,6 @@ func CheckPath(path string) error {
 		return Fault("a path has a backslash; folders are separated by /")
 	case strings.ContainsFunc(path, unicode.IsControl):
 		return Fault("a path has a control character")
-	case strings.ContainsFunc(path, turnsAround):
-		return Fault("a path has a character that turns the direction of writing around, so it would be shown as another")
 	case strings.HasPrefix(path, "/"):
 		return Fault("a path is absolute")
 	}
@@ -62,9 +60,6 @@ func CheckPath(path string) error {
 	}
 	return nil
 }
-
-// turnsAround says that what follows a character is shown in the other direction.
-func turnsAround(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
 
 func checkPart(part string) error {
 	switch {
