@@ -272,7 +272,7 @@ func TestSilenceIsBrokenByHeartbeats(t *testing.T) {
 
 func TestAFailingUpstreamIsToldApart(t *testing.T) {
 	c, up := aiClass(t, func(cfg *config.Config) {
-		cfg.AI.FirstByteTimeout, cfg.AI.IdleTimeout = config.Duration(300*time.Millisecond), config.Duration(300*time.Millisecond)
+		cfg.AI.FirstByteTimeout, cfg.AI.IdleTimeout = config.Duration(2*time.Second), config.Duration(2*time.Second)
 		cfg.Limits.AIPerMinute = 0
 	})
 	for name, f := range map[string]struct {

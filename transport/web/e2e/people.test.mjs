@@ -301,7 +301,7 @@ test('a helper added in two taps works through the queue with one thumb', async 
   await accessible(desk.page)
   await queue.getByLabel('One answer to all that are chosen').fill('Port 8080 is taken: use 8081')
   await queue.getByRole('button', { name: 'Answer and close: 2' }).click()
-  await other.page.getByRole('paragraph').filter({ hasText: 'Port 8080 is taken: use 8081' }).waitFor()
+  await other.page.locator('.notice').filter({ hasText: 'Port 8080 is taken: use 8081' }).waitFor()
   await queue.getByText('Nobody waits for help.').waitFor()
 
   // The whole view is there for who wants it.
