@@ -16,18 +16,17 @@ const (
 )
 
 // Ask is durable.Handle.Ask. The uploads that the command mentions stay until it
-// is recorded that the codelab refers to them. A codelab that went to rest since it
-// was looked up is looked up again: who finds it deleted is told that it is gone.
+// is recorded that the codelab refers to them. Of a codelab that was deleted since it
+// was looked up it says so. Who meets one at rest for another reason tries again: the
+// room and the views that they hold would not show what was done.
 func (w Workshop) Ask(cmd Command) (any, uint64, error) {
 	v, seq, err := w.ask(cmd)
-	if !errors.Is(err, durable.ErrRested) {
-		return v, seq, err
+	if errors.Is(err, durable.ErrRested) {
+		if m, failed := w.all.List.Get(w.ID()); m == nil && failed == nil {
+			err = errGone
+		}
 	}
-	again, err := w.all.Get(w.ID())
-	if err != nil {
-		return nil, 0, err
-	}
-	return again.Ask(cmd)
+	return v, seq, err
 }
 
 func (w Workshop) ask(cmd Command) (any, uint64, error) {

@@ -341,7 +341,7 @@ func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 		letGo()
 		return nil, err
 	}
-	v, _, err := ws.ask(Command{Caller: caller, Body: *c}) // not in the list yet: it is not looked up again
+	v, _, err := ws.ask(Command{Caller: caller, Body: *c}) // it is not in the list yet
 	if err != nil {
 		if durable.Refused(err) {
 			letGo()
