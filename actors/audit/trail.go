@@ -77,23 +77,17 @@ type Entry struct {
 // entry, "" to begin with the newest.
 func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 	out := []Entry{}
-	prefix := indexKey(participant, "")
-	scan := durable.Scan{Table: auditOwn, Prefix: prefix, Reverse: true}
+	scan := durable.Scan{Table: auditOwn, Prefix: indexKey(participant, ""), Reverse: true}
 	if before != "" {
 		scan.From = indexKey(participant, before)
 	}
 	var failed error
-	err := a.journal.Scan(scan, func(key, value []byte) bool {
-		id := key[len(prefix):]
+	err := a.scanIndex(scan, func(id, record, own []byte) bool {
 		if string(id) == before {
 			return true
 		}
-		kept, err := a.journal.Get(auditTable, id)
-		if err != nil {
-			return true // expired between the two reads
-		}
 		e := Entry{&Record{}, &Own{}}
-		if failed = errors.Join(e.Record.Decode(kept), e.Own.Decode(value)); failed != nil {
+		if failed = errors.Join(e.Record.Decode(record), e.Own.Decode(own)); failed != nil {
 			return false
 		}
 		e.Id = string(id)
@@ -104,6 +98,19 @@ func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 		return nil, fmt.Errorf("read a participant's log: %w", err)
 	}
 	return out, nil
+}
+
+// scanIndex reads the records that an index names, below the prefix of the scan. visit
+// gets what the index holds beside each.
+func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record, beside []byte) bool) error {
+	return a.journal.Scan(scan, func(key, beside []byte) bool {
+		id := key[len(scan.Prefix):]
+		record, err := a.journal.Get(auditTable, id)
+		if err != nil {
+			return true // expired between the two reads
+		}
+		return visit(id, record, beside)
+	})
 }
 
 // Record commits a record that belongs to no actor's change and waits for it. It
@@ -141,20 +148,14 @@ func (a *Trail) Find(q Query) ([]*Record, error) {
 		out = append(out, r)
 		return len(out) < q.Limit
 	}
-	scan := durable.Scan{Table: auditTable, Reverse: true}
-	visit := take
-	if q.CodelabID != "" {
-		prefix := indexKey(q.CodelabID, "")
-		scan = durable.Scan{Table: auditIndex, Prefix: prefix, Reverse: true}
-		visit = func(key, _ []byte) bool {
-			value, err := a.journal.Get(auditTable, key[len(prefix):])
-			if err != nil {
-				return true // expired between the two reads
-			}
-			return take(key[len(prefix):], value)
-		}
+	var err error
+	if q.CodelabID == "" {
+		err = a.journal.Scan(durable.Scan{Table: auditTable, Reverse: true}, take)
+	} else {
+		scan := durable.Scan{Table: auditIndex, Prefix: indexKey(q.CodelabID, ""), Reverse: true}
+		err = a.scanIndex(scan, func(id, record, _ []byte) bool { return take(id, record) })
 	}
-	if err := a.journal.Scan(scan, visit); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("read audit trail: %w", err)
 	}
 	if failed != nil {

@@ -86,7 +86,7 @@ func (c call) newPoll(in *pb.Poll) (*pb.Poll, error) {
 		Id: c.id(), Kind: in.Kind, Question: in.Question, Options: slices.Clone(in.Options), Anonymous: in.Anonymous,
 		StepId: in.StepId, Right: slices.Clone(in.Right), Round: 1, CreatedAt: c.now.UnixMilli(),
 	}
-	return p, checkPoll(p)
+	return p, CheckPoll(p)
 }
 
 // newPolls are the drafts of a new codelab; made are its steps, in the order of given.
@@ -123,12 +123,8 @@ func (c call) pollStep(p *pb.Poll) error {
 	return nil
 }
 
-// CheckPoll says whether a poll could be a draft, and trims what it holds: for an import,
-// which leaves out what could not.
-func CheckPoll(p *pb.Poll) error { return checkPoll(p) }
-
-// checkPoll trims and checks what an author writes.
-func checkPoll(p *pb.Poll) (err error) {
+// CheckPoll trims and checks what an author writes. An import leaves out what it refuses.
+func CheckPoll(p *pb.Poll) (err error) {
 	if p.Question, err = line("question", p.Question, 1, maxPollQuestion); err != nil {
 		return err
 	}
@@ -207,7 +203,7 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 	if b.Right != nil {
 		out.Right = slices.Clone(*b.Right)
 	}
-	if err := checkPoll(out); err != nil {
+	if err := CheckPoll(out); err != nil {
 		return decision{}, err
 	}
 	if err := c.pollStep(out); err != nil {

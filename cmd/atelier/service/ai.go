@@ -8,15 +8,11 @@ import (
 	"atelier/transport/ai/upstream"
 	"atelier/transport/limit"
 	"atelier/transport/rest"
-	"atelier/transport/webhook"
 )
 
 // openAI makes who answers questions.
 func (s *Service) openAI() (err error) {
 	if s.aiKeys, err = s.openAIKeys(s.grants.AdminPassword); err != nil {
-		return err
-	}
-	if s.webhooks, err = s.openWebhooks(); err != nil {
 		return err
 	}
 	s.ai, err = s.newAI()
@@ -31,30 +27,6 @@ func (s *Service) openAIKeys(password string) (*keys.Ring, error) {
 		return nil, err
 	}
 	return keys.NewRing(password, key, time.Now)
-}
-
-// settingsKey is the server's own key, under which secrets are sealed that others gave.
-func (s *Service) settingsKey() (string, error) {
-	key, _, err := secretKey(s.cfg, settingsKeyFile)
-	if err == nil {
-		err = s.core.node.Agree("secrets/"+settingsKeyFile, key)
-	}
-	return key, err
-}
-
-// openWebhooks makes who sends what webhooks want.
-func (s *Service) openWebhooks() (*webhook.Sender, error) {
-	key, err := s.settingsKey()
-	if err != nil {
-		return nil, err
-	}
-	seal, err := keys.NewSeal(key, keys.ForWebhook)
-	if err != nil {
-		return nil, err
-	}
-	return webhook.NewSender(webhook.Config{
-		Seal: seal, Inside: s.cfg.Webhooks.AllowPrivate, Name: rest.AttendeeName(s.core.workshops), Logger: s.log, Now: time.Now,
-	}), nil
 }
 
 func (s *Service) aiModels() rest.AIModels {

@@ -54,6 +54,7 @@ func (s *Service) parts() []part {
 		{name: "record of denials", start: s.openDenials, stop: s.closeDenials},
 		{name: "live messages", start: s.openGateway, stop: s.closeGateway},
 		{name: "AI answers", start: s.openAI, stop: s.closeAI, share: 4},
+		{name: "webhooks", start: s.openWebhooks},
 		{name: "interface", start: s.openAPI},
 		{name: "background work", start: s.work, stop: s.awaitWork},
 		{name: "control socket", start: s.listenControl, stop: s.closeControl},

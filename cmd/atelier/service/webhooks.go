@@ -1,0 +1,34 @@
+package service
+
+import (
+	"time"
+
+	"atelier/transport/ai/keys"
+	"atelier/transport/rest"
+	"atelier/transport/webhook"
+)
+
+// settingsKey is the server's own key, under which secrets are sealed that others gave.
+func (s *Service) settingsKey() (string, error) {
+	key, _, err := secretKey(s.cfg, settingsKeyFile)
+	if err == nil {
+		err = s.core.node.Agree("secrets/"+settingsKeyFile, key)
+	}
+	return key, err
+}
+
+// openWebhooks makes who sends what webhooks want.
+func (s *Service) openWebhooks() error {
+	key, err := s.settingsKey()
+	if err != nil {
+		return err
+	}
+	seal, err := keys.NewSeal(key, keys.ForWebhook)
+	if err != nil {
+		return err
+	}
+	s.webhooks = webhook.NewSender(webhook.Config{
+		Seal: seal, Inside: s.cfg.Webhooks.AllowPrivate, Name: rest.AttendeeName(s.core.workshops), Logger: s.log, Now: time.Now,
+	})
+	return nil
+}
