@@ -1,22 +1,38 @@
 // Makes functions of the catalogues: m.key({ parameter }) gives the text in the
-// language of the page. A text is a string with {parameters}, or {one, other}: then
-// the parameter "count" says which. Each function is a module of its own, so that a
-// screen loads the texts that it shows. A text that one language lacks, or whose
-// parameters differ from the English ones, fails the build.
+// language of the page. A text is a string with {parameters}, or an object of texts, one
+// for each category of the language's plurals: then the parameter "count" says which.
+// The languages are those that the folder of shared texts has. A text that one of them
+// lacks, or whose parameters differ from the English ones, fails the build.
+//
+// Each function is a module of its own and knows the place of its text in one of three
+// parts; of a part, each language is a module of its own.
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { pathToFileURL } from 'node:url'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-const root = new URL('../src/messages/', import.meta.url)
+const source = fileURLToPath(new URL('../src/', import.meta.url))
+const root = path.join(source, 'messages')
 const base = 'en'
-const locales = ['en', 'de']
 
-/** The texts of a message, plural or not. */
-const texts = (message) => (typeof message === 'string' ? [message] : [message.one, message.other])
-const parameters = (message) =>
-  [...new Set([...(typeof message === 'string' ? [] : ['count']), ...texts(message).flatMap((t) => [...t.matchAll(/\{(\w+)\}/g)].map((m) => m[1]))])].sort()
+/** What the page of an attendee loads before anything is pressed. */
+export const firstLoad = ['main.ts', 'screens/reader/Codelab.svelte', 'talk/Talk.svelte', 'markdown/highlight.ts'].map((f) => path.join(source, f))
+
+/** Areas whose texts attendees see; those of the others are for who leads. */
+const ofAttendees = new Set(['shared', 'attendee'])
+
+const texts = (message) => (typeof message === 'string' ? [message] : Object.values(message))
+const named = (text) => [...text.matchAll(/\{(\w+)\}/g)].map((m) => m[1])
+const parameters = (message) => [...new Set([...(typeof message === 'string' ? [] : ['count']), ...texts(message).flatMap(named)])].sort()
+
+/** The categories of a language's plurals. That of "many" is for millions in some: they use the one for all others. */
+function categories(locale) {
+  const all = new Intl.PluralRules(locale).resolvedOptions().pluralCategories
+  return all.filter((c) => c !== 'many' || all.includes('few')).sort()
+}
 
 /** What is wrong with catalogues, {area: {locale: {key: message}}}. */
-export function faults(areas) {
+export function faults(areas, locales) {
   const out = []
   const where = new Map()
   for (const [area, catalogues] of Object.entries(areas)) {
@@ -28,18 +44,24 @@ export function faults(areas) {
     }
     for (const locale of locales) {
       const catalogue = catalogues[locale] ?? {}
+      const plurals = categories(locale)
       for (const [key, message] of Object.entries(catalogue)) {
         if (!(key in english)) {
           out.push(`${area}/${locale}: ${key} is not in ${base}`)
           continue
         }
-        if (typeof message !== 'string' && (Object.keys(message).join() !== 'one,other' || texts(message).some((t) => typeof t !== 'string'))) {
-          out.push(`${area}/${locale}: ${key} is neither a text nor {one, other}`)
+        const complete = typeof message === 'string' || Object.keys(message).sort().join() === plurals.join()
+        if (!complete || texts(message).some((t) => typeof t !== 'string' || t.trim() === '')) {
+          out.push(`${area}/${locale}: ${key} is neither a text nor {${plurals.join(', ')}}`)
           continue
         }
         const [has, wants] = [parameters(message), parameters(english[key])]
         if (has.join() !== wants.join())
           out.push(`${area}/${locale}: ${key} has the parameters ${has.join(', ') || 'none'}, and ${wants.join(', ') || 'none'} in ${base}`)
+        // Only a number may be left to the words of a plural.
+        for (const text of texts(message))
+          for (const name of wants)
+            if (name !== 'count' && !named(text).includes(name)) out.push(`${area}/${locale}: ${key} lacks {${name}} in one of its texts`)
       }
       for (const key of Object.keys(english)) if (!(key in catalogue)) out.push(`${area}/${locale}: ${key} is missing`)
     }
@@ -47,62 +69,96 @@ export function faults(areas) {
   return out
 }
 
-const template = (text) => '`' + text.replace(/[`\\]|\$(?=\{)/g, '\\$&').replace(/\{(\w+)\}/g, '${i.$1}') + '`'
-const expression = (message, locale, tag = '') =>
-  typeof message === 'string' ? tag + template(message) : `one(${locale}, i.count) ? ${tag}${template(message.one)} : ${tag}${template(message.other)}`
-
-/** The module of one message, {locale: message}. English is the last resort, and what `say` makes the language of the tests of. */
-export function module(key, message) {
-  const plural = locales.some((l) => typeof message[l] !== 'string')
-  const takes = parameters(message[base]).length > 0 ? 'i' : ''
-  const others = locales.filter((l) => l !== base).map((l) => `  if (locale === '${l}') return ${expression(message[l], `'${l}'`)}\n`)
-  return `import { getLocale, say } from '../../locale'\n${plural ? "import { one } from '../plural.js'\n" : ''}export const ${key} = (${takes}) => {\n  const locale = getLocale()\n${others.join('')}  return ${expression(message[base], 'locale', 'say')}\n}\n`
+/** The texts that modules show, and those that they import, wherever they are defined. */
+export function shown(files) {
+  const keys = new Set()
+  const seen = new Set()
+  const look = (file) => {
+    if (!/\.(ts|svelte)$/.test(file) || seen.has(file) || !existsSync(file)) return
+    seen.add(file)
+    const text = readFileSync(file, 'utf8')
+    if (text.includes('messages/compiled/messages')) for (const [, key] of text.matchAll(/\bm\.(\w+)/g)) keys.add(key)
+    for (const [, to] of text.matchAll(/(?:\bfrom|^import)\s*['"](\.[^'"]+)['"]/gm)) {
+      const at = path.resolve(path.dirname(file), to)
+      look(path.extname(at) ? at : at + '.ts')
+      look(at + '.ts')
+    }
+  }
+  files.forEach(look)
+  return keys
 }
 
-const plural = `const rules = {}
-/** Whether a language speaks of one when there are so many. */
-export const one = (locale, count) => (rules[locale] ??= new Intl.PluralRules(locale)).select(Number(count)) === 'one'
-`
+/** The keys of each part, in their order. */
+function divide(areas) {
+  const first = shown(firstLoad)
+  const parts = { first: [], more: [], lead: [] }
+  for (const [area, catalogues] of Object.entries(areas))
+    for (const key of Object.keys(catalogues[base])) parts[first.has(key) ? 'first' : ofAttendees.has(area) ? 'more' : 'lead'].push(key)
+  return parts
+}
 
 async function read() {
   const areas = {}
+  const files = await readdir(path.join(root, 'shared'))
+  const locales = files.map((f) => path.basename(f, '.json')).sort()
   for (const area of await readdir(root, { withFileTypes: true })) {
     if (!area.isDirectory() || area.name === 'compiled') continue
     areas[area.name] = Object.fromEntries(
-      await Promise.all(locales.map(async (l) => [l, JSON.parse(await readFile(new URL(`${area.name}/${l}.json`, root), 'utf8'))])),
+      await Promise.all(
+        locales.map(async (l) => {
+          const file = path.join(root, area.name, `${l}.json`)
+          return [l, existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : {}]
+        }),
+      ),
     )
   }
-  return areas
+  return { areas, locales }
 }
 
-async function write(areas) {
-  const to = new URL('compiled/', root)
+async function write({ areas, locales }) {
+  const to = path.join(root, 'compiled')
   await rm(to, { recursive: true, force: true })
-  await mkdir(new URL('messages/', to), { recursive: true })
+  const put = (name, lines) => writeFile(path.join(to, name), lines.join('\n') + '\n')
+  const all = Object.fromEntries(locales.map((l) => [l, Object.assign({}, ...Object.values(areas).map((a) => a[l]))]))
   const index = []
   const types = []
-  for (const catalogues of Object.values(areas)) {
-    for (const [key, english] of Object.entries(catalogues[base])) {
+  for (const [part, keys] of Object.entries(divide(areas))) {
+    await mkdir(path.join(to, part), { recursive: true })
+    for (const l of locales) await put(`${part}/${part}-${l}.js`, [`export default ${JSON.stringify(keys.map((k) => all[l][k]))}`])
+    await put(`${part}/index.js`, [
+      "import { catalogue } from '../../texts'",
+      'export const texts = /* @__PURE__ */ catalogue({',
+      ...locales.map((l) => `  '${l}': () => import('./${part}-${l}.js'),`),
+      '})',
+    ])
+    for (const [at, key] of keys.entries()) {
+      const english = all[base][key]
       const names = parameters(english)
-      index.push(`export * from './messages/${key}.js'`)
-      types.push(
-        `/** ${texts(english).at(-1).replaceAll('*/', '* /')} */\nexport const ${key}: (${names.length > 0 ? `i: { ${names.map((n) => `${n}: ${n === 'count' && typeof english !== 'string' ? 'number' : 'string | number'}`).join('; ')} }` : ''}) => string`,
-      )
-      await writeFile(new URL(`messages/${key}.js`, to), module(key, Object.fromEntries(locales.map((l) => [l, catalogues[l][key]]))))
+      const i = names.length > 0 ? 'i' : ''
+      const type = (n) => `${n}: ${n === 'count' && typeof english !== 'string' ? 'number' : 'string | number'}`
+      index.push(`export * from './${part}/${key}.js'`)
+      types.push(`/** ${texts(english).at(-1).replaceAll('*/', '* /')} */`)
+      types.push(`export const ${key}: (${i && `i: { ${names.map(type).join('; ')} }`}) => string`)
+      await put(`${part}/${key}.js`, [
+        "import { say } from '../../texts'",
+        "import { texts } from './index.js'",
+        `export const ${key} = (${i}) => say(texts, ${[at, i].filter((x) => x !== '').join(', ')})`,
+      ])
     }
   }
-  await writeFile(new URL('plural.js', to), plural)
-  await writeFile(new URL('index.js', to), index.join('\n') + '\n')
-  await writeFile(new URL('index.d.ts', to), types.join('\n') + '\n')
-  for (const name of ['messages.js', 'messages.d.ts']) await writeFile(new URL(name, to), "export * as m from './index.js'\n")
+  await put('locales.js', [`export const locales = ${JSON.stringify(locales)}`])
+  await put('locales.d.ts', [`export const locales: readonly ${JSON.stringify(locales)}`])
+  await put('index.js', index)
+  await put('index.d.ts', types)
+  for (const name of ['messages.js', 'messages.d.ts']) await put(name, ["export * as m from './index.js'"])
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const areas = await read()
-  const wrong = faults(areas)
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const found = await read()
+  const wrong = faults(found.areas, found.locales)
   if (wrong.length > 0) {
     console.error(wrong.join('\n'))
     process.exit(1)
   }
-  await write(areas)
+  await write(found)
 }

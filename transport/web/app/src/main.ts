@@ -2,13 +2,14 @@ import { mount } from 'svelte'
 import App from './App.svelte'
 import { dressPage } from './device/appearance.svelte'
 import { followSession } from './device/session'
+import { ready } from './messages/texts'
 import './styles/tokens.css'
 import './styles/base.css'
 
 dressPage()
 followSession()
 const target = document.getElementById('app')
-if (target) mount(App, { target })
+if (target) void ready().then(() => mount(App, { target }))
 
 // A page that was open while the server was replaced asks for parts that are no
 // longer there: it is loaded anew, once. Without a network it stays as it is,

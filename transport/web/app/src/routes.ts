@@ -1,32 +1,33 @@
-// Path -> screen. Each screen is loaded when it is first shown.
+// Path -> screen. Each screen is loaded when it is first shown, and its texts with it.
 import { createRouter } from 'sv-router'
+import { withTexts } from './messages/texts'
 
 export const { p, navigate, isActive, route } = createRouter({
-  '/': () => import('./screens/home/Home.svelte'),
-  '/invite': () => import('./screens/invite/Invite.svelte'),
-  '/account': () => import('./screens/account/Account.svelte'),
-  '/login': () => import('./screens/login/Login.svelte'),
-  '/j/:code': () => import('./screens/join/JoinByCode.svelte'),
+  '/': () => withTexts(() => import('./screens/home/Home.svelte')),
+  '/invite': () => withTexts(() => import('./screens/invite/Invite.svelte')),
+  '/account': () => withTexts(() => import('./screens/account/Account.svelte')),
+  '/login': () => withTexts(() => import('./screens/login/Login.svelte')),
+  '/j/:code': () => withTexts(() => import('./screens/join/JoinByCode.svelte')),
   '/codelabs/:id': {
-    '/': () => import('./screens/reader/Codelab.svelte'),
-    '/all': () => import('./screens/whole/Whole.svelte'),
+    '/': () => withTexts(() => import('./screens/reader/Codelab.svelte')),
+    '/all': () => withTexts(() => import('./screens/whole/Whole.svelte')),
   },
-  '/certificate/:id': () => import('./screens/certificate/Certificate.svelte'),
-  '/verify/:id': () => import('./screens/verify/Verify.svelte'),
+  '/certificate/:id': () => withTexts(() => import('./screens/certificate/Certificate.svelte')),
+  '/verify/:id': () => withTexts(() => import('./screens/verify/Verify.svelte')),
   '/admin': {
-    '/': () => import('./screens/codelabs/Codelabs.svelte'),
-    '/audit-logs': () => import('./screens/audit/AuditLogs.svelte'),
-    '/participants': () => import('./screens/participants/Participants.svelte'),
-    '/people': () => import('./screens/people/People.svelte'),
-    '/settings': () => import('./screens/settings/Settings.svelte'),
+    '/': () => withTexts(() => import('./screens/codelabs/Codelabs.svelte')),
+    '/audit-logs': () => withTexts(() => import('./screens/audit/AuditLogs.svelte')),
+    '/participants': () => withTexts(() => import('./screens/participants/Participants.svelte')),
+    '/people': () => withTexts(() => import('./screens/people/People.svelte')),
+    '/settings': () => withTexts(() => import('./screens/settings/Settings.svelte')),
     '/:id': {
-      '/': () => import('./screens/live/Live.svelte'),
-      '/edit': () => import('./screens/edit/Edit.svelte'),
-      '/code': () => import('./screens/code/Code.svelte'),
-      '/results': () => import('./screens/results/Results.svelte'),
-      '/settings': () => import('./screens/codelab/CodelabSettings.svelte'),
-      '/projector': () => import('./screens/projector/Projector.svelte'),
+      '/': () => withTexts(() => import('./screens/live/Live.svelte')),
+      '/edit': () => withTexts(() => import('./screens/edit/Edit.svelte')),
+      '/code': () => withTexts(() => import('./screens/code/Code.svelte')),
+      '/results': () => withTexts(() => import('./screens/results/Results.svelte')),
+      '/settings': () => withTexts(() => import('./screens/codelab/CodelabSettings.svelte')),
+      '/projector': () => withTexts(() => import('./screens/projector/Projector.svelte')),
     },
   },
-  '*missing': () => import('./screens/missing/Missing.svelte'),
+  '*missing': () => withTexts(() => import('./screens/missing/Missing.svelte')),
 })

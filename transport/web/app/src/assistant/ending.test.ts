@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { Refused } from '../api/refused'
 import { m } from '../messages/compiled/messages.js'
+import { ready } from '../messages/texts'
 
 let response: Response
 vi.mock('../api/client', () => ({ csrfToken: () => 't', patientFetch: () => Promise.resolve(response) }))
@@ -8,6 +9,7 @@ vi.stubGlobal('Request', class {})
 
 const { Answer, busyWord, endingWord } = await import('./ending')
 const { answer } = await import('./stream')
+await ready()
 
 type Event = Parameters<InstanceType<typeof Answer>['take']>[0]
 

@@ -46,7 +46,7 @@ export function dressPage(): void {
 }
 
 /** The languages to choose from, in their own words. */
-export const languages = locales.filter((l) => !l.endsWith('-XB')).map((id) => ({ id, name: new Intl.DisplayNames([id], { type: 'language' }).of(id) ?? id }))
+export const languages = locales.map((id) => ({ id, name: new Intl.DisplayNames([id], { type: 'language' }).of(id) ?? id }))
 
 export const language = {
   get now() {

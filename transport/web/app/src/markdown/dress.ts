@@ -2,6 +2,7 @@
 // the language's parser is here, formulas, names of boxes, and pictures that enlarge.
 // None of it adds a character to the text, which comments count.
 import { copy } from '../device/copy'
+import { withTexts } from '../messages/texts'
 
 export interface Words {
   copy: string
@@ -105,7 +106,7 @@ export function dress(root: HTMLElement, words: Words): () => void {
     if (name) aside.dataset.label = name()
   }
   if (root.querySelector('.language-math')) {
-    void import('./maths')
+    void withTexts(() => import('./maths'))
       .then(({ setMaths }) => setMaths(root, () => stopped))
       .then((changed) => changed && words.changed())
       .catch(() => {}) // it stays as it was written

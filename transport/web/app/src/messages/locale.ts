@@ -1,49 +1,55 @@
 // The language of this page: as somebody has chosen it on this device, else the first
 // that the browser asks for and the app has, else English.
+import { locales } from './compiled/locales.js'
 
-export const locales = ['en', 'de', 'he-XB'] as const
+export { locales }
 export type Locale = (typeof locales)[number]
 
-const known = (id: string | null | undefined): id is Locale => (locales as readonly (string | null | undefined)[]).includes(id)
+/**
+ * A language that nobody speaks, for tests: the English texts with marks on their
+ * letters, made longer and written from right to left. It shows a text that is cut
+ * off, laid out to one side, or never translated.
+ */
+export const pseudo = 'he-XB'
+
 export const localeKey = 'atelier:language'
 
-function chosen(): string | null {
+/** Chinese that is not written in simplified characters. */
+const traditional = /^zh-(hant|tw|hk|mo)\b/i
+
+/** The first of the languages asked for that there is: itself, else one of another region. */
+export function match<L extends string>(asked: readonly string[], there: readonly L[]): L | undefined {
+  for (const tag of asked) {
+    const found =
+      there.find((l) => l.toLowerCase() === tag.toLowerCase()) ??
+      (traditional.test(tag) ? undefined : there.find((l) => l.split('-')[0] === tag.toLowerCase().split('-')[0]))
+    if (found) return found
+  }
+  return undefined
+}
+
+function chosen(): string[] {
   try {
-    return localStorage.getItem(localeKey)
+    return [localStorage.getItem(localeKey) ?? ''].filter(Boolean)
   } catch {
-    return null // nothing is kept here
+    return [] // nothing is kept here
   }
 }
 
-function find(): Locale {
-  const kept = chosen()
-  if (known(kept)) return kept
+function find(): Locale | typeof pseudo {
+  if (chosen()[0] === pseudo) return pseudo
   const asked = typeof navigator === 'undefined' ? [] : (navigator.languages ?? [])
-  return asked.map((l) => (known(l) ? l : l.split('-')[0])).find(known) ?? 'en'
+  return match([...chosen(), ...asked], locales) ?? 'en'
 }
 
 // Found when it is first asked for: a module that does something when it is loaded
-// would keep the bundler from giving each screen its own texts.
-let locale: Locale | undefined
+// would be kept in every part of the app.
+let locale: Locale | typeof pseudo | undefined
 
 /** The language of all that is on the page; another one needs the page anew. */
-export const getLocale = (): Locale => (locale ??= find())
+export const getLocale = (): Locale | typeof pseudo => (locale ??= find())
 
-export const getTextDirection = (): 'ltr' | 'rtl' => (getLocale() === 'he-XB' ? 'rtl' : 'ltr')
-
-const marks: Record<string, string> = { a: 'á', e: 'ë', i: 'ï', o: 'ö', u: 'ü', y: 'ÿ', c: 'ç', n: 'ñ', A: 'Á', E: 'Ë', I: 'Ï', O: 'Ö', U: 'Ü' }
-
-/**
- * The tag of English texts. In a language that nobody speaks and that is written from
- * right to left they get marks on their letters and become longer, so that tests see
- * a text that is cut off, laid out to one side, or never translated. Made here, it
- * costs no reader a third catalogue.
- */
-export function say(texts: TemplateStringsArray, ...values: unknown[]): string {
-  const odd = getLocale() === 'he-XB'
-  const all = texts.map((t, i) => (odd ? t.replace(/[a-z]/gi, (c) => marks[c] ?? c) : t) + (i < values.length ? String(values[i]) : '')).join('')
-  return odd ? `⟦${all}·⟧` : all
-}
+export const getTextDirection = (): 'ltr' | 'rtl' => (/^(ar|he)\b/.test(getLocale()) ? 'rtl' : 'ltr')
 
 /** Loads the page anew in another language. */
 export function setLocale(id: Locale): void {
