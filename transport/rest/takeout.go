@@ -11,6 +11,7 @@ import (
 	"atelier/actors/files"
 	"atelier/transport/archive"
 	"atelier/transport/httpapi"
+	"atelier/transport/language"
 	"atelier/transport/sheet"
 	"atelier/transport/wire"
 )
@@ -34,7 +35,11 @@ func (r *Request) takeOut(person, name string) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	t := &takeout{v: v, lab: v.Meta.Id, person: person, reader: codelab.FacilitatorID, uploads: r.api.Files, at: wire.Stamp(r.api.Now().UnixMilli())}
+	t := &takeout{
+		v: v, lab: v.Meta.Id, person: person, reader: codelab.FacilitatorID, uploads: r.api.Files,
+		at:    wire.Stamp(r.api.Now().UnixMilli()),
+		texts: language.Asked(r.Request.Header.Peek("Accept-Language")),
+	}
 	if !r.IsAdmin() {
 		t.reader = r.Caller.ID
 	}

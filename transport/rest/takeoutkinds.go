@@ -8,6 +8,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/files"
+	"atelier/transport/language"
 	"atelier/transport/wire"
 )
 
@@ -23,6 +24,8 @@ type takeout struct {
 	// submitted says where in the ZIP what was handed in lies, by id.
 	submitted map[string]string
 	written   []written
+	// texts of its page, in the language of who asked for it.
+	texts *language.Texts
 }
 
 // written says how many records of a kind there are.
@@ -36,10 +39,11 @@ const maxAudited = 10000
 
 // kind is one kind of records: as this interface answers them, and as a table.
 type kind struct {
-	name, title, what string
-	only              scope
-	of                any // an empty record, for the head of the table
-	records           func(t *takeout) iter.Seq[any]
+	// name is that of the files, and of its texts in language.Takeout.
+	name    string
+	only    scope
+	of      any // an empty record, for the head of the table
+	records func(t *takeout) iter.Seq[any]
 }
 
 // scope says in which of the two a kind of records is: in both, if it says nothing.
@@ -90,19 +94,19 @@ func attendeesOf(t *takeout) cow.View[*pb.Attendee] { return t.v.Attendees }
 
 var kinds = []kind{
 	{
-		name: "people", title: "People", what: "Who registered: name, e-mail address, where they are in the text, whether they have completed it.",
-		of: attendeeRecord{},
+		name: "people",
+		of:   attendeeRecord{},
 		records: each(attendeesOf, (*pb.Attendee).GetId, func(t *takeout, a *pb.Attendee) any {
 			return toAttendee(t.lab, a, true)
 		}),
 	},
 	{
-		name: "progress", title: "Progress", what: "When each person first reached each step, and how long they took for it. Nothing for steps they jumped over.",
-		of: progressRecord{}, records: progressOf,
+		name: "progress",
+		of:   progressRecord{}, records: progressOf,
 	},
 	{
-		name: "chat", title: "Chat", what: "Messages to the room, broadcasts of the facilitators, and direct messages (dm).",
-		of: chatRecord{},
+		name: "chat",
+		of:   chatRecord{},
 		records: func(t *takeout) iter.Seq[any] {
 			return func(yield func(any) bool) {
 				for _, m := range t.v.Chat.All() {
@@ -114,18 +118,18 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: "help", title: "Help", what: "Requests for help, and offers of it.",
-		of: helpRecord{},
+		name: "help",
+		of:   helpRecord{},
 		records: each(func(t *takeout) cow.View[*pb.HelpRequest] { return t.v.Help }, (*pb.HelpRequest).GetAttendeeId, func(t *takeout, h *pb.HelpRequest) any {
 			return toHelp(t.lab, h)
 		}),
 	},
 	{
-		name: "comments", title: "Comments", what: "Comments on the text, with the words that they are about.",
-		of: saidRecord{}, records: commentsOf,
+		name: "comments",
+		of:   saidRecord{}, records: commentsOf,
 	},
 	{
-		name: "quizzes", title: "Questions", what: "The questions of the quiz, with the right answers.", only: ofAll,
+		name: "quizzes", only: ofAll,
 		of: quizRecord{},
 		records: func(t *takeout) iter.Seq[any] {
 			return func(yield func(any) bool) {
@@ -138,8 +142,8 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: "answers", title: "Answers", what: "What people answered in the quiz.",
-		of: answeredRecord{},
+		name: "answers",
+		of:   answeredRecord{},
 		records: each(func(t *takeout) cow.View[*pb.QuizAnswer] { return t.v.Answers }, (*pb.QuizAnswer).GetAttendeeId, func(t *takeout, a *pb.QuizAnswer) any {
 			out := answeredRecord{quizAnswerRecord: toQuizAnswer(t.lab, t.v, a)}
 			for _, q := range t.v.Quizzes {
@@ -151,12 +155,12 @@ var kinds = []kind{
 		}),
 	},
 	{
-		name: "polls", title: "Polls", what: "What people voted in polls. Of an anonymous poll nobody knows who voted what: the counts, words and texts of all.",
-		of: pollAnswerRecord{}, records: pollAnswersOf,
+		name: "polls",
+		of:   pollAnswerRecord{}, records: pollAnswersOf,
 	},
 	{
-		name: "room_questions", title: "Questions to all", what: "What people asked all. Who asked an anonymous question is not in it, but in what that person takes out.",
-		of: QuestionRecord{},
+		name: "room_questions",
+		of:   QuestionRecord{},
 		records: func(t *takeout) iter.Seq[any] {
 			return func(yield func(any) bool) {
 				for _, q := range t.v.Questions {
@@ -171,15 +175,15 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: "feedback", title: "Feedback", what: "What people said of the workshop at its end.",
-		of: feedbackRecord{},
+		name: "feedback",
+		of:   feedbackRecord{},
 		records: each(func(t *takeout) cow.View[*pb.Feedback] { return t.v.Feedback }, (*pb.Feedback).GetAttendeeId, func(t *takeout, f *pb.Feedback) any {
 			return toFeedback(t.lab, f)
 		}),
 	},
 	{
-		name: "submissions", title: "Submissions", what: "What was handed in. file_path says where in this ZIP a file lies.",
-		of: submissionRecord{},
+		name: "submissions",
+		of:   submissionRecord{},
 		records: each(func(t *takeout) cow.View[*pb.Submission] { return t.v.Submissions }, (*pb.Submission).GetAttendeeId, func(t *takeout, s *pb.Submission) any {
 			out := toSubmission(t.lab, t.v.Attendee(s.AttendeeId).GetName(), s)
 			out.FilePath = wire.OrNull(t.submitted[s.Id])
@@ -187,8 +191,8 @@ var kinds = []kind{
 		}),
 	},
 	{
-		name: "certificates", title: "Certificates", what: "The certificates of those who have completed the codelab. verification_url is a path on the server.",
-		of: certificateRecord{},
+		name: "certificates",
+		of:   certificateRecord{},
 		records: func(t *takeout) iter.Seq[any] {
 			return func(yield func(any) bool) {
 				for _, a := range t.v.Attendees.All() {
@@ -200,14 +204,14 @@ var kinds = []kind{
 		},
 	},
 	{
-		name: "conversations", title: "Conversations with the AI", what: "Questions to the AI and its answers, as those who asked saved them.",
-		of: conversationRecord{},
+		name: "conversations",
+		of:   conversationRecord{},
 		records: each(func(t *takeout) cow.View[*pb.Conversation] { return t.v.Conversations }, (*pb.Conversation).GetUserId, func(t *takeout, c *pb.Conversation) any {
 			return toConversation(t.lab, c)
 		}),
 	},
 	{
-		name: "audit", title: "Audit trail", what: "What the server noted of what this person did, from which address, and of what was done to them.", only: ofOne,
+		name: "audit", only: ofOne,
 		of: auditRecord{},
 		records: func(t *takeout) iter.Seq[any] {
 			return func(yield func(any) bool) {

@@ -5,6 +5,7 @@ import (
 	"html/template"
 
 	"atelier/transport/archive"
+	"atelier/transport/language"
 )
 
 //go:embed takeout.html
@@ -20,13 +21,35 @@ type takeoutFile struct {
 
 // page writes index.html.
 func (t *takeout) page(p *archive.Pack) error {
+	texts := &t.texts.Takeout
+	all := t.person == ""
+	title, about := t.v.Meta.Title, language.Fill(texts.All, "at", t.at)
+	if !all {
+		title, about = t.v.Attendee(t.person).GetName(), language.Fill(texts.Person, "codelab", t.v.Meta.Title, "at", t.at)
+	}
+	var where, lacks []string
+	switch {
+	case len(t.submitted) == 0:
+	case all:
+		where = append(where, texts.SubmissionsOfAll)
+	default:
+		where = append(where, texts.Submissions)
+	}
+	where = append(where, texts.Pictures)
+	if all {
+		where, lacks = append(where, texts.Codelab), append(lacks, texts.AllLacks, texts.PINs)
+	} else {
+		lacks = append(lacks, texts.PersonLacks, texts.PINs)
+	}
 	data := struct {
-		Codelab, At, Person string
-		Files               []takeoutFile
-		Submissions, All    bool
-	}{t.v.Meta.Title, t.at, t.v.Attendee(t.person).GetName(), nil, len(t.submitted) > 0, t.person == ""}
+		*language.Texts
+		Title, About, Codelab string
+		Rows                  []takeoutFile
+		Where, Lacks          []string
+	}{t.texts, title, about, t.v.Meta.Title, nil, where, lacks}
 	for _, w := range t.written {
-		data.Files = append(data.Files, takeoutFile{w.name, w.title, w.what, w.n})
+		m := texts.Kinds[w.name]
+		data.Rows = append(data.Rows, takeoutFile{w.name, m.Title, m.Text, w.n})
 	}
 	w, err := p.Create("index.html")
 	if err != nil {

@@ -9,9 +9,11 @@
 // reaches a file system, and nothing is decoded, so there is nothing to climb
 // out of.
 //
-// What index.html promises: one <title>, and one <!--app:noscript--> in its
-// body, where the server writes what people without JavaScript are told. Of a
-// certificate (/verify/<id>) that is whether it is valid.
+// What index.html promises: one <html lang="en">, one <title>, and one
+// <!--app:noscript--> in its body, where the server writes what people without JavaScript are told. Of a
+// certificate (/verify/<id>) that is whether it is valid. Title and text are in
+// the language that the browser asks for, and the page names the file with the
+// app's texts in it, so that this is loaded with the program and not after it.
 //
 // A Handler is immutable and safe for concurrent use. It answers every request
 // that it is given; nothing fails but the question for a certificate, which is

@@ -19,8 +19,9 @@ type entity struct {
 	cache    string // how long it may be kept
 	policy   string // its Content-Security-Policy
 	variants [wire.Count]variant
-	// varies says that there is more than one variant.
-	varies bool
+	// varies says that there is more than one variant, and languages that there
+	// is one for each language.
+	varies, languages bool
 }
 
 // variant is an entity in one coding. One without a tag does not exist.
@@ -67,8 +68,13 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	w.protect(h, e.policy)
 	h.Set("Cache-Control", e.cache)
 	c := wire.Identity
+	if e.languages {
+		h.Set("Vary", "Accept-Language, Accept-Encoding")
+	}
 	if e.varies {
-		h.Set("Vary", "Accept-Encoding")
+		if !e.languages {
+			h.Set("Vary", "Accept-Encoding")
+		}
 		c = wire.ChooseCoding(ctx.Request.Header.Peek("Accept-Encoding"), func(c wire.Coding) bool { return e.variants[c].tag != "" })
 	}
 	v := &e.variants[c]

@@ -19,6 +19,9 @@ const assets = "/assets/"
 // hashed are the names that change with the contents.
 var hashed = regexp.MustCompile(`^/assets/(?:.*/)?[^/]+-[A-Za-z0-9_-]{8,}\.[A-Za-z0-9.]+$`)
 
+// firstTexts are the texts of a language that every page of the app shows.
+var firstTexts = regexp.MustCompile(`^/assets/first-([a-z]{2}(?:-[A-Z][A-Za-z]+)?)-[A-Za-z0-9_-]{8}\.js$`)
+
 // suffixes of the files that hold a coding of the file beside them.
 var suffixes = [wire.Count]string{wire.Gzip: ".gz", wire.Brotli: ".br"}
 
@@ -35,6 +38,7 @@ func load(build fs.FS) (page shell, files map[string]*entity, app bool, err erro
 	if page, err = cut(string(b)); err != nil {
 		return shell{}, nil, false, fmt.Errorf("the app's %s: %w", index, err)
 	}
+	page.texts = map[string]string{}
 	files = map[string]*entity{}
 	contents := map[string][]byte{}
 	err = fs.WalkDir(build, ".", func(name string, d fs.DirEntry, err error) error {
@@ -69,6 +73,9 @@ func load(build fs.FS) (page shell, files map[string]*entity, app bool, err erro
 			}
 		}
 		files["/"+name] = e
+		if m := firstTexts.FindStringSubmatch("/" + name); m != nil {
+			page.texts[m[1]] = "/" + name
+		}
 	}
 	return page, files, true, nil
 }

@@ -5,7 +5,10 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"fmt"
+	"html"
 	"strings"
+
+	"atelier/transport/language"
 )
 
 // The page of a server without the app.
@@ -14,24 +17,21 @@ import (
 var plainPage string
 
 // howToBuild is what a server without the app says on the app's pages.
-const howToBuild = `<main>
-<h1>Atelier is running</h1>
-<p>This program was built without the browser app. Everything else works: the command line, and the interface for programs.</p>
-<h2>To add the app</h2>
-<p>Install Node 20.19 or newer, then build again and restart the server:</p>
-<pre><code>make build</code></pre>
-<h2>For programs</h2>
-<ul>
-<li><a href="/api/openapi.json">/api/openapi.json</a> <span class="quiet">the REST interface</span></li>
-<li><a href="/api/asyncapi.json">/api/asyncapi.json</a> <span class="quiet">the messages</span></li>
-</ul>
-</main>`
+func howToBuild(t *language.Texts) string {
+	p := &t.Plain
+	return "<main>" + says(p.Running) +
+		"<h2>" + html.EscapeString(p.Build.Title) + "</h2><p>" + html.EscapeString(p.Build.Text) + "</p>" +
+		"<pre><code>make build</code></pre>" +
+		"<h2>" + html.EscapeString(p.Programs) + "</h2><ul>" +
+		`<li><a href="/api/openapi.json">/api/openapi.json</a> <span class="quiet">` + html.EscapeString(p.REST) + "</span></li>" +
+		`<li><a href="/api/asyncapi.json">/api/asyncapi.json</a> <span class="quiet">` + html.EscapeString(p.Messages) + "</span></li>" +
+		"</ul></main>"
+}
 
 // nothingHere is what it says on all others.
-const nothingHere = `<main>
-<h1>Nothing is at this address</h1>
-<p><a href="/">To the start</a></p>
-</main>`
+func nothingHere(t *language.Texts) string {
+	return "<main><h1>" + html.EscapeString(t.Plain.Missing) + `</h1><p><a href="/">` + html.EscapeString(t.Plain.Start) + "</a></p></main>"
+}
 
 // plain returns the page of a server without the app, and its
 // Content-Security-Policy: nothing runs, and its one style is named by its

@@ -8,7 +8,8 @@ type route struct {
 	// value, and a star at the end for whatever is below that has no line of its
 	// own.
 	pattern string
-	// title of the page until the app has a better one; "" is the app's own.
+	// title names the page's title until the app has a better one, in the texts of
+	// a language; "" is the app's own.
 	title string
 	// verify says that the page tells of the certificate that its last segment
 	// names.
@@ -19,29 +20,29 @@ type route struct {
 // 404, with the app, which then says so.
 var routes = []route{
 	{pattern: "/"},
-	{pattern: "/invite", title: "Invitation"},
-	{pattern: "/account", title: "Account"},
-	{pattern: "/login", title: "Sign in"},
-	{pattern: "/j/:code", title: "Join"},
-	{pattern: "/codelabs/:id", title: "Codelab"},
-	{pattern: "/codelabs/:id/all", title: "All steps"},
-	{pattern: "/admin", title: "Codelabs"},
-	{pattern: "/admin/audit-logs", title: "Audit log"},
-	{pattern: "/admin/participants", title: "Participants"},
-	{pattern: "/admin/people", title: "People"},
-	{pattern: "/admin/settings", title: "Settings"},
-	{pattern: "/admin/:id", title: "Live"},
-	{pattern: "/admin/:id/edit", title: "Edit"},
-	{pattern: "/admin/:id/results", title: "Results"},
-	{pattern: "/admin/:id/settings", title: "Settings"},
-	{pattern: "/admin/:id/projector", title: "Projector"},
-	{pattern: "/admin/:id/*", title: "Codelab"},
-	{pattern: "/certificate/:id", title: "Certificate"},
-	{pattern: "/verify/:id", title: "Verify a certificate", verify: true},
+	{pattern: "/invite", title: "invite"},
+	{pattern: "/account", title: "account"},
+	{pattern: "/login", title: "login"},
+	{pattern: "/j/:code", title: "join"},
+	{pattern: "/codelabs/:id", title: "codelab"},
+	{pattern: "/codelabs/:id/all", title: "whole"},
+	{pattern: "/admin", title: "codelabs"},
+	{pattern: "/admin/audit-logs", title: "audit"},
+	{pattern: "/admin/participants", title: "participants"},
+	{pattern: "/admin/people", title: "people"},
+	{pattern: "/admin/settings", title: "settings"},
+	{pattern: "/admin/:id", title: "live"},
+	{pattern: "/admin/:id/edit", title: "edit"},
+	{pattern: "/admin/:id/results", title: "results"},
+	{pattern: "/admin/:id/settings", title: "settings"},
+	{pattern: "/admin/:id/projector", title: "projector"},
+	{pattern: "/admin/:id/*", title: "codelab"},
+	{pattern: "/certificate/:id", title: "certificate"},
+	{pattern: "/verify/:id", title: "verify", verify: true},
 }
 
-// notFound is the title of the page for all other addresses.
-const notFound = "Not found"
+// notFound names the title of the page for all other addresses.
+const notFound = "missing"
 
 // node is a segment of the paths that begin alike.
 type node struct {

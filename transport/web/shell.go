@@ -4,45 +4,56 @@ import (
 	"fmt"
 	"html"
 	"strings"
+
+	"atelier/transport/language"
 )
 
 // mark is where the server writes into a page.
 const mark = "<!--app:noscript-->"
 
+// tongue is the language that a page comes in; the server writes another in its
+// place.
+const tongue = `<html lang="en"`
+
 // shell is a page, cut where the server writes into it. Immutable.
 type shell struct {
-	// before the title, between it and the marked place, and after that.
-	before, between, after string
+	// before the language, between it and the title, between that and the marked
+	// place, and after it.
+	before, head, between, after string
 	// name is the title that it came with.
 	name string
 	// noscript says that what is written is for those without JavaScript.
 	noscript bool
+	// texts are the addresses of the app's first texts by their language: a
+	// browser is told at once to load those that the app will want.
+	texts map[string]string
 }
 
-// cut takes a page apart. It must have one title and one marked place in this
-// order.
+// cut takes a page apart. It must have one language, one title and one marked
+// place in this order.
 func cut(page string) (shell, error) {
 	const open, end = "<title>", "</title>"
-	for _, part := range []string{open, end, mark} {
+	for _, part := range []string{tongue, open, end, mark} {
 		if n := strings.Count(page, part); n != 1 {
 			return shell{}, fmt.Errorf("%s stands in it %d times, must be once", part, n)
 		}
 	}
-	before, rest, ok := strings.Cut(page, open)
-	name, rest, ok2 := strings.Cut(rest, end)
-	between, after, ok3 := strings.Cut(rest, mark)
-	if !ok || !ok2 || !ok3 {
-		return shell{}, fmt.Errorf("%s, %s and %s must come in this order", open, end, mark)
+	before, rest, ok := strings.Cut(page, tongue)
+	head, rest, ok2 := strings.Cut(rest, open)
+	name, rest, ok3 := strings.Cut(rest, end)
+	between, after, ok4 := strings.Cut(rest, mark)
+	if !ok || !ok2 || !ok3 || !ok4 {
+		return shell{}, fmt.Errorf("%s, %s, %s and %s must come in this order", tongue, open, end, mark)
 	}
 	return shell{
-		before: before + open, between: end + between, after: after,
+		before: before, head: head + open, between: between, after: after,
 		name: html.UnescapeString(strings.TrimSpace(name)), noscript: true,
 	}, nil
 }
 
-// fill writes a title, which is text, and a block, which is HTML, into the
-// page. No title leaves the one that it came with.
-func (s *shell) fill(title, block string) []byte {
+// fill writes a title, which is text, and a block, which is HTML, into the page
+// in a language. No title leaves the one that it came with.
+func (s *shell) fill(t *language.Texts, title, block string) []byte {
 	if title == "" {
 		title = s.name
 	} else {
@@ -51,9 +62,20 @@ func (s *shell) fill(title, block string) []byte {
 	if s.noscript {
 		block = "<noscript>" + block + "</noscript>"
 	}
-	return []byte(s.before + html.EscapeString(title) + s.between + block + s.after)
+	preload := ""
+	if path := s.texts[t.Tag]; path != "" {
+		preload = `<link rel="modulepreload" crossorigin href="` + html.EscapeString(path) + `">`
+	}
+	return []byte(s.before + `<html lang="` + t.Tag + `" dir="` + t.Direction + `"` + s.head +
+		html.EscapeString(title) + "</title>" + preload + s.between + block + s.after)
 }
 
 // needsScript is what people without JavaScript read on a page of the app.
-const needsScript = `<main><h1>This page needs JavaScript</h1>` +
-	`<p>Allow it for this address in the settings of your browser, and load the page again.</p></main>`
+func needsScript(t *language.Texts) string {
+	return "<main>" + says(t.Plain.NeedsScript) + "</main>"
+}
+
+// says writes a message as HTML.
+func says(m language.Message) string {
+	return "<h1>" + html.EscapeString(m.Title) + "</h1><p>" + html.EscapeString(m.Text) + "</p>"
+}

@@ -3,10 +3,12 @@ package web
 import (
 	"html"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"atelier/transport/language"
 	"atelier/transport/wire"
 )
 
@@ -21,39 +23,46 @@ type Certificate struct {
 // verify answers whether a certificate is valid: in the page itself, for whoever
 // has no JavaScript, and by the status.
 func (w *Handler) verify(ctx *fasthttp.RequestCtx, id string) {
-	status, title, block := w.verdict(ctx, id)
-	e := entity{kind: kinds[".html"], cache: ask, policy: w.policy}
-	e.set(wire.Identity, w.shell.fill(title, block))
+	t := language.Asked(ctx.Request.Header.Peek("Accept-Language"))
+	status, title, block := w.verdict(ctx, t, id)
+	e := entity{kind: kinds[".html"], cache: ask, policy: w.policy, languages: true}
+	e.set(wire.Identity, w.shell.fill(t, title, block))
 	w.answer(ctx, &e, status)
 }
 
 // verdict returns the status of the page for a certificate, its title, and its
 // text as HTML.
-func (w *Handler) verdict(ctx *fasthttp.RequestCtx, id string) (status int, title, block string) {
+func (w *Handler) verdict(ctx *fasthttp.RequestCtx, t *language.Texts, id string) (status int, title, block string) {
+	v := &t.Verify
+	only := func(m language.Message) (title, block string) { return m.Title, "<main>" + says(m) + "</main>" }
 	if w.cfg.Wait != nil {
 		if wait := w.cfg.Wait(ctx); wait > 0 {
 			ctx.Response.Header.Set("Retry-After", strconv.Itoa(int(wait/time.Second)+1))
-			return fasthttp.StatusTooManyRequests, "Too many requests",
-				`<main><h1>Too many requests</h1><p>Load this page again in a moment.</p></main>`
+			title, block = only(v.Often)
+			return fasthttp.StatusTooManyRequests, title, block
 		}
 	}
 	c, ok, err := w.cfg.Certificate(id)
 	switch {
 	case err != nil:
-		return fasthttp.StatusServiceUnavailable, "Not checked",
-			`<main><h1>This certificate cannot be checked now</h1><p>Load this page again in a moment.</p></main>`
+		title, block = only(v.Unknown)
+		return fasthttp.StatusServiceUnavailable, title, block
 	case !ok:
-		return fasthttp.StatusNotFound, "Not a valid certificate",
-			`<main><h1>Not a valid certificate</h1><p>This server knows no certificate with the number ` +
-				`<code>` + html.EscapeString(id) + `</code>.</p></main>`
+		text := language.Fill(html.EscapeString(v.Invalid.Text), "number", "<code>"+html.EscapeString(id)+"</code>")
+		return fasthttp.StatusNotFound, v.Invalid.Title, "<main><h1>" + html.EscapeString(v.Invalid.Title) + "</h1><p>" + text + "</p></main>"
 	}
-	block = `<main><h1>Valid certificate</h1><dl><dt>Name</dt><dd>` + html.EscapeString(c.Attendee) +
-		`</dd><dt>Codelab</dt><dd>` + html.EscapeString(c.Codelab) + `</dd>`
+	var b strings.Builder
+	b.WriteString("<main><h1>" + html.EscapeString(v.Valid) + "</h1><dl>")
+	row := func(name, value string) {
+		b.WriteString("<dt>" + html.EscapeString(name) + `</dt><dd dir="auto">` + value + "</dd>")
+	}
+	row(v.Name, html.EscapeString(c.Attendee))
+	row(v.Codelab, html.EscapeString(c.Codelab))
 	if c.Author != "" {
-		block += `<dt>Author</dt><dd>` + html.EscapeString(c.Author) + `</dd>`
+		row(v.Author, html.EscapeString(c.Author))
 	}
-	day := c.CompletedAt.UTC()
-	block += `<dt>Completed</dt><dd><time datetime="` + day.Format(time.RFC3339) + `">` + day.Format("2 January 2006") + `</time></dd>` +
-		`<dt>Number</dt><dd><code>` + html.EscapeString(id) + `</code></dd></dl></main>`
-	return fasthttp.StatusOK, "Valid certificate", block
+	row(v.Done, `<time datetime="`+c.CompletedAt.UTC().Format(time.RFC3339)+`">`+html.EscapeString(t.Day(c.CompletedAt))+"</time>")
+	row(v.Number, "<code>"+html.EscapeString(id)+"</code>")
+	b.WriteString("</dl></main>")
+	return fasthttp.StatusOK, v.Valid, b.String()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/naming"
+	"atelier/transport/language"
 	"atelier/transport/wire"
 )
 
@@ -39,13 +40,21 @@ type Handler struct {
 	pages  node
 	files  map[string]*entity // by their paths, with the slash
 	// missing is the page for addresses that are none.
-	missing *entity
+	missing inLanguages
 }
 
 // page is what an address of the app answers.
 type page struct {
-	*entity
+	inLanguages
 	verify bool // tells of a certificate, and is made for each request
+}
+
+// inLanguages is a page by its language.
+type inLanguages map[*language.Texts]*entity
+
+// asked returns the page in the language that a request asks for.
+func (l inLanguages) asked(ctx *fasthttp.RequestCtx) *entity {
+	return l[language.Asked(ctx.Request.Header.Peek("Accept-Language"))]
 }
 
 // New prepares everything that will be served. It fails when the build cannot
@@ -64,20 +73,27 @@ func New(cfg Config) (*Handler, error) {
 		block, nothing = howToBuild, nothingHere
 	}
 	made := map[string]*entity{} // by their text
-	prepare := func(title, block string) (*entity, error) {
-		body := w.shell.fill(title, block)
-		if e := made[string(body)]; e != nil {
-			return e, nil
+	prepare := func(title string, block func(*language.Texts) string) (inLanguages, error) {
+		in := inLanguages{}
+		for _, t := range language.All {
+			body := w.shell.fill(t, t.Titles[title], block(t))
+			e := made[string(body)]
+			if e == nil {
+				e = &entity{kind: kinds[".html"], cache: ask, policy: w.policy, languages: true}
+				e.set(wire.Identity, body)
+				if err := e.compress(); err != nil {
+					return nil, err
+				}
+				made[string(body)] = e
+			}
+			in[t] = e
 		}
-		e := &entity{kind: kinds[".html"], cache: ask, policy: w.policy}
-		e.set(wire.Identity, body)
-		made[string(body)] = e
-		return e, e.compress()
+		return in, nil
 	}
 	for _, r := range routes {
 		p := &page{verify: r.verify}
 		if !r.verify {
-			if p.entity, err = prepare(r.title, block); err != nil {
+			if p.inLanguages, err = prepare(r.title, block); err != nil {
 				return nil, fmt.Errorf("page %s: %w", r.pattern, err)
 			}
 		}
@@ -111,7 +127,7 @@ func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 	case p != nil && p.verify:
 		w.verify(ctx, string(path[bytes.LastIndexByte(path, '/')+1:]))
 	case p != nil:
-		w.answer(ctx, p.entity, fasthttp.StatusOK)
+		w.answer(ctx, p.asked(ctx), fasthttp.StatusOK)
 	case strings.HasPrefix(string(path), assets):
 		// A page would not help who asked for a script. It may be there again
 		// after the next build, so nobody keeps this.
@@ -121,7 +137,7 @@ func (w *Handler) Handle(ctx *fasthttp.RequestCtx) {
 		ctx.SetContentType(kinds[".txt"])
 		ctx.SetBodyString("there is no such file\n")
 	default:
-		w.answer(ctx, w.missing, fasthttp.StatusNotFound)
+		w.answer(ctx, w.missing.asked(ctx), fasthttp.StatusNotFound)
 	}
 }
 

@@ -36,6 +36,7 @@ func build() fstest.MapFS {
 		"assets/face-DiwrgTdc.woff2":    file("font"),
 		"assets/plain.js":               file("x"),
 		"assets/alone.js.gz":            file("alone"),
+		"assets/first-de-DiwrgTdd.js":   file("export default []"),
 		"odd.xyz":                       file("?"),
 	}
 }
@@ -343,7 +344,7 @@ func TestACertificateIsVerifiedWithoutJavaScript(t *testing.T) {
 		}
 		for _, part := range []string{
 			"<title>Valid certificate · Atelier</title>", "<h1>Valid certificate</h1>", "&lt;b&gt;Attendee&lt;/b&gt; &amp; 7",
-			"&#34;Go&#34; &lt;script&gt;alert(1)&lt;/script&gt;", "<dd>A</dd>", `<time datetime="2026-03-09T12:30:00Z">9 March 2026</time>`, "<code>known</code>",
+			"&#34;Go&#34; &lt;script&gt;alert(1)&lt;/script&gt;", `<dd dir="auto">A</dd>`, `<time datetime="2026-03-09T12:30:00Z">9 March 2026</time>`, "<code>known</code>",
 		} {
 			if !strings.Contains(body, part) {
 				t.Errorf("%s the app: no %s in\n%s", name, part, body)
@@ -396,6 +397,41 @@ func TestWithoutTheApp(t *testing.T) {
 	}
 }
 
+func TestPagesAreInTheLanguageThatIsAskedFor(t *testing.T) {
+	w := handler(t, nil)
+	for _, c := range []struct {
+		line, accept string
+		parts        []string
+	}{
+		{"GET /login", "de-AT,de;q=0.9,en;q=0.5", []string{
+			`<html lang="de" dir="ltr">`, "<title>Anmelden · Atelier</title>", "<h1>Diese Seite braucht JavaScript</h1>",
+			`<link rel="modulepreload" crossorigin href="/assets/first-de-DiwrgTdd.js">`,
+		}},
+		{"GET /login", "xx, en;q=0.1", []string{`<html lang="en" dir="ltr">`, "<title>Sign in · Atelier</title><script"}},
+		{"GET /nothing", "de", []string{"<title>Nicht gefunden · Atelier</title>"}},
+		{"GET /verify/known", "de", []string{"<h1>Gültiges Zertifikat</h1>", ">9. März 2026</time>"}},
+		{"GET /verify/<i>", "de", []string{"<title>Nicht gefunden"}},
+		{"GET /verify/none", "de", []string{"kein Zertifikat mit der Nummer <code>none</code>."}},
+		{"GET /verify/broken", "de", []string{"gerade nicht prüfen"}},
+		{"GET /login", strings.Repeat("de,", 1000), []string{`<html lang="en"`}},
+		{"GET /login", "\xff;;q=,", []string{`<html lang="en"`}},
+	} {
+		r := answerTo(t, w, c.line, "Accept-Language: "+c.accept)
+		for _, part := range c.parts {
+			if !strings.Contains(string(r.Body()), part) {
+				t.Errorf("%s in %.40q: no %s in\n%s", c.line, c.accept, part, r.Body())
+			}
+		}
+		if got := header(r, "Vary"); got != "Accept-Language, Accept-Encoding" {
+			t.Errorf("%s varies by %q", c.line, got)
+		}
+	}
+	german := header(answerTo(t, w, "GET /login", "Accept-Language: de"), "ETag")
+	if r := answerTo(t, w, "GET /login", "Accept-Language: en", "If-None-Match: "+german); r.StatusCode() != 200 {
+		t.Errorf("English for who has it in German: %d", r.StatusCode())
+	}
+}
+
 func TestTheNameOfTheAppIsText(t *testing.T) {
 	b := build()
 	b["index.html"] = &fstest.MapFile{Data: []byte(strings.Replace(indexHTML, "<title>Atelier<", "<title>\n Black &amp; White <", 1))}
@@ -407,10 +443,11 @@ func TestTheNameOfTheAppIsText(t *testing.T) {
 
 func TestABuildThatCannotBeServed(t *testing.T) {
 	for name, page := range map[string]string{
-		"no title": strings.Replace(indexHTML, "<title>Atelier</title>", "", 1),
-		"no mark":  strings.Replace(indexHTML, mark, "", 1),
-		"two":      indexHTML + mark,
-		"order":    mark + strings.Replace(indexHTML, mark, "", 1),
+		"no title":    strings.Replace(indexHTML, "<title>Atelier</title>", "", 1),
+		"no language": strings.Replace(indexHTML, ` lang="en"`, "", 1),
+		"no mark":     strings.Replace(indexHTML, mark, "", 1),
+		"two":         indexHTML + mark,
+		"order":       mark + strings.Replace(indexHTML, mark, "", 1),
 	} {
 		b := build()
 		b["index.html"] = &fstest.MapFile{Data: []byte(page)}
