@@ -1,6 +1,11 @@
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vitest/config'
+import type { Plugin } from 'vite'
 import { firstLoad } from './scripts/messages.mjs'
+import type { Built } from './src/offline/shell'
 
 interface Graph {
   getModuleInfo(id: string): { importedIds: readonly string[] } | null
@@ -33,11 +38,52 @@ const ofBase = ofReader('base', true)
 /** The functions that give the texts of a part; the texts themselves are loaded by language. */
 const words = (part: string) => new RegExp(`messages/compiled/${part}/(?!${part}-)`)
 
+/** What attendees open, but for the editor and the parsers of languages: those are kept once they were used. */
+const ofAttendees = /src\/(screens\/(reader|whole|certificate)|assistant|call|code|comments|files|markdown|parts|polls|questions|screenshare|talk|timer)\//
+
+/** Tells the service worker what was built. */
+function offline(): Plugin {
+  return {
+    name: 'offline',
+    async writeBundle({ dir }, bundle) {
+      const files = new Set<string>()
+      const texts: Record<string, string[]> = {}
+      const take = (name: string) => {
+        const chunk = bundle[name]
+        if (chunk?.type !== 'chunk' || files.has(name)) return
+        files.add(name)
+        chunk.imports.forEach(take)
+      }
+      for (const [name, chunk] of Object.entries(bundle)) {
+        if (chunk.type === 'asset') {
+          if (name.endsWith('.css')) files.add(name)
+          continue
+        }
+        const of = chunk.facadeModuleId ?? ''
+        const text = /compiled\/(?:first|more)\/\w+?-([\w-]+)\.js$/.exec(of)
+        if (text) (texts[text[1]!] ??= []).push('/' + name)
+        else if (chunk.name === 'index' || ofAttendees.test(of)) take(name)
+      }
+      const built: Omit<Built, 'id'> = { files: [...files].sort().map((name) => '/' + name), texts }
+      const all = Object.keys(bundle).sort().join()
+      const id = createHash('sha256').update(all).digest('hex').slice(0, 12)
+      const sw = path.join(dir!, 'sw.js')
+      const code = await readFile(sw, 'utf8')
+      const mark = /[`'"]__BUILT__[`'"]/
+      if (!mark.test(code)) throw new Error('sw.js has no place for what was built')
+      await writeFile(
+        sw,
+        code.replace(mark, () => JSON.stringify({ id, ...built })),
+      )
+    },
+  }
+}
+
 // The server runs beside it while one works on the app (npm run dev).
 const server = process.env.ATELIER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), offline()],
   build: {
     outDir: '../built',
     emptyOutDir: true,
@@ -50,7 +96,7 @@ export default defineConfig({
     // request of its own.
     cssCodeSplit: false,
     rolldownOptions: {
-      input: { index: 'index.html', sw: 'src/call/sw.ts' },
+      input: { index: 'index.html', sw: 'src/offline/sw.ts' },
       output: {
         // A service worker keeps its name, and covers what is beside it.
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),

@@ -3,13 +3,18 @@ import App from './App.svelte'
 import { dressPage } from './device/appearance.svelte'
 import { followSession } from './device/session'
 import { ready } from './messages/texts'
+import { followBuilds } from './offline/upgrade'
 import './styles/tokens.css'
 import './styles/base.css'
 
 dressPage()
 followSession()
 const target = document.getElementById('app')
-if (target) void ready().then(() => mount(App, { target }))
+if (target)
+  void ready().then(() => {
+    mount(App, { target })
+    followBuilds()
+  })
 
 // A page that was open while the server was replaced asks for parts that are no
 // longer there: it is loaded anew, once. Without a network it stays as it is,

@@ -43,7 +43,8 @@ export class Visitor {
    */
   static async open(browser, server, { as, ...options } = {}) {
     const visitor = new Visitor()
-    const context = await browser.newContext({ baseURL: server.url, locale: 'en-GB', ...options })
+    // The app's service worker fetches as much again as a page: only where it is looked at.
+    const context = await browser.newContext({ baseURL: server.url, locale: 'en-GB', serviceWorkers: 'block', ...options })
     visitor.context = context
     context.setDefaultTimeout(20_000)
     if (as) await context.addCookies(as.browserCookies()) // for every port of the host

@@ -16,6 +16,9 @@ export class Refused extends Error {
   }
 }
 
+/** Whether there is no network, or no server behind it. */
+export const isAway = (e: unknown) => e instanceof Refused && (e.status === 0 || e.status >= 502)
+
 function saidIn(body: unknown): string {
   if (body && typeof body === 'object' && 'error' in body && typeof body.error === 'string') return body.error
   return ''

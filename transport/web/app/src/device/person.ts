@@ -1,4 +1,5 @@
 // What this device keeps of one person in one codelab.
+import { letGo } from '../offline/kept'
 import { begun } from './remember'
 
 /** As much of the device's storage as is needed. */
@@ -86,6 +87,7 @@ function written(value: unknown): string[] {
 
 /** Forgets it all. */
 export function forget(codelab: string, person: string, of?: Kept): void {
+  if (!of) void letGo(codelab)
   for (const key of begunIn(codelab)) begun.delete(key)
   try {
     const storage = of ?? localStorage

@@ -2,6 +2,7 @@
 // loses what the other was granted; and when it ends, this device forgets the person.
 import { clear } from 'idb-keyval'
 import { api, ask } from '../api/client'
+import { letGoOfPictures } from '../offline/kept'
 import { begun, silence } from './remember'
 import { unsentHere } from './person'
 import { localeKey } from '../messages/locale'
@@ -71,6 +72,7 @@ async function forgetAll(): Promise<void> {
     // Forbidden here: then nothing is kept either.
   }
   await clear().catch(() => {})
+  await letGoOfPictures().catch(() => {})
 }
 
 /** Lets a page follow the session; called once, before anything is shown. */

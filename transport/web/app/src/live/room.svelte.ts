@@ -3,6 +3,7 @@
 import { Refused } from '../api/refused'
 import { noteTime } from '../device/now'
 import { recall, remember } from '../device/remember'
+import { lookForBuild } from '../offline/upgrade'
 import { apply } from '../workshop/apply'
 import { facilitator, workshop, type Again, type Attendee, type Workshop } from '../workshop/state'
 import { batched } from './batches'
@@ -80,6 +81,7 @@ export class Room {
       dials,
       {
         status: (s) => {
+          if (s.state === 'connected' && this.status.state === 'connecting' && this.you) lookForBuild()
           this.status = s
           if (s.state === 'waiting') void this.#probe.look()
         },

@@ -1,0 +1,69 @@
+// The texts that somebody has read on this device, so that a page that is loaded anew
+// without network shows them. Of the people in the workshop only oneself is kept.
+import { del, get, set } from 'idb-keyval'
+import { keeps, recall, remember } from '../device/remember'
+import type { First } from '../live/room.svelte'
+
+/** So many codelabs are kept, the ones read last. */
+const most = 10
+
+const key = (codelab: string) => `atelier:text:${codelab}`
+const pictures = (codelab: string) => `atelier-pictures-${codelab}`
+
+/** Whether a page that is loaded without network comes from this device. */
+export const keepsPages = () => isSecureContext && 'serviceWorker' in navigator
+
+/** A codelab without what others do in it at the moment. */
+export function ofText({ codelab, ...first }: First): First {
+  const { pin: _p, pointer: _r, poll: _o, timer: _t, spotlight: _s, now: _n, online: _c, attendees: _a, join_code: _j, ...text } = codelab
+  return { ...first, codelab: text }
+}
+
+/** Keeps a text that was read, its pictures, and oneself in it. */
+export async function keepText(first: First): Promise<void> {
+  const id = first.codelab.id
+  if (!keeps() || !keepsPages()) return
+  try {
+    await set(key(id), ofText(first))
+    const all = [id, ...recall<string[]>('texts', []).filter((other) => other !== id)]
+    remember('texts', all.slice(0, most))
+    await Promise.all(all.slice(most).map(letGo))
+    await keepPictures(id, first.steps.map((s) => s.content_markdown).join('\n') + (first.codelab.guide_markdown ?? ''))
+  } catch {
+    // Full, or forbidden here.
+  }
+  if (!keeps()) await letGo(id) // signed out meanwhile
+}
+
+async function keepPictures(codelab: string, text: string): Promise<void> {
+  const wanted = new Set(text.match(/\/uploads\/images\/[0-9a-f]{32}\.\w{1,5}/g))
+  if (wanted.size === 0 && !(await caches.has(pictures(codelab)))) return
+  const cache = await caches.open(pictures(codelab))
+  for (const request of await cache.keys()) if (!wanted.delete(new URL(request.url).pathname)) await cache.delete(request)
+  for (const path of wanted) await cache.add(path).catch(() => {})
+}
+
+/** The text as it was read last; null when this device has none. */
+export async function keptText(codelab: string): Promise<First | null> {
+  if (!keeps()) return null
+  return (await get<First>(key(codelab)).catch(() => undefined)) ?? null
+}
+
+/** Forgets one text. */
+export async function letGo(codelab: string): Promise<void> {
+  remember(
+    'texts',
+    recall<string[]>('texts', []).filter((other) => other !== codelab),
+  )
+  await Promise.all([del(key(codelab)).catch(() => {}), dropPictures(pictures(codelab))])
+}
+
+/** Forgets the pictures of all texts; the texts go with the rest of the database. */
+export async function letGoOfPictures(): Promise<void> {
+  if (!('caches' in globalThis)) return
+  for (const name of await caches.keys()) if (name.startsWith(pictures(''))) await dropPictures(name)
+}
+
+async function dropPictures(name: string): Promise<void> {
+  if ('caches' in globalThis) await caches.delete(name).catch(() => {})
+}

@@ -1,0 +1,173 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { Shell, type Built } from './shell'
+
+const origin = 'https://workshop.test'
+
+/** The part of the browser's caches that the worker uses; what is added comes from the server. */
+class Store {
+  readonly all = new Map<string, Map<string, Response>>()
+  constructor(readonly server: (path: string) => Response | Promise<Response>) {}
+  open = (name: string) => {
+    const held = this.all.get(name) ?? this.all.set(name, new Map()).get(name)!
+    const at = (r: Request | string) => new URL(typeof r === 'string' ? r : r.url, origin).pathname
+    const add = async (path: string) => {
+      const answer = await this.server(path)
+      if (!answer.ok) throw new TypeError('not ok')
+      held.set(path, answer)
+    }
+    return Promise.resolve({
+      add,
+      addAll: async (paths: string[]) => {
+        const got = await Promise.all(paths.map((p) => this.server(p)))
+        if (got.some((g) => !g.ok)) throw new TypeError('not ok')
+        paths.forEach((p, i) => held.set(p, got[i]!))
+      },
+      match: (r: Request | string) => Promise.resolve(held.get(at(r))?.clone()),
+      put: (r: Request, answer: Response) => Promise.resolve(void held.set(at(r), answer)),
+    }) as unknown as Promise<Cache>
+  }
+  keys = () => Promise.resolve([...this.all.keys()])
+  delete = (name: string) => Promise.resolve(this.all.delete(name))
+  match = async (r: Request | string) => {
+    for (const name of this.all.keys()) {
+      const found = await (await this.open(name)).match(r)
+      if (found) return found
+    }
+    return undefined
+  }
+}
+
+const built: Built = { id: 'b2', files: ['/assets/index-2.js'], texts: { de: ['/assets/first-de-2.js'], en: ['/assets/first-en-2.js'] } }
+let server: (path: string) => Response | Promise<Response>
+let store: Store
+let shell: Shell
+
+beforeEach(() => {
+  server = (path) => new Response(`server: ${path}`)
+  store = new Store((path) => server(path))
+  shell = new Shell(built, origin, store, (request) => Promise.resolve().then(() => server(new URL(request.url).pathname)))
+})
+
+const away = () => {
+  server = () => Promise.reject(new TypeError('no network'))
+}
+const ask = (path: string, navigate = false) => {
+  const request = new Request(new URL(path, origin))
+  if (navigate) Object.defineProperty(request, 'mode', { value: 'navigate' })
+  return shell.answer(request)
+}
+const text = async (path: string, navigate = false) => (await (await ask(path, navigate))?.text()) ?? null
+const held = () => [...(store.all.get('atelier-app-b2')?.keys() ?? [])].sort()
+
+describe('a build', () => {
+  test('is fetched whole or not at all', async () => {
+    await shell.install()
+    expect(held()).toEqual(['/', '/assets/index-2.js'])
+    store.all.clear()
+    server = (path) => new Response('', { status: path === '/' ? 200 : 404 })
+    await expect(shell.install()).rejects.toThrow('not ok')
+    expect(held()).toEqual([])
+  })
+
+  test('takes the place of another, and leaves what is not of the app', async () => {
+    await store.open('atelier-app-b1')
+    await store.open('atelier-pictures-x')
+    await shell.install()
+    await shell.activate()
+    expect([...store.all.keys()].sort()).toEqual(['atelier-app-b2', 'atelier-pictures-x'])
+  })
+})
+
+describe('what a page has loaded', () => {
+  test('is kept with the texts of its language', async () => {
+    await shell.keep({
+      locale: 'de',
+      files: ['/assets/more-1.js', '/api/session', '/uploads/images/x.png', 'https://elsewhere.test/assets/x.js', '/assets/../x'],
+    })
+    expect(held()).toEqual(['/assets/first-de-2.js', '/assets/more-1.js'])
+  })
+
+  test('is not kept when it is not there any more', async () => {
+    server = (path) => new Response('', { status: path.includes('gone') ? 404 : 200 })
+    await shell.keep({ locale: 'xx', files: ['/assets/gone-1.js', '/assets/here-1.js'] })
+    expect(held()).toEqual(['/assets/here-1.js'])
+  })
+
+  test.each([null, undefined, 'x', {}, { locale: 'de' }, { locale: 1, files: [] }, { locale: 'de', files: [1] }, { locale: '__proto__', files: [] }])(
+    'that makes no sense (%j) is not looked at',
+    async (loaded) => {
+      await shell.keep(loaded)
+      expect(held()).toEqual([])
+    },
+  )
+})
+
+describe('a page', () => {
+  beforeEach(() => shell.install())
+
+  test('is the server’s', async () => expect(await text('/codelabs/x', true)).toBe('server: /codelabs/x'))
+
+  test('is the one that is kept where there is no network', async () => {
+    away()
+    expect(await text('/codelabs/x', true)).toBe('server: /')
+  })
+
+  test('is the one that is kept where a proxy has no server', async () => {
+    server = () => new Response('bad gateway', { status: 502 })
+    expect(await text('/codelabs/x', true)).toBe('server: /')
+  })
+
+  test('is the server’s when it says that it is missing', async () => {
+    server = () => new Response('missing', { status: 404 })
+    expect(await text('/codelabs/x', true)).toBe('missing')
+  })
+
+  test('is the one that is kept when the server takes too long', async () => {
+    vi.useFakeTimers()
+    server = () => new Promise(() => {})
+    const answer = text('/codelabs/x', true)
+    await vi.advanceTimersByTimeAsync(5000)
+    vi.useRealTimers()
+    expect(await answer).toBe('server: /')
+  })
+
+  test('fails where none is kept', async () => {
+    store.all.clear()
+    away()
+    await expect(text('/codelabs/x', true)).rejects.toThrow('no network')
+  })
+
+  test.each(['/api/codelabs/x/export/all', '/uploads/submissions/x', '/git/x', '/assets'])('is not at %s', (path) => {
+    expect(path === '/assets' ? ask(path) : ask(path, true)).toBeNull()
+  })
+})
+
+describe('a file', () => {
+  test('comes from the device once it was fetched', async () => {
+    expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js')
+    away()
+    await vi.waitFor(async () => expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js'))
+  })
+
+  test('that the server does not have is not kept', async () => {
+    server = () => new Response('none', { status: 404 })
+    expect(await text('/assets/a-1.js')).toBe('none')
+    expect(held()).toEqual([])
+  })
+})
+
+test('a picture comes from the network first', async () => {
+  await (await store.open('atelier-pictures-x')).add('/uploads/images/p.png')
+  server = () => new Response('newer')
+  expect(await text('/uploads/images/p.png')).toBe('newer')
+  away()
+  expect(await text('/uploads/images/p.png')).toBe('server: /uploads/images/p.png')
+  await expect(text('/uploads/images/q.png')).rejects.toThrow('no network')
+})
+
+test('nothing of a person passes through it', () => {
+  expect(ask('/api/session')).toBeNull()
+  expect(ask('/uploads/submissions/x.zip')).toBeNull()
+  expect(shell.answer(new Request('https://elsewhere.test/assets/a-1.js'))).toBeNull()
+  expect(shell.answer(new Request(new URL('/assets/a-1.js', origin), { method: 'POST' }))).toBeNull()
+})

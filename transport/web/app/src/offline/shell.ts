@@ -1,0 +1,136 @@
+// The app as a service worker keeps it: one build at a time.
+
+/** What was built, by the paths of the files. */
+export interface Built {
+  /** Changes with every file. */
+  id: string
+  /** What the pages of attendees need, but for the texts. */
+  files: readonly string[]
+  /** The texts of attendees, by language. */
+  texts: Readonly<Record<string, readonly string[]>>
+}
+
+/** What a page that was loaded tells: its language, and the files it has. */
+export interface Loaded {
+  locale: string
+  files: readonly string[]
+}
+
+/** A server that is slower than this is not waited for, milliseconds. */
+const patience = 5000
+
+/** A page tells of no more files. The app has fewer. */
+const most = 300
+
+const begins = 'atelier-app-'
+/** The page of every address, as it was when the build was installed. */
+const page = '/'
+
+/** Paths below these are the server's own: no page of the app is there. */
+const servers = ['/api/', '/uploads/', '/assets/', '/git/', '/handler/', '/.well-known/']
+
+type Caches = Pick<CacheStorage, 'open' | 'keys' | 'delete' | 'match'>
+
+export class Shell {
+  readonly #built: Built
+  readonly #origin: string
+  readonly #caches: Caches
+  readonly #fetch: (request: Request) => Promise<Response>
+
+  constructor(built: Built, origin: string, caches: Caches, fetch: (request: Request) => Promise<Response>) {
+    this.#built = built
+    this.#origin = origin
+    this.#caches = caches
+    this.#fetch = fetch
+  }
+
+  get #name(): string {
+    return begins + this.#built.id
+  }
+
+  /** Fetches the build; all of it, or none. */
+  async install(): Promise<void> {
+    const cache = await this.#caches.open(this.#name)
+    await cache.addAll([page, ...this.#built.files])
+  }
+
+  /** Lets go of other builds. */
+  async activate(): Promise<void> {
+    for (const name of await this.#caches.keys()) if (name.startsWith(begins) && name !== this.#name) await this.#caches.delete(name)
+  }
+
+  /** Keeps what a page has loaded, and the texts in its language. */
+  async keep(loaded: unknown): Promise<void> {
+    if (!isLoaded(loaded)) return
+    const texts = Object.hasOwn(this.#built.texts, loaded.locale) ? this.#built.texts[loaded.locale]! : []
+    const cache = await this.#caches.open(this.#name)
+    for (const path of [...loaded.files.slice(0, most), ...texts]) {
+      if (!isAsset(path) || (await cache.match(path, { ignoreVary: true }))) continue
+      // It is in the browser's cache; what is not there any more is of another build.
+      await cache.add(path).catch(() => {})
+    }
+  }
+
+  /** Answers a request; null leaves it to the browser. */
+  answer(request: Request): Promise<Response> | null {
+    const url = new URL(request.url)
+    if (request.method !== 'GET' || url.origin !== this.#origin) return null
+    if (isAsset(url.pathname)) return this.#asset(request)
+    if (request.mode === 'navigate') return servers.some((s) => url.pathname.startsWith(s)) ? null : this.#page(request)
+    if (url.pathname.startsWith('/uploads/images/')) return this.#picture(request)
+    return null
+  }
+
+  /** A file whose name changes with its contents. */
+  async #asset(request: Request): Promise<Response> {
+    const kept = await this.#kept(request)
+    if (kept) return kept
+    const answer = await this.#fetch(request)
+    if (answer.ok) {
+      const copy = answer.clone()
+      void this.#caches.open(this.#name).then((cache) => cache.put(request, copy).catch(() => {})) // the device is full
+    }
+    return answer
+  }
+
+  /** The server's page, or where it does not answer, the one that is kept. */
+  async #page(request: Request): Promise<Response> {
+    const kept = this.#caches.open(this.#name).then((cache) => cache.match(page, { ignoreVary: true }))
+    const answer = this.#fetch(request)
+    answer.catch(() => {}) // looked at below
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), patience)))
+    try {
+      const first = await Promise.race([answer, late])
+      if (first && first.status < 502) return first
+      return (await kept) ?? (await answer)
+    } catch (e) {
+      const shown = await kept
+      if (shown) return shown
+      throw e
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #picture(request: Request): Promise<Response> {
+    try {
+      return await this.#fetch(request)
+    } catch (e) {
+      const kept = await this.#kept(request)
+      if (kept) return kept
+      throw e
+    }
+  }
+
+  #kept(request: Request): Promise<Response | undefined> {
+    return this.#caches.match(request, { ignoreVary: true })
+  }
+}
+
+const isAsset = (path: string) => /^\/assets\/[\w.-]+$/.test(path)
+
+function isLoaded(x: unknown): x is Loaded {
+  const { locale, files } = (x ?? {}) as Partial<Loaded>
+  return typeof locale === 'string' && Array.isArray(files) && files.every((f) => typeof f === 'string')
+}
