@@ -18,7 +18,7 @@ class Store {
     return Promise.resolve({
       add,
       addAll: async (paths: string[]) => {
-        const got = await Promise.all(paths.map((p) => this.server(p)))
+        const got = await Promise.all(paths.map(async (p) => this.server(p)))
         if (got.some((g) => !g.ok)) throw new TypeError('not ok')
         paths.forEach((p, i) => held.set(p, got[i]!))
       },
