@@ -1,0 +1,213 @@
+// The app without a network: a text that was read here is there after a reload, nothing
+// of others is, and another build of the app takes the place of the one that is open.
+import assert from 'node:assert/strict'
+import { createServer, request } from 'node:http'
+import { once } from 'node:events'
+import { Network } from './harness/network.mjs'
+import { accessible, offline, stage, until } from './harness/stage.mjs'
+
+/** A name that is not the machine's own, so that a page of it is no secure context. */
+const elsewhere = 'workshop.test'
+const { test } = stage({ args: [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`] })
+
+const away = [offline, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/, /50[0-9]/]
+
+/** A picture of one pixel. */
+const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+
+/** All that this browser keeps of a site, as text. */
+const everything = (page) =>
+  page.evaluate(async () => {
+    const out = [JSON.stringify(localStorage), JSON.stringify(sessionStorage)]
+    for (const name of await caches.keys())
+      for (const r of await (await caches.open(name)).keys()) {
+        const answer = await (await caches.open(name)).match(r, { ignoreVary: true })
+        out.push(`${name} ${new URL(r.url).pathname} ${/html|json/.test(answer.headers.get('content-type')) ? await answer.text() : ''}`)
+      }
+    for (const { name } of await indexedDB.databases())
+      await new Promise((done) => {
+        const open = indexedDB.open(name)
+        open.onsuccess = () => {
+          const stores = [...open.result.objectStoreNames]
+          if (stores.length === 0) return done()
+          const t = open.result.transaction(stores)
+          for (const s of stores) {
+            const all = t.objectStore(s).getAll()
+            all.onsuccess = () => out.push(JSON.stringify(all.result))
+          }
+          t.oncomplete = () => done(open.result.close())
+        }
+      })
+    return out.join('\n')
+  })
+
+/** Waits until the page would come back without a network. */
+async function ready(page, codelab) {
+  await page.evaluate(() => navigator.serviceWorker.ready)
+  await until('the worker has the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
+  await until('the text is kept', async () => (await everything(page)).includes(`"id":"${codelab.id}"`))
+  // It has the texts of the page's language, too.
+  await until('all files are kept', async () => /\/assets\/first-\w\w-.*[^]*\/assets\/more-\w\w-/.test(await everything(page)))
+}
+
+test('a text that was read is there without a network, with its pictures, and what is written is sent later', async (scene) => {
+  const { server, facilitator, person, visitor } = scene
+  const network = await Network.before(server)
+  const lead = await facilitator()
+  const lab = await lead.codelab({ steps: ['# One\n\nFirst.', '# Two\n\nSecond.'] })
+  const form = new FormData()
+  form.append('file', new Blob([png], { type: 'image/png' }), 'dot.png')
+  const { url } = await lead.post('/upload/image', form)
+  await lead.put(`/codelabs/${lab.id}/steps`, {
+    steps: [
+      { title: 'One', content_markdown: `First.\n\n![a dot](${url})\n\n\`\`\`go\nfunc main() {}\n\`\`\`` },
+      { title: 'Two', content_markdown: 'Second.\n\n$$x^2$$' },
+    ],
+  })
+  const ann = await person(lab, 'Ann of the workshop')
+  const ben = await person(lab, 'Ben who is somebody else')
+  await ben.say(lab, { type: 'chat', message: 'words of somebody else' })
+  const guest = await visitor({ as: ann, baseURL: network.url, serviceWorkers: 'allow' })
+  guest.expect(...away, /40[13]/) // signed out
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByRole('log').getByText('words of somebody else').waitFor()
+  await ready(page, lab)
+
+  network.cut()
+  await page.reload()
+  await page.getByText('First.').waitFor()
+  await page.getByText('connection lost', { exact: false }).first().waitFor()
+  await until('the picture', () => page.getByAltText('a dot').evaluate((i) => i.complete && i.naturalWidth === 1))
+  await page.getByRole('button', { name: /Two/ }).last().click()
+  await page.getByText('Second.').waitFor()
+  const field = page.getByLabel('Write to everybody')
+  await field.fill('written without a network')
+  await field.press('Enter')
+  await page.getByText('waits to be sent').waitFor()
+  await accessible(page)
+
+  // All steps on one page, too.
+  const whole = await guest.context.newPage()
+  await whole.goto(`/codelabs/${lab.id}/all`)
+  await whole.getByText('First.').waitFor()
+  await whole.close()
+
+  const kept = await everything(page)
+  assert.ok(!kept.includes('somebody else'), 'something of another person is kept')
+  assert.ok(kept.includes('Second.'))
+
+  network.mend()
+  await until('it is sent', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).some((m) => m.message === 'written without a network'))
+  await page.getByRole('log').getByText('words of somebody else').waitFor()
+
+  // Signed out, nothing of the person and the text is left.
+  page.on('dialog', (d) => void d.accept())
+  await page.getByRole('button', { name: 'Appearance and language' }).click()
+  await page.getByRole('menuitem', { name: /erase my data/ }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Sign out on this device' }).click()
+  await page.waitForURL((u) => u.pathname === '/')
+  const left = await everything(page)
+  for (const text of ['Second.', 'Ann of the workshop', lab.id, '/uploads/']) assert.ok(!left.includes(text), `${text} is kept`)
+})
+
+test('who was removed has nothing of the text any more', async ({ facilitator, person, visitor }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ steps: ['# One\n\nFirst.'] })
+  const ann = await person(lab, 'Ann of the workshop')
+  const guest = await visitor({ as: ann, serviceWorkers: 'allow' })
+  guest.expect(...away, /40[134]/)
+  const { page } = guest
+  await page.goto(`/codelabs/${lab.id}`)
+  await ready(page, lab)
+  await page.goto('about:blank')
+  await lead.delete(`/codelabs/${lab.id}/attendees/${ann.id}`)
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByLabel('Your name').waitFor()
+  await until('it is forgotten', async () => !(await everything(page)).includes('First.'))
+})
+
+test('another build takes the place of the one that is open, when nothing is typed', async ({ server, visitor }) => {
+  const proxy = await Rebuilt.before(server)
+  const guest = await visitor({ baseURL: proxy.url, serviceWorkers: 'allow' })
+  guest.expect(...away)
+  const { page } = guest
+  await page.goto('/')
+  await page.evaluate(() => navigator.serviceWorker.ready)
+  await until('the worker has the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
+  await page.evaluate(() => (globalThis.still = true))
+  const code = page.getByLabel(/code/i).first()
+  await code.fill('ABC')
+
+  proxy.build = 'another00000'
+  await page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).update())
+  await until('the new build is there', async () => {
+    const names = await page.evaluate(() => caches.keys())
+    return names.includes('atelier-app-another00000') && names.length === 1
+  })
+  // What is typed is not lost: the worker of the new build has the page, which stays.
+  await until('the new worker', () => page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).waiting === null))
+  assert.ok(await page.evaluate(() => globalThis.still))
+  assert.equal(await code.inputValue(), 'ABC')
+  await code.fill('')
+  await code.blur()
+  await page.waitForFunction(() => !globalThis.still)
+  await page.getByRole('heading').first().waitFor()
+  proxy.remove()
+})
+
+test('where the page cannot be kept, it says so', async ({ server, facilitator, person, visitor }) => {
+  const network = await Network.before(server)
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const ann = await person(lab, 'Ann')
+  const guest = await visitor({ baseURL: network.url.replace('127.0.0.1', elsewhere), viewport: { width: 390, height: 800 } })
+  guest.expect(...away, /./)
+  const { page, context } = guest
+  await context.addCookies(ann.browserCookies().map((c) => ({ ...c, domain: elsewhere, url: undefined, path: '/' })))
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByRole('heading', { name: /./ }).first().waitFor()
+  assert.equal(await page.evaluate(() => isSecureContext), false)
+  network.cut()
+  const says = page.getByText('Keep this page open').filter({ visible: true })
+  await says.first().waitFor()
+  assert.equal(await says.count(), 1)
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/keep-open.png` })
+})
+
+/** The server behind something that gives the app's service worker another build. */
+class Rebuilt {
+  build = ''
+
+  static async before(server) {
+    const it = new Rebuilt()
+    it.server = createServer((near, answer) => {
+      const { 'if-none-match': _, ...headers } = { ...near.headers, 'accept-encoding': 'identity' }
+      const far = request(server.url + near.url, { method: near.method, headers }, (from) => {
+        if (near.url !== '/sw.js' || it.build === '') {
+          answer.writeHead(from.statusCode, from.headers)
+          from.pipe(answer)
+          return
+        }
+        let code = ''
+        from.setEncoding('utf8')
+        from.on('data', (d) => (code += d))
+        from.on('end', () => {
+          answer.writeHead(200, { 'content-type': from.headers['content-type'] })
+          answer.end(code.replace(/"id":"[0-9a-f]+"/, `"id":"${it.build}"`))
+        })
+      })
+      far.on('error', () => answer.destroy())
+      near.pipe(far)
+    })
+    it.server.listen(0, '127.0.0.1')
+    await once(it.server, 'listening')
+    it.url = `http://127.0.0.1:${it.server.address().port}`
+    return it
+  }
+
+  remove() {
+    this.server.closeAllConnections()
+    this.server.close()
+  }
+}
