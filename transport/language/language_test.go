@@ -87,7 +87,8 @@ func TestTheLanguagesAreThoseOfTheApp(t *testing.T) {
 func TestTheLanguageThatIsAskedFor(t *testing.T) {
 	for accept, want := range map[string]string{
 		"": "en", "en-GB": "en", "xx": "en", "*": "en", "de": "de", "de-AT,en;q=0.9": "de", "sv, de;q=0.1": "de",
-		"en;q=0.1, de;q=0.9": "de", "zh-TW, de;q=0.5": "de", "zh-Hant-HK": "en",
+		"en;q=0.1, de;q=0.9": "de", "pt-PT": "pt-BR", "zh-CN": "zh-Hans", "zh": "zh-Hans", "zh-TW, de;q=0.5": "de", "zh-Hant-HK": "en",
+		"ar-EG": "ar", "fr-CA": "fr",
 		// Hostile.
 		";q=": "en", "\xff\x00": "en", strings.Repeat("de,", 100): "en", strings.Repeat("d-", 120): "en", "de;q=NaN": "de",
 	} {
@@ -99,7 +100,7 @@ func TestTheLanguageThatIsAskedFor(t *testing.T) {
 
 func TestADate(t *testing.T) {
 	at := time.Date(2026, 3, 9, 23, 30, 0, 0, time.FixedZone("", -3600))
-	for tag, want := range map[string]string{"en": "10 March 2026", "de": "10. März 2026"} {
+	for tag, want := range map[string]string{"en": "10 March 2026", "de": "10. März 2026", "ja": "2026年3月10日", "fr": "10 mars 2026", "ar": "10 مارس 2026"} {
 		i := slices.IndexFunc(All, func(l *Texts) bool { return l.Tag == tag })
 		if i < 0 {
 			t.Errorf("no %s", tag)
