@@ -2,68 +2,10 @@
 // reduced motion, in the dark, from right to left, in another language.
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
+import { busy, pages } from './harness/busy.mjs'
 import { barriers, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
-
-/** A codelab in which there is something of everything. */
-async function busy({ facilitator, person }) {
-  const lead = await facilitator()
-  const lab = await lead.codelab({
-    title: 'A small service',
-    guide_markdown: 'Bring a laptop.',
-    quiz_enabled: true,
-    steps: [
-      '# Set up\n\nInstall it first.\n\n```go\nfunc main() {}\n```\n\n<aside class="positive">\n\nGood to know.\n\n</aside>\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n<details><summary>A hint</summary>\n\nLook.\n\n</details>',
-      '# Write it\n\nText.',
-      '# Run it\n\nText.',
-    ],
-  })
-  await lead.put(`/codelabs/${lab.id}/quizzes`, [
-    { question: 'What listens?', quiz_type: 'multiple_choice', options: ['A client', 'A server'], correct_answer: 1 },
-    { question: 'Why?', quiz_type: 'descriptive' },
-  ])
-  await lead.post(`/codelabs/${lab.id}/materials`, { title: 'The slides', material_type: 'link', link_url: 'https://example.org/slides' })
-  const ann = await person(lab, 'Attendee 1')
-  const ben = await person(lab, 'Attendee 2')
-  await ben.say(lab, { type: 'chat', message: 'Hello all' })
-  await ben.say(lab, { type: 'pulse', state: 'stuck' })
-  await ben.post(`/codelabs/${lab.id}/help`, { step_number: 1, message: 'It says refused' })
-  await lead.put(`/codelabs/${lab.id}/pin`, { message: 'A break at ten' })
-  await lead.say(lab, { type: 'pointer', step_number: 2, hints: false })
-  await lead.put(`/codelabs/${lab.id}`, { questions: 'open' })
-  await ben.post(`/codelabs/${lab.id}/questions`, { text: 'What does it cost?', anonymous: true })
-  const done = await lead.post(`/codelabs/${lab.id}/polls`, { kind: 'choice', question: 'Ready?', options: ['yes', 'no'] })
-  await lead.post(`/codelabs/${lab.id}/polls/${done.id}/open`, {})
-  await ben.put(`/codelabs/${lab.id}/polls/${done.id}/vote`, { round: 1, choice: [0] })
-  await lead.post(`/codelabs/${lab.id}/polls/${done.id}/show`, { shown: true })
-  const poll = await lead.post(`/codelabs/${lab.id}/polls`, { kind: 'scale', question: 'How sure?', options: ['not at all', 'completely'] })
-  await lead.post(`/codelabs/${lab.id}/polls/${poll.id}/open`, {})
-  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 600, label: 'Exercise', kind: 'exercise' })
-  await ben.post(`/codelabs/${lab.id}/complete`)
-  await ben.post(`/codelabs/${lab.id}/feedback`, { difficulty: '2', satisfaction: '4', comment: 'More' })
-  return { lead, lab, ann, ben }
-}
-
-/** Every page, with who may see it and what says that it is there. */
-const pages = ({ lab, ann, ben }) => [
-  ['/', null, 'Join a workshop'],
-  ['/login', null, 'Sign in'],
-  [`/j/${lab.join_code}`, null, lab.title],
-  ['/nowhere', null, 'There is nothing here'],
-  [`/codelabs/${lab.id}`, ann, 'Set up'],
-  [`/certificate/${ben.id}`, null, lab.title],
-  [`/verify/${ben.id}`, null, 'Check a certificate'],
-  ['/admin', 'lead', 'Codelabs'],
-  [`/admin/${lab.id}`, 'lead', lab.title],
-  [`/admin/${lab.id}/edit`, 'lead', lab.title],
-  [`/admin/${lab.id}/results`, 'lead', lab.title],
-  [`/admin/${lab.id}/settings`, 'lead', lab.title],
-  [`/admin/${lab.id}/projector`, 'lead', lab.title],
-  ['/admin/audit-logs', 'lead', 'Audit log'],
-  ['/admin/participants', 'lead', 'Tokenization'],
-  ['/admin/settings', 'lead', 'Settings'],
-]
 
 test('axe finds nothing serious on any screen, light or dark', async (scene) => {
   const set = await busy(scene)
@@ -171,36 +113,6 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
   await reach(/To your certificate/)
   await page.keyboard.press('Enter')
   await page.getByText('has completed').waitFor()
-})
-
-test('nothing is cut off at 320 pixels, which is 400 % zoom of a usual window', async (scene) => {
-  const set = await busy(scene)
-  const options = { viewport: { width: 320, height: 640 }, reducedMotion: 'reduce' }
-  const guest = await scene.visitor(options)
-  const reader = await scene.visitor({ ...options, as: set.ann })
-  const boss = await scene.visitor({ ...options, as: set.lead })
-  for (const v of [guest, reader, boss]) v.expect(/404/)
-  const wide = []
-  for (const [path, who, heading] of pages(set)) {
-    const { page } = who === null ? guest : who === 'lead' ? boss : reader
-    await page.goto(path)
-    await page.getByRole('heading', { name: heading }).first().waitFor()
-    await page.waitForLoadState('networkidle')
-    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-    if (over > 0)
-      wide.push(
-        `${path} is ${over} px too wide: ${await page.evaluate(() =>
-          [...document.querySelectorAll('body *')]
-            .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
-            .slice(0, 3)
-            .map((e) => e.outerHTML.slice(0, 120))
-            .join(' | '),
-        )}`,
-      )
-  }
-  assert.deepEqual(wide, [])
-  const moving = await reader.page.evaluate(() => document.getAnimations().filter((a) => (a.effect?.getTiming().duration ?? 0) > 1).length)
-  assert.equal(moving, 0)
 })
 
 test('from right to left, in a language that nobody speaks, no text is left in English', async (scene) => {

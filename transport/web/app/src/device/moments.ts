@@ -2,8 +2,12 @@
 import { getLocale } from '../messages/locale'
 import { m } from '../messages/compiled/messages.js'
 
-/** The language of the app, as it is written where the reader lives: 09:41 or 9:41 AM. */
-export const region = () => navigator.languages.find((l) => l.split('-')[0] === getLocale()) ?? getLocale()
+/** The language of the app, as it is written where the reader lives: 09:41 or 9:41 AM. Digits are those that stand in the texts. */
+export function region(): string {
+  const language = getLocale()
+  const here = navigator.languages.find((l) => l.split('-')[0] === language.split('-')[0]) ?? language
+  return new Intl.Locale(here, { numberingSystem: 'latn' }).toString()
+}
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 

@@ -1,0 +1,109 @@
+// Every language on the narrowest phone, which is 400 % zoom of a usual window: each page
+// is in it, laid out to its side, nothing moves by itself, and no text is cut off.
+import assert from 'node:assert/strict'
+import { mkdir, readdir } from 'node:fs/promises'
+import { busy, pages } from './harness/busy.mjs'
+import { stage } from './harness/stage.mjs'
+
+const { test } = stage()
+
+const languages = (await readdir(new URL('../app/src/messages/shared/', import.meta.url))).map((name) => name.replace('.json', ''))
+
+/** What a browser of a language asks for, where that is not the language's own tag. */
+const asked = { en: 'en-GB', 'zh-Hans': 'zh-CN', ar: 'ar-EG' }
+
+/** SHOTS=folder SHOWN=ar,ja writes pictures, light and dark. */
+const shown = (process.env.SHOWN ?? '').split(',')
+
+/** One workshop for all of them. */
+let made
+
+/** Texts that do not fit where they stand. */
+function clipped() {
+  const out = []
+  for (const e of document.querySelectorAll('button, a, label, legend, th, dt, h1, h2, h3, [role=tab], .notice, .badge, p, li')) {
+    if (
+      e.closest('.markdown, [dir=auto], pre, code, .cm-editor, svg, .unseen') ||
+      e.querySelector('[dir=auto]') ||
+      !e.checkVisibility() ||
+      !/\p{L}/u.test(e.textContent)
+    )
+      continue
+    const style = getComputedStyle(e)
+    if (/auto|scroll/.test(style.overflowX) || style.display === 'inline' || style.clip !== 'auto') continue
+    // Two pixels: letters of some scripts reach over their box. What is only read out has one.
+    if (e.clientWidth > 2 && e.scrollWidth > e.clientWidth + 2) out.push(`cut off by ${e.scrollWidth - e.clientWidth} px: ${e.textContent.trim().slice(0, 60)}`)
+  }
+  const over = document.documentElement.scrollWidth - innerWidth
+  if (over > 0) {
+    const wide = [...document.querySelectorAll('body *')].filter((e) => {
+      const { left, right } = e.getBoundingClientRect()
+      return right > innerWidth + 1 || left < -1
+    })
+    out.push(`${over} px too wide: ${wide.slice(0, 3).map((e) => e.outerHTML.slice(0, 100))}`)
+  }
+  return out
+}
+
+for (const language of languages) {
+  test(`in ${language} every page is whole at 320 pixels`, async (scene) => {
+    const set = await (made ??= busy(scene))
+    const options = { viewport: { width: 320, height: 640 }, reducedMotion: 'reduce', locale: asked[language] ?? language }
+    const guest = await scene.visitor(options)
+    const reader = await scene.visitor({ ...options, as: set.ann })
+    const boss = await scene.visitor({ ...options, as: set.lead })
+    for (const v of [guest, reader, boss]) v.expect(/404/)
+    const bad = []
+    /** Looks at what a page shows now. */
+    const look = async (page, where) => {
+      for (const fault of await page.evaluate(clipped)) bad.push(`${where}: ${fault}`)
+      if (!shown.includes(language) || !process.env.SHOTS) return
+      await mkdir(process.env.SHOTS, { recursive: true })
+      for (const scheme of ['light', 'dark']) {
+        await page.emulateMedia({ colorScheme: scheme })
+        await page.screenshot({ path: `${process.env.SHOTS}/${language}-${where.replaceAll(/[^\w]+/g, '-').slice(0, 40)}-${scheme}.png` })
+      }
+    }
+    const visit = async ({ page }, who) => {
+      for (const [path, of] of pages(set)) {
+        if (of !== who) continue
+        const answer = await page.goto(path)
+        const html = await answer.text()
+        assert.match(html, new RegExp(`<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`), path)
+        await page.locator('h1').waitFor()
+        await page.waitForFunction(() => !document.querySelector('.shape'))
+        assert.deepEqual(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dir]), [
+          language,
+          language === 'ar' ? 'rtl' : 'ltr',
+        ])
+        await look(page, path.replace(/[0-9a-f-]{36}/, 'id'))
+      }
+    }
+    await Promise.all([
+      visit(guest, null),
+      visit(boss, 'lead'),
+      (async () => {
+        await visit(reader, set.ann)
+        const { page } = reader
+        // The pages behind the steps, what opens over the text, and what the bar below leads to.
+        for (let i = 0; i < 7; i++) {
+          await page.keyboard.press('j')
+          await look(page, `reader ${i}`)
+        }
+        for (const key of ['h', '?']) {
+          await page.keyboard.press(key)
+          await page.getByRole('dialog').waitFor()
+          await look(page, `dialog ${key === 'h' ? 'help' : 'keys'}`)
+          await page.keyboard.press('Escape')
+          await page.getByRole('dialog').waitFor({ state: 'detached' })
+        }
+        await page.keyboard.press('c')
+        await page.getByRole('log').waitFor()
+        await look(page, 'chat')
+      })(),
+    ])
+    const moving = await reader.page.evaluate(() => document.getAnimations().filter((a) => (a.effect?.getTiming().duration ?? 0) > 1).length)
+    assert.equal(moving, 0)
+    assert.deepEqual(bad, [])
+  })
+}
