@@ -87,7 +87,7 @@ generators:
 	ATELIER_GENERATORS=1 $(GO) test -v -count 1 -timeout 15m -run 'ClientHoldsAWorkshop|HaveModels' ./cmd/atelier/acceptance
 
 test-nodes:
-	TEST_NODES=3 $(GO) test -timeout 10m ./cmd/atelier/acceptance
+	TEST_NODES=3 $(GO) test -timeout 18m ./cmd/atelier/acceptance
 
 # One process for each processor: Go schedules a process with one in nearly the
 # same order each time.
