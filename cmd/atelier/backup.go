@@ -6,8 +6,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/doctor"
 	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
@@ -56,12 +58,25 @@ func (c backupCmd) Run() error {
 		return err
 	}
 	fmt.Printf("%s: %d bytes\n", c.File, info.Size())
+	noteBackup(cfg, c.File, info.Size())
 	if c.Secrets {
 		fmt.Println("It holds the secrets, encrypted with the passphrase; it does not hold the configuration. Keep the passphrase elsewhere.")
 	} else {
 		fmt.Printf("It holds neither the secrets in %s nor the configuration. Keep copies of both elsewhere, or use --secrets.\n", filepath.Join(cfg.Server.Data, "secrets"))
 	}
 	return nil
+}
+
+// noteBackup leaves in the data folder when the last backup was made, for doctor.
+// A backup that may not write there is none the worse.
+func noteBackup(cfg config.Config, file string, size int64) {
+	path, err := filepath.Abs(file)
+	if err == nil {
+		err = doctor.Note(cfg.Server.Data, doctor.Backup{At: time.Now().UTC(), File: path, Bytes: size})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "warning: atelier doctor will not know of this backup:", err)
+	}
 }
 
 // passphraseOf reads the passphrase in a file; "" where none is given.

@@ -7,10 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
-	"atelier/cmd/atelier/service"
 	"atelier/transport/ai/keys"
 )
 
@@ -26,16 +24,12 @@ func (c encryptKeyCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	password := string(cfg.Admin.Password)
-	if password == "" {
-		b, err := os.ReadFile(filepath.Join(cfg.Server.Data, service.PasswordFile))
-		if errors.Is(err, fs.ErrNotExist) {
-			return errors.New("there is no admin password yet: set ADMIN_PW, or start the server once")
-		}
-		if err != nil {
-			return err
-		}
-		password = strings.TrimSpace(string(b))
+	password, err := ownersPassword(cfg)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("there is no admin password yet: set ADMIN_PW, or start the server once")
+	}
+	if err != nil {
+		return err
 	}
 	key, err := io.ReadAll(io.LimitReader(os.Stdin, maxKeyInput))
 	if err != nil {

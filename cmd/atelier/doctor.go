@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/doctor"
+	"atelier/cmd/atelier/service"
+)
+
+type doctorCmd struct {
+	common
+	URL       string        `help:"How browsers reach the server; server.public_url when this is not given." name:"url" placeholder:"URL"`
+	People    int           `help:"How many people are expected." default:"300"`
+	BackupAge time.Duration `help:"How old the last backup may be." default:"26h"`
+	JSON      bool          `help:"As JSON." name:"json"`
+}
+
+// Run looks at the machine, the way to the server and the last backup.
+func (c doctorCmd) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if c.People < 1 {
+		return errors.New("--people must be at least 1")
+	}
+	password, err := ownersPassword(cfg)
+	if err != nil {
+		password = "" // it may be another user's
+	}
+	all := doctor.Examine(context.Background(), doctor.Options{
+		Data: cfg.Server.Data, MinFree: uint64(cfg.Storage.MinFreeMiB) << 20,
+		Address: c.reach(cfg), Open: !loopback(cfg.Server.Listen), TLSCert: cfg.Server.TLSCert, Metrics: cfg.Server.InternalListen,
+		Admin: cfg.Admin.ID, Password: password, People: c.People, BackupAge: c.BackupAge, Now: time.Now,
+	})
+	if c.JSON {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		err = out.Encode(struct {
+			Checks []doctor.Finding `json:"checks"`
+		}{all})
+	} else {
+		err = doctor.Write(os.Stdout, all)
+	}
+	for _, f := range all {
+		if err == nil && !f.OK {
+			err = errors.New("not all is well")
+		}
+	}
+	return err
+}
+
+// reach is how browsers reach the server.
+func (c doctorCmd) reach(cfg config.Config) string {
+	switch {
+	case c.URL != "":
+		return c.URL
+	case cfg.Server.PublicURL == "" && loopback(cfg.Server.Listen):
+		scheme := "http://"
+		if cfg.Server.TLSCert != "" {
+			scheme = "https://"
+		}
+		return scheme + cfg.Server.Listen
+	}
+	return cfg.Server.PublicURL
+}
+
+// loopback says whether only this machine reaches an address.
+func loopback(listen string) bool {
+	host, _, err := net.SplitHostPort(listen)
+	ip := net.ParseIP(host)
+	return err == nil && (host == "localhost" || ip != nil && ip.IsLoopback())
+}
+
+// ownersPassword is the owner's, as the server would use it.
+func ownersPassword(cfg config.Config) (string, error) {
+	if cfg.Admin.Password != "" {
+		return string(cfg.Admin.Password), nil
+	}
+	b, err := os.ReadFile(filepath.Join(cfg.Server.Data, service.PasswordFile))
+	return strings.TrimSpace(string(b)), err
+}

@@ -1,0 +1,288 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/fasthttp/websocket"
+)
+
+// visit is one examination. Later looks use what earlier ones found.
+type visit struct {
+	Options
+	client   *http.Client
+	reached  bool // the address answers as this server
+	loggedIn bool
+	csrf     string
+}
+
+// untried is a look that needs what an earlier one did not find.
+func untried(why string) Finding { return fine("not tried: %s", why) }
+
+const largestAnswer = 16 << 20
+
+// ask makes a request of the server as browsers reach it.
+func (v *visit) ask(ctx context.Context, method, path string, body any, into any) (*http.Response, []byte, error) {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return nil, nil, err
+		}
+	}
+	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(v.Address, "/")+path, bytes.NewReader(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	if method != http.MethodGet {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Origin", origin(v.Address))
+		r.Header.Set("X-CSRF-Token", v.csrf)
+	}
+	res, err := v.client.Do(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(io.LimitReader(res.Body, largestAnswer))
+	if err == nil && into != nil && res.StatusCode < 300 {
+		err = json.Unmarshal(got, into)
+	}
+	return res, got, err
+}
+
+// origin is what a browser says of where its page comes from.
+func origin(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+func (v *visit) address(ctx context.Context) Finding {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return bad("", "%v", err)
+	}
+	v.client = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if v.Address == "" {
+		return bad("server.public_url: the address that people type, with https://", "how browsers reach the server is not known: links in certificates and the check of origins are guesses")
+	}
+	var app struct {
+		Version *string `json:"version"`
+	}
+	res, _, err := v.ask(ctx, http.MethodGet, "/api/app", nil, &app)
+	switch {
+	case err != nil:
+		return bad("start the server; look at the proxy, the firewall and the name's address", "%s does not answer as a server: %v", v.Address, plain(err))
+	case res.StatusCode >= 300 && res.StatusCode < 400:
+		return bad("set server.public_url to where it leads", "%s leads to %s", v.Address, res.Header.Get("Location"))
+	case res.StatusCode != http.StatusOK || app.Version == nil:
+		return bad("the proxy must send /api, /ws and all else to the server", "%s/api/app answers %d: another server is there", v.Address, res.StatusCode)
+	}
+	v.reached = true
+	if u, err := url.Parse(v.Address); err == nil && u.Scheme != "https" && v.Open {
+		return bad("serve it by https: deploy/Caddyfile, deploy/nginx.conf, or server.tls_cert", "%s is not https: passwords travel in the clear, and texts cannot be read without a network", v.Address)
+	}
+	return fine("%s is this server, version %s", v.Address, *app.Version)
+}
+
+// plain is an error without the address that everybody knows.
+func plain(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// A certificate should be renewed before its last days.
+const lastDays = 14 * 24 * time.Hour
+
+func (v *visit) certificate(ctx context.Context) Finding {
+	leaf, where, err := v.leaf(ctx)
+	switch {
+	case err != nil:
+		return bad("look at the certificate and the names in it", "%s: %v", where, plain(err))
+	case leaf == nil:
+		return untried("there is no https")
+	}
+	left := leaf.NotAfter.Sub(v.Now())
+	if left < lastDays {
+		return bad("renew it, and see that it is renewed by itself", "%s: the certificate ends on %s", where, leaf.NotAfter.UTC().Format("2 January 2006"))
+	}
+	return fine("%s: the certificate lasts until %s", where, leaf.NotAfter.UTC().Format("2 January 2006"))
+}
+
+// leaf returns the certificate that browsers are shown.
+func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string, err error) {
+	if u, err := url.Parse(v.Address); err == nil && u.Scheme == "https" {
+		port := u.Port()
+		if port == "" {
+			port = "443"
+		}
+		d := tls.Dialer{Config: &tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}}
+		c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+		if err != nil {
+			return nil, u.Host, err
+		}
+		defer c.Close()
+		return c.(*tls.Conn).ConnectionState().PeerCertificates[0], u.Host, nil
+	}
+	if v.TLSCert == "" {
+		return nil, "", nil
+	}
+	text, err := os.ReadFile(v.TLSCert)
+	if err != nil {
+		return nil, v.TLSCert, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, v.TLSCert, errors.New("no certificate is in it")
+	}
+	leaf, err = x509.ParseCertificate(block.Bytes)
+	return leaf, v.TLSCert, err
+}
+
+// What a page loads: twice as much as the app has says that something in
+// between does not pass compression on.
+const largestPage = 400_000
+
+var linked = regexp.MustCompile(`(?:src|href)="(/assets/[\w.-]+)"`)
+
+func (v *visit) app(ctx context.Context) Finding {
+	if !v.reached {
+		return untried("the address does not answer")
+	}
+	_, page, err := v.ask(ctx, http.MethodGet, "/", nil, nil)
+	if err != nil {
+		return bad("load the page in a browser", "the start page: %v", plain(err))
+	}
+	files := linked.FindAllSubmatch(page, -1)
+	if len(files) == 0 {
+		return bad("install Node 20.19 or newer, make build, and restart the server", "this program was built without the browser app")
+	}
+	total := len(page)
+	for _, f := range files {
+		// Asked for like this, the body comes as it is sent.
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(v.Address, "/")+string(f[1]), http.NoBody)
+		if err != nil {
+			return bad("", "%v", err)
+		}
+		r.Header.Set("Accept-Encoding", "br, gzip")
+		res, err := v.client.Do(r)
+		if err != nil {
+			return bad("load the page in a browser", "%s: %v", f[1], plain(err))
+		}
+		n, err := io.Copy(io.Discard, io.LimitReader(res.Body, largestAnswer))
+		_ = res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusOK {
+			return bad("the proxy must pass /assets/ on as it is", "%s answers %d", f[1], res.StatusCode)
+		}
+		total += int(n)
+	}
+	if total > largestPage {
+		return bad("let the proxy pass Accept-Encoding on, and compress nothing itself", "the start page has %d kB: something in between undoes the compression", total/1000)
+	}
+	return fine("the start page has %d kB in %d files, and no fonts of its own", total/1000, len(files)+1)
+}
+
+func (v *visit) login(ctx context.Context) Finding {
+	switch {
+	case !v.reached:
+		return untried("the address does not answer")
+	case v.Password == "":
+		return untried("the admin's password is not in the data folder, nor in ADMIN_PW")
+	}
+	res, got, err := v.ask(ctx, http.MethodPost, "/api/login", map[string]string{"admin_id": v.Admin, "admin_pw": v.Password, "display_name": "atelier doctor"}, nil)
+	switch {
+	case err != nil:
+		return bad("look at the proxy", "%v", plain(err))
+	case res.StatusCode == http.StatusForbidden:
+		return bad("server.public_url must be the address that people type; the proxy must pass Host and X-Forwarded-Proto on", "nobody can log in: %s", said(got))
+	case res.StatusCode >= 300:
+		return bad("log in by hand; bin/atelier checkconfig shows what is set", "the owner cannot log in: %d %s", res.StatusCode, said(got))
+	}
+	u, err := url.Parse(v.Address)
+	if err != nil {
+		return bad("", "%v", err)
+	}
+	for _, c := range v.client.Jar.Cookies(u) {
+		if c.Name == "svc_csrf" {
+			v.csrf = c.Value
+		}
+	}
+	if v.csrf == "" {
+		return bad("the proxy must pass cookies on; https needs X-Forwarded-Proto: https from a trusted proxy", "the server's cookies do not arrive")
+	}
+	v.loggedIn = true
+	return fine("the owner can log in")
+}
+
+// said is the server's own words in an error.
+func said(body []byte) string {
+	var e struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return ""
+	}
+	return e.Error
+}
+
+func (v *visit) socket(ctx context.Context) Finding {
+	if !v.loggedIn {
+		return untried("nobody is logged in")
+	}
+	defer v.ask(context.WithoutCancel(ctx), http.MethodPost, "/api/logout", nil, nil) //nolint:errcheck // it ends by itself
+	var labs []struct {
+		ID string `json:"id"`
+	}
+	if _, _, err := v.ask(ctx, http.MethodGet, "/api/codelabs?limit=1", nil, &labs); err != nil {
+		return bad("", "the codelabs cannot be read: %v", plain(err))
+	}
+	if len(labs) == 0 {
+		return untried("there is no codelab yet")
+	}
+	u, err := url.Parse(v.Address)
+	if err != nil {
+		return bad("", "%v", err)
+	}
+	h := http.Header{"Origin": {origin(v.Address)}}
+	for _, c := range v.client.Jar.Cookies(u) {
+		h.Add("Cookie", c.Name+"="+c.Value)
+	}
+	address := "ws" + strings.TrimPrefix(strings.TrimSuffix(v.Address, "/"), "http") + "/api/ws/" + labs[0].ID + "?as=admin"
+	c, res, err := (&websocket.Dialer{HandshakeTimeout: patience}).DialContext(ctx, address, h)
+	if err != nil {
+		text := fmt.Sprint(plain(err))
+		if res != nil {
+			text = fmt.Sprintf("%d", res.StatusCode)
+		}
+		return bad("the proxy must pass Upgrade and Connection on, by HTTP/1.1 (deploy/nginx.conf, deploy/Caddyfile)", "no socket opens (%s): pages fall back to slower events", text)
+	}
+	defer c.Close()
+	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return bad("", "%v", err)
+	}
+	if _, _, err := c.ReadMessage(); err != nil {
+		return bad("the proxy must not hold answers back (proxy_buffering off)", "a socket opens, and nothing comes through it: %v", err)
+	}
+	return fine("a socket opens, and messages come")
+}

@@ -1,0 +1,104 @@
+// Package doctor looks at what an operator should know before people come: the
+// machine, the way from a browser to the server, and the last backup. Each
+// finding has its remedy. It changes nothing but what it makes and removes
+// itself: small files to time the disk, one login, one socket.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Options say what to look at.
+type Options struct {
+	// Data is the data folder.
+	Data string
+	// MinFree is how many bytes of the disk the server leaves free.
+	MinFree uint64
+	// Address is how browsers reach the server; "" when nobody has said so.
+	Address string
+	// Open says that the server listens beyond this machine.
+	Open bool
+	// TLSCert is the certificate that the server itself shows; "" for none.
+	TLSCert string
+	// Metrics is the address of the running server's metrics; "" for none.
+	Metrics string
+	// Admin and Password are the owner's, to log in with; no password: nobody
+	// does.
+	Admin, Password string
+	// People is how many are expected.
+	People int
+	// BackupAge is how old the last backup may be.
+	BackupAge time.Duration
+	// Now is the time of day.
+	Now func() time.Time
+}
+
+// Finding is one thing that was looked at.
+type Finding struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// Text says what is there.
+	Text string `json:"text"`
+	// Remedy says what to do; "" when all is well.
+	Remedy string `json:"remedy"`
+}
+
+func fine(text string, args ...any) Finding {
+	return Finding{OK: true, Text: fmt.Sprintf(text, args...)}
+}
+
+func bad(remedy, text string, args ...any) Finding {
+	return Finding{Text: fmt.Sprintf(text, args...), Remedy: remedy}
+}
+
+// patience bounds each look, but for the disk's.
+const patience = 15 * time.Second
+
+// Examine looks at everything, one after the other.
+func Examine(ctx context.Context, o Options) []Finding {
+	v := &visit{Options: o}
+	var all []Finding
+	for _, look := range []struct {
+		name string
+		at   func(context.Context) Finding
+	}{
+		{"descriptors", v.descriptors},
+		{"disk", v.disk},
+		{"space", v.space},
+		{"clock", v.clock},
+		{"backup", v.backup},
+		{"address", v.address},
+		{"certificate", v.certificate},
+		{"app", v.app},
+		{"login", v.login},
+		{"socket", v.socket},
+	} {
+		ctx, done := context.WithTimeout(ctx, patience)
+		f := look.at(ctx)
+		done()
+		f.Name = look.name
+		all = append(all, f)
+	}
+	return all
+}
+
+// Write writes findings for people.
+func Write(w io.Writer, all []Finding) error {
+	var b strings.Builder
+	for _, f := range all {
+		mark := "ok  "
+		if !f.OK {
+			mark = "FAIL"
+		}
+		fmt.Fprintf(&b, "%s  %-12s %s\n", mark, f.Name, f.Text)
+		if f.Remedy != "" {
+			fmt.Fprintf(&b, "      %-12s → %s\n", "", f.Remedy)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,245 @@
+package doctor
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fasthttp/websocket"
+)
+
+var now = time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
+
+// site is a server as it should be; a test changes one thing.
+func site(change func(*http.ServeMux)) *httptest.Server {
+	m := http.NewServeMux()
+	m.HandleFunc("GET /api/app", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"version":"v1"}`)) })
+	m.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`<script src="/assets/index-1.js"></script>`))
+	})
+	m.HandleFunc("GET /assets/index-1.js", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept-Encoding") == "" {
+			_, _ = w.Write(make([]byte, largestPage))
+		}
+	})
+	m.HandleFunc("POST /api/login", func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Origin") != "http://"+r.Host {
+			http.Error(w, `{"error":"this origin may not"}`, http.StatusForbidden)
+			return
+		}
+		http.SetCookie(w, &http.Cookie{Name: "svc_csrf", Value: "t", Path: "/"})
+	})
+	m.HandleFunc("POST /api/logout", func(http.ResponseWriter, *http.Request) {})
+	m.HandleFunc("GET /api/codelabs", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`[{"id":"lab"}]`)) })
+	m.HandleFunc("GET /api/ws/lab", func(w http.ResponseWriter, r *http.Request) {
+		c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil)
+		if err == nil {
+			_ = c.WriteMessage(websocket.TextMessage, []byte("welcome"))
+		}
+	})
+	if change != nil {
+		over := http.NewServeMux()
+		change(over)
+		return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, pattern := over.Handler(r); pattern != "" {
+				over.ServeHTTP(w, r)
+				return
+			}
+			m.ServeHTTP(w, r)
+		}))
+	}
+	return httptest.NewServer(m)
+}
+
+// examine returns the findings by their names.
+func examine(t *testing.T, o Options) map[string]Finding {
+	t.Helper()
+	if o.Data == "" {
+		o.Data = t.TempDir()
+	}
+	o.People, o.BackupAge, o.Now = max(o.People, 1), 26*time.Hour, func() time.Time { return now }
+	found := map[string]Finding{}
+	for _, f := range Examine(context.Background(), o) {
+		if !f.OK && (f.Text == "" || f.Remedy == "") {
+			t.Errorf("%s says nothing: %+v", f.Name, f)
+		}
+		found[f.Name] = f
+	}
+	return found
+}
+
+func TestTheWayFromABrowser(t *testing.T) {
+	status := func(pattern string, code int, body string) func(*http.ServeMux) {
+		return func(m *http.ServeMux) {
+			m.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Location", "https://elsewhere.test/")
+				w.WriteHeader(code)
+				_, _ = w.Write([]byte(body))
+			})
+		}
+	}
+	for _, c := range []struct {
+		what       string
+		change     func(*http.ServeMux)
+		name, says string // what is bad and how it is said; "" for nothing
+	}{
+		{"all is well", nil, "", ""},
+		{"a redirect", status("GET /api/app", 301, ""), "address", "leads to https://elsewhere.test/"},
+		{"another server", status("GET /api/app", 200, "{}"), "address", "another server"},
+		{"no app", status("GET /{$}", 200, "plain"), "app", "without the browser app"},
+		{"assets elsewhere", status("GET /assets/", 404, ""), "app", "answers 404"},
+		{"no compression", status("GET /assets/", 200, strings.Repeat("x", largestPage)), "app", "undoes the compression"},
+		{"wrong origin", status("POST /api/login", 403, `{"error":"origin"}`), "login", "nobody can log in: origin"},
+		{"wrong password", status("POST /api/login", 401, `{"error":"wrong"}`), "login", "401 wrong"},
+		{"no cookies", status("POST /api/login", 200, `{}`), "login", "do not arrive"},
+		{"no upgrade", status("GET /api/ws/lab", 400, ""), "socket", "no socket opens (400)"},
+		{"nothing comes", func(m *http.ServeMux) {
+			m.HandleFunc("GET /api/ws/lab", func(w http.ResponseWriter, r *http.Request) {
+				if c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil); err == nil {
+					_ = c.Close()
+				}
+			})
+		}, "socket", "nothing comes through"},
+	} {
+		s := site(c.change)
+		found := examine(t, Options{Address: s.URL, Admin: "admin", Password: "p"})
+		s.Close()
+		for _, name := range []string{"address", "app", "login", "socket"} {
+			f := found[name]
+			if f.OK != (name != c.name) || name == c.name && !strings.Contains(f.Text, c.says) {
+				t.Errorf("%s: %s: %+v", c.what, name, f)
+			}
+		}
+	}
+}
+
+func TestAServerThatIsNotThere(t *testing.T) {
+	s := site(nil)
+	s.Close()
+	if f := examine(t, Options{Address: s.URL, Password: "p"}); f["address"].OK || !strings.HasPrefix(f["socket"].Text, "not tried") {
+		t.Errorf("%+v", f)
+	}
+	if f := examine(t, Options{}); f["address"].OK || !strings.Contains(f["address"].Remedy, "public_url") {
+		t.Errorf("no address: %+v", f["address"])
+	}
+	s = site(nil)
+	defer s.Close()
+	if f := examine(t, Options{Address: s.URL, Open: true}); f["address"].OK || !strings.Contains(f["address"].Text, "not https") {
+		t.Errorf("open to the network: %+v", f["address"])
+	}
+}
+
+func TestACertificateEnds(t *testing.T) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for days, ok := range map[int]bool{-1: false, 13: false, 15: true} {
+		cert := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: now.Add(time.Duration(days) * 24 * time.Hour)}
+		der, err := x509.CreateCertificate(rand.Reader, cert, cert, &key.PublicKey, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "cert.pem")
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if f := examine(t, Options{TLSCert: path})["certificate"]; f.OK != ok {
+			t.Errorf("%d days: %+v", days, f)
+		}
+	}
+	if f := examine(t, Options{TLSCert: "none.pem"})["certificate"]; f.OK {
+		t.Errorf("no file: %+v", f)
+	}
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	defer s.Close()
+	if f := examine(t, Options{Address: s.URL})["certificate"]; f.OK {
+		t.Errorf("nobody knows who signed it: %+v", f)
+	}
+}
+
+func TestTheLastBackup(t *testing.T) {
+	data := t.TempDir()
+	file := filepath.Join(data, "b.atelier")
+	look := func() Finding { return examine(t, Options{Data: data})["backup"] }
+	if f := look(); f.OK || !strings.Contains(f.Text, "no backup") {
+		t.Errorf("none: %+v", f)
+	}
+	note := func(age time.Duration, size int64) {
+		if err := Note(data, Backup{At: now.Add(-age), File: file, Bytes: size}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note(27*time.Hour, 3)
+	if f := look(); f.OK || !strings.Contains(f.Text, "27 h old") {
+		t.Errorf("old: %+v", f)
+	}
+	note(time.Hour, 3)
+	if f := look(); !f.OK || !strings.Contains(f.Text, "no longer at") {
+		t.Errorf("moved: %+v", f)
+	}
+	if err := os.WriteFile(file, []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := look(); !f.OK || !strings.Contains(f.Text, "1 h ago") {
+		t.Errorf("there: %+v", f)
+	}
+	note(time.Hour, 4)
+	if f := look(); f.OK {
+		t.Errorf("shorter than it was: %+v", f)
+	}
+	if err := os.WriteFile(filepath.Join(data, LastBackup), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := look(); f.OK {
+		t.Errorf("damaged: %+v", f)
+	}
+}
+
+func TestTheMachine(t *testing.T) {
+	data := t.TempDir()
+	found := examine(t, Options{Data: data})
+	if !found["space"].OK || !strings.Contains(found["disk"].Text, "a write is on the disk after") {
+		t.Errorf("%+v", found)
+	}
+	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {
+		t.Errorf("it leaves %v, %v", left, err)
+	}
+	if f := examine(t, Options{Data: data, MinFree: 1 << 60})["space"]; f.OK {
+		t.Errorf("a full disk: %+v", f)
+	}
+	if f := examine(t, Options{Data: data, People: 1 << 30})["descriptors"]; f.OK || !strings.Contains(f.Remedy, "LimitNOFILE") {
+		t.Errorf("a thousand million people: %+v", f)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("# HELP process_max_fds x\nprocess_max_fds 1024\n"))
+	}))
+	defer s.Close()
+	if f := examine(t, Options{Data: data, Metrics: strings.TrimPrefix(s.URL, "http://"), People: 300})["descriptors"]; f.OK || !strings.Contains(f.Text, "the running server may open 1024") {
+		t.Errorf("the running server: %+v", f)
+	}
+	if f := examine(t, Options{Data: filepath.Join(data, "none")}); f["disk"].OK || f["space"].OK {
+		t.Errorf("no folder: %+v", f)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	var b strings.Builder
+	if err := Write(&b, []Finding{{Name: "disk", OK: true, Text: "fine"}, {Name: "clock", Text: "wrong", Remedy: "set it"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.String(); got != "ok    disk         fine\nFAIL  clock        wrong\n                   → set it\n" {
+		t.Errorf("%q", got)
+	}
+}
