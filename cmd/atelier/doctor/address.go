@@ -271,11 +271,14 @@ func (v *visit) socket(ctx context.Context) Finding {
 	address := "ws" + strings.TrimPrefix(strings.TrimSuffix(v.Address, "/"), "http") + "/api/ws/" + labs[0].ID + "?as=admin"
 	c, res, err := (&websocket.Dialer{HandshakeTimeout: patience}).DialContext(ctx, address, h)
 	if err != nil {
-		text := fmt.Sprint(plain(err))
+		text, remedy := fmt.Sprint(plain(err)), "the proxy must pass Upgrade and Connection on, by HTTP/1.1 (deploy/nginx.conf, deploy/Caddyfile)"
 		if res != nil {
 			text = fmt.Sprintf("%d", res.StatusCode)
+			if res.StatusCode == http.StatusForbidden {
+				remedy = "set server.public_url to the address that people type, or let the proxy pass Host on"
+			}
 		}
-		return bad("the proxy must pass Upgrade and Connection on, by HTTP/1.1 (deploy/nginx.conf, deploy/Caddyfile)", "no socket opens (%s): pages fall back to slower events", text)
+		return bad(remedy, "no socket opens (%s): pages fall back to slower events", text)
 	}
 	defer c.Close()
 	if err := c.SetReadDeadline(time.Now().Add(patience)); err != nil {

@@ -104,6 +104,7 @@ func TestTheWayFromABrowser(t *testing.T) {
 		{"wrong password", status("POST /api/login", 401, `{"error":"wrong"}`), "login", "401 wrong"},
 		{"no cookies", status("POST /api/login", 200, `{}`), "login", "do not arrive"},
 		{"no upgrade", status("GET /api/ws/lab", 400, ""), "socket", "no socket opens (400)"},
+		{"another host", status("GET /api/ws/lab", 403, ""), "socket", "no socket opens (403)"},
 		{"nothing comes", func(m *http.ServeMux) {
 			m.HandleFunc("GET /api/ws/lab", func(w http.ResponseWriter, r *http.Request) {
 				if c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil); err == nil {
@@ -117,6 +118,9 @@ func TestTheWayFromABrowser(t *testing.T) {
 		s.Close()
 		for _, name := range []string{"address", "app", "login", "socket"} {
 			f := found[name]
+			if c.what == "another host" && name == c.name && !strings.Contains(f.Remedy, "public_url") {
+				t.Errorf("%s: %+v", c.what, f)
+			}
 			if f.OK != (name != c.name) || name == c.name && !strings.Contains(f.Text, c.says) {
 				t.Errorf("%s: %s: %+v", c.what, name, f)
 			}
