@@ -76,6 +76,7 @@ func (r *Result) check(thresholds []Threshold) error {
 		return err
 	}
 	for _, t := range thresholds {
+		r.Verdict.asked = append(r.Verdict.asked, t.text)
 		value, lack := lookUp(document, t.metric)
 		if lack != "" {
 			r.Verdict.Failures = append(r.Verdict.Failures, t.text+": "+lack)

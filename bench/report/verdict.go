@@ -30,6 +30,8 @@ type Verdict struct {
 	Allowed []string
 	// Checks are the thresholds of the caller's and what came of them.
 	Checks []Check
+	// asked are all thresholds, those too of which the run has nothing.
+	asked []string
 }
 
 // Check is a threshold that was looked at.

@@ -88,9 +88,9 @@ func hear(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
 		args[0], "--generic", "--url", strings.Replace(srv.URL, "http", "ws", 1) + "/x", "--header", "X-Key: sesame", "--hello", `enter\nalice`, "--ready", "^welcome$",
 		"--send", "{{stamp}}:{{seq}}:{{pad}}", "--match", `said: (?P<stamp>\d+):(?P<seq>\d+):`,
 		"--connect", "0s", "--settle", "0s", "--drain", "3s", "--allow-lag", "--max-busy", "0",
-		"--json", at("json"), "--csv", at("csv"), "--html", at("html"), "--hdr", at("hdr"),
+		"--json", at("json"), "--csv", at("csv"), "--html", at("html"), "--hdr", at("hdr"), "--junit", at("junit"),
 	}, args[1:]...))
-	for _, name := range []string{"json", "csv", "html", "hdr"} {
+	for _, name := range []string{"json", "csv", "html", "hdr", "junit"} {
 		if info, err := os.Stat(at(name)); err != nil || info.Size() == 0 {
 			t.Fatalf("%s is not written: %v", name, err)
 		}

@@ -32,10 +32,11 @@ type outputFlags struct {
 
 	CPUProfile string `name:"cpu-profile" type:"path" placeholder:"FILE" group:"Result" help:"Write where the generator's own processor time went, for 'go tool pprof'."`
 
-	JSON string `name:"json" type:"path" placeholder:"FILE" group:"Result" help:"Write the result for machines; 'atelier-bench schema' prints its JSON Schema."`
-	CSV  string `name:"csv" type:"path" placeholder:"FILE" group:"Result" help:"Write the course of the run, a row a second."`
-	HTML string `name:"html" type:"path" placeholder:"FILE" group:"Result" help:"Write one page with plots that needs no network."`
-	HDR  string `name:"hdr" type:"path" placeholder:"FILE" group:"Result" help:"Write the histogram of each second as an HDR log."`
+	JSON  string `name:"json" type:"path" placeholder:"FILE" group:"Result" help:"Write the result for machines; 'atelier-bench schema' prints its JSON Schema."`
+	CSV   string `name:"csv" type:"path" placeholder:"FILE" group:"Result" help:"Write the course of the run, a row a second."`
+	HTML  string `name:"html" type:"path" placeholder:"FILE" group:"Result" help:"Write one page with plots that needs no network."`
+	JUnit string `name:"junit" type:"path" placeholder:"FILE" group:"Result" help:"Write the verdict for pipelines, as JUnit's XML: the run and each threshold is a case."`
+	HDR   string `name:"hdr" type:"path" placeholder:"FILE" group:"Result" help:"Write the histogram of each second as an HDR log."`
 }
 
 // check looks at the flags of a scenario that reports these names.
@@ -47,7 +48,7 @@ func (o *outputFlags) check(names report.Names) error {
 	if o.MaxBusy < 0 || o.MaxBusy > 100 {
 		err = errors.Join(err, errors.New("--max-busy is a percentage"))
 	}
-	return errors.Join(err, checkFiles([]file{{"json", o.JSON}, {"csv", o.CSV}, {"html", o.HTML}, {"hdr", o.HDR}, {"cpu-profile", o.CPUProfile}}))
+	return errors.Join(err, checkFiles([]file{{"json", o.JSON}, {"csv", o.CSV}, {"html", o.HTML}, {"junit", o.JUnit}, {"hdr", o.HDR}, {"cpu-profile", o.CPUProfile}}))
 }
 
 func (o *outputFlags) limits() (*report.Limits, error) {
@@ -77,7 +78,7 @@ func (o *outputFlags) write(r *report.Result) error {
 	for _, file := range []struct {
 		path  string
 		write func(string) error
-	}{{o.JSON, r.WriteJSON}, {o.CSV, r.WriteCSV}, {o.HTML, r.WriteHTML}, {o.HDR, r.WriteHDR}} {
+	}{{o.JSON, r.WriteJSON}, {o.CSV, r.WriteCSV}, {o.HTML, r.WriteHTML}, {o.JUnit, r.WriteJUnit}, {o.HDR, r.WriteHDR}} {
 		if file.path == "" {
 			continue
 		}
