@@ -55,7 +55,7 @@ test('a facilitator is called when somebody asks for help, without a name or a w
   const lab = await lead.codelab({ title: 'A small service' })
   const [ann, bob] = [await person(lab, 'Ann'), await person(lab, 'Bob')]
   const network = await Network.before(server)
-  const desk = await visitor({ as: lead, baseURL: network.url, permissions: ['notifications'] })
+  const desk = await visitor({ as: lead, baseURL: network.url, permissions: ['notifications'], serviceWorkers: 'allow' })
   desk.context.on('close', () => void network.remove())
   desk.expect(offline)
   await listen(desk.context)
@@ -126,7 +126,14 @@ test('an attendee is called when somebody comes, is next, and when all are told 
   const lab = await lead.codelab({ title: 'A small service' })
   const [ann, bob] = [await person(lab, 'Ann'), await person(lab, 'Bob')]
   for (const p of [ann, bob]) await p.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
-  const seat = await visitor({ as: bob, permissions: ['notifications'], viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true })
+  const seat = await visitor({
+    as: bob,
+    permissions: ['notifications'],
+    serviceWorkers: 'allow',
+    viewport: { width: 390, height: 800 },
+    hasTouch: true,
+    isMobile: true,
+  })
   await listen(seat.context)
   const { page } = seat
   await page.clock.install()
