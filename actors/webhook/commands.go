@@ -254,5 +254,6 @@ func (b Resume) decide(d *decision) error {
 	h.Stopped = false
 	d.Rows = append(d.Rows, listed(h))
 	d.event(&Change{Body: &Change_Resumed{&Resumed{}}})
+	d.record("webhook_resume", "admin")
 	return nil
 }
