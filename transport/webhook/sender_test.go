@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -85,6 +86,35 @@ func TestOnlyTheStatusOfAnAnswerCounts(t *testing.T) {
 	}, true)
 	if status := s.Send(t.Context(), h, registration("a1")); status != 202 {
 		t.Errorf("answered %d", status)
+	}
+}
+
+// TestAChangeOfProtocolsHoldsNobody: Go's client leaves the connection to its caller then,
+// and its timeout ends nothing any more.
+func TestAChangeOfProtocolsHoldsNobody(t *testing.T) {
+	held := make(chan net.Conn, 1)
+	s, h := sender(t, func(w http.ResponseWriter, r *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		held <- c
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	}, true)
+	answer := make(chan int32, 1)
+	go func() { answer <- s.Send(t.Context(), h, registration("a1")) }()
+	c := <-held
+	defer c.Close()
+	select {
+	case status := <-answer:
+		if status != 101 {
+			t.Errorf("answered %d", status)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the sender is held")
+		c.Close()
+		<-answer
 	}
 }
 
