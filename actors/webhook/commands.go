@@ -3,6 +3,7 @@ package webhook
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -178,6 +179,11 @@ func checkURL(text string) error {
 		return durable.Reject(durable.Invalid, "url must name a host")
 	case u.Fragment != "":
 		return durable.Reject(durable.Invalid, "url must not have a fragment (#)")
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return durable.Reject(durable.Invalid, "url must have a port from 1 to 65535")
+		}
 	}
 	return nil
 }

@@ -453,6 +453,25 @@ func TestAFullDiskRepeatsNothing(t *testing.T) {
 	})
 }
 
+func TestAnAddressMustBeOneThatIsReached(t *testing.T) {
+	for _, good := range []string{"https://example.org", "HTTPS://example.org:8443/in?a=1", "https://[2606:4700::1111]:1/", "https://bücher.example:65535", "https://example.org/" + strings.Repeat("x", maxURL-20)} {
+		if err := checkURL(good); err != nil {
+			t.Errorf("%.60s: %v", good, err)
+		}
+	}
+	for bad, why := range map[string]string{
+		"http://example.org": "https", "//example.org": "https", "https:///x": "host", "https://:443/": "host",
+		"https://a:b@example.org": "password", "https://@example.org": "user name", "https://example.org/#x": "fragment",
+		"https://example.org:0": "port", "https://example.org:65536": "port", "https://example.org:99999999999999999999": "port",
+		"https://example.org/\n": "not a URL", "https://example.org/ x": "not a URL", "https://example.org/?\x7f": "not a URL", "https://example.org/%zz": "not a URL",
+		"https://example.org/" + strings.Repeat("x", maxURL-19): "longer",
+	} {
+		if err := checkURL(bad); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%.60q: %v, want %q", bad, err, why)
+		}
+	}
+}
+
 func TestWhatTakesADelivery(t *testing.T) {
 	for status, want := range map[int32]bool{0: false, 199: false, 200: true, 204: true, 299: true, 300: false, 307: false, 410: false, 500: false} {
 		if Delivered(status) != want {
