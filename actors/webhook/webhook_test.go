@@ -17,6 +17,7 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
+	"atelier/actors/naming"
 	"atelier/persistence/memory"
 )
 
@@ -169,13 +170,20 @@ func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
 		if len(w.seen) != 1 {
 			t.Errorf("the tries have %d ids", len(w.seen))
 		}
-		// What was kept begins anew.
+		// What was kept begins anew, with all its tries.
+		if err := w.hooks.Resume(Caller{}, id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(48 * time.Hour)
+		if got := w.got(); len(got) != 2*len(Pauses) || w.count(failedTable) != 1 || w.hook(id).Failures != uint32(len(Pauses)) {
+			t.Errorf("anew it is tried %d times, %d kept: %v", len(got)-len(Pauses), w.count(failedTable), w.hook(id))
+		}
 		w.answers(204)
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if got := w.got(); len(got) != 8 || w.count(failedTable) != 0 || w.count(queueTable) != 0 || len(w.seen) != 1 {
+		if got := w.got(); len(got) != 15 || w.count(failedTable) != 0 || w.count(queueTable) != 0 || len(w.seen) != 1 {
 			t.Errorf("resumed: %q, %d kept, %d waiting", got, w.count(failedTable), w.count(queueTable))
 		}
 		if h := w.hook(id); h.Failures != 0 || len(h.Failed) != 0 {
@@ -323,6 +331,32 @@ func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
 	}
 	if kept != MaxFailed || len(c.hook.Failed) != MaxFailed || c.hook.Failed[0] != "d007" || rows["h\x00d006"] {
 		t.Errorf("%d are kept, from %s on", kept, c.hook.Failed[0])
+	}
+}
+
+func TestWhatCannotBeAWebhookIsRefused(t *testing.T) {
+	good := Create{URL: "https://example.org", Events: []string{TokenUsed}}
+	labs := slices.Repeat([]string{"019a3f65-6d4e-7b99-8f10-2b3c4d5e6f02"}, maxCodelabs)
+	for why, c := range map[string]struct {
+		create func(*Create)
+		hook   *Hook
+	}{
+		"":                                 {create: func(b *Create) { b.Codelabs = labs }},
+		"there is such a webhook already":  {create: func(*Create) {}, hook: &Hook{Id: "h"}},
+		"must begin with https":            {create: func(b *Create) { b.URL = "http://example.org" }},
+		"at least one event":               {create: func(b *Create) { b.Events = nil }},
+		"events[1] must be":                {create: func(b *Create) { b.Events = []string{TokenUsed, Test} }},
+		"names token_used twice":           {create: func(b *Create) { b.Events = []string{TokenUsed, HelpRequested, TokenUsed} }},
+		"at most 100 codelabs":             {create: func(b *Create) { b.Codelabs = append(labs[:maxCodelabs:maxCodelabs], labs[0]) }},
+		"codelabs[1] must be the id of a ": {create: func(b *Create) { b.Codelabs = []string{labs[0], "mine"} }},
+	} {
+		core := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), ids: naming.NewIDs("webhooks/h"), hook: c.hook}
+		b := good
+		c.create(&b)
+		d, err := core.Decide(Command{Body: b}, durable.Env{Now: time.Unix(1, 0)})
+		if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why) || len(d.Events)+len(d.Rows) != 0) {
+			t.Errorf("%q: %v, %v", why, err, d)
+		}
 	}
 }
 
