@@ -303,6 +303,44 @@ func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
 	})
 }
 
+// TestALookCountsNoFurtherThanTheBound: it is made each second.
+func TestALookCountsNoFurtherThanTheBound(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	rows := []durable.Row{listed(&Hook{Id: "h", Events: []string{TokenUsed}})}
+	for i := range MaxWaiting + 100 {
+		rows = append(rows, waiting("h", int64(1000+i), &Delivery{Id: fmt.Sprint("d", i), Type: TokenUsed, Data: &Data{}}))
+	}
+	if err := durable.Commit(store, rows); err != nil {
+		t.Fatal(err)
+	}
+	o := newOutbox(store, clock.System, slog.New(slog.DiscardHandler))
+	all, err := o.refresh()
+	if err != nil || len(all) != 1 || all[0].waiting != MaxWaiting || all[0].due != 1000 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if rows := o.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 0 || o.dropped.Load() != 1 {
+		t.Errorf("a full queue takes %d more, %d are dropped", len(rows), o.dropped.Load())
+	}
+}
+
+// TestWhatANewerProgramWroteIsNotPassedOver: a change that is not known stops its reader.
+func TestWhatANewerProgramWroteIsNotPassedOver(t *testing.T) {
+	parse := func(e *Change) (*Change, error) {
+		record, err := durable.AppendMessage(nil, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Kind(nil).ParseEvent(record)
+	}
+	if _, err := parse(&Change{At: 1}); !errors.Is(err, durable.ErrUnknownEvent) {
+		t.Errorf("a change of no known kind: %v", err)
+	}
+	if e, err := parse(&Change{At: 1, Body: &Change_Resumed{&Resumed{}}}); err != nil || e.GetResumed() == nil {
+		t.Errorf("%v, %v", e, err)
+	}
+}
+
 // TestWhatIsKeptAsFailedIsBounded: the oldest go.
 func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
 	c := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), ids: nil, hook: &Hook{Id: "h", Stopped: true}}
@@ -366,6 +404,9 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 		w.answers(0)
 		for range 600 {
 			w.tell(TokenUsed)
+		}
+		if err := durable.Commit(w.journal, []durable.Row{kept(id, &Delivery{Id: "d", Type: TokenUsed, Data: &Data{}})}); err != nil {
+			t.Fatal(err)
 		}
 		if err := w.hooks.Delete(Caller{}, id); err != nil {
 			t.Fatal(err)
