@@ -153,7 +153,7 @@ func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
 		id := w.create(WorkshopEnded)
 		w.answers(500)
 		w.tell(WorkshopEnded)
-		time.Sleep(48 * time.Hour)
+		time.Sleep(18 * time.Hour)
 		want := []time.Duration{
 			0, 5 * time.Second, 5*time.Minute + 5*time.Second, 35*time.Minute + 5*time.Second,
 			2*time.Hour + 35*time.Minute + 5*time.Second, 7*time.Hour + 35*time.Minute + 5*time.Second, 17*time.Hour + 35*time.Minute + 5*time.Second,
@@ -174,7 +174,7 @@ func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(48 * time.Hour)
+		time.Sleep(18 * time.Hour)
 		if got := w.got(); len(got) != 2*len(Pauses) || w.count(failedTable) != 1 || w.hook(id).Failures != uint32(len(Pauses)) {
 			t.Errorf("anew it is tried %d times, %d kept: %v", len(got)-len(Pauses), w.count(failedTable), w.hook(id))
 		}
@@ -188,6 +188,9 @@ func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
 		}
 		if h := w.hook(id); h.Failures != 0 || len(h.Failed) != 0 {
 			t.Errorf("resumed it is %v", h)
+		}
+		if got := w.hooks.Stats(); got != (Stats{Delivered: 1, Failed: 14}) {
+			t.Errorf("it counts %v", got)
 		}
 	})
 }
@@ -222,6 +225,7 @@ func TestTwentyFailuresInARowStop(t *testing.T) {
 			t.Errorf("a stopped webhook costs %d rows", n)
 		}
 		w.answers(200)
+		w.hooks.drain(context.Background(), id, w.send) // as who has not heard of the stop yet
 		time.Sleep(time.Hour)
 		if n := len(w.got()); n != before+20 || w.count(queueTable) != 25 {
 			t.Errorf("while it is stopped %d are sent, %d wait", n-before-20, w.count(queueTable))
@@ -354,7 +358,7 @@ func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
 		for _, r := range out.Rows {
 			if r.Table == failedTable {
 				rows[string(r.Key)] = !r.Delete
-				if !r.Delete && r.TTL != keepFailed {
+				if !r.Delete && r.TTL != 30*24*time.Hour {
 					t.Errorf("it is kept for %s", r.TTL)
 				}
 			}
@@ -418,6 +422,7 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 		if n := w.tell(TokenUsed); n != 0 {
 			t.Errorf("it costs %d rows", n)
 		}
+		w.hooks.drain(context.Background(), id, w.send) // as who has not heard of the deletion yet
 		log, err := w.journal.Follow("webhooks/" + id)
 		if err != nil {
 			t.Fatal(err)
@@ -502,7 +507,7 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 		// What belongs to no codelab comes whichever codelabs are named.
 		if rows := w.hooks.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 3 {
 			t.Errorf("an event of no codelab costs %d rows", len(rows))
-		} else if rows[0].TTL != keepWaiting {
+		} else if rows[0].TTL != 7*24*time.Hour {
 			t.Errorf("a row stays for %s", rows[0].TTL)
 		}
 	})
@@ -545,6 +550,62 @@ func TestAnAddressMustBeOneThatIsReached(t *testing.T) {
 			t.Errorf("%.60q: %v, want %q", bad, err, why)
 		}
 	}
+}
+
+// TestAnOutcomeThatIsLostIsNoReasonToHurry: the store takes nothing at the moment in which
+// an outcome is noted, and is well when the next is due.
+func TestAnOutcomeThatIsLostIsNoReasonToHurry(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create(TokenUsed)
+		w.serve = func(*Delivery) {
+			w.full.Store(true)
+			time.AfterFunc(100*time.Millisecond, func() { w.full.Store(false) })
+		}
+		w.tell(TokenUsed)
+		time.Sleep(10 * time.Minute)
+		if n := len(w.got()); n < 10 || n > 21 {
+			t.Errorf("in ten minutes it was sent %d times", n)
+		}
+	})
+}
+
+// TestAStopCountsAtOnce on the node that notes it: what comes before the next look would
+// lie for a week.
+func TestAStopCountsAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create(TokenUsed)
+		w.answers(500)
+		for range MaxFailures {
+			w.tell(TokenUsed)
+		}
+		time.Sleep(2 * settle)
+		if n := len(w.got()); n != MaxFailures {
+			t.Fatalf("%d are sent", n)
+		}
+		if n := w.tell(TokenUsed); n != 0 {
+			t.Errorf("it costs %d rows", n)
+		}
+	})
+}
+
+func TestOnlySoManyAreMadeAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var full atomic.Int64
+		for range MaxHooks + 5 {
+			go func() {
+				_, err := w.hooks.Create(Caller{}, Create{URL: "https://example.org", Events: []string{TokenUsed}})
+				if r := (*durable.Rejection)(nil); errors.As(err, &r) && r.Reason == durable.Conflict {
+					full.Add(1)
+				} else if err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		synctest.Wait()
+		if n := w.count(listTable); n != MaxHooks || full.Load() != 5 {
+			t.Errorf("%d are made, %d refused", n, full.Load())
+		}
+	})
 }
 
 func TestWhatTakesADelivery(t *testing.T) {
