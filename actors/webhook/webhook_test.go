@@ -239,6 +239,9 @@ func TestTwentyFailuresInARowStop(t *testing.T) {
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
 			t.Fatal(err)
 		}
+		if n := len((*w.hooks.wanted.Load())[TokenUsed]); n != 1 {
+			t.Errorf("resumed: %d want what happens", n)
+		}
 		time.Sleep(time.Second)
 		if n := len(w.got()); n != before+45 || w.count(queueTable) != 0 {
 			t.Errorf("resumed: %d are sent, %d wait", n-before-20, w.count(queueTable))
@@ -414,6 +417,9 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 		}
 		if err := w.hooks.Delete(Caller{}, id); err != nil {
 			t.Fatal(err)
+		}
+		if n := w.tell(TokenUsed); n != 0 {
+			t.Errorf("at once it costs %d rows", n)
 		}
 		time.Sleep(time.Minute)
 		if n := w.count(listTable) + w.count(queueTable) + w.count(failedTable); n != 0 {

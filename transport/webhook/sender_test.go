@@ -236,6 +236,11 @@ func TestNobodyIsReached(t *testing.T) {
 		t.Errorf("after the end it answers %d, and %d requests came", status, reached)
 	}
 
+	wordy, at := sender(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 128<<10)) }, true)
+	if status := wordy.Send(t.Context(), at, registration("a1")); status != 0 {
+		t.Errorf("128 KiB of headers answer %d", status)
+	}
+
 	inside, h := sender(t, func(http.ResponseWriter, *http.Request) { reached++ }, false)
 	for _, host := range []string{"localhost", "[::ffff:127.0.0.1]", "127.0.0.1"} {
 		h := h.Clone()
