@@ -103,14 +103,19 @@ func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 // scanIndex reads the records that an index names, below the prefix of the scan. visit
 // gets what the index holds beside each.
 func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record, beside []byte) bool) error {
-	return a.journal.Scan(scan, func(key, beside []byte) bool {
+	var failed error
+	err := a.journal.Scan(scan, func(key, beside []byte) bool {
 		id := key[len(scan.Prefix):]
 		record, err := a.journal.Get(auditTable, id)
-		if err != nil {
+		if errors.Is(err, durable.ErrNotFound) {
 			return true // expired between the two reads
+		}
+		if failed = err; failed != nil {
+			return false
 		}
 		return visit(id, record, beside)
 	})
+	return errors.Join(err, failed)
 }
 
 // Record commits a record that belongs to no actor's change and waits for it. It

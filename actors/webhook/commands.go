@@ -3,6 +3,7 @@ package webhook
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -179,6 +180,11 @@ func checkURL(text string) error {
 	case u.Fragment != "":
 		return durable.Reject(durable.Invalid, "url must not have a fragment (#)")
 	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return durable.Reject(durable.Invalid, "url must have a port from 1 to 65535")
+		}
+	}
 	return nil
 }
 
@@ -254,5 +260,6 @@ func (b Resume) decide(d *decision) error {
 	h.Stopped = false
 	d.Rows = append(d.Rows, listed(h))
 	d.event(&Change{Body: &Change_Resumed{&Resumed{}}})
+	d.record("webhook_resume", "admin")
 	return nil
 }

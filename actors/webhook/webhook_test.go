@@ -17,6 +17,7 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
+	"atelier/actors/naming"
 	"atelier/persistence/memory"
 )
 
@@ -152,7 +153,7 @@ func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
 		id := w.create(WorkshopEnded)
 		w.answers(500)
 		w.tell(WorkshopEnded)
-		time.Sleep(48 * time.Hour)
+		time.Sleep(18 * time.Hour)
 		want := []time.Duration{
 			0, 5 * time.Second, 5*time.Minute + 5*time.Second, 35*time.Minute + 5*time.Second,
 			2*time.Hour + 35*time.Minute + 5*time.Second, 7*time.Hour + 35*time.Minute + 5*time.Second, 17*time.Hour + 35*time.Minute + 5*time.Second,
@@ -169,17 +170,27 @@ func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
 		if len(w.seen) != 1 {
 			t.Errorf("the tries have %d ids", len(w.seen))
 		}
-		// What was kept begins anew.
+		// What was kept begins anew, with all its tries.
+		if err := w.hooks.Resume(Caller{}, id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(18 * time.Hour)
+		if got := w.got(); len(got) != 2*len(Pauses) || w.count(failedTable) != 1 || w.hook(id).Failures != uint32(len(Pauses)) {
+			t.Errorf("anew it is tried %d times, %d kept: %v", len(got)-len(Pauses), w.count(failedTable), w.hook(id))
+		}
 		w.answers(204)
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if got := w.got(); len(got) != 8 || w.count(failedTable) != 0 || w.count(queueTable) != 0 || len(w.seen) != 1 {
+		if got := w.got(); len(got) != 15 || w.count(failedTable) != 0 || w.count(queueTable) != 0 || len(w.seen) != 1 {
 			t.Errorf("resumed: %q, %d kept, %d waiting", got, w.count(failedTable), w.count(queueTable))
 		}
 		if h := w.hook(id); h.Failures != 0 || len(h.Failed) != 0 {
 			t.Errorf("resumed it is %v", h)
+		}
+		if got := w.hooks.Stats(); got != (Stats{Delivered: 1, Failed: 14}) {
+			t.Errorf("it counts %v", got)
 		}
 	})
 }
@@ -214,6 +225,7 @@ func TestTwentyFailuresInARowStop(t *testing.T) {
 			t.Errorf("a stopped webhook costs %d rows", n)
 		}
 		w.answers(200)
+		w.hooks.drain(context.Background(), id, w.send) // as who has not heard of the stop yet
 		time.Sleep(time.Hour)
 		if n := len(w.got()); n != before+20 || w.count(queueTable) != 25 {
 			t.Errorf("while it is stopped %d are sent, %d wait", n-before-20, w.count(queueTable))
@@ -226,6 +238,9 @@ func TestTwentyFailuresInARowStop(t *testing.T) {
 		}
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
 			t.Fatal(err)
+		}
+		if n := len((*w.hooks.wanted.Load())[TokenUsed]); n != 1 {
+			t.Errorf("resumed: %d want what happens", n)
 		}
 		time.Sleep(time.Second)
 		if n := len(w.got()); n != before+45 || w.count(queueTable) != 0 {
@@ -295,6 +310,44 @@ func TestTheQueueOfAWebhookIsBounded(t *testing.T) {
 	})
 }
 
+// TestALookCountsNoFurtherThanTheBound: it is made each second.
+func TestALookCountsNoFurtherThanTheBound(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	rows := []durable.Row{listed(&Hook{Id: "h", Events: []string{TokenUsed}})}
+	for i := range MaxWaiting + 100 {
+		rows = append(rows, waiting("h", int64(1000+i), &Delivery{Id: fmt.Sprint("d", i), Type: TokenUsed, Data: &Data{}}))
+	}
+	if err := durable.Commit(store, rows); err != nil {
+		t.Fatal(err)
+	}
+	o := newOutbox(store, clock.System, slog.New(slog.DiscardHandler))
+	all, err := o.refresh()
+	if err != nil || len(all) != 1 || all[0].waiting != MaxWaiting || all[0].due != 1000 {
+		t.Errorf("%v, %v", all, err)
+	}
+	if rows := o.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 0 || o.dropped.Load() != 1 {
+		t.Errorf("a full queue takes %d more, %d are dropped", len(rows), o.dropped.Load())
+	}
+}
+
+// TestWhatANewerProgramWroteIsNotPassedOver: a change that is not known stops its reader.
+func TestWhatANewerProgramWroteIsNotPassedOver(t *testing.T) {
+	parse := func(e *Change) (*Change, error) {
+		record, err := durable.AppendMessage(nil, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Kind(nil).ParseEvent(record)
+	}
+	if _, err := parse(&Change{At: 1}); !errors.Is(err, durable.ErrUnknownEvent) {
+		t.Errorf("a change of no known kind: %v", err)
+	}
+	if e, err := parse(&Change{At: 1, Body: &Change_Resumed{&Resumed{}}}); err != nil || e.GetResumed() == nil {
+		t.Errorf("%v, %v", e, err)
+	}
+}
+
 // TestWhatIsKeptAsFailedIsBounded: the oldest go.
 func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
 	c := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), ids: nil, hook: &Hook{Id: "h", Stopped: true}}
@@ -308,7 +361,7 @@ func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
 		for _, r := range out.Rows {
 			if r.Table == failedTable {
 				rows[string(r.Key)] = !r.Delete
-				if !r.Delete && r.TTL != keepFailed {
+				if !r.Delete && r.TTL != 30*24*time.Hour {
 					t.Errorf("it is kept for %s", r.TTL)
 				}
 			}
@@ -326,6 +379,32 @@ func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
 	}
 }
 
+func TestWhatCannotBeAWebhookIsRefused(t *testing.T) {
+	good := Create{URL: "https://example.org", Events: []string{TokenUsed}}
+	labs := slices.Repeat([]string{"019a3f65-6d4e-7b99-8f10-2b3c4d5e6f02"}, maxCodelabs)
+	for why, c := range map[string]struct {
+		create func(*Create)
+		hook   *Hook
+	}{
+		"":                                 {create: func(b *Create) { b.Codelabs = labs }},
+		"there is such a webhook already":  {create: func(*Create) {}, hook: &Hook{Id: "h"}},
+		"must begin with https":            {create: func(b *Create) { b.URL = "http://example.org" }},
+		"at least one event":               {create: func(b *Create) { b.Events = nil }},
+		"events[1] must be":                {create: func(b *Create) { b.Events = []string{TokenUsed, Test} }},
+		"names token_used twice":           {create: func(b *Create) { b.Events = []string{TokenUsed, HelpRequested, TokenUsed} }},
+		"at most 100 codelabs":             {create: func(b *Create) { b.Codelabs = append(labs[:maxCodelabs:maxCodelabs], labs[0]) }},
+		"codelabs[1] must be the id of a ": {create: func(b *Create) { b.Codelabs = []string{labs[0], "mine"} }},
+	} {
+		core := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), ids: naming.NewIDs("webhooks/h"), hook: c.hook}
+		b := good
+		c.create(&b)
+		d, err := core.Decide(Command{Body: b}, durable.Env{Now: time.Unix(1, 0)})
+		if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why) || len(d.Events)+len(d.Rows) != 0) {
+			t.Errorf("%q: %v, %v", why, err, d)
+		}
+	}
+}
+
 func TestADeletedWebhookLeavesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
@@ -333,8 +412,14 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 		for range 600 {
 			w.tell(TokenUsed)
 		}
+		if err := durable.Commit(w.journal, []durable.Row{kept(id, &Delivery{Id: "d", Type: TokenUsed, Data: &Data{}})}); err != nil {
+			t.Fatal(err)
+		}
 		if err := w.hooks.Delete(Caller{}, id); err != nil {
 			t.Fatal(err)
+		}
+		if n := w.tell(TokenUsed); n != 0 {
+			t.Errorf("at once it costs %d rows", n)
 		}
 		time.Sleep(time.Minute)
 		if n := w.count(listTable) + w.count(queueTable) + w.count(failedTable); n != 0 {
@@ -343,6 +428,7 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 		if n := w.tell(TokenUsed); n != 0 {
 			t.Errorf("it costs %d rows", n)
 		}
+		w.hooks.drain(context.Background(), id, w.send) // as who has not heard of the deletion yet
 		log, err := w.journal.Follow("webhooks/" + id)
 		if err != nil {
 			t.Fatal(err)
@@ -427,7 +513,7 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 		// What belongs to no codelab comes whichever codelabs are named.
 		if rows := w.hooks.Rows(Told{Type: TokenUsed, Data: &Data{}}); len(rows) != 3 {
 			t.Errorf("an event of no codelab costs %d rows", len(rows))
-		} else if rows[0].TTL != keepWaiting {
+		} else if rows[0].TTL != 7*24*time.Hour {
 			t.Errorf("a row stays for %s", rows[0].TTL)
 		}
 	})
@@ -449,6 +535,81 @@ func TestAFullDiskRepeatsNothing(t *testing.T) {
 		time.Sleep(time.Minute)
 		if got := w.got(); len(got) != 2 || w.count(queueTable) != 0 {
 			t.Errorf("it was sent %d times, and %d wait", len(got), w.count(queueTable))
+		}
+	})
+}
+
+func TestAnAddressMustBeOneThatIsReached(t *testing.T) {
+	for _, good := range []string{"https://example.org", "HTTPS://example.org:8443/in?a=1", "https://[2606:4700::1111]:1/", "https://bücher.example:65535", "https://example.org/" + strings.Repeat("x", maxURL-20)} {
+		if err := checkURL(good); err != nil {
+			t.Errorf("%.60s: %v", good, err)
+		}
+	}
+	for bad, why := range map[string]string{
+		"http://example.org": "https", "//example.org": "https", "https:///x": "host", "https://:443/": "host",
+		"https://a:b@example.org": "password", "https://@example.org": "user name", "https://example.org/#x": "fragment",
+		"https://example.org:0": "port", "https://example.org:65536": "port", "https://example.org:99999999999999999999": "port",
+		"https://example.org/\n": "not a URL", "https://example.org/ x": "not a URL", "https://example.org/?\x7f": "not a URL", "https://example.org/%zz": "not a URL",
+		"https://example.org/" + strings.Repeat("x", maxURL-19): "longer",
+	} {
+		if err := checkURL(bad); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%.60q: %v, want %q", bad, err, why)
+		}
+	}
+}
+
+// TestAnOutcomeThatIsLostIsNoReasonToHurry: the store takes nothing at the moment in which
+// an outcome is noted, and is well when the next is due.
+func TestAnOutcomeThatIsLostIsNoReasonToHurry(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create(TokenUsed)
+		w.serve = func(*Delivery) {
+			w.full.Store(true)
+			time.AfterFunc(100*time.Millisecond, func() { w.full.Store(false) })
+		}
+		w.tell(TokenUsed)
+		time.Sleep(10 * time.Minute)
+		if n := len(w.got()); n < 10 || n > 21 {
+			t.Errorf("in ten minutes it was sent %d times", n)
+		}
+	})
+}
+
+// TestAStopCountsAtOnce on the node that notes it: what comes before the next look would
+// lie for a week.
+func TestAStopCountsAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create(TokenUsed)
+		w.answers(500)
+		for range MaxFailures {
+			w.tell(TokenUsed)
+		}
+		time.Sleep(settle + settle/2) // the next look is after another one
+		if n := len(w.got()); n != MaxFailures {
+			t.Fatalf("%d are sent", n)
+		}
+		if n := w.tell(TokenUsed); n != 0 {
+			t.Errorf("it costs %d rows", n)
+		}
+	})
+}
+
+func TestOnlySoManyAreMadeAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var full atomic.Int64
+		for range MaxHooks + 5 {
+			go func() {
+				_, err := w.hooks.Create(Caller{}, Create{URL: "https://example.org", Events: []string{TokenUsed}})
+				if r := (*durable.Rejection)(nil); errors.As(err, &r) && r.Reason == durable.Conflict {
+					full.Add(1)
+				} else if err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		synctest.Wait()
+		if n := w.count(listTable); n != MaxHooks || full.Load() != 5 {
+			t.Errorf("%d are made, %d refused", n, full.Load())
 		}
 	})
 }

@@ -100,8 +100,12 @@ func (s *Sender) post(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) (in
 		return 0, remote.Plain(err)
 	}
 	defer res.Body.Close()
-	// The answer is in its status; how the rest of it ends is all the same.
-	_, _ = io.CopyN(io.Discard, res.Body, maxAnswer)
+	// The answer is in its status; how the rest of it ends is all the same. Behind a
+	// change of protocols there is none: what is there is the connection, which no
+	// timeout ends.
+	if res.StatusCode != http.StatusSwitchingProtocols {
+		_, _ = io.CopyN(io.Discard, res.Body, maxAnswer)
+	}
 	return int32(res.StatusCode), nil
 }
 

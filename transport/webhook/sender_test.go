@@ -1,9 +1,14 @@
 package webhook
 
 import (
+	"bytes"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -45,7 +50,7 @@ func sender(t *testing.T, handler http.HandlerFunc, inside bool) (*Sender, *hook
 }
 
 func registration(who string) *hooks.Delivery {
-	return &hooks.Delivery{Id: "d", Type: hooks.AttendeeRegistered, At: 1_800_000_000_000, CodelabId: "lab", Data: &hooks.Data{AttendeeId: who}}
+	return &hooks.Delivery{Id: "d", Type: hooks.AttendeeRegistered, At: 1_799_999_990_000, CodelabId: "lab", Data: &hooks.Data{AttendeeId: who}}
 }
 
 func TestABodyHasANameOnlyWhereItIsWanted(t *testing.T) {
@@ -65,7 +70,7 @@ func TestABodyHasANameOnlyWhereItIsWanted(t *testing.T) {
 		if status := s.Send(t.Context(), h, registration(x.who)); status != 200 {
 			t.Fatalf("answered %d", status)
 		}
-		want := `POST /in?a=1 1800000000 {"id":"d","type":"attendee_registered","at":"2027-01-15T08:00:00.000Z","codelab_id":"lab","data":{"attendee_id":"` + x.who + `","attendee_name":` + x.want + `}}`
+		want := `POST /in?a=1 1800000000 {"id":"d","type":"attendee_registered","at":"2027-01-15T07:59:50.000Z","codelab_id":"lab","data":{"attendee_id":"` + x.who + `","attendee_name":` + x.want + `}}`
 		if got != want {
 			t.Errorf("sent %s, want %s", got, want)
 		}
@@ -85,6 +90,120 @@ func TestOnlyTheStatusOfAnAnswerCounts(t *testing.T) {
 	}, true)
 	if status := s.Send(t.Context(), h, registration("a1")); status != 202 {
 		t.Errorf("answered %d", status)
+	}
+}
+
+// TestADeliveryIsSignedAsItIsSent: with the secret that was shown, over what the headers
+// say, on a connection of its own.
+func TestADeliveryIsSignedAsItIsSent(t *testing.T) {
+	var (
+		header http.Header
+		body   []byte
+		from   []string
+	)
+	s, h := sender(t, func(_ http.ResponseWriter, r *http.Request) {
+		header, from = r.Header, append(from, r.RemoteAddr)
+		body, _ = io.ReadAll(r.Body)
+	}, true)
+	shown, sealed := s.NewSecret()
+	h.Secret = sealed
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(shown, "whsec_"))
+	if err != nil || len(key) != 32 || bytes.Contains(sealed, key) || bytes.Contains(sealed, []byte(shown)) {
+		t.Fatalf("the secret %q of %d bytes, %v, is sealed as %q", shown, len(key), err, sealed)
+	}
+	for range 2 {
+		if status := s.Send(t.Context(), h, registration("a1")); status != 200 {
+			t.Fatalf("answered %d", status)
+		}
+	}
+	m := hmac.New(sha256.New, key)
+	m.Write([]byte("d.1800000000." + string(body)))
+	for name, want := range map[string]string{
+		"Content-Type": "application/json", "User-Agent": "Atelier-Webhooks", "webhook-id": "d", "webhook-timestamp": "1800000000",
+		"webhook-signature": "v1," + base64.StdEncoding.EncodeToString(m.Sum(nil)),
+	} {
+		if got := header.Get(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if from[0] == from[1] {
+		t.Error("a connection was used twice: its address was checked for what the name led to before")
+	}
+	if status := s.Send(t.Context(), h, &hooks.Delivery{Id: "e", Type: hooks.Test, Data: &hooks.Data{}}); status != 200 || !strings.HasSuffix(string(body), `"type":"test","at":"1970-01-01T00:00:00.000Z","codelab_id":null,"data":{}}`) {
+		t.Errorf("a test is answered %d, and says %s", status, body)
+	}
+}
+
+// endless is an answer without an end.
+type endless struct {
+	read   int
+	closed bool
+}
+
+func (e *endless) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Body: e, Request: r}, nil
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	if e.read += len(b); e.read > 1<<20 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return len(b), nil
+}
+
+func (e *endless) Close() error { e.closed = true; return nil }
+
+func TestOfAnAnswerSoMuchIsRead(t *testing.T) {
+	s, h := sender(t, nil, true)
+	answer := &endless{}
+	s.http.Transport = answer
+	if status := s.Send(t.Context(), h, registration("a1")); status != 200 || answer.read != 4<<10 || !answer.closed {
+		t.Errorf("answered %d, %d bytes are read, closed: %v", status, answer.read, answer.closed)
+	}
+}
+
+// TestTheLogSaysWhyNobodyWasReached, and nothing of addresses; a stop is no reason.
+func TestTheLogSaysWhyNobodyWasReached(t *testing.T) {
+	s, h := sender(t, nil, false)
+	var log bytes.Buffer
+	s.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if s.Send(over, h, registration("a1")); log.Len() != 0 {
+		t.Errorf("of a stop it says %s", &log)
+	}
+	s.Send(t.Context(), h, registration("a1"))
+	if got := log.String(); !strings.Contains(got, "not on the public internet") || !strings.Contains(got, "delivery=d") || strings.Contains(got, "127.0.0.1") {
+		t.Errorf("it says %s", got)
+	}
+}
+
+// TestAChangeOfProtocolsHoldsNobody: Go's client leaves the connection to its caller then,
+// and its timeout ends nothing any more.
+func TestAChangeOfProtocolsHoldsNobody(t *testing.T) {
+	held := make(chan net.Conn, 1)
+	s, h := sender(t, func(w http.ResponseWriter, r *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		held <- c
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	}, true)
+	answer := make(chan int32, 1)
+	go func() { answer <- s.Send(t.Context(), h, registration("a1")) }()
+	c := <-held
+	defer c.Close()
+	select {
+	case status := <-answer:
+		if status != 101 {
+			t.Errorf("answered %d", status)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the sender is held")
+		c.Close()
+		<-answer
 	}
 }
 
@@ -115,6 +234,11 @@ func TestNobodyIsReached(t *testing.T) {
 	cancel()
 	if status := s.Send(over, h, registration("a1")); status != 0 || reached != 1 {
 		t.Errorf("after the end it answers %d, and %d requests came", status, reached)
+	}
+
+	wordy, at := sender(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 128<<10)) }, true)
+	if status := wordy.Send(t.Context(), at, registration("a1")); status != 0 {
+		t.Errorf("128 KiB of headers answer %d", status)
 	}
 
 	inside, h := sender(t, func(http.ResponseWriter, *http.Request) { reached++ }, false)

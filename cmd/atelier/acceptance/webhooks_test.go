@@ -291,6 +291,9 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 	if w := c.webhook(id); w.text("state") != "active" || w.number("failures") != 0 {
 		t.Errorf("resumed it is %v", w)
 	}
+	if l := c.admin.get("/admin/audit-logs?action=webhook_resume").list(); len(l) != 1 || l[0].text("target_id") != id || l[0].text("actor_type") != "admin" {
+		t.Errorf("the records that it goes on: %v", l)
+	}
 	c.attendee("Kim")
 	// Kim's comes at once; what failed comes as it is due, the first after 5 s.
 	seen := map[string]bool{}

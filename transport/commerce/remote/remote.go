@@ -166,19 +166,23 @@ var inside = []netip.Prefix{
 	netip.MustParsePrefix("198.51.100.0/24"), // documentation
 	netip.MustParsePrefix("203.0.113.0/24"),  // documentation
 	netip.MustParsePrefix("240.0.0.0/4"),     // reserved, and broadcast
-	netip.MustParsePrefix("64:ff9b::/96"),    // NAT64 may lead to any of these
-	netip.MustParsePrefix("64:ff9b:1::/48"),  // local NAT64
-	netip.MustParsePrefix("100::/64"),        // discard
 	netip.MustParsePrefix("2001::/23"),       // protocol assignments, Teredo
 	netip.MustParsePrefix("2001:db8::/32"),   // documentation
 	netip.MustParsePrefix("2002::/16"),       // 6to4 may lead to any of these
-	netip.MustParsePrefix("fec0::/10"),       // site-local, deprecated
+	netip.MustParsePrefix("3fff::/20"),       // documentation
 }
+
+// outside is all of IPv6 that is given to the public internet. Beside it are ranges in
+// which an address of ours may be wrapped: NAT64, and what was once meant for IPv4.
+var outside = netip.MustParsePrefix("2000::/3")
 
 // public refuses what is not an address of the public internet.
 func public(a netip.AddrPort) error {
 	ip := a.Addr().WithZone("").Unmap()
 	if !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() {
+		return errInside
+	}
+	if ip.Is6() && !outside.Contains(ip) {
 		return errInside
 	}
 	for _, p := range inside {

@@ -1,0 +1,52 @@
+package audit_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"atelier/actors/audit"
+	"atelier/actors/clock"
+	"atelier/actors/durable"
+	"atelier/persistence/memory"
+)
+
+// faulty is a store that may fail to read single rows.
+type faulty struct {
+	*memory.Store
+	fault error
+}
+
+func (f *faulty) Get(table string, key []byte) ([]byte, error) {
+	if f.fault != nil {
+		return nil, f.fault
+	}
+	return f.Store.Get(table, key)
+}
+
+// TestAnIndexTellsFaultsFromWhatExpired: a record that is gone is left out; one that cannot
+// be read must not pass for gone.
+func TestAnIndexTellsFaultsFromWhatExpired(t *testing.T) {
+	store := &faulty{Store: memory.New()}
+	defer store.Close()
+	trail := audit.New(store, clock.System, time.Hour)
+	if err := durable.Commit(store, trail.OwnRows(&audit.Record{Action: "a", CodelabId: "lab"}, &audit.Own{}, "p")); err != nil {
+		t.Fatal(err)
+	}
+	read := func() (int, error, int, error) {
+		of, failed := trail.Find(audit.Query{CodelabID: "lab", Limit: 10})
+		own, ownFailed := trail.Owned("p", "", 10)
+		return len(of), failed, len(own), ownFailed
+	}
+	if n, err, own, ownErr := read(); n != 1 || err != nil || own != 1 || ownErr != nil {
+		t.Errorf("it reads %d (%v) and %d (%v)", n, err, own, ownErr)
+	}
+	store.fault = durable.ErrNotFound
+	if n, err, own, ownErr := read(); n != 0 || err != nil || own != 0 || ownErr != nil {
+		t.Errorf("of what expired it reads %d (%v) and %d (%v)", n, err, own, ownErr)
+	}
+	store.fault = errors.New("the disk is broken")
+	if n, err, own, ownErr := read(); n != 0 || !errors.Is(err, store.fault) || own != 0 || !errors.Is(ownErr, store.fault) {
+		t.Errorf("with a fault it reads %d (%v) and %d (%v)", n, err, own, ownErr)
+	}
+}
