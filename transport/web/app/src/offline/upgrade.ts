@@ -1,5 +1,6 @@
 // Registers the service worker; and loads a page anew when the server has another build
 // of the app and nothing is typed in the page.
+import { isHeld } from '../device/busy'
 import { getLocale } from '../messages/locale'
 import { keepsPages } from './kept'
 import type { Loaded } from './shell'
@@ -13,13 +14,19 @@ const touched = new Set<Element>()
 /** Whether nothing is lost and nobody is interrupted when the page is loaded anew. */
 export function isIdle(root: Document = document): boolean {
   for (const e of touched) if (!e.isConnected || !holds(e)) touched.delete(e)
-  return touched.size === 0 && !root.querySelector('dialog[open], [popover]:popover-open, video') && !field(root.activeElement)
+  return (
+    touched.size === 0 &&
+    !isHeld() &&
+    !root.fullscreenElement &&
+    !root.querySelector('dialog[open], [popover]:popover-open, video') &&
+    !field(root.activeElement)
+  )
 }
 
 const field = (e: Element | null) => !!e?.matches('input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable]')
 
 function holds(e: Element): boolean {
-  if (e instanceof HTMLInputElement && ['checkbox', 'radio', 'button', 'range'].includes(e.type)) return false
+  // What was chosen may not be sent yet.
   return 'value' in e ? e.value !== '' : (e.textContent ?? '') !== ''
 }
 
