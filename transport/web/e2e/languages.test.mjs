@@ -107,3 +107,31 @@ for (const language of languages) {
     assert.deepEqual(bad, [])
   })
 }
+
+test('texts or a screen that cannot be loaded leave a page that recovers', async ({ visitor }) => {
+  for (const [what, says] of [
+    [/assets\/first-de-/, 'This page could not be loaded.'],
+    [/assets\/Home-.*js/, 'Dieser Teil'],
+  ]) {
+    const guest = await visitor({ locale: 'de-DE' })
+    guest.expect(/404|Failed to fetch dynamically imported module/)
+    const { page, context } = guest
+    let loaded = 0
+    page.on('request', (r) => r.isNavigationRequest() && loaded++)
+    await context.route(what, (route) =>
+      route.fulfill({
+        status: 404,
+        contentType: 'text/plain',
+        body: 'there is no such file',
+      }),
+    )
+    await page.goto('/')
+    // A server that has another build by now: once more, and not again and again.
+    await page.waitForFunction(() => sessionStorage.getItem('atelier:reloaded') > 0)
+    await page.getByRole('alert').filter({ hasText: says }).waitFor()
+    await context.unroute(what)
+    await page.getByRole('button').first().click()
+    await page.getByRole('heading', { name: 'Workshop' }).first().waitFor()
+    assert.ok(loaded <= 3, `${loaded} times`)
+  }
+})

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { hold } from '../device/busy'
-import { isIdle } from './upgrade'
+import { isIdle, reloadWhenIdle } from './upgrade'
 
 const page = (what: Partial<Record<'activeElement' | 'fullscreenElement' | 'open', object>> = {}) =>
   ({ activeElement: null, fullscreenElement: null, querySelector: () => what.open ?? null, ...what }) as unknown as Document
@@ -19,4 +19,26 @@ test('it waits for all that would be interrupted', () => {
   expect(isIdle(page())).toBe(false)
   other()
   expect(isIdle(page())).toBe(true)
+})
+
+test('servers of two builds do not have it loaded anew in turns', async () => {
+  vi.useFakeTimers()
+  const reload = vi.fn()
+  const kept = new Map<string, string>()
+  vi.stubGlobal('location', { reload })
+  vi.stubGlobal('document', page())
+  vi.stubGlobal('sessionStorage', { getItem: (k: string) => kept.get(k) ?? null, setItem: (k: string, v: string) => void kept.set(k, v) })
+  reloadWhenIdle()
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(reload).toHaveBeenCalledOnce()
+  reloadWhenIdle()
+  await vi.advanceTimersByTimeAsync(5 * 60_000)
+  expect(reload).toHaveBeenCalledOnce()
+  await vi.advanceTimersByTimeAsync(6 * 60_000)
+  expect(reload).toHaveBeenCalledTimes(2)
+  vi.stubGlobal('sessionStorage', undefined)
+  reloadWhenIdle()
+  await vi.advanceTimersByTimeAsync(60 * 60_000)
+  expect(reload).toHaveBeenCalledTimes(2)
+  vi.useRealTimers()
 })

@@ -8,6 +8,11 @@ import type { Loaded } from './shell'
 /** A page that has been open for long looks for another build in this time, milliseconds. */
 const often = 30 * 60_000
 
+/** By itself a page is loaded anew once in this time, milliseconds: of several servers each may have a build of its own for a while. */
+const apart = 10 * 60_000
+
+const reloaded = 'atelier:reloaded'
+
 /** What was typed into, and may still hold it. */
 const touched = new Set<Element>()
 
@@ -45,9 +50,9 @@ export function lookForBuild(): void {
 
 /** Called once, when the page is shown. */
 export function followBuilds(): void {
+  document.addEventListener('input', (e) => e.target instanceof Element && touched.add(e.target), true)
   if (!keepsPages()) return
   const { serviceWorker } = navigator
-  document.addEventListener('input', (e) => e.target instanceof Element && touched.add(e.target), true)
   const register = () =>
     void serviceWorker
       .register('/sw.js')
@@ -73,10 +78,22 @@ function tell(): void {
   navigator.serviceWorker.controller?.postMessage(loaded)
 }
 
-function reloadWhenIdle(): void {
+/** Whether the page was not loaded anew by itself in the last milliseconds; where that cannot be kept, it never is. */
+export function mayReload(within: number): boolean {
+  try {
+    sessionStorage.setItem(reloaded, sessionStorage.getItem(reloaded) ?? '0')
+    return Date.now() - Number(sessionStorage.getItem(reloaded)) >= within
+  } catch {
+    return false
+  }
+}
+
+/** Loads the page anew once nobody is interrupted. */
+export function reloadWhenIdle(within = apart): void {
   const look = setInterval(() => {
-    if (!isIdle()) return
+    if (!isIdle() || !mayReload(within)) return
     clearInterval(look)
+    sessionStorage.setItem(reloaded, String(Date.now()))
     location.reload()
   }, 1000)
 }
