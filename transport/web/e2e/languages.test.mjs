@@ -45,6 +45,30 @@ function clipped() {
   return out
 }
 
+/** What is laid out to the other side than the page. */
+function astray() {
+  const out = []
+  const rtl = document.documentElement.dir === 'rtl'
+  for (const e of document.querySelectorAll(':is(nav, th, td) [dir=auto], :is(th, td)[dir=auto]')) {
+    const { textAlign, direction } = getComputedStyle(e)
+    if (textAlign === 'start' && (direction === 'rtl') !== rtl) out.push(`on the other side: ${e.textContent.trim().slice(0, 60)}`)
+  }
+  for (const e of document.querySelectorAll('aside')) {
+    const { direction, borderTopLeftRadius, borderTopRightRadius } = getComputedStyle(e)
+    if ((direction === 'rtl' ? borderTopRightRadius : borderTopLeftRadius) !== '0px') out.push('a box is round where its line is')
+  }
+  for (const e of document.querySelectorAll('nav [aria-current=page]')) {
+    const [one, all] = [e.getBoundingClientRect(), e.closest('nav').getBoundingClientRect()]
+    if (e.checkVisibility() && (one.left < all.left - 1 || one.right > all.right + 1))
+      out.push(`the page that is open is not seen among others: ${e.textContent}`)
+  }
+  if (rtl)
+    for (const e of document.querySelectorAll('button, summary'))
+      if (e.checkVisibility() && getComputedStyle(e, '::before').content.includes('▸'))
+        out.push(`points to the other side: ${e.textContent.trim().slice(0, 60)}`)
+  return out
+}
+
 for (const language of languages) {
   test(`in ${language} every page is whole at 320 pixels`, async (scene) => {
     const set = await (made ??= busy(scene))
@@ -56,7 +80,7 @@ for (const language of languages) {
     const bad = []
     /** Looks at what a page shows now. */
     const look = async (page, where) => {
-      for (const fault of await page.evaluate(clipped)) bad.push(`${where}: ${fault}`)
+      for (const fault of [...(await page.evaluate(clipped)), ...(await page.evaluate(astray))]) bad.push(`${where}: ${fault}`)
       if (!shown.includes(language) || !process.env.SHOTS) return
       await mkdir(process.env.SHOTS, { recursive: true })
       for (const scheme of ['light', 'dark']) {
