@@ -45,6 +45,30 @@ function clipped() {
   return out
 }
 
+/** What is laid out to the other side than the page. */
+function astray() {
+  const out = []
+  const rtl = document.documentElement.dir === 'rtl'
+  for (const e of document.querySelectorAll(':is(nav, th, td) [dir=auto], :is(th, td)[dir=auto]')) {
+    const { textAlign, direction } = getComputedStyle(e)
+    if (textAlign === 'start' && (direction === 'rtl') !== rtl) out.push(`on the other side: ${e.textContent.trim().slice(0, 60)}`)
+  }
+  for (const e of document.querySelectorAll('aside')) {
+    const { direction, borderTopLeftRadius, borderTopRightRadius } = getComputedStyle(e)
+    if ((direction === 'rtl' ? borderTopRightRadius : borderTopLeftRadius) !== '0px') out.push('a box is round where its line is')
+  }
+  for (const e of document.querySelectorAll('nav [aria-current=page]')) {
+    const [one, all] = [e.getBoundingClientRect(), e.closest('nav').getBoundingClientRect()]
+    if (e.checkVisibility() && (one.left < all.left - 1 || one.right > all.right + 1))
+      out.push(`the page that is open is not seen among others: ${e.textContent}`)
+  }
+  if (rtl)
+    for (const e of document.querySelectorAll('button, summary'))
+      if (e.checkVisibility() && getComputedStyle(e, '::before').content.includes('▸'))
+        out.push(`points to the other side: ${e.textContent.trim().slice(0, 60)}`)
+  return out
+}
+
 for (const language of languages) {
   test(`in ${language} every page is whole at 320 pixels`, async (scene) => {
     const set = await (made ??= busy(scene))
@@ -56,7 +80,7 @@ for (const language of languages) {
     const bad = []
     /** Looks at what a page shows now. */
     const look = async (page, where) => {
-      for (const fault of await page.evaluate(clipped)) bad.push(`${where}: ${fault}`)
+      for (const fault of [...(await page.evaluate(clipped)), ...(await page.evaluate(astray))]) bad.push(`${where}: ${fault}`)
       if (!shown.includes(language) || !process.env.SHOTS) return
       await mkdir(process.env.SHOTS, { recursive: true })
       for (const scheme of ['light', 'dark']) {
@@ -107,3 +131,31 @@ for (const language of languages) {
     assert.deepEqual(bad, [])
   })
 }
+
+test('texts or a screen that cannot be loaded leave a page that recovers', async ({ visitor }) => {
+  for (const [what, says] of [
+    [/assets\/first-de-/, 'This page could not be loaded.'],
+    [/assets\/Home-.*js/, 'Dieser Teil'],
+  ]) {
+    const guest = await visitor({ locale: 'de-DE' })
+    guest.expect(/404|Failed to fetch dynamically imported module/)
+    const { page, context } = guest
+    let loaded = 0
+    page.on('request', (r) => r.isNavigationRequest() && loaded++)
+    await context.route(what, (route) =>
+      route.fulfill({
+        status: 404,
+        contentType: 'text/plain',
+        body: 'there is no such file',
+      }),
+    )
+    await page.goto('/')
+    // A server that has another build by now: once more, and not again and again.
+    await page.waitForFunction(() => sessionStorage.getItem('atelier:reloaded') > 0)
+    await page.getByRole('alert').filter({ hasText: says }).waitFor()
+    await context.unroute(what)
+    await page.getByRole('button').first().click()
+    await page.getByRole('heading', { name: 'Workshop' }).first().waitFor()
+    assert.ok(loaded <= 3, `${loaded} times`)
+  }
+})

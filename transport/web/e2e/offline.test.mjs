@@ -109,6 +109,7 @@ test('a text that was read is there without a network, with its pictures, and wh
   await page.waitForURL((u) => u.pathname === '/')
   const left = await everything(page)
   for (const text of ['Second.', 'Ann of the workshop', lab.id, '/uploads/']) assert.ok(!left.includes(text), `${text} is kept`)
+  await network.remove()
 })
 
 test('who was removed has nothing of the text any more', async ({ facilitator, person, visitor }) => {
@@ -125,6 +126,30 @@ test('who was removed has nothing of the text any more', async ({ facilitator, p
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByLabel('Your name').waitFor()
   await until('it is forgotten', async () => !(await everything(page)).includes('First.'))
+})
+
+test('who comes when a session is over has nothing of who was here', async ({ server, facilitator, person, visitor }) => {
+  const network = await Network.before(server)
+  const lead = await facilitator()
+  const [one, two] = [await lead.codelab({ steps: ['# One\n\nFirst.'] }), await lead.codelab({ steps: ['# Two\n\nSecond.'] })]
+  const ann = await person(one, 'Ann of the workshop')
+  const guest = await visitor({ as: ann, baseURL: network.url, serviceWorkers: 'allow' })
+  guest.expect(...away, /40[134]/)
+  const { page, context } = guest
+  await page.goto(`/codelabs/${one.id}`)
+  await ready(page, one)
+  await context.clearCookies()
+  await page.goto(`/codelabs/${two.id}`)
+  await page.getByLabel('Your name').fill('Ben')
+  await page.getByRole('button', { name: 'Join' }).click()
+  await page.getByText('Second.').waitFor()
+  const kept = await everything(page)
+  for (const text of ['First.', 'Ann of the workshop']) assert.ok(!kept.includes(text), `${text} is kept`)
+  network.cut()
+  await page.goto(`/codelabs/${one.id}`)
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+  assert.equal(await page.getByText('First.').count(), 0)
+  await network.remove()
 })
 
 test('another build takes the place of the one that is open, when nothing is typed', async ({ server, visitor }) => {
@@ -173,6 +198,7 @@ test('where the page cannot be kept, it says so', async ({ server, facilitator, 
   await says.first().waitFor()
   assert.equal(await says.count(), 1)
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/keep-open.png` })
+  await network.remove()
 })
 
 /** The server behind something that gives the app's service worker another build. */

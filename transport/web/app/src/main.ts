@@ -3,7 +3,8 @@ import App from './App.svelte'
 import { dressPage } from './device/appearance.svelte'
 import { followSession } from './device/session'
 import { ready } from './messages/texts'
-import { followBuilds } from './offline/upgrade'
+import { unloaded } from './offline/unloaded'
+import { followBuilds, mayReload, reloadWhenIdle } from './offline/upgrade'
 import './styles/tokens.css'
 import './styles/base.css'
 
@@ -11,25 +12,24 @@ dressPage()
 followSession()
 const target = document.getElementById('app')
 if (target)
-  void ready().then(() => {
-    mount(App, { target })
-    followBuilds()
-  })
+  void ready().then(
+    () => {
+      mount(App, { target })
+      followBuilds()
+    },
+    () => unloaded(target),
+  )
+
+/** A part that is missing once more so soon is not helped by loading the page anew, milliseconds. */
+const soon = 60_000
 
 // A page that was open while the server was replaced asks for parts that are no
-// longer there: it is loaded anew, once. Without a network it stays as it is,
-// with the text that one reads.
-const reloaded = 'atelier:reloaded'
+// longer there: it is loaded anew. Without a network it stays as it is, with the
+// text that one reads.
 addEventListener('vite:preloadError', () => {
-  void (async () => {
-    try {
-      if (sessionStorage.getItem(reloaded) === document.lastModified) return
-      const answer = await fetch('/', { method: 'HEAD', cache: 'no-store' })
-      if (!answer.ok) return
-      sessionStorage.setItem(reloaded, document.lastModified)
-      location.reload()
-    } catch {
-      // Offline.
-    }
-  })()
+  if (!mayReload(soon)) return
+  fetch('/', { method: 'HEAD', cache: 'no-store' }).then(
+    (answer) => answer.ok && reloadWhenIdle(soon),
+    () => {}, // offline
+  )
 })

@@ -2,7 +2,7 @@
 // loses what the other was granted; and when it ends, this device forgets the person.
 import { clear } from 'idb-keyval'
 import { api, ask } from '../api/client'
-import { letGoOfPictures } from '../offline/kept'
+import { letGoOfPictures, letGoOfTexts } from '../offline/kept'
 import { begun, silence } from './remember'
 import { unsentHere } from './person'
 import { localeKey } from '../messages/locale'
@@ -10,10 +10,15 @@ import { localeKey } from '../messages/locale'
 /** Runs what logs in or registers, one tab of this browser after the other. */
 export async function alone<T>(begin: () => Promise<T>): Promise<T> {
   const locks = navigator.locks as LockManager | undefined
-  if (!locks) return begin() // this is no secure context
+  const first = async () => {
+    // Nobody is signed in any more: who comes now need not be who was here.
+    if (!mayBeKnown()) await letGoOfTexts().catch(() => {})
+    return begin()
+  }
+  if (!locks) return first() // this is no secure context
   let done: T
   await locks.request('atelier-session', async () => {
-    done = await begin()
+    done = await first()
   })
   return done!
 }

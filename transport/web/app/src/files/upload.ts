@@ -1,6 +1,7 @@
 // Files go up with a bar, and can be stopped.
 import { csrfToken } from '../api/client'
 import { Refused, retryAfter } from '../api/refused'
+import { hold } from '../device/busy'
 
 export interface Upload<T> {
   done: Promise<T>
@@ -10,6 +11,8 @@ export interface Upload<T> {
 /** Sends a file as the form field "file". progress is told the share that is sent, 0 to 1. */
 export function upload<T>(path: string, file: File, progress: (share: number) => void): Upload<T> {
   const request = new XMLHttpRequest()
+  const release = hold()
+  request.onloadend = release
   const done = new Promise<T>((resolve, reject) => {
     request.open('POST', path)
     request.setRequestHeader('X-CSRF-Token', csrfToken())

@@ -30,7 +30,7 @@ vi.stubGlobal('caches', {
   },
 })
 
-const { keepText, keptText, letGo, letGoOfPictures, ofText } = await import('./kept')
+const { keepText, keptText, letGo, letGoOfPictures, letGoOfTexts, ofText } = await import('./kept')
 const { silence } = await import('../device/remember')
 
 const picture = (c: string) => `/uploads/images/${c.repeat(32)}.png`
@@ -82,6 +82,12 @@ describe('a text that was read', () => {
     expect(cached.has('atelier-pictures-lab0')).toBe(false)
     await letGoOfPictures()
     expect(cached.size).toBe(0)
+  })
+
+  test('is not left for who comes next', async () => {
+    await keepText(first('a', picture('5')))
+    await letGoOfTexts()
+    expect([db.size, cached.size, await keptText('a')]).toEqual([0, 0, null])
   })
 
   test('is not kept by a page whose person has signed out', async () => {

@@ -58,6 +58,12 @@ export async function letGo(codelab: string): Promise<void> {
   await Promise.all([del(key(codelab)).catch(() => {}), dropPictures(pictures(codelab))])
 }
 
+/** Forgets all texts: who comes now may be somebody else. */
+export async function letGoOfTexts(): Promise<void> {
+  await Promise.all(recall<string[]>('texts', []).map(letGo))
+  remember('texts', undefined)
+}
+
 /** Forgets the pictures of all texts; the texts go with the rest of the database. */
 export async function letGoOfPictures(): Promise<void> {
   if (!('caches' in globalThis)) return

@@ -6,6 +6,7 @@ const origin = 'https://workshop.test'
 /** The part of the browser's caches that the worker uses; what is added comes from the server. */
 class Store {
   readonly all = new Map<string, Map<string, Response>>()
+  full = false
   constructor(readonly server: (path: string) => Response | Promise<Response>) {}
   open = (name: string) => {
     const held = this.all.get(name) ?? this.all.set(name, new Map()).get(name)!
@@ -17,13 +18,9 @@ class Store {
     }
     return Promise.resolve({
       add,
-      addAll: async (paths: string[]) => {
-        const got = await Promise.all(paths.map(async (p) => this.server(p)))
-        if (got.some((g) => !g.ok)) throw new TypeError('not ok')
-        paths.forEach((p, i) => held.set(p, got[i]!))
-      },
       match: (r: Request | string) => Promise.resolve(held.get(at(r))?.clone()),
-      put: (r: Request, answer: Response) => Promise.resolve(void held.set(at(r), answer)),
+      put: (r: Request | URL, answer: Response) =>
+        this.full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : Promise.resolve(void held.set(at(r instanceof URL ? r.href : r), answer)),
     }) as unknown as Promise<Cache>
   }
   keys = () => Promise.resolve([...this.all.keys()])
@@ -38,12 +35,13 @@ class Store {
 }
 
 const built: Built = { id: 'b2', files: ['/assets/index-2.js'], texts: { de: ['/assets/first-de-2.js'], en: ['/assets/first-en-2.js'] } }
+const index = '<script src="/assets/index-2.js"></script><link href="/assets/first-en-2.js">'
 let server: (path: string) => Response | Promise<Response>
 let store: Store
 let shell: Shell
 
 beforeEach(() => {
-  server = (path) => new Response(`server: ${path}`)
+  server = (path) => new Response(path === '/' ? index : `server: ${path}`)
   store = new Store((path) => server(path))
   shell = new Shell(built, origin, store, (request) => Promise.resolve().then(() => server(new URL(request.url).pathname)))
 })
@@ -64,9 +62,25 @@ describe('a build', () => {
     await shell.install()
     expect(held()).toEqual(['/', '/assets/index-2.js'])
     store.all.clear()
-    server = (path) => new Response('', { status: path === '/' ? 200 : 404 })
-    await expect(shell.install()).rejects.toThrow('not ok')
+    server = (path) => new Response(index, { status: path === '/' ? 200 : 404 })
+    await expect(shell.install()).rejects.toThrow('is not there')
     expect(held()).toEqual([])
+  })
+
+  test('is not fetched from a server of another build, nor from what stands before it', async () => {
+    for (const other of ['<script src="/assets/index-1.js"></script>', `${index}<link href="/assets/x-1.css">`, 'Please sign in']) {
+      server = (path) => new Response(path === '/' ? other : '')
+      await expect(shell.install()).rejects.toThrow('another build')
+    }
+    server = (path) => new Response(index, { headers: { 'content-type': path === '/' ? 'text/html' : 'text/html; charset=utf-8' } })
+    await expect(shell.install()).rejects.toThrow('is not there')
+    expect(held()).toEqual([])
+  })
+
+  test('leaves nothing on a device that is full', async () => {
+    store.full = true
+    await expect(shell.install()).rejects.toThrow('full')
+    expect([...store.all.keys()]).toEqual([])
   })
 
   test('takes the place of another, and leaves what is not of the app', async () => {
@@ -109,12 +123,12 @@ describe('a page', () => {
 
   test('is the one that is kept where there is no network', async () => {
     away()
-    expect(await text('/codelabs/x', true)).toBe('server: /')
+    expect(await text('/codelabs/x', true)).toBe(index)
   })
 
   test('is the one that is kept where a proxy has no server', async () => {
     server = () => new Response('bad gateway', { status: 502 })
-    expect(await text('/codelabs/x', true)).toBe('server: /')
+    expect(await text('/codelabs/x', true)).toBe(index)
   })
 
   test('is the server’s when it says that it is missing', async () => {
@@ -128,7 +142,7 @@ describe('a page', () => {
     const answer = text('/codelabs/x', true)
     await vi.advanceTimersByTimeAsync(5000)
     vi.useRealTimers()
-    expect(await answer).toBe('server: /')
+    expect(await answer).toBe(index)
   })
 
   test('fails where none is kept', async () => {
@@ -147,6 +161,13 @@ describe('a file', () => {
     expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js')
     away()
     await vi.waitFor(async () => expect(await text('/assets/a-1.js')).toBe('server: /assets/a-1.js'))
+  })
+
+  test('in whose place a page comes is not kept', async () => {
+    server = () => new Response('<h1>Sign in</h1>', { headers: { 'content-type': 'text/html' } })
+    expect(await text('/assets/a-1.js')).toBe('<h1>Sign in</h1>')
+    await shell.keep({ locale: 'de', files: ['/assets/b-1.js'] })
+    expect(held()).toEqual([])
   })
 
   test('that the server does not have is not kept', async () => {

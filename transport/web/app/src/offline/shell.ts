@@ -50,8 +50,26 @@ export class Shell {
 
   /** Fetches the build; all of it, or none. */
   async install(): Promise<void> {
+    const { files, texts } = this.#built
+    const all = new Set([...files, ...Object.values(texts).flat()])
+    const answers = await Promise.all(
+      [page, ...files].map(async (path) => {
+        const answer = await this.#fetch(new Request(new URL(path, this.#origin)))
+        if (path === page ? !answer.ok || answer.redirected : !isFile(answer)) throw new TypeError(`${path} is not there`)
+        return [path, answer] as const
+      }),
+    )
+    // Of several servers another may have answered, or something before them.
+    const named = (await answers[0]![1].clone().text()).match(/\/assets\/[\w.-]+/g) ?? []
+    if (!named.some((path) => files.includes(path)) || !named.every((path) => all.has(path))) throw new TypeError('the page is of another build')
+    const had = (await this.#caches.keys()).includes(this.#name)
     const cache = await this.#caches.open(this.#name)
-    await cache.addAll([page, ...this.#built.files])
+    try {
+      for (const [path, answer] of answers) await cache.put(new URL(path, this.#origin), answer)
+    } catch (e) {
+      if (!had) await this.#caches.delete(this.#name) // the device is full
+      throw e
+    }
   }
 
   /** Lets go of other builds. */
@@ -67,7 +85,12 @@ export class Shell {
     for (const path of [...loaded.files.slice(0, most), ...texts]) {
       if (!isAsset(path) || (await cache.match(path, { ignoreVary: true }))) continue
       // It is in the browser's cache; what is not there any more is of another build.
-      await cache.add(path).catch(() => {})
+      try {
+        const answer = await this.#fetch(new Request(new URL(path, this.#origin)))
+        if (isFile(answer)) await cache.put(new URL(path, this.#origin), answer)
+      } catch {
+        // No network, or the device is full.
+      }
     }
   }
 
@@ -86,7 +109,7 @@ export class Shell {
     const kept = await this.#kept(request)
     if (kept) return kept
     const answer = await this.#fetch(request)
-    if (answer.ok) {
+    if (isFile(answer)) {
       const copy = answer.clone()
       void this.#caches.open(this.#name).then((cache) => cache.put(request, copy).catch(() => {})) // the device is full
     }
@@ -129,6 +152,9 @@ export class Shell {
 }
 
 const isAsset = (path: string) => /^\/assets\/[\w.-]+$/.test(path)
+
+/** Whether it is a file of a build: whatever stands before a server answers with pages of its own, and those would be kept for good. */
+const isFile = (answer: Response) => answer.ok && !answer.redirected && !/html/i.test(answer.headers.get('content-type') ?? '')
 
 function isLoaded(x: unknown): x is Loaded {
   const { locale, files } = (x ?? {}) as Partial<Loaded>

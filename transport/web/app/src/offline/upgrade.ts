@@ -1,5 +1,6 @@
 // Registers the service worker; and loads a page anew when the server has another build
 // of the app and nothing is typed in the page.
+import { isHeld } from '../device/busy'
 import { getLocale } from '../messages/locale'
 import { keepsPages } from './kept'
 import type { Loaded } from './shell'
@@ -7,19 +8,30 @@ import type { Loaded } from './shell'
 /** A page that has been open for long looks for another build in this time, milliseconds. */
 const often = 30 * 60_000
 
+/** By itself a page is loaded anew once in this time, milliseconds: of several servers each may have a build of its own for a while. */
+const apart = 10 * 60_000
+
+const reloaded = 'atelier:reloaded'
+
 /** What was typed into, and may still hold it. */
 const touched = new Set<Element>()
 
 /** Whether nothing is lost and nobody is interrupted when the page is loaded anew. */
 export function isIdle(root: Document = document): boolean {
   for (const e of touched) if (!e.isConnected || !holds(e)) touched.delete(e)
-  return touched.size === 0 && !root.querySelector('dialog[open], [popover]:popover-open, video') && !field(root.activeElement)
+  return (
+    touched.size === 0 &&
+    !isHeld() &&
+    !root.fullscreenElement &&
+    !root.querySelector('dialog[open], [popover]:popover-open, video') &&
+    !field(root.activeElement)
+  )
 }
 
 const field = (e: Element | null) => !!e?.matches('input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable]')
 
 function holds(e: Element): boolean {
-  if (e instanceof HTMLInputElement && ['checkbox', 'radio', 'button', 'range'].includes(e.type)) return false
+  // What was chosen may not be sent yet.
   return 'value' in e ? e.value !== '' : (e.textContent ?? '') !== ''
 }
 
@@ -38,9 +50,9 @@ export function lookForBuild(): void {
 
 /** Called once, when the page is shown. */
 export function followBuilds(): void {
+  document.addEventListener('input', (e) => e.target instanceof Element && touched.add(e.target), true)
   if (!keepsPages()) return
   const { serviceWorker } = navigator
-  document.addEventListener('input', (e) => e.target instanceof Element && touched.add(e.target), true)
   const register = () =>
     void serviceWorker
       .register('/sw.js')
@@ -66,10 +78,22 @@ function tell(): void {
   navigator.serviceWorker.controller?.postMessage(loaded)
 }
 
-function reloadWhenIdle(): void {
+/** Whether the page was not loaded anew by itself in the last milliseconds; where that cannot be kept, it never is. */
+export function mayReload(within: number): boolean {
+  try {
+    sessionStorage.setItem(reloaded, sessionStorage.getItem(reloaded) ?? '0')
+    return Date.now() - Number(sessionStorage.getItem(reloaded)) >= within
+  } catch {
+    return false
+  }
+}
+
+/** Loads the page anew once nobody is interrupted. */
+export function reloadWhenIdle(within = apart): void {
   const look = setInterval(() => {
-    if (!isIdle()) return
+    if (!isIdle() || !mayReload(within)) return
     clearInterval(look)
+    sessionStorage.setItem(reloaded, String(Date.now()))
     location.reload()
   }, 1000)
 }

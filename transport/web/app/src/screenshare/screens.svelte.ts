@@ -1,6 +1,7 @@
 // The screens of a room: which are shown, one's own and who watches it, the one
 // that is watched, and who asked whom.
 import { api, ask } from '../api/client'
+import { hold } from '../device/busy'
 import type { Room, Signal } from '../live/room.svelte'
 import { facilitator, unnamed } from '../workshop/state'
 import { Peer } from './peer'
@@ -48,6 +49,7 @@ export class Screens {
 
   readonly #me = token()
   #stream: MediaStream | null = null
+  #release = () => {}
   #ask: string | null = null
   /** The browser of the facilitator who asked for one's own screen. */
   #asker: string | null = null
@@ -99,6 +101,7 @@ export class Screens {
     this.#asker = asked?.from ?? null
     this.asked = null
     this.mine = { share: token(), only, viewers: [] }
+    this.#release = hold()
     this.#say(true)
     return true
   }
@@ -115,6 +118,7 @@ export class Screens {
     this.#stream?.getTracks().forEach((t) => t.stop())
     this.#stream = null
     this.#say(false)
+    this.#release()
     this.mine = null
     this.#ask = null
   }

@@ -1,6 +1,7 @@
 // Several people's screens in one room, without browsers: signals pass through a
 // server of a few lines, connections are pretended.
 import { beforeEach, expect, test, vi } from 'vitest'
+import { isHeld } from '../device/busy'
 import type { Room, Signal } from '../live/room.svelte'
 import { mostViewers, Screens } from './screens.svelte'
 
@@ -90,6 +91,7 @@ test('so many can watch, and one more when somebody leaves', async () => {
   const lead = enter('admin', 'Grace')
   const people = Array.from({ length: mostViewers + 1 }, (_, i) => enter('attendee', `Attendee ${i + 1}`))
   expect(await lead.show()).toBe(true)
+  expect(isHeld()).toBe(true)
   for (const p of people) await p.watch(p.offers[0]!)
   await settle()
   expect(lead.mine?.viewers).toHaveLength(mostViewers)
@@ -101,6 +103,7 @@ test('so many can watch, and one more when somebody leaves', async () => {
   expect(last.watching?.state).toBe('watching')
   expect(lead.mine?.viewers).toHaveLength(mostViewers)
   lead.stop()
+  expect(isHeld()).toBe(false)
   expect(people.slice(1).map((p) => p.watching?.state)).toEqual(Array.from({ length: mostViewers }, () => 'ended'))
   expect(people.every((p) => p.offers.length === 0)).toBe(true)
   expect(Pretended.open).toBe(0)

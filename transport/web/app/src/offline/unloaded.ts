@@ -1,0 +1,16 @@
+// What is shown where not even the texts of the page's language could be loaded.
+
+/** A server that is being replaced has them soon, milliseconds. */
+const again = 30_000
+
+export function unloaded(target: HTMLElement): void {
+  const add = <K extends keyof HTMLElementTagNameMap>(to: HTMLElement, name: K, text = '') =>
+    to.appendChild(Object.assign(document.createElement(name), { textContent: text }))
+  const main = add(target, 'main')
+  Object.assign(main, { lang: 'en', dir: 'ltr' })
+  add(main, 'h1', 'Atelier')
+  add(main, 'p', 'This page could not be loaded. It is tried again by itself.').role = 'alert'
+  add(main, 'button', 'Try again').onclick = () => location.reload()
+  addEventListener('online', () => location.reload())
+  setTimeout(() => location.reload(), again)
+}
