@@ -66,9 +66,9 @@ function offline(): Plugin {
       }
       const built: Omit<Built, 'id'> = { files: [...files].sort().map((name) => '/' + name), texts }
       const all = Object.keys(bundle).sort().join()
-      const id = createHash('sha256').update(all).digest('hex').slice(0, 12)
       const sw = path.join(dir!, 'sw.js')
       const code = await readFile(sw, 'utf8')
+      const id = createHash('sha256').update(all).update(code).digest('hex').slice(0, 12)
       const mark = /[`'"]__BUILT__[`'"]/
       if (!mark.test(code)) throw new Error('sw.js has no place for what was built')
       await writeFile(

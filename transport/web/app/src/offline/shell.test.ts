@@ -151,7 +151,7 @@ describe('a page', () => {
     await expect(text('/codelabs/x', true)).rejects.toThrow('no network')
   })
 
-  test.each(['/api/codelabs/x/export/all', '/uploads/submissions/x', '/git/x', '/assets'])('is not at %s', (path) => {
+  test.each(['/api/codelabs/x/export/all', '/uploads/submissions/x', '/git/x', '/schemas/x.json', '/assets'])('is not at %s', (path) => {
     expect(path === '/assets' ? ask(path) : ask(path, true)).toBeNull()
   })
 })

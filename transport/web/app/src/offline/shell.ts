@@ -27,7 +27,7 @@ const begins = 'atelier-app-'
 const page = '/'
 
 /** Paths below these are the server's own: no page of the app is there. */
-const servers = ['/api/', '/uploads/', '/assets/', '/git/', '/handler/', '/.well-known/']
+const servers = ['/api/', '/uploads/', '/assets/', '/git/', '/handler/', '/schemas/', '/.well-known/']
 
 type Caches = Pick<CacheStorage, 'open' | 'keys' | 'delete' | 'match'>
 
