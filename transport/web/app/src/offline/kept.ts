@@ -11,7 +11,7 @@ const key = (codelab: string) => `atelier:text:${codelab}`
 const pictures = (codelab: string) => `atelier-pictures-${codelab}`
 
 /** Whether a page that is loaded without network comes from this device. */
-export const keepsPages = () => isSecureContext && 'serviceWorker' in navigator
+export const keepsPages = () => globalThis.isSecureContext && 'serviceWorker' in navigator
 
 /** A codelab without what others do in it at the moment. */
 export function ofText({ codelab, ...first }: First): First {
