@@ -40,17 +40,14 @@ func (e *entity) set(c wire.Coding, body []byte) {
 
 // compress adds a coding to a body that is made at the start; one that every
 // browser reads is enough for a page. What is shorter than a packet stays as it
-// is.
-func (e *entity) compress() error {
+// is. A writer is worth more than a page: all pages share one.
+func (e *entity) compress(z *zip.Writer) error {
 	plain := e.variants[wire.Identity].body
 	if len(plain) < wire.SmallestCompressed {
 		return nil
 	}
 	var b bytes.Buffer
-	z, err := zip.NewWriterLevel(&b, zip.BestCompression)
-	if err != nil {
-		return err
-	}
+	z.Reset(&b)
 	if _, err := z.Write(plain); err != nil {
 		return err
 	}

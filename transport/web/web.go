@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	zip "compress/gzip"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -72,6 +73,10 @@ func New(cfg Config) (*Handler, error) {
 		}
 		block, nothing = howToBuild, nothingHere
 	}
+	z, err := zip.NewWriterLevel(nil, zip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
 	made := map[string]*entity{} // by their text
 	prepare := func(title string, block func(*language.Texts) string) (inLanguages, error) {
 		in := inLanguages{}
@@ -81,7 +86,7 @@ func New(cfg Config) (*Handler, error) {
 			if e == nil {
 				e = &entity{kind: kinds[".html"], cache: ask, policy: w.policy, languages: true}
 				e.set(wire.Identity, body)
-				if err := e.compress(); err != nil {
+				if err := e.compress(z); err != nil {
 					return nil, err
 				}
 				made[string(body)] = e
