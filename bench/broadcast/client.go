@@ -25,9 +25,10 @@ type client struct {
 	// was says that it has been ready before; kept that this machine lacked what
 	// its latest attempt needed.
 	was, kept bool
-	// away says that it is to come back, and since when.
+	// away says that it is to come back, and since when; back is when it last did.
 	away     bool
 	dialled  time.Duration
+	back     time.Duration
 	attempts int
 	// known is from where it goes on when it comes back.
 	known    bool
@@ -102,6 +103,7 @@ func (e *Engine) welcome(c *client) {
 	now := e.now()
 	if c.was {
 		e.out.Resumes.Record(now - c.dialled)
+		c.back = now
 	} else {
 		e.out.Connects.Record(now - c.dialled)
 	}

@@ -278,8 +278,17 @@ func TestLostConnectionsComeBack(t *testing.T) {
 	if o.Resumes.Count() != 5 || o.Lost != 0 || o.Open != 5 || o.Duplicated != 0 || o.Ended != 0 {
 		t.Errorf("%d came back: %+v", o.Resumes.Count(), *o)
 	}
-	if o.Away == 0 && o.Unfinished == 0 {
-		t.Error("nobody missed anything while he was away")
+	if o.Away == 0 || o.Unfinished != 0 {
+		t.Errorf("%d missed while away, %d unfinished", o.Away, o.Unfinished)
+	}
+}
+
+// Who comes back when the last message has been sent has missed it, and nobody
+// waits for it.
+func TestComingBackAfterTheLastMessage(t *testing.T) {
+	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 350*time.Millisecond, Spread: 500 * time.Millisecond}) })
+	if o.Open != 5 || o.Lost != 0 || o.Unfinished != 0 {
+		t.Errorf("%+v", *o)
 	}
 }
 

@@ -5,6 +5,7 @@ package broadcast
 import (
 	"encoding/binary"
 	"slices"
+	"time"
 
 	"atelier/bench/latency"
 	"atelier/bench/report"
@@ -16,21 +17,34 @@ func (e *Engine) arrived(f *Finish) bool {
 		if c.publisher || c.asleep || c.sleeper && c.gap {
 			continue
 		}
-		if !c.whole(f) {
+		if !c.whole(f, e.tooLate(c)) {
 			return false
 		}
 	}
 	return true
 }
 
-// whole reports whether the subscriber has everything that was sent.
-func (c *client) whole(f *Finish) bool {
+// whole reports whether the subscriber has everything that was sent, or what it
+// can have when it came back too late for the last of it.
+func (c *client) whole(f *Finish, late bool) bool {
 	for p := range c.tracks {
-		if !c.tracks[p].has(f.Sent[p], c.unexpected(f, p)) {
+		t := &c.tracks[p]
+		if !(late && t.adrift) && !t.has(f.Sent[p], c.unexpected(f, p)) {
 			return false
 		}
 	}
 	return c.ready
+}
+
+// lastMoment is how long before the end of the sending somebody has to be back to
+// be owed the last message: a client is ready a little before the server has it
+// on its list.
+const lastMoment = time.Second
+
+// tooLate reports whether a subscriber came back when there was nothing left to
+// say, or hardly anything, to a server that promises no catching up.
+func (e *Engine) tooLate(c *client) bool {
+	return c.ready && c.back > 0 && e.job.Dialect.Resume == "" && e.load != nil && c.back > e.load.Until-lastMoment
 }
 
 // unexpected are the numbers of a publisher that are not missed when they have
@@ -60,10 +74,17 @@ func (e *Engine) conclude(f *Finish) {
 		case c.was && !c.ready:
 			o.Gone++
 		}
-		lost, adrift := int64(0), false
+		lost, adrift, late := int64(0), false, e.tooLate(c)
 		for p := range c.tracks {
 			lost += c.tracks[p].lost(f.Sent[p], c.unexpected(f, p))
-			adrift = adrift || c.tracks[p].adrift && f.Sent[p] > c.tracks[p].next
+			missed := f.Sent[p] - c.tracks[p].next
+			switch {
+			case !c.tracks[p].adrift || missed <= 0:
+			case late:
+				o.Away += missed
+			default:
+				adrift = true
+			}
 		}
 		for p, numbers := range c.spoiled {
 			for _, n := range numbers {

@@ -238,7 +238,10 @@ func TestWhatNobodySentFails(t *testing.T) {
 
 // A server that lets nobody in is not measured, and it is told why: once.
 func TestWhereNobodyGetsIn(t *testing.T) {
-	hello := &hub{say: func(_, _ string, m []byte) []byte { return append([]byte("\n\x00sesame, "), m...) }}
+	hello := &hub{
+		clients: map[string]*websocket.Conn{},
+		say:     func(_, _ string, m []byte) []byte { return append([]byte("\n\x00sesame, "), m...) },
+	}
 	for name, c := range map[string]struct {
 		server http.Handler
 		change func(*Door)
@@ -251,7 +254,6 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 		}, `matches --ready ^welcome; the first was "  ***, ***"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hello.clients = map[string]*websocket.Conn{}
 			srv := httptest.NewServer(c.server)
 			defer srv.Close()
 			defer srv.CloseClientConnections()
