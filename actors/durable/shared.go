@@ -55,6 +55,10 @@ type Shared interface {
 	Watch(tables []string, fn func(table string, key, value []byte)) (Feed, error)
 }
 
+// NodeSecrets is the table of the secrets that nodes have alike, sealed. It is part of
+// no backup.
+const NodeSecrets = "nodesecrets"
+
 // Feed is what a Watch brings. Beside what Sync asks for it looks by itself
 // several times a second.
 type Feed interface {

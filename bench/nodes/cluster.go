@@ -7,10 +7,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -78,7 +76,7 @@ func (c *Cluster) start(ctx context.Context, cfg *Config) error {
 	if c.Network, err = newNetwork(listens, c.Database.Address()); err != nil {
 		return err
 	}
-	shared := slices.Concat(secrets(), cfg.Env)
+	shared := append([]string{"ATELIER_CLUSTER_SECRET=" + rand.Text() + rand.Text()}, cfg.Env...)
 	if knows(cfg.Binary, "ATELIER_FILES_STORE=folder:"+os.TempDir()) {
 		if c.files, err = os.MkdirTemp("", "atelier-bench-files-"); err != nil {
 			return fmt.Errorf("shared folder: %w", err)
@@ -95,20 +93,12 @@ func (c *Cluster) start(ctx context.Context, cfg *Config) error {
 		if i > 0 {
 			first := c.Processes[0]
 			p.AdminID, p.AdminPW = first.AdminID, first.AdminPW
-			if err := share(first.Dir, p.Dir); err != nil {
-				return err
-			}
 		}
 		if err := p.Start(ctx); err != nil {
 			return fmt.Errorf("node %d: %w", i+1, err)
 		}
 	}
 	return nil
-}
-
-// secrets are what nodes know each other and their sessions by.
-func secrets() []string {
-	return []string{"ATELIER_SESSION_KEY=" + rand.Text() + rand.Text(), "ATELIER_CLUSTER_SECRET=" + rand.Text() + rand.Text()}
 }
 
 // settings are those of one node, counted from 1.
@@ -125,30 +115,6 @@ func (c *Cluster) settings(node int, listen string) []string {
 
 // Name is what a node is called, counted from 1.
 func Name(node int) string { return fmt.Sprintf("n%d", node) }
-
-// longLived are the keys that the first node makes and all must have.
-var longLived = []string{"pin.key", "settings.key", "token-keys.json"}
-
-// share copies the keys from one node's folder to another's.
-func share(from, to string) error {
-	target := filepath.Join(to, "data", "secrets")
-	if err := os.MkdirAll(target, 0o700); err != nil {
-		return fmt.Errorf("share keys: %w", err)
-	}
-	for _, key := range longLived {
-		b, err := os.ReadFile(filepath.Join(from, "data", "secrets", key))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it is made when it is needed first, or lies elsewhere
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(target, key), b, 0o600)
-		}
-		if err != nil {
-			return fmt.Errorf("share keys: %w", err)
-		}
-	}
-	return nil
-}
 
 // knows asks a server whether it knows a setting: an unknown one is an error that
 // says so.

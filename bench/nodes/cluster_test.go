@@ -3,8 +3,6 @@
 package nodes
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -42,25 +40,5 @@ func TestEveryNodeHasAddressesOfItsOwn(t *testing.T) {
 	}
 	if len(seen) != 9 {
 		t.Errorf("%d addresses", len(seen))
-	}
-}
-
-func TestNodesHaveTheSameKeys(t *testing.T) {
-	first, second := t.TempDir(), t.TempDir()
-	if err := os.MkdirAll(filepath.Join(first, "data", "secrets"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"pin.key": "a", "token-keys.json": "b", "share-7": "its own"} {
-		if err := os.WriteFile(filepath.Join(first, "data", "secrets", name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := share(first, second); err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"pin.key": "a", "token-keys.json": "b", "settings.key": "", "share-7": ""} {
-		if b, _ := os.ReadFile(filepath.Join(second, "data", "secrets", name)); string(b) != want {
-			t.Errorf("%s is %q", name, b)
-		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -85,6 +84,6 @@ func ownersPassword(cfg config.Config) (string, error) {
 	if cfg.Admin.Password != "" {
 		return string(cfg.Admin.Password), nil
 	}
-	b, err := os.ReadFile(filepath.Join(cfg.Server.Data, service.PasswordFile))
+	b, err := os.ReadFile(service.PasswordFile(cfg))
 	return strings.TrimSpace(string(b)), err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"atelier/actors/durable"
 	"atelier/persistence/layout"
 )
 
@@ -50,8 +51,8 @@ func (s *Store) Backup(w io.Writer) error {
 	return nil
 }
 
-// entries calls fn for everything that is stored, as keys and values of package
-// layout. They are valid only during the call.
+// entries calls fn for everything that is stored but the nodes' secrets, as keys and
+// values of package layout. They are valid only during the call.
 func (v *view) entries(fn func(layout.Entry) error) error {
 	var actor, value, key []byte
 	var n int64
@@ -84,7 +85,7 @@ func (v *view) entries(fn func(layout.Entry) error) error {
 		return err
 	}
 	var table string
-	return v.query("select tbl, key, value, expires from rows where "+visible+" order by tbl, key", func(r pgx.Rows) error {
+	return v.query("select tbl, key, value, expires from rows where "+visible+" and tbl <> '"+durable.NodeSecrets+"' order by tbl, key", func(r pgx.Rows) error {
 		var expires *time.Time
 		if err := r.Scan(&table, &key, &value, &expires); err != nil {
 			return err

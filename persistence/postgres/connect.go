@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -90,4 +93,20 @@ func (p *pause) take(ctx context.Context) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+}
+
+// LocalAddress is the address of this machine from which it reaches a database; "" when
+// that is not found out, or the database is reached by a socket. Nothing is sent.
+func LocalAddress(url string) string {
+	config, err := parse(url)
+	if err != nil || strings.HasPrefix(config.ConnConfig.Host, "/") {
+		return ""
+	}
+	conn, err := net.Dial("udp", net.JoinHostPort(config.ConnConfig.Host, strconv.Itoa(int(config.ConnConfig.Port))))
+	if err != nil {
+		return ""
+	}
+	defer conn.Close()
+	host, _, _ := net.SplitHostPort(conn.LocalAddr().String())
+	return host
 }

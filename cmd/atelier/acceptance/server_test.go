@@ -15,7 +15,6 @@ import (
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/postgres/postgrestest"
-	"atelier/persistence/secrets"
 )
 
 const (
@@ -160,49 +159,22 @@ func startNodes(t testing.TB, n int, dsn string, c config.Config) []*service.Ser
 	return out
 }
 
-// nodeConfigs are the configurations of n nodes, which have the same secrets.
+// nodeConfigs are the configurations of n nodes, which share the database, a folder and
+// the secret of the cluster.
 func nodeConfigs(t testing.TB, n int, dsn string, c config.Config) (out []config.Config) {
 	t.Helper()
 	addresses := freeAddresses(t, n)
-	secretsDir := filepath.Join(c.Server.Data, "secrets")
 	c.Storage.Backend, c.Storage.Postgres = config.Postgres, config.Secret(dsn)
 	shared := filepath.Join(c.Server.Data, "shared")
 	if err := os.MkdirAll(shared, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	c.Files.Store = "folder:" + shared
-	c.Session.Key = "the same key of all nodes in this test"
-	c.Cluster.Enabled, c.Cluster.Secret, c.Cluster.Peers = true, "the same secret of all nodes in this test", addresses
+	c.Cluster.Enabled, c.Cluster.Secret = true, "the same secret of all nodes in this test"
 	for i, address := range addresses {
 		cfg := c
 		cfg.Cluster.Node, cfg.Cluster.Listen = fmt.Sprint("node", i+1), address
 		cfg.Server.Data = filepath.Join(c.Server.Data, cfg.Cluster.Node)
-		to := filepath.Join(cfg.Server.Data, "secrets")
-		if err := os.MkdirAll(to, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range []string{"pin.key", "settings.key"} {
-			text := name + " of all nodes, which is long enough"
-			if err := os.WriteFile(filepath.Join(to, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		keys := filepath.Join(secretsDir, "token-keys.json")
-		if _, err := os.Stat(keys); err != nil {
-			if err := os.MkdirAll(secretsDir, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := secrets.CreateKeys(keys, time.Now()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b, err := os.ReadFile(keys)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, "token-keys.json"), b, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 		out = append(out, cfg)
 	}
 	return out

@@ -17,12 +17,12 @@ import (
 
 // Cluster is about several servers on one database.
 type Cluster struct {
-	Enabled bool     `toml:"enabled" doc:"Several nodes share storage.postgres and files.store. Keys in secrets/, admin.password and session.key must be the same on all."`
+	Enabled bool     `toml:"enabled" doc:"Several nodes share storage.postgres and files.store. The first makes the keys and the admin's password, which lie in the database, sealed under secret; who joins takes them."`
 	Node    string   `toml:"node" doc:"Name of this node, different from all others: letters, digits, - and _."`
-	Listen  string   `toml:"listen" doc:"Address for the other nodes. What is not loopback needs tls_cert, tls_key and tls_ca."`
-	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes. Of two nodes one must list the other: they find nobody by themselves."`
+	Listen  string   `toml:"listen" doc:"Address for the other nodes. On what is not loopback they make certificates for each other, unless tls_* gives some."`
+	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes; empty: they find each other by the database."`
 	NATSURL Secret   `toml:"nats_url" doc:"A NATS that runs elsewhere, in place of listen and peers, like nats://user:password@host:4222."`
-	Secret  Secret   `toml:"secret" doc:"What nodes know each other by, the same on all; at least 32 characters."`
+	Secret  Secret   `toml:"secret" doc:"What nodes know each other by, and what seals their keys in the database; the same on all, at least 32 characters."`
 	TLSCert string   `toml:"tls_cert" doc:"Certificate file (PEM) of this node for the others; it serves and calls."`
 	TLSKey  string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
 	TLSCA   string   `toml:"tls_ca" doc:"Certificates (PEM) of who vouches for the nodes."`
@@ -35,6 +35,25 @@ func defaultCluster() Cluster {
 // minSecret is the least length of what protects the nodes from others,
 // characters.
 const minSecret = 32
+
+// minDiffering keeps out what somebody typed to have enough of them. Of 64 random
+// digits of sixteen, fewer are different once in a thousand million.
+const minDiffering = 8
+
+func differing(text string) int {
+	seen := map[rune]bool{}
+	for _, r := range text {
+		seen[r] = true
+	}
+	return len(seen)
+}
+
+// MakesCertificates says whether nodes make the certificates for each other: what leaves
+// the machine is encrypted, and none were given.
+func (n *Cluster) MakesCertificates() bool {
+	host, _, err := net.SplitHostPort(n.Listen)
+	return n.NATSURL == "" && n.TLSCA == "" && err == nil && !loopback(host)
+}
 
 func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	n := &c.Cluster
@@ -50,14 +69,8 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	if err := bus.CheckNode(n.Node); err != nil {
 		bad("cluster.node: %v", err)
 	}
-	if len(n.Secret) < minSecret {
-		bad("cluster.secret needs at least %d characters", minSecret)
-	}
-	if c.Admin.Password == "" {
-		bad("cluster.enabled needs admin.password (or ADMIN_PW), the same on all nodes")
-	}
-	if c.Session.Key == "" {
-		bad("cluster.enabled needs session.key, the same on all nodes")
+	if len(n.Secret) < minSecret || differing(string(n.Secret)) < minDiffering {
+		bad("cluster.secret needs at least %d characters, and %d different ones: openssl rand -hex 32 makes one", minSecret, minDiffering)
 	}
 	files := []string{n.TLSCert, n.TLSKey, n.TLSCA}
 	if set := len(slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == "" })); set != 0 && set != len(files) {
@@ -77,14 +90,8 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 		}
 		return
 	}
-	host, err := checkAddress(n.Listen)
-	if err != nil {
+	if _, err := checkAddress(n.Listen); err != nil {
 		bad("cluster.listen: %v", err)
-	} else if !loopback(host) && n.TLSCert == "" {
-		bad("cluster.listen %s is not on loopback: it needs cluster.tls_cert, cluster.tls_key and cluster.tls_ca", n.Listen)
-	}
-	if len(n.Peers) == 0 {
-		warn("cluster.peers is empty: this node waits for others to connect")
 	}
 	for _, p := range n.Peers {
 		if _, port, err := net.SplitHostPort(p); err != nil || port == "" {

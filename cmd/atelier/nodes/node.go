@@ -39,15 +39,28 @@ type Node struct {
 
 // Open connects to the other nodes, and waits until each that is alive answers or
 // stop is closed. patience is how long a question to one may take; 0: a second.
-func Open(cfg config.Config, store durable.Shared, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
+func Open(cfg config.Config, store durable.Shared, secrets *Keyring, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
 	conf, err := cfg.Cluster.TLS(func(err error) { log.Error("the renewed certificate of this node cannot be used", "error", err) })
+	if err == nil && conf == nil && cfg.Cluster.MakesCertificates() {
+		conf, err = ownTLS(secrets, cfg.Cluster.Node)
+	}
 	if err != nil {
 		return nil, err
+	}
+	peers := cfg.Cluster.Peers
+	if cfg.Cluster.NATSURL == "" {
+		found, err := find(cfg, store)
+		if err != nil {
+			return nil, err
+		}
+		if len(peers) == 0 {
+			peers = found
+		}
 	}
 	n := &Node{log: log.With("component", "cluster", "node", cfg.Cluster.Node)}
 	n.alive.Store(1)
 	n.bus, err = bus.Open(bus.Options{
-		Node: cfg.Cluster.Node, Secret: string(cfg.Cluster.Secret), Cluster: store.StreamID(), Listen: cfg.Cluster.Listen, Peers: cfg.Cluster.Peers,
+		Node: cfg.Cluster.Node, Secret: string(cfg.Cluster.Secret), Cluster: store.StreamID(), Listen: cfg.Cluster.Listen, Peers: peers,
 		URL: string(cfg.Cluster.NATSURL), TLS: conf, Logger: n.log,
 	})
 	if err != nil {

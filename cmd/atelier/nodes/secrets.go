@@ -17,6 +17,15 @@ const sameKeys = "nodekeys"
 
 func (n *Node) sameKey(name string) []byte { return []byte(n.Store.StreamID() + "/" + name) }
 
+// Told says whether a node has said by Agree which secret of a name all have.
+func (k *Keyring) Told(name string) (bool, error) {
+	_, err := k.store.Get(sameKeys, k.row(name))
+	if errors.Is(err, durable.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Agree refuses to start with another secret than the other nodes have. The
 // first node says which.
 func (n *Node) Agree(name, secret string) error {

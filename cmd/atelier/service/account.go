@@ -3,7 +3,6 @@ package service
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"atelier/actors/login"
 	"atelier/actors/people"
 	"atelier/actors/settings"
+	"atelier/cmd/atelier/config"
 	"atelier/persistence/secrets"
 	"atelier/transport/auth"
 	"atelier/transport/auth/oidc"
@@ -18,8 +18,15 @@ import (
 	"atelier/transport/rest"
 )
 
-// PasswordFile holds a password that was made, below the data folder.
-const PasswordFile = "secrets/admin.password"
+const passwordFile = "admin.password"
+
+// PasswordFile is where a password lies that was made.
+func PasswordFile(cfg config.Config) string { return secretFile(cfg, passwordFile) }
+
+// adminsPassword returns the password that was made, and makes it where there is none.
+func adminsPassword(cfg config.Config) (password string, made bool, err error) {
+	return secrets.Password(PasswordFile(cfg), func() string { return auth.Random(15) })
+}
 
 // adminPassword is where the admin's password came from.
 type adminPassword struct {
@@ -71,18 +78,18 @@ func (s *Service) account() (err error) {
 	cfg, pw := s.cfg, &s.password
 	key := string(cfg.Session.Key)
 	if key == "" {
-		if key, _, err = secretKey(cfg, "session.key"); err != nil {
+		if key, _, err = secretKey(cfg, sessionKeyFile); err != nil {
 			return err
 		}
 	}
 	password := string(cfg.Admin.Password)
 	if password == "" {
-		pw.file = filepath.Join(cfg.Server.Data, PasswordFile)
+		pw.file = PasswordFile(cfg)
 		var made bool
-		if password, made, err = secrets.Password(pw.file, func() string { return auth.Random(15) }); err != nil {
+		if password, made, err = adminsPassword(cfg); err != nil {
 			return err
 		}
-		if made {
+		if made || s.core.made[passwordFile] {
 			pw.made = password
 		}
 	}

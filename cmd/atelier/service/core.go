@@ -46,7 +46,9 @@ type Core struct {
 	blobs        contentStore
 	files        *files.Register
 	code         *trees.Store
-	node         *nodes.Node // nil when this server stands alone
+	node         *nodes.Node     // nil when this server stands alone
+	keyring      *nodes.Keyring  // likewise
+	made         map[string]bool // the secrets that this start has made, of those that nodes have alike
 	ballots      ballots
 }
 
@@ -70,7 +72,7 @@ type Hooks struct {
 
 // OpenCore starts the store and the actors.
 func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_ *Core, err error) {
-	c := &Core{cfg: cfg, log: log, recovering: opts.RecoverDamaged}
+	c := &Core{cfg: cfg, log: log, recovering: opts.RecoverDamaged, made: map[string]bool{}}
 	defer func() {
 		if err != nil {
 			err = c.explain(err)
@@ -81,7 +83,13 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		return nil, err
 	}
 	if cfg.Cluster.Enabled {
-		if c.node, err = nodes.Open(cfg, c.store.(durable.Shared), opts.Lease/3, opts.Stop, log); err != nil {
+		if c.keyring, err = nodes.OpenKeyring(c.store, string(cfg.Cluster.Secret)); err != nil {
+			return nil, err
+		}
+		if err = c.shareSecrets(); err != nil {
+			return nil, err
+		}
+		if c.node, err = nodes.Open(cfg, c.store.(durable.Shared), c.keyring, opts.Lease/3, opts.Stop, log); err != nil {
 			return nil, err
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // backedUpSecrets are the files of the secrets folder that a backup can hold. Not the
 // shares of token keys: a copy would outlive their destruction, and a restored backup
 // voids every token anyway.
-var backedUpSecrets = []string{"admin.password", "session.key", pinKeyFile, settingsKeyFile, tokenKeyFile}
+var backedUpSecrets = []string{passwordFile, sessionKeyFile, pinKeyFile, settingsKeyFile, tokenKeyFile}
 
 // Passphrase reads one from the first line of a file.
 func Passphrase(path string) (string, error) {

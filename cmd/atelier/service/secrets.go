@@ -22,8 +22,8 @@ func secretFile(cfg config.Config, name string) string {
 // none. One that has lost a part is not used: what it protects would be open to
 // whoever tries them all.
 func secretKey(cfg config.Config, name string) (key string, made bool, err error) {
-	const size = 32 // bytes, more characters
 	path := secretFile(cfg, name)
+	const size = 32 // bytes, more characters
 	key, made, err = secrets.Key(path, func() string { return auth.Random(size) })
 	if err == nil && len(key) < size {
 		err = fmt.Errorf("the key in %s is too short: it is damaged; bring it back, or remove the file to get another", path)
@@ -35,9 +35,10 @@ func secretKey(cfg config.Config, name string) (key string, made bool, err error
 // nobody finds out the codes of a backup by trying them all.
 const pinKeyFile = "pin.key"
 
-// settingsKeyFile holds the key under which the AI key is stored, tokenKeyFile those
-// of tokens.
+// sessionKeyFile holds the key that signs sessions, settingsKeyFile the one under which
+// the AI key is stored, tokenKeyFile those of tokens.
 const (
+	sessionKeyFile  = "session.key"
 	settingsKeyFile = "settings.key"
 	tokenKeyFile    = "token-keys.json"
 )
@@ -49,7 +50,7 @@ func (c *Core) pinKey() ([]byte, error) {
 	if err == nil {
 		err = c.node.Agree("secrets/"+pinKeyFile, key)
 	}
-	if made && len(c.list.All()) > 0 {
+	if (made || c.made[pinKeyFile]) && len(c.list.All()) > 0 {
 		c.log.Warn("the key of rejoin codes was not there: the codes that attendees have chosen are void, and must be reset where they are needed", "made", secretFile(c.cfg, pinKeyFile))
 	}
 	return []byte(key), err

@@ -1,0 +1,57 @@
+package nodes
+
+import (
+	"cmp"
+	"errors"
+	"net"
+
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/postgres"
+)
+
+// addresses is the table of where nodes listen for each other, by the stream of the
+// database and their names.
+const addresses = "nodeaddresses"
+
+// find says where this node listens, and returns where the others do that are alive.
+// Of two that start at one time, the one that looks later finds the other.
+func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
+	row := func(node string) []byte { return []byte(store.StreamID() + "/" + node) }
+	own := address(cfg)
+	err = durable.Commit(store, []durable.Row{{Table: addresses, Key: row(cfg.Cluster.Node), Value: []byte(own)}})
+	if err != nil && !errors.Is(err, durable.ErrReadOnly) {
+		return nil, err
+	}
+	members, err := store.Members()
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members {
+		if m.Left <= 0 || m.Node == cfg.Cluster.Node {
+			continue
+		}
+		at, err := store.Get(addresses, row(m.Node))
+		if errors.Is(err, durable.ErrNotFound) {
+			continue // it is about to say so, and will look for this one
+		}
+		if err != nil {
+			return nil, err
+		}
+		peers = append(peers, string(at))
+	}
+	return peers, nil
+}
+
+// address is where other nodes reach this one: where it listens or, if that is on all
+// its addresses, the one from which it reaches the database.
+func address(cfg config.Config) string {
+	host, port, err := net.SplitHostPort(cfg.Cluster.Listen)
+	if err != nil {
+		return cfg.Cluster.Listen // the configuration was checked
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = cmp.Or(postgres.LocalAddress(string(cfg.Storage.Postgres)), "127.0.0.1")
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -1,0 +1,185 @@
+package nodes
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/crypto/scrypt"
+
+	"atelier/actors/durable"
+)
+
+// Keyring is the secrets that all nodes have alike and that live long: who joins takes
+// them from the database. Each is sealed (AES-256-GCM) under a key of its own that is
+// derived from cluster.secret, and bound to its name, its version and the stream of the
+// database, so that none passes for another or for an earlier one. Backups leave them
+// out.
+type Keyring struct {
+	store durable.Store
+	root  []byte
+}
+
+// Secret is one as the database has it.
+type Secret struct {
+	Content []byte
+	// Version counts the changes, from 1; 0 where there is no secret yet.
+	Version uint64
+
+	stored []byte
+}
+
+// ErrAnotherSecret says that cluster.secret does not open what is in the database.
+var ErrAnotherSecret = errors.New("cluster.secret is not the one that the other nodes have; give all nodes the same")
+
+const saltBytes = 32
+
+// OpenKeyring derives the keys, which takes a tenth of a second so that nobody tries
+// many. The first node of a database makes its salt. Another secret than that of the
+// other nodes is ErrAnotherSecret.
+func OpenKeyring(store durable.Store, secret string) (*Keyring, error) {
+	k := &Keyring{store: store}
+	const check = "salt"
+	for {
+		stored, err := store.Get(durable.NodeSecrets, k.row(check))
+		if errors.Is(err, durable.ErrNotFound) {
+			salt := make([]byte, saltBytes)
+			_, _ = rand.Read(salt) // never fails
+			if err := k.derive(secret, salt); err != nil {
+				return nil, err
+			}
+			sealed, err := k.seal(check, 1, nil)
+			if err != nil {
+				return nil, err
+			}
+			err = durable.Commit(store, []durable.Row{{Table: durable.NodeSecrets, Key: k.row(check), Value: slices.Concat(salt, sealed), Guard: durable.Absent()}})
+			if errors.Is(err, durable.ErrConflict) {
+				continue // another node was first
+			}
+			return k, err
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(stored) < saltBytes {
+			return nil, errors.New("the salt of the nodes' secrets in the database is damaged")
+		}
+		if err := k.derive(secret, stored[:saltBytes]); err != nil {
+			return nil, err
+		}
+		if _, err := k.open(check, stored[saltBytes:]); err != nil {
+			return nil, ErrAnotherSecret
+		}
+		return k, nil
+	}
+}
+
+func (k *Keyring) derive(secret string, salt []byte) (err error) {
+	k.root, err = scrypt.Key([]byte(secret), salt, 1<<15, 8, 1, 32)
+	return err
+}
+
+// row is where a secret lies. What a restored database has of another stream says
+// nothing here.
+func (k *Keyring) row(name string) []byte { return []byte(k.store.StreamID() + "/" + name) }
+
+func (k *Keyring) aead(name string) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, k.root, nil, "atelier node secret v1\x00"+name, 32)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// bound is what a sealed secret is bound to.
+func (k *Keyring) bound(name string, version []byte) []byte {
+	return slices.Concat(k.row(name), []byte{0}, version)
+}
+
+const versionBytes = 8
+
+func (k *Keyring) seal(name string, version uint64, content []byte) ([]byte, error) {
+	aead, err := k.aead(name)
+	if err != nil {
+		return nil, err
+	}
+	out := binary.BigEndian.AppendUint64(nil, version)
+	nonce := make([]byte, aead.NonceSize())
+	_, _ = rand.Read(nonce) // never fails
+	return aead.Seal(append(out, nonce...), nonce, content, k.bound(name, out)), nil
+}
+
+func (k *Keyring) open(name string, stored []byte) (Secret, error) {
+	aead, err := k.aead(name)
+	if err != nil {
+		return Secret{}, err
+	}
+	if len(stored) < versionBytes+aead.NonceSize() {
+		return Secret{}, fmt.Errorf("the nodes' secret %s in the database is damaged", name)
+	}
+	version, rest := stored[:versionBytes], stored[versionBytes:]
+	content, err := aead.Open(nil, rest[:aead.NonceSize()], rest[aead.NonceSize():], k.bound(name, version))
+	if err != nil {
+		return Secret{}, fmt.Errorf("the nodes' secret %s in the database is damaged", name)
+	}
+	return Secret{content, binary.BigEndian.Uint64(version), stored}, nil
+}
+
+// Get returns a secret; one with version 0 where there is none.
+func (k *Keyring) Get(name string) (Secret, error) {
+	stored, err := k.store.Get(durable.NodeSecrets, k.row(name))
+	if errors.Is(err, durable.ErrNotFound) {
+		return Secret{}, nil
+	}
+	if err != nil {
+		return Secret{}, fmt.Errorf("read the nodes' secret %s: %w", name, err)
+	}
+	return k.open(name, stored)
+}
+
+// Put replaces a secret as it was read. It is durable.ErrConflict when another node has
+// changed it meanwhile.
+func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
+	value, err := k.seal(name, was.Version+1, content)
+	if err != nil {
+		return Secret{}, err
+	}
+	guard := durable.Absent()
+	if was.Version > 0 {
+		guard = durable.Unchanged(was.stored)
+	}
+	err = durable.Commit(k.store, []durable.Row{{Table: durable.NodeSecrets, Key: k.row(name), Value: value, Guard: guard}})
+	if err != nil {
+		return Secret{}, fmt.Errorf("keep the nodes' secret %s: %w", name, err)
+	}
+	return Secret{content, was.Version + 1, value}, nil
+}
+
+// Share returns a secret that all nodes have alike: what the database has, else what
+// own returns, which may be asked although another node is first in the end.
+func (k *Keyring) Share(name string, own func() ([]byte, error)) (Secret, error) {
+	for {
+		s, err := k.Get(name)
+		if err != nil || s.Version > 0 {
+			return s, err
+		}
+		content, err := own()
+		if err != nil {
+			return s, err
+		}
+		s, err = k.Put(name, s, content)
+		if !errors.Is(err, durable.ErrConflict) {
+			return s, err
+		}
+	}
+}

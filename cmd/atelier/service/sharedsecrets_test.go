@@ -1,0 +1,247 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/nodes"
+	"atelier/persistence/postgres/postgrestest"
+	"atelier/persistence/secrets"
+)
+
+const clusterSecret = "a secret of this test that is long enough: 0123456789"
+
+// aNode is the configuration of a node: a folder of its own, and nothing else by hand
+// than the database, the files and the secret.
+func aNode(t *testing.T, name, dsn, files string) config.Config {
+	t.Helper()
+	cfg := onPostgres(t, dsn)
+	cfg.Files.Store = "folder:" + files
+	cfg.Cluster.Enabled, cfg.Cluster.Node, cfg.Cluster.Listen, cfg.Cluster.Secret = true, name, bustest.Addresses(t, 1)[0], clusterSecret
+	if _, err := cfg.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func openNode(t *testing.T, cfg config.Config) (*Core, error) {
+	t.Helper()
+	c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+	if err == nil {
+		t.Cleanup(func() { _ = c.Close(context.Background()) })
+	}
+	return c, err
+}
+
+var allShared = []string{tokenKeyFile, pinKeyFile, settingsKeyFile, sessionKeyFile, passwordFile}
+
+func secretsOf(t *testing.T, cfg config.Config) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, name := range allShared {
+		b, err := os.ReadFile(secretFile(cfg, name))
+		if err != nil || len(b) == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+		all[name] = string(b)
+	}
+	return all
+}
+
+func sameSecrets(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s is another one", name)
+		}
+	}
+}
+
+// Nodes that start at one moment with empty folders end up with the same secrets, which
+// one of them has made, and find each other.
+func TestNodesThatShareNothingByHand(t *testing.T) {
+	dsn, files := postgrestest.Database(t), t.TempDir()
+	var all []config.Config
+	for _, name := range []string{"a", "b", "c"} {
+		all = append(all, aNode(t, name, dsn, files))
+	}
+	cores := make([]*Core, len(all))
+	var starting sync.WaitGroup
+	for i, cfg := range all {
+		starting.Go(func() {
+			var err error
+			if cores[i], err = OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler)); err != nil {
+				t.Errorf("node %s: %v", cfg.Cluster.Node, err)
+			}
+		})
+	}
+	starting.Wait()
+	made := 0
+	for _, c := range cores {
+		if c == nil {
+			t.FailNow()
+		}
+		defer c.Close(context.Background())
+		if c.made[pinKeyFile] {
+			made++
+		}
+	}
+	want := secretsOf(t, all[0])
+	for _, cfg := range all[1:] {
+		sameSecrets(t, secretsOf(t, cfg), want)
+	}
+	if made != 1 {
+		t.Errorf("%d nodes say that they made the key", made)
+	}
+	// One whose folder was lost takes them again, in place of what lies there.
+	if err := cores[2].Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := os.RemoveAll(filepath.Join(all[2].Server.Data, secretsFolder)); err != nil {
+		t.Fatal(err)
+	}
+	if err := secrets.KeepKey(secretFile(all[2], pinKeyFile), "the key of another server, long enough"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openNode(t, all[2]); err != nil {
+		t.Fatal(err)
+	}
+	sameSecrets(t, secretsOf(t, all[2]), want)
+}
+
+// What a single server on the database has made is what the nodes have.
+func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
+	dsn, files := postgrestest.Database(t), t.TempDir()
+	alone := onPostgres(t, dsn)
+	alone.Files.Store = "folder:" + files
+	c, err := openNode(t, alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.openVaults(); err != nil { // its token keys are noted in the database
+		t.Fatal(err)
+	}
+	if _, err := c.pinKey(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	// A node without them must not make others: the tokens could not be read.
+	if _, err := openNode(t, aNode(t, "empty", dsn, files)); err == nil || !strings.Contains(err.Error(), tokenKeyFile+" is missing") {
+		t.Errorf("a node without the keys: %v", err)
+	}
+	first := aNode(t, "first", dsn, files)
+	first.Server.Data = alone.Server.Data
+	before, err := os.ReadFile(secretFile(alone, pinKeyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(secretFile(alone, settingsKeyFile)); err == nil {
+		t.Error("this test wants a secret that is missing")
+	}
+	// Of what the single server never needed nothing can depend on it, but nobody knows.
+	if _, err := openNode(t, first); err == nil || !strings.Contains(err.Error(), settingsKeyFile+" is missing") {
+		t.Errorf("with a key missing: %v", err)
+	}
+	if _, _, err := secretKey(alone, settingsKeyFile); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openNode(t, first); err != nil {
+		t.Fatal(err)
+	}
+	second := aNode(t, "second", dsn, files)
+	if _, err := openNode(t, second); err != nil {
+		t.Fatal(err)
+	}
+	sameSecrets(t, secretsOf(t, second), map[string]string{pinKeyFile: string(before)})
+}
+
+func TestANodeWithAnotherSecretIsRefused(t *testing.T) {
+	dsn, files := postgrestest.Database(t), t.TempDir()
+	if _, err := openNode(t, aNode(t, "first", dsn, files)); err != nil {
+		t.Fatal(err)
+	}
+	other := aNode(t, "other", dsn, files)
+	other.Cluster.Secret += "!"
+	_, err := openNode(t, other)
+	if !errors.Is(err, nodes.ErrAnotherSecret) || strings.Contains(err.Error(), clusterSecret) {
+		t.Errorf("told %v", err)
+	}
+	if _, err := os.Stat(secretFile(other, pinKeyFile)); err == nil {
+		t.Error("it has made keys")
+	}
+}
+
+// The database keeps secrets so that nobody reads, swaps or rolls back one without the
+// nodes noticing, and backups leave them out.
+func TestSecretsInTheDatabase(t *testing.T) {
+	cfg := aNode(t, "first", postgrestest.Database(t), t.TempDir())
+	c, err := openNode(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, store := c.keyring, c.node.Store
+	row := func(name string) []byte { return []byte(store.StreamID() + "/" + name) }
+	put := func(name string, value []byte) {
+		t.Helper()
+		if err := durable.Commit(store, []durable.Row{{Table: durable.NodeSecrets, Key: row(name), Value: value}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := k.Put("one", nodes.Secret{}, []byte("plain text"))
+	if err != nil || first.Version != 1 {
+		t.Fatal(err)
+	}
+	stored, err := store.Get(durable.NodeSecrets, row("one"))
+	if err != nil || bytes.Contains(stored, []byte("plain")) {
+		t.Fatalf("stored as %q, %v", stored, err)
+	}
+	if _, err := k.Put("one", nodes.Secret{}, []byte("again")); !errors.Is(err, durable.ErrConflict) {
+		t.Errorf("made twice: %v", err)
+	}
+	second, err := k.Put("one", first, []byte("second"))
+	if err != nil || second.Version != 2 {
+		t.Fatal(err)
+	}
+	if _, err := k.Put("one", first, []byte("third")); !errors.Is(err, durable.ErrConflict) {
+		t.Errorf("changed by one who had not read the newest: %v", err)
+	}
+	for i := range stored {
+		damaged := bytes.Clone(stored)
+		damaged[i] ^= 1
+		put("one", damaged)
+		if s, err := k.Get("one"); err == nil {
+			t.Errorf("with byte %d changed it is %q", i, s.Content)
+		}
+	}
+	put("two", stored)
+	if s, err := k.Get("two"); err == nil {
+		t.Errorf("under another name it is %q", s.Content)
+	}
+	put("two", stored[:5])
+	if _, err := k.Get("two"); err == nil {
+		t.Error("a part of one was taken")
+	}
+
+	if _, err := c.pinKey(); err != nil { // notes which key all have
+		t.Fatal(err)
+	}
+	var backup bytes.Buffer
+	if err := c.store.Backup(&backup); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(backup.Bytes(), []byte(durable.NodeSecrets)) || !bytes.Contains(backup.Bytes(), []byte("nodekeys")) {
+		t.Error("the backup has the nodes' secrets, or not the rest")
+	}
+}
