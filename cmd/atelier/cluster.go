@@ -12,13 +12,46 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/nodes"
+	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
 
 // clusterCmd looks at the nodes of a cluster.
 type clusterCmd struct {
 	Status clusterStatusCmd `cmd:"" help:"Show all nodes, and how this one is; exit code 1 when it is not well, does not reach a node that is alive, or a node has died."`
+	Rekey  clusterRekeyCmd  `cmd:"" help:"While all nodes are stopped, seal what they share in the database under another cluster.secret, which is read from standard input."`
+}
+
+type clusterRekeyCmd struct{ common }
+
+// maxSecret bounds what is read, bytes.
+const maxSecret = 4 << 10
+
+// Run asks nobody: no server may be running. The secret is no argument: others can see
+// those.
+func (c clusterRekeyCmd) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if !cfg.Cluster.Enabled {
+		return nodes.ErrAlone
+	}
+	b, err := io.ReadAll(io.LimitReader(os.Stdin, maxSecret))
+	if err != nil {
+		return err
+	}
+	secret := strings.TrimSpace(string(b))
+	if err := config.CheckClusterSecret(secret); err != nil {
+		return fmt.Errorf("the secret on standard input %w", err)
+	}
+	if err := service.Rekey(cfg, secret, newLogger(quietly(cfg.Log))); err != nil {
+		return err
+	}
+	fmt.Println("done: give all nodes the new cluster.secret, and start them")
+	return nil
 }
 
 type clusterStatusCmd struct {

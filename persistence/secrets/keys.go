@@ -9,6 +9,7 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"atelier/actors/token/seal"
@@ -33,6 +34,9 @@ func (c keyFile) sum() string {
 	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
 	for _, e := range c.Keys {
 		_, _ = fmt.Fprintln(h, e.Version, e.Key, e.MadeAt.Unix(), e.RetiredAt != nil)
+		if e.Pending {
+			_, _ = fmt.Fprintln(h, "pending")
+		}
 	}
 	return fmt.Sprintf("%08x", h.Sum32())
 }
@@ -41,6 +45,7 @@ type keyEntry struct {
 	Version   uint32     `json:"version"`
 	MadeAt    time.Time  `json:"made_at"`
 	RetiredAt *time.Time `json:"retired_at,omitempty"`
+	Pending   bool       `json:"pending,omitempty"`
 	Key       string     `json:"key"` // base64url
 }
 
@@ -59,6 +64,11 @@ func LoadKeys(path string) ([]seal.Key, error) {
 		return nil, fmt.Errorf("read server keys: %w", err)
 	}
 	defer clear(b)
+	return ParseKeys(path, b)
+}
+
+// ParseKeys reads what a file has, which errors call by its path.
+func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 	var c keyFile
 	if err := json.Unmarshal(b, &c); err != nil || len(c.Keys) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrMalformed, path) // the error could quote the key
@@ -75,7 +85,7 @@ func LoadKeys(path string) ([]seal.Key, error) {
 		if err != nil || len(material) != seal.MaterialBytes || e.Version == 0 || i > 0 && e.Version <= c.Keys[i-1].Version {
 			return nil, fmt.Errorf("%w: %s, entry %d", ErrMalformed, path, i+1)
 		}
-		k := seal.Key{Version: e.Version, Material: material, MadeAt: e.MadeAt}
+		k := seal.Key{Version: e.Version, Material: material, MadeAt: e.MadeAt, Pending: e.Pending}
 		if e.RetiredAt != nil {
 			k.RetiredAt = *e.RetiredAt
 		}
@@ -90,7 +100,7 @@ func CreateKeys(path string, now time.Time) ([]seal.Key, error) {
 		return nil, errors.Join(fmt.Errorf("make server keys: %s exists", path), err)
 	}
 	keys := []seal.Key{newKey(1, now)}
-	return keys, writeKeys(path, keys)
+	return keys, WriteKeys(path, keys)
 }
 
 // RotateKeys adds a newer version and returns all keys.
@@ -99,10 +109,40 @@ func RotateKeys(path string, now time.Time) ([]seal.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := &keys[len(keys)-1]
-	last.RetiredAt = now.UTC()
-	keys = append(keys, newKey(last.Version+1, now))
-	return keys, writeKeys(path, keys)
+	keys = Used(Announced(keys, now), now)
+	return keys, WriteKeys(path, keys)
+}
+
+// Announced returns the keys with a newer one that is pending: the one that is there
+// already, from a rotation that was not finished, or another.
+func Announced(keys []seal.Key, now time.Time) []seal.Key {
+	if keys[len(keys)-1].Pending {
+		return keys
+	}
+	k := newKey(keys[len(keys)-1].Version+1, now)
+	k.Pending = true
+	return append(slices.Clone(keys), k)
+}
+
+// Used returns the keys with the pending one in use, and the one before it retired.
+func Used(keys []seal.Key, now time.Time) []seal.Key {
+	keys = slices.Clone(keys)
+	n := len(keys)
+	keys[n-1].Pending = false
+	if n > 1 {
+		keys[n-2].RetiredAt = now.UTC()
+	}
+	return keys
+}
+
+// Kept returns the keys for which keep holds, and the newest.
+func Kept(keys []seal.Key, keep func(seal.Key) bool) (kept []seal.Key) {
+	for i, k := range keys {
+		if i == len(keys)-1 || keep(k) {
+			kept = append(kept, k)
+		}
+	}
+	return kept
 }
 
 // KeepKeys drops the versions for which keep is false; the newest always stays.
@@ -111,16 +151,11 @@ func KeepKeys(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	var kept []seal.Key
-	for i, k := range keys {
-		if i == len(keys)-1 || keep(k) {
-			kept = append(kept, k)
-		}
-	}
+	kept := Kept(keys, keep)
 	if len(kept) == len(keys) {
 		return keys, nil
 	}
-	return kept, writeKeys(path, kept)
+	return kept, WriteKeys(path, kept)
 }
 
 func newKey(version uint32, now time.Time) seal.Key {
@@ -129,11 +164,25 @@ func newKey(version uint32, now time.Time) seal.Key {
 	return seal.Key{Version: version, Material: material, MadeAt: now.UTC()}
 }
 
-// write replaces the file: after a crash it is the old one or the new one.
-func writeKeys(path string, keys []seal.Key) error {
+// WriteKeys replaces the file: after a crash it is the old one or the new one.
+func WriteKeys(path string, keys []seal.Key) error {
+	b, err := EncodeKeys(keys)
+	if err != nil {
+		return err
+	}
+	defer clear(b)
+	// What is in the store must never outlive its keys.
+	if err := ondisk.Replace(path, b); err != nil {
+		return fmt.Errorf("write server keys: %w", err)
+	}
+	return nil
+}
+
+// EncodeKeys is what a file of keys has.
+func EncodeKeys(keys []seal.Key) ([]byte, error) {
 	c := keyFile{Format: keyFormat}
 	for _, k := range keys {
-		e := keyEntry{Version: k.Version, MadeAt: k.MadeAt.Truncate(time.Second), Key: base64.RawURLEncoding.EncodeToString(k.Material)}
+		e := keyEntry{Version: k.Version, MadeAt: k.MadeAt.Truncate(time.Second), Pending: k.Pending, Key: base64.RawURLEncoding.EncodeToString(k.Material)}
 		if !k.RetiredAt.IsZero() {
 			at := k.RetiredAt.Truncate(time.Second)
 			e.RetiredAt = &at
@@ -143,12 +192,7 @@ func writeKeys(path string, keys []seal.Key) error {
 	c.Sum = c.sum()
 	b, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode server keys: %w", err)
+		return nil, fmt.Errorf("encode server keys: %w", err)
 	}
-	defer clear(b)
-	// What is in the store must never outlive its keys.
-	if err := ondisk.Replace(path, append(b, '\n')); err != nil {
-		return fmt.Errorf("write server keys: %w", err)
-	}
-	return nil
+	return append(b, '\n'), nil
 }

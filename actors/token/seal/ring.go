@@ -34,6 +34,9 @@ type Key struct {
 	MadeAt   time.Time
 	// RetiredAt is when a newer version took over; zero for the newest.
 	RetiredAt time.Time
+	// Pending: it opens what others have made under it, and nothing is made under it
+	// here, since not all nodes have it yet. Only the newest may be.
+	Pending bool
 }
 
 // MaterialBytes is the length of a key's secret part.
@@ -43,6 +46,7 @@ const MaterialBytes = 32
 // derived from the server's keys. Immutable.
 type Ring struct {
 	versions []*Version // newest first
+	newest   *Version   // that is in use
 }
 
 // Version is what is derived from one server key. Immutable; its keys never
@@ -81,6 +85,12 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 		v.lookup, v.record, v.wrap = newKeyed(derive("lookup")), newKeyed(derive("record")), newKeyed(derive("wrap"))
 		v.idem, v.sign = newKeyed(derive("idempotency")), derive("sign")
 		r.versions = append(r.versions, v)
+		if !k.Pending && (r.newest == nil || r.newest.Number < v.Number) {
+			r.newest = v
+		}
+	}
+	if r.newest == nil {
+		return nil, ErrNoKey
 	}
 	slices.SortFunc(r.versions, func(a, b *Version) int { return cmp.Compare(b.Number, a.Number) })
 	for i := 1; i < len(r.versions); i++ {
@@ -91,8 +101,8 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 	return r, nil
 }
 
-// Newest is the version that new things are made under.
-func (r *Ring) Newest() *Version { return r.versions[0] }
+// Newest is the version that new things are made under: the newest that is not pending.
+func (r *Ring) Newest() *Version { return r.newest }
 
 // Versions returns all versions, newest first. Not to be changed.
 func (r *Ring) Versions() []*Version { return r.versions }

@@ -154,6 +154,14 @@ func TestRings(t *testing.T) {
 	if r.Newest().Number != 7 || r.Version(2) == nil || r.Version(3) != nil || len(r.Versions()) != 3 {
 		t.Error("versions are mixed up")
 	}
+	pending := key(8, 8)
+	pending.Pending = true
+	if r := ring(t, Production, "s", key(7, 7), pending); r.Newest().Number != 7 || r.Version(8) == nil || r.Versions()[0].Number != 8 {
+		t.Error("a pending key is in use, or opens nothing")
+	}
+	if _, err := NewRing(Production, "s", []Key{pending}); !errors.Is(err, ErrNoKey) {
+		t.Errorf("nothing but a pending key: %v", err)
+	}
 	if bytes.Equal(key(1, 1).Check("s"), key(1, 1).Check("t")) || bytes.Equal(key(1, 1).Check("s"), key(1, 2).Check("s")) {
 		t.Error("checks do not tell keys apart")
 	}

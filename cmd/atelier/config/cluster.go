@@ -40,12 +40,16 @@ const minSecret = 32
 // digits of sixteen, fewer are different once in a thousand million.
 const minDiffering = 8
 
-func differing(text string) int {
+// CheckClusterSecret says what a secret of nodes lacks.
+func CheckClusterSecret(secret string) error {
 	seen := map[rune]bool{}
-	for _, r := range text {
+	for _, r := range secret {
 		seen[r] = true
 	}
-	return len(seen)
+	if len(secret) < minSecret || len(seen) < minDiffering {
+		return fmt.Errorf("needs at least %d characters, of which %d differ: openssl rand -hex 32 makes one", minSecret, minDiffering)
+	}
+	return nil
 }
 
 // MakesCertificates says whether nodes make the certificates for each other: what leaves
@@ -69,8 +73,8 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	if err := bus.CheckNode(n.Node); err != nil {
 		bad("cluster.node: %v", err)
 	}
-	if len(n.Secret) < minSecret || differing(string(n.Secret)) < minDiffering {
-		bad("cluster.secret needs at least %d characters, and %d different ones: openssl rand -hex 32 makes one", minSecret, minDiffering)
+	if err := CheckClusterSecret(string(n.Secret)); err != nil {
+		bad("cluster.secret %v", err)
 	}
 	files := []string{n.TLSCert, n.TLSKey, n.TLSCA}
 	if set := len(slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == "" })); set != 0 && set != len(files) {

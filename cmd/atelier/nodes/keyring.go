@@ -40,25 +40,22 @@ var ErrAnotherSecret = errors.New("cluster.secret is not the one that the other 
 
 const saltBytes = 32
 
+// saltName is the row that has the salt and, sealed, nothing: whoever opens that has the
+// right secret.
+const saltName = "salt"
+
 // OpenKeyring derives the keys, which takes a tenth of a second so that nobody tries
 // many. The first node of a database makes its salt. Another secret than that of the
 // other nodes is ErrAnotherSecret.
 func OpenKeyring(store durable.Store, secret string) (*Keyring, error) {
 	k := &Keyring{store: store}
-	const check = "salt"
 	for {
-		stored, err := store.Get(durable.NodeSecrets, k.row(check))
+		stored, err := store.Get(durable.NodeSecrets, k.row(saltName))
 		if errors.Is(err, durable.ErrNotFound) {
-			salt := make([]byte, saltBytes)
-			_, _ = rand.Read(salt) // never fails
-			if err := k.derive(secret, salt); err != nil {
-				return nil, err
+			row, err := k.begin(secret, durable.Absent())
+			if err == nil {
+				err = durable.Commit(store, []durable.Row{row})
 			}
-			sealed, err := k.seal(check, 1, nil)
-			if err != nil {
-				return nil, err
-			}
-			err = durable.Commit(store, []durable.Row{{Table: durable.NodeSecrets, Key: k.row(check), Value: slices.Concat(salt, sealed), Guard: durable.Absent()}})
 			if errors.Is(err, durable.ErrConflict) {
 				continue // another node was first
 			}
@@ -73,11 +70,54 @@ func OpenKeyring(store durable.Store, secret string) (*Keyring, error) {
 		if err := k.derive(secret, stored[:saltBytes]); err != nil {
 			return nil, err
 		}
-		if _, err := k.open(check, stored[saltBytes:]); err != nil {
+		if _, err := k.open(saltName, stored[saltBytes:]); err != nil {
 			return nil, ErrAnotherSecret
 		}
 		return k, nil
 	}
+}
+
+// begin derives the keys from a new salt, and returns its row.
+func (k *Keyring) begin(secret string, guard durable.Guard) (durable.Row, error) {
+	salt := make([]byte, saltBytes)
+	_, _ = rand.Read(salt) // never fails
+	if err := k.derive(secret, salt); err != nil {
+		return durable.Row{}, err
+	}
+	sealed, err := k.seal(saltName, 1, nil)
+	return durable.Row{Table: durable.NodeSecrets, Key: k.row(saltName), Value: slices.Concat(salt, sealed), Guard: guard}, err
+}
+
+// Rekey seals everything under another cluster.secret, in one commit. No node may be
+// running: it would not find its secrets any more.
+func (k *Keyring) Rekey(secret string) error {
+	salt, err := k.store.Get(durable.NodeSecrets, k.row(saltName))
+	if err != nil {
+		return err
+	}
+	next := &Keyring{store: k.store}
+	row, err := next.begin(secret, durable.Unchanged(salt))
+	if err != nil {
+		return err
+	}
+	rows, prefix := []durable.Row{row}, k.row("")
+	var failed error
+	err = k.store.Scan(durable.Scan{Table: durable.NodeSecrets, Prefix: prefix}, func(key, value []byte) bool {
+		name := string(key[len(prefix):])
+		if name == saltName {
+			return true
+		}
+		var s Secret
+		if s, failed = k.open(name, slices.Clone(value)); failed == nil {
+			value, failed = next.seal(name, s.Version+1, s.Content)
+			rows = append(rows, durable.Row{Table: durable.NodeSecrets, Key: slices.Clone(key), Value: value, Guard: durable.Unchanged(s.stored)})
+		}
+		return failed == nil
+	})
+	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	return durable.Commit(k.store, rows)
 }
 
 func (k *Keyring) derive(secret string, salt []byte) (err error) {

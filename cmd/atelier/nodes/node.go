@@ -105,6 +105,12 @@ func (n *Node) Actors() *durable.Cluster {
 	return &n.Cluster
 }
 
+// OnReturn has something done whenever this node has come back from being away. Before
+// Watch begins.
+func (n *Node) OnReturn(do func(ctx context.Context)) {
+	n.catchUps = append(n.catchUps, func(ctx context.Context, _ int64) { do(ctx) })
+}
+
 // Count says how many nodes are alive; nil for a server that stands alone.
 func (n *Node) Count() func() int {
 	if n == nil {

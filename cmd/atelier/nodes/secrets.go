@@ -60,7 +60,10 @@ var ErrNotTheSame = errors.New("is not the one that the other nodes have")
 // alive, this one says what it is from now on.
 func (n *Node) AgreeAnew(name, secret string) error {
 	err := n.Agree(name, secret)
-	if !errors.Is(err, ErrNotTheSame) || n.Alone() != nil {
+	if !errors.Is(err, ErrNotTheSame) {
+		return err
+	}
+	if alone, _ := n.alone(); !alone {
 		return err
 	}
 	n.log.Info("a secret has changed; give it to the other nodes before they start", "secret", name)
@@ -70,23 +73,13 @@ func (n *Node) AgreeAnew(name, secret string) error {
 	return n.Agree(name, secret)
 }
 
-// Alone fails while other nodes are alive, which a change of the token keys here
-// would leave behind.
-func (n *Node) Alone() error {
-	if n == nil {
-		return nil
-	}
+// alone says whether no other node is alive.
+func (n *Node) alone() (bool, error) {
 	members, err := n.Store.Members()
-	if err != nil {
-		return err
-	}
 	for _, m := range members {
 		if m.Left > 0 && m.Node != n.Store.Node() {
-			return fmt.Errorf("%w; node %s is still alive", ErrSeveral, m.Node)
+			return false, err
 		}
 	}
-	return nil
+	return err == nil, err
 }
-
-// ErrSeveral refuses what would have to change on all nodes at once.
-var ErrSeveral = errors.New("several nodes use these keys: stop all of them, rotate the keys on one, and copy its secrets/token-keys.json to the others")

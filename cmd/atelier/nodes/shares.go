@@ -31,7 +31,7 @@ type Exchange[S any] struct {
 	caughtUp atomic.Int64
 }
 
-// Kept is where a node keeps its secrets.
+// Kept is where a node keeps what others bring.
 type Kept[S any] interface {
 	// Take keeps one of another node; it is on the disk when Take returns.
 	Take(S) error
@@ -54,6 +54,12 @@ func NewShareExchange(n *Node, secret string) (*Exchange[shares.Share], error) {
 // NewBallotExchange is that of the secrets of anonymous polls.
 func NewBallotExchange(n *Node, secret string) (*Exchange[shares.Ballot], error) {
 	return newExchange[shares.Ballot](n, secret, "ballots", "secrets of polls")
+}
+
+// NewKeyExchange brings word of a change of the token keys to all nodes: the version that
+// the Keyring has of them. Each reads them there.
+func NewKeyExchange(n *Node, secret string) (*Exchange[uint64], error) {
+	return newExchange[uint64](n, secret, "keys", "token keys")
 }
 
 func newExchange[S any](n *Node, secret, subject, what string) (*Exchange[S], error) {
@@ -86,8 +92,18 @@ func (x *Exchange[S]) open(b []byte) (m exchanged[S], err error) {
 	return m, json.Unmarshal(plain, &m)
 }
 
-// Begin serves the other nodes, and fetches what this one lacks.
-func (x *Exchange[S]) Begin(kept Kept[S]) (err error) {
+// Begin serves the other nodes, and fetches what this one lacks, now and whenever it
+// comes back.
+func (x *Exchange[S]) Begin(kept Kept[S]) error {
+	if err := x.Serve(kept); err != nil {
+		return err
+	}
+	x.node.catchUps = append(x.node.catchUps, x.catchUp)
+	return x.fetch(fetchTime)
+}
+
+// Serve serves the other nodes.
+func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 	x.kept = kept
 	x.stop, err = x.node.Bus.Serve(x.subject, func(from string, data []byte, answer func([]byte)) {
 		go func() { // it waits for the disk
@@ -99,11 +115,7 @@ func (x *Exchange[S]) Begin(kept Kept[S]) (err error) {
 			answer(x.seal(m))
 		}()
 	})
-	if err != nil {
-		return err
-	}
-	x.node.catchUps = append(x.node.catchUps, x.catchUp)
-	return x.fetch(fetchTime)
+	return err
 }
 
 // fetch asks the other nodes for all that they keep.

@@ -24,6 +24,7 @@ type vaults struct {
 	production, sandbox *token.Vault
 	shares              *shares.Store
 	exchange            *nodes.Exchange[shares.Share] // nil when this server stands alone
+	keys                *sharedKeys                   // likewise
 }
 
 func (c *Core) openVaults() (v vaults, err error) {
@@ -62,7 +63,18 @@ func (c *Core) openVaults() (v vaults, err error) {
 	if v.sandbox, err = open(seal.Sandbox); err != nil {
 		return v, fmt.Errorf("open the sandbox vault: %w", err)
 	}
-	return v, nil
+	if c.node == nil {
+		return v, nil
+	}
+	if v.keys, err = c.openSharedKeys(v.use); err != nil {
+		return v, err
+	}
+	return v, v.keys.begin()
+}
+
+// use takes token keys into use.
+func (v vaults) use(keys []seal.Key) error {
+	return v.each(func(x *token.Vault) error { return x.SetKeys(keys) })
 }
 
 // each calls fn for the vaults that were opened.
@@ -79,6 +91,9 @@ func (v vaults) each(fn func(*token.Vault) error) error {
 func (v vaults) close(ctx context.Context) error {
 	err := v.each(func(x *token.Vault) error { return x.Close(ctx) })
 	v.exchange.End()
+	if v.keys != nil {
+		v.keys.exchange.End()
+	}
 	if v.shares != nil {
 		err = errors.Join(err, v.shares.Close())
 	}
@@ -100,12 +115,12 @@ func (s *Service) rotateKeys() (string, error) {
 	// key, and tokens may have been made under it.
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
-	if s.core.node != nil {
-		return "", nodes.ErrSeveral
-	}
-	keys, err := rotateTokenKeys(s.cfg, s.core.store, time.Now())
-	if len(keys) > 0 {
-		err = errors.Join(err, s.vaults.each(func(x *token.Vault) error { return x.SetKeys(keys) }))
+	var keys []seal.Key
+	var err error
+	if s.vaults.keys != nil {
+		keys, err = s.vaults.keys.rotate(time.Now())
+	} else if keys, err = rotateTokenKeys(s.cfg, s.core.store, time.Now()); len(keys) > 0 {
+		err = errors.Join(err, s.vaults.use(keys))
 	}
 	if err != nil {
 		return "", err

@@ -38,8 +38,13 @@ func (c *Core) Operator() fasthttp.RequestHandler {
 
 // rotateTokenKeys makes a new server key while no server runs.
 func (c *Core) rotateTokenKeys() (string, error) {
-	if err := c.node.Alone(); err != nil {
-		return "", err
+	if c.node != nil {
+		k, err := c.openSharedKeys(func([]seal.Key) error { return nil })
+		if err != nil {
+			return "", err
+		}
+		keys, err := k.rotate(time.Now())
+		return describeKeys(keys), err
 	}
 	keys, err := rotateTokenKeys(c.cfg, c.store, time.Now())
 	if err != nil {
@@ -53,7 +58,9 @@ func describeKeys(keys []seal.Key) string {
 	var b strings.Builder
 	for _, k := range keys {
 		fmt.Fprintf(&b, "version %d, made %s", k.Version, k.MadeAt.Format(time.RFC3339))
-		if !k.RetiredAt.IsZero() {
+		if k.Pending {
+			b.WriteString(", waits for all nodes")
+		} else if !k.RetiredAt.IsZero() {
 			fmt.Fprintf(&b, ", retired %s", k.RetiredAt.Format(time.RFC3339))
 		} else {
 			b.WriteString(", in use")

@@ -7,12 +7,15 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"atelier/actors/durable"
 	"atelier/actors/durable/bustest"
+	"atelier/actors/token/seal"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/postgres/postgrestest"
@@ -243,5 +246,128 @@ func TestSecretsInTheDatabase(t *testing.T) {
 	}
 	if bytes.Contains(backup.Bytes(), []byte(durable.NodeSecrets)) || !bytes.Contains(backup.Bytes(), []byte("nodekeys")) {
 		t.Error("the backup has the nodes' secrets, or not the rest")
+	}
+}
+
+// Another cluster.secret is given while nothing runs; what is sealed stays the same.
+func TestTheSecretOfTheClusterChanges(t *testing.T) {
+	dsn, files := postgrestest.Database(t), t.TempDir()
+	cfg := aNode(t, "first", dsn, files)
+	c, err := openNode(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := secretsOf(t, cfg)
+	const other = "another secret of this test, long enough: 9876543210"
+	beside := aNode(t, "beside", dsn, files)
+	if err := Rekey(beside, other, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "node first is running") {
+		t.Errorf("while a node runs: %v", err)
+	}
+	if err := c.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	wrong := cfg
+	wrong.Cluster.Secret += "!"
+	if err := Rekey(wrong, other, slog.New(slog.DiscardHandler)); !errors.Is(err, nodes.ErrAnotherSecret) {
+		t.Errorf("with a wrong secret: %v", err)
+	}
+	if err := Rekey(cfg, other, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openNode(t, cfg); !errors.Is(err, nodes.ErrAnotherSecret) {
+		t.Errorf("with the secret of before: %v", err)
+	}
+	second := aNode(t, "second", dsn, files)
+	second.Cluster.Secret = other
+	if _, err := openNode(t, second); err != nil {
+		t.Fatal(err)
+	}
+	sameSecrets(t, secretsOf(t, second), want)
+}
+
+// A key that one living node did not take is used nowhere, and the next rotation goes on
+// with it.
+func TestAKeyWaitsForAllNodes(t *testing.T) {
+	dsn, files := postgrestest.Database(t), t.TempDir()
+	cfg := aNode(t, "first", dsn, files)
+	c, err := openNode(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := c.openVaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = v.close(context.Background()) }()
+	silent, err := OpenData(aNode(t, "silent", dsn, files), slog.New(slog.DiscardHandler)) // alive, and answers nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.keys.rotate(time.Now()); err == nil || !strings.Contains(err.Error(), "node silent") {
+		t.Errorf("with a node that does not answer: %v", err)
+	}
+	newest := func() (used uint32, known int) {
+		ring := v.production.Ring()
+		return ring.Newest().Number, len(ring.Versions())
+	}
+	if used, known := newest(); used != 1 || known != 2 {
+		t.Errorf("version %d of %d is in use", used, known)
+	}
+	if err := silent.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := v.keys.rotate(time.Now()); err != nil || len(keys) != 2 {
+		t.Errorf("%d keys, %v", len(keys), err)
+	}
+	if used, known := newest(); used != 2 || known != 2 {
+		t.Errorf("version %d of %d is in use", used, known)
+	}
+	// What another node has changed is taken into use without a word from it.
+	other, err := openNode(t, aNode(t, "other", dsn, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mute, err := other.openSharedKeys(func([]seal.Key) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mute.read(); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := secrets.LoadKeys(TokenKeyFile(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mute.keep(secrets.Used(secrets.Announced(keys, time.Now()), time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go v.keys.follow(ctx, time.Millisecond)
+	for used, _ := newest(); used != 3; used, _ = newest() {
+		if t.Context().Err() != nil {
+			t.FailNow()
+		}
+		runtime.Gosched()
+	}
+	// Keys that nothing needs any more go from the database, and so from each node.
+	v.keys.mu.Lock()
+	keys, err = secrets.ParseKeys("", v.keys.have.Content)
+	v.keys.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys[0].RetiredAt = time.Now().Add(-keepKeys(cfg) - time.Hour)
+	if err := mute.read(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mute.keep(keys); err != nil {
+		t.Fatal(err)
+	}
+	if err := mute.dropOld(); err != nil {
+		t.Fatal(err)
+	}
+	for _, known := newest(); known != 2; _, known = newest() {
+		runtime.Gosched()
 	}
 }

@@ -26,9 +26,10 @@ const keyChecks = "tokenkeys"
 
 // keepKeys is how long a retired key may still be needed: for the longest life
 // of a token or of a kept answer (a day, before answers went with their tokens),
-// and for as long as its end is remembered.
+// and for as long as its end is remembered; and an hour more, for other nodes hear late
+// that it is retired.
 func keepKeys(cfg config.Config) time.Duration {
-	return max(cfg.Handler.SessionCap.Std(), 24*time.Hour) + cfg.Handler.RememberEnded.Std() + cfg.Handler.RememberExpired.Std()
+	return time.Hour + max(cfg.Handler.SessionCap.Std(), 24*time.Hour) + cfg.Handler.RememberEnded.Std() + cfg.Handler.RememberExpired.Std()
 }
 
 // openTokenKeys returns the server's token keys, making the first one where
@@ -90,16 +91,30 @@ func rotateTokenKeys(cfg config.Config, store durable.Store, now time.Time) ([]s
 // keys that are over lose it and then leave the file. In this order a crash on
 // the way leaves no check without a key.
 func settleKeys(cfg config.Config, store durable.Store, keys []seal.Key, now time.Time) ([]seal.Key, error) {
-	over := func(k seal.Key) bool { return !k.RetiredAt.IsZero() && now.Sub(k.RetiredAt) > keepKeys(cfg) }
+	if err := noteKeys(cfg, store, keys, now); err != nil {
+		return nil, err
+	}
+	if cfg.Cluster.Enabled {
+		return keys, nil // see sharedKeys.dropOld
+	}
+	return secrets.KeepKeys(TokenKeyFile(cfg), func(k seal.Key) bool { return !keyIsOver(cfg, k, now) })
+}
+
+func keyIsOver(cfg config.Config, k seal.Key, now time.Time) bool {
+	return !k.RetiredAt.IsZero() && now.Sub(k.RetiredAt) > keepKeys(cfg)
+}
+
+// noteKeys makes the store's checks those of the keys that are not over.
+func noteKeys(cfg config.Config, store durable.Store, keys []seal.Key, now time.Time) error {
 	var rows []durable.Row
 	for _, k := range keys {
-		row := durable.Row{Table: keyChecks, Key: checkKey(store.StreamID(), k.Version), Value: k.Check(store.StreamID()), Delete: over(k)}
+		row := durable.Row{Table: keyChecks, Key: checkKey(store.StreamID(), k.Version), Value: k.Check(store.StreamID()), Delete: keyIsOver(cfg, k, now)}
 		rows = append(rows, row)
 	}
 	if err := durable.Commit(store, rows); err != nil {
-		return nil, fmt.Errorf("note the token keys: %w", err)
+		return fmt.Errorf("note the token keys: %w", err)
 	}
-	return secrets.KeepKeys(TokenKeyFile(cfg), func(k seal.Key) bool { return !over(k) })
+	return nil
 }
 
 func checkKey(stream string, version uint32) []byte {
