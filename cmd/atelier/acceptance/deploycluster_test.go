@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -113,32 +114,12 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 	}
 }
 
-// TestTheSampleOfANodeIsAConfiguration, and so is what the Compose file sets.
+// TestTheSampleOfANodeIsAConfiguration, and so is what a node is given besides.
 func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 	dir := t.TempDir()
-	certificates(t, dir, "node1=127.0.0.1")
-	paths := []string{"/etc/atelier/node.pem", dir + "/node1.pem", "/etc/atelier/node.key", dir + "/node1.key", "/etc/atelier/nodes-ca.pem", dir + "/nodes-ca.pem"}
 	file := filepath.Join(dir, "config.toml")
-	if err := os.WriteFile(file, []byte(edited(t, "cluster/config.toml", append(paths, "/srv/atelier", dir)...)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(edited(t, "cluster/config.toml", "/srv/atelier", dir)), 0o600); err != nil {
 		t.Fatal(err)
-	}
-	fine := func(what, file string, environ []string) {
-		t.Helper()
-		c, err := config.Load(file, environ)
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		warnings, err := c.Check()
-		warnings = slices.DeleteFunc(warnings, func(w string) bool {
-			// The page says who may reach it; and in one Compose file nothing is elsewhere.
-			return strings.HasPrefix(w, "server.internal_listen") || what == "compose.yml" && strings.HasPrefix(w, "storage.postgres: the database is elsewhere")
-		})
-		if err != nil || len(warnings) > 0 || !c.Cluster.Enabled {
-			t.Errorf("%s: %v, %q", what, err, warnings)
-		}
-		if conf, err := c.Cluster.TLS(nil); err != nil || conf == nil {
-			t.Errorf("%s: certificates: %v", what, err)
-		}
 	}
 	shell := exec.Command("sh", "-c", "set -a; . ./node.env; exec env")
 	shell.Dir, shell.Env = filepath.Join(deployFolder, "cluster"), []string{"PATH=" + os.Getenv("PATH")}
@@ -146,47 +127,138 @@ func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 	if err != nil || !strings.Contains(string(read), "sslmode=verify-full") {
 		t.Fatalf("a shell reads node.env as %q, %v", read, err)
 	}
-	fine("node.env", file, strings.Split(string(read), "\n"))
-
-	var environ []string
-	text := edited(t, "cluster/compose.yml", ": /node.pem", ": "+dir+"/node1.pem", ": /node.key", ": "+dir+"/node1.key", ": /nodes-ca.pem", ": "+dir+"/nodes-ca.pem", "folder:/shared", "folder:"+dir)
-	for _, m := range regexp.MustCompile(`(ADMIN_PW|ATELIER_[A-Z_]+): ([^},\n]+[^\n]*)`).FindAllStringSubmatch(text, -1) {
-		value := strings.Trim(regexp.MustCompile(`\$\{[^}]*\}`).ReplaceAllString(m[2], strings.Repeat("x", 40)), `"}`)
-		environ = append(environ, m[1]+"="+value)
-	}
-	if len(environ) < 10 {
-		t.Fatalf("found %q", environ)
-	}
-	fine("compose.yml", "", environ)
-}
-
-// certificates makes those of nodes, as the page says.
-func certificates(t *testing.T, dir string, nodes ...string) {
-	t.Helper()
-	program(t, "openssl")
-	script, err := filepath.Abs(filepath.Join(deployFolder, "cluster/certificates.sh"))
+	c, err := config.Load(file, strings.Split(string(read), "\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("sh", append([]string{script}, nodes...)...)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("certificates: %v\n%s", err, out)
+	warnings, err := c.Check()
+	// The page says who may reach it.
+	warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "server.internal_listen") })
+	if err != nil || len(warnings) > 0 || !c.Cluster.Enabled || !c.Cluster.MakesCertificates() {
+		t.Errorf("%v, %q", err, warnings)
 	}
 }
 
-// TestNodesKnowEachOtherByTheirCertificates, which the script makes; and take none
+// composed is what a Compose file sets for the server, where its variables are given.
+func composed(t *testing.T, text string, variables map[string]string) (environ []string) {
+	t.Helper()
+	for _, m := range regexp.MustCompile(`\b(ATELIER_[A-Z_]+): "?([^"},\n]*)`).FindAllStringSubmatch(filledIn(t, text, variables), -1) {
+		environ = append(environ, m[1]+"="+m[2])
+	}
+	return environ
+}
+
+func filledIn(t *testing.T, text string, variables map[string]string) string {
+	t.Helper()
+	return regexp.MustCompile(`\$\{[A-Z_]+:\?\}`).ReplaceAllStringFunc(text, func(v string) string {
+		value, ok := variables[v[2:len(v)-3]]
+		if !ok {
+			t.Errorf("nobody says what %s is", v)
+		}
+		return value
+	})
+}
+
+// TestTheComposeFileOfNodes starts what it describes, but for the containers: the role
+// in the database, and three nodes that were given nothing by hand but the secret, their
+// connections encrypted.
+func TestTheComposeFileOfNodes(t *testing.T) {
+	database, dir := postgrestest.Database(t), t.TempDir()
+	at, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const role = "atelier_composed"
+	variables := map[string]string{"CLUSTER_SECRET": "0123456789abcdef0123456789abcdef", "DATABASE_PASSWORD": "pw", "POSTGRES_PASSWORD": "of nobody here"}
+	text := edited(t, "cluster/compose.yml", "create role atelier", "create role "+role, "create database atelier owner atelier", "create database "+role+" owner "+role,
+		"atelier:${DATABASE_PASSWORD:?}@postgres:5432/atelier?sslmode=disable", role+":${DATABASE_PASSWORD:?}@"+at.Host+"/"+role+"?"+at.RawQuery,
+		"folder:/shared", "folder:"+dir)
+	t.Cleanup(func() {
+		postgrestest.Exec(t, database, "drop database if exists "+role+" with (force)")
+		postgrestest.Exec(t, database, "drop role if exists "+role)
+	})
+	statements := regexp.MustCompile(`(?m)^ +(create [^;]*);$`).FindAllStringSubmatch(text, -1)
+	if len(statements) != 2 {
+		t.Fatalf("found %q", statements)
+	}
+	for _, m := range statements {
+		postgrestest.Exec(t, database, filledIn(t, m[1], variables))
+	}
+	environ := composed(t, text, variables)
+	environ = slices.DeleteFunc(environ, func(e string) bool { return strings.HasPrefix(e, "ATELIER_CLUSTER_NODE=") })
+	var nodes []*service.Service
+	var cfgs []config.Config
+	for i, address := range freeAddresses(t, 3) {
+		_, port, _ := net.SplitHostPort(address)
+		cfg, err := config.Load("", append(slices.Clone(environ), fmt.Sprint("ATELIER_CLUSTER_NODE=node", i+1), "ATELIER_SERVER_DATA="+t.TempDir()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, port, _ := net.SplitHostPort(cfg.Cluster.Listen); port != "6222" {
+			t.Errorf("nodes listen on %s", cfg.Cluster.Listen)
+		}
+		cfg.Cluster.Listen = "0.0.0.0:" + port // one machine has that port once
+		cfg.Server.Listen, cfg.Server.InternalListen = "127.0.0.1:0", ""
+		cfg.Storage.MinFreeMiB = 1
+		if _, err := cfg.Check(); err != nil {
+			t.Fatal(err)
+		}
+		cfgs, nodes = append(cfgs, cfg), append(nodes, startServer(t, cfg))
+	}
+	password, err := os.ReadFile(service.PasswordFile(cfgs[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := func(i int) *browser {
+		c := open(t, nodes[i].Addr())
+		c.post("/login", record{"admin_id": cfgs[i].Admin.ID, "admin_pw": strings.TrimSpace(string(password))}).want(200)
+		return c
+	}
+	id := on(0).post("/codelabs", record{"title": "of the first"}).object().text("id")
+	for i := range nodes {
+		on(i).put("/codelabs/"+id, record{"title": fmt.Sprint("of node ", i)}).want(200)
+	}
+}
+
+// TestTheComposeFileOfOneServer is a configuration without a warning, and its site is
+// one that Caddy takes.
+func TestTheComposeFileOfOneServer(t *testing.T) {
+	text := edited(t, "compose.yml")
+	variables := map[string]string{"HOST": "workshop.example.org"}
+	// As the image sets it.
+	cfg, err := config.Load("", append(composed(t, text, variables), "ATELIER_SERVER_LISTEN=0.0.0.0:8080", "ATELIER_SERVER_DATA="+t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if warnings, err := cfg.Check(); err != nil || len(warnings) > 0 || cfg.Server.PublicURL != "https://workshop.example.org" {
+		t.Errorf("%v, %q, %s", err, warnings, cfg.Server.PublicURL)
+	}
+	_, site, ok := strings.Cut(text, "    content: |\n")
+	site, _, _ = strings.Cut(site, "\nnetworks:")
+	if !ok {
+		t.Fatal("there is no site")
+	}
+	cert, key, roots := selfSigned(t, t.TempDir())
+	front := freeAddr(t)
+	c := testConfig(t)
+	c.Server.PublicURL, c.Server.TrustedProxies = "https://"+front, []string{"127.0.0.1/32"}
+	s := startServer(t, c)
+	site = strings.NewReplacer("${HOST:?} {", "https://"+front+" {\n\ttls "+cert+" "+key, "atelier:8080", s.Addr()).Replace(site)
+	runProxy(t, caddy(t, site), front)
+	throughProxy(t, front, roots)
+}
+
+// TestNodesKnowEachOtherByTheirCertificates where they are given some; and take none
 // that somebody else has made.
 func TestNodesKnowEachOtherByTheirCertificates(t *testing.T) {
-	ours, others := t.TempDir(), t.TempDir()
-	certificates(t, ours, "node1=127.0.0.1")
-	certificates(t, ours, "node2=127.0.0.1") // later, with the same authority
-	certificates(t, others, "node3=127.0.0.1")
+	ours, key, _ := selfSigned(t, t.TempDir())
+	others, otherKey, _ := selfSigned(t, t.TempDir())
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
-	for i, dir := range []string{ours, ours, others} {
+	for i := range cfgs {
 		n := &cfgs[i].Cluster
-		n.TLSCert, n.TLSKey, n.TLSCA = filepath.Join(dir, n.Node+".pem"), filepath.Join(dir, n.Node+".key"), filepath.Join(ours, "nodes-ca.pem")
+		n.TLSCert, n.TLSKey, n.TLSCA = ours, key, ours
 	}
+	cfgs[2].Cluster.TLSCert, cfgs[2].Cluster.TLSKey = others, otherKey
 	a, b := startServer(t, cfgs[0]), startServer(t, cfgs[1])
 	onA, onB := facilitator(t, a.Addr(), ""), facilitator(t, b.Addr(), "")
 	id := onA.post("/codelabs", record{"title": "over TLS"}).object().text("id")
