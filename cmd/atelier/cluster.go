@@ -18,10 +18,100 @@ import (
 	"atelier/transport/control"
 )
 
-// clusterCmd looks at the nodes of a cluster.
+// clusterCmd looks at the nodes of a cluster, and says what they serve.
 type clusterCmd struct {
-	Status clusterStatusCmd `cmd:"" help:"Show all nodes, and how this one is; exit code 1 when it is not well, does not reach a node that is alive, or a node has died."`
-	Rekey  clusterRekeyCmd  `cmd:"" help:"While all nodes are stopped, seal what they share in the database under another cluster.secret, which is read from standard input."`
+	Status  clusterStatusCmd  `cmd:"" help:"Show all nodes, and how this one is; exit code 1 when it is not well, does not reach a node that is alive, or a node has died."`
+	Drain   clusterDrainCmd   `cmd:"" help:"Have a node give back all it owns, send its people to the others, and take nothing more, also after a new start; waits until it is so."`
+	Undrain clusterUndrainCmd `cmd:"" help:"Let a drained node serve again."`
+	Move    clusterMoveCmd    `cmd:"" help:"Bring a codelab to a node, where it stays for ten minutes at least."`
+	Forget  clusterForgetCmd  `cmd:"" help:"Take a node that died out of the list."`
+	Rekey   clusterRekeyCmd   `cmd:"" help:"While all nodes are stopped, seal what they share in the database under another cluster.secret, which is read from standard input."`
+}
+
+type clusterDrainCmd struct {
+	common
+	Node string `arg:"" help:"Its name."`
+}
+
+// drainTime bounds how long a command waits until a node has given everything back.
+const drainTime = 2 * time.Minute
+
+// Run drains a node.
+func (c clusterDrainCmd) Run() error {
+	return c.ask(func(client *control.Client) error {
+		if err := client.Place(control.Placing{Do: "drain", Node: c.Node}); err != nil {
+			return err
+		}
+		for until := time.Now().Add(drainTime); ; time.Sleep(time.Second / 2) {
+			var st nodes.Status
+			if err := client.Cluster(&st); err != nil {
+				return err
+			}
+			i := slices.IndexFunc(st.Nodes, func(n nodes.NodeStatus) bool { return n.Node == c.Node })
+			switch {
+			case i < 0 || !st.Nodes[i].Alive:
+				fmt.Printf("%s is not running; when it starts, it takes nothing\n", c.Node)
+				return nil
+			case st.Nodes[i].Owns == 0:
+				fmt.Printf("%s owns nothing any more, and takes nothing until: atelier cluster undrain %s\n", c.Node, c.Node)
+				return nil
+			case time.Now().After(until):
+				return fmt.Errorf("%s still owns %d actors; look at atelier cluster status", c.Node, st.Nodes[i].Owns)
+			}
+		}
+	})
+}
+
+type clusterUndrainCmd struct {
+	common
+	Node string `arg:"" help:"Its name."`
+}
+
+// Run lets a node serve again.
+func (c clusterUndrainCmd) Run() error {
+	return c.place(control.Placing{Do: "undrain", Node: c.Node})
+}
+
+type clusterMoveCmd struct {
+	common
+	Codelab string `arg:"" help:"The codelab's id."`
+	Node    string `arg:"" help:"The node's name."`
+}
+
+// Run moves a codelab.
+func (c clusterMoveCmd) Run() error {
+	return c.place(control.Placing{Do: "move", Node: c.Node, Codelab: c.Codelab})
+}
+
+type clusterForgetCmd struct {
+	common
+	Node string `arg:"" help:"Its name."`
+}
+
+// Run forgets a node.
+func (c clusterForgetCmd) Run() error {
+	return c.place(control.Placing{Do: "forget", Node: c.Node})
+}
+
+// ask asks the server that runs here: only a node can ask the others.
+func (c common) ask(do func(*control.Client) error) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return either(cfg, do, func() error {
+		return fmt.Errorf("no server runs on %s: run this where a node runs", cfg.Server.Data)
+	})
+}
+
+func (c common) place(p control.Placing) error {
+	return c.ask(func(client *control.Client) error {
+		err := client.Place(p)
+		if err == nil {
+			fmt.Println("done")
+		}
+		return err
+	})
 }
 
 type clusterRekeyCmd struct{ common }
@@ -90,24 +180,27 @@ func (c clusterStatusCmd) Run() error {
 func writeClusterStatus(w io.Writer, st *nodes.Status) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	row := func(cells ...string) { fmt.Fprintln(t, strings.TrimRight(strings.Join(cells, "\t"), "\t ")) }
-	row("  NODE", "STATE", "LEASE", "UP SINCE", "PROGRAM", "MESSAGES", "OWNS", "ANSWERS HERE")
+	row("  NODE", "STATE", "LEASE", "UP SINCE", "PROGRAM", "MESSAGES", "OWNS", "LOAD", "ANSWERS HERE")
 	for _, n := range st.Nodes {
-		mark, state, lease := "  ", "DEAD", ago(-n.LeaseLeftSeconds)
-		if n.Stopped {
-			state = "stopped"
+		mark, state, lease, load := "  ", n.State, ago(-n.LeaseLeftSeconds), "-"
+		if state == "dead" {
+			state = "DEAD"
+		}
+		if n.Figures != nil {
+			load = fmt.Sprint(n.Load)
 		}
 		if n.Node == st.Node {
 			mark = "* "
 		}
 		up := n.Since.Local().Format("2006-01-02 15:04:05")
 		if n.Alive {
-			state, lease = "alive", fmt.Sprintf("%.1f s left", n.LeaseLeftSeconds)
+			lease = fmt.Sprintf("%.1f s left", n.LeaseLeftSeconds)
 		}
 		program := n.Program
 		if program == "" {
 			program = "-"
 		}
-		row(mark+n.Node, state, lease, up, program, fmt.Sprintf("version %d", n.Protocol), fmt.Sprint(n.Owns), n.Reached)
+		row(mark+n.Node, state, lease, up, program, fmt.Sprintf("version %d", n.Protocol), fmt.Sprint(n.Owns), load, n.Reached)
 	}
 	switch {
 	case st.Unlisted:

@@ -44,7 +44,7 @@ var cli struct {
 	Scrub       scrubCmd       `cmd:"" help:"Verify everything that is stored, and that everything recorded is there, also while the server runs; exit code 1 if anything is damaged."`
 	People      peopleCmd      `cmd:"" help:"Invite facilitators and assistants, who lead workshops beside the owner."`
 	Participant participantCmd `cmd:"" help:"Onboard participants of the tokenization handler."`
-	Cluster     clusterCmd     `cmd:"" help:"Look at the nodes of a cluster, or change the secret that they share."`
+	Cluster     clusterCmd     `cmd:"" help:"Look at the nodes of a cluster, and say what they serve."`
 	Keys        keysCmd        `cmd:"" help:"Look after the server's token keys."`
 	EncryptKey  encryptKeyCmd  `cmd:"" help:"Encrypt an AI key, given on standard input, for POST /api/admin/settings."`
 	Version     versionCmd     `cmd:"" help:"Show the version."`

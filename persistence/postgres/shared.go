@@ -51,14 +51,15 @@ func (s *Store) Members() (members []durable.Member, err error) {
 	}
 	defer s.gate.Leave()
 	err = s.ask(func(ctx context.Context) error {
-		members, err = readMembers(ctx, s.pool, keptLeases*s.opts.Lease)
+		members, err = readMembers(ctx, s.pool, keptLeases*s.opts.Lease, false)
 		return err
 	})
 	return members, err
 }
 
-// Members returns the nodes of a database, with those whose lease is over for up
-// to a day, to one that runs no node on it. It changes nothing.
+// Members returns the nodes of a database, with those that stopped in order for a day
+// and those that died until they are forgotten, to one that runs no node on it. It
+// changes nothing.
 func Members(url string) (members []durable.Member, err error) {
 	config, err := parse(url)
 	if err != nil {
@@ -75,17 +76,35 @@ func Members(url string) (members []durable.Member, err error) {
 	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+".nodes").Scan(&made); err != nil || !made {
 		return nil, deniedTo(config.ConnConfig.User, translate(err))
 	}
-	members, err = readMembers(ctx, conn, 24*time.Hour)
+	members, err = readMembers(ctx, conn, 24*time.Hour, true)
 	return members, deniedTo(config.ConnConfig.User, translate(err))
+}
+
+// Forget takes a node that is not running out of the list of Members; false where there
+// is none. Its incarnations go on where it comes back.
+func Forget(url, node string) (forgotten bool, err error) {
+	config, err := parse(url)
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), config.ConnConfig.ConnectTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return false, fmt.Errorf("reach the database: %w", deniedTo(config.ConnConfig.User, translate(err)))
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	done, err := conn.Exec(ctx, "update nodes set lease_until = '-infinity' where node = $1 and lease_until <= clock_timestamp() and lease_until > '-infinity'", node)
+	return done.RowsAffected() > 0, deniedTo(config.ConnConfig.User, translate(err))
 }
 
 func readMembers(ctx context.Context, db interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}, kept time.Duration) ([]durable.Member, error) {
+}, kept time.Duration, dead bool) ([]durable.Member, error) {
 	rows, err := db.Query(ctx, `select node, incarnation, version, program, since,
 			(extract(epoch from lease_until - clock_timestamp()) * 1000000)::bigint,
 			(select count(*) from owners o where o.node = n.node and o.incarnation = n.incarnation)
-		from nodes n where lease_until > clock_timestamp() - $1::interval order by node`, kept)
+		from nodes n where lease_until > clock_timestamp() - $1::interval or $2 and version >= 0 and lease_until > '-infinity' order by node`, kept, dead)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,17 @@ type Operations struct {
 	RotateKeys func() (string, error)
 	// Cluster says how the nodes are, JSON.
 	Cluster func() ([]byte, error)
+	// Place changes what a node serves, and returns when it is so or on its way.
+	Place func(Placing) error
+}
+
+// Placing is what an operator asks of the nodes.
+type Placing struct {
+	// Do is "drain", "undrain", "move" or "forget".
+	Do string `json:"do"`
+	// Node is which; Codelab, of a move, what goes there.
+	Node    string `json:"node"`
+	Codelab string `json:"codelab,omitempty"`
 }
 
 // The paths of the operations.
@@ -31,6 +42,7 @@ const (
 	scrubPath   = "/operator/scrub"
 	keysPath    = "/operator/keys"
 	clusterPath = "/operator/cluster"
+	placePath   = "/operator/cluster/place"
 )
 
 // scrubbed is what a scrub found.
@@ -60,6 +72,13 @@ func (o Operations) Handler(api fasthttp.RequestHandler) fasthttp.RequestHandler
 		case path == clusterPath && o.Cluster != nil:
 			b, err := o.Cluster()
 			answer(ctx, json.RawMessage(b), err)
+		case path == placePath && o.Place != nil:
+			var p Placing
+			err := json.Unmarshal(ctx.PostBody(), &p)
+			if err == nil {
+				err = o.Place(p)
+			}
+			answer(ctx, nil, err)
 		default:
 			api(ctx)
 		}
@@ -127,3 +146,6 @@ func (c *Client) RotateKeys() (text string, err error) {
 
 // Cluster reads into out how the nodes are.
 func (c *Client) Cluster(out any) error { return c.Call("GET", clusterPath, nil, out) }
+
+// Place changes what a node serves.
+func (c *Client) Place(p Placing) error { return c.Call("POST", placePath, p, nil) }

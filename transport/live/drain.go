@@ -49,6 +49,9 @@ func (h *Hub) Drain(ctx context.Context, reconnect func(retryAfterMS int) []byte
 	return nil
 }
 
+// Reopen takes new sessions again after a Drain.
+func (h *Hub) Reopen() { h.draining.Store(false) }
+
 // closeSome closes up to n sessions that are not closing yet.
 func (l *loop) closeSome(n int) {
 	for _, s := range l.sessions {

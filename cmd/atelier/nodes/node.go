@@ -29,6 +29,13 @@ type Node struct {
 	away  atomic.Bool
 	lost  atomic.Int64
 	reach reach
+	// drained: an operator wants this node to serve nobody; draining counts the turns
+	// of Watch since then, and is owned by it.
+	drained  atomic.Bool
+	draining int
+	// figures are this node's own, which meter makes in Watch.
+	figures atomic.Pointer[Figures]
+	meter   meter
 
 	// returns is how often this node has begun to come back: what others keep may have
 	// changed meanwhile. catchUps fetch it, see Exchange. Fixed before Watch begins.
@@ -68,7 +75,11 @@ func Open(cfg config.Config, store durable.Shared, secrets *Keyring, patience ti
 	}
 	go n.nameUnknown(cfg.Cluster.Peers)
 	n.Store, n.Bus, n.Patience, n.Beat = store, n.bus, patience, patience/4
-	err = n.serveReach()
+	w, err := n.readWishes()
+	n.drained.Store(w.drained[store.Node()])
+	if err == nil {
+		err = n.serveReach()
+	}
 	if err == nil {
 		err = n.meet(meetTurns*cmp.Or(patience, askTime), stop)
 	}

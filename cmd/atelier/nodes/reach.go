@@ -42,6 +42,7 @@ type peer struct {
 	asking bool
 	missed int           // questions in a row without an answer
 	took   time.Duration // of the last answer; 0: there was none yet
+	said   *Figures      // nil: it has not
 }
 
 const (
@@ -57,10 +58,15 @@ const (
 	lonelyNodes = "nodereach"
 )
 
-// serveReach answers the others. What it says may grow; today it is an empty
-// object.
+// serveReach answers the others with this node's figures. What it says may grow.
 func (n *Node) serveReach() error {
-	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) { answer([]byte("{}")) })
+	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) {
+		data := []byte("{}")
+		if f := n.figures.Load(); f != nil {
+			data, _ = json.Marshal(f) // of numbers
+		}
+		answer(data)
+	})
 	return err
 }
 
@@ -176,14 +182,14 @@ func (n *Node) ask(others []durable.Member) {
 		}
 		p.asking = true
 		began := time.Now()
-		n.Bus.Request(m.Node, reachSubject, []byte("{}"), cmp.Or(r.patience, reachTime), func(_ []byte, err error) {
+		n.Bus.Request(m.Node, reachSubject, []byte("{}"), cmp.Or(r.patience, reachTime), func(data []byte, err error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if p.asking = false; err != nil {
 				p.missed++
 				return
 			}
-			p.missed, p.took = 0, time.Since(began)
+			p.missed, p.took, p.said = 0, time.Since(began), said(data)
 		})
 	}
 }
@@ -243,6 +249,19 @@ func (n *Node) StandsAside() bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	return n.reach.aside
+}
+
+// said are the figures of a node; nil where they are not known.
+func (n *Node) said(name string) *Figures {
+	if name == n.Store.Node() {
+		return n.figures.Load()
+	}
+	n.reach.mu.Lock()
+	defer n.reach.mu.Unlock()
+	if p := n.reach.peers[name]; p != nil {
+		return p.said
+	}
+	return nil
 }
 
 // reached says in words whether a node answers, and how fast.

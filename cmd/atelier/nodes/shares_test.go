@@ -37,14 +37,13 @@ func (k *keeper) has(id string) bool {
 }
 
 // idle are duties of which Drop is seen.
-type idle struct{ drop func() }
+type idle struct {
+	Duties // of which nothing else is asked
+	drop   func()
+}
 
-func (i idle) Drop()          { i.drop() }
-func (idle) EndGrants()       {}
-func (idle) SendAway(string)  {}
-func (idle) CloseUnheard()    {}
-func (idle) Compare([]string) {}
-func (idle) Give(string)      {}
+func (i idle) Drop()         { i.drop() }
+func (idle) SendAway(string) {}
 
 // TestWhoComesBackFetchesWhatWasMadeMeanwhile, and until then does not say that what it
 // lacks is lost.

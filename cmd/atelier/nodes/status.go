@@ -37,6 +37,10 @@ type NodeStatus struct {
 	Program          string    `json:"program"`
 	Protocol         int       `json:"protocol"`
 	Owns             int       `json:"owns"`
+	// State is "alive", "drained", "stopped" or "dead".
+	State string `json:"state"`
+	// Figures are what the node says of itself; nil where it has not answered.
+	*Figures
 	// Reached says in words whether it answers the node that was asked.
 	Reached string `json:"reached,omitempty"`
 }
@@ -105,18 +109,27 @@ func StoppedStatus(cfg config.Config) (*Status, error) {
 		}
 	}
 	st.Problems = []string{problem + "; this is what the database says"}
-	st.take(members)
+	st.take(members, nil) // which are drained only a node reads
 	return st, nil
 }
 
-func (st *Status) take(members []durable.Member) {
+func (st *Status) take(members []durable.Member, drained map[string]bool) {
 	st.Nodes = []NodeStatus{}
 	for _, m := range members {
+		state := "dead"
+		switch {
+		case m.Left > 0 && drained[m.Node]:
+			state = "drained"
+		case m.Left > 0:
+			state = "alive"
+		case m.Stopped:
+			state = "stopped"
+		}
 		st.Nodes = append(st.Nodes, NodeStatus{
-			Node: m.Node, Alive: m.Left > 0, Stopped: m.Stopped && m.Left <= 0, LeaseLeftSeconds: m.Left.Seconds(), Since: m.Since, Program: m.Program, Protocol: m.Version, Owns: m.Owns,
+			State: state, Node: m.Node, Alive: m.Left > 0, Stopped: m.Stopped && m.Left <= 0, LeaseLeftSeconds: m.Left.Seconds(), Since: m.Since, Program: m.Program, Protocol: m.Version, Owns: m.Owns,
 		})
 		if m.Left <= 0 && !m.Stopped && m.Node != st.Node {
-			st.Problems = append(st.Problems, fmt.Sprintf("node %s is dead: its lease ended %s ago, and it did not stop in order; start it, or stop it in order once if it is gone for good", m.Node, (-m.Left).Round(time.Second)))
+			st.Problems = append(st.Problems, fmt.Sprintf("node %s is dead: its lease ended %s ago, and it did not stop in order; start it, or if it is gone for good: atelier cluster forget %s", m.Node, (-m.Left).Round(time.Second), m.Node))
 		}
 	}
 }
@@ -141,7 +154,7 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 			st.Problems = append(st.Problems, fmt.Sprintf("the copy of %s %s here differed from its owner twice within a minute; it reads from the database only", kind, id))
 		}
 	}
-	if !health.Ready {
+	if !health.Ready && !n.Drained() {
 		st.Problems = append(st.Problems, "this node is not ready: "+health.Why)
 	}
 	if !stats.Bus.Connected {
@@ -154,9 +167,14 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 		st.Unlisted = true
 		st.Problems = append(st.Problems, "the nodes cannot be listed: "+err.Error())
 	}
-	st.take(members)
+	w, err := n.readWishes()
+	if err != nil {
+		st.Problems = append(st.Problems, "which nodes are drained is not known: "+err.Error())
+	}
+	st.take(members, w.drained)
 	for i := range st.Nodes {
 		m := &st.Nodes[i]
+		m.Figures = n.said(m.Node)
 		if !m.Alive || m.Node == st.Node {
 			continue
 		}

@@ -3,6 +3,7 @@ package nodes
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"atelier/actors/durable"
@@ -20,8 +21,21 @@ type Duties interface {
 	CloseUnheard()
 	// Compare compares the copies of actors here with their owners.
 	Compare(alive []string)
-	// Give gives a codelab that this node owns, if there is one, to another.
-	Give(to string)
+	// Give gives a codelab that this node owns, if there is one, to another; none of
+	// those that are to stay, by their ids.
+	Give(to string, stay map[string]string)
+	// GiveAll gives all codelabs that this node owns to others, and returns how many
+	// it owns still.
+	GiveAll(to []string) int
+	// Move brings a codelab to a node, if this one owns it, or is the node and nobody
+	// owns it.
+	Move(id, to string)
+	// Counts are what the node tells of itself.
+	Counts() Counts
+	// Drain sends everybody away, spread over time, and lets nobody connect until
+	// Undrain.
+	Drain()
+	Undrain()
 }
 
 // Watch looks after this node's place among the others until ctx ends.
@@ -39,6 +53,8 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		case <-tick.C:
 		}
 		server.EndGrants()
+		figures := n.meter.figures(time.Now(), server.Counts())
+		n.figures.Store(&figures)
 		members, err := n.Store.Members()
 		if err != nil {
 			continue // the lease tells when that lasts
@@ -51,16 +67,31 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		}
 		n.alive.Store(int64(max(len(alive), 1)))
 		n.look(members)
-		if aside := n.StandsAside(); n.Aside.Swap(aside) != aside && aside {
-			n.startOver(ctx, server, "this server reaches no other; connect again")
+		w, err := n.readWishes()
+		if err != nil {
+			continue
+		}
+		var takers []string
+		for _, m := range members {
+			if m.Left > 0 && m.Node != n.Store.Node() && !w.drained[m.Node] && n.Answers(m.Node) {
+				takers = append(takers, m.Node)
+			}
+		}
+		lonely := n.StandsAside()
+		if aside := n.obey(w, takers, server) || lonely; n.Aside.Swap(aside) != aside && aside {
+			why := "this server is taken out of service; connect again"
+			if lonely {
+				why = "this server reaches no other; connect again"
+			}
+			n.startOver(ctx, server, why)
 		}
 		server.CloseUnheard()
 		if turn%2 == 0 {
 			server.Compare(alive)
 		}
 		if turn%10 == 0 {
-			if to := n.ownsLess(members); to != "" {
-				server.Give(to) // one at a time: each costs its people a moment
+			if to := n.ownsLess(members, takers); to != "" {
+				server.Give(to, w.moves) // one at a time: each costs its people a moment
 			}
 		}
 	}
@@ -102,16 +133,15 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 	}
 }
 
-// ownsLess names the living node that owns least, if a codelab more there and one
+// ownsLess names the one of the takers that owns least, if a codelab more there and one
 // less here makes the two more alike; else "".
-func (n *Node) ownsLess(members []durable.Member) string {
+func (n *Node) ownsLess(members []durable.Member, takers []string) string {
 	var mine, least *durable.Member
 	for i := range members {
 		switch m := &members[i]; {
-		case m.Left <= 0:
 		case m.Node == n.Store.Node():
 			mine = m
-		case !n.Answers(m.Node): // it may be one that cannot start
+		case !slices.Contains(takers, m.Node):
 		case least == nil || m.Owns < least.Owns:
 			least = m
 		}

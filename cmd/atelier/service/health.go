@@ -26,6 +26,9 @@ func (s *Service) health() server.Health {
 	if n != nil && n.StandsAside() {
 		h.Ready, h.Why = false, "this node reaches none of the other living nodes, and leaves serving to them"
 	}
+	if n.Drained() {
+		h.Ready, h.Why = false, "this node is drained"
+	}
 	if shared, ok := s.core.store.(durable.Shared); ok && !shared.Holds() {
 		h.Ready, h.Why = false, "the database does not answer"
 	}

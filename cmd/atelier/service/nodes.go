@@ -1,11 +1,14 @@
 package service
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/nodes"
+	"atelier/transport/control"
 	"atelier/transport/rfc6455"
 	"atelier/transport/server"
 )
@@ -40,10 +43,13 @@ func (d duties) CloseUnheard() {
 func (d duties) Compare(alive []string) { d.core.workshops.Compare(alive) }
 
 // Give gives the codelab with the fewest people away.
-func (d duties) Give(to string) {
+func (d duties) Give(to string, stay map[string]string) {
 	var give *codelab.Workshop
 	fewest := 0
 	for _, w := range d.core.workshops.Active() {
+		if stay[w.ID()] != "" {
+			continue
+		}
 		if n := len(w.Room.Here()); w.Owns() && (give == nil || n < fewest) {
 			give, fewest = &w, n
 		}
@@ -52,6 +58,63 @@ func (d duties) Give(to string) {
 		d.log.Info("giving a codelab to a node that owns fewer", "codelab", give.ID(), "to", to)
 		d.core.workshops.GiveTo(*give, to)
 	}
+}
+
+func (d duties) GiveAll(to []string) int {
+	left := 0
+	for _, w := range d.core.workshops.Active() {
+		if w.Owns() {
+			d.core.workshops.GiveTo(w, to[left%len(to)])
+			left++
+		}
+	}
+	return left
+}
+
+func (d duties) Move(id, to string) {
+	me := d.core.node.Store.Node()
+	if to != me {
+		for _, w := range d.core.workshops.Active() {
+			if w.ID() == id && w.Owns() {
+				d.core.workshops.GiveTo(w, to)
+			}
+		}
+		return
+	}
+	if owner, err := d.core.node.Store.Owner("codelab/" + id); err == nil && owner == "" {
+		_, _ = d.core.workshops.Get(id) // who opens what nobody owns is its owner; else the next turn does
+	}
+}
+
+// Drain does not wait: who is still there goes when the node has given its codelabs back.
+func (d duties) Drain() {
+	ctx, end := context.WithCancel(d.ending)
+	done := make(chan struct{})
+	d.background.Go(func() {
+		defer close(done)
+		_ = d.drain(ctx)
+	})
+	d.undrain = func() {
+		end()
+		<-done // it would go on to close sessions
+		d.hub.Reopen()
+	}
+}
+
+func (d duties) Undrain() {
+	if d.undrain != nil {
+		d.undrain()
+	}
+}
+
+func (d duties) Counts() nodes.Counts {
+	c := nodes.Counts{Records: d.core.store.Stats().Records, Connections: d.hub.Stats().Sessions}
+	st := d.clusterStats()
+	for _, kind := range st.Copies {
+		c.Lag = max(c.Lag, kind.Age)
+	}
+	c.Divergences = st.Divergences
+	return c
 }
 
 // clusterStats are the numbers of this node for the metrics; nil for a server
@@ -80,4 +143,30 @@ func (s *Service) clusterStatus() ([]byte, error) {
 		return nil, nodes.ErrAlone
 	}
 	return json.Marshal(s.core.node.Status(s.cfg, s.health(), s.clusterStats()))
+}
+
+// place does what an operator asks of the nodes.
+func (s *Service) place(p control.Placing) error {
+	n := s.core.node
+	if n == nil {
+		return nodes.ErrAlone
+	}
+	switch p.Do {
+	case "drain":
+		return n.Drain(p.Node)
+	case "undrain":
+		return n.Undrain(p.Node)
+	case "move":
+		m, err := s.core.list.Get(p.Codelab)
+		if err == nil && m == nil {
+			err = fmt.Errorf("there is no codelab %s", p.Codelab)
+		}
+		if err != nil {
+			return err
+		}
+		return n.Move(p.Codelab, p.Node)
+	case "forget":
+		return n.Forget(string(s.cfg.Storage.Postgres), p.Node)
+	}
+	return fmt.Errorf("%q is nothing that can be asked of nodes", p.Do)
 }

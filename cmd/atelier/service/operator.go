@@ -17,7 +17,7 @@ import (
 // operations are what a running server does for commands of the binary, beside the
 // interface.
 func (s *Service) operations() control.Operations {
-	return control.Operations{Backup: s.core.Backup, Scrub: s.core.Scrub, RotateKeys: s.rotateKeys, Cluster: s.clusterStatus}
+	return control.Operations{Backup: s.core.Backup, Scrub: s.core.Scrub, RotateKeys: s.rotateKeys, Cluster: s.clusterStatus, Place: s.place}
 }
 
 // Operator answers commands of the binary while no server runs: what the interface

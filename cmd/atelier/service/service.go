@@ -46,6 +46,7 @@ type Service struct {
 	control  *control.Server
 	vaults   vaults
 	rotating sync.Mutex // held while the token keys change
+	undrain  func()     // of a node that is drained; owned by its Watch
 	bodies   *wire.BodyBudget
 	api      *rest.API
 	app      bool // whether the program has the browser app

@@ -1,0 +1,169 @@
+package acceptance
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/cmd/atelier/nodes"
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres/postgrestest"
+	"atelier/transport/control"
+)
+
+// operator asks a node's control socket.
+func operator(t *testing.T, data string) *control.Client {
+	t.Helper()
+	client, err := control.Dial(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+// TestANodeIsTakenOutOfService: its people go to the others, who own what it owned, and
+// everything that was said is there. It stays so through a new start.
+func TestANodeIsTakenOutOfService(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
+	servers := []*service.Service{startUntilStopped(t, cfgs[0]), startServer(t, cfgs[1]), startServer(t, cfgs[2])}
+	defer func() { _ = servers[0].Stop() }()
+	op := operator(t, cfgs[1].Server.Data)
+	status := func(node int) nodes.NodeStatus {
+		t.Helper()
+		var st nodes.Status
+		if err := op.Cluster(&st); err != nil || len(st.Nodes) != 3 {
+			t.Fatalf("%+v, %v", st, err)
+		}
+		return st.Nodes[node]
+	}
+	c := newClassOn(t, servers[0].Addr(), record{})
+	who := c.attendee("Ann")
+	listening := who.connect(c.id, "")
+	who.post(c.path+"/messages", record{"type": "chat", "message": "before", "ref": "before"}).want(200)
+	eventual(t, "figures of all", func() bool {
+		return status(0).Figures != nil && status(0).Load >= 1 && status(2).Figures != nil
+	})
+
+	if err := op.Place(control.Placing{Do: "drain", Node: "node1"}); err != nil {
+		t.Fatal(err)
+	}
+	if code := listening.closed(); code != 1012 {
+		t.Errorf("who listened there was closed with %d", code)
+	}
+	eventual(t, "a node that owns nothing", func() bool {
+		n := status(0)
+		return n.State == "drained" && n.Owns == 0
+	})
+	if ready(servers[0]) {
+		t.Error("a drained node is ready")
+	}
+	for i := 1; i < 3; i++ {
+		who.base = "http://" + servers[i].Addr()
+		text := fmt.Sprint("on node ", i)
+		eventual(t, "a message "+text, func() bool {
+			got, err := who.browser.try(http.MethodPost, c.path+"/messages", record{"type": "chat", "message": text, "ref": text})
+			return err == nil && got.status == http.StatusOK
+		})
+	}
+	if got := chatOf(who.get(c.path + "/chat").body); got != "before\non node 1\non node 2\n" {
+		t.Errorf("the others have %q", got)
+	}
+	// It stays drained when it starts anew, and takes nothing.
+	if err := servers[0].Stop(); err != nil {
+		t.Fatal(err)
+	}
+	eventual(t, "a node that stopped", func() bool { return status(0).State == "stopped" })
+	servers[0] = startUntilStopped(t, cfgs[0])
+	eventual(t, "a drained node again", func() bool { return status(0).State == "drained" && status(0).Owns == 0 })
+	if ready(servers[0]) {
+		t.Error("a drained node is ready after a new start")
+	}
+	for _, p := range []control.Placing{
+		{Do: "move", Node: "node1", Codelab: c.id}, {Do: "move", Node: "node9", Codelab: c.id}, {Do: "move", Node: "node2", Codelab: "none"},
+		{Do: "drain", Node: "node9"}, {Do: "forget", Node: "node2"}, {Do: "sing", Node: "node2"}, {},
+	} {
+		if err := op.Place(p); err == nil {
+			t.Errorf("%+v was done", p)
+		}
+	}
+	if err := op.Place(control.Placing{Do: "drain", Node: "node2"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := op.Place(control.Placing{Do: "drain", Node: "node3"}); err == nil || !strings.Contains(err.Error(), "who would serve") {
+		t.Errorf("the last one: %v", err)
+	}
+	for _, node := range []string{"node1", "node2"} {
+		if err := op.Place(control.Placing{Do: "undrain", Node: node}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventual(t, "nodes that serve again", func() bool { return ready(servers[0]) && ready(servers[1]) })
+	who.base = "http://" + servers[0].Addr()
+	who.connect(c.id, "") // also for who listens
+}
+
+// TestACodelabIsMovedToANode, whoever owns it, also when nobody does; and stays there.
+func TestACodelabIsMovedToANode(t *testing.T) {
+	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+	a, b := startServer(t, cfgs[0]), startUntilStopped(t, cfgs[1])
+	op := operator(t, cfgs[0].Server.Data)
+	c := newClassOn(t, a.Addr(), record{})
+	owns := func(node int) int {
+		t.Helper()
+		var st nodes.Status
+		if err := op.Cluster(&st); err != nil {
+			t.Fatal(err)
+		}
+		return st.This.Actors["codelab"].Owned
+	}
+	for _, node := range []string{"node2", "node1", "node2"} {
+		if err := op.Place(control.Placing{Do: "move", Node: node, Codelab: c.id}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := owns(0), map[string]int{"node1": 1}[node]; got != want {
+			t.Errorf("after a move to %s node1 owns %d", node, got)
+		}
+	}
+	if err := b.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := op.Place(control.Placing{Do: "move", Node: "node1", Codelab: c.id}); err != nil {
+		t.Errorf("what nobody owns: %v", err)
+	}
+}
+
+// TestADeadNodeIsForgotten: until then it is a problem, however long ago it died.
+func TestADeadNodeIsForgotten(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	cfgs := nodeConfigs(t, 1, dsn, testConfig(t))
+	startServer(t, cfgs[0])
+	op := operator(t, cfgs[0].Server.Data)
+	postgrestest.Exec(t, dsn, "insert into atelier.nodes values ('gone', 5, clock_timestamp() - interval '30 days', 3, '1.0', now())")
+	problems := func() []string {
+		t.Helper()
+		var st nodes.Status
+		if err := op.Cluster(&st); err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(st.Nodes, func(n nodes.NodeStatus) bool { return n.Node == "gone" }); i >= 0 && st.Nodes[i].State != "dead" {
+			t.Errorf("%+v", st.Nodes[i])
+		}
+		return st.Problems
+	}
+	if p := problems(); len(p) != 1 || !strings.Contains(p[0], "atelier cluster forget gone") {
+		t.Errorf("told %q", p)
+	}
+	if err := op.Place(control.Placing{Do: "forget", Node: "gone"}); err != nil {
+		t.Fatal(err)
+	}
+	if p := problems(); len(p) != 0 {
+		t.Errorf("told %q", p)
+	}
+	if err := op.Place(control.Placing{Do: "forget", Node: "gone"}); err == nil {
+		t.Error("it was forgotten twice")
+	}
+}

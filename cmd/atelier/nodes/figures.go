@@ -1,0 +1,58 @@
+package nodes
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Figures are what a node says of itself to the others, who list all.
+type Figures struct {
+	// Load is how many records it commits a second, over about ten, and how many
+	// people are connected to it, both added.
+	Load float64 `json:"load"`
+	// LagSeconds is for how long the copy that is worst has not been known to be
+	// complete.
+	LagSeconds float64 `json:"lag"`
+	// Divergences are copies that differed from their owner, since the start.
+	Divergences int64 `json:"divergences"`
+}
+
+// Counts are what Figures are made of.
+type Counts struct {
+	Records     uint64 // committed since the start
+	Connections int64
+	Lag         time.Duration
+	Divergences int64
+}
+
+// meter makes Figures of Counts, which it is given now and then.
+type meter struct {
+	at      time.Time
+	records uint64
+	rate    float64
+}
+
+// loadOver is the time over which the load is smoothed.
+const loadOver = 10 * time.Second
+
+func (m *meter) figures(now time.Time, c Counts) Figures {
+	if past := now.Sub(m.at); !m.at.IsZero() && past > 0 {
+		share := min(float64(past)/float64(loadOver), 1)
+		m.rate += share * (float64(c.Records-m.records)/past.Seconds() - m.rate)
+	}
+	m.at, m.records = now, c.Records
+	return Figures{float64(int64((m.rate+float64(c.Connections))*10)) / 10, c.Lag.Seconds(), c.Divergences}
+}
+
+// said reads what another node answered; one of an earlier program says nothing.
+func said(data []byte) *Figures {
+	var f struct {
+		Figures
+		Load *float64 `json:"load"`
+	}
+	if json.Unmarshal(data, &f) != nil || f.Load == nil {
+		return nil
+	}
+	f.Figures.Load = *f.Load
+	return &f.Figures
+}

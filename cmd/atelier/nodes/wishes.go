@@ -1,0 +1,158 @@
+package nodes
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/persistence/postgres"
+)
+
+// wishes is the table of what an operator asks of the nodes, by the stream of the
+// database: which are drained, and which codelabs are to be where for a while.
+const wishes = "nodewishes"
+
+// moveStays is for how long a codelab that was moved is not given to another node.
+const moveStays = 10 * time.Minute
+
+// wanted is what the table says.
+type wanted struct {
+	drained map[string]bool   // by node
+	moves   map[string]string // a codelab's node, by its id
+}
+
+const drainWish, moveWish = "drain/", "move/"
+
+func (n *Node) wish(kind, name string) []byte { return []byte(n.Store.StreamID() + "/" + kind + name) }
+
+func (n *Node) readWishes() (wanted, error) {
+	w := wanted{map[string]bool{}, map[string]string{}}
+	prefix := n.wish("", "")
+	err := n.Store.Scan(durable.Scan{Table: wishes, Prefix: prefix}, func(key, value []byte) bool {
+		name := string(key[len(prefix):])
+		if node, ok := strings.CutPrefix(name, drainWish); ok {
+			w.drained[node] = true
+		}
+		if id, ok := strings.CutPrefix(name, moveWish); ok {
+			w.moves[id] = string(value)
+		}
+		return true
+	})
+	return w, err
+}
+
+// Drain asks a node to give back what it owns and to take nothing, also after a new
+// start, until Undrain. The last one that serves is not drained.
+func (n *Node) Drain(node string) error {
+	members, err := n.Store.Members()
+	if err != nil {
+		return err
+	}
+	w, err := n.readWishes()
+	if err != nil {
+		return err
+	}
+	known, others := false, false
+	for _, m := range members {
+		known = known || m.Node == node
+		others = others || m.Node != node && m.Left > 0 && !w.drained[m.Node]
+	}
+	switch {
+	case !known:
+		return fmt.Errorf("there is no node %s: atelier cluster status names them", node)
+	case !others:
+		return fmt.Errorf("no other node that is not drained is alive: who would serve instead of %s?", node)
+	}
+	return durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(drainWish, node), Value: []byte("drained")}})
+}
+
+// Undrain takes Drain back.
+func (n *Node) Undrain(node string) error {
+	return durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(drainWish, node), Delete: true}})
+}
+
+// moveTime bounds how long a move is waited for.
+const moveTime = 20 * time.Second
+
+// Move brings a codelab to a node, where it stays for ten minutes at least, and waits
+// until it is there.
+func (n *Node) Move(id, to string) error {
+	members, err := n.Store.Members()
+	if err != nil {
+		return err
+	}
+	w, err := n.readWishes()
+	if err != nil {
+		return err
+	}
+	alive := false
+	for _, m := range members {
+		alive = alive || m.Node == to && m.Left > 0
+	}
+	switch {
+	case !alive:
+		return fmt.Errorf("no node %s is alive: atelier cluster status names them", to)
+	case w.drained[to]:
+		return fmt.Errorf("node %s is drained: atelier cluster undrain %s first", to, to)
+	}
+	err = durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(moveWish, id), Value: []byte(to), TTL: moveStays}})
+	if err != nil {
+		return err
+	}
+	for until := time.Now().Add(moveTime); ; time.Sleep(100 * time.Millisecond) {
+		owner, err := n.Store.Owner("codelab/" + id)
+		if err != nil || owner == to {
+			return err
+		}
+		if time.Now().After(until) {
+			return errors.New("it is not there yet, and still goes when it can; look at atelier cluster status")
+		}
+	}
+}
+
+// Forget takes a node that has died out of the list. It may come back.
+func (n *Node) Forget(url, node string) error {
+	forgotten, err := postgres.Forget(url, node)
+	if err != nil {
+		return err
+	}
+	if !forgotten {
+		return fmt.Errorf("there is no node %s that is not running", node)
+	}
+	return n.Undrain(node)
+}
+
+// Drained says whether an operator has asked this node to serve nobody.
+func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
+
+// drainTurns is after how many turns of Watch, seconds, a drained node gives back at
+// once what nobody has taken.
+const drainTurns = 20
+
+// obey does what an operator asks of this node. It returns whether it stands aside now.
+func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
+	me := n.Store.Node()
+	for id, to := range w.moves {
+		server.Move(id, to)
+	}
+	if !w.drained[me] {
+		if n.drained.Swap(false) {
+			n.log.Info("this node is drained no more")
+			n.draining = 0
+			server.Undrain()
+		}
+		return false
+	}
+	if !n.drained.Swap(true) || n.draining == 0 { // 0: it was so when it started
+		n.log.Info("this node is drained: it gives back what it owns, and takes nothing")
+		server.Drain()
+	}
+	n.draining++
+	if n.draining <= drainTurns && len(others) > 0 && server.GiveAll(others) > 0 {
+		return false
+	}
+	n.draining = drainTurns + 1 // what it is given by mistake goes at once
+	return true
+}
