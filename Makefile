@@ -1,5 +1,6 @@
 # make run    builds and starts the server on http://127.0.0.1:8080
-# make demo   the same with a codelab and forty lively attendees
+# make demo   the same with a codelab and forty lively attendees; NODES=3 on as many
+#             nodes, of which you may kill any
 # make test   passes the tests; with -j2 those in a browser beside those in Go
 # make quick  those that need neither a store nor a whole server: half a minute
 # make generators  generates clients with the tools of three languages, and holds a
@@ -71,7 +72,7 @@ run: build
 	bin/atelier serve --config config.toml
 
 demo: build
-	bin/atelier-bench demo
+	bin/atelier-bench demo $(if $(NODES),--nodes $(NODES))
 
 # Of one package. A busy machine needs more than a quiet one; CI says less, so that
 # what hangs is named before CI is ended.

@@ -12,9 +12,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"atelier/bench/demo"
+	"atelier/bench/nodes"
 	"atelier/bench/server"
 )
 
@@ -24,6 +26,7 @@ type demoCommand struct {
 	Speed     float64       `default:"1" help:"How many times as fast as the codelab says people are."`
 	For       time.Duration `default:"2h" help:"When it ends by itself."`
 	Listen    string        `placeholder:"HOST:PORT" help:"Address of the server; the default is 127.0.0.1:8080, or a free port when that is taken."`
+	Nodes     int           `default:"1" help:"Nodes of the server, with PostgreSQL and a balancer in front; any of them may be killed while it runs."`
 	Server    string        `type:"path" placeholder:"PATH" help:"Binary of the server; the default is atelier beside this one."`
 	Seed      uint64        `help:"Decides what kind of people they are; drawn when 0."`
 }
@@ -39,7 +42,10 @@ func (c *demoCommand) Validate() error {
 	if !(c.Speed >= 0.1 && c.Speed <= 1000) {
 		return fmt.Errorf("--speed is %v, want 0.1 to 1000", c.Speed)
 	}
-	return errors.Join(atLeast("attendees", c.Attendees, 1), atLeast("for", c.For, time.Second))
+	if c.Nodes > nodes.Most {
+		return fmt.Errorf("--nodes is %d, want %d or fewer", c.Nodes, nodes.Most)
+	}
+	return errors.Join(atLeast("attendees", c.Attendees, 1), atLeast("for", c.For, time.Second), atLeast("nodes", c.Nodes, 1))
 }
 
 // Run is called by kong.
@@ -51,27 +57,20 @@ func (c *demoCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	process, err := server.New(binary)
+	target, log, several, end, err := c.start(ctx, binary)
 	if err != nil {
-		return err
-	}
-	process.AdminID, process.AdminPW, process.Listen = "admin", password(), c.address()
-	// Whatever happens, nothing stays.
-	defer func() { err = errors.Join(err, process.Remove()) }()
-	if err := process.Start(ctx); err != nil {
-		process.Kill()
 		return interrupted(ctx, err)
 	}
-	defer func() { err = errors.Join(err, process.Stop()) }()
+	// Whatever happens, nothing stays.
+	defer func() { err = errors.Join(err, end()) }()
 	cfg := demo.Config{Attendees: c.Attendees, Speed: c.Speed, Join: 5 * time.Second, Seed: c.Seed, Note: c.note(ctx)}
 	if cfg.Seed == 0 {
 		cfg.Seed = uint64(mathrand.Uint32())
 	}
-	workshop, err := demo.Prepare(cfg, demo.Target{URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW})
+	workshop, err := demo.Prepare(cfg, target)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	url := process.URL()
 	fmt.Printf(`
   Open        %s/admin/%s
   Admin id    %s
@@ -83,12 +82,40 @@ func (c *demoCommand) Run(ctx context.Context) (err error) {
   %d people are working through "%s".
   Ctrl-C ends it and removes its data; it ends by itself in %v.
 
-`, url, workshop.ID, process.AdminID, process.AdminPW, url, workshop.ID, filepath.Join(process.Dir, "server.log"), c.Attendees, workshop.Title, c.For)
+`, target.URL, workshop.ID, target.AdminID, target.AdminPW, target.URL, workshop.ID, log, c.Attendees, workshop.Title, c.For)
 	ctx, cancel := context.WithTimeout(ctx, c.For)
 	defer cancel()
+	var watching sync.WaitGroup
+	if several != nil {
+		watching.Go(func() { several.run(ctx, os.Stdin) })
+	}
 	workshop.Run(ctx)
+	watching.Wait()
 	fmt.Println("\n  The demo is over.")
 	return nil
+}
+
+// start starts the server, or several nodes of it, and says where its log is.
+func (c *demoCommand) start(ctx context.Context, binary string) (to demo.Target, log string, several *nodesDemo, end func() error, err error) {
+	if c.Nodes > 1 {
+		if several, err = startNodes(ctx, binary, c.address(), c.Nodes); err != nil {
+			return to, "", nil, nil, err
+		}
+		first := several.cluster.Processes[0]
+		to = demo.Target{URL: several.balancer.URL(), AdminID: first.AdminID, AdminPW: first.AdminPW}
+		return to, filepath.Join(first.Dir, "server.log"), several, several.close, nil
+	}
+	process, err := server.New(binary)
+	if err != nil {
+		return to, "", nil, nil, err
+	}
+	process.AdminID, process.AdminPW, process.Listen = "admin", password(), c.address()
+	if err := process.Start(ctx); err != nil {
+		process.Kill()
+		return to, "", nil, nil, errors.Join(err, process.Remove())
+	}
+	to = demo.Target{URL: process.URL(), AdminID: process.AdminID, AdminPW: process.AdminPW}
+	return to, filepath.Join(process.Dir, "server.log"), nil, func() error { return errors.Join(process.Stop(), process.Remove()) }, nil
 }
 
 // address is where the server of the demo listens: the usual place, if nobody

@@ -100,7 +100,7 @@ func run(args []string) int {
 	}
 	// The first Ctrl-C ends the load and still gives a report; then the default
 	// comes back, so that a second one ends everything at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 

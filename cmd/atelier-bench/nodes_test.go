@@ -3,10 +3,16 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"atelier/bench/audit"
@@ -16,17 +22,7 @@ import (
 // Two nodes hold a workshop, one of them is killed, and everything is there that
 // was acknowledged, once. How long that takes is another matter.
 func TestAWorkshopOutlivesANode(t *testing.T) {
-	if _, err := nodes.Programs(); err != nil {
-		if os.Getenv("NEED_PROGRAMS") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	binary, out := filepath.Join(dir, "atelier"), filepath.Join(dir, "report.json")
-	if b, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "atelier/cmd/atelier").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v: %s", err, b)
-	}
+	binary, out := serverForNodes(t), filepath.Join(t.TempDir(), "report.json")
 	code := run([]string{
 		"workshop", "--spawn", "--server", binary, "--nodes", "2", "--attendees", "20", "--join", "1s", "--warmup", "500ms", "--duration", "6s",
 		"--step-every", "2s", "--help-rate", "2", "--comments", "2", "--churn", "2", "--kill-node", "2500ms", "--allow-lag", "--json", out,
@@ -55,6 +51,71 @@ func TestAWorkshopOutlivesANode(t *testing.T) {
 	}
 	if len(r.Nodes) != 2 || r.Nodes[1].Name != "n2" || len(r.Restarts) == 0 || r.Restarts[0].What != "kill:1" || !r.Restarts[0].AllResumed {
 		t.Errorf("%+v, %+v", r.Nodes, r.Restarts)
+	}
+}
+
+// serverForNodes builds the server, where there is a PostgreSQL for its nodes.
+func serverForNodes(t *testing.T) string {
+	t.Helper()
+	if _, err := nodes.Programs(); err != nil {
+		if os.Getenv("NEED_PROGRAMS") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	binary := filepath.Join(t.TempDir(), "atelier")
+	if b, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "atelier/cmd/atelier").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v: %s", err, b)
+	}
+	return binary
+}
+
+// A node of a demo is killed and started again by who watches, and what is asked in
+// between is answered by the other.
+func TestADemoOnSeveralNodes(t *testing.T) {
+	d, err := startNodes(t.Context(), serverForNodes(t), "", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	in, typed := io.Pipe()
+	out, shown := io.Pipe()
+	d.out, d.screen = shown, false
+	var running sync.WaitGroup
+	running.Go(func() {
+		d.run(ctx, in)
+		_ = shown.Close()
+	})
+	lines := bufio.NewScanner(out)
+	until := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.Join(strings.Fields(lines.Text()), " ") == want {
+				return
+			}
+		}
+		t.Fatalf("%q was not shown", want)
+	}
+	// What it writes now and then is read until the end, or it would wait.
+	for _, step := range []struct{ typed, shown string }{{"", "2 up 0"}, {"7", ""}, {"no", ""}, {"1", "1 killed 0"}, {"1", "1 up 0"}} {
+		if step.typed != "" {
+			go func() { _, _ = io.WriteString(typed, step.typed+"\n") }()
+		}
+		if step.shown != "" {
+			until(step.shown)
+		}
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		if res, err := client.Get(d.balancer.URL() + "/api/codelabs"); err != nil || res.StatusCode != http.StatusOK {
+			t.Errorf("after %q: %v, %v", step.typed, res, err)
+		} else {
+			_ = res.Body.Close()
+		}
+	}
+	end()
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	running.Wait()
+	if err := d.close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,0 +1,189 @@
+//go:build linux
+
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Balancer takes connections and leads each to a node that is ready, of those the one
+// with the fewest. It passes bytes on and repeats none: whose node dies loses the
+// connection, and decides what may be sent again.
+type Balancer struct {
+	listener net.Listener
+	client   http.Client
+	end      context.CancelFunc
+	done     sync.WaitGroup
+
+	mu    sync.Mutex
+	doors []door // guarded by mu
+}
+
+// door is a node as the balancer sees it.
+type door struct {
+	public, probe string // addresses; "" while the node is away
+	ready         bool
+	open          int
+}
+
+const (
+	probeEvery = 500 * time.Millisecond
+	probeTime  = time.Second
+	dialTime   = time.Second
+)
+
+// Balance listens for so many nodes, none of which is there yet.
+func Balance(listen string, nodes int) (*Balancer, error) {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return nil, fmt.Errorf("balancer: %w", err)
+	}
+	ctx, end := context.WithCancel(context.Background())
+	b := &Balancer{listener: l, doors: make([]door, nodes), end: end, client: http.Client{Timeout: probeTime}}
+	b.done.Go(b.accept)
+	for i := range nodes {
+		b.done.Go(func() { b.probe(ctx, i) })
+	}
+	return b, nil
+}
+
+// URL is where the balancer is.
+func (b *Balancer) URL() string { return "http://" + b.listener.Addr().String() }
+
+// Put says where a node is: its public address, and the URL of the internal one.
+func (b *Balancer) Put(node int, public, internal string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := &b.doors[node]
+	d.public, d.probe, d.ready = public, internal+"/readyz", true
+}
+
+// Remove says that a node is away.
+func (b *Balancer) Remove(node int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := &b.doors[node]
+	d.public, d.probe, d.ready = "", "", false
+}
+
+// Look says whether a node is ready, and how many connections it has.
+func (b *Balancer) Look(node int) (ready bool, open int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.doors[node].ready, b.doors[node].open
+}
+
+// Close ends everything.
+func (b *Balancer) Close() {
+	b.end()
+	_ = b.listener.Close()
+	b.done.Wait()
+	b.client.CloseIdleConnections()
+}
+
+// probe asks a node again and again whether it is ready.
+func (b *Balancer) probe(ctx context.Context, node int) {
+	tick := time.NewTicker(probeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		b.mu.Lock()
+		at := b.doors[node].probe
+		b.mu.Unlock()
+		if at == "" {
+			continue
+		}
+		res, err := b.client.Get(at)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		b.mu.Lock()
+		if d := &b.doors[node]; d.probe == at {
+			d.ready = err == nil && res.StatusCode == http.StatusOK
+		}
+		b.mu.Unlock()
+	}
+}
+
+func (b *Balancer) accept() {
+	for {
+		conn, err := b.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(probeEvery) // out of descriptors
+			continue
+		}
+		go b.lead(conn)
+	}
+}
+
+// lead passes a connection on until either side ends.
+func (b *Balancer) lead(from net.Conn) {
+	defer from.Close()
+	to, node := b.dial()
+	if to == nil {
+		return
+	}
+	defer func() {
+		_ = to.Close()
+		b.mu.Lock()
+		b.doors[node].open--
+		b.mu.Unlock()
+	}()
+	go func() {
+		_, _ = io.Copy(to, from)
+		_ = to.(*net.TCPConn).CloseWrite() // an answer may still come
+	}()
+	_, _ = io.Copy(from, to)
+}
+
+// dial connects to the node with the fewest connections, and to the next where that one
+// does not answer; nil where none does.
+func (b *Balancer) dial() (net.Conn, int) {
+	tried := map[int]bool{}
+	for {
+		node, address := b.choose(tried)
+		if node < 0 {
+			return nil, -1
+		}
+		conn, err := net.DialTimeout("tcp", address, dialTime)
+		if err == nil {
+			return conn, node
+		}
+		tried[node] = true
+		b.mu.Lock()
+		b.doors[node].open--
+		b.doors[node].ready = false // until it answers a probe
+		b.mu.Unlock()
+	}
+}
+
+// choose counts a connection to the node that it chooses; -1 for none.
+func (b *Balancer) choose(tried map[int]bool) (node int, address string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	node = -1
+	for i := range b.doors {
+		if d := &b.doors[i]; d.ready && !tried[i] && (node < 0 || d.open < b.doors[node].open) {
+			node = i
+		}
+	}
+	if node < 0 {
+		return -1, ""
+	}
+	b.doors[node].open++
+	return node, b.doors[node].public
+}
