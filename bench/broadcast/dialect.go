@@ -15,7 +15,12 @@ import (
 )
 
 // Dialect is how to speak with a server. Patterns are regular expressions (RE2).
+//
+// Headers, Hello, Send and Resume are the same for all clients but for the values of
+// each ([Seat]): {{token}} is that of the column "token".
 type Dialect struct {
+	// Columns are the names of the clients' values; nil when they have none.
+	Columns []string `json:"columns,omitempty"`
 	// Headers of the opening request, "Name: value".
 	Headers []string `json:"headers,omitempty"`
 	// Hello is sent once after connecting.
@@ -50,8 +55,13 @@ type Dialect struct {
 func (d *Dialect) Check() error {
 	var problems []error
 	for _, line := range d.Headers {
-		problems = append(problems, frames.CheckHeader(line))
+		problems = append(problems, frames.CheckHeader(line), d.CheckPlaces("--header", line))
+		if name, _, _ := strings.Cut(line, ":"); len(ParseTemplate(name).Places()) > 0 {
+			problems = append(problems, fmt.Errorf("header %q: a value may be filled in behind the colon only", name))
+		}
 	}
+	problems = append(problems, d.CheckPlaces("--hello", d.Hello), d.CheckPlaces("--send", d.Send, "stamp", "seq", "pad"),
+		d.CheckPlaces("--resume", d.Resume, "position", "epoch"))
 	if d.Send != "" {
 		for _, place := range []string{"{{stamp}}", "{{seq}}"} {
 			if !strings.Contains(d.Send, place) {
@@ -69,18 +79,22 @@ func (d *Dialect) Check() error {
 	return errors.Join(append(problems, err)...)
 }
 
-// fill writes a message.
-func (d *Dialect) fill(stamp, seq uint64) []byte {
-	text := strings.ReplaceAll(d.Send, "{{stamp}}", strconv.FormatUint(stamp, 10))
-	text = strings.ReplaceAll(text, "{{seq}}", strconv.FormatUint(seq, 10))
-	pad := max(d.Size-(len(text)-len("{{pad}}")), 0)
-	return []byte(strings.Replace(text, "{{pad}}", strings.Repeat("x", pad), 1))
-}
+// Reserved are the places that no column may be called like.
+var Reserved = []string{"stamp", "seq", "pad", "position", "epoch"}
 
-// resume is what a client adds to its path when it comes back.
-func (d *Dialect) resume(position uint64, epoch string) string {
-	text := strings.ReplaceAll(d.Resume, "{{position}}", strconv.FormatUint(position, 10))
-	return strings.ReplaceAll(text, "{{epoch}}", epoch)
+// CheckPlaces refuses a text of the flag with a place that is neither a column nor one of
+// its own. Without columns a text in braces is a text.
+func (d *Dialect) CheckPlaces(flag, text string, own ...string) error {
+	if d.Columns == nil {
+		return nil
+	}
+	var problems []error
+	for _, name := range ParseTemplate(text).Places() {
+		if !slices.Contains(own, name) && !slices.Contains(d.Columns, name) {
+			problems = append(problems, fmt.Errorf("%s has {{%s}}, which is no column of --clients: those are %s", flag, name, strings.Join(d.Columns, ", ")))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // heard is what a frame says.

@@ -195,7 +195,10 @@ func TestAsManyAsGo(t *testing.T) {
 
 func TestAnEventStreamIsHeard(t *testing.T) {
 	o := hold(t, &hub{}, func(j *Job, _ *Load) {
-		j.Stream, j.Publish = true, "http://"+j.Address+"/publish"
+		j.Stream = true
+		for i := range j.Publishers {
+			j.Publishers[i].Publish = "http://" + j.Address + "/publish"
+		}
 		for i := range j.Subscribers {
 			j.Subscribers[i].Path = fmt.Sprint("/events?id=", i)
 		}
@@ -443,8 +446,8 @@ func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
 	}))
 	defer mute.Close()
 	defer close(over)
-	job := &Job{Stream: true, Publish: mute.URL, Publishers: []Seat{{}}}
-	p, err := newPoster(job, mute.Listener.Addr().String())
+	job := &Job{Stream: true, Publishers: []Seat{{Publish: mute.URL}}}
+	p, err := newPoster(job, mute.Listener.Addr().String(), []*script{job.Dialect.script()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,13 @@ type Job struct {
 	More []Node `json:"more,omitempty"`
 	// TLS says that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust `json:"tls,omitempty"`
-	// Stream asks for event streams instead of WebSockets. Publish is then the
-	// URL to which publishers POST their messages.
+	// Stream asks for event streams instead of WebSockets. Publishers then POST their
+	// messages.
 	Stream  bool    `json:"stream,omitempty"`
-	Publish string  `json:"publish,omitempty"`
 	Dialect Dialect `json:"dialect"`
+	// Secrets are the values of all clients, also of other workers': what a server says
+	// of them is not shown.
+	Secrets []string `json:"secrets,omitempty"`
 	// Subscribers and Publishers of this worker. First is the number of its first
 	// client among those of all workers: it spreads the source addresses.
 	Subscribers []Seat `json:"subscribers"`
@@ -46,11 +48,15 @@ type Node struct {
 	Host    string `json:"host"`
 }
 
-// Seat is one client: what is its own in the opening request.
+// Seat is one client: what is its own in what it says.
 type Seat struct {
 	// Path with the query.
 	Path   string `json:"path"`
 	Cookie string `json:"cookie,omitempty"`
+	// Publish is the URL to which a publisher of event streams POSTs its messages.
+	Publish string `json:"publish,omitempty"`
+	// Values of the client, in the order of the dialect's columns.
+	Values []string `json:"values,omitempty"`
 }
 
 // Load is a time of sending. Times are on the run's timeline.

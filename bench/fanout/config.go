@@ -77,10 +77,11 @@ type Door struct {
 	More []broadcast.Node
 	// TLS says that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust
-	// Stream asks for event streams; Publish is the URL to POST to.
+	// Stream asks for event streams.
 	Stream  bool
-	Publish string
 	Dialect broadcast.Dialect
+	// Secrets are values of clients that are never shown.
+	Secrets []string
 	// Subscribers and Publishers are the clients.
 	Subscribers, Publishers []broadcast.Seat
 }

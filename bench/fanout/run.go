@@ -78,7 +78,7 @@ func (r *run) job(worker int) *broadcast.Job {
 	firstPublisher, publishers := share(len(r.door.Publishers), workers, worker)
 	_, stalled := share(r.cfg.Stalled, workers, worker)
 	return &broadcast.Job{
-		Address: r.door.Address, Host: r.door.Host, More: r.door.More, TLS: r.door.TLS, Stream: r.door.Stream, Publish: r.door.Publish, Dialect: r.door.Dialect,
+		Address: r.door.Address, Host: r.door.Host, More: r.door.More, TLS: r.door.TLS, Stream: r.door.Stream, Dialect: r.door.Dialect, Secrets: r.door.Secrets,
 		Subscribers: r.door.Subscribers[first : first+count], Publishers: r.door.Publishers[firstPublisher : firstPublisher+publishers],
 		First: first + firstPublisher, FirstPublisher: firstPublisher, AllPublishers: len(r.door.Publishers),
 		Seed: r.cfg.Seed, Key: r.key, Stalled: stalled, ReceiveBuffer: stalledBuffer,

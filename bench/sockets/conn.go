@@ -52,6 +52,13 @@ func (e End) String() string {
 	return e.Err.Error()
 }
 
+// Quotes reports whether String may hold words of the server's.
+func (e End) Quotes() bool {
+	var refused *frames.RefusedError
+	var errno unix.Errno
+	return e.Err != nil && !errors.As(e.Err, &refused) && !errors.As(e.Err, &errno)
+}
+
 // Denied says that the server refused by a status that asking again does not change.
 func (e End) Denied() bool {
 	var refused *frames.RefusedError

@@ -30,6 +30,7 @@ type clientFlags struct {
 	Secret   string   `env:"BENCH_SECRET" group:"Generator" help:"What remote workers and their coordinator know, 16 characters or more; better in the environment."`
 
 	Generic  bool     `group:"Any server" help:"Test a server that is not ours: --url says ws://HOST/PATH, or http://HOST/PATH for event streams."`
+	Clients  string   `type:"existingfile" placeholder:"FILE" group:"Any server" help:"CSV file with a line of names, and below it a line for each client, subscribers first: {{NAME}} in --url, --publish, --header, --hello, --send and --resume stands for the client's own value. Values are never shown."`
 	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. May be given again."`
 	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting."`
 	Send     string   `placeholder:"TEXT" group:"Any server" help:"A message: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
@@ -41,6 +42,9 @@ type clientFlags struct {
 	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message of exactly IN with OUT: heartbeats. May be given again."`
 	Publish  string   `placeholder:"URL" group:"Any server" help:"Where messages are posted to, for event streams; the default is --url."`
 	PID      int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process of the server on this machine, to be weighed."`
+
+	// people are what --clients holds, once it has been read.
+	people *fanout.Clients
 }
 
 // broadcastFlags are those of all scenarios in which some publish and many
@@ -99,19 +103,19 @@ type slowCommand struct {
 // Validate is called by kong.
 func (c *fanoutCommand) Validate() error {
 	_, err := c.lasts(&c.publishFlags)
-	return errors.Join(err, c.broadcastFlags.validate(c.Size > 0), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
+	return errors.Join(err, c.broadcastFlags.validate(c.Size > 0, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
 }
 
 // Validate is called by kong.
 func (c *idleCommand) Validate() error {
 	_, err := c.lasts(nil)
-	return errors.Join(err, c.broadcastFlags.validate(false), atLeast("connections", c.Connections, 1))
+	return errors.Join(err, c.broadcastFlags.validate(false, c.Connections), atLeast("connections", c.Connections, 1))
 }
 
 // Validate is called by kong.
 func (c *reconnectCommand) Validate() error {
 	_, err := c.lasts(&c.publishFlags)
-	return errors.Join(err, c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
+	return errors.Join(err, c.broadcastFlags.validate(true, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
 		atLeast("every", c.Every, time.Second), atLeast("spread", c.Spread, 0))
 }
 
@@ -124,7 +128,7 @@ func (c *slowCommand) Validate() error {
 	if c.Stalled <= 0 || c.Stalled > 90 {
 		err = errors.Join(err, errors.New("--stalled is more than 0 and at most 90 percent"))
 	}
-	return errors.Join(err, c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2),
+	return errors.Join(err, c.broadcastFlags.validate(true, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2),
 		atLeast("part", c.Part, time.Second))
 }
 
@@ -152,7 +156,8 @@ func (c *slowCommand) Run(ctx context.Context) error {
 	return c.run(ctx, cfg, &c.publishFlags)
 }
 
-func (b *broadcastFlags) validate(publishes bool) error {
+// validate looks at the flags of a scenario with so many clients.
+func (b *broadcastFlags) validate(publishes bool, clients int) error {
 	problems := []error{
 		b.outputFlags.check(b.names()), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
 		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0),
@@ -164,8 +169,8 @@ func (b *broadcastFlags) validate(publishes bool) error {
 		}
 	}
 	if !b.Generic {
-		if b.Hello+b.Send+b.Match+b.Ready+b.Ack+b.Resume+b.Position+b.Publish != "" || len(b.Header)+len(b.Answer)+b.PID > 0 {
-			problems = append(problems, errors.New("--header, --hello, --send, --match and their like are for --generic"))
+		if b.Clients+b.Hello+b.Send+b.Match+b.Ready+b.Ack+b.Resume+b.Position+b.Publish != "" || len(b.Header)+len(b.Answer)+b.PID > 0 {
+			problems = append(problems, errors.New("--clients, --header, --hello, --send, --match and their like are for --generic"))
 		}
 		return errors.Join(append(problems, b.serverFlags.check())...)
 	}
@@ -175,13 +180,23 @@ func (b *broadcastFlags) validate(publishes bool) error {
 	case publishes && (b.Send == "" || b.Match == ""):
 		problems = append(problems, errors.New("--generic needs --send and --match to publish"))
 	default:
-		peer, err := b.peer(0)
-		if err == nil {
-			err = peer.Check()
-		}
-		problems = append(problems, err)
+		problems = append(problems, b.checkPeer(clients))
 	}
 	return errors.Join(problems...)
+}
+
+// checkPeer looks at what is said of a server that is not ours, and reads its clients.
+func (b *broadcastFlags) checkPeer(clients int) (err error) {
+	if b.Clients != "" {
+		if b.people, err = fanout.ReadClients(b.Clients, clients); err != nil {
+			return err
+		}
+	}
+	peer, err := b.peer(0)
+	if err != nil {
+		return err
+	}
+	return peer.Check()
 }
 
 func (p *publishFlags) check() error {
@@ -246,7 +261,7 @@ func (b *broadcastFlags) peer(size int) (*fanout.Peer, error) {
 		size = 0
 	}
 	return &fanout.Peer{
-		URL: b.server(), Publish: b.Publish, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure},
+		URL: b.server(), Publish: b.Publish, Clients: b.people, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure},
 		Dialect: broadcast.Dialect{
 			Headers: b.Header, Hello: unescaped(b.Hello), Send: unescaped(b.Send), Size: size, Match: b.Match, Ready: b.Ready, Ack: b.Ack,
 			Position: b.Position, Resume: b.Resume, Answers: answers,

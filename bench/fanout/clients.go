@@ -1,0 +1,183 @@
+package fanout
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"atelier/bench/broadcast"
+)
+
+// Clients are values of clients, which may be credentials: no error shows one.
+type Clients struct {
+	// Columns are the names of the values.
+	Columns []string
+	// Rows have the values of one client each, in the order of the columns; Lines are
+	// where in the file each begins, from 1.
+	Rows  [][]string
+	Lines []int
+}
+
+// Bounds of a file with clients, bytes: what is read of it, a client's lines, and a value.
+const (
+	mostClients = 64 << 20
+	mostLine    = 1 << 20
+	mostValue   = 64 << 10
+)
+
+// column is what a column may be called.
+var column = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// ReadClients reads so many clients from a CSV file (RFC 4180, UTF-8) with a line of names
+// above them. What is behind them is not looked at.
+func ReadClients(path string, count int) (*Clients, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--clients: %w", err)
+	}
+	defer f.Close()
+	c, err := parseClients(f, count)
+	if err != nil {
+		return nil, fmt.Errorf("--clients %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// bounded reads a file, and not much of it for one client: a line of nothing but commas
+// would take sixteen times its length.
+type bounded struct {
+	from       io.Reader
+	line, file int // bytes that are left
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	switch {
+	case b.file == 0:
+		return 0, fmt.Errorf("more than %d MiB for the clients that are needed", mostClients>>20)
+	case b.line == 0:
+		return 0, fmt.Errorf("a client, or the names of the columns, with more than %d MiB", mostLine>>20)
+	}
+	n, err := b.from.Read(p[:min(len(p), b.line, b.file)])
+	b.line, b.file = b.line-n, b.file-n
+	return n, err
+}
+
+func parseClients(from io.Reader, count int) (*Clients, error) {
+	bound := &bounded{from: from, line: mostLine, file: mostClients}
+	text := bufio.NewReader(bound)
+	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
+		_, _ = text.Discard(3)
+	}
+	in := csv.NewReader(text)
+	in.FieldsPerRecord = -1 // told here with the numbers
+	head, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, errors.New("the file is empty: want a line with the names of the columns, and a line for each client")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the names of the columns: %w", err)
+	}
+	c := &Clients{Columns: head}
+	if err := c.checkColumns(); err != nil {
+		return nil, err
+	}
+	for len(c.Rows) < count {
+		bound.line = mostLine
+		row, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("%d clients need a line each, and there are %d", count, len(c.Rows))
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := in.FieldPos(0)
+		if err := c.checkRow(row); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		c.Rows, c.Lines = append(c.Rows, row), append(c.Lines, line)
+	}
+	return c, nil
+}
+
+func (c *Clients) checkColumns() error {
+	for i, name := range c.Columns {
+		switch {
+		case !column.MatchString(name):
+			return fmt.Errorf("column %d is called %.64q: want a name of letters, digits, '_', '-' and '.', at most 64", i+1, name)
+		case slices.Contains(broadcast.Reserved, name):
+			return fmt.Errorf("column %d is called %q, which is a name of the generator's own: %s", i+1, name, strings.Join(broadcast.Reserved, ", "))
+		case slices.Contains(c.Columns[:i], name):
+			return fmt.Errorf("two columns are called %q", name)
+		}
+	}
+	return nil
+}
+
+func (c *Clients) checkRow(row []string) error {
+	if len(row) != len(c.Columns) {
+		return fmt.Errorf("want %d cells, have %d", len(c.Columns), len(row))
+	}
+	for i, value := range row {
+		switch {
+		case value == "":
+			return fmt.Errorf("%s is empty", c.Columns[i])
+		case len(value) > mostValue:
+			return fmt.Errorf("%s has %d bytes, want at most %d", c.Columns[i], len(value), mostValue)
+		case !utf8.ValidString(value) || strings.Contains(value, "\x00"):
+			return fmt.Errorf("%s is no text in UTF-8", c.Columns[i])
+		}
+	}
+	return nil
+}
+
+// checkHeader refuses values that would end the line of a header.
+func (c *Clients) checkHeader(header string) error {
+	for _, name := range broadcast.ParseTemplate(header).Places() {
+		i := slices.Index(c.Columns, name)
+		for n, row := range c.Rows {
+			if i >= 0 && strings.ContainsAny(row[i], "\r\n") {
+				return fmt.Errorf("--clients: line %d: %s has a line break, and is for a header", c.Lines[n], name)
+			}
+		}
+	}
+	return nil
+}
+
+// url is an address with the values of a client filled in, so that each is one piece of
+// its path or its query; of one of no number without values.
+func (c *Clients) url(text string, n int) string {
+	if c == nil {
+		return text
+	}
+	values := map[string]string{}
+	for i, name := range c.Columns {
+		values[name] = broadcast.Escape(c.Rows[n][i])
+	}
+	return broadcast.ParseTemplate(text).Fill(values).String()
+}
+
+// row is the values of a client; nil without any.
+func (c *Clients) row(n int) []string {
+	if c == nil {
+		return nil
+	}
+	return c.Rows[n]
+}
+
+// secrets are all values, each once.
+func (c *Clients) secrets() []string {
+	if c == nil {
+		return nil
+	}
+	all := slices.Concat(c.Rows...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
