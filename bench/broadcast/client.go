@@ -61,7 +61,7 @@ func (e *Engine) dial(c *client) {
 		Address: to.address,
 		Source:  sockets.Source(to.address, e.job.First+c.index),
 		Upgrade: frames.Upgrade{Host: to.host, Path: path, Cookie: c.seat.Cookie, Headers: c.script.lines()},
-		Stream:  e.job.Stream, Binary: true,
+		Stream:  e.job.Stream, Binary: true, SendBinary: e.job.Dialect.Binary,
 	}
 	if c.sleeper {
 		t.ReceiveBuffer = e.job.ReceiveBuffer

@@ -16,7 +16,7 @@ var chatty = Dialect{
 	Send: `{"n":"{{seq}}","t":"{{stamp}}","p":"{{pad}}"}`, Size: 100, Match: `"n":"(?P<seq>\d+)","t":"(?P<stamp>\d+)"`,
 	Ready: `"hello"`, Ack: `"ack":(?P<seq>\d+)`, Refusal: `"no":(?P<seq>\d+)`, Gap: `"gap"`,
 	Position: `"pos":(?P<position>\d+)(?:,"epoch":"(?P<epoch>[^"]+)")?`, Resume: "&from={{position}}&of={{epoch}}",
-	Answers: map[string]string{"ping": "pong"},
+	Answers: []Answer{{"ping", "pong"}},
 }
 
 func TestWhatIsSentIsFoundAgain(t *testing.T) {

@@ -131,7 +131,7 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 			e.clients = append(e.clients, &client{index: len(job.Subscribers) + i, node: (job.FirstPublisher + i) % len(e.nodes), seat: seat, script: e.publishers[i], publisher: true})
 		}
 	}
-	e.mask = newMask(secrets)
+	e.mask = newMask(secrets, job.Dialect.Binary)
 	if e.loop, err = sockets.New(clock, job.Seed+uint64(job.First), e); err != nil {
 		e.Close()
 		return nil, fmt.Errorf("start socket loop: %w", err)

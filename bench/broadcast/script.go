@@ -17,7 +17,7 @@ type script struct {
 }
 
 func (d *Dialect) script() *script {
-	s := &script{hello: ParseTemplate(d.Hello), send: ParseTemplate(d.Send), resume: ParseTemplate(d.Resume), size: d.Size}
+	s := &script{hello: ParseTemplate(string(d.Hello)), send: ParseTemplate(string(d.Send)), resume: ParseTemplate(d.Resume), size: d.Size}
 	for _, line := range d.Headers {
 		s.headers = append(s.headers, ParseTemplate(line))
 	}

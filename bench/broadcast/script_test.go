@@ -1,6 +1,8 @@
 package broadcast
 
 import (
+	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -72,7 +74,7 @@ func TestUnknownColumnsAreRefused(t *testing.T) {
 // What a server says back of what it was told in confidence is not shown, in whichever
 // form it says it.
 func TestWhatServersSayIsShownWithoutSecrets(t *testing.T) {
-	m := newMask([]string{"", "tok", "tok en&1", `quo"te`})
+	m := newMask([]string{"", "tok", "tok en&1", `quo"te`}, false)
 	for said, want := range map[string]string{
 		"bad tok en&1!":                               "bad ***!",
 		"?t=tok%20en%261 or tok":                      "?t=*** or ***",
@@ -84,5 +86,61 @@ func TestWhatServersSayIsShownWithoutSecrets(t *testing.T) {
 		if got := m.shown(said); got != want {
 			t.Errorf("%q is shown as %q, want %q", said, got, want)
 		}
+	}
+}
+
+// Bytes are shown as such where messages are binary.
+func TestWhatBinaryServersSayIsShown(t *testing.T) {
+	if got := newMask([]string{"tok"}, true).shown(" \x02\x00tok\xff"); got != ` \x02\x00***\xff` {
+		t.Errorf("shown as %q", got)
+	}
+}
+
+// Workers are told of each byte.
+func TestDialectsTravelWhole(t *testing.T) {
+	d := Dialect{Binary: true, Hello: "\x82\xff\x00", Send: "\xc5{{seq}}", Answers: []Answer{{"\xc0\x00", "\xd0\x00"}}}
+	text, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Dialect
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, d) {
+		t.Errorf("%s is read as %+v: %v", text, got, err)
+	}
+	if err := json.Unmarshal([]byte(`{"hello":"?"}`), &got); err == nil {
+		t.Error("what is no Base64 is read")
+	}
+}
+
+// Servers join messages that wait, heartbeats too.
+func TestHeartbeatsAreAnsweredInAnyLine(t *testing.T) {
+	r, err := newReader(&Dialect{Answers: []Answer{{"PING\r\n", "PONG\r\n"}, {"{}", "{}!"}}}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for frame, want := range map[string]string{
+		"PING\r\n": "PONG\r\n", "MSG 1\r\nx\r\nPING\r\n": "PONG\r\n", "PING\r\nMSG 1\r\n": "PONG\r\n", "xPING\r\n": "", "PINGx\r\n": "", "": "",
+		"{}": "{}!", "{\"a\":{}}\n{}": "{}!", "{}\n{\"a\":1}": "{}!", "{\"a\":{}}": "", "\r\n": "",
+	} {
+		if got := r.find([]byte(frame)).heard; got.answer != want || got.strange != (want == "") {
+			t.Errorf("%q is answered with %q, want %q", frame, got.answer, want)
+		}
+	}
+}
+
+// Patterns of text find text between bytes that are none.
+func TestPatternsSeeBytes(t *testing.T) {
+	r, err := newReader(&Dialect{Match: `bench(?P<stamp>\d+) (?P<seq>\d+) `, Ready: `(?s)^.\x03\x00\x01[\x00-\x02]$`, Ack: `(?s)\x00.(?P<seq>\d+)`}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := r.find([]byte("0\xc5\x01\x00\x05bench12 34 \xff\xfe0\xc5\x01\x00\x05bench56 78 x")).heard; len(h.messages) != 2 || h.messages[0].seq != 34 || h.messages[1].seq != 78 {
+		t.Errorf("%+v", h.messages)
+	}
+	if !r.find([]byte("\x90\x03\x00\x01\x00")).heard.ready || r.find([]byte("\x90\x03\x00\x01\x80")).heard.ready {
+		t.Error("an answer is taken for another")
+	}
+	if h := r.find([]byte("\x00\xee77")).heard; !slices.Equal(h.acked, []uint64{77}) {
+		t.Errorf("%+v", h.acked)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -15,11 +16,15 @@ const mostShown = 200
 func Escape(value string) string { return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") }
 
 // mask hides what was given to the server in confidence, should it say that back.
-type mask struct{ replacer *strings.Replacer }
+type mask struct {
+	replacer *strings.Replacer
+	// binary says that bytes are shown as \x00, and not as spaces.
+	binary bool
+}
 
 // newMask hides secrets in the forms in which a server may say them: as they are, as in
 // an address, and as in a text of JSON.
-func newMask(secrets []string) mask {
+func newMask(secrets []string, binary bool) mask {
 	var forms []string
 	for _, s := range secrets {
 		quoted, _ := json.Marshal(s) // a text always has a form in JSON
@@ -38,12 +43,17 @@ func newMask(secrets []string) mask {
 			pairs = append(pairs, form, "***")
 		}
 	}
-	return mask{strings.NewReplacer(pairs...)}
+	return mask{strings.NewReplacer(pairs...), binary}
 }
 
 // shown is what a server says as people may see it: printable, short, and without
 // secrets.
 func (m mask) shown(said string) string {
+	said = m.replacer.Replace(said)
+	if m.binary {
+		quoted := strconv.Quote(said)
+		said = quoted[1 : len(quoted)-1]
+	}
 	n := 0
 	return strings.Map(func(r rune) rune {
 		switch n++; {
@@ -53,7 +63,7 @@ func (m mask) shown(said string) string {
 			return ' '
 		}
 		return r
-	}, m.replacer.Replace(said))
+	}, said)
 }
 
 // estranged keeps the first text to each kind of client in which the dialect finds

@@ -173,7 +173,7 @@ func (r *run) nobody(m *broadcast.Muster) error {
 func unmatched(flag, pattern, came string) string {
 	text := fmt.Sprintf("nothing that came matches %s %s", flag, pattern)
 	if came != "" {
-		text += fmt.Sprintf("; the first was %q", came)
+		text += "; the first was \"" + came + "\""
 	}
 	return text
 }

@@ -31,15 +31,19 @@ type clientFlags struct {
 
 	Generic  bool     `group:"Any server" help:"Test a server that is not ours: --url says ws://HOST/PATH, or http://HOST/PATH for event streams."`
 	Clients  string   `type:"existingfile" placeholder:"FILE" group:"Any server" help:"CSV file with a line of names, and below it a line for each client, subscribers first: {{NAME}} in --url, --publish, --header, --hello, --send and --resume stands for the client's own value. Values are never shown."`
+	Preset   string   `placeholder:"NAME" group:"Any server" help:"Speak as a protocol wants it: centrifugo, mqtt, nats, socket.io or sse; list shows which of the flags below each sets. One that is given counts instead. With it --generic need not be."`
+	Channel  string   `placeholder:"NAME" group:"Any server" help:"Channel (centrifugo), topic (mqtt), subject (nats) or event (socket.io) of --preset; the default is bench, of socket.io message."`
 	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. May be given again."`
-	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting."`
+	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting; \\r, \\n and \\t in it, in --send and in --answer are line breaks and a tab."`
+	Binary   bool     `group:"Any server" help:"Send binary messages instead of text. In --hello, --send and --answer \\x00 to \\xff are bytes, then. Patterns see the bytes that come; to them one that is no UTF-8 is any character."`
 	Send     string   `placeholder:"TEXT" group:"Any server" help:"A message: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
 	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq. Of an event stream it sees the data of each event, without 'data: '."`
 	Ready    string   `placeholder:"REGEX" group:"Any server" help:"What a client waits for before it counts as connected; a group named epoch is kept for --resume."`
 	Ack      string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was taken."`
+	Refusal  string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was not taken."`
 	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Added to the path by a client that comes back; {{position}} and {{epoch}} are what was found last."`
 	Position string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named position, from where a client can go on."`
-	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message of exactly IN with OUT: heartbeats. May be given again."`
+	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message, or a line of one, of exactly IN with OUT: heartbeats. May be given again."`
 	Publish  string   `placeholder:"URL" group:"Any server" help:"Where messages are posted to, for event streams; the default is --url."`
 	PID      int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process of the server on this machine, to be weighed."`
 
@@ -103,19 +107,19 @@ type slowCommand struct {
 // Validate is called by kong.
 func (c *fanoutCommand) Validate() error {
 	_, err := c.lasts(&c.publishFlags)
-	return errors.Join(err, c.broadcastFlags.validate(c.Size > 0, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
+	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
 }
 
 // Validate is called by kong.
 func (c *idleCommand) Validate() error {
 	_, err := c.lasts(nil)
-	return errors.Join(err, c.broadcastFlags.validate(false, c.Connections), atLeast("connections", c.Connections, 1))
+	return errors.Join(err, c.broadcastFlags.validate(nil, c.Connections), atLeast("connections", c.Connections, 1))
 }
 
 // Validate is called by kong.
 func (c *reconnectCommand) Validate() error {
 	_, err := c.lasts(&c.publishFlags)
-	return errors.Join(err, c.broadcastFlags.validate(true, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
+	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
 		atLeast("every", c.Every, time.Second), atLeast("spread", c.Spread, 0))
 }
 
@@ -128,7 +132,7 @@ func (c *slowCommand) Validate() error {
 	if c.Stalled <= 0 || c.Stalled > 90 {
 		err = errors.Join(err, errors.New("--stalled is more than 0 and at most 90 percent"))
 	}
-	return errors.Join(err, c.broadcastFlags.validate(true, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2),
+	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2),
 		atLeast("part", c.Part, time.Second))
 }
 
@@ -156,8 +160,13 @@ func (c *slowCommand) Run(ctx context.Context) error {
 	return c.run(ctx, cfg, &c.publishFlags)
 }
 
-// validate looks at the flags of a scenario with so many clients.
-func (b *broadcastFlags) validate(publishes bool, clients int) error {
+// validate looks at the flags of a scenario with so many clients; p is nil where nothing
+// is sent.
+func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
+	if b.Preset == listed {
+		return nil
+	}
+	b.Generic = b.Generic || b.Preset != ""
 	problems := []error{
 		b.outputFlags.check(b.names()), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
 		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0),
@@ -169,7 +178,7 @@ func (b *broadcastFlags) validate(publishes bool, clients int) error {
 		}
 	}
 	if !b.Generic {
-		if b.Clients+b.Hello+b.Send+b.Match+b.Ready+b.Ack+b.Resume+b.Position+b.Publish != "" || len(b.Header)+len(b.Answer)+b.PID > 0 {
+		if b.Clients+b.Channel+b.Hello+b.Send+b.Match+b.Ready+b.Ack+b.Refusal+b.Resume+b.Position+b.Publish != "" || b.Binary || len(b.Header)+len(b.Answer)+b.PID > 0 {
 			problems = append(problems, errors.New("--clients, --header, --hello, --send, --match and their like are for --generic"))
 		}
 		return errors.Join(append(problems, b.serverFlags.check())...)
@@ -177,22 +186,22 @@ func (b *broadcastFlags) validate(publishes bool, clients int) error {
 	switch {
 	case b.Spawn || len(b.URL) == 0:
 		problems = append(problems, errors.New("--generic needs --url"))
-	case publishes && (b.Send == "" || b.Match == ""):
-		problems = append(problems, errors.New("--generic needs --send and --match to publish"))
+	case p != nil && b.Preset == "" && (b.Send == "" || b.Match == ""):
+		problems = append(problems, errors.New("--generic needs --send and --match to publish, or a --preset"))
 	default:
-		problems = append(problems, b.checkPeer(clients))
+		problems = append(problems, b.checkPeer(p, clients))
 	}
 	return errors.Join(problems...)
 }
 
 // checkPeer looks at what is said of a server that is not ours, and reads its clients.
-func (b *broadcastFlags) checkPeer(clients int) (err error) {
+func (b *broadcastFlags) checkPeer(p *publishFlags, clients int) (err error) {
 	if b.Clients != "" {
 		if b.people, err = fanout.ReadClients(b.Clients, clients); err != nil {
 			return err
 		}
 	}
-	peer, err := b.peer(0)
+	peer, err := b.peer(p)
 	if err != nil {
 		return err
 	}
@@ -203,6 +212,12 @@ func (p *publishFlags) check() error {
 	return errors.Join(atLeast("publishers", p.Publishers, 1), atLeast("size", p.Size, 0), atLeast("rate", p.Rate, 0),
 		atLeast("window", p.Window, 1), atLeast("warmup", p.Warmup, 0))
 }
+
+// listed is the --preset that shows all.
+const listed = "list"
+
+// usualSize is the size of a message about which nothing is said, bytes.
+const usualSize = 200
 
 // usual is how long a load is measured about which nothing is said.
 const usual = 30 * time.Second
@@ -247,36 +262,56 @@ func (p *publishFlags) stages() ([]broadcast.Stage, error) {
 	return out, nil
 }
 
-// peer is the server that the flags describe.
-func (b *broadcastFlags) peer(size int) (*fanout.Peer, error) {
-	answers := map[string]string{}
+// peer is the server that the flags describe; p is nil where nothing is sent.
+func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
+	size := usualSize
+	if p != nil {
+		size = p.Size
+	}
+	d := broadcast.Dialect{
+		Headers: b.Header, Binary: b.Binary, Match: b.Match, Ready: b.Ready, Ack: b.Ack, Refusal: b.Refusal,
+		Position: b.Position, Resume: b.Resume,
+	}
+	at := b.server()
+	var how *preset
+	if b.Preset != "" {
+		var err error
+		if how, err = presetNamed(b.Preset); err != nil {
+			return nil, err
+		}
+		if at, err = how.address(at); err != nil {
+			return nil, err
+		}
+		d.Binary = d.Binary || how.speak("", size).Binary
+	} else if b.Channel != "" {
+		return nil, errors.New("--channel is for --preset")
+	}
+	d.Hello, d.Send = broadcast.Raw(unescaped(b.Hello, d.Binary)), broadcast.Raw(unescaped(b.Send, d.Binary))
 	for _, pair := range b.Answer {
 		in, out, ok := strings.Cut(pair, "=")
 		if !ok || in == "" || out == "" {
 			return nil, fmt.Errorf("--answer %q: want IN=OUT", pair)
 		}
-		answers[in] = out
+		d.Answers = append(d.Answers, broadcast.Answer{In: broadcast.Raw(unescaped(in, d.Binary)), Out: broadcast.Raw(unescaped(out, d.Binary))})
 	}
-	if !strings.Contains(b.Send, "{{pad}}") {
-		size = 0
+	if strings.Contains(b.Send, "{{pad}}") {
+		d.Size = size
+	}
+	if how != nil {
+		if err := how.complete(&d, b.Channel, size); err != nil {
+			return nil, err
+		}
 	}
 	return &fanout.Peer{
-		URL: b.server(), Publish: b.Publish, Clients: b.people, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure},
-		Dialect: broadcast.Dialect{
-			Headers: b.Header, Hello: unescaped(b.Hello), Send: unescaped(b.Send), Size: size, Match: b.Match, Ready: b.Ready, Ack: b.Ack,
-			Position: b.Position, Resume: b.Resume, Answers: answers,
-		},
+		URL: at, Publish: b.Publish, Clients: b.people, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, Dialect: d,
 	}, nil
-}
-
-// unescaped reads \r, \n and \t, which a shell passes on as two characters: some
-// protocols are made of lines.
-func unescaped(text string) string {
-	return strings.NewReplacer(`\r`, "\r", `\n`, "\n", `\t`, "\t").Replace(text)
 }
 
 // run carries out one scenario.
 func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
+	if b.Preset == listed {
+		return listPresets(os.Stdout)
+	}
 	cfg.Connect, cfg.Settle, cfg.Drain = b.Connect, b.Settle, b.Drain
 	lasts, err := b.lasts(p)
 	if err != nil {
@@ -297,7 +332,7 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 		return err
 	}
 	if b.Generic {
-		return b.foreign(ctx, cfg, size)
+		return b.foreign(ctx, cfg, p)
 	}
 	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		cfg.Prepare = fanout.Atelier(t.Target, tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
@@ -325,11 +360,11 @@ func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 }
 
 // foreign tests a server that is not ours.
-func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, size int) error {
+func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
 	if err := raiseFileLimit(); err != nil {
 		return err
 	}
-	peer, err := b.peer(size)
+	peer, err := b.peer(p)
 	if err != nil {
 		return err
 	}
