@@ -18,7 +18,7 @@ import (
 // Names are what a run measures.
 var Names = report.Names{
 	Operations: []string{"publish", "connect", "resume"},
-	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million"},
+	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million", HighestRate},
 }
 
 // Config is what a run is like. The defaults stand in the flags of
@@ -102,6 +102,9 @@ type Progress struct {
 	// Of the server, where it can be weighed.
 	CPU float64
 	RSS int64
+	// Step of a search, from 1, and its rate, messages a second; 0 without one.
+	Step int
+	Rate float64
 }
 
 // perWorker is how many connections one worker holds: less than the files that a

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +50,8 @@ type clientFlags struct {
 
 	// people are what --clients holds, once it has been read.
 	people *fanout.Clients
+	// steps is how many a search may take; 0 for no search.
+	steps int
 }
 
 // broadcastFlags are those of all scenarios in which some publish and many
@@ -78,7 +81,9 @@ type publishFlags struct {
 }
 
 type fanoutCommand struct {
-	Subscribers int `default:"1000" help:"Clients who listen."`
+	Subscribers int  `default:"1000" help:"Clients who listen."`
+	FindMax     bool `help:"Look for the highest rate that keeps all thresholds: double --rate until one is missed, then halve the distance down to 5 %. Each step is a run of --duration (10s). The report is that of the highest rate; highest_messages_per_second>=N is a threshold of the whole."`
+	Steps       int  `default:"20" help:"Longest search, with --find-max."`
 	broadcastFlags
 	publishFlags
 }
@@ -106,8 +111,43 @@ type slowCommand struct {
 
 // Validate is called by kong.
 func (c *fanoutCommand) Validate() error {
+	if c.FindMax {
+		if err := c.search(); err != nil {
+			return err
+		}
+	}
 	_, err := c.lasts(&c.publishFlags)
 	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
+}
+
+// stepLasts is how long a step of a search is measured about which nothing is said.
+const stepLasts = 10 * time.Second
+
+// search prepares for --find-max.
+func (c *fanoutCommand) search() error {
+	if c.Duration == nil {
+		lasts := stepLasts
+		c.Duration = &lasts
+	}
+	c.steps = c.Steps
+	var err error
+	if c.Stages != "" || c.Rate == 0 {
+		err = errors.New("--find-max begins with a --rate above 0, and has no --stages")
+	}
+	limits, wrong := c.limits()
+	if wrong == nil && len(eachStep(limits).Thresholds) == 0 {
+		wrong = errors.New("--find-max needs a --threshold that a step can miss, such as p99<50ms")
+	}
+	return errors.Join(err, wrong, atLeast("steps", c.Steps, 1))
+}
+
+// eachStep is what each step of a search has to keep: all but what the search finds.
+func eachStep(limits *report.Limits) *report.Limits {
+	l := *limits
+	l.Thresholds = slices.DeleteFunc(slices.Clone(l.Thresholds), func(t report.Threshold) bool {
+		return t.Of() == "search" || t.Of() == fanout.HighestRate
+	})
+	return &l
 }
 
 // Validate is called by kong.
@@ -337,8 +377,20 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		cfg.Prepare = fanout.Atelier(t.Target, tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
 		cfg.Usage, cfg.Inside, cfg.Nodes, cfg.Progress = t.Usage, t.Inside, t.Several, t.screen.broadcast
-		return fanout.Run(ctx, cfg)
+		return b.carryOut(ctx, cfg)
 	})
+}
+
+// carryOut carries a scenario out, or searches.
+func (b *broadcastFlags) carryOut(ctx context.Context, cfg *fanout.Config) (*report.Result, error) {
+	if b.steps == 0 {
+		return fanout.Run(ctx, cfg)
+	}
+	limits, err := b.limits()
+	if err != nil {
+		return nil, err
+	}
+	return fanout.FindMax(ctx, cfg, b.steps, func(r *report.Result) error { return r.Judge(eachStep(limits)) })
 }
 
 // plan says which workers there are.
@@ -377,7 +429,7 @@ func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, p *pub
 	}
 	screen := newScreen(ctx)
 	cfg.Progress = screen.broadcast
-	result, err := b.profiled(func() (*report.Result, error) { return fanout.Run(ctx, cfg) })
+	result, err := b.profiled(func() (*report.Result, error) { return b.carryOut(ctx, cfg) })
 	screen.close()
 	if err != nil {
 		return err
@@ -393,6 +445,10 @@ func (s *screen) broadcast(p fanout.Progress) {
 	st := status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.P99}
 	add := func(name, format string, args ...any) {
 		st.Numbers = append(st.Numbers, number{name, fmt.Sprintf(format, args...)})
+	}
+	if p.Step > 0 {
+		add("step", "%d", p.Step)
+		add("rate", "%g/s", p.Rate)
 	}
 	add("open", "%d/%d", p.Open, p.Wanted)
 	if p.Deliveries > 0 {
