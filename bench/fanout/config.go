@@ -10,6 +10,7 @@ import (
 
 	"atelier/bench/broadcast"
 	"atelier/bench/crew"
+	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/tunnel"
@@ -67,6 +68,8 @@ type Config struct {
 	Beside func(ctx context.Context)
 	// Progress is called about once a second; nil for never.
 	Progress func(Progress)
+	// Meter counts what is going on; nil for nobody.
+	Meter *metrics.Meter
 }
 
 // Door is the way into a server.

@@ -44,6 +44,9 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
+	if cfg.Meter != nil {
+		defer cfg.Meter.Open(0)
+	}
 	r := &run{cfg: cfg, course: newWatcher(cfg), result: newResult(cfg), key: rand.Uint64()}
 	r.empty = r.weigh()
 	var err error

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"atelier/bench/broadcast"
 	"atelier/bench/crew"
 	"atelier/bench/fanout"
+	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/tunnel"
@@ -62,6 +64,8 @@ type broadcastFlags struct {
 	serverFlags
 	outputFlags
 	clientFlags
+
+	Prometheus string `placeholder:"HOST:PORT" group:"Result" help:"Serve metrics of the run for Prometheus at http://HOST:PORT/metrics while it lasts; whoever reaches the address may read them."`
 
 	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened."`
 	Settle  time.Duration `default:"1s" group:"Load" help:"Time that is left to the server after that."`
@@ -209,7 +213,7 @@ func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
 	b.Generic = b.Generic || b.Preset != ""
 	problems := []error{
 		b.outputFlags.check(b.names()), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
-		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0),
+		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0), b.checkPrometheus(),
 	}
 	if len(b.WorkerAt) > 0 {
 		problems = append(problems, crew.CheckSecret(b.Secret))
@@ -232,6 +236,20 @@ func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
 		problems = append(problems, b.checkPeer(p, clients))
 	}
 	return errors.Join(problems...)
+}
+
+func (b *broadcastFlags) checkPrometheus() error {
+	if b.Prometheus == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(b.Prometheus)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("--prometheus %q: want HOST:PORT, such as 127.0.0.1:9100", b.Prometheus)
+	}
+	return nil
 }
 
 // checkPeer looks at what is said of a server that is not ours, and reads its clients.
@@ -370,6 +388,15 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 	}
 	if err := b.plan(cfg); err != nil {
 		return err
+	}
+	if b.Prometheus != "" {
+		cfg.Meter = &metrics.Meter{}
+		at, stop, err := metrics.Serve(b.Prometheus, cfg.Meter)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		fmt.Fprintf(os.Stderr, "metrics for Prometheus: http://%v/metrics\n", at)
 	}
 	if b.Generic {
 		return b.foreign(ctx, cfg, p)

@@ -63,6 +63,8 @@ func TestWrongUsage(t *testing.T) {
 		{"fanout", "--spawn", "--clients", "command_test.go"},
 		{"fanout", "--spawn", "--binary"},
 		{"fanout", "--spawn", "--channel", "x"},
+		{"fanout", "--spawn", "--prometheus", "9100"},
+		{"fanout", "--spawn", "--prometheus", "127.0.0.1:http"},
 		{"idle", "--spawn", "--duration", "0s"},
 		{"slow", "--spawn", "--stages", "2s@5,6s@10"}, // too short for --part
 		{"fanout", "--spawn", "--hello", "x"},
