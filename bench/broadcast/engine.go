@@ -48,6 +48,8 @@ type Engine struct {
 	current Sample
 	seconds *latency.Histogram // of the deliveries in it
 	spoiled int                // messages that all clients remember as that
+	// strange and strangeAnswer say that those of out were told to one that is ready.
+	strange, strangeAnswer bool
 	// flights are all messages on their way, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here

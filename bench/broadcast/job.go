@@ -106,8 +106,8 @@ type Muster struct {
 	All   int `json:"all"`
 	// Denied counts the refusals that asking again does not change.
 	Denied int `json:"denied,omitempty"`
-	// Ends are the ways in which connections ended, Strange the first text in
-	// which the dialect finds nothing.
+	// Ends are the ways in which connections ended, Strange a text in which the dialect
+	// finds nothing, as in Outcome.
 	Ends    map[string]int `json:"ends,omitempty"`
 	Strange string         `json:"strange,omitempty"`
 }
@@ -178,8 +178,9 @@ type Outcome struct {
 	Unsent  int64 `json:"unsent"`
 	Acked   int64 `json:"acked"`
 	Refused int64 `json:"refused"`
-	// Strange is the first text to a subscriber in which the dialect found nothing,
-	// StrangeAnswer the first one to a publisher; as people may see them.
+	// Strange is the first text to a subscriber that was ready in which the dialect found
+	// nothing, or the newest before anybody was, StrangeAnswer the same of publishers; as
+	// people may see them.
 	Strange       string `json:"strange,omitempty"`
 	StrangeAnswer string `json:"strange_answer,omitempty"`
 	// Complaint is the last refusal or failure to post.

@@ -1,3 +1,5 @@
+//go:build linux
+
 package broadcast
 
 import (
@@ -142,5 +144,23 @@ func TestPatternsSeeBytes(t *testing.T) {
 	}
 	if h := r.find([]byte("\x00\xee77")).heard; !slices.Equal(h.acked, []uint64{77}) {
 		t.Errorf("%+v", h.acked)
+	}
+}
+
+// Before a client is ready the newest text tells most, then the first.
+func TestWhichStrangeTextIsKept(t *testing.T) {
+	e := &Engine{mask: newMask(nil, false)}
+	c, other := &client{}, &client{publisher: true}
+	for _, step := range []struct {
+		ready      bool
+		said, want string
+	}{{false, "hello", "hello"}, {false, "denied", "denied"}, {true, "a", "a"}, {true, "b", "a"}, {false, "c", "a"}} {
+		c.ready = step.ready
+		if e.estranged(c, []byte(step.said)); e.out.Strange != step.want {
+			t.Errorf("after %q it is %q, want %q", step.said, e.out.Strange, step.want)
+		}
+	}
+	if e.estranged(other, []byte("x")); e.out.StrangeAnswer != "x" || e.out.Strange != "a" {
+		t.Errorf("%q, %q", e.out.Strange, e.out.StrangeAnswer)
 	}
 }

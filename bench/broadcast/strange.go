@@ -66,14 +66,17 @@ func (m mask) shown(said string) string {
 	}, said)
 }
 
-// estranged keeps the first text to each kind of client in which the dialect finds
-// nothing.
+// estranged keeps a text to each kind of client in which the dialect finds nothing: the
+// first to one that is ready, and until there is one the newest, since servers greet and
+// then say what is wrong.
 func (e *Engine) estranged(c *client, payload []byte) {
-	to := &e.out.Strange
+	to, first := &e.out.Strange, &e.strange
 	if c.publisher {
-		to = &e.out.StrangeAnswer
+		to, first = &e.out.StrangeAnswer, &e.strangeAnswer
 	}
-	if *to == "" {
-		*to = e.mask.shown(string(payload))
+	if *first {
+		return
 	}
+	*first = c.ready
+	*to = e.mask.shown(string(payload))
 }

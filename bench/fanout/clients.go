@@ -25,11 +25,13 @@ type Clients struct {
 	Lines []int
 }
 
-// Bounds of a file with clients, bytes: what is read of it, a client's lines, and a value.
+// Bounds of a file with clients: what is read of it, a client's lines and a value, in
+// bytes, and how many columns there are.
 const (
 	mostClients = 64 << 20
 	mostLine    = 1 << 20
 	mostValue   = 64 << 10
+	mostColumns = 100
 )
 
 // column is what a column may be called.
@@ -61,9 +63,9 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	switch {
 	case b.file == 0:
-		return 0, fmt.Errorf("more than %d MiB for the clients that are needed", mostClients>>20)
+		return 0, fmt.Errorf("the clients that are needed take more than %d MiB", mostClients>>20)
 	case b.line == 0:
-		return 0, fmt.Errorf("a client, or the names of the columns, with more than %d MiB", mostLine>>20)
+		return 0, fmt.Errorf("a line of more than %d MiB", mostLine>>20)
 	}
 	n, err := b.from.Read(p[:min(len(p), b.line, b.file)])
 	b.line, b.file = b.line-n, b.file-n
@@ -96,7 +98,7 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 			return nil, fmt.Errorf("%d clients need a line each, and there are %d", count, len(c.Rows))
 		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("client %d: %w", len(c.Rows)+1, err)
 		}
 		line, _ := in.FieldPos(0)
 		if err := c.checkRow(row); err != nil {
@@ -108,6 +110,9 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 }
 
 func (c *Clients) checkColumns() error {
+	if len(c.Columns) > mostColumns {
+		return fmt.Errorf("there are %d columns, want at most %d", len(c.Columns), mostColumns)
+	}
 	for i, name := range c.Columns {
 		switch {
 		case !column.MatchString(name):

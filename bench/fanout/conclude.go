@@ -160,10 +160,10 @@ func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 	var out []string
 	d := &r.door.Dialect
 	if messages == 0 && strange != "" {
-		out = append(out, unmatched("--match", d.Match, strange))
+		out = append(out, unmatched("--match", d.Match, "first", strange))
 	}
 	if answers == 0 && d.Ack != "" {
-		out = append(out, unmatched("--ack", d.Ack, strangeAnswer))
+		out = append(out, unmatched("--ack", d.Ack, "first", strangeAnswer))
 	}
 	return out
 }

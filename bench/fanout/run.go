@@ -164,7 +164,7 @@ func (r *run) nobody(m *broadcast.Muster) error {
 		why = append(why, fmt.Sprintf("%s, %d times", often, m.Ends[often]))
 	}
 	if m.Strange != "" {
-		why = append(why, unmatched("--ready", r.door.Dialect.Ready, m.Strange))
+		why = append(why, unmatched("--ready", r.door.Dialect.Ready, "last", m.Strange))
 	}
 	if why == nil {
 		why = append(why, "the server does not say what it should")
@@ -172,11 +172,11 @@ func (r *run) nobody(m *broadcast.Muster) error {
 	return fmt.Errorf("nobody could connect: %s", strings.Join(why, "; "))
 }
 
-// unmatched says that a pattern fits nothing, and what came instead.
-func unmatched(flag, pattern, came string) string {
+// unmatched says that a pattern fits nothing, and what came instead, first or last.
+func unmatched(flag, pattern, when, came string) string {
 	text := fmt.Sprintf("nothing that came matches %s %s", flag, pattern)
 	if came != "" {
-		text += "; the first was \"" + came + "\""
+		text += "; the " + when + " was \"" + came + "\""
 	}
 	return text
 }

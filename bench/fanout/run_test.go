@@ -253,7 +253,7 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Door) { d.Stream = true }, "no event stream"},
 		"another word": {hello, func(d *Door) {
 			d.Dialect.Ready, d.Dialect.Hello, d.Dialect.Headers = "^welcome", "let me in", []string{"X-Key: sesame"}
-		}, `matches --ready ^welcome; the first was "  ***, ***"`},
+		}, `matches --ready ^welcome; the last was "  ***, ***"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := httptest.NewServer(c.server)
