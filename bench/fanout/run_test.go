@@ -251,6 +251,9 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 	}{
 		"no WebSocket":    {http.NotFoundHandler(), nil, "refused with status 404"},
 		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Door) { d.Stream = true }, "no event stream"},
+		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Door) {
+			d.Stream, d.Dialect.Headers = true, []string{"X-Key: sesame"}
+		}, `answer is no event stream: it is "***"`},
 		"another word": {hello, func(d *Door) {
 			d.Dialect.Ready, d.Dialect.Hello, d.Dialect.Headers = "^welcome", "let me in", []string{"X-Key: sesame"}
 		}, `matches --ready ^welcome; the last was "  ***, ***"`},

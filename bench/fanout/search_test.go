@@ -49,10 +49,15 @@ func TestTheHighestRateIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var tried []float64
-			cfg := &Config{Scenario: "fanout", Subscribers: 1, Publishers: 1, Stages: []broadcast.Stage{{Rate: c.start}}}
+			cfg := &Config{Scenario: "fanout", Subscribers: 1, Publishers: 1, Stages: []broadcast.Stage{{Rate: c.start}}, Progress: func(p Progress) {
+				if p.Step != len(tried) || p.Rate != tried[len(tried)-1] {
+					t.Errorf("step %d is shown as %d, with %g a second", len(tried), p.Step, p.Rate)
+				}
+			}}
 			r, err := findMax(cfg, c.most, func(step *Config) (*report.Result, error) {
 				rate := step.Stages[0].Rate
 				tried = append(tried, rate)
+				step.Progress(Progress{})
 				r := newResult(step)
 				r.Latency = latency.Summary{Count: 1, P99: 10}
 				if rate > c.server {

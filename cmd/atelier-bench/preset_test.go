@@ -382,6 +382,44 @@ func TestTheEventStreamPreset(t *testing.T) {
 	}
 }
 
+// A server that says no is told in bytes.
+func TestWhatAServerOfBytesSaysIsShown(t *testing.T) {
+	f := &forum{in: map[*peer]bool{}, path: "/mqtt", protocol: "mqtt", serve: func(f *forum, p *peer) {
+		f.next(p)
+		p.say("\x20\x02\x00\x05") // not authorized
+		f.next(p)
+	}}
+	srv := httptest.NewServer(f)
+	defer srv.Close()
+	defer srv.CloseClientConnections()
+	code := -1
+	got := said(t, func() {
+		code, _, _ = confer(t, "--preset", "mqtt", "--url", strings.Replace(srv.URL, "http", "ws", 1), "--drain", "1s")
+	})
+	if code != exitBroken || !strings.Contains(got, `nothing that came matches --ready \x03\x00\x01[\x00-\x02]; the last was " \x02\x00\x05"`) {
+		t.Errorf("ends with %d: %s", code, got)
+	}
+}
+
+// A message has the length that is asked for, or is a byte shorter where a protocol has
+// none of that length.
+func TestPresetsKeepTheSize(t *testing.T) {
+	for _, p := range presets {
+		shorter := 0
+		for size := 100; size < 400; size++ {
+			d := p.speak(p.channel, size)
+			if d.Size == size-1 {
+				shorter++
+			} else if d.Size != size {
+				t.Errorf("%s: %d bytes instead of %d", p.name, d.Size, size)
+			}
+		}
+		if shorter > 2 {
+			t.Errorf("%s: %d messages are shorter than they should be", p.name, shorter)
+		}
+	}
+}
+
 // What is given by hand counts instead of the preset.
 func TestFlagsCountInsteadOfThePreset(t *testing.T) {
 	p, err := presetNamed("mqtt")
