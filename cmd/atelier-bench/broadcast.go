@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +20,6 @@ import (
 	"atelier/bench/fanout"
 	"atelier/bench/metrics"
 	"atelier/bench/report"
-	"atelier/bench/server"
 	"atelier/bench/tunnel"
 )
 
@@ -124,36 +122,6 @@ func (c *fanoutCommand) Validate() error {
 	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
 }
 
-// stepLasts is how long a step of a search is measured about which nothing is said.
-const stepLasts = 10 * time.Second
-
-// search prepares for --find-max.
-func (c *fanoutCommand) search() error {
-	if c.Duration == nil {
-		lasts := stepLasts
-		c.Duration = &lasts
-	}
-	c.steps = c.Steps
-	var err error
-	if c.Stages != "" || c.Rate == 0 {
-		err = errors.New("--find-max begins with a --rate above 0, and has no --stages")
-	}
-	limits, wrong := c.limits()
-	if wrong == nil && len(eachStep(limits).Thresholds) == 0 {
-		wrong = errors.New("--find-max needs a --threshold that a step can miss, such as p99<50ms")
-	}
-	return errors.Join(err, wrong, atLeast("steps", c.Steps, 1))
-}
-
-// eachStep is what each step of a search has to keep: all but what the search finds.
-func eachStep(limits *report.Limits) *report.Limits {
-	l := *limits
-	l.Thresholds = slices.DeleteFunc(slices.Clone(l.Thresholds), func(t report.Threshold) bool {
-		return t.Of() == "search" || t.Of() == fanout.HighestRate
-	})
-	return &l
-}
-
 // Validate is called by kong.
 func (c *idleCommand) Validate() error {
 	_, err := c.lasts(nil)
@@ -252,30 +220,10 @@ func (b *broadcastFlags) checkPrometheus() error {
 	return nil
 }
 
-// checkPeer looks at what is said of a server that is not ours, and reads its clients.
-func (b *broadcastFlags) checkPeer(p *publishFlags, clients int) (err error) {
-	if b.Clients != "" {
-		if b.people, err = fanout.ReadClients(b.Clients, clients); err != nil {
-			return err
-		}
-	}
-	peer, err := b.peer(p)
-	if err != nil {
-		return err
-	}
-	return peer.Check()
-}
-
 func (p *publishFlags) check() error {
 	return errors.Join(atLeast("publishers", p.Publishers, 1), atLeast("size", p.Size, 0), atLeast("rate", p.Rate, 0),
 		atLeast("window", p.Window, 1), atLeast("warmup", p.Warmup, 0))
 }
-
-// listed is the --preset that shows all.
-const listed = "list"
-
-// usualSize is the size of a message about which nothing is said, bytes.
-const usualSize = 200
 
 // usual is how long a load is measured about which nothing is said.
 const usual = 30 * time.Second
@@ -318,51 +266,6 @@ func (p *publishFlags) stages() ([]broadcast.Stage, error) {
 		out = append(out, broadcast.Stage{During: d, Rate: r})
 	}
 	return out, nil
-}
-
-// peer is the server that the flags describe; p is nil where nothing is sent.
-func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
-	size := usualSize
-	if p != nil {
-		size = p.Size
-	}
-	d := broadcast.Dialect{
-		Headers: b.Header, Binary: b.Binary, Match: b.Match, Ready: b.Ready, Ack: b.Ack, Refusal: b.Refusal,
-		Position: b.Position, Resume: b.Resume,
-	}
-	at := b.server()
-	var how *preset
-	if b.Preset != "" {
-		var err error
-		if how, err = presetNamed(b.Preset); err != nil {
-			return nil, err
-		}
-		if at, err = how.address(at); err != nil {
-			return nil, err
-		}
-		d.Binary = d.Binary || how.speak("", size).Binary
-	} else if b.Channel != "" {
-		return nil, errors.New("--channel is for --preset")
-	}
-	d.Hello, d.Send = broadcast.Raw(unescaped(b.Hello, d.Binary)), broadcast.Raw(unescaped(b.Send, d.Binary))
-	for _, pair := range b.Answer {
-		in, out, ok := strings.Cut(pair, "=")
-		if !ok || in == "" || out == "" {
-			return nil, fmt.Errorf("--answer %q: want IN=OUT", pair)
-		}
-		d.Answers = append(d.Answers, broadcast.Answer{In: broadcast.Raw(unescaped(in, d.Binary)), Out: broadcast.Raw(unescaped(out, d.Binary))})
-	}
-	if strings.Contains(b.Send, "{{pad}}") {
-		d.Size = size
-	}
-	if how != nil {
-		if err := how.complete(&d, b.Channel, size); err != nil {
-			return nil, err
-		}
-	}
-	return &fanout.Peer{
-		URL: at, Publish: b.Publish, Clients: b.people, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, Dialect: d,
-	}, nil
 }
 
 // run carries out one scenario.
@@ -408,18 +311,6 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 	})
 }
 
-// carryOut carries a scenario out, or searches.
-func (b *broadcastFlags) carryOut(ctx context.Context, cfg *fanout.Config) (*report.Result, error) {
-	if b.steps == 0 {
-		return fanout.Run(ctx, cfg)
-	}
-	limits, err := b.limits()
-	if err != nil {
-		return nil, err
-	}
-	return fanout.FindMax(ctx, cfg, b.steps, func(r *report.Result) error { return r.Judge(eachStep(limits)) })
-}
-
 // plan says which workers there are.
 func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 	self, err := os.Executable()
@@ -436,35 +327,6 @@ func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 		Binary:    self, Args: []string{"worker"}, Remote: b.WorkerAt, Secret: b.Secret,
 	}
 	return nil
-}
-
-// foreign tests a server that is not ours.
-func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
-	if err := raiseFileLimit(); err != nil {
-		return err
-	}
-	peer, err := b.peer(p)
-	if err != nil {
-		return err
-	}
-	cfg.Prepare = fanout.Generic(peer)
-	if b.PID > 0 {
-		cfg.Usage = server.OfPID(b.PID)
-		if _, err := cfg.Usage(); err != nil {
-			return err
-		}
-	}
-	screen := newScreen(ctx)
-	cfg.Progress = screen.broadcast
-	result, err := b.profiled(func() (*report.Result, error) { return b.carryOut(ctx, cfg) })
-	screen.close()
-	if err != nil {
-		return err
-	}
-	if err := b.judge(result, b.environment()); err != nil {
-		return err
-	}
-	return b.write(result)
 }
 
 // broadcast shows how such a run is going.

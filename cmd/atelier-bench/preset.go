@@ -32,6 +32,9 @@ type preset struct {
 	speak func(channel string, size int) broadcast.Dialect
 }
 
+// listed is the --preset that shows all.
+const listed = "list"
+
 // spoken is what publishers say, wherever a protocol has its place for it; found finds it.
 const (
 	spoken = "{{stamp}} {{seq}} {{pad}}"
