@@ -88,8 +88,12 @@ func (d *Dialect) Check() error {
 	return errors.Join(append(problems, err)...)
 }
 
-// Reserved are the places that no column may be called like.
-var Reserved = []string{"stamp", "seq", "pad", "position", "epoch"}
+// Reserved are the places that no column may be called like; SignIn is what is made of a
+// client's values to sign it in.
+var Reserved = []string{"stamp", "seq", "pad", "position", "epoch", SignIn}
+
+// SignIn is a place.
+const SignIn = "sign_in"
 
 // CheckPlaces refuses a text of the flag with a place that is neither a column nor one of
 // its own. Without columns a text in braces is a text.

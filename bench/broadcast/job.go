@@ -56,7 +56,7 @@ type Seat struct {
 	// Publish is the URL to which a publisher of event streams POSTs its messages.
 	Publish string `json:"publish,omitempty"`
 	// Values of the client, in the order of the dialect's columns.
-	Values []string `json:"values,omitempty"`
+	Values []Raw `json:"values,omitempty"`
 }
 
 // Load is a time of sending. Times are on the run's timeline.

@@ -25,13 +25,13 @@ func (d *Dialect) script() *script {
 }
 
 // of is the script of a client with values, in the order of the columns.
-func (s *script) of(columns, values []string) *script {
+func (s *script) of(columns []string, values []Raw) *script {
 	if len(values) == 0 {
 		return s
 	}
 	own, escaped := map[string]string{}, map[string]string{}
 	for i, column := range columns[:min(len(columns), len(values))] {
-		own[column], escaped[column] = values[i], Escape(values[i])
+		own[column], escaped[column] = string(values[i]), Escape(string(values[i]))
 	}
 	out := &script{hello: s.hello.Fill(own), send: s.send.Fill(own), resume: s.resume.Fill(escaped), size: s.size}
 	for _, line := range s.headers {

@@ -39,7 +39,7 @@ func TestScriptsAreTheClientsOwn(t *testing.T) {
 	if err := d.Check(); err != nil {
 		t.Fatal(err)
 	}
-	s := d.script().of(d.Columns, []string{"{{seq}}", "a&b c"})
+	s := d.script().of(d.Columns, []Raw{"{{seq}}", "a&b c"})
 	got := append(s.lines(), s.hello.String(), string(s.message(7, 8)), s.from(9, ""))
 	want := []string{"Authorization: Bearer {{seq}}", "X-All: same", "enter a&b c as {{seq}}", "a&b c: 7 8 " + strings.Repeat("x", 19), "&from=9&room=a%26b%20c"}
 	if !slices.Equal(got, want) {

@@ -30,7 +30,7 @@ type Clients struct {
 const (
 	mostClients = 64 << 20
 	mostLine    = 1 << 20
-	mostValue   = 64 << 10
+	mostValue   = 64<<10 - 1
 	mostColumns = 100
 )
 
@@ -162,19 +162,41 @@ func (c *Clients) url(text string, n int) string {
 	if c == nil {
 		return text
 	}
-	values := map[string]string{}
-	for i, name := range c.Columns {
-		values[name] = broadcast.Escape(c.Rows[n][i])
+	values := c.values(n)
+	for name, value := range values {
+		values[name] = broadcast.Escape(value)
 	}
 	return broadcast.ParseTemplate(text).Fill(values).String()
 }
 
+// With returns clients with one column more, of what the function makes of the others.
+func (c *Clients) With(column string, value func(of map[string]string) string) *Clients {
+	out := &Clients{Columns: append(slices.Clone(c.Columns), column), Lines: c.Lines}
+	for n, row := range c.Rows {
+		out.Rows = append(out.Rows, append(slices.Clone(row), value(c.values(n))))
+	}
+	return out
+}
+
+// values are those of a client by the names of the columns.
+func (c *Clients) values(n int) map[string]string {
+	out := make(map[string]string, len(c.Columns))
+	for i, name := range c.Columns {
+		out[name] = c.Rows[n][i]
+	}
+	return out
+}
+
 // row is the values of a client; nil without any.
-func (c *Clients) row(n int) []string {
+func (c *Clients) row(n int) []broadcast.Raw {
 	if c == nil {
 		return nil
 	}
-	return c.Rows[n]
+	var out []broadcast.Raw
+	for _, value := range c.Rows[n] {
+		out = append(out, broadcast.Raw(value))
+	}
+	return out
 }
 
 // secrets are all values, each once.

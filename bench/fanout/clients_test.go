@@ -58,7 +58,7 @@ func TestClientsThatCannotBeRead(t *testing.T) {
 		`two columns are called "a"`:                          strings.NewReader("a,b,a\n"),
 		"line 2: a is no text":                                strings.NewReader("a\n" + secret + "\x00\n"),
 		"a is no text in UTF-8":                               strings.NewReader("a\n" + secret + "\xff\n"),
-		"a has 65537 bytes":                                   strings.NewReader("a\n" + strings.Repeat("x", mostValue+1) + "\n"),
+		"a has 65536 bytes":                                   strings.NewReader("a\n" + strings.Repeat("x", mostValue+1) + "\n"),
 		`bare " in non-quoted-field`:                          strings.NewReader("a\n" + secret + "\"\n"),
 		`extraneous or missing " in quoted`:                   strings.NewReader("a\n\"" + secret + "\n"),
 		"the names of the columns: a line of more than 1 MiB": endless(','),
@@ -76,6 +76,15 @@ func TestClientsThatCannotBeRead(t *testing.T) {
 	}
 	if _, err := ReadClients(filepath.Join(t.TempDir(), "none"), 1); err == nil || !strings.Contains(err.Error(), "--clients") {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// A column that is made of the others is one more, in another list.
+func TestClientsWithAColumnMore(t *testing.T) {
+	c := &Clients{Columns: []string{"a", "b"}, Rows: [][]string{{"1", "2"}, {"3", "4"}}, Lines: []int{2, 3}}
+	more := c.With("c", func(of map[string]string) string { return of["b"] + of["a"] + "\xff" })
+	if !slices.Equal(more.Columns, []string{"a", "b", "c"}) || !slices.Equal(more.row(1), []broadcast.Raw{"3", "4", "43\xff"}) || len(c.Rows[1]) != 2 || len(c.Columns) != 2 {
+		t.Errorf("%+v of %+v", more, c)
 	}
 }
 

@@ -67,13 +67,20 @@ func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
 	if strings.Contains(b.Send, "{{pad}}") {
 		d.Size = size
 	}
+	people := b.people
 	if how != nil {
 		if err := how.complete(&d, b.Channel, size); err != nil {
 			return nil, err
 		}
 	}
+	if how != nil && b.Hello == "" {
+		var err error
+		if people, err = how.signed(people, &d); err != nil {
+			return nil, err
+		}
+	}
 	return &fanout.Peer{
-		URL: at, Publish: b.Publish, Clients: b.people, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, Dialect: d,
+		URL: at, Publish: b.Publish, Clients: people, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, Dialect: d,
 	}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"atelier/bench/broadcast"
+	"atelier/bench/fanout"
 )
 
 // preset is how to speak with the servers of a protocol: what flags of a server that is
@@ -30,7 +31,13 @@ type preset struct {
 	// speak returns the dialect for a channel, with messages of so many bytes, or a byte
 	// less where there is no message of that length.
 	speak func(channel string, size int) broadcast.Dialect
+	// signIn is what a client says first with its values of the columns signIns; nil where
+	// --hello has to say that.
+	signIn func(values map[string]string) string
 }
+
+// signIns are the columns with which a preset signs clients in by itself.
+var signIns = []string{"client_id", "username", "password"}
 
 // listed is the --preset that shows all.
 const listed = "list"
@@ -59,7 +66,7 @@ var presets = []*preset{
 		},
 	},
 	{
-		name: "mqtt", about: "MQTT 3.1.1 over WebSocket, QoS 0, without a name or a password",
+		name: "mqtt", about: "MQTT 3.1.1 over WebSocket, QoS 0; signs in by columns client_id, username and password of --clients",
 		path: "/mqtt", channel: "bench",
 		speak: func(channel string, size int) broadcast.Dialect {
 			topic := mqttText(channel)
@@ -67,12 +74,12 @@ var presets = []*preset{
 			n := fit(size, func(n int) int { return len(publish(n)) + n })
 			return broadcast.Dialect{
 				Binary: true, Headers: []string{"Sec-WebSocket-Protocol: mqtt"},
-				// A new session of no name, which nobody has to keep alive.
-				Hello: broadcast.Raw(mqttPacket(0x10, mqttText("MQTT")+"\x04\x02\x00\x00"+mqttText(""), 0) + mqttPacket(0x82, "\x00\x01"+topic+"\x00", 0)),
+				Hello: broadcast.Raw(mqttConnect(nil) + mqttPacket(0x82, "\x00\x01"+topic+"\x00", 0)),
 				Ready: `\x03\x00\x01[\x00-\x02]`, // the end of the SUBACK
 				Send:  broadcast.Raw(publish(n) + spoken), Size: len(publish(n)) + n, Match: regexp.QuoteMeta(channel) + found,
 			}
 		},
+		signIn: mqttConnect,
 	},
 	{
 		name: "nats", about: "core NATS over WebSocket, without a name or a password",
@@ -131,6 +138,37 @@ func mqttText(text string) string {
 func mqttPacket(first byte, body string, more int) string {
 	head := []byte{first}
 	return string(binary.AppendUvarint(head, uint64(len(body)+more))) + body
+}
+
+// mqttConnect asks for a new session that nobody has to keep alive (MQTT 3.1.1, 3.1), with
+// what there is of a client's name, user and password.
+func mqttConnect(values map[string]string) string {
+	const newSession, withPassword, withUser = 0x02, 0x40, 0x80
+	flags, more := byte(newSession), mqttText(values["client_id"])
+	if user, ok := values["username"]; ok {
+		flags, more = flags|withUser, more+mqttText(user)
+	}
+	if password, ok := values["password"]; ok {
+		flags, more = flags|withPassword, more+mqttText(password)
+	}
+	return mqttPacket(0x10, mqttText("MQTT")+"\x04"+string([]byte{flags})+"\x00\x00"+more, 0)
+}
+
+// signed are clients who say first, in the place of what a dialect has them say when they
+// sign in with nothing, what signs each of them in.
+func (p *preset) signed(people *fanout.Clients, d *broadcast.Dialect) (*fanout.Clients, error) {
+	if p.signIn == nil || people == nil {
+		return people, nil
+	}
+	has := func(column string) bool { return slices.Contains(people.Columns, column) }
+	switch {
+	case !slices.ContainsFunc(signIns, has):
+		return people, nil
+	case has("password") && !has("username"):
+		return nil, fmt.Errorf("--preset %s: a column password needs a column username", p.name)
+	}
+	d.Hello = "{{" + broadcast.SignIn + "}}" + broadcast.Raw(strings.TrimPrefix(string(d.Hello), p.signIn(nil)))
+	return people.With(broadcast.SignIn, p.signIn), nil
 }
 
 // presetNamed returns the preset of a name.

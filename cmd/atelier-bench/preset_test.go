@@ -318,10 +318,12 @@ func TestPresetsSpeakTheirProtocols(t *testing.T) {
 	}
 }
 
-// The presets are understood by a server that others have written.
-func TestPresetsAreUnderstoodByNATS(t *testing.T) {
+// natsServer is a server that others have written; it knows these users, or lets in
+// everybody.
+func natsServer(t *testing.T, users ...*nats.User) string {
+	t.Helper()
 	s, err := nats.NewServer(&nats.Options{
-		ServerName: "bench", Host: "127.0.0.1", Port: nats.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),
+		Users: users, ServerName: "bench", Host: "127.0.0.1", Port: nats.RANDOM_PORT, NoLog: true, NoSigs: true, JetStream: true, StoreDir: t.TempDir(),
 		Websocket: nats.WebsocketOpts{Host: "127.0.0.1", Port: nats.RANDOM_PORT, NoTLS: true},
 		MQTT:      nats.MQTTOpts{Host: "127.0.0.1", Port: nats.RANDOM_PORT},
 	})
@@ -329,19 +331,70 @@ func TestPresetsAreUnderstoodByNATS(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Start()
-	defer s.WaitForShutdown()
-	defer s.Shutdown()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	if !s.ReadyForConnections(time.Minute) {
 		t.Fatal("the server is not ready")
 	}
+	return s.WebsocketURL()
+}
+
+func TestPresetsAreUnderstoodByNATS(t *testing.T) {
+	url := natsServer(t)
 	for _, args := range [][]string{
 		{"--preset", "nats"}, {"--preset", "nats", "--channel", "a.5", "--binary"}, {"--preset", "mqtt"}, {"--preset", "mqtt", "--channel", "a/5", "--size", "130"},
 	} {
 		// It knows a subscriber a moment after it has said so.
-		code, r, text := confer(t, append(args, "--url", s.WebsocketURL(), "--settle", "500ms")...)
+		code, r, text := confer(t, append(args, "--url", url, "--settle", "500ms")...)
 		if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
 			t.Errorf("%q ends with %d: %.3000s", args, code, text)
 		}
+	}
+}
+
+// Clients sign in, each with what is its own; a name may be so long that its length is no
+// text.
+func TestClientsSignInWithPresets(t *testing.T) {
+	ann, bob := strings.Repeat("ann", 70), "bob"
+	url := natsServer(t, &nats.User{Username: ann, Password: "pw-of-ann"}, &nats.User{Username: bob, Password: "pw-of-bob"})
+	file := filepath.Join(t.TempDir(), "clients.csv")
+	people := func(before string) {
+		row := bob + "," + before + "pw-of-bob,c"
+		text := "username,password,client_id\n" + ann + "," + before + "pw-of-ann,c1\n" + row + "2\n" + row + "3\n" + row + "4\n" + row + "5\n"
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	people("")
+	hello := `CONNECT {"verbose":false,"pedantic":false,"user":"{{username}}","pass":"{{password}}"}\r\nSUB bench 1\r\nPING\r\n`
+	for _, args := range [][]string{{"--preset", "mqtt"}, {"--preset", "nats", "--hello", hello}} {
+		code, r, text := confer(t, append(args, "--url", url, "--clients", file, "--settle", "500ms")...)
+		if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
+			t.Errorf("%q ends with %d: %.3000s", args, code, text)
+		}
+	}
+	people("not-")
+	got := said(t, func() {
+		confer(t, "--preset", "nats", "--hello", hello, "--url", url, "--clients", file, "--drain", "1s")
+	})
+	if !strings.Contains(got, "-ERR 'Authorization Violation'") || strings.Contains(got, "pw-of") {
+		t.Errorf("told %s", got)
+	}
+	// What is missing is not said.
+	for want, values := range map[string]map[string]string{
+		"\x10\x0c\x00\x04MQTT\x04\x02\x00\x00\x00\x00":                   nil,
+		"\x10\x0d\x00\x04MQTT\x04\x02\x00\x00\x00\x01c":                  {"client_id": "c", "other": "x"},
+		"\x10\x0f\x00\x04MQTT\x04\x82\x00\x00\x00\x00\x00\x01u":          {"username": "u"},
+		"\x10\x12\x00\x04MQTT\x04\xc2\x00\x00\x00\x00\x00\x01u\x00\x01p": {"username": "u", "password": "p"},
+	} {
+		if got := mqttConnect(values); got != want {
+			t.Errorf("%v: %q, want %q", values, got, want)
+		}
+	}
+	if err := os.WriteFile(file, []byte("password\np\np\np\np\np\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, func() { confer(t, "--preset", "mqtt", "--url", url, "--clients", file) }); !strings.Contains(got, "a column password needs a column username") {
+		t.Errorf("told %s", got)
 	}
 }
 
