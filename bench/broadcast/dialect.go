@@ -66,7 +66,7 @@ func (d *Dialect) Check() error {
 	for _, line := range d.Headers {
 		problems = append(problems, frames.CheckHeader(line), d.CheckPlaces("--header", line))
 		if name, _, _ := strings.Cut(line, ":"); len(ParseTemplate(name).Places()) > 0 {
-			problems = append(problems, fmt.Errorf("header %q: a value may be filled in behind the colon only", name))
+			problems = append(problems, fmt.Errorf("--header %q: a column may stand after the colon only", name))
 		}
 	}
 	problems = append(problems, d.CheckPlaces("--hello", string(d.Hello)), d.CheckPlaces("--send", string(d.Send), "stamp", "seq", "pad"),
@@ -104,7 +104,7 @@ func (d *Dialect) CheckPlaces(flag, text string, own ...string) error {
 	var problems []error
 	for _, name := range ParseTemplate(text).Places() {
 		if !slices.Contains(own, name) && !slices.Contains(d.Columns, name) {
-			problems = append(problems, fmt.Errorf("%s has {{%s}}, which is no column of --clients: those are %s", flag, name, strings.Join(d.Columns, ", ")))
+			problems = append(problems, fmt.Errorf("%s: unknown column {{%s}}; the columns of --clients are %s", flag, name, strings.Join(d.Columns, ", ")))
 		}
 	}
 	return errors.Join(problems...)

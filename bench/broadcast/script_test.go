@@ -52,12 +52,12 @@ func TestScriptsAreTheClientsOwn(t *testing.T) {
 
 func TestUnknownColumnsAreRefused(t *testing.T) {
 	for says, change := range map[string]func(*Dialect){
-		"--hello has {{usr}}, which is no column of --clients: those are user": func(d *Dialect) { d.Hello = "{{usr}}" },
-		"--hello has {{seq}}":     func(d *Dialect) { d.Hello = "{{seq}}" },
-		"--header has {{usr}}":    func(d *Dialect) { d.Headers = []string{"A: {{usr}}"} },
-		"behind the colon":        func(d *Dialect) { d.Headers = []string{"{{user}}: a"} },
-		"--send has {{position}}": func(d *Dialect) { d.Send += "{{position}}" },
-		"--resume has {{stamp}}":  func(d *Dialect) { d.Resume = "{{stamp}}" },
+		"--hello: unknown column {{usr}}; the columns of --clients are user": func(d *Dialect) { d.Hello = "{{usr}}" },
+		"--hello: unknown column {{seq}}":                                    func(d *Dialect) { d.Hello = "{{seq}}" },
+		"--header: unknown column {{usr}}":                                   func(d *Dialect) { d.Headers = []string{"A: {{usr}}"} },
+		"after the colon":                                                    func(d *Dialect) { d.Headers = []string{"{{user}}: a"} },
+		"--send: unknown column {{position}}":                                func(d *Dialect) { d.Send += "{{position}}" },
+		"--resume: unknown column {{stamp}}":                                 func(d *Dialect) { d.Resume = "{{stamp}}" },
 	} {
 		d := chatty
 		d.Columns = []string{"user"}

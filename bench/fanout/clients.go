@@ -65,7 +65,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	case b.file == 0:
 		return 0, fmt.Errorf("the clients that are needed take more than %d MiB", mostClients>>20)
 	case b.line == 0:
-		return 0, fmt.Errorf("a line of more than %d MiB", mostLine>>20)
+		return 0, fmt.Errorf("longer than %d MiB", mostLine>>20)
 	}
 	n, err := b.from.Read(p[:min(len(p), b.line, b.file)])
 	b.line, b.file = b.line-n, b.file-n
@@ -82,10 +82,10 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 	in.FieldsPerRecord = -1 // told here with the numbers
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("the file is empty: want a line with the names of the columns, and a line for each client")
+		return nil, errors.New("the file is empty: want a header line and a line for each client")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the names of the columns: %w", err)
+		return nil, fmt.Errorf("header line: %w", err)
 	}
 	c := &Clients{Columns: head}
 	if err := c.checkColumns(); err != nil {
@@ -95,7 +95,7 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 		bound.line = mostLine
 		row, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%d clients need a line each, and there are %d", count, len(c.Rows))
+			return nil, fmt.Errorf("the run has %d clients, and the file has lines for %d", count, len(c.Rows))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("client %d: %w", len(c.Rows)+1, err)
@@ -116,11 +116,11 @@ func (c *Clients) checkColumns() error {
 	for i, name := range c.Columns {
 		switch {
 		case !column.MatchString(name):
-			return fmt.Errorf("column %d is called %.64q: want a name of letters, digits, '_', '-' and '.', at most 64", i+1, name)
+			return fmt.Errorf("column %d has the name %.64q: want letters, digits, '_', '-' and '.', at most 64", i+1, name)
 		case slices.Contains(broadcast.Reserved, name):
-			return fmt.Errorf("column %d is called %q, which is a name of the generator's own: %s", i+1, name, strings.Join(broadcast.Reserved, ", "))
+			return fmt.Errorf("column %d has the name %q, which is reserved, as are %s", i+1, name, strings.Join(broadcast.Reserved, ", "))
 		case slices.Contains(c.Columns[:i], name):
-			return fmt.Errorf("two columns are called %q", name)
+			return fmt.Errorf("duplicate column %q", name)
 		}
 	}
 	return nil
@@ -137,7 +137,7 @@ func (c *Clients) checkRow(row []string) error {
 		case len(value) > mostValue:
 			return fmt.Errorf("%s has %d bytes, want at most %d", c.Columns[i], len(value), mostValue)
 		case !utf8.ValidString(value) || strings.Contains(value, "\x00"):
-			return fmt.Errorf("%s is no text in UTF-8", c.Columns[i])
+			return fmt.Errorf("%s has a NUL byte or is not UTF-8", c.Columns[i])
 		}
 	}
 	return nil

@@ -45,25 +45,25 @@ func TestClientsAreRead(t *testing.T) {
 func TestClientsThatCannotBeRead(t *testing.T) {
 	const secret = "s3cr3t"
 	for says, from := range map[string]io.Reader{
-		"the file is empty":                                   strings.NewReader("\ufeff"),
-		"3 clients need a line each":                          strings.NewReader("a\n1\n2\n"),
-		"and there are 2":                                     strings.NewReader("a\n1\n2\n"),
-		"line 3: want 2 cells, have 1":                        strings.NewReader("a,b\n1,2\n" + secret + "\n"),
-		"line 2: want 2 cells, have 3":                        strings.NewReader("a,b\n1,2," + secret + "\n"),
-		"line 4: b is empty":                                  strings.NewReader("a,b\n1,\"2\n" + secret + "\"\n1,\n"),
-		`column 2 is called "a b"`:                            strings.NewReader("a,a b\n"),
-		`column 1 is called ""`:                               strings.NewReader(",a\n"),
-		`column 1 is called "\x00"`:                           strings.NewReader("\x00,a\n"),
-		`"seq", which is a name of the`:                       strings.NewReader("a,seq\n"),
-		`two columns are called "a"`:                          strings.NewReader("a,b,a\n"),
-		"line 2: a is no text":                                strings.NewReader("a\n" + secret + "\x00\n"),
-		"a is no text in UTF-8":                               strings.NewReader("a\n" + secret + "\xff\n"),
-		"a has 65536 bytes":                                   strings.NewReader("a\n" + strings.Repeat("x", mostValue+1) + "\n"),
-		`bare " in non-quoted-field`:                          strings.NewReader("a\n" + secret + "\"\n"),
-		`extraneous or missing " in quoted`:                   strings.NewReader("a\n\"" + secret + "\n"),
-		"the names of the columns: a line of more than 1 MiB": endless(','),
-		"there are 101 columns, want at most 100":             strings.NewReader(strings.Repeat("x,", 100) + "x\n"),
-		"client 1: a line of more than 1 MiB":                 io.MultiReader(strings.NewReader("a\n\""), endless('\n')),
+		"the file is empty":                       strings.NewReader("\ufeff"),
+		"the run has 3 clients":                   strings.NewReader("a\n1\n2\n"),
+		"the file has lines for 2":                strings.NewReader("a\n1\n2\n"),
+		"line 3: want 2 cells, have 1":            strings.NewReader("a,b\n1,2\n" + secret + "\n"),
+		"line 2: want 2 cells, have 3":            strings.NewReader("a,b\n1,2," + secret + "\n"),
+		"line 4: b is empty":                      strings.NewReader("a,b\n1,\"2\n" + secret + "\"\n1,\n"),
+		`column 2 has the name "a b"`:             strings.NewReader("a,a b\n"),
+		`column 1 has the name ""`:                strings.NewReader(",a\n"),
+		`column 1 has the name "\x00"`:            strings.NewReader("\x00,a\n"),
+		`"seq", which is reserved, as are stamp`:  strings.NewReader("a,seq\n"),
+		`duplicate column "a"`:                    strings.NewReader("a,b,a\n"),
+		"line 2: a has a NUL byte":                strings.NewReader("a\n" + secret + "\x00\n"),
+		"a has a NUL byte or is not UTF-8":        strings.NewReader("a\n" + secret + "\xff\n"),
+		"a has 65536 bytes":                       strings.NewReader("a\n" + strings.Repeat("x", mostValue+1) + "\n"),
+		`bare " in non-quoted-field`:              strings.NewReader("a\n" + secret + "\"\n"),
+		`extraneous or missing " in quoted`:       strings.NewReader("a\n\"" + secret + "\n"),
+		"header line: longer than 1 MiB":          endless(','),
+		"there are 101 columns, want at most 100": strings.NewReader(strings.Repeat("x,", 100) + "x\n"),
+		"client 1: longer than 1 MiB":             io.MultiReader(strings.NewReader("a\n\""), endless('\n')),
 	} {
 		_, err := parseClients(from, 3)
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), secret) {
@@ -116,11 +116,11 @@ func TestClientsOfAPeer(t *testing.T) {
 		t.Errorf("secrets %q, columns %q", d.Secrets, d.Dialect.Columns)
 	}
 	for says, change := range map[string]func(*Peer){
-		"--url has {{tokn}}":                func(p *Peer) { p.URL += "{{tokn}}" },
-		"--publish has {{seq}}":             func(p *Peer) { p.Publish += "{{seq}}" },
-		"server URL":                        func(p *Peer) { p.URL = "http://{{room}}/" },
-		"line 3: token has a line break":    func(p *Peer) { p.Dialect.Headers = []string{"A: {{token}}"} },
-		"--hello has {{nobody}}, which is ": func(p *Peer) { p.Dialect.Hello = "{{nobody}}" },
+		"--url: unknown column {{tokn}}":       func(p *Peer) { p.URL += "{{tokn}}" },
+		"--publish: unknown column {{seq}}":    func(p *Peer) { p.Publish += "{{seq}}" },
+		"server URL":                           func(p *Peer) { p.URL = "http://{{room}}/" },
+		"line 3: token has a line break":       func(p *Peer) { p.Dialect.Headers = []string{"A: {{token}}"} },
+		"--hello: unknown column {{nobody}}; ": func(p *Peer) { p.Dialect.Hello = "{{nobody}}" },
 	} {
 		bad := *p
 		change(&bad)

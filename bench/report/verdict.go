@@ -111,7 +111,7 @@ func (r *Result) Judge(limits *Limits) error {
 	}
 	v.Failures = append(v.Failures, r.Faults...)
 	if s := r.Search; s != nil {
-		fail(s.HighestRate == 0 && !r.Interrupted && s.LimitedBy != LimitedByGenerator, "no rate was kept")
+		fail(s.HighestRate == 0 && !r.Interrupted && s.LimitedBy != LimitedByGenerator, "no rate kept the thresholds")
 	}
 	// Who wants a recovery within a time wants it at all.
 	wanted := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == "recovery" })

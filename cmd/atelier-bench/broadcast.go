@@ -31,12 +31,12 @@ type clientFlags struct {
 	Secret   string   `env:"BENCH_SECRET" group:"Generator" help:"What remote workers and their coordinator know, 16 characters or more; better in the environment."`
 
 	Generic  bool     `group:"Any server" help:"Test a server that is not ours: --url says ws://HOST/PATH, or http://HOST/PATH for event streams."`
-	Clients  string   `type:"existingfile" placeholder:"FILE" group:"Any server" help:"CSV file with a line of names, and below it a line for each client, subscribers first: {{NAME}} in --url, --publish, --header, --hello, --send and --resume stands for the client's own value. Values are never shown."`
-	Preset   string   `placeholder:"NAME" group:"Any server" help:"Speak as a protocol wants it: centrifugo, mqtt, nats, socket.io or sse; list shows which of the flags below each sets. One that is given counts instead. With it --generic need not be."`
+	Clients  string   `type:"existingfile" placeholder:"FILE" group:"Any server" help:"CSV file with a header line and a line for each client, subscribers first. {{COLUMN}} in --url, --publish, --header, --hello, --send and --resume is replaced by the client's value. Values are never printed."`
+	Preset   string   `placeholder:"NAME" group:"Any server" help:"Defaults of the flags below for a protocol: centrifugo, mqtt, nats, socket.io or sse; list prints what each sets. A flag that is given overrides its default. Implies --generic."`
 	Channel  string   `placeholder:"NAME" group:"Any server" help:"Channel (centrifugo), topic (mqtt), subject (nats) or event (socket.io) of --preset; the default is bench, of socket.io message."`
 	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. May be given again."`
 	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting; \\r, \\n and \\t in it, in --send and in --answer are line breaks and a tab."`
-	Binary   bool     `group:"Any server" help:"Send binary messages instead of text. In --hello, --send and --answer \\x00 to \\xff are bytes, then. Patterns see the bytes that come; to them one that is no UTF-8 is any character."`
+	Binary   bool     `group:"Any server" help:"Send binary messages instead of text; \\x00 to \\xff in --hello, --send and --answer are bytes then. Patterns match the bytes of what comes, where a byte that is not UTF-8 counts as some character."`
 	Send     string   `placeholder:"TEXT" group:"Any server" help:"A message: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
 	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq. Of an event stream it sees the data of each event, without 'data: '."`
 	Ready    string   `placeholder:"REGEX" group:"Any server" help:"What a client waits for before it counts as connected; a group named epoch is kept for --resume."`
@@ -63,7 +63,7 @@ type broadcastFlags struct {
 	outputFlags
 	clientFlags
 
-	Prometheus string `placeholder:"HOST:PORT" group:"Result" help:"Serve metrics of the run for Prometheus at http://HOST:PORT/metrics while it lasts; whoever reaches the address may read them."`
+	Prometheus string `placeholder:"HOST:PORT" group:"Result" help:"Serve metrics for Prometheus at http://HOST:PORT/metrics during the run, without a password."`
 
 	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened."`
 	Settle  time.Duration `default:"1s" group:"Load" help:"Time that is left to the server after that."`
@@ -84,8 +84,8 @@ type publishFlags struct {
 
 type fanoutCommand struct {
 	Subscribers int  `default:"1000" help:"Clients who listen."`
-	FindMax     bool `help:"Look for the highest rate that keeps all thresholds: double --rate until one is missed, then halve the distance down to 5 %. Each step is a run of --duration (10s). The report is that of the highest rate; highest_messages_per_second>=N is a threshold of the whole."`
-	Steps       int  `default:"20" help:"Longest search, with --find-max."`
+	FindMax     bool `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
+	Steps       int  `default:"20" help:"Most steps of --find-max."`
 	broadcastFlags
 	publishFlags
 }

@@ -92,7 +92,7 @@ func TestClientsSayTheirOwnValues(t *testing.T) {
 		t.Errorf("ends with %d: %s", code, told)
 	}
 	code, told = fanout("ann,secret1\nbob,secret2\ncat,secret3\n")
-	if code != exitUsage || strings.Contains(told, "secret") || !strings.Contains(told, "4 clients need a line each, and there are 3") {
+	if code != exitUsage || strings.Contains(told, "secret") || !strings.Contains(told, "the run has 4 clients, and the file has lines for 3") {
 		t.Errorf("ends with %d: %s", code, told)
 	}
 }
