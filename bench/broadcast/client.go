@@ -14,6 +14,7 @@ type client struct {
 	index     int
 	node      int // where it is connected, or will be
 	seat      Seat
+	script    *script
 	publisher bool
 	// sleeper says that this subscriber stops reading when it is told to; its
 	// latencies do not count, also while it reads.
@@ -53,14 +54,14 @@ func (e *Engine) dial(c *client) {
 	}
 	path := c.seat.Path
 	if c.known && e.job.Dialect.Resume != "" {
-		path += e.job.Dialect.resume(c.position, c.epoch)
+		path += c.script.from(c.position, c.epoch)
 	}
 	to := e.nodes[c.node]
 	t := &sockets.Target{
 		Address: to.address,
 		Source:  sockets.Source(to.address, e.job.First+c.index),
-		Upgrade: frames.Upgrade{Host: to.host, Path: path, Cookie: c.seat.Cookie, Headers: e.job.Dialect.Headers},
-		Stream:  e.job.Stream, Binary: true,
+		Upgrade: frames.Upgrade{Host: to.host, Path: path, Cookie: c.seat.Cookie, Headers: c.script.lines()},
+		Stream:  e.job.Stream, Binary: true, SendBinary: e.job.Dialect.Binary,
 	}
 	if c.sleeper {
 		t.ReceiveBuffer = e.job.ReceiveBuffer
@@ -87,7 +88,7 @@ func (e *Engine) Open(conn *sockets.Conn) {
 		return
 	}
 	c := e.clients[conn.Owner]
-	if hello := e.job.Dialect.Hello; hello != "" {
+	if hello := c.script.hello.String(); hello != "" {
 		conn.Send([]byte(hello))
 	}
 	if e.reader.ready == nil {
@@ -144,7 +145,7 @@ func (e *Engine) Message(conn *sockets.Conn, payload []byte) {
 		e.acked(seq)
 	}
 	for _, seq := range h.refused {
-		e.refuse(seq, e.job.Dialect.shown(payload))
+		e.refuse(seq, e.mask.shown(string(payload)))
 	}
 	if h.strange {
 		e.estranged(c, payload)
@@ -265,7 +266,7 @@ func (e *Engine) ended(c *client, end sockets.End) {
 		e.out.Ended++
 	}
 	e.current.Errors++
-	e.out.Disconnects[end.String()]++
+	e.out.Disconnects[e.how(end)]++
 	if end.Denied() {
 		e.denied++
 	}
@@ -275,6 +276,15 @@ func (e *Engine) ended(c *client, end sockets.End) {
 		return
 	}
 	e.retry(c)
+}
+
+// how names the way in which a connection ended, without what the server may have said
+// of its clients.
+func (e *Engine) how(end sockets.End) string {
+	if end.Quotes() {
+		return e.mask.shown(end.String())
+	}
+	return end.String()
 }
 
 // retry dials later, and later the more often it failed.

@@ -48,7 +48,7 @@ func BenchmarkDeliver(b *testing.B) {
 		if n%(together*1000) == 0 {
 			batch = batch[:0]
 			for i := range uint64(together) {
-				payload := d.fill(e.reader.sealer.seal(e.now(), round*together+i), round*together+i)
+				payload := d.script().message(e.reader.sealer.seal(e.now(), round*together+i), round*together+i)
 				batch = append(batch, 0x81, 126, byte(len(payload)>>8), byte(len(payload)))
 				batch = append(batch, payload...)
 			}

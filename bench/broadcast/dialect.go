@@ -15,15 +15,23 @@ import (
 )
 
 // Dialect is how to speak with a server. Patterns are regular expressions (RE2).
+//
+// Headers, Hello, Send and Resume are the same for all clients but for the values of
+// each ([Seat]): {{token}} is that of the column "token".
 type Dialect struct {
+	// Columns are the names of the clients' values; nil when they have none.
+	Columns []string `json:"columns,omitempty"`
 	// Headers of the opening request, "Name: value".
 	Headers []string `json:"headers,omitempty"`
 	// Hello is sent once after connecting.
-	Hello string `json:"hello,omitempty"`
+	Hello Raw `json:"hello,omitempty"`
 	// Send is a message: {{stamp}} and {{seq}} are filled in, and {{pad}} with as
 	// many letters as are needed for Size bytes.
-	Send string `json:"send,omitempty"`
-	Size int    `json:"size,omitempty"`
+	Send Raw `json:"send,omitempty"`
+	Size int `json:"size,omitempty"`
+	// Binary says that clients send binary messages instead of text. What a server sends
+	// may be either.
+	Binary bool `json:"binary,omitempty"`
 	// Match finds messages in what comes back, by groups named stamp and seq. A
 	// frame may have several.
 	Match string `json:"match,omitempty"`
@@ -41,27 +49,38 @@ type Dialect struct {
 	// Without them what is sent while a client is away is not its to get.
 	Position string `json:"position,omitempty"`
 	Resume   string `json:"resume,omitempty"`
-	// Answers are what a client says to a message of exactly this text: the
-	// heartbeats of some protocols.
-	Answers map[string]string `json:"answers,omitempty"`
+	// Answers are what a client says to a message of exactly this text, or with exactly
+	// this line: the heartbeats of some protocols. Servers join messages that wait.
+	Answers []Answer `json:"answers,omitempty"`
+}
+
+// Answer is what is said to a message.
+type Answer struct {
+	In  Raw `json:"in"`
+	Out Raw `json:"out"`
 }
 
 // Check refuses a dialect that cannot be spoken.
 func (d *Dialect) Check() error {
 	var problems []error
 	for _, line := range d.Headers {
-		problems = append(problems, frames.CheckHeader(line))
+		problems = append(problems, frames.CheckHeader(line), d.CheckPlaces("--header", line))
+		if name, _, _ := strings.Cut(line, ":"); len(ParseTemplate(name).Places()) > 0 {
+			problems = append(problems, fmt.Errorf("--header %q: a column may stand after the colon only", name))
+		}
 	}
+	problems = append(problems, d.CheckPlaces("--hello", string(d.Hello)), d.CheckPlaces("--send", string(d.Send), "stamp", "seq", "pad"),
+		d.CheckPlaces("--resume", d.Resume, "position", "epoch"))
 	if d.Send != "" {
 		for _, place := range []string{"{{stamp}}", "{{seq}}"} {
-			if !strings.Contains(d.Send, place) {
+			if !strings.Contains(string(d.Send), place) {
 				problems = append(problems, fmt.Errorf("the message to send has no %s", place))
 			}
 		}
 		if d.Match == "" {
 			problems = append(problems, errors.New("messages are sent and nothing says how to find them in what comes back"))
 		}
-		if d.Size > 0 && !strings.Contains(d.Send, "{{pad}}") {
+		if d.Size > 0 && !strings.Contains(string(d.Send), "{{pad}}") {
 			problems = append(problems, errors.New("a size needs {{pad}} in the message to send"))
 		}
 	}
@@ -69,18 +88,26 @@ func (d *Dialect) Check() error {
 	return errors.Join(append(problems, err)...)
 }
 
-// fill writes a message.
-func (d *Dialect) fill(stamp, seq uint64) []byte {
-	text := strings.ReplaceAll(d.Send, "{{stamp}}", strconv.FormatUint(stamp, 10))
-	text = strings.ReplaceAll(text, "{{seq}}", strconv.FormatUint(seq, 10))
-	pad := max(d.Size-(len(text)-len("{{pad}}")), 0)
-	return []byte(strings.Replace(text, "{{pad}}", strings.Repeat("x", pad), 1))
-}
+// Reserved are the places that no column may be called like; SignIn is what is made of a
+// client's values to sign it in.
+var Reserved = []string{"stamp", "seq", "pad", "position", "epoch", SignIn}
 
-// resume is what a client adds to its path when it comes back.
-func (d *Dialect) resume(position uint64, epoch string) string {
-	text := strings.ReplaceAll(d.Resume, "{{position}}", strconv.FormatUint(position, 10))
-	return strings.ReplaceAll(text, "{{epoch}}", epoch)
+// SignIn is a place.
+const SignIn = "sign_in"
+
+// CheckPlaces refuses a text of the flag with a place that is neither a column nor one of
+// its own. Without columns a text in braces is a text.
+func (d *Dialect) CheckPlaces(flag, text string, own ...string) error {
+	if d.Columns == nil {
+		return nil
+	}
+	var problems []error
+	for _, name := range ParseTemplate(text).Places() {
+		if !slices.Contains(own, name) && !slices.Contains(d.Columns, name) {
+			problems = append(problems, fmt.Errorf("%s: unknown column {{%s}}; the columns of --clients are %s", flag, name, strings.Join(d.Columns, ", ")))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // heard is what a frame says.
@@ -114,7 +141,7 @@ type reader struct {
 	matchStamp, matchSeq, ackSeq, refusalSeq  int
 	positionAt                                int
 	epochs                                    []epochIn
-	answers                                   map[string]string
+	answers, lines                            map[string]string // to frames, and to a line of one
 	sealer                                    sealer
 	seed                                      maphash.Seed
 	// cache has sets of slots; a frame belongs to one set, the newest stands first.
@@ -145,7 +172,13 @@ const sets, ways = 1024, 8
 const largestKept = 64 << 10
 
 func newReader(d *Dialect, key sealer, publishers int) (*reader, error) {
-	r := &reader{sealer: key, seed: maphash.MakeSeed(), cache: make([][ways]*known, sets), answers: d.Answers, beyond: uint64(publishers) << 40}
+	r := &reader{sealer: key, seed: maphash.MakeSeed(), cache: make([][ways]*known, sets), answers: map[string]string{}, lines: map[string]string{}, beyond: uint64(publishers) << 40}
+	for _, a := range d.Answers {
+		r.answers[string(a.In)] = string(a.Out)
+		if line := strings.TrimRight(string(a.In), "\r\n"); line != "" {
+			r.lines[line] = string(a.Out)
+		}
+	}
 	var problems []error
 	compile := func(what, text string, groups ...string) *regexp.Regexp {
 		if text == "" {
@@ -255,11 +288,25 @@ func (r *reader) parse(frame []byte) heard {
 			h.epoch = string(frame[at[2*e.group]:at[2*e.group+1]])
 		}
 	}
-	if len(r.answers) > 0 {
-		h.answer = r.answers[string(frame)]
-	}
+	h.answer = r.answer(frame)
 	h.strange = len(h.messages)+len(h.acked)+len(h.refused) == 0 && !h.ready && !h.gap && h.position == 0 && h.epoch == "" && h.answer == ""
 	return h
+}
+
+// answer is what to say to a frame, "" for nothing.
+func (r *reader) answer(frame []byte) string {
+	if len(r.answers) == 0 {
+		return ""
+	}
+	if out, ok := r.answers[string(frame)]; ok {
+		return out
+	}
+	for line := range bytes.SplitSeq(frame, []byte("\n")) {
+		if out, ok := r.lines[string(bytes.TrimSuffix(line, []byte("\r")))]; ok {
+			return out
+		}
+	}
+	return ""
 }
 
 func numbers(re *regexp.Regexp, group int, frame []byte) []uint64 {

@@ -16,7 +16,7 @@ var chatty = Dialect{
 	Send: `{"n":"{{seq}}","t":"{{stamp}}","p":"{{pad}}"}`, Size: 100, Match: `"n":"(?P<seq>\d+)","t":"(?P<stamp>\d+)"`,
 	Ready: `"hello"`, Ack: `"ack":(?P<seq>\d+)`, Refusal: `"no":(?P<seq>\d+)`, Gap: `"gap"`,
 	Position: `"pos":(?P<position>\d+)(?:,"epoch":"(?P<epoch>[^"]+)")?`, Resume: "&from={{position}}&of={{epoch}}",
-	Answers: map[string]string{"ping": "pong"},
+	Answers: []Answer{{"ping", "pong"}},
 }
 
 func TestWhatIsSentIsFoundAgain(t *testing.T) {
@@ -25,7 +25,7 @@ func TestWhatIsSentIsFoundAgain(t *testing.T) {
 		d.Size = rapid.IntRange(0, 3000).Draw(t, "size")
 		us, seq := rapid.Uint64Range(0, 1<<37).Draw(t, "due"), rapid.Uint64Range(0, 1<<39).Draw(t, "seq")
 		due := time.Duration(us) * time.Microsecond
-		text := d.fill(sealer(42).seal(due, seq), seq)
+		text := d.script().message(sealer(42).seal(due, seq), seq)
 		if d.Size > 80 && len(text) != d.Size {
 			t.Errorf("%d bytes, want %d", len(text), d.Size)
 		}
@@ -82,7 +82,7 @@ func TestFramesOnTheirWayAreKept(t *testing.T) {
 	var first []*known
 	for round := range 2 {
 		for i := range 600 {
-			k := r.find(chatty.fill(7, uint64(i)))
+			k := r.find(chatty.script().message(7, uint64(i)))
 			if round == 0 {
 				first = append(first, k)
 			} else if k != first[i] {
@@ -103,7 +103,7 @@ func TestWhatAFrameSays(t *testing.T) {
 	if h := r.find([]byte(`{"pos":12,"epoch":"ab"}`)).heard; h.position != 12 || h.epoch != "ab" {
 		t.Errorf("position %d of %q", h.position, h.epoch)
 	}
-	if got := chatty.resume(12, "ab"); got != "&from=12&of=ab" {
+	if got := chatty.script().from(12, "ab"); got != "&from=12&of=ab" {
 		t.Error(got)
 	}
 	// Numbers that are too large for any run, and stamps that are none, are told.
@@ -143,7 +143,7 @@ func BenchmarkReadAgain(b *testing.B) {
 	}
 	d := chatty
 	d.Size = 200
-	frame := d.fill(1_000_000, 5)
+	frame := d.script().message(1_000_000, 5)
 	var last *known
 	for b.Loop() {
 		last = r.read(frame, last)

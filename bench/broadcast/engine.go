@@ -29,6 +29,9 @@ type Engine struct {
 	passages []*tunnel.Tunnel // to nodes that speak TLS
 	emit     func(Sample)
 	posts    *poster // for event streams; nil else
+	// publishers are what those of this worker say.
+	publishers []*script
+	mask       mask
 
 	// What follows belongs to the loop.
 	reader  *reader
@@ -45,6 +48,8 @@ type Engine struct {
 	current Sample
 	seconds *latency.Histogram // of the deliveries in it
 	spoiled int                // messages that all clients remember as that
+	// strange and strangeAnswer say that those of out were told to one that is ready.
+	strange, strangeAnswer bool
 	// flights are all messages on their way, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here
@@ -92,6 +97,18 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 			Connects: latency.New(), Resumes: latency.New(), Lag: latency.New(), Disconnects: map[string]int{},
 		},
 	}
+	everybody := job.Dialect.script()
+	secrets := append(everybody.secrets(), job.Secrets...)
+	script := func(s Seat) *script {
+		own := everybody.of(job.Dialect.Columns, s.Values)
+		if own != everybody {
+			secrets = append(secrets, own.secrets()...)
+		}
+		return own
+	}
+	for _, seat := range job.Publishers {
+		e.publishers = append(e.publishers, script(seat))
+	}
 	address := "" // of the first
 	for _, n := range append([]Node{{job.Address, job.Host}}, job.More...) {
 		way, err := e.open(n)
@@ -101,21 +118,22 @@ func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sam
 		}
 		address = cmp.Or(address, way)
 	}
-	if job.Stream && job.Publish != "" {
-		if e.posts, err = newPoster(job, address); err != nil {
+	if job.Stream && len(job.Publishers) > 0 {
+		if e.posts, err = newPoster(job, address, e.publishers); err != nil {
 			e.Close()
 			return nil, err
 		}
 	}
 	e.out.ByNode = make([]int64, len(e.nodes))
 	for i, seat := range job.Subscribers {
-		e.clients = append(e.clients, &client{index: i, node: (job.First + i) % len(e.nodes), seat: seat, tracks: make([]track, job.AllPublishers), sleeper: i < job.Stalled})
+		e.clients = append(e.clients, &client{index: i, node: (job.First + i) % len(e.nodes), seat: seat, script: script(seat), tracks: make([]track, job.AllPublishers), sleeper: i < job.Stalled})
 	}
 	if !job.Stream {
 		for i, seat := range job.Publishers {
-			e.clients = append(e.clients, &client{index: len(job.Subscribers) + i, node: (job.FirstPublisher + i) % len(e.nodes), seat: seat, publisher: true})
+			e.clients = append(e.clients, &client{index: len(job.Subscribers) + i, node: (job.FirstPublisher + i) % len(e.nodes), seat: seat, script: e.publishers[i], publisher: true})
 		}
 	}
+	e.mask = newMask(secrets, job.Dialect.Binary)
 	if e.loop, err = sockets.New(clock, job.Seed+uint64(job.First), e); err != nil {
 		e.Close()
 		return nil, fmt.Errorf("start socket loop: %w", err)

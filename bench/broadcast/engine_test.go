@@ -195,7 +195,10 @@ func TestAsManyAsGo(t *testing.T) {
 
 func TestAnEventStreamIsHeard(t *testing.T) {
 	o := hold(t, &hub{}, func(j *Job, _ *Load) {
-		j.Stream, j.Publish = true, "http://"+j.Address+"/publish"
+		j.Stream = true
+		for i := range j.Publishers {
+			j.Publishers[i].Publish = "http://" + j.Address + "/publish"
+		}
 		for i := range j.Subscribers {
 			j.Subscribers[i].Path = fmt.Sprint("/events?id=", i)
 		}
@@ -315,11 +318,14 @@ func TestRefusalsAreNotExpected(t *testing.T) {
 		stamp, rest, _ := strings.Cut(m, " ")
 		seq, _, _ := strings.Cut(rest, " ")
 		if stamp != "" && strings.HasSuffix(seq, "5") {
-			return []string{"no " + seq}
+			return []string{"no " + seq + ", you of s3same"}
 		}
 		return []string{m, "yes " + seq}
-	}}, func(j *Job, _ *Load) { j.Dialect.Ack, j.Dialect.Refusal = `^yes (?P<seq>\d+)`, `^no (?P<seq>\d+)` }, nil)
-	if !strings.HasPrefix(o.Complaint, "no ") {
+	}}, func(j *Job, _ *Load) {
+		j.Secrets = []string{"s3same"}
+		j.Dialect.Ack, j.Dialect.Refusal = `^yes (?P<seq>\d+)`, `^no (?P<seq>\d+)`
+	}, nil)
+	if !strings.HasPrefix(o.Complaint, "no ") || !strings.HasSuffix(o.Complaint, ", you of ***") {
 		t.Errorf("the server's words are not told: %q", o.Complaint)
 	}
 	if o.Refused == 0 || o.Lost != 0 || o.Unfinished != 0 || o.Acked == 0 {
@@ -443,8 +449,8 @@ func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
 	}))
 	defer mute.Close()
 	defer close(over)
-	job := &Job{Stream: true, Publish: mute.URL, Publishers: []Seat{{}}}
-	p, err := newPoster(job, mute.Listener.Addr().String())
+	job := &Job{Stream: true, Publishers: []Seat{{Publish: mute.URL}}}
+	p, err := newPoster(job, mute.Listener.Addr().String(), []*script{job.Dialect.script()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -473,5 +479,53 @@ func TestWhatNobodySentIsTold(t *testing.T) {
 	}}
 	if o := hold(t, h, nil, nil); o.Foreign != 1 || o.Lost+o.Duplicated+o.Reordered+o.Forged != 0 {
 		t.Errorf("%+v", *o)
+	}
+}
+
+// What went wrong with a post is told without its address, and without what the server
+// says back; and it goes nowhere else.
+func TestFailedPostsTellNoSecret(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a post went to another server") }))
+	defer elsewhere.Close()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/moved" {
+			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+			return
+		}
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "%s\r\n\r\n", r.URL.Query().Get("t"))
+	}))
+	defer srv.Close()
+	post := func(path string) string {
+		job := &Job{
+			Address: srv.Listener.Addr().String(), Stream: true, Dialect: Dialect{Send: words.Send}, AllPublishers: 1, Secrets: []string{"s3same"},
+			Publishers: []Seat{{Publish: srv.URL + path + "?t=s3same"}},
+		}
+		e, err := NewEngine(job, pacing.NewClock(), 0, func(Sample) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		e.loop.Do(func() {
+			e.load = &Load{Until: time.Hour, Stages: []Stage{{Rate: 1}}}
+			e.send(0, 0)
+		})
+		complaint := ""
+		wait(t, func() bool {
+			e.loop.Do(func() { complaint = e.out.Complaint })
+			return complaint != ""
+		})
+		return complaint
+	}
+	if got := post("/"); !strings.Contains(got, `malformed HTTP response "***"`) || strings.Contains(got, srv.URL) {
+		t.Errorf("told %q", got)
+	}
+	if got := post("/moved"); got != "status 307" {
+		t.Errorf("told %q", got)
 	}
 }

@@ -46,7 +46,7 @@ func TestEveryHarmIsCountedAsWhatItWas(t *testing.T) {
 			var list []sending
 			for _, n := range said {
 				stamp := e.reader.sealer.seal(time.Duration(rapid.IntRange(0, 1000).Draw(t, "due"))*time.Microsecond, n)
-				as := sending{string(d.fill(stamp, n)), n, ' '}
+				as := sending{string(d.script().message(stamp, n)), n, ' '}
 				switch rapid.IntRange(0, 9).Draw(t, "harm") {
 				case 0: // lost
 				case 1:
@@ -57,10 +57,10 @@ func TestEveryHarmIsCountedAsWhatItWas(t *testing.T) {
 				case 3: // of the same length, and no message
 					list = append(list, sending{strings.Replace(as.text, " ", "x", 1), n, 'x'})
 				case 4:
-					list = append(list, sending{string(d.fill(stamp^1, n)), n, 's'})
+					list = append(list, sending{string(d.script().message(stamp^1, n)), n, 's'})
 				case 5: // beside the message
 					n += uint64(rapid.SampledFrom([]int{publishers * 100, publishers << 40, 1 << 62}).Draw(t, "above"))
-					list = append(list, as, sending{string(d.fill(e.reader.sealer.seal(0, n)^1, n)), n, 'n'})
+					list = append(list, as, sending{string(d.script().message(e.reader.sealer.seal(0, n)^1, n)), n, 'n'})
 				default:
 					list = append(list, as)
 				}

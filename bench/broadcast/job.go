@@ -18,11 +18,13 @@ type Job struct {
 	More []Node `json:"more,omitempty"`
 	// TLS says that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust `json:"tls,omitempty"`
-	// Stream asks for event streams instead of WebSockets. Publish is then the
-	// URL to which publishers POST their messages.
+	// Stream asks for event streams instead of WebSockets. Publishers then POST their
+	// messages.
 	Stream  bool    `json:"stream,omitempty"`
-	Publish string  `json:"publish,omitempty"`
 	Dialect Dialect `json:"dialect"`
+	// Secrets are the values of all clients, also of other workers': what a server says
+	// of them is not shown.
+	Secrets []string `json:"secrets,omitempty"`
 	// Subscribers and Publishers of this worker. First is the number of its first
 	// client among those of all workers: it spreads the source addresses.
 	Subscribers []Seat `json:"subscribers"`
@@ -46,11 +48,15 @@ type Node struct {
 	Host    string `json:"host"`
 }
 
-// Seat is one client: what is its own in the opening request.
+// Seat is one client: what is its own in what it says.
 type Seat struct {
 	// Path with the query.
 	Path   string `json:"path"`
 	Cookie string `json:"cookie,omitempty"`
+	// Publish is the URL to which a publisher of event streams POSTs its messages.
+	Publish string `json:"publish,omitempty"`
+	// Values of the client, in the order of the dialect's columns.
+	Values []Raw `json:"values,omitempty"`
 }
 
 // Load is a time of sending. Times are on the run's timeline.
@@ -100,8 +106,8 @@ type Muster struct {
 	All   int `json:"all"`
 	// Denied counts the refusals that asking again does not change.
 	Denied int `json:"denied,omitempty"`
-	// Ends are the ways in which connections ended, Strange the first text in
-	// which the dialect finds nothing.
+	// Ends are the ways in which connections ended, Strange a text in which the dialect
+	// finds nothing, as in Outcome.
 	Ends    map[string]int `json:"ends,omitempty"`
 	Strange string         `json:"strange,omitempty"`
 }
@@ -172,8 +178,9 @@ type Outcome struct {
 	Unsent  int64 `json:"unsent"`
 	Acked   int64 `json:"acked"`
 	Refused int64 `json:"refused"`
-	// Strange is the first text to a subscriber in which the dialect found nothing,
-	// StrangeAnswer the first one to a publisher; as people may see them.
+	// Strange is the first text to a subscriber that was ready in which the dialect found
+	// nothing, or the newest before anybody was, StrangeAnswer the same of publishers; as
+	// people may see them.
 	Strange       string `json:"strange,omitempty"`
 	StrangeAnswer string `json:"strange_answer,omitempty"`
 	// Complaint is the last refusal or failure to post.

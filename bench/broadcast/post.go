@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -20,14 +22,18 @@ import (
 // after the other: their order is audited.
 type poster struct {
 	client  *http.Client
-	url     string
-	header  http.Header
 	queues  []chan postJob
 	running sync.WaitGroup
 	pending sync.WaitGroup
 	// enough gives up what is still under way, or waits.
 	ctx    context.Context
 	enough context.CancelFunc
+}
+
+// postBox is where a publisher posts to, and with which headers.
+type postBox struct {
+	url    string
+	header http.Header
 }
 
 type postJob struct {
@@ -39,40 +45,61 @@ type postJob struct {
 // counting.
 const maxPending = 10_000
 
-func newPoster(job *Job, address string) (*poster, error) {
-	p := &poster{url: job.Publish, header: http.Header{}}
+func newPoster(job *Job, address string, scripts []*script) (*poster, error) {
+	p := &poster{}
 	p.ctx, p.enough = context.WithCancel(context.Background())
-	p.header.Set("Content-Type", "text/plain; charset=utf-8")
-	if strings.HasPrefix(strings.TrimSpace(job.Dialect.Send), "{") {
-		p.header.Set("Content-Type", "application/json")
-	}
-	for _, line := range job.Dialect.Headers {
-		name, value, _ := strings.Cut(line, ":")
-		p.header.Set(name, strings.TrimSpace(value))
-	}
 	// Through the same door as the streams: a tunnel, where the server speaks
 	// TLS.
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, address)
 	}
-	p.client = &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
+	p.client = &http.Client{Timeout: 30 * time.Second, CheckRedirect: stay, Transport: &http.Transport{
 		DialContext: dial, MaxIdleConnsPerHost: len(job.Publishers), TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}}
-	if _, err := http.NewRequest(http.MethodPost, job.Publish, nil); err != nil {
-		return nil, fmt.Errorf("address to post to: %w", err)
+	boxes := make([]postBox, len(scripts))
+	for i, s := range scripts {
+		boxes[i] = postBox{job.Publishers[i].Publish, s.postHeader()}
+		if _, err := http.NewRequest(http.MethodPost, boxes[i].url, nil); err != nil {
+			return nil, fmt.Errorf("address to post to: %w", plainly(err))
+		}
 	}
-	for range job.Publishers {
+	for _, to := range boxes {
 		queue := make(chan postJob, maxPending)
 		p.queues = append(p.queues, queue)
 		p.running.Go(func() {
 			for j := range queue {
-				j.done(p.send(j.body))
+				j.done(p.send(to, j.body))
 				p.pending.Done()
 			}
 		})
 	}
 	return p, nil
+}
+
+// stay follows no redirection: it is an answer like another.
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// postHeader are the headers of a post.
+func (s *script) postHeader() http.Header {
+	header := http.Header{"Content-Type": {"text/plain; charset=utf-8"}}
+	if strings.HasPrefix(strings.TrimSpace(s.send.String()), "{") {
+		header.Set("Content-Type", "application/json")
+	}
+	for _, line := range s.lines() {
+		name, value, _ := strings.Cut(line, ":")
+		header.Set(name, strings.TrimSpace(value))
+	}
+	return header
+}
+
+// plainly is an error without the address of the request, which may hold secrets.
+func plainly(err error) error {
+	var of *url.Error
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
 }
 
 // post sends a message of a publisher in the background; done is called from
@@ -87,15 +114,15 @@ func (p *poster) post(publisher int, body []byte, done func(error)) {
 	}
 }
 
-func (p *poster) send(body []byte) error {
-	req, err := http.NewRequestWithContext(p.ctx, http.MethodPost, p.url, bytes.NewReader(body))
+func (p *poster) send(to postBox, body []byte) error {
+	req, err := http.NewRequestWithContext(p.ctx, http.MethodPost, to.url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return plainly(err)
 	}
-	req.Header = p.header
+	req.Header = to.header
 	resp, err := p.client.Do(req)
 	if err != nil {
-		return err
+		return plainly(err)
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))

@@ -56,12 +56,12 @@ func (e *Engine) send(i int, due time.Duration) {
 	number := e.job.FirstPublisher + i
 	n := e.sent[number]
 	seq := uint64(n)*uint64(e.job.AllPublishers) + uint64(number)
-	text := e.job.Dialect.fill(e.reader.sealer.seal(due, seq), seq)
+	text := e.publishers[i].message(e.reader.sealer.seal(due, seq), seq)
 	if e.posts != nil {
 		e.posts.post(i, text, func(err error) {
 			e.loop.Post(func() {
 				if err != nil {
-					e.refuse(seq, err.Error())
+					e.refuse(seq, e.mask.shown(err.Error()))
 				} else {
 					e.acked(seq)
 				}

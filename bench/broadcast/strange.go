@@ -1,8 +1,10 @@
-//go:build linux
-
 package broadcast
 
 import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -10,19 +12,47 @@ import (
 // mostShown is how much is shown of what a server says, characters.
 const mostShown = 200
 
-// shown is what a server says as people may see it: printable, short, and without
-// what was given to it in confidence, should it say that back.
-func (d *Dialect) shown(said []byte) string {
-	text := string(said)
-	secrets := []string{d.Hello}
-	for _, line := range d.Headers {
-		_, value, _ := strings.Cut(line, ":")
-		secrets = append(secrets, strings.TrimSpace(value))
-	}
+// Escape writes a value so that it is one piece of a path, or of a query.
+func Escape(value string) string { return strings.ReplaceAll(url.QueryEscape(value), "+", "%20") }
+
+// mask hides what was given to the server in confidence, should it say that back.
+type mask struct {
+	replacer *strings.Replacer
+	// binary says that bytes are shown as \x00, and not as spaces.
+	binary bool
+}
+
+// newMask hides secrets in the forms in which a server may say them: as they are, as in
+// an address, and as in a text of JSON.
+func newMask(secrets []string, binary bool) mask {
+	var forms []string
 	for _, s := range secrets {
-		if s != "" {
-			text = strings.ReplaceAll(text, s, "***")
+		quoted, _ := json.Marshal(s) // a text always has a form in JSON
+		forms = append(forms, s, Escape(s), string(quoted[1:len(quoted)-1]))
+	}
+	// Where one secret is a part of another, the whole is hidden.
+	slices.SortFunc(forms, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
 		}
+		return strings.Compare(a, b)
+	})
+	var pairs []string
+	for _, form := range slices.Compact(forms) {
+		if form != "" {
+			pairs = append(pairs, form, "***")
+		}
+	}
+	return mask{strings.NewReplacer(pairs...), binary}
+}
+
+// shown is what a server says as people may see it: printable, short, and without
+// secrets.
+func (m mask) shown(said string) string {
+	said = m.replacer.Replace(said)
+	if m.binary {
+		quoted := strconv.Quote(said)
+		said = quoted[1 : len(quoted)-1]
 	}
 	n := 0
 	return strings.Map(func(r rune) rune {
@@ -33,17 +63,20 @@ func (d *Dialect) shown(said []byte) string {
 			return ' '
 		}
 		return r
-	}, text)
+	}, said)
 }
 
-// estranged keeps the first text to each kind of client in which the dialect finds
-// nothing.
+// estranged keeps a text to each kind of client in which the dialect finds nothing: the
+// first to one that is ready, and until there is one the newest, since servers greet and
+// then say what is wrong.
 func (e *Engine) estranged(c *client, payload []byte) {
-	to := &e.out.Strange
+	to, first := &e.out.Strange, &e.strange
 	if c.publisher {
-		to = &e.out.StrangeAnswer
+		to, first = &e.out.StrangeAnswer, &e.strangeAnswer
 	}
-	if *to == "" {
-		*to = e.job.Dialect.shown(payload)
+	if *first {
+		return
 	}
+	*first = c.ready
+	*to = e.mask.shown(string(payload))
 }

@@ -14,7 +14,8 @@ import (
 	"atelier/bench/report"
 )
 
-func newResult(cfg *Config) *report.Result {
+// about says in a few words what is run.
+func about(cfg *Config) string {
 	about := report.Count(cfg.Subscribers, "subscriber") + ", " + report.Count(cfg.Publishers, "publisher")
 	switch {
 	case cfg.Scenario == "idle":
@@ -26,8 +27,12 @@ func newResult(cfg *Config) *report.Result {
 	default:
 		about += fmt.Sprintf(", %d stages", len(cfg.Stages))
 	}
+	return about
+}
+
+func newResult(cfg *Config) *report.Result {
 	return &report.Result{
-		Scenario: cfg.Scenario, About: about, Subject: "delivery", Started: time.Now().UTC().Truncate(time.Second), Seed: cfg.Seed,
+		Scenario: cfg.Scenario, About: about(cfg), Subject: "delivery", Started: time.Now().UTC().Truncate(time.Second), Seed: cfg.Seed,
 		Warmup: cfg.Warmup.Seconds(), Duration: cfg.Duration.Seconds(),
 	}
 }
@@ -155,10 +160,10 @@ func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 	var out []string
 	d := &r.door.Dialect
 	if messages == 0 && strange != "" {
-		out = append(out, unmatched("--match", d.Match, strange))
+		out = append(out, unmatched("--match", d.Match, "first", strange))
 	}
 	if answers == 0 && d.Ack != "" {
-		out = append(out, unmatched("--ack", d.Ack, strangeAnswer))
+		out = append(out, unmatched("--ack", d.Ack, "first", strangeAnswer))
 	}
 	return out
 }

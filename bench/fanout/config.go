@@ -10,6 +10,7 @@ import (
 
 	"atelier/bench/broadcast"
 	"atelier/bench/crew"
+	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/tunnel"
@@ -18,7 +19,7 @@ import (
 // Names are what a run measures.
 var Names = report.Names{
 	Operations: []string{"publish", "connect", "resume"},
-	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million"},
+	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million", HighestRate},
 }
 
 // Config is what a run is like. The defaults stand in the flags of
@@ -67,6 +68,8 @@ type Config struct {
 	Beside func(ctx context.Context)
 	// Progress is called about once a second; nil for never.
 	Progress func(Progress)
+	// Meter counts what is going on; nil for nobody.
+	Meter *metrics.Meter
 }
 
 // Door is the way into a server.
@@ -77,10 +80,11 @@ type Door struct {
 	More []broadcast.Node
 	// TLS says that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust
-	// Stream asks for event streams; Publish is the URL to POST to.
+	// Stream asks for event streams.
 	Stream  bool
-	Publish string
 	Dialect broadcast.Dialect
+	// Secrets are values of clients that are never shown.
+	Secrets []string
 	// Subscribers and Publishers are the clients.
 	Subscribers, Publishers []broadcast.Seat
 }
@@ -101,6 +105,9 @@ type Progress struct {
 	// Of the server, where it can be weighed.
 	CPU float64
 	RSS int64
+	// Step of a search, from 1, and its rate, messages a second; 0 without one.
+	Step int
+	Rate float64
 }
 
 // perWorker is how many connections one worker holds: less than the files that a

@@ -3,6 +3,7 @@
 package fanout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,11 @@ type Peer struct {
 	// URL itself.
 	Publish string
 	Trust   tunnel.Trust
+	// Dialect without columns; those are of Clients.
 	Dialect broadcast.Dialect
+	// Clients have values for the dialect, and for path and query of the URLs: first
+	// those of the subscribers, then those of the publishers. Nil for none.
+	Clients *Clients
 	// Elsewhere says that its workers are on other machines, which may reach a
 	// server that this one does not.
 	Elsewhere bool
@@ -37,7 +42,23 @@ func (p *Peer) Check() error {
 			err = errors.New("messages are posted to the server of the streams")
 		}
 	}
-	return errors.Join(err, p.Dialect.Check())
+	d := p.dialect()
+	problems := []error{err, d.Check(), d.CheckPlaces("--url", p.URL), d.CheckPlaces("--publish", p.Publish)}
+	if p.Clients != nil {
+		for _, line := range d.Headers {
+			problems = append(problems, p.Clients.checkHeader(line))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// dialect is that of the peer, with the columns of its clients.
+func (p *Peer) dialect() broadcast.Dialect {
+	d := p.Dialect
+	if p.Clients != nil {
+		d.Columns = p.Clients.Columns
+	}
+	return d
 }
 
 // parse reads a URL and says which address it leads to.
@@ -76,14 +97,14 @@ func Generic(p *Peer) func(context.Context, int, int) (*Door, error) {
 			}
 			_ = conn.Close()
 		}
-		d := &Door{Address: address, Host: u.Host, Stream: u.Scheme == "http" || u.Scheme == "https", Dialect: p.Dialect}
-		seat := broadcast.Seat{Path: u.RequestURI()}
-		for range subscribers {
-			d.Subscribers = append(d.Subscribers, seat)
+		d := &Door{Address: address, Host: u.Host, Stream: u.Scheme == "http" || u.Scheme == "https", Dialect: p.dialect(), Secrets: p.Clients.secrets()}
+		seats := make([]broadcast.Seat, subscribers+publishers)
+		for n := range seats {
+			if seats[n], err = p.seat(n, d.Stream && n >= subscribers); err != nil {
+				return nil, err
+			}
 		}
-		for range publishers {
-			d.Publishers = append(d.Publishers, seat)
-		}
+		d.Subscribers, d.Publishers = seats[:subscribers], seats[subscribers:]
 		if u.Scheme == "https" || u.Scheme == "wss" {
 			trust := p.Trust
 			if err := trust.Load(); err != nil {
@@ -91,19 +112,27 @@ func Generic(p *Peer) func(context.Context, int, int) (*Door, error) {
 			}
 			d.TLS = &trust
 		}
-		if d.Stream {
-			to := *u
-			if p.Publish != "" {
-				given, _, err := p.parse(p.Publish)
-				if err != nil {
-					return nil, err
-				}
-				to = *given
-			}
-			// Behind the tunnel everything is plain.
-			to.Scheme = "http"
-			d.Publish = to.String()
-		}
 		return d, nil
 	}
+}
+
+// seat is client number n, which may be one that posts.
+func (p *Peer) seat(n int, posts bool) (broadcast.Seat, error) {
+	seat := broadcast.Seat{Values: p.Clients.row(n)}
+	u, _, err := p.parse(p.Clients.url(p.URL, n))
+	if err != nil {
+		return seat, err
+	}
+	seat.Path = u.RequestURI()
+	if !posts {
+		return seat, nil
+	}
+	to, _, err := p.parse(p.Clients.url(cmp.Or(p.Publish, p.URL), n))
+	if err != nil {
+		return seat, err
+	}
+	// Behind the tunnel everything is plain.
+	to.Scheme = "http"
+	seat.Publish = to.String()
+	return seat, nil
 }

@@ -44,6 +44,9 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
+	if cfg.Meter != nil {
+		defer cfg.Meter.Open(0)
+	}
 	r := &run{cfg: cfg, course: newWatcher(cfg), result: newResult(cfg), key: rand.Uint64()}
 	r.empty = r.weigh()
 	var err error
@@ -78,7 +81,7 @@ func (r *run) job(worker int) *broadcast.Job {
 	firstPublisher, publishers := share(len(r.door.Publishers), workers, worker)
 	_, stalled := share(r.cfg.Stalled, workers, worker)
 	return &broadcast.Job{
-		Address: r.door.Address, Host: r.door.Host, More: r.door.More, TLS: r.door.TLS, Stream: r.door.Stream, Publish: r.door.Publish, Dialect: r.door.Dialect,
+		Address: r.door.Address, Host: r.door.Host, More: r.door.More, TLS: r.door.TLS, Stream: r.door.Stream, Dialect: r.door.Dialect, Secrets: r.door.Secrets,
 		Subscribers: r.door.Subscribers[first : first+count], Publishers: r.door.Publishers[firstPublisher : firstPublisher+publishers],
 		First: first + firstPublisher, FirstPublisher: firstPublisher, AllPublishers: len(r.door.Publishers),
 		Seed: r.cfg.Seed, Key: r.key, Stalled: stalled, ReceiveBuffer: stalledBuffer,
@@ -161,7 +164,7 @@ func (r *run) nobody(m *broadcast.Muster) error {
 		why = append(why, fmt.Sprintf("%s, %d times", often, m.Ends[often]))
 	}
 	if m.Strange != "" {
-		why = append(why, unmatched("--ready", r.door.Dialect.Ready, m.Strange))
+		why = append(why, unmatched("--ready", r.door.Dialect.Ready, "last", m.Strange))
 	}
 	if why == nil {
 		why = append(why, "the server does not say what it should")
@@ -169,11 +172,11 @@ func (r *run) nobody(m *broadcast.Muster) error {
 	return fmt.Errorf("nobody could connect: %s", strings.Join(why, "; "))
 }
 
-// unmatched says that a pattern fits nothing, and what came instead.
-func unmatched(flag, pattern, came string) string {
+// unmatched says that a pattern fits nothing, and what came instead, first or last.
+func unmatched(flag, pattern, when, came string) string {
 	text := fmt.Sprintf("nothing that came matches %s %s", flag, pattern)
 	if came != "" {
-		text += fmt.Sprintf("; the first was %q", came)
+		text += "; the " + when + " was \"" + came + "\""
 	}
 	return text
 }

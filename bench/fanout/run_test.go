@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -24,6 +25,7 @@ import (
 
 	"atelier/bench/broadcast"
 	"atelier/bench/crew"
+	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
 )
@@ -249,9 +251,12 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 	}{
 		"no WebSocket":    {http.NotFoundHandler(), nil, "refused with status 404"},
 		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Door) { d.Stream = true }, "no event stream"},
+		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Door) {
+			d.Stream, d.Dialect.Headers = true, []string{"X-Key: sesame"}
+		}, `answer is no event stream: it is "***"`},
 		"another word": {hello, func(d *Door) {
 			d.Dialect.Ready, d.Dialect.Hello, d.Dialect.Headers = "^welcome", "let me in", []string{"X-Key: sesame"}
-		}, `matches --ready ^welcome; the first was "  ***, ***"`},
+		}, `matches --ready ^welcome; the last was "  ***, ***"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := httptest.NewServer(c.server)
@@ -420,6 +425,54 @@ func TestPlansOfARun(t *testing.T) {
 			if next != all {
 				t.Errorf("%d for %d workers are %d", all, workers, next)
 			}
+		}
+	}
+}
+
+// What a run is metered with is all that happened in it, and its end.
+func TestRunsAreMetered(t *testing.T) {
+	meter := &metrics.Meter{}
+	at, stop, err := metrics.Serve("127.0.0.1:0", meter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	metered := func() string {
+		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		resp, err := client.Get("http://" + at.String() + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	meanwhile := ""
+	h := &hub{say: func(_, _ string, m []byte) []byte { return m }}
+	r := hold(t.Context(), t, h, func(c *Config) {
+		c.Duration, c.Meter = 2*time.Second, meter
+		c.Progress = func(p Progress) {
+			if p.Open == 6 {
+				meanwhile = metered()
+			}
+		}
+	})
+	sent, delivered := int64(0), int64(0)
+	for _, s := range r.Series {
+		sent, delivered = sent+s.Messages, delivered+s.Deliveries
+	}
+	if !strings.Contains(meanwhile, "atelier_bench_connections_open 6\n") {
+		t.Errorf("meanwhile: %s", meanwhile)
+	}
+	for _, line := range []string{
+		fmt.Sprintf("atelier_bench_messages_sent_total %d\n", sent), fmt.Sprintf("atelier_bench_deliveries_total %d\n", delivered),
+		fmt.Sprintf("atelier_bench_delivery_latency_seconds_count %d\n", r.Latency.Count), "atelier_bench_connections_open 0\n",
+	} {
+		if text := metered(); !strings.Contains(text, line) {
+			t.Errorf("there is no %q: %s", line, text)
 		}
 	}
 }

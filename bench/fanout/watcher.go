@@ -63,7 +63,11 @@ func (w *watcher) enter(phase string) {
 
 // add takes a worker's sample.
 func (w *watcher) add(s broadcast.Sample) {
-	w.Add(report.Sample{Messages: s.Sent, Deliveries: s.Deliveries, Errors: s.Errors, Open: s.Open, Counts: s.Latencies}, s.Second)
+	sample := report.Sample{Messages: s.Sent, Deliveries: s.Deliveries, Errors: s.Errors, Open: s.Open, Counts: s.Latencies}
+	if w.cfg.Meter != nil {
+		w.cfg.Meter.Add(sample)
+	}
+	w.Add(sample, s.Second)
 	workers := max(w.cfg.Plan.Processes, len(w.cfg.Plan.Remote), 1)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,6 +76,9 @@ func (w *watcher) add(s broadcast.Sample) {
 	}
 	delete(w.told, s.Second)
 	w.shown = w.Second(s.Second)
+	if w.cfg.Meter != nil {
+		w.cfg.Meter.Open(w.shown.Open)
+	}
 	w.show(w.Phase())
 }
 

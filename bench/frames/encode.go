@@ -7,6 +7,11 @@ func AppendText(dst []byte, mask uint32, payload []byte) []byte {
 	return appendFrame(dst, opText, mask, payload)
 }
 
+// AppendBinary appends a binary message masked with the key.
+func AppendBinary(dst []byte, mask uint32, payload []byte) []byte {
+	return appendFrame(dst, opBinary, mask, payload)
+}
+
 // AppendPong appends the answer to a ping.
 func AppendPong(dst []byte, mask uint32, payload []byte) []byte {
 	return appendFrame(dst, opPong, mask, payload)

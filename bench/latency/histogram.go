@@ -46,6 +46,24 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return time.Duration(h.counts.ValueAtQuantile(q*100)) * unit
 }
 
+// Sum is the sum of all latencies, to the precision of the histogram.
+func (h *Histogram) Sum() time.Duration {
+	return time.Duration(h.counts.Mean() * float64(h.Count()) * float64(unit))
+}
+
+// Within returns how many latencies are within each of the bounds, which rise.
+func (h *Histogram) Within(bounds []time.Duration) []int64 {
+	out := make([]int64, len(bounds))
+	for _, bar := range h.counts.Distribution() {
+		for i, bound := range bounds {
+			if bar.Count > 0 && time.Duration(bar.From)*unit <= bound {
+				out[i] += bar.Count
+			}
+		}
+	}
+	return out
+}
+
 // Max is the largest latency, to the precision of the histogram.
 func (h *Histogram) Max() time.Duration { return time.Duration(h.counts.Max()) * unit }
 

@@ -67,3 +67,20 @@ func BenchmarkRecord(b *testing.B) {
 		h.Record(time.Duration(i%10_000_000) * time.Nanosecond)
 	}
 }
+
+func TestSumsAndBounds(t *testing.T) {
+	h := New()
+	if h.Sum() != 0 || !slices.Equal(h.Within([]time.Duration{0, time.Hour}), []int64{0, 0}) {
+		t.Error("there is something of nothing")
+	}
+	for _, d := range []time.Duration{0, time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond, time.Second} {
+		h.Record(d)
+	}
+	if got, want := h.Sum(), 1021*time.Millisecond; (got - want).Abs() > want/500 {
+		t.Errorf("the sum is %v, want %v", got, want)
+	}
+	bounds := []time.Duration{0, 999 * time.Microsecond, time.Millisecond, 10 * time.Millisecond, 900 * time.Millisecond, time.Second}
+	if got := h.Within(bounds); !slices.Equal(got, []int64{1, 1, 2, 4, 4, 5}) {
+		t.Errorf("within the bounds are %v", got)
+	}
+}

@@ -72,6 +72,7 @@ type document struct {
 	Recovery    *float64             `json:"recovery,omitempty"`
 	Unrecovered *int                 `json:"unrecovered,omitempty"`
 	Parts       []Part               `json:"parts,omitempty"`
+	Search      *Search              `json:"search,omitempty"`
 	Memory      []Weight             `json:"memory,omitempty"`
 	Series      []Sample             `json:"series"`
 	Zero        *time.Time           `json:"series_zero,omitempty"`
@@ -91,7 +92,7 @@ func (r *Result) JSON() ([]byte, error) {
 		Operations: make(map[string]Operation, len(r.Operations)), Figures: make(map[string]Figure, len(r.Figures)),
 		Audit: r.Audit, Disconnects: r.Disconnects,
 		Restarts: notNil(r.Restarts), Generator: r.Generator, Server: r.Server, Nodes: r.Nodes,
-		Parts: r.Parts, Memory: r.Memory, Series: notNil(r.Series),
+		Parts: r.Parts, Search: r.Search, Memory: r.Memory, Series: notNil(r.Series),
 	}
 	if !r.Zero.IsZero() {
 		d.Zero = &r.Zero

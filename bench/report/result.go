@@ -67,6 +67,8 @@ type Result struct {
 	Server *Server
 	// Nodes are the servers of a run with several, in their order.
 	Nodes []Node
+	// Search is that of which this run is the step that was found; nil without one.
+	Search *Search
 
 	// Verdict is filled in by Judge.
 	Verdict Verdict

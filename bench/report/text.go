@@ -122,6 +122,9 @@ func (r *Result) facts() []fact {
 		value, unit := f.text()
 		line(f.Name, "%s %s", value, unit)
 	}
+	if r.Search != nil {
+		out = append(out, r.Search.facts()...)
+	}
 	for _, k := range r.Remarks {
 		line(k.Name, "%s", k.Text)
 	}

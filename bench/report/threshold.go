@@ -23,6 +23,12 @@ type Threshold struct {
 
 func (t Threshold) String() string { return t.text }
 
+// Of is the name of the number, up to the first dot.
+func (t Threshold) Of() string {
+	first, _, _ := strings.Cut(t.metric, ".")
+	return plain(first)
+}
+
 var expression = regexp.MustCompile(`^\s*([a-zA-Z0-9_. ]+?)\s*(<=|>=|==|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)\s*([a-zA-Zµ%]*)\s*$`)
 
 // units turn what people write into what the report counts in: milliseconds,

@@ -110,6 +110,9 @@ func (r *Result) Judge(limits *Limits) error {
 		fail(!restart.AllResumed, "after %s %d not everybody came back", restart.fault(), i+1)
 	}
 	v.Failures = append(v.Failures, r.Faults...)
+	if s := r.Search; s != nil {
+		fail(s.HighestRate == 0 && !r.Interrupted && s.LimitedBy != LimitedByGenerator, "no rate kept the thresholds")
+	}
 	// Who wants a recovery within a time wants it at all.
 	wanted := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == "recovery" })
 	fail(wanted && r.Unrecovered() > 0, "after %s the p99 was not seen to be under 250 ms again", Count(r.Unrecovered(), "fault"))
@@ -128,6 +131,9 @@ func (r *Result) Judge(limits *Limits) error {
 	}
 	if g.Lack != "" {
 		*late = append(*late, fmt.Sprintf("the generator could not connect everybody, %d to the end: %s", g.Unopened, g.Lack))
+	}
+	if s := r.Search; s != nil && s.LimitedBy == LimitedByGenerator {
+		*late = append(*late, fmt.Sprintf("the generator was too slow for %g messages a second: the highest rate of the server may be above %g", s.LowestMissed, s.HighestRate))
 	}
 	if g.Shed > 0 {
 		*late = append(*late, fmt.Sprintf("%s never sent", Count(g.Shed, "planned operation")))

@@ -52,6 +52,13 @@ func (e End) String() string {
 	return e.Err.Error()
 }
 
+// Quotes reports whether String may hold words of the server's.
+func (e End) Quotes() bool {
+	var refused *frames.RefusedError
+	var errno unix.Errno
+	return e.Err != nil && !errors.As(e.Err, &refused) && !errors.As(e.Err, &errno)
+}
+
 // Denied says that the server refused by a status that asking again does not change.
 func (e End) Denied() bool {
 	var refused *frames.RefusedError
@@ -78,8 +85,9 @@ type Target struct {
 	// Stream asks for an event stream (SSE) instead of a WebSocket: nothing can
 	// be sent, and each event is a message.
 	Stream bool
-	// Binary allows binary messages, which come like text.
-	Binary bool
+	// Binary allows binary messages, which come like text; SendBinary sends what is sent
+	// as such.
+	Binary, SendBinary bool
 }
 
 // Conn is one WebSocket, or event stream, of a Loop.
@@ -99,6 +107,8 @@ type Conn struct {
 	decoder frames.Decoder
 	// stream decodes instead when this is an event stream.
 	stream *frames.Stream
+	// binary says that what is sent is.
+	binary bool
 	// waiting is what did not fit into the socket.
 	waiting []byte
 }
@@ -119,7 +129,7 @@ func (l *Loop) Dial(owner int, t *Target) (*Conn, error) {
 		return nil, err
 	}
 	l.lastID++
-	c := &Conn{Owner: owner, loop: l, id: l.lastID, fd: fd, upgrade: t.Upgrade, watched: unix.EPOLLOUT}
+	c := &Conn{Owner: owner, loop: l, id: l.lastID, fd: fd, upgrade: t.Upgrade, binary: t.SendBinary, watched: unix.EPOLLOUT}
 	if c.decoder.Binary = t.Binary; t.Stream {
 		c.stream = &frames.Stream{}
 	}
@@ -256,12 +266,17 @@ func (s sink) Close(code int) {
 	s.c.end(End{Code: code})
 }
 
-// Send sends a text message. It reports false when the connection is not open.
+// Send sends a message, of text unless the target wants it binary. It reports false when
+// the connection is not open.
 func (c *Conn) Send(payload []byte) bool {
 	if c.state != open || c.stream != nil {
 		return false
 	}
-	c.write(frames.AppendText(make([]byte, 0, len(payload)+14), c.loop.random.Uint32(), payload))
+	frame := frames.AppendText
+	if c.binary {
+		frame = frames.AppendBinary
+	}
+	c.write(frame(make([]byte, 0, len(payload)+14), c.loop.random.Uint32(), payload))
 	return c.state == open
 }
 

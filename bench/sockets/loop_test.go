@@ -229,3 +229,33 @@ func TestPostedFunctionsRunInOrderUntilStop(t *testing.T) {
 	l.Stop()
 	l.Do(func() { t.Error("ran after Stop") })
 }
+
+// What is sent is text, or binary where the target wants that.
+func TestMessagesAreTextOrBinary(t *testing.T) {
+	kinds := make(chan int, 1)
+	l, h, target := start(t, func(ws *websocket.Conn) {
+		kind, p, err := ws.ReadMessage()
+		if err != nil || string(p) != "\x82\xff" {
+			t.Errorf("got %q, %v", p, err)
+		}
+		kinds <- kind
+	})
+	for binary, want := range map[bool]int{false: websocket.TextMessage, true: websocket.BinaryMessage} {
+		l.Do(func() {
+			target.SendBinary = binary
+			if _, err := l.Dial(0, target); err != nil {
+				t.Error(err)
+			}
+		})
+		h.next(t, "open")
+		l.Do(func() {
+			for _, c := range l.conns {
+				c.Send([]byte("\x82\xff"))
+			}
+		})
+		if kind := <-kinds; kind != want {
+			t.Errorf("a message of kind %d, want %d", kind, want)
+		}
+		h.next(t, "closed")
+	}
+}

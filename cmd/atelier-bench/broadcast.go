@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/url"
 	"os"
 	"strconv"
@@ -17,8 +18,8 @@ import (
 	"atelier/bench/broadcast"
 	"atelier/bench/crew"
 	"atelier/bench/fanout"
+	"atelier/bench/metrics"
 	"atelier/bench/report"
-	"atelier/bench/server"
 	"atelier/bench/tunnel"
 )
 
@@ -30,17 +31,27 @@ type clientFlags struct {
 	Secret   string   `env:"BENCH_SECRET" group:"Generator" help:"What remote workers and their coordinator know, 16 characters or more; better in the environment."`
 
 	Generic  bool     `group:"Any server" help:"Test a server that is not ours: --url says ws://HOST/PATH, or http://HOST/PATH for event streams."`
+	Clients  string   `type:"existingfile" placeholder:"FILE" group:"Any server" help:"CSV file with a header line and a line for each client, subscribers first. {{COLUMN}} in --url, --publish, --header, --hello, --send and --resume is replaced by the client's value. Values are never printed."`
+	Preset   string   `placeholder:"NAME" group:"Any server" help:"Defaults of the flags below for a protocol: centrifugo, mqtt, nats, socket.io or sse; list prints what each sets. A flag that is given overrides its default. Implies --generic."`
+	Channel  string   `placeholder:"NAME" group:"Any server" help:"Channel (centrifugo), topic (mqtt), subject (nats) or event (socket.io) of --preset; the default is bench, of socket.io message."`
 	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. May be given again."`
-	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting."`
+	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting; \\r, \\n and \\t in it, in --send and in --answer are line breaks and a tab."`
+	Binary   bool     `group:"Any server" help:"Send binary messages instead of text; \\x00 to \\xff in --hello, --send and --answer are bytes then. Patterns match the bytes of what comes, where a byte that is not UTF-8 counts as some character."`
 	Send     string   `placeholder:"TEXT" group:"Any server" help:"A message: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
 	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq. Of an event stream it sees the data of each event, without 'data: '."`
 	Ready    string   `placeholder:"REGEX" group:"Any server" help:"What a client waits for before it counts as connected; a group named epoch is kept for --resume."`
 	Ack      string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was taken."`
+	Refusal  string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was not taken."`
 	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Added to the path by a client that comes back; {{position}} and {{epoch}} are what was found last."`
 	Position string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named position, from where a client can go on."`
-	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message of exactly IN with OUT: heartbeats. May be given again."`
+	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message, or a line of one, of exactly IN with OUT: heartbeats. May be given again."`
 	Publish  string   `placeholder:"URL" group:"Any server" help:"Where messages are posted to, for event streams; the default is --url."`
 	PID      int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process of the server on this machine, to be weighed."`
+
+	// people are what --clients holds, once it has been read.
+	people *fanout.Clients
+	// steps is how many a search may take; 0 for no search.
+	steps int
 }
 
 // broadcastFlags are those of all scenarios in which some publish and many
@@ -51,6 +62,8 @@ type broadcastFlags struct {
 	serverFlags
 	outputFlags
 	clientFlags
+
+	Prometheus string `placeholder:"HOST:PORT" group:"Result" help:"Serve metrics for Prometheus at http://HOST:PORT/metrics during the run, without a password."`
 
 	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened."`
 	Settle  time.Duration `default:"1s" group:"Load" help:"Time that is left to the server after that."`
@@ -70,7 +83,9 @@ type publishFlags struct {
 }
 
 type fanoutCommand struct {
-	Subscribers int `default:"1000" help:"Clients who listen."`
+	Subscribers int  `default:"1000" help:"Clients who listen."`
+	FindMax     bool `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
+	Steps       int  `default:"20" help:"Most steps of --find-max."`
 	broadcastFlags
 	publishFlags
 }
@@ -98,20 +113,25 @@ type slowCommand struct {
 
 // Validate is called by kong.
 func (c *fanoutCommand) Validate() error {
+	if c.FindMax {
+		if err := c.search(); err != nil {
+			return err
+		}
+	}
 	_, err := c.lasts(&c.publishFlags)
-	return errors.Join(err, c.broadcastFlags.validate(c.Size > 0), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
+	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
 }
 
 // Validate is called by kong.
 func (c *idleCommand) Validate() error {
 	_, err := c.lasts(nil)
-	return errors.Join(err, c.broadcastFlags.validate(false), atLeast("connections", c.Connections, 1))
+	return errors.Join(err, c.broadcastFlags.validate(nil, c.Connections), atLeast("connections", c.Connections, 1))
 }
 
 // Validate is called by kong.
 func (c *reconnectCommand) Validate() error {
 	_, err := c.lasts(&c.publishFlags)
-	return errors.Join(err, c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
+	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
 		atLeast("every", c.Every, time.Second), atLeast("spread", c.Spread, 0))
 }
 
@@ -124,7 +144,7 @@ func (c *slowCommand) Validate() error {
 	if c.Stalled <= 0 || c.Stalled > 90 {
 		err = errors.Join(err, errors.New("--stalled is more than 0 and at most 90 percent"))
 	}
-	return errors.Join(err, c.broadcastFlags.validate(true), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2),
+	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 2),
 		atLeast("part", c.Part, time.Second))
 }
 
@@ -152,10 +172,16 @@ func (c *slowCommand) Run(ctx context.Context) error {
 	return c.run(ctx, cfg, &c.publishFlags)
 }
 
-func (b *broadcastFlags) validate(publishes bool) error {
+// validate looks at the flags of a scenario with so many clients; p is nil where nothing
+// is sent.
+func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
+	if b.Preset == listed {
+		return nil
+	}
+	b.Generic = b.Generic || b.Preset != ""
 	problems := []error{
 		b.outputFlags.check(b.names()), atLeast("connect", b.Connect, 0), atLeast("settle", b.Settle, 0),
-		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0),
+		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0), b.checkPrometheus(),
 	}
 	if len(b.WorkerAt) > 0 {
 		problems = append(problems, crew.CheckSecret(b.Secret))
@@ -164,24 +190,34 @@ func (b *broadcastFlags) validate(publishes bool) error {
 		}
 	}
 	if !b.Generic {
-		if b.Hello+b.Send+b.Match+b.Ready+b.Ack+b.Resume+b.Position+b.Publish != "" || len(b.Header)+len(b.Answer)+b.PID > 0 {
-			problems = append(problems, errors.New("--header, --hello, --send, --match and their like are for --generic"))
+		if b.Clients+b.Channel+b.Hello+b.Send+b.Match+b.Ready+b.Ack+b.Refusal+b.Resume+b.Position+b.Publish != "" || b.Binary || len(b.Header)+len(b.Answer)+b.PID > 0 {
+			problems = append(problems, errors.New("--clients, --header, --hello, --send, --match and their like are for --generic"))
 		}
 		return errors.Join(append(problems, b.serverFlags.check())...)
 	}
 	switch {
 	case b.Spawn || len(b.URL) == 0:
 		problems = append(problems, errors.New("--generic needs --url"))
-	case publishes && (b.Send == "" || b.Match == ""):
-		problems = append(problems, errors.New("--generic needs --send and --match to publish"))
+	case p != nil && b.Preset == "" && (b.Send == "" || b.Match == ""):
+		problems = append(problems, errors.New("--generic needs --send and --match to publish, or a --preset"))
 	default:
-		peer, err := b.peer(0)
-		if err == nil {
-			err = peer.Check()
-		}
-		problems = append(problems, err)
+		problems = append(problems, b.checkPeer(p, clients))
 	}
 	return errors.Join(problems...)
+}
+
+func (b *broadcastFlags) checkPrometheus() error {
+	if b.Prometheus == "" {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(b.Prometheus)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil {
+		return fmt.Errorf("--prometheus %q: want HOST:PORT, such as 127.0.0.1:9100", b.Prometheus)
+	}
+	return nil
 }
 
 func (p *publishFlags) check() error {
@@ -232,36 +268,11 @@ func (p *publishFlags) stages() ([]broadcast.Stage, error) {
 	return out, nil
 }
 
-// peer is the server that the flags describe.
-func (b *broadcastFlags) peer(size int) (*fanout.Peer, error) {
-	answers := map[string]string{}
-	for _, pair := range b.Answer {
-		in, out, ok := strings.Cut(pair, "=")
-		if !ok || in == "" || out == "" {
-			return nil, fmt.Errorf("--answer %q: want IN=OUT", pair)
-		}
-		answers[in] = out
-	}
-	if !strings.Contains(b.Send, "{{pad}}") {
-		size = 0
-	}
-	return &fanout.Peer{
-		URL: b.server(), Publish: b.Publish, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure},
-		Dialect: broadcast.Dialect{
-			Headers: b.Header, Hello: unescaped(b.Hello), Send: unescaped(b.Send), Size: size, Match: b.Match, Ready: b.Ready, Ack: b.Ack,
-			Position: b.Position, Resume: b.Resume, Answers: answers,
-		},
-	}, nil
-}
-
-// unescaped reads \r, \n and \t, which a shell passes on as two characters: some
-// protocols are made of lines.
-func unescaped(text string) string {
-	return strings.NewReplacer(`\r`, "\r", `\n`, "\n", `\t`, "\t").Replace(text)
-}
-
 // run carries out one scenario.
 func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
+	if b.Preset == listed {
+		return listPresets(os.Stdout)
+	}
 	cfg.Connect, cfg.Settle, cfg.Drain = b.Connect, b.Settle, b.Drain
 	lasts, err := b.lasts(p)
 	if err != nil {
@@ -281,13 +292,22 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 	if err := b.plan(cfg); err != nil {
 		return err
 	}
+	if b.Prometheus != "" {
+		cfg.Meter = &metrics.Meter{}
+		at, stop, err := metrics.Serve(b.Prometheus, cfg.Meter)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		fmt.Fprintf(os.Stderr, "metrics for Prometheus: http://%v/metrics\n", at)
+	}
 	if b.Generic {
-		return b.foreign(ctx, cfg, size)
+		return b.foreign(ctx, cfg, p)
 	}
 	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		cfg.Prepare = fanout.Atelier(t.Target, tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)
 		cfg.Usage, cfg.Inside, cfg.Nodes, cfg.Progress = t.Usage, t.Inside, t.Several, t.screen.broadcast
-		return fanout.Run(ctx, cfg)
+		return b.carryOut(ctx, cfg)
 	})
 }
 
@@ -309,40 +329,15 @@ func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 	return nil
 }
 
-// foreign tests a server that is not ours.
-func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, size int) error {
-	if err := raiseFileLimit(); err != nil {
-		return err
-	}
-	peer, err := b.peer(size)
-	if err != nil {
-		return err
-	}
-	cfg.Prepare = fanout.Generic(peer)
-	if b.PID > 0 {
-		cfg.Usage = server.OfPID(b.PID)
-		if _, err := cfg.Usage(); err != nil {
-			return err
-		}
-	}
-	screen := newScreen(ctx)
-	cfg.Progress = screen.broadcast
-	result, err := b.profiled(func() (*report.Result, error) { return fanout.Run(ctx, cfg) })
-	screen.close()
-	if err != nil {
-		return err
-	}
-	if err := b.judge(result, b.environment()); err != nil {
-		return err
-	}
-	return b.write(result)
-}
-
 // broadcast shows how such a run is going.
 func (s *screen) broadcast(p fanout.Progress) {
 	st := status{Phase: p.Phase, Elapsed: p.Elapsed, Done: p.Done, P99: p.P99}
 	add := func(name, format string, args ...any) {
 		st.Numbers = append(st.Numbers, number{name, fmt.Sprintf(format, args...)})
+	}
+	if p.Step > 0 {
+		add("step", "%d", p.Step)
+		add("rate", "%g/s", p.Rate)
 	}
 	add("open", "%d/%d", p.Open, p.Wanted)
 	if p.Deliveries > 0 {

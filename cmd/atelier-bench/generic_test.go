@@ -115,6 +115,12 @@ func TestAServerThatIsNotOurs(t *testing.T) {
 	if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 50 || r["deliveries"] != 5*r["messages"].(float64) || r["valid"] != true {
 		t.Errorf("ends with %d: %.2000s", code, text)
 	}
+	conforms(t, text)
+}
+
+// conforms wants a report to be as its schema has it.
+func conforms(t *testing.T, text string) {
+	t.Helper()
 	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.Schema()))
 	if err != nil {
 		t.Fatal(err)
@@ -130,6 +136,24 @@ func TestAServerThatIsNotOurs(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// The highest rate is found, and may be wanted. How many messages a step has says how
+// far it may go, on any machine.
+func TestTheHighestRateIsLookedFor(t *testing.T) {
+	search := []string{"fanout", "--subscribers", "2", "--find-max", "--rate", "80", "--regular", "--warmup", "0s", "--duration", "1s", "--threshold", "messages<=100"}
+	code, r, text := hear(t, &hall{}, append(search, "--threshold", "highest_messages_per_second>=90", "--threshold", "search.lowest_missed<=110")...)
+	found, _ := r["search"].(map[string]any)
+	if code != 0 || found["limited_by"] != "server" || found["highest_rate"].(float64) < 90 || found["highest_rate"].(float64) > 101 || r["messages"].(float64) > 100 {
+		t.Errorf("ends with %d: %v", code, found)
+	}
+	conforms(t, text)
+	// Too few steps for what is wanted.
+	code, r, text = hear(t, &hall{}, append(search, "--steps", "1", "--threshold", "highest_messages_per_second>=90")...)
+	if found, _ := r["search"].(map[string]any); code != 1 || found["limited_by"] != "steps" || !strings.Contains(fmt.Sprint(r["failures"]), "highest_messages_per_second>=90: it is 80") {
+		t.Errorf("ends with %d: %v, %v", code, found, r["failures"])
+	}
+	conforms(t, text)
 }
 
 // Patterns that find nothing are told with what came instead.

@@ -51,44 +51,49 @@ var (
 
 	unharmed   = absence{true, "nothing is done to the server from which it could recover", []string{"recovery", "unrecovered"}}
 	undivided  = absence{true, "the measured time is not divided into parts", []string{"slowdown", "growth"}}
+	unsearched = absence{true, "nothing is searched without --find-max", []string{"search", fanout.HighestRate}}
 	unfollowed = absence{true, "memory is followed through the parts of uploads only", []string{"growth"}}
 	unnamed    = absence{true, "it is for runs with connections and without people", []string{"missing_connections"}}
 )
 
 func (b *broadcastFlags) names() report.Names {
+	search := unsearched
+	search.absent = b.steps == 0
 	if b.Generic {
-		return without(fanout.Names, unharmed, unfollowed, unweighedProcess(b.PID))
+		return without(fanout.Names, unharmed, unfollowed, search, unweighedProcess(b.PID))
 	}
-	return without(fanout.Names, unharmed, unfollowed, b.unweighed())
+	return without(fanout.Names, unharmed, unfollowed, search, b.unweighed())
 }
 
 func (c *restCommand) names() report.Names {
 	if c.Generic {
-		return without(rest.Names, unharmed, undivided, unnamed, unweighedProcess(c.PID))
+		return without(rest.Names, unharmed, undivided, unsearched, unnamed, unweighedProcess(c.PID))
 	}
-	return without(rest.Names, unharmed, undivided, unnamed, c.unweighed())
+	return without(rest.Names, unharmed, undivided, unsearched, unnamed, c.unweighed())
 }
 
 func (c *tokensCommand) names() report.Names {
-	return without(tokens.Names, unharmed, undivided, unnamed, c.unweighed())
+	return without(tokens.Names, unharmed, undivided, unsearched, unnamed, c.unweighed())
 }
 
 func (c *clonesCommand) names() report.Names {
-	return without(clones.Names, unharmed, unfollowed, unnamed, c.unweighed())
+	return without(clones.Names, unharmed, unfollowed, unsearched, unnamed, c.unweighed())
 }
 
 func (u *uploadsCommand) names() report.Names {
-	return without(uploads.Names, unharmed, unnamed, u.unweighed())
+	return without(uploads.Names, unharmed, unsearched, unnamed, u.unweighed())
 }
 
 func (w *workshopCommand) names() report.Names {
 	quiet := unharmed
 	quiet.absent = w.KillEvery == 0 && len(w.plan(w.Nodes, w.Duration)) == 0
-	return without(workshop.Names, quiet, undivided, unnamed, w.unweighed())
+	return without(workshop.Names, quiet, undivided, unsearched, unnamed, w.unweighed())
 }
 
 func (p *pollsCommand) names() report.Names {
-	return without(workshop.Names, unharmed, unfollowed, unnamed, p.unweighed())
+	return without(workshop.Names, unharmed, unfollowed, unsearched, unnamed, p.unweighed())
 }
 
-func (c *chaosCommand) names() report.Names { return without(workshop.Names, undivided, unnamed) }
+func (c *chaosCommand) names() report.Names {
+	return without(workshop.Names, undivided, unsearched, unnamed)
+}

@@ -72,7 +72,7 @@ func (c *restCommand) floor() *rest.FloorConfig {
 		Connections: c.ReadConnections, Rate: c.ReadRate, Warmup: c.Warmup, Duration: c.Duration,
 	}
 	if c.Body != "" {
-		f.Body = []byte(unescaped(c.Body))
+		f.Body = []byte(unescaped(c.Body, false))
 	}
 	if c.PID > 0 {
 		f.Usage = server.OfPID(c.PID)

@@ -1,0 +1,25 @@
+package broadcast
+
+import (
+	"encoding/base64"
+	"fmt"
+)
+
+// Raw is a text of any bytes. In JSON it is Base64: a text of JSON would not keep bytes
+// that are no UTF-8.
+type Raw string
+
+// MarshalText implements encoding.TextMarshaler.
+func (r Raw) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, []byte(r)), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *Raw) UnmarshalText(text []byte) error {
+	b, err := base64.StdEncoding.AppendDecode(nil, text)
+	if err != nil {
+		return fmt.Errorf("raw text: %w", err)
+	}
+	*r = Raw(b)
+	return nil
+}

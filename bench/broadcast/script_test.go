@@ -1,0 +1,166 @@
+//go:build linux
+
+package broadcast
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What stands in braces is filled in where it has a value, once: a value that looks like
+// a place is text.
+func TestPlacesAreFilledIn(t *testing.T) {
+	values := map[string]string{"a": "1", "b-2": "{{a}}"}
+	for text, want := range map[string]string{
+		"": "", "plain": "plain", "{{a}}": "1", "x{{a}}y{{b-2}}": "x1y{{a}}", "{{c}}{{a}}": "{{c}}1",
+		`{"x":{"y":"{{a}}"}}`: `{"x":{"y":"1"}}`, "{{ a }}": "{{ a }}", "{{}}": "{{}}", "{{{a}}}": "{1}",
+	} {
+		if got := ParseTemplate(text).Fill(values).String(); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+		if got := ParseTemplate(text).String(); got != text {
+			t.Errorf("%q is written as %q", text, got)
+		}
+	}
+	if got := ParseTemplate("{{a}}{{b}}-{{a}}").Places(); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("places %q", got)
+	}
+}
+
+// Each client says its own values; in an address they are escaped.
+func TestScriptsAreTheClientsOwn(t *testing.T) {
+	d := Dialect{
+		Columns: []string{"user", "room"}, Headers: []string{"Authorization: Bearer {{user}}", "X-All: same"}, Hello: "enter {{room}} as {{user}}",
+		Send: "{{room}}: {{stamp}} {{seq}} {{pad}}", Size: 30, Match: `(?P<stamp>\d+) (?P<seq>\d+)`, Resume: "&from={{position}}&room={{room}}",
+	}
+	if err := d.Check(); err != nil {
+		t.Fatal(err)
+	}
+	s := d.script().of(d.Columns, []Raw{"{{seq}}", "a&b c"})
+	got := append(s.lines(), s.hello.String(), string(s.message(7, 8)), s.from(9, ""))
+	want := []string{"Authorization: Bearer {{seq}}", "X-All: same", "enter a&b c as {{seq}}", "a&b c: 7 8 " + strings.Repeat("x", 19), "&from=9&room=a%26b%20c"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if all := d.script(); all.of(d.Columns, nil) != all {
+		t.Error("a client without values has a script of its own")
+	}
+}
+
+func TestUnknownColumnsAreRefused(t *testing.T) {
+	for says, change := range map[string]func(*Dialect){
+		"--hello: unknown column {{usr}}; the columns of --clients are user": func(d *Dialect) { d.Hello = "{{usr}}" },
+		"--hello: unknown column {{seq}}":                                    func(d *Dialect) { d.Hello = "{{seq}}" },
+		"--header: unknown column {{usr}}":                                   func(d *Dialect) { d.Headers = []string{"A: {{usr}}"} },
+		"after the colon":                                                    func(d *Dialect) { d.Headers = []string{"{{user}}: a"} },
+		"--send: unknown column {{position}}":                                func(d *Dialect) { d.Send += "{{position}}" },
+		"--resume: unknown column {{stamp}}":                                 func(d *Dialect) { d.Resume = "{{stamp}}" },
+	} {
+		d := chatty
+		d.Columns = []string{"user"}
+		change(&d)
+		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+		// Nobody has promised a value without columns.
+		d.Columns = nil
+		if err := d.Check(); err != nil && !strings.Contains(says, "colon") {
+			t.Errorf("without columns: %v", err)
+		}
+	}
+}
+
+// What a server says back of what it was told in confidence is not shown, in whichever
+// form it says it.
+func TestWhatServersSayIsShownWithoutSecrets(t *testing.T) {
+	m := newMask([]string{"", "tok", "tok en&1", `quo"te`}, false)
+	for said, want := range map[string]string{
+		"bad tok en&1!":                               "bad ***!",
+		"?t=tok%20en%261 or tok":                      "?t=*** or ***",
+		`{"was":"quo\"te"}`:                           `{"was":"***"}`,
+		"a\r\n\x00b":                                  "a   b",
+		strings.Repeat("é", 300):                      strings.Repeat("é", mostShown),
+		strings.Repeat("z", mostShown-1) + "tok en&1": strings.Repeat("z", mostShown-1) + "*",
+	} {
+		if got := m.shown(said); got != want {
+			t.Errorf("%q is shown as %q, want %q", said, got, want)
+		}
+	}
+}
+
+// Bytes are shown as such where messages are binary.
+func TestWhatBinaryServersSayIsShown(t *testing.T) {
+	if got := newMask([]string{"tok"}, true).shown(" \x02\x00tok\xff"); got != ` \x02\x00***\xff` {
+		t.Errorf("shown as %q", got)
+	}
+}
+
+// Workers are told of each byte.
+func TestDialectsTravelWhole(t *testing.T) {
+	d := Dialect{Binary: true, Hello: "\x82\xff\x00", Send: "\xc5{{seq}}", Answers: []Answer{{"\xc0\x00", "\xd0\x00"}}}
+	text, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Dialect
+	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, d) {
+		t.Errorf("%s is read as %+v: %v", text, got, err)
+	}
+	if err := json.Unmarshal([]byte(`{"hello":"?"}`), &got); err == nil {
+		t.Error("what is no Base64 is read")
+	}
+}
+
+// Servers join messages that wait, heartbeats too.
+func TestHeartbeatsAreAnsweredInAnyLine(t *testing.T) {
+	r, err := newReader(&Dialect{Answers: []Answer{{"PING\r\n", "PONG\r\n"}, {"{}", "{}!"}}}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for frame, want := range map[string]string{
+		"PING\r\n": "PONG\r\n", "MSG 1\r\nx\r\nPING\r\n": "PONG\r\n", "PING\r\nMSG 1\r\n": "PONG\r\n", "xPING\r\n": "", "PINGx\r\n": "", "": "",
+		"{}": "{}!", "{\"a\":{}}\n{}": "{}!", "{}\n{\"a\":1}": "{}!", "{\"a\":{}}": "", "\r\n": "",
+	} {
+		if got := r.find([]byte(frame)).heard; got.answer != want || got.strange != (want == "") {
+			t.Errorf("%q is answered with %q, want %q", frame, got.answer, want)
+		}
+	}
+}
+
+// Patterns of text find text between bytes that are none.
+func TestPatternsSeeBytes(t *testing.T) {
+	r, err := newReader(&Dialect{Match: `bench(?P<stamp>\d+) (?P<seq>\d+) `, Ready: `(?s)^.\x03\x00\x01[\x00-\x02]$`, Ack: `(?s)\x00.(?P<seq>\d+)`}, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := r.find([]byte("0\xc5\x01\x00\x05bench12 34 \xff\xfe0\xc5\x01\x00\x05bench56 78 x")).heard; len(h.messages) != 2 || h.messages[0].seq != 34 || h.messages[1].seq != 78 {
+		t.Errorf("%+v", h.messages)
+	}
+	if !r.find([]byte("\x90\x03\x00\x01\x00")).heard.ready || r.find([]byte("\x90\x03\x00\x01\x80")).heard.ready {
+		t.Error("an answer is taken for another")
+	}
+	if h := r.find([]byte("\x00\xee77")).heard; !slices.Equal(h.acked, []uint64{77}) {
+		t.Errorf("%+v", h.acked)
+	}
+}
+
+// Before a client is ready the newest text tells most, then the first.
+func TestWhichStrangeTextIsKept(t *testing.T) {
+	e := &Engine{mask: newMask(nil, false)}
+	c, other := &client{}, &client{publisher: true}
+	for _, step := range []struct {
+		ready      bool
+		said, want string
+	}{{false, "hello", "hello"}, {false, "denied", "denied"}, {true, "a", "a"}, {true, "b", "a"}, {false, "c", "a"}} {
+		c.ready = step.ready
+		if e.estranged(c, []byte(step.said)); e.out.Strange != step.want {
+			t.Errorf("after %q it is %q, want %q", step.said, e.out.Strange, step.want)
+		}
+	}
+	if e.estranged(other, []byte("x")); e.out.StrangeAnswer != "x" || e.out.Strange != "a" {
+		t.Errorf("%q, %q", e.out.Strange, e.out.StrangeAnswer)
+	}
+}

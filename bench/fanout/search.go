@@ -1,0 +1,142 @@
+//go:build linux
+
+package fanout
+
+import (
+	"context"
+	"fmt"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/report"
+)
+
+// search is how far it is known which rate a server keeps up with. Rates are messages a
+// second of all publishers.
+type search struct {
+	// kept is the highest that was, missed the lowest that was not; 0 for none. unsure
+	// says that the generator was too slow for the latter.
+	kept, missed float64
+	unsure       bool
+}
+
+// closeEnough is by which share the rate that was missed is above the one that was kept
+// when the search is over.
+const closeEnough = 0.05
+
+// Bounds of what is tried, messages a second.
+const (
+	leastRate = 1
+	mostRate  = 10_000_000
+)
+
+// note notes what came of a rate between those that are known.
+func (s *search) note(rate float64, outcome report.Outcome) {
+	if outcome == report.Kept {
+		s.kept = rate
+		return
+	}
+	s.missed, s.unsure = rate, outcome == report.Invalid
+}
+
+// next is the rate that tells most: the double of what was kept while nothing was missed,
+// half of what was missed while nothing was kept, then the middle. It is 0 when enough is
+// known.
+func (s *search) next() float64 {
+	rate := 0.0
+	switch {
+	case s.missed == 0:
+		rate = 2 * s.kept
+	case s.kept == 0:
+		rate = s.missed / 2
+	case s.missed > s.kept*(1+closeEnough):
+		rate = (s.kept + s.missed) / 2
+	}
+	if rate < leastRate || rate > mostRate {
+		return 0
+	}
+	return rate
+}
+
+// limit is why the search is over, when this rate is not tried any more.
+func (s *search) limit(next float64) report.Limit {
+	switch {
+	case s.unsure:
+		return report.LimitedByGenerator
+	case next > 0:
+		return report.LimitedBySteps
+	case s.missed == 0:
+		return report.LimitedByRange
+	}
+	return report.LimitedByServer
+}
+
+// FindMax looks for the highest rate that judge lets pass: it carries the load test out
+// again and again, at most so many times, first with the rate of the configuration. What
+// it returns is the result of the highest rate that passed, or of the lowest when none
+// did, with all steps; its verdict is to be made anew. When ctx ends, so does the
+// search, with what is known. An error means that nothing is.
+func FindMax(ctx context.Context, cfg *Config, most int, judge func(*report.Result) error) (*report.Result, error) {
+	return findMax(cfg, most, func(c *Config) (*report.Result, error) {
+		r, err := Run(ctx, c)
+		if err == nil {
+			err = judge(r)
+		}
+		return r, err
+	})
+}
+
+// findMax is FindMax with a step as a function.
+func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (*report.Result, error) {
+	var s search
+	var found *report.Result
+	log := &report.Search{}
+	for rate := cfg.Stages[0].Rate; log.LimitedBy == ""; {
+		r, err := run(step(cfg, rate, len(log.Steps)+1))
+		if err != nil && found == nil {
+			return nil, err
+		}
+		if err != nil {
+			// Such as a server that takes no clients any more.
+			found.Faults = append(found.Faults, fmt.Sprintf("the step at %g a second could not be run: %v", rate, err))
+			s.note(rate, report.Missed)
+			log.LimitedBy = report.LimitedByError
+			continue
+		}
+		if r.Interrupted {
+			if found == nil {
+				found = r
+			}
+			found.Interrupted, log.LimitedBy = true, report.LimitedByInterruption
+			continue
+		}
+		made := report.NewStep(rate, r)
+		log.Steps = append(log.Steps, made)
+		if made.Outcome == report.Kept || s.kept == 0 {
+			found = r
+		}
+		s.note(rate, made.Outcome)
+		if rate = s.next(); rate == 0 || len(log.Steps) == most {
+			log.LimitedBy = s.limit(rate)
+		}
+	}
+	log.HighestRate, log.LowestMissed = s.kept, s.missed
+	found.Search, found.About = log, about(cfg)+" or more"
+	found.Figures = append(found.Figures, report.Figure{Key: HighestRate, Name: "highest rate", Value: s.kept, Unit: "messages a second"})
+	return found, nil
+}
+
+// HighestRate is the figure that a search finds.
+const HighestRate = "highest_messages_per_second"
+
+// step is a load test at one rate.
+func step(cfg *Config, rate float64, number int) *Config {
+	c := *cfg
+	c.Stages = []broadcast.Stage{{Rate: rate}}
+	if cfg.Progress != nil {
+		c.Progress = func(p Progress) {
+			p.Step, p.Rate = number, rate
+			cfg.Progress(p)
+		}
+	}
+	return &c
+}

@@ -1,0 +1,43 @@
+package metrics
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/net/netutil"
+)
+
+// Bounds for those who ask: connections at once, and times.
+const (
+	mostConnections = 16
+	headWithin      = 5 * time.Second
+	answerWithin    = 10 * time.Second
+)
+
+// Serve answers GET /metrics at an address, host:port, until stop is called, which waits
+// for nobody. At is where, also if the port was 0.
+func Serve(address string, m *Meter) (at net.Addr, stop func(), err error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, nil, fmt.Errorf("serve metrics: %w", err)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m) // a new registry refuses nothing
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	s := &http.Server{
+		Handler: mux, ReadHeaderTimeout: headWithin, ReadTimeout: headWithin, WriteTimeout: answerWithin, IdleTimeout: answerWithin,
+		MaxHeaderBytes: 16 << 10,
+	}
+	var running sync.WaitGroup
+	running.Go(func() { _ = s.Serve(netutil.LimitListener(l, mostConnections)) }) // ends with stop
+	return l.Addr(), func() {
+		_ = s.Close()
+		running.Wait()
+	}, nil
+}

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// Search is the search for the highest rate that keeps all thresholds. Rates are
+// messages a second of all publishers.
+type Search struct {
+	// HighestRate is the highest that was kept, LowestMissed the lowest that was not; 0
+	// for none.
+	HighestRate  float64 `json:"highest_rate"`
+	LowestMissed float64 `json:"lowest_missed"`
+	// LimitedBy is why nothing higher was found.
+	LimitedBy Limit  `json:"limited_by"`
+	Steps     []Step `json:"steps"`
+}
+
+// Limit is what ended a search.
+type Limit string
+
+// Limits of searches: the server missed a threshold; the generator was too slow, and the
+// server may do more; all steps were made; the highest rate was tried; the server could
+// not be tested any more; somebody ended it.
+const (
+	LimitedByServer       Limit = "server"
+	LimitedByGenerator    Limit = "generator"
+	LimitedBySteps        Limit = "steps"
+	LimitedByRange        Limit = "range"
+	LimitedByError        Limit = "error"
+	LimitedByInterruption Limit = "interruption"
+)
+
+// Step is one rate that was tried. Latencies are in milliseconds.
+type Step struct {
+	Rate    float64 `json:"rate"`
+	Outcome Outcome `json:"outcome"`
+	// Why names what was wrong first; "" when it was kept.
+	Why string `json:"why,omitempty"`
+
+	P50                 float64 `json:"p50"`
+	P99                 float64 `json:"p99"`
+	Max                 float64 `json:"max"`
+	Messages            int64   `json:"messages"`
+	DeliveriesPerSecond float64 `json:"deliveries_per_second"`
+}
+
+// Outcome is what came of a step.
+type Outcome string
+
+// Outcomes of steps. In an invalid one the generator was too slow: whatever was missed,
+// nobody knows whose fault it was.
+const (
+	Kept    Outcome = "kept"
+	Missed  Outcome = "missed"
+	Invalid Outcome = "invalid"
+)
+
+// NewStep is what a judged run at a rate says.
+func NewStep(rate float64, r *Result) Step {
+	s := Step{
+		Rate: rate, Outcome: Kept, P50: r.Latency.P50, P99: r.Latency.P99, Max: r.Latency.Max,
+		Messages: r.Messages, DeliveriesPerSecond: r.DeliveriesPerSecond,
+	}
+	switch v := &r.Verdict; {
+	case !v.Valid():
+		s.Outcome, s.Why = Invalid, v.Invalid[0]
+	case len(v.Failures) > 0:
+		s.Outcome, s.Why = Missed, v.Failures[0]
+	}
+	return s
+}
+
+// bound says in a few words what ended the search.
+func (s *Search) bound() string {
+	missed := unless(s.LowestMissed == 0, fmt.Sprintf("%g was missed", s.LowestMissed))
+	switch s.LimitedBy {
+	case LimitedByServer:
+		return missed
+	case LimitedByGenerator:
+		return fmt.Sprintf("the generator was too slow for %g", s.LowestMissed)
+	case LimitedBySteps:
+		return cmp.Or(missed, "none was missed") + ", and all steps were made"
+	case LimitedByRange:
+		return "none was missed"
+	case LimitedByError:
+		return fmt.Sprintf("at %g the server could not be tested", s.LowestMissed)
+	}
+	return cmp.Or(missed, "none was missed") + " until the search was interrupted"
+}
+
+// facts are the search in lines.
+func (s *Search) facts() []fact {
+	out := []fact{{"search", s.bound()}}
+	for i, step := range s.Steps {
+		out = append(out, fact{fmt.Sprintf("  step %d", i+1), fmt.Sprintf("%g a second, %s deliveries, p99 %.2f ms: %s%s",
+			step.Rate, grouped(int64(step.DeliveriesPerSecond)), step.P99, step.Outcome, unless(step.Why == "", ", "+step.Why))})
+	}
+	return out
+}

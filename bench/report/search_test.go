@@ -1,0 +1,44 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"atelier/bench/latency"
+)
+
+// What ended a search is told with the rates that are known.
+func TestSearchesAreTold(t *testing.T) {
+	for says, s := range map[string]Search{
+		"850 was missed":                                           {HighestRate: 800, LowestMissed: 850, LimitedBy: LimitedByServer},
+		"the generator was too slow for 850":                       {HighestRate: 800, LowestMissed: 850, LimitedBy: LimitedByGenerator},
+		"none was missed, and all steps were made":                 {HighestRate: 800, LimitedBy: LimitedBySteps},
+		"850 was missed, and all steps were made":                  {HighestRate: 800, LowestMissed: 850, LimitedBy: LimitedBySteps},
+		"none was missed":                                          {HighestRate: 8e6, LimitedBy: LimitedByRange},
+		"at 1600 the server could not be tested":                   {HighestRate: 800, LowestMissed: 1600, LimitedBy: LimitedByError},
+		"none was missed until the search was interrupted":         {LimitedBy: LimitedByInterruption},
+		"850 was missed until the search was interrupted":          {LowestMissed: 850, LimitedBy: LimitedByInterruption},
+		"[{search 9 was missed} {  step 1 9 a second, 1,000 deliv": {LowestMissed: 9, LimitedBy: LimitedByServer, Steps: []Step{{Rate: 9, Outcome: Missed, Why: "p99<1ms: it is 2 ms", DeliveriesPerSecond: 1000}}},
+	} {
+		if got := s.facts(); got[0].Text != says && !strings.HasPrefix(fmt.Sprint(got), says) {
+			t.Errorf("%v, want %s", got, says)
+		}
+	}
+}
+
+// Of a step in which the generator was too slow nobody knows what the server did.
+func TestStepsOfASlowGeneratorAreInvalid(t *testing.T) {
+	r := &Result{Latency: latency.Summary{P99: 5}}
+	if s := NewStep(3, r); s.Outcome != Kept || s.Why != "" || s.P99 != 5 || s.Rate != 3 {
+		t.Errorf("%+v", s)
+	}
+	r.Verdict.Failures = []string{"p99<1ms: it is 5 ms"}
+	if s := NewStep(3, r); s.Outcome != Missed || s.Why != r.Verdict.Failures[0] {
+		t.Errorf("%+v", s)
+	}
+	r.Verdict.Invalid = []string{"late"}
+	if s := NewStep(3, r); s.Outcome != Invalid || s.Why != "late" {
+		t.Errorf("%+v", s)
+	}
+}

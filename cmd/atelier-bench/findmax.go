@@ -1,0 +1,55 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"atelier/bench/fanout"
+	"atelier/bench/report"
+)
+
+// stepLasts is how long a step of a search is measured about which nothing is said.
+const stepLasts = 10 * time.Second
+
+// search prepares for --find-max.
+func (c *fanoutCommand) search() error {
+	if c.Duration == nil {
+		lasts := stepLasts
+		c.Duration = &lasts
+	}
+	c.steps = c.Steps
+	var err error
+	if c.Stages != "" || c.Rate == 0 {
+		err = errors.New("--find-max begins with a --rate above 0, and has no --stages")
+	}
+	limits, wrong := c.limits()
+	if wrong == nil && len(eachStep(limits).Thresholds) == 0 {
+		wrong = errors.New("--find-max needs a --threshold that a step can miss, such as p99<50ms")
+	}
+	return errors.Join(err, wrong, atLeast("steps", c.Steps, 1))
+}
+
+// eachStep is what each step of a search has to keep: all but what the search finds.
+func eachStep(limits *report.Limits) *report.Limits {
+	l := *limits
+	l.Thresholds = slices.DeleteFunc(slices.Clone(l.Thresholds), func(t report.Threshold) bool {
+		return t.Of() == "search" || t.Of() == fanout.HighestRate
+	})
+	return &l
+}
+
+// carryOut carries a scenario out, or searches.
+func (b *broadcastFlags) carryOut(ctx context.Context, cfg *fanout.Config) (*report.Result, error) {
+	if b.steps == 0 {
+		return fanout.Run(ctx, cfg)
+	}
+	limits, err := b.limits()
+	if err != nil {
+		return nil, err
+	}
+	return fanout.FindMax(ctx, cfg, b.steps, func(r *report.Result) error { return r.Judge(eachStep(limits)) })
+}

@@ -1,0 +1,114 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/fanout"
+	"atelier/bench/report"
+	"atelier/bench/server"
+	"atelier/bench/tunnel"
+)
+
+// usualSize is the size of a message about which nothing is said, bytes.
+const usualSize = 200
+
+// checkPeer looks at what is said of a server that is not ours, and reads its clients.
+func (b *broadcastFlags) checkPeer(p *publishFlags, clients int) (err error) {
+	if b.Clients != "" {
+		if b.people, err = fanout.ReadClients(b.Clients, clients); err != nil {
+			return err
+		}
+	}
+	peer, err := b.peer(p)
+	if err != nil {
+		return err
+	}
+	return peer.Check()
+}
+
+// peer is the server that the flags describe; p is nil where nothing is sent.
+func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
+	size := usualSize
+	if p != nil {
+		size = p.Size
+	}
+	d := broadcast.Dialect{
+		Headers: b.Header, Binary: b.Binary, Match: b.Match, Ready: b.Ready, Ack: b.Ack, Refusal: b.Refusal,
+		Position: b.Position, Resume: b.Resume,
+	}
+	at := b.server()
+	var how *preset
+	if b.Preset != "" {
+		var err error
+		if how, err = presetNamed(b.Preset); err != nil {
+			return nil, err
+		}
+		if at, err = how.address(at); err != nil {
+			return nil, err
+		}
+		d.Binary = d.Binary || how.speak("", size).Binary
+	} else if b.Channel != "" {
+		return nil, errors.New("--channel is for --preset")
+	}
+	d.Hello, d.Send = broadcast.Raw(unescaped(b.Hello, d.Binary)), broadcast.Raw(unescaped(b.Send, d.Binary))
+	for _, pair := range b.Answer {
+		in, out, ok := strings.Cut(pair, "=")
+		if !ok || in == "" || out == "" {
+			return nil, fmt.Errorf("--answer %q: want IN=OUT", pair)
+		}
+		d.Answers = append(d.Answers, broadcast.Answer{In: broadcast.Raw(unescaped(in, d.Binary)), Out: broadcast.Raw(unescaped(out, d.Binary))})
+	}
+	if strings.Contains(b.Send, "{{pad}}") {
+		d.Size = size
+	}
+	people := b.people
+	if how != nil {
+		if err := how.complete(&d, b.Channel, size); err != nil {
+			return nil, err
+		}
+	}
+	if how != nil && b.Hello == "" {
+		var err error
+		if people, err = how.signed(people, &d); err != nil {
+			return nil, err
+		}
+	}
+	return &fanout.Peer{
+		URL: at, Publish: b.Publish, Clients: people, Elsewhere: len(b.WorkerAt) > 0, Trust: tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, Dialect: d,
+	}, nil
+}
+
+// foreign tests a server that is not ours.
+func (b *broadcastFlags) foreign(ctx context.Context, cfg *fanout.Config, p *publishFlags) error {
+	if err := raiseFileLimit(); err != nil {
+		return err
+	}
+	peer, err := b.peer(p)
+	if err != nil {
+		return err
+	}
+	cfg.Prepare = fanout.Generic(peer)
+	if b.PID > 0 {
+		cfg.Usage = server.OfPID(b.PID)
+		if _, err := cfg.Usage(); err != nil {
+			return err
+		}
+	}
+	screen := newScreen(ctx)
+	cfg.Progress = screen.broadcast
+	result, err := b.profiled(func() (*report.Result, error) { return b.carryOut(ctx, cfg) })
+	screen.close()
+	if err != nil {
+		return err
+	}
+	if err := b.judge(result, b.environment()); err != nil {
+		return err
+	}
+	return b.write(result)
+}

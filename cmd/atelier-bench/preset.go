@@ -1,0 +1,318 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"atelier/bench/broadcast"
+	"atelier/bench/fanout"
+)
+
+// preset is how to speak with the servers of a protocol: what flags of a server that is
+// not ours are where nobody says them.
+type preset struct {
+	name, about string
+	// stream says that it is spoken as an event stream, not over WebSockets.
+	stream bool
+	// path of a --url without one, with the query.
+	path string
+	// channel is the default of --channel: a channel, subject, topic or name of events;
+	// "" where there is none.
+	channel string
+	// speak returns the dialect for a channel, with messages of so many bytes, or a byte
+	// less where there is no message of that length.
+	speak func(channel string, size int) broadcast.Dialect
+	// signIn is what a client says first with its values of the columns signIns; nil where
+	// --hello has to say that.
+	signIn func(values map[string]string) string
+}
+
+// signIns are the columns with which a preset signs clients in by itself.
+var signIns = []string{"client_id", "username", "password"}
+
+// listed is the --preset that shows all.
+const listed = "list"
+
+// spoken is what publishers say, wherever a protocol has its place for it; found finds it.
+const (
+	spoken = "{{stamp}} {{seq}} {{pad}}"
+	found  = "(?P<stamp>[0-9]+) (?P<seq>[0-9]+) "
+)
+
+// leastSpoken is what fits spoken in every run, bytes: a stamp of 16 digits, a number of 13.
+const leastSpoken = 16 + 1 + 13 + 1
+
+var presets = []*preset{
+	{
+		name: "centrifugo", about: "Centrifugo, its JSON protocol; clients must be allowed to subscribe and to publish",
+		path: "/connection/websocket", channel: "bench",
+		speak: func(channel string, size int) broadcast.Dialect {
+			return broadcast.Dialect{
+				Hello: raw(`{"id":1,"connect":{}}`+"\n"+`{"id":2,"subscribe":{"channel":"%s"}}`, channel), Ready: `"id":2,"subscribe"`,
+				// A number of its own for each message, and neither 1 nor 2.
+				Send: raw(`{"id":1{{seq}},"publish":{"channel":"%s","data":"`+spoken+`"}}`, channel), Size: size,
+				Match: `"data":"` + found, Ack: `"id":1(?P<seq>[0-9]+),"publish"`, Refusal: `"id":1(?P<seq>[0-9]+),"error"`,
+				Answers: []broadcast.Answer{{In: "{}", Out: "{}"}},
+			}
+		},
+	},
+	{
+		name: "mqtt", about: "MQTT 3.1.1 over WebSocket, QoS 0; signs in by columns client_id, username and password of --clients",
+		path: "/mqtt", channel: "bench",
+		speak: func(channel string, size int) broadcast.Dialect {
+			topic := mqttText(channel)
+			publish := func(n int) string { return mqttPacket(0x30, topic, n) }
+			n := fit(size, func(n int) int { return len(publish(n)) + n })
+			return broadcast.Dialect{
+				Binary: true, Headers: []string{"Sec-WebSocket-Protocol: mqtt"},
+				Hello: broadcast.Raw(mqttConnect(nil) + mqttPacket(0x82, "\x00\x01"+topic+"\x00", 0)),
+				Ready: `\x03\x00\x01[\x00-\x02]`, // the end of the SUBACK
+				Send:  broadcast.Raw(publish(n) + spoken), Size: len(publish(n)) + n, Match: regexp.QuoteMeta(channel) + found,
+			}
+		},
+		signIn: mqttConnect,
+	},
+	{
+		name: "nats", about: "core NATS over WebSocket, without a name or a password",
+		channel: "bench",
+		speak: func(channel string, size int) broadcast.Dialect {
+			publish := func(n int) string { return fmt.Sprintf("PUB %s %d\r\n", channel, n) }
+			n := fit(size, func(n int) int { return len(publish(n)) + n + len("\r\n") })
+			return broadcast.Dialect{
+				Hello: raw("CONNECT {\"verbose\":false,\"pedantic\":false}\r\nSUB %s 1\r\nPING\r\n", channel), Ready: `PONG\r\n`,
+				Send: broadcast.Raw(publish(n) + spoken + "\r\n"), Size: len(publish(n)) + n + len("\r\n"), Match: `\r\n` + found,
+				Answers: []broadcast.Answer{{In: "PING\r\n", Out: "PONG\r\n"}},
+			}
+		},
+	},
+	{
+		name: "socket.io", about: "Socket.IO (Engine.IO 4) over WebSocket; the server must emit each event to all, under its name",
+		path: "/socket.io/?EIO=4&transport=websocket", channel: "message",
+		speak: func(channel string, size int) broadcast.Dialect {
+			return broadcast.Dialect{
+				Hello: "40", Ready: `^40\{`,
+				Send: raw(`42["%s","`+spoken+`"]`, channel), Size: size, Match: `^42\["` + regexp.QuoteMeta(channel) + `","` + found,
+				Answers: []broadcast.Answer{{In: "2", Out: "3"}},
+			}
+		},
+	},
+	{
+		name: "sse", about: "an event stream (SSE); messages are posted to --publish as text, and are the data of an event",
+		stream: true,
+		speak: func(_ string, size int) broadcast.Dialect {
+			return broadcast.Dialect{Send: spoken, Size: size, Match: found}
+		},
+	},
+}
+
+func raw(format, channel string) broadcast.Raw {
+	return broadcast.Raw(strings.ReplaceAll(format, "%s", channel))
+}
+
+// fit is how long a text may be, at least leastSpoken, for a message of at most so many
+// bytes; total is how long the message of a text is.
+func fit(size int, total func(text int) int) int {
+	n := max(size, leastSpoken)
+	for n > leastSpoken && total(n) > size {
+		n--
+	}
+	return n
+}
+
+// mqttText is a text with its length (MQTT 3.1.1, 1.5.3).
+func mqttText(text string) string {
+	return string(binary.BigEndian.AppendUint16(nil, uint16(len(text)))) + text
+}
+
+// mqttPacket is a packet (MQTT 3.1.1, 2.2) with a first byte and a body, behind which so
+// many bytes more are to follow.
+func mqttPacket(first byte, body string, more int) string {
+	head := []byte{first}
+	return string(binary.AppendUvarint(head, uint64(len(body)+more))) + body
+}
+
+// mqttConnect asks for a new session that nobody has to keep alive (MQTT 3.1.1, 3.1), with
+// what there is of a client's name, user and password.
+func mqttConnect(values map[string]string) string {
+	const newSession, withPassword, withUser = 0x02, 0x40, 0x80
+	flags, more := byte(newSession), mqttText(values["client_id"])
+	if user, ok := values["username"]; ok {
+		flags, more = flags|withUser, more+mqttText(user)
+	}
+	if password, ok := values["password"]; ok {
+		flags, more = flags|withPassword, more+mqttText(password)
+	}
+	return mqttPacket(0x10, mqttText("MQTT")+"\x04"+string([]byte{flags})+"\x00\x00"+more, 0)
+}
+
+// signed are clients who say first, in the place of what a dialect has them say when they
+// sign in with nothing, what signs each of them in.
+func (p *preset) signed(people *fanout.Clients, d *broadcast.Dialect) (*fanout.Clients, error) {
+	if p.signIn == nil || people == nil {
+		return people, nil
+	}
+	has := func(column string) bool { return slices.Contains(people.Columns, column) }
+	switch {
+	case !slices.ContainsFunc(signIns, has):
+		return people, nil
+	case has("password") && !has("username"):
+		return nil, fmt.Errorf("--preset %s: a column password needs a column username", p.name)
+	}
+	d.Hello = "{{" + broadcast.SignIn + "}}" + broadcast.Raw(strings.TrimPrefix(string(d.Hello), p.signIn(nil)))
+	return people.With(broadcast.SignIn, p.signIn), nil
+}
+
+// presetNamed returns the preset of a name.
+func presetNamed(name string) (*preset, error) {
+	var names []string
+	for _, p := range presets {
+		if p.name == name {
+			return p, nil
+		}
+		names = append(names, p.name)
+	}
+	return nil, fmt.Errorf("--preset %q: want one of %s, or list, which shows what each sets", name, strings.Join(names, ", "))
+}
+
+// channels are those whose name means nothing else in any of the protocols.
+var channels = regexp.MustCompile(`^[A-Za-z0-9_:/.-]{1,100}$`)
+
+// complete fills in what a dialect does not say, for messages of so many bytes.
+func (p *preset) complete(d *broadcast.Dialect, channel string, size int) error {
+	if channel != "" && (p.channel == "" || !channels.MatchString(channel)) {
+		return fmt.Errorf("--channel %q: want letters, digits and any of _ : / . -, at most 100, and a --preset with channels", channel)
+	}
+	own := p.speak(cmp.Or(channel, p.channel), size)
+	d.Hello, d.Ready, d.Match = cmp.Or(d.Hello, own.Hello), cmp.Or(d.Ready, own.Ready), cmp.Or(d.Match, own.Match)
+	d.Ack, d.Refusal, d.Binary = cmp.Or(d.Ack, own.Ack), cmp.Or(d.Refusal, own.Refusal), d.Binary || own.Binary
+	for _, line := range own.Headers {
+		name, _, _ := strings.Cut(line, ":")
+		given := func(line string) bool {
+			other, _, _ := strings.Cut(line, ":")
+			return strings.EqualFold(other, name)
+		}
+		if !slices.ContainsFunc(d.Headers, given) {
+			d.Headers = append(d.Headers, line)
+		}
+	}
+	if len(d.Answers) == 0 {
+		d.Answers = own.Answers
+	}
+	if d.Send != "" {
+		return nil
+	}
+	d.Send, d.Size = own.Send, own.Size
+	if least := p.speak(cmp.Or(channel, p.channel), 0).Size; size < least {
+		return fmt.Errorf("--size %d: --preset %s needs %d bytes or more", size, p.name, least)
+	}
+	return nil
+}
+
+// address is the --url, with the path of the protocol where it has none.
+func (p *preset) address(text string) (string, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text, nil // which is told elsewhere
+	}
+	switch u.Scheme {
+	case "ws", "wss":
+		if p.stream {
+			return "", fmt.Errorf("--preset %s is no WebSocket: want an http or https --url", p.name)
+		}
+	case "http", "https":
+		if !p.stream {
+			return "", fmt.Errorf("--preset %s is spoken over WebSockets: want a ws or wss --url", p.name)
+		}
+	}
+	if u.Path == "" && u.RawQuery == "" && u.Fragment == "" {
+		text += p.path
+	}
+	return text, nil
+}
+
+// listPresets writes what each preset sets, as flags that may be copied.
+func listPresets(w io.Writer) error {
+	var b strings.Builder
+	for _, p := range presets {
+		fmt.Fprintf(&b, "%s: %s\n", p.name, p.about)
+		d := p.speak(p.channel, usualSize)
+		flag := func(name, value string) {
+			if value != "" {
+				fmt.Fprintf(&b, "  --%-8s '%s'\n", name, value)
+			}
+		}
+		if p.path != "" {
+			flag("url", "ws://HOST:PORT"+p.path)
+		}
+		for _, line := range d.Headers {
+			flag("header", line)
+		}
+		if d.Binary {
+			b.WriteString("  --binary\n")
+		}
+		flag("hello", escaped(d.Hello))
+		flag("ready", d.Ready)
+		for _, a := range d.Answers {
+			flag("answer", escaped(a.In)+"="+escaped(a.Out))
+		}
+		flag("send", escaped(d.Send))
+		flag("size", fmt.Sprint(d.Size))
+		flag("match", d.Match)
+		flag("ack", d.Ack)
+		flag("refusal", d.Refusal)
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
+	return err
+}
+
+// escapes are what a text of a flag may have in the place of bytes: those that a shell
+// passes on as two characters, and with --binary any.
+var escapes = regexp.MustCompile(`\\(x[0-9a-fA-F]{2}|r|n|t)`)
+
+// unescaped reads \r, \n and \t: some protocols are made of lines. In a binary text it
+// reads \x00 to \xff, too.
+func unescaped(text string, binary bool) string {
+	return escapes.ReplaceAllStringFunc(text, func(e string) string {
+		switch e {
+		case `\r`:
+			return "\r"
+		case `\n`:
+			return "\n"
+		case `\t`:
+			return "\t"
+		}
+		if !binary {
+			return e
+		}
+		b, _ := strconv.ParseUint(e[2:], 16, 8) // two digits, as it was found
+		return string([]byte{byte(b)})
+	})
+}
+
+// escaped writes a text so that unescaped reads it.
+func escaped(text broadcast.Raw) string {
+	var b strings.Builder
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
