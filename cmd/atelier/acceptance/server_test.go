@@ -23,9 +23,13 @@ const (
 )
 
 // testConfig is a configuration for a server on free ports and a temporary
-// folder, with small buffers.
+// folder, with small buffers. A test with a server of its own is the same where the
+// common one is several nodes, and is not repeated there.
 func testConfig(t testing.TB) config.Config {
 	t.Helper()
+	if os.Getenv("TEST_NODES") != "" {
+		t.Skip("a server of its own")
+	}
 	return configOn(t.TempDir())
 }
 
