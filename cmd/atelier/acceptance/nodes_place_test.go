@@ -167,3 +167,51 @@ func TestADeadNodeIsForgotten(t *testing.T) {
 		t.Error("it was forgotten twice")
 	}
 }
+
+// TestCodelabsAreSpread: what was all made on one node is on all a little later, and
+// nothing that is said meanwhile is lost.
+func TestCodelabsAreSpread(t *testing.T) {
+	const count = 90
+	c := testConfig(t)
+	c.Limits.WritesPerMinute = 0
+	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), c)
+	var servers []*service.Service
+	for _, cfg := range cfgs {
+		servers = append(servers, startServer(t, cfg))
+	}
+	onFirst := facilitator(t, servers[0].Addr(), "")
+	var ids []string
+	for i := range count {
+		ids = append(ids, onFirst.post("/codelabs", record{"title": fmt.Sprint("made on the first: ", i)}).object().text("id"))
+	}
+	op := operator(t, cfgs[0].Server.Data)
+	owns := func() (all []int) {
+		t.Helper()
+		var st nodes.Status
+		if err := op.Cluster(&st); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range st.Nodes {
+			all = append(all, n.Owns)
+		}
+		return all
+	}
+	edits := 0
+	spread := func() bool {
+		onFirst.put("/codelabs/"+ids[edits%count], record{"title": fmt.Sprint("edit ", edits)}).want(200)
+		edits++
+		all := owns()
+		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // and what is no codelab
+	}
+	for !spread() {
+		if t.Context().Err() != nil {
+			t.Fatalf("the nodes own %v", owns())
+		}
+	}
+	for i := range min(edits, count) {
+		last := edits - 1 - (edits-1-i)%count
+		if got := onFirst.get("/codelabs/" + ids[i]).want(200); !strings.Contains(string(got.body), fmt.Sprintf(`"edit %d"`, last)) {
+			t.Errorf("codelab %d is not as it was edited last: %.200s", i, got.body)
+		}
+	}
+}

@@ -36,12 +36,20 @@ type meter struct {
 const loadOver = 10 * time.Second
 
 func (m *meter) figures(now time.Time, c Counts) Figures {
-	if past := now.Sub(m.at); !m.at.IsZero() && past > 0 {
-		share := min(float64(past)/float64(loadOver), 1)
-		m.rate += share * (float64(c.Records-m.records)/past.Seconds() - m.rate)
+	if !m.at.IsZero() {
+		m.rate = Smooth(m.rate, float64(c.Records-m.records), now.Sub(m.at))
 	}
 	m.at, m.records = now, c.Records
 	return Figures{float64(int64((m.rate+float64(c.Connections))*10)) / 10, c.Lag.Seconds(), c.Divergences}
+}
+
+// Smooth is a rate a second, as it was and with what has come in some time since: over
+// about ten seconds.
+func Smooth(rate, came float64, past time.Duration) float64 {
+	if past <= 0 {
+		return rate
+	}
+	return rate + min(float64(past)/float64(loadOver), 1)*(came/past.Seconds()-rate)
 }
 
 // said reads what another node answered; one of an earlier program says nothing.

@@ -37,6 +37,8 @@ type Node struct {
 	figures atomic.Pointer[Figures]
 	meter   meter
 
+	placement placement
+
 	// returns is how often this node has begun to come back: what others keep may have
 	// changed meanwhile. catchUps fetch it, see Exchange. Fixed before Watch begins.
 	returns  atomic.Int64

@@ -3,10 +3,7 @@ package nodes
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
-
-	"atelier/actors/durable"
 )
 
 // Duties are what a server does for its node.
@@ -21,9 +18,8 @@ type Duties interface {
 	CloseUnheard()
 	// Compare compares the copies of actors here with their owners.
 	Compare(alive []string)
-	// Give gives a codelab that this node owns, if there is one, to another; none of
-	// those that are to stay, by their ids.
-	Give(to string, stay map[string]string)
+	// Owned are the codelabs that this node owns. It is asked every second.
+	Owned() []Owned
 	// GiveAll gives all codelabs that this node owns to others, and returns how many
 	// it owns still.
 	GiveAll(to []string) int
@@ -89,11 +85,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		if turn%2 == 0 {
 			server.Compare(alive)
 		}
-		if turn%10 == 0 {
-			if to := n.ownsLess(members, takers); to != "" {
-				server.Give(to, w.moves) // one at a time: each costs its people a moment
-			}
-		}
+		n.balance(time.Now(), members, takers, w, server)
 	}
 }
 
@@ -131,23 +123,4 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
-}
-
-// ownsLess names the one of the takers that owns least, if a codelab more there and one
-// less here makes the two more alike; else "".
-func (n *Node) ownsLess(members []durable.Member, takers []string) string {
-	var mine, least *durable.Member
-	for i := range members {
-		switch m := &members[i]; {
-		case m.Node == n.Store.Node():
-			mine = m
-		case !slices.Contains(takers, m.Node):
-		case least == nil || m.Owns < least.Owns:
-			least = m
-		}
-	}
-	if mine == nil || least == nil || mine.Owns-least.Owns < 2 {
-		return ""
-	}
-	return least.Node
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
-	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/nodes"
 	"atelier/transport/control"
@@ -42,23 +42,39 @@ func (d duties) CloseUnheard() {
 
 func (d duties) Compare(alive []string) { d.core.workshops.Compare(alive) }
 
-// Give gives the codelab with the fewest people away.
-func (d duties) Give(to string, stay map[string]string) {
-	var give *codelab.Workshop
-	fewest := 0
+// watched is a codelab that this node owns, since its Watch has seen it first.
+type watched struct {
+	seq   uint64
+	at    time.Time
+	load  float64 // records a second, smoothed
+	taken time.Time
+}
+
+// Owned forgets what this node does not own any more.
+func (d duties) Owned() (all []nodes.Owned) {
+	now, before := time.Now(), d.owned
+	d.owned = map[string]watched{}
 	for _, w := range d.core.workshops.Active() {
-		if stay[w.ID()] != "" {
+		if !w.Owns() {
 			continue
 		}
-		if n := len(w.Room.Here()); w.Owns() && (give == nil || n < fewest) {
-			give, fewest = &w, n
+		_, seq := w.ViewAt()
+		o, known := before[w.ID()]
+		if known {
+			o.load = nodes.Smooth(o.load, float64(seq-min(o.seq, seq)), now.Sub(o.at))
+		} else if m := d.core.list.Known(w.ID()); m == nil || now.Sub(time.UnixMilli(m.CreatedAt)) > stillNew {
+			o.taken = now
 		}
+		o.seq, o.at = seq, now
+		d.owned[w.ID()] = o
+		all = append(all, nodes.Owned{ID: w.ID(), Load: o.load, Taken: o.taken})
 	}
-	if give != nil {
-		d.log.Info("giving a codelab to a node that owns fewer", "codelab", give.ID(), "to", to)
-		d.core.workshops.GiveTo(*give, to)
-	}
+	return all
 }
+
+// stillNew is how old a codelab may be that was made here when it is seen first: it has
+// not come from another node.
+const stillNew = 5 * time.Second
 
 func (d duties) GiveAll(to []string) int {
 	left := 0

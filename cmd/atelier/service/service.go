@@ -46,7 +46,10 @@ type Service struct {
 	control  *control.Server
 	vaults   vaults
 	rotating sync.Mutex // held while the token keys change
-	undrain  func()     // of a node that is drained; owned by its Watch
+	// Of one of several nodes, and owned by its Watch: ends that it is drained, and
+	// what it knows of the codelabs that it owns.
+	undrain  func()
+	owned    map[string]watched
 	bodies   *wire.BodyBudget
 	api      *rest.API
 	app      bool // whether the program has the browser app
