@@ -29,6 +29,8 @@ type Node struct {
 	away  atomic.Bool
 	lost  atomic.Int64
 	reach reach
+	// people counts those connected to this node, as of the last second.
+	people atomic.Int64
 
 	// returns is how often this node has begun to come back: what others keep may have
 	// changed meanwhile. catchUps fetch it, see Exchange. Fixed before Watch begins.

@@ -42,6 +42,7 @@ type peer struct {
 	asking bool
 	missed int           // questions in a row without an answer
 	took   time.Duration // of the last answer; 0: there was none yet
+	said   reachAnswer   // with the last answer
 }
 
 const (
@@ -57,10 +58,20 @@ const (
 	lonelyNodes = "nodereach"
 )
 
-// serveReach answers the others. What it says may grow; today it is an empty
-// object.
+// reachAnswer is what a node answers. It may grow: nodes of another release leave members
+// out, and ignore those that they do not know.
+type reachAnswer struct {
+	// People counts those who are connected to the node; nil where it does not say so.
+	People *int64 `json:"people,omitempty"`
+}
+
+// serveReach answers the others.
 func (n *Node) serveReach() error {
-	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) { answer([]byte("{}")) })
+	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) {
+		people := n.people.Load()
+		text, _ := json.Marshal(reachAnswer{&people}) // of a number
+		answer(text)
+	})
 	return err
 }
 
@@ -176,14 +187,15 @@ func (n *Node) ask(others []durable.Member) {
 		}
 		p.asking = true
 		began := time.Now()
-		n.Bus.Request(m.Node, reachSubject, []byte("{}"), cmp.Or(r.patience, reachTime), func(_ []byte, err error) {
+		n.Bus.Request(m.Node, reachSubject, []byte("{}"), cmp.Or(r.patience, reachTime), func(text []byte, err error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if p.asking = false; err != nil {
 				p.missed++
 				return
 			}
-			p.missed, p.took = 0, time.Since(began)
+			p.missed, p.took, p.said = 0, time.Since(began), reachAnswer{}
+			_ = json.Unmarshal(text, &p.said) // what cannot be read says nothing
 		})
 	}
 }
@@ -236,6 +248,23 @@ func (n *Node) standAside(me durable.Member, others []durable.Member, lonely boo
 		}
 	}
 	return first != me.Node, nil
+}
+
+// People counts those who are connected to the living nodes, as these said some
+// seconds ago at most. Somebody with two pages on two nodes counts twice. It is false while one of
+// the nodes does not answer, or does not say so.
+func (n *Node) People() (sum int, all bool) {
+	n.reach.mu.Lock()
+	defer n.reach.mu.Unlock()
+	sum, all = int(n.people.Load()), true
+	for _, p := range n.reach.peers {
+		if p.said.People == nil || p.missed >= unreachableAfter {
+			all = false
+			continue
+		}
+		sum += int(*p.said.People)
+	}
+	return sum, all
 }
 
 // StandsAside says whether this node leaves serving to others.

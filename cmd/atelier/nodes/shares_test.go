@@ -43,6 +43,7 @@ func (i idle) Drop()          { i.drop() }
 func (idle) EndGrants()       {}
 func (idle) SendAway(string)  {}
 func (idle) CloseUnheard()    {}
+func (idle) People() int      { return 0 }
 func (idle) Compare([]string) {}
 func (idle) Give(string)      {}
 

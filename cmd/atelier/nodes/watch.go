@@ -20,6 +20,8 @@ type Duties interface {
 	CloseUnheard()
 	// Compare compares the copies of actors here with their owners.
 	Compare(alive []string)
+	// People is how many are connected to this node.
+	People() int
 	// Give gives a codelab that this node owns, if there is one, to another.
 	Give(to string)
 }
@@ -54,6 +56,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		if aside := n.StandsAside(); n.Aside.Swap(aside) != aside && aside {
 			n.startOver(ctx, server, "this server reaches no other; connect again")
 		}
+		n.people.Store(int64(server.People()))
 		server.CloseUnheard()
 		if turn%2 == 0 {
 			server.Compare(alive)

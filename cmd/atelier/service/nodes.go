@@ -39,12 +39,23 @@ func (d duties) CloseUnheard() {
 
 func (d duties) Compare(alive []string) { d.core.workshops.Compare(alive) }
 
+func (d duties) People() int { return d.connected() }
+
+// connected counts the persons who are connected to this node; in two codelabs they
+// count twice.
+func (s *Service) connected() (n int) {
+	for _, w := range s.core.workshops.Active() {
+		n += w.Room.Connected()
+	}
+	return n
+}
+
 // Give gives the codelab with the fewest people away.
 func (d duties) Give(to string) {
 	var give *codelab.Workshop
 	fewest := 0
 	for _, w := range d.core.workshops.Active() {
-		if n := len(w.Room.Here()); w.Owns() && (give == nil || n < fewest) {
+		if n := w.Room.Connected(); w.Owns() && (give == nil || n < fewest) {
 			give, fewest = &w, n
 		}
 	}
