@@ -47,6 +47,7 @@ type Service struct {
 	vaults   vaults
 	rotating sync.Mutex // held while the token keys change
 	bodies   *wire.BodyBudget
+	looks    looks
 	api      *rest.API
 	app      bool // whether the program has the browser app
 	internal *server.Internal
