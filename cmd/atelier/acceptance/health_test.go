@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"atelier/cmd/atelier/doctor"
 	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres/postgrestest"
 	"atelier/transport/control"
 )
 
@@ -128,4 +130,43 @@ func TestHealthSaysWhenTheCertificateEnds(t *testing.T) {
 	if c["ok"] != false || c.number("days_left") != 0 || c.text("not_after") == "" || !strings.Contains(c.text("remedy"), "renew") {
 		t.Errorf("%v", c)
 	}
+}
+
+// Any node shows its owner the people of all, and how the others are.
+func TestHealthOfSeveralNodes(t *testing.T) {
+	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+	nodes := startShort(t, cfgs[:1])
+	other := startWith(t, cfgs[1], service.Options{Lease: testLease})
+	leave := sync.OnceFunc(func() { stop(t, other) })
+	t.Cleanup(leave)
+	c := newClassOn(t, nodes[0].Addr(), record{})
+	here, there := c.attendee("Here"), c.attendee("There")
+	there.base = "http://" + other.Addr()
+	here.connect(c.id, "")
+	there.connect(c.id, "")
+	eventual(t, "the people of both nodes", func() bool {
+		people := part(t, c.admin, "people")
+		return people.number("here") == 1 && people["all"] != nil && people.number("all") == 2
+	})
+	all := func() (record, []record) {
+		var h struct {
+			Nodes struct{ List []record }
+		}
+		c.admin.get("/admin/health").want(200).into(&h)
+		return part(t, c.admin, "nodes"), h.Nodes.List
+	}
+	verdict, list := all()
+	if verdict["ok"] != true || len(list) != 2 || list[0]["alive"] != true || list[1]["alive"] != true {
+		t.Errorf("both live: %v", verdict)
+	}
+	if b := part(t, c.admin, "backup"); b["ok"] != nil || b["at"] != nil {
+		t.Errorf("the other node may make the backups: %v", b)
+	}
+	// One that stops in order has not died.
+	leave()
+	eventual(t, "one node that has stopped", func() bool {
+		verdict, list := all()
+		return verdict["ok"] == true && len(list) == 2 && list[1]["stopped"] == true && list[1]["alive"] == false
+	})
+	eventual(t, "the people of the one that is left", func() bool { return part(t, c.admin, "people").number("all") == 1 })
 }

@@ -62,31 +62,41 @@ func (s *Service) peopleHealth() rest.PeopleHealth {
 
 func (s *Service) queueHealth() rest.QueueHealth {
 	recent := s.metrics.RecentWaits()
-	found := doctor.Waits(recent.P99)
-	if recent.N == 0 {
-		found.Text = "no command was measured in the last minutes"
-	}
 	return rest.QueueHealth{
-		Verdict: judged(found), Times: toTimes(recent),
+		Verdict: judged(judgeWaits(recent)), Times: toTimes(recent),
 		P99BoundMillis: millis(doctor.SlowTail), WaitingBytes: s.core.store.Stats().QueueBytes,
 	}
 }
 
 func (s *Service) commitHealth() rest.CommitHealth {
 	recent := s.metrics.RecentCommits()
-	found := doctor.Commits(recent.P50, recent.P99)
-	if recent.N == 0 {
-		found.Text = "nothing was written in the last minutes"
+	return rest.CommitHealth{
+		Verdict: judged(judgeCommits(recent, s.cfg.Storage.Backend, s.core.store.Stats().Failed)),
+		Times:   toTimes(recent), P50BoundMillis: millis(doctor.SlowSync), P99BoundMillis: millis(doctor.SlowTail),
 	}
-	if !found.OK && s.cfg.Storage.Backend == config.Postgres {
+}
+
+func judgeWaits(recent server.Recent) doctor.Finding {
+	if recent.N == 0 {
+		return doctor.Finding{OK: true, Text: "no command was measured in the last minutes"}
+	}
+	return doctor.Waits(recent.P99)
+}
+
+// judgeCommits also knows what the doctor does not see: where the store keeps its content,
+// and why it has failed, if it has.
+func judgeCommits(recent server.Recent, backend string, failed error) doctor.Finding {
+	switch {
+	case failed != nil:
+		return doctor.Finding{Text: "the store failed: nothing more is written", Remedy: "make a backup, look at the log and the disk, and restart the server"}
+	case recent.N == 0:
+		return doctor.Finding{OK: true, Text: "nothing was written in the last minutes"}
+	}
+	found := doctor.Commits(recent.P50, recent.P99)
+	if !found.OK && backend == config.Postgres {
 		found.Remedy = "look at PostgreSQL: its disk, what else it does, and the network to it"
 	}
-	if s.core.store.Stats().Failed != nil {
-		found = doctor.Finding{Text: "the store failed: nothing more is written", Remedy: "make a backup, look at the log and the disk, and restart the server"}
-	}
-	return rest.CommitHealth{
-		Verdict: judged(found), Times: toTimes(recent), P50BoundMillis: millis(doctor.SlowSync), P99BoundMillis: millis(doctor.SlowTail),
-	}
+	return found
 }
 
 func (s *Service) diskHealth(ctx context.Context) (h rest.DiskHealth) {

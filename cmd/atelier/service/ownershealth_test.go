@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/nodes"
 	"atelier/transport/keypair"
+	"atelier/transport/server"
 )
 
 func TestNodesAreShownAsClusterStatusHasThem(t *testing.T) {
@@ -28,6 +30,35 @@ func TestNodesAreShownAsClusterStatusHasThem(t *testing.T) {
 	st.Unlisted, st.Nodes = true, nil
 	if h := toNodesHealth(st); *h.OK || h.List != nil {
 		t.Errorf("the database does not answer: %+v", h)
+	}
+}
+
+func TestCommitsAreJudgedByTheirStore(t *testing.T) {
+	quick, slow := server.Recent{N: 1, P50: time.Millisecond, P99: time.Millisecond}, server.Recent{N: 1, P50: time.Second, P99: time.Second}
+	for _, c := range []struct {
+		what    string
+		recent  server.Recent
+		backend string
+		failed  error
+		ok      bool
+		says    string // its text and remedy
+	}{
+		{"quick", quick, config.Badger, nil, true, "after 1ms"},
+		{"slow", slow, config.Badger, nil, false, "local SSD"},
+		{"slow, in a database", slow, config.Postgres, nil, false, "PostgreSQL"},
+		{"none", server.Recent{}, config.Badger, nil, true, "nothing was written"},
+		{"failed", quick, config.Badger, errors.New("no disk"), false, "restart the server"},
+	} {
+		f := judgeCommits(c.recent, c.backend, c.failed)
+		if f.OK != c.ok || (f.Remedy == "") != c.ok || !strings.Contains(f.Text+f.Remedy, c.says) {
+			t.Errorf("%s: %+v", c.what, f)
+		}
+	}
+	if f := judgeWaits(slow); f.OK || f.Remedy == "" {
+		t.Errorf("long waits: %+v", f)
+	}
+	if f := judgeWaits(server.Recent{}); !f.OK || !strings.Contains(f.Text, "no command") {
+		t.Errorf("no waits: %+v", f)
 	}
 }
 
