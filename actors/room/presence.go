@@ -285,6 +285,13 @@ func (r *Room) Here() []string {
 	return people
 }
 
+// Connected returns how many persons are connected to this node.
+func (r *Room) Connected() int {
+	r.presence.mu.Lock()
+	defer r.presence.mu.Unlock()
+	return len(r.presence.sessions)
+}
+
 // Empty says that nobody is connected to this node.
 func (r *Room) Empty() bool {
 	r.presence.mu.Lock()

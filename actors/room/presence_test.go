@@ -95,7 +95,7 @@ func presenceOnSeveralNodes(t *testing.T) {
 	}
 	present := r.Present()
 	slices.Sort(present)
-	if !slices.Equal(present, []string{"bob", "cy"}) || !slices.Equal(r.Here(), []string{"cy"}) {
+	if !slices.Equal(present, []string{"bob", "cy"}) || !slices.Equal(r.Here(), []string{"cy"}) || r.Connected() != 1 {
 		t.Errorf("present are %v, here %v", present, r.Here())
 	}
 	if came, gone := r.AllElsewhere("n2", []string{"dan", "cy"}), s.left(); !slices.Equal(came, []string{"dan"}) || gone != nil {

@@ -6,19 +6,25 @@ import (
 	"errors"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/alecthomas/kong"
 
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/doctor"
 	"atelier/cmd/atelier/service"
 )
 
+// doctorDefaults are what counts where the flags of doctorCmd do not say so.
+var doctorDefaults = kong.Vars{"people": strconv.Itoa(doctor.People), "backup_age": doctor.BackupAge.String()}
+
 type doctorCmd struct {
 	common
 	URL       string        `help:"How browsers reach the server; server.public_url when this is not given." name:"url" placeholder:"URL"`
-	People    int           `help:"How many people are expected." default:"300"`
-	BackupAge time.Duration `help:"How old the last backup may be." default:"26h"`
+	People    int           `help:"How many people are expected." default:"${people}"`
+	BackupAge time.Duration `help:"How old the last backup may be." default:"${backup_age}"`
 	JSON      bool          `help:"As JSON." name:"json"`
 }
 

@@ -56,7 +56,7 @@ func main() {
 		os.Args[1] = "version"
 	}
 	ctx := kong.Parse(&cli, kong.Name("atelier"),
-		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.ShortUsageOnError(), closedLists, roles)
+		kong.Description("A realtime server for live workshops, and a tokenization handler."), kong.ShortUsageOnError(), closedLists, roles, doctorDefaults)
 	if err := ctx.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "atelier:", err)
 		os.Exit(1)

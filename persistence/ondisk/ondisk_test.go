@@ -1,6 +1,8 @@
 package ondisk
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -76,5 +78,41 @@ func TestFreeBytes(t *testing.T) {
 	}
 	if _, err := FreeBytes(t.TempDir() + "/none"); err == nil {
 		t.Fatal("no error for a folder that is not there")
+	}
+}
+
+func TestTheSizeOfAFolderIsThatOfItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	empty, err := Size(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const written = 1 << 20
+	if err := os.WriteFile(filepath.Join(dir, "a", "b", "c"), make([]byte, written), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "a", "b", "c"), os.O_RDWR, 0)
+	if err == nil {
+		err = errors.Join(f.Sync(), f.Close()) // some file systems take room only now
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if full, err := Size(t.Context(), dir); err != nil || full < empty+written {
+		t.Errorf("%d bytes, and %d without the file: %v", full, empty, err)
+	}
+	if free, total, err := Space(dir); err != nil || free == 0 || free > total {
+		t.Errorf("%d of %d bytes are free: %v", free, total, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := Size(ended, dir); !errors.Is(err, context.Canceled) {
+		t.Errorf("after the end: %v", err)
+	}
+	if n, err := Size(t.Context(), filepath.Join(dir, "none")); n != 0 || err != nil {
+		t.Errorf("without the folder: %d %v", n, err)
 	}
 }

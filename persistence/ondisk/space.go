@@ -1,21 +1,62 @@
 package ondisk
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
 // FreeBytes is what an unprivileged process may still write to dir's disk.
 func FreeBytes(dir string) (uint64, error) {
-	var fs unix.Statfs_t
-	if err := unix.Statfs(dir, &fs); err != nil {
-		return 0, fmt.Errorf("statfs %s: %w", dir, err)
+	free, _, err := Space(dir)
+	return free, err
+}
+
+// Space is what an unprivileged process may still write to dir's disk, and what
+// the disk holds in all, bytes.
+func Space(dir string) (free, total uint64, err error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, 0, fmt.Errorf("statfs %s: %w", dir, err)
 	}
 	// Converted, because the widths differ from system to system.
-	return uint64(fs.Bavail) * uint64(fs.Bsize), nil
+	return uint64(st.Bavail) * uint64(st.Bsize), uint64(st.Blocks) * uint64(st.Bsize), nil
+}
+
+// Size is what the files below dir take of the disk, bytes. Those that go meanwhile
+// count as they are met. It opens no file; it ends with ctx.
+func Size(ctx context.Context, dir string) (bytes uint64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return gone(err)
+		}
+		info, err := d.Info()
+		if err != nil {
+			return gone(err)
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); ok {
+			bytes += uint64(st.Blocks) * 512 // the unit of st_blocks, on every system
+		}
+		return nil
+	})
+	return bytes, err
+}
+
+// gone is nil for a file that was removed while somebody walked there.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Reserve makes sure that the first bytes of a file can be written, also

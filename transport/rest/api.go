@@ -62,6 +62,8 @@ type Config struct {
 	WebhookSender *webhooks.Sender
 	// Workspaces holds the code of codelabs.
 	Workspaces code.Store
+	// Health says how the server is, within a second or so.
+	Health func() Health
 	// Denials takes note of refused requests for the audit trail.
 	Denials func(status int, actorType, actorID, codelab, ip string)
 	// Current fails while it cannot be known who may do what. now asks for

@@ -97,6 +97,7 @@ var operations = []Operation{
 	{Method: del, Path: "/account/sessions/{session_id}", Access: Leader, Handle: endLogin},
 	{Method: post, Path: "/admin/settings", Access: OwnerOnly, Handle: saveSettings},
 	{Method: get, Path: "/admin/settings", Access: OwnerOnly, Handle: getSettings},
+	{Method: get, Path: "/admin/health", Access: OwnerOnly, Handle: getHealth},
 	{Method: get, Path: "/admin/ai/usage", Access: AdminOnly, Handle: aiUsage},
 	{Method: post, Path: "/admin/participants", Access: OwnerOrToken, Handle: addParticipant},
 	{Method: get, Path: "/admin/participants", Access: OwnerOrToken, Handle: listParticipants},

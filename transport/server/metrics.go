@@ -28,11 +28,14 @@ type Metrics struct {
 	waits    prometheus.Histogram
 	acks     prometheus.Histogram
 	delivery prometheus.Histogram
+	// The last minutes of commits and waits.
+	lateCommits, lateWaits lately
 }
 
 // NewMetrics returns the metrics that are pushed; Sources are pulled.
 func NewMetrics(version string) *Metrics {
 	m := &Metrics{
+		lateCommits: lately{now: time.Now}, lateWaits: lately{now: time.Now},
 		Registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "atelier_http_request_seconds", Help: "Time to answer a request, by operation and status.",
@@ -82,13 +85,25 @@ func (m *Metrics) Handled(environment, operation, result string, took time.Durat
 }
 
 // Commit takes note of a group commit.
-func (m *Metrics) Commit(took time.Duration) { m.commits.Observe(took.Seconds()) }
+func (m *Metrics) Commit(took time.Duration) {
+	m.commits.Observe(took.Seconds())
+	m.lateCommits.observe(took)
+}
+
+// RecentCommits are those of the last minutes.
+func (m *Metrics) RecentCommits() Recent { return m.lateCommits.recent() }
 
 // LoginFailed counts a login with a wrong account or password.
 func (m *Metrics) LoginFailed() { m.failures.Inc() }
 
 // Waited takes note of a command's time in the queue of its actor.
-func (m *Metrics) Waited(took time.Duration) { m.waits.Observe(took.Seconds()) }
+func (m *Metrics) Waited(took time.Duration) {
+	m.waits.Observe(took.Seconds())
+	m.lateWaits.observe(took)
+}
+
+// RecentWaits are those of the last minutes, of one command in eight.
+func (m *Metrics) RecentWaits() Recent { return m.lateWaits.recent() }
 
 // Acked takes note of the time to a message's ack.
 func (m *Metrics) Acked(took time.Duration) { m.acks.Observe(took.Seconds()) }

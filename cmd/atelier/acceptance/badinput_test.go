@@ -66,6 +66,7 @@ var probes = []probe{
 	{op: "GET /account", by: byAdmin},
 	{op: "GET /admin/settings", by: byAdmin},
 	{op: "GET /admin/webhooks", by: byAdmin},
+	{op: "GET /admin/health", by: byAdmin},
 	{op: "GET /admin/ai/usage", by: byAdmin},
 	{op: "GET /codelabs/{id}/ai/conversations", by: byAdmin},
 	{op: "GET /codelabs/{id}", by: byReader},

@@ -112,9 +112,6 @@ func plain(err error) error {
 	return err
 }
 
-// A certificate should be renewed before its last days.
-const lastDays = 14 * 24 * time.Hour
-
 func (v *visit) certificate(ctx context.Context) Finding {
 	leaf, where, err := v.leaf(ctx)
 	switch {
@@ -123,11 +120,7 @@ func (v *visit) certificate(ctx context.Context) Finding {
 	case leaf == nil:
 		return untried("there is no https")
 	}
-	left := leaf.NotAfter.Sub(v.Now())
-	if left < lastDays {
-		return bad("renew it, and see that it is renewed by itself", "%s: the certificate ends on %s", where, leaf.NotAfter.UTC().Format("2 January 2006"))
-	}
-	return fine("%s: the certificate lasts until %s", where, leaf.NotAfter.UTC().Format("2 January 2006"))
+	return Certificate(where, leaf.NotAfter, v.Now())
 }
 
 // leaf returns the certificate that browsers are shown.

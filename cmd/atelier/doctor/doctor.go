@@ -1,7 +1,8 @@
 // Package doctor looks at what an operator should know before people come: the
 // machine, the way from a browser to the server, and the last backup. Each
 // finding has its remedy. It changes nothing but what it makes and removes
-// itself: small files to time the disk, one login, one socket.
+// itself: small files to time the disk, one login, one socket. A running
+// server judges itself for its owner by the same functions.
 package doctor
 
 import (

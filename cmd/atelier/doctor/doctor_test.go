@@ -203,7 +203,7 @@ func TestTheLastBackup(t *testing.T) {
 	if f := look(); f.OK {
 		t.Errorf("shorter than it was: %+v", f)
 	}
-	if err := os.WriteFile(filepath.Join(data, LastBackup), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(data, lastBackup), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if f := look(); f.OK {

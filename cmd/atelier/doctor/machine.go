@@ -21,15 +21,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// A server has each person's socket open, and of some a second connection for
-// pages and files.
-const (
-	perPerson      = 2
-	ownDescriptors = 1000
-)
-
 func (v *visit) descriptors(ctx context.Context) Finding {
-	need := uint64(perPerson*v.People + ownDescriptors)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		return bad("", "the limit of open files cannot be read: %v", err)
@@ -38,10 +30,7 @@ func (v *visit) descriptors(ctx context.Context) Finding {
 	if n, err := v.metric(ctx, "process_max_fds"); err == nil {
 		may, whose = uint64(n), "the running server"
 	}
-	if may < need {
-		return bad("LimitNOFILE=65536 in atelier.service, or ulimit -n 65536 before the start", "%s may open %d files, and %d people need %d", whose, may, v.People, need)
-	}
-	return fine("%s may open %d files; %d people need %d", whose, may, v.People, need)
+	return Descriptors(may, whose, v.People)
 }
 
 // metric reads a value of the running server.
@@ -71,8 +60,6 @@ func (v *visit) metric(ctx context.Context, name string) (float64, error) {
 const (
 	syncs    = 32
 	syncSize = 4096
-	// slowSync is where people begin to feel it: each message waits for one.
-	slowSync = 20 * time.Millisecond
 )
 
 func (v *visit) disk(context.Context) Finding {
@@ -82,10 +69,8 @@ func (v *visit) disk(context.Context) Finding {
 		return bad("start the server once, or name the folder with --data", "there is no folder %s", v.Data)
 	case err != nil:
 		return bad("run this as the server's user", "the disk cannot be tried: %v", err)
-	case took > slowSync:
-		return bad("keep the data folder on a local SSD, not on a network disk", "a write is on the disk after %s: each message waits that long", round(took))
 	}
-	return fine("a write is on the disk after %s", round(took))
+	return Sync(took)
 }
 
 // timeSyncs returns how long the disk takes until what was written is on it,
@@ -114,29 +99,13 @@ func timeSyncs(dir string) (time.Duration, error) {
 	return took[len(took)/2], nil
 }
 
-func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
-
-// A day with many people writes and hands in this much, bytes.
-const (
-	perDay   = 4 << 30
-	handedIn = 10 << 20
-	gigabyte = 1 << 30
-)
-
 func (v *visit) space(context.Context) Finding {
 	free, err := ondisk.FreeBytes(v.Data)
 	if err != nil {
 		return bad("start the server once, or name the folder with --data", "%v", err)
 	}
-	need := v.MinFree + perDay + uint64(v.People)*handedIn
-	if free < need {
-		return bad("make room, or put the data folder on a larger disk; the server stops taking writes at storage.min_free_mib",
-			"%.1f GB are free, and a day with %d people may need %.1f", gb(free), v.People, gb(need))
-	}
-	return fine("%.1f GB are free; a day with %d people needs %.1f at most", gb(free), v.People, gb(need))
+	return Space(free, v.MinFree, v.People)
 }
-
-func gb(bytes uint64) float64 { return float64(bytes) / gigabyte }
 
 func (v *visit) clock(context.Context) Finding {
 	state, err := clockState()
@@ -149,11 +118,7 @@ func (v *visit) clock(context.Context) Finding {
 	return fine("the clock is set by others")
 }
 
-// LastBackup is the file of the data folder that says when the last backup was
-// made, and where.
-const LastBackup = "backup.last"
-
-// Backup is what it says.
+// Backup is what a data folder says of the last backup.
 type Backup struct {
 	At    time.Time `json:"at"`
 	File  string    `json:"file"`
@@ -167,42 +132,10 @@ func Note(data string, b Backup) error {
 	if err != nil {
 		return err
 	}
-	return ondisk.Replace(filepath.Join(data, LastBackup), text)
+	return ondisk.Replace(filepath.Join(data, lastBackup), text)
 }
 
 func (v *visit) backup(context.Context) Finding {
-	const remedy = "atelier backup FILE each night: deploy/atelier-backup.timer does it"
-	text, err := os.ReadFile(filepath.Join(v.Data, LastBackup))
-	if errors.Is(err, fs.ErrNotExist) {
-		return bad(remedy, "there has been no backup")
-	}
-	var b Backup
-	if err == nil {
-		err = json.Unmarshal(text, &b)
-	}
-	if err != nil {
-		return bad(remedy, "when the last backup was made cannot be read: %v", err)
-	}
-	age := v.Now().Sub(b.At)
-	info, err := os.Stat(b.File)
-	switch {
-	case age > v.BackupAge:
-		return bad(remedy, "the last backup is %s old", hours(age))
-	case errors.Is(err, fs.ErrNotExist):
-		return fine("the last one was made %s ago, and is no longer at %s", hours(age), b.File)
-	case err == nil && info.Size() != b.Bytes:
-		return bad("make another one", "the last backup, %s, has %d bytes, and had %d when it was made", b.File, info.Size(), b.Bytes)
-	}
-	return fine("the last one was made %s ago: %s, %.1f MB", hours(age), b.File, float64(b.Bytes)/(1<<20))
-}
-
-func hours(d time.Duration) string {
-	switch h := d.Hours(); {
-	case h < 1:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case h < 48:
-		return fmt.Sprintf("%d h", int(h))
-	default:
-		return fmt.Sprintf("%d days", int(h/24))
-	}
+	_, f := LastBackup(v.Data, v.BackupAge, v.Now())
+	return f
 }

@@ -15,12 +15,15 @@ type Figures struct {
 	LagSeconds float64 `json:"lag"`
 	// Divergences are copies that differed from their owner, since the start.
 	Divergences int64 `json:"divergences"`
+	// People are connected to the node; in two codelabs they count twice.
+	People int `json:"people"`
 }
 
 // Counts are what Figures are made of.
 type Counts struct {
 	Records     uint64 // committed since the start
 	Connections int64
+	People      int
 	Lag         time.Duration
 	Divergences int64
 }
@@ -40,7 +43,7 @@ func (m *meter) figures(now time.Time, c Counts) Figures {
 		m.rate = Smooth(m.rate, float64(c.Records-m.records), now.Sub(m.at))
 	}
 	m.at, m.records = now, c.Records
-	return Figures{float64(int64((m.rate+float64(c.Connections))*10)) / 10, c.Lag.Seconds(), c.Divergences}
+	return Figures{float64(int64((m.rate+float64(c.Connections))*10)) / 10, c.Lag.Seconds(), c.Divergences, c.People}
 }
 
 // Smooth is a rate a second, as it was and with what has come in some time since: over

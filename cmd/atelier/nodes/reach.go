@@ -244,6 +244,26 @@ func (n *Node) standAside(me durable.Member, others []durable.Member, lonely boo
 	return first != me.Node, nil
 }
 
+// People counts those who are connected to the living nodes, as these said some
+// seconds ago at most. Somebody with two pages on two nodes counts twice. It is false
+// while one of the nodes does not answer, or does not say so.
+func (n *Node) People() (sum int, all bool) {
+	n.reach.mu.Lock()
+	defer n.reach.mu.Unlock()
+	all = true
+	if own := n.figures.Load(); own != nil {
+		sum = own.People
+	}
+	for _, p := range n.reach.peers {
+		if p.said == nil || p.missed >= unreachableAfter {
+			all = false
+			continue
+		}
+		sum += p.said.People
+	}
+	return sum, all
+}
+
 // StandsAside says whether this node leaves serving to others.
 func (n *Node) StandsAside() bool {
 	n.reach.mu.Lock()

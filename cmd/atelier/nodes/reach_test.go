@@ -166,6 +166,38 @@ func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 	x.wants(t, "and is as lonely as before", false, true, true)
 }
 
+func TestNodesTellHowManyPeopleTheyHave(t *testing.T) {
+	x := newTrio(t)
+	for i, n := range x.nodes {
+		n.figures.Store(&Figures{People: 10 + i})
+	}
+	of := func(want int, all bool) {
+		t.Helper()
+		x.turns()
+		if got, whole := x.nodes[0].People(); got != want || whole != all {
+			t.Errorf("%d people, all: %v; want %d, %v", got, whole, want, all)
+		}
+	}
+	of(33, true)
+	x.nodes[1].figures.Store(&Figures{People: 20})
+	of(42, true)
+	x.cut(0, 1)
+	of(22, false)
+	x.net.Mend(x.nodes[0].Store.Node(), x.nodes[1].Store.Node())
+	x.net.Mend(x.nodes[1].Store.Node(), x.nodes[0].Store.Node())
+	of(42, true)
+}
+
+// A node of the release before answers nothing that counts.
+func TestANodeThatDoesNotSayLeavesTheSumOpen(t *testing.T) {
+	n := &Node{}
+	n.figures.Store(&Figures{People: 3})
+	n.reach.peers = map[string]*peer{"b": {took: 1}}
+	if got, all := n.People(); got != 3 || all {
+		t.Errorf("%d people, all: %v", got, all)
+	}
+}
+
 // Versions that differ by one work together.
 func TestNeighboursOnly(t *testing.T) {
 	cfg := config.Default()

@@ -124,13 +124,22 @@ func (d duties) Undrain() {
 }
 
 func (d duties) Counts() nodes.Counts {
-	c := nodes.Counts{Records: d.core.store.Stats().Records, Connections: d.hub.Stats().Sessions}
+	c := nodes.Counts{Records: d.core.store.Stats().Records, Connections: d.hub.Stats().Sessions, People: d.connected()}
 	st := d.clusterStats()
 	for _, kind := range st.Copies {
 		c.Lag = max(c.Lag, kind.Age)
 	}
 	c.Divergences = st.Divergences
 	return c
+}
+
+// connected counts the persons who are connected to this node; in two codelabs they
+// count twice.
+func (s *Service) connected() (n int) {
+	for _, w := range s.core.workshops.Active() {
+		n += w.Room.Connected()
+	}
+	return n
 }
 
 // clusterStats are the numbers of this node for the metrics; nil for a server

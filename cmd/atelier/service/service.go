@@ -51,6 +51,7 @@ type Service struct {
 	undrain  func()
 	owned    map[string]watched
 	bodies   *wire.BodyBudget
+	looks    looks
 	api      *rest.API
 	app      bool // whether the program has the browser app
 	internal *server.Internal

@@ -102,6 +102,51 @@ test('the AI key is set, used and removed, and a token is made and revoked', asy
   await page.getByRole('heading', { level: 1, name: 'Einstellungen dieses Servers' }).waitFor()
 })
 
+test('the owner sees how the server is, what to do, and when it is well again', async ({ server, visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'A small service' })
+  const seat = await visitor({ as: lead })
+  const { page } = seat
+  await page.clock.install()
+  await page.goto('/admin/settings')
+  const health = page.getByRole('region', { name: 'How the server is' })
+  const line = (name) => health.getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) })
+
+  await line('People').getByText('0 connected').waitFor()
+  await line('Writing to the disk')
+    .getByText(/half within .* 99 of 100 within/)
+    .waitFor()
+  await line('Disk')
+    .getByText(/ of .* free/)
+    .waitFor()
+  const backup = line('Last backup')
+  await backup.getByText('■ not well', { exact: true }).waitFor()
+  await backup.getByText('there has been no backup').waitFor()
+  await backup.getByText(/^What to do: atelier backup FILE each night/).waitFor()
+  assert.equal(await line('Certificate for https').count(), 0)
+  await accessible(page)
+
+  // The page is left open: it reads again by itself.
+  const guest = await visitor({ as: await person(lab, 'Attendee 1') })
+  await guest.page.goto(`/codelabs/${lab.id}`)
+  await until('somebody has come', async () => (await lead.get('/admin/health')).people.here === 1)
+  await server.command('backup', 'b.atelier')
+  await until('the page has read it', async () => {
+    await page.clock.runFor(10_000)
+    return (await line('People').getByText('1 connected').count()) === 1 && (await backup.getByText('not well').count()) === 0
+  })
+  await backup.getByText(/minutes ago/).waitFor()
+  await backup.getByText('● well', { exact: true }).waitFor()
+  assert.equal(await backup.getByText('What to do:').count(), 0)
+
+  // Without the server what was read stays, and says how old it is.
+  seat.expect(/ERR_FAILED/)
+  await page.route('**/api/admin/health', (asked) => asked.abort())
+  await page.clock.runFor(10_000)
+  await health.getByText(/the server cannot be reached just now/).waitFor()
+  assert.equal(await line('People').getByText('1 connected').count(), 1)
+})
+
 /** A codelab that was taught: three people, of whom two have completed. */
 async function taught({ facilitator, person }) {
   const lead = await facilitator()

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const binary = process.env.ATELIER_BIN ?? fileURLToPath(new URL('../../../../bin/atelier', import.meta.url))
 
@@ -54,6 +55,11 @@ export class Server {
     this.internal = internal
     await this.#ready(child)
     return this
+  }
+
+  /** Runs a command of the program on its data, as an operator does beside it. */
+  async command(...args) {
+    await promisify(execFile)(binary, [...args, '--data', this.data], { cwd: this.data, env: this.#environment() })
   }
 
   /** Ends it as a power cut does. */

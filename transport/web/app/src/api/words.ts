@@ -29,7 +29,7 @@ export function words(e: unknown): string {
 }
 
 /** The server's words begin small and have no full stop. */
-function sentence(said: string): string {
+export function sentence(said: string): string {
   const text = said.charAt(0).toUpperCase() + said.slice(1)
   return /[.!?]$/.test(text) ? text : text + '.'
 }

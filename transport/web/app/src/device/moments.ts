@@ -53,6 +53,19 @@ export function about(seconds: number): string {
   return minutes < 90 ? m.minutes_short({ count: minutes }) : m.hours_short({ count: Math.round(minutes / 60) })
 }
 
+/** "9 hours ago", or "in 84 days" for what is to come, of so many seconds. */
+export function relative(seconds: number): string {
+  const size = Math.abs(seconds)
+  const [unit, of] = size < 3600 ? (['minute', 60] as const) : size < 48 * 3600 ? (['hour', 3600] as const) : (['day', 86_400] as const)
+  return new Intl.RelativeTimeFormat(region()).format(Math.trunc(seconds / of), unit)
+}
+
+/** "2.9 ms", or "1.2 s" of a second and more. */
+export function moment(ms: number): string {
+  const [unit, v] = ms < 1000 ? (['millisecond', ms] as const) : (['second', ms / 1000] as const)
+  return new Intl.NumberFormat(region(), { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: v < 10 ? 1 : 0 }).format(v)
+}
+
 export function number(n: number): string {
   return new Intl.NumberFormat(region()).format(n)
 }

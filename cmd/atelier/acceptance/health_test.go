@@ -1,0 +1,172 @@
+package acceptance
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"atelier/cmd/atelier/doctor"
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres/postgrestest"
+	"atelier/transport/control"
+)
+
+// part is a part of the health that somebody asked for.
+func part(t *testing.T, b *browser, name string) record {
+	t.Helper()
+	p, ok := b.get("/admin/health").want(200).object()[name].(map[string]any)
+	if !ok {
+		t.Fatalf("there is no %s", name)
+	}
+	return p
+}
+
+func TestTheOwnerSeesHowTheServerIs(t *testing.T) {
+	onOneServer(t)
+	cfg := testConfig(t)
+	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	lin := c.join(open(t, c.addr), record{"name": "Lin"})
+	live := lin.connect(c.id, "")
+	live.acked(record{"type": "chat", "message": "hello"}, "c")
+
+	all := c.admin.get("/admin/health").want(200).object()
+	people, commit, disk := record(all["people"].(map[string]any)), record(all["commit"].(map[string]any)), record(all["disk"].(map[string]any))
+	if people.number("here") != 1 || people.number("all") != 1 || people.number("sockets") != 1 || people["ok"] != true {
+		t.Errorf("one person is connected: %v", people)
+	}
+	middle, _ := commit["p50_ms"].(float64)
+	if tail, _ := commit["p99_ms"].(float64); middle <= 0 || tail < middle || commit.number("p50_bound_ms") != 20 {
+		t.Errorf("something was committed: %v", commit)
+	}
+	if free, total, data := disk.number("free_bytes"), disk.number("total_bytes"), disk.number("data_bytes"); free <= 0 || free > total || data <= 0 || data > total {
+		t.Errorf("the disk: %v", disk)
+	}
+	if all["certificate"] != nil || all["nodes"] != nil {
+		t.Errorf("without TLS and other nodes: %v", all)
+	}
+	// What waits is measured of one command in eight of an actor.
+	for range 8 {
+		c.admin.post(c.path+"/messages", record{"type": "chat", "message": "again"}).want(200)
+	}
+	if queue := part(t, c.admin, "queue"); queue["p50_ms"] == nil || queue.number("p99_bound_ms") != 250 {
+		t.Errorf("commands have waited: %v", queue)
+	}
+
+	// The operator asks through the socket. rights.txt has who else may.
+	client, err := control.Dial(cfg.Server.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	var said struct{ People record }
+	if err := client.Call("GET", "/api/admin/health", nil, &said); err != nil || said.People.number("here") != 1 {
+		t.Errorf("the operator reads %v: %v", said, err)
+	}
+}
+
+// The page and atelier doctor say the same of the last backup, word for word.
+func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
+	onOneServer(t)
+	cfg := testConfig(t)
+	data := cfg.Server.Data
+	for _, c := range []struct {
+		what string
+		made time.Duration // ago; 0: none was made
+		ok   bool
+	}{
+		{"none", 0, false},
+		{"this night's", 5 * time.Hour, true},
+		{"one of the day before", 27 * time.Hour, false},
+	} {
+		if c.made > 0 {
+			note, err := json.Marshal(doctor.Backup{At: time.Now().Add(-c.made), File: filepath.Join(data, "none"), Bytes: 9})
+			if err == nil {
+				err = os.WriteFile(filepath.Join(data, "backup.last"), note, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		func() {
+			s := startUntilStopped(t, cfg) // what was looked at a moment ago counts as new
+			defer stop(t, s)
+			b := part(t, facilitator(t, s.Addr(), ""), "backup")
+			found := doctor.Examine(t.Context(), doctor.Options{Data: data, People: doctor.People, BackupAge: doctor.BackupAge, Now: time.Now})
+			i := slices.IndexFunc(found, func(f doctor.Finding) bool { return f.Name == "backup" })
+			if i < 0 {
+				t.Fatal("the doctor does not look at backups")
+			}
+			if b["ok"] != c.ok || b["ok"] != found[i].OK || b.text("text") != found[i].Text || b.text("remedy") != found[i].Remedy {
+				t.Errorf("%s: %v, and the doctor says %+v", c.what, b, found[i])
+			}
+			if made := c.made > 0; (b["at"] != nil) != made || (b["age_seconds"] != nil) != made || made && b.number("age_seconds") < int(c.made.Seconds()) {
+				t.Errorf("%s: %v", c.what, b)
+			}
+		}()
+	}
+}
+
+func stop(t *testing.T, s *service.Service) {
+	t.Helper()
+	if err := s.Stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHealthSaysWhenTheCertificateEnds(t *testing.T) {
+	onOneServer(t)
+	cfg := testConfig(t)
+	cert, key, roots := selfSigned(t, t.TempDir()) // for an hour
+	cfg.Server.TLSCert, cfg.Server.TLSKey = cert, key
+	admin := openWith(t, "https://"+startServer(t, cfg).Addr(), &tls.Config{RootCAs: roots})
+	admin.login("")
+	c := part(t, admin, "certificate")
+	if c["ok"] != false || c.number("days_left") != 0 || c.text("not_after") == "" || !strings.Contains(c.text("remedy"), "renew") {
+		t.Errorf("%v", c)
+	}
+}
+
+// Any node shows its owner the people of all, and how the others are.
+func TestHealthOfSeveralNodes(t *testing.T) {
+	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+	nodes := startShort(t, cfgs[:1])
+	other := startWith(t, cfgs[1], service.Options{Lease: testLease})
+	leave := sync.OnceFunc(func() { stop(t, other) })
+	t.Cleanup(leave)
+	c := newClassOn(t, nodes[0].Addr(), record{})
+	here, there := c.attendee("Here"), c.attendee("There")
+	there.base = "http://" + other.Addr()
+	here.connect(c.id, "")
+	there.connect(c.id, "")
+	eventual(t, "the people of both nodes", func() bool {
+		people := part(t, c.admin, "people")
+		return people.number("here") == 1 && people["all"] != nil && people.number("all") == 2
+	})
+	all := func() (record, []record) {
+		var h struct {
+			Nodes struct{ List []record }
+		}
+		c.admin.get("/admin/health").want(200).into(&h)
+		return part(t, c.admin, "nodes"), h.Nodes.List
+	}
+	verdict, list := all()
+	if verdict["ok"] != true || len(list) != 2 || list[0]["alive"] != true || list[1]["alive"] != true {
+		t.Errorf("both live: %v", verdict)
+	}
+	if b := part(t, c.admin, "backup"); b["ok"] != nil || b["at"] != nil {
+		t.Errorf("the other node may make the backups: %v", b)
+	}
+	// One that stops in order has not died.
+	leave()
+	eventual(t, "one node that has stopped", func() bool {
+		verdict, list := all()
+		return verdict["ok"] == true && len(list) == 2 && list[1]["stopped"] == true && list[1]["alive"] == false
+	})
+	eventual(t, "the people of the one that is left", func() bool { return part(t, c.admin, "people").number("all") == 1 })
+}

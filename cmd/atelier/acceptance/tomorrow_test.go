@@ -1,0 +1,263 @@
+package acceptance
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// elsewhere are the commands of TOMORROW.md that a test cannot run, by their first word,
+// and why.
+var elsewhere = map[string]string{
+	"apt-get":    "it changes the packages of the machine",
+	"useradd":    "it makes a user of the machine",
+	"chown":      "all files of the test have one user",
+	"systemctl":  "there is no systemd; the test runs what its units run, see unit",
+	"journalctl": "there is no journal",
+}
+
+// readinessWithin is how long the server of the page may take.
+const readinessWithin = time.Minute
+
+// evening is the machine on which the page is followed: a folder that stands for the
+// root of its disk.
+type evening struct {
+	t             *testing.T
+	root, checked string // the disk, and the checkout
+	addr, inside  string
+	server        *exec.Cmd
+}
+
+// there is a text of the page or of a unit with the names of this machine.
+func (e *evening) there(text string) string {
+	text = regexp.MustCompile(` -[og] (root|atelier)\b`).ReplaceAllString(text, "")
+	return strings.NewReplacer(
+		"https://workshop.example.org", "http://"+e.addr, "http://127.0.0.1:9090", "http://"+e.inside,
+		"runuser -u atelier -- ", "", "/var/log /var/cache ", "", "%%", "%",
+		"/etc/", e.root+"/etc/", "/var/", e.root+"/var/", "/usr/local/bin", e.root+"/usr/local/bin",
+		// Fewer people, for a moment; how busy the machine of the test is says nothing.
+		"--attendees 300 --join 1m --duration 2m", "--attendees 20 --join 1s --duration 1s --allow-lag",
+	).Replace(text)
+}
+
+// command is a shell with what the page says, in the checkout.
+func (e *evening) command(script string) *exec.Cmd {
+	cmd := exec.Command("/bin/sh", "-ec", script)
+	cmd.Dir = e.checked
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ADMIN_PW=") })
+	cmd.Env = append(cmd.Env, "PATH="+e.root+"/usr/local/bin:"+os.Getenv("PATH"),
+		"ATELIER_SERVER_LISTEN="+e.addr, "ATELIER_SERVER_INTERNAL_LISTEN="+e.inside, "ATELIER_STORAGE_MIN_FREE_MIB=64", "ATELIER_STORAGE_MEMTABLE_MIB=16")
+	return cmd
+}
+
+// run runs commands of the page and returns what they print.
+func (e *evening) run(script string) string {
+	e.t.Helper()
+	out, err := e.command(script).CombinedOutput()
+	// The doctor may find something about the machine of the test.
+	if err != nil && !strings.Contains(script, "atelier doctor") {
+		e.t.Fatalf("%s\n%v: %s", script, err, out)
+	}
+	return string(out)
+}
+
+// unit is what a command of systemd does here.
+func (e *evening) unit(line string) {
+	e.t.Helper()
+	switch strings.TrimPrefix(line, "systemctl ") {
+	case "daemon-reload", "reload caddy", "restart caddy", "enable --now atelier-backup.timer":
+	case "enable --now atelier", "start atelier":
+		e.start()
+	case "stop atelier":
+		e.stop()
+	case "restart atelier":
+		e.stop()
+		e.start()
+	case "start atelier-backup":
+		e.run(e.execStart("atelier-backup.service"))
+	default:
+		e.t.Fatalf("what does %q do?", line)
+	}
+}
+
+// execStart is what a unit runs, with its environment: as it was installed.
+func (e *evening) execStart(name string) string {
+	e.t.Helper()
+	b, err := os.ReadFile(filepath.Join(e.root, "etc/systemd/system", name))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	m := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindSubmatch(b)
+	if m == nil {
+		e.t.Fatalf("%s starts nothing", name)
+	}
+	return e.there("set -a; . /etc/atelier/env; " + string(m[1]))
+}
+
+func (e *evening) start() {
+	e.t.Helper()
+	script := e.execStart("atelier.service")
+	at := strings.LastIndex(script, "; ") + 2
+	e.server = e.command(script[:at] + "exec " + script[at:])
+	var said bytes.Buffer
+	e.server.Stderr = &said
+	if err := e.server.Start(); err != nil {
+		e.t.Fatal(err)
+	}
+	for end := time.Now().Add(readinessWithin); ; time.Sleep(10 * time.Millisecond) {
+		res, err := http.Get("http://" + e.inside + "/readyz")
+		if err == nil {
+			_, _ = io.Copy(io.Discard, res.Body)
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		if time.Now().After(end) {
+			e.stop()
+			e.t.Fatalf("the server is not ready:\n%s", said.String())
+		}
+	}
+}
+
+func (e *evening) stop() {
+	if e.server == nil {
+		return
+	}
+	_ = e.server.Process.Signal(syscall.SIGTERM)
+	late := time.AfterFunc(readinessWithin, func() { _ = e.server.Process.Kill() })
+	defer late.Stop()
+	if err := e.server.Wait(); err != nil {
+		e.t.Errorf("the server: %v", err)
+	}
+	e.server = nil
+}
+
+// TestTheEveningBeforeCanBeFollowed takes the commands out of TOMORROW.md and runs them
+// on a machine that is a folder: what they set up serves, passes the rehearsal and
+// comes back from its backup.
+func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds the binaries")
+	}
+	page, err := os.ReadFile(filepath.Join(deployFolder, "TOMORROW.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &evening{t: t, root: t.TempDir(), checked: t.TempDir(), addr: freeAddr(t), inside: freeAddr(t)}
+	e.prepare()
+	t.Cleanup(e.stop)
+
+	used := map[string]bool{}
+	ran, said := 0, ""
+	for _, block := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllSubmatch(page, -1) {
+		script := ""
+		flush := func() {
+			if strings.TrimSpace(script) != "" {
+				ran++
+				said += e.run(e.there(script))
+			}
+			script = ""
+		}
+		for line := range strings.Lines(string(block[1])) {
+			word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if elsewhere[word] == "" {
+				script += line
+				continue
+			}
+			flush()
+			used[word] = true
+			if word == "systemctl" {
+				e.unit(strings.TrimSpace(line))
+			}
+		}
+		flush()
+	}
+	if ran < 10 {
+		t.Errorf("only %d pieces of the page were run", ran)
+	}
+	for word := range maps.Keys(elsewhere) {
+		if !used[word] {
+			t.Errorf("the page has no %s", word)
+		}
+	}
+
+	for _, want := range []string{"ok    backup", "ok    address", "ok    login", "a socket opens, and messages come", "PASS", `"ready":true`, "The secrets are restored", ".atelier"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nothing has said %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(said)
+	}
+	if b, err := os.ReadFile(filepath.Join(e.root, "etc/caddy/Caddyfile")); err != nil || !bytes.Contains(b, []byte("\nworkshop.example.org {")) {
+		t.Errorf("Caddy's file: %v\n%s", err, b)
+	}
+	e.restored()
+}
+
+// prepare makes the disk and the checkout, with programs that were built.
+func (e *evening) prepare() {
+	e.t.Helper()
+	for _, dir := range []string{"etc/systemd/system", "etc/caddy", "var/lib", "var/backups", "usr/local/bin"} {
+		if err := os.MkdirAll(filepath.Join(e.root, dir), 0o755); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	bin := filepath.Join(e.checked, "bin") + "/"
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		e.t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-o", bin, "atelier/cmd/atelier", "atelier/cmd/atelier-bench").CombinedOutput(); err != nil {
+		e.t.Fatalf("build: %v\n%s", err, out)
+	}
+	deploy, err := filepath.Abs(deployFolder)
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(e.checked, "cmd/atelier"), 0o755)
+	}
+	if err == nil {
+		err = os.Symlink(deploy, filepath.Join(e.checked, "cmd/atelier/deploy"))
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(e.checked, "codelab.md"), []byte("id: tomorrow\n\n# Tomorrow's codelab\n\n## One\n\nText.\n"), 0o600)
+	}
+	if err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// restored looks at the server that came back: it has what the backup had, the
+// password of before, and not what came after.
+func (e *evening) restored() {
+	e.t.Helper()
+	env, err := os.ReadFile(filepath.Join(e.root, "etc/atelier/env"))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	password, ok := strings.CutPrefix(strings.TrimSpace(string(env)), "ADMIN_PW=")
+	if !ok || len(password) < 20 {
+		e.t.Fatalf("the password has %d characters", len(password))
+	}
+	owner := open(e.t, e.addr)
+	if got := owner.post("/login", record{"admin_id": "admin", "admin_pw": password}).status; got != 200 {
+		e.t.Fatalf("the owner's login: %d", got)
+	}
+	if titles := texts(owner.get("/codelabs").list(), "title"); !slices.Equal(titles, []string{"Tomorrow's codelab"}) {
+		e.t.Errorf("the codelabs are %q", titles)
+	}
+	if info, err := os.Stat(filepath.Join(e.root, "etc/atelier/env")); err != nil || info.Mode().Perm() != 0o600 {
+		e.t.Error(fmt.Sprint("others may read the password: ", info.Mode(), err))
+	}
+}

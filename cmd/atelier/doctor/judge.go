@@ -1,0 +1,158 @@
+package doctor
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// What is too little, too late and too old is decided here alone. Examine asks before
+// people come; the server asks for its owner while they are there.
+
+// What counts where nobody says otherwise.
+const (
+	// People is how many are expected.
+	People = 300
+	// BackupAge is how old the last backup may be: that of a night, and two hours
+	// for one that takes longer.
+	BackupAge = 26 * time.Hour
+)
+
+// A server has each person's socket open, and of some a second connection for
+// pages and files.
+const (
+	perPerson      = 2
+	ownDescriptors = 1000
+)
+
+// Descriptors judges how many files whose may open, for so many people.
+func Descriptors(may uint64, whose string, people int) Finding {
+	need := uint64(perPerson*people + ownDescriptors)
+	if may < need {
+		return bad("LimitNOFILE=65536 in atelier.service, or ulimit -n 65536 before the start", "%s may open %d files, and %d people need %d", whose, may, people, need)
+	}
+	return fine("%s may open %d files; %d people need %d", whose, may, people, need)
+}
+
+// A day with many people writes and hands in this much, bytes.
+const (
+	perDay   = 4 << 30
+	handedIn = 10 << 20
+	gigabyte = 1 << 30
+)
+
+// Space judges the free bytes of the data folder's disk, of which the server leaves
+// minFree, for a day with so many people.
+func Space(free, minFree uint64, people int) Finding {
+	need := minFree + perDay + uint64(people)*handedIn
+	if free < need {
+		return bad("make room, or put the data folder on a larger disk; the server stops taking writes at storage.min_free_mib",
+			"%.1f GB are free, and a day with %d people may need %.1f", gb(free), people, gb(need))
+	}
+	return fine("%.1f GB are free; a day with %d people needs %.1f at most", gb(free), people, gb(need))
+}
+
+func gb(bytes uint64) float64 { return float64(bytes) / gigabyte }
+
+// Where people begin to feel it: each message waits for one write, and those of a room
+// are seen by all when the slowest is.
+const (
+	// SlowSync is for the middle one of many writes.
+	SlowSync = 20 * time.Millisecond
+	// SlowTail is for one in a hundred, of writes and of waits before them.
+	SlowTail = 250 * time.Millisecond
+)
+
+// slowDisk is the remedy of a disk that takes too long.
+const slowDisk = "keep the data folder on a local SSD, not on a network disk"
+
+// Sync judges how long the middle one of many writes took until it was on the disk.
+func Sync(took time.Duration) Finding {
+	if took > SlowSync {
+		return bad(slowDisk, "a write is on the disk after %s: each message waits that long", round(took))
+	}
+	return fine("a write is on the disk after %s", round(took))
+}
+
+// Commits judges the writes of a running server: the middle one, and how long all but
+// one in a hundred took at most.
+func Commits(middle, most time.Duration) Finding {
+	if f := Sync(middle); !f.OK || most <= SlowTail {
+		return f
+	}
+	return bad(slowDisk+"; see what else writes to it", "one write in a hundred takes %s or longer until it is on the disk", round(most))
+}
+
+// Waits judges how long all but one in a hundred commands waited at most before their
+// turn came.
+func Waits(most time.Duration) Finding {
+	if most > SlowTail {
+		return bad("see what takes the processor (top), and give the server more of it", "one command in a hundred waits %s or longer for its turn", round(most))
+	}
+	return fine("commands wait %s at most for their turn, but for one in a hundred", round(most))
+}
+
+func round(d time.Duration) time.Duration { return d.Round(10 * time.Microsecond) }
+
+// A certificate should be renewed before its last days.
+const lastDays = 14 * 24 * time.Hour
+
+// Certificate judges when the certificate at a place ends.
+func Certificate(where string, ends, now time.Time) Finding {
+	day := ends.UTC().Format("2 January 2006")
+	switch left := ends.Sub(now); {
+	case left <= 0:
+		return bad("renew it now, and see that it is renewed by itself", "%s: the certificate ended on %s, and browsers refuse it", where, day)
+	case left < lastDays:
+		return bad("renew it, and see that it is renewed by itself", "%s: the certificate ends on %s", where, day)
+	}
+	return fine("%s: the certificate lasts until %s", where, day)
+}
+
+// lastBackup is the file of the data folder that says when the last backup was
+// made, and where.
+const lastBackup = "backup.last"
+
+// LastBackup returns what the data folder says of the last backup, which may be no
+// older than most, and a judgement of it; nil when none was made, or none that can be
+// read of.
+func LastBackup(data string, most time.Duration, now time.Time) (*Backup, Finding) {
+	const remedy = "atelier backup FILE each night: deploy/atelier-backup.timer does it"
+	text, err := os.ReadFile(filepath.Join(data, lastBackup))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, bad(remedy, "there has been no backup")
+	}
+	var b Backup
+	if err == nil {
+		err = json.Unmarshal(text, &b)
+	}
+	if err != nil {
+		return nil, bad(remedy, "when the last backup was made cannot be read: %v", err)
+	}
+	age := now.Sub(b.At)
+	info, err := os.Stat(b.File)
+	switch {
+	case age > most:
+		return &b, bad(remedy, "the last backup is %s old", hours(age))
+	case errors.Is(err, fs.ErrNotExist):
+		return &b, fine("the last one was made %s ago, and is no longer at %s", hours(age), b.File)
+	case err == nil && info.Size() != b.Bytes:
+		return &b, bad("make another one", "the last backup, %s, has %d bytes, and had %d when it was made", b.File, info.Size(), b.Bytes)
+	}
+	return &b, fine("the last one was made %s ago: %s, %.1f MB", hours(age), b.File, float64(b.Bytes)/(1<<20))
+}
+
+func hours(d time.Duration) string {
+	switch h := d.Hours(); {
+	case h < 1:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	case h < 48:
+		return fmt.Sprintf("%d h", int(h))
+	default:
+		return fmt.Sprintf("%d days", int(h/24))
+	}
+}

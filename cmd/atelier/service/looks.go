@@ -1,0 +1,176 @@
+package service
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"atelier/cmd/atelier/doctor"
+	"atelier/cmd/atelier/nodes"
+	"atelier/persistence/ondisk"
+)
+
+// look finds out something that may take long: a disk may hang, or another node. A
+// goroutine finds it out when somebody wants it who would be told something old. Who
+// asks waits no longer than they like.
+type look[T any] struct {
+	find func(context.Context) T
+	// keeps is how long what was found counts as new; sparing is for what is much work:
+	// then no more than a hundredth of the time is spent on it.
+	keeps   time.Duration
+	sparing bool
+	wanted  chan struct{} // holds one; never closed
+
+	mu    sync.Mutex
+	value T             // guarded by mu
+	until time.Time     // guarded by mu; value counts as new until then; zero: there is none
+	next  chan struct{} // guarded by mu; closed with the next value
+}
+
+func newLook[T any](keeps time.Duration, find func(context.Context) T) *look[T] {
+	return &look[T]{find: find, keeps: keeps, wanted: make(chan struct{}, 1), next: make(chan struct{})}
+}
+
+// run finds out what is wanted until ctx ends.
+func (l *look[T]) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wanted:
+		}
+		if l.isNew() {
+			continue // it was wanted while it was found out
+		}
+		began := time.Now()
+		value := l.find(ctx)
+		keeps := l.keeps
+		if l.sparing {
+			keeps = max(keeps, 100*time.Since(began))
+		}
+		l.mu.Lock()
+		l.value, l.until = value, time.Now().Add(keeps)
+		close(l.next)
+		l.next = make(chan struct{})
+		l.mu.Unlock()
+	}
+}
+
+func (l *look[T]) isNew() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Now().Before(l.until)
+}
+
+// want has it found out where what is known is not new.
+func (l *look[T]) want() {
+	if l.isNew() {
+		return
+	}
+	select {
+	case l.wanted <- struct{}{}:
+	default: // it is wanted already
+	}
+}
+
+// get returns what is known when it is new, or ctx ends; known is false for nothing, and
+// for what is not new. It must be wanted.
+func (l *look[T]) get(ctx context.Context) (value T, known bool) {
+	l.mu.Lock()
+	next := l.next
+	value, known = l.value, time.Now().Before(l.until)
+	l.mu.Unlock()
+	if known {
+		return value, true
+	}
+	select {
+	case <-next:
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.value, time.Now().Before(l.until)
+}
+
+// last returns what was found last, new or not, and waits only for the first. It must be
+// wanted.
+func (l *look[T]) last(ctx context.Context) (value T, known bool) {
+	l.mu.Lock()
+	value, known = l.value, !l.until.IsZero()
+	l.mu.Unlock()
+	if known {
+		return value, true
+	}
+	return l.get(ctx)
+}
+
+// looks are those at what the owner is shown, see ownersHealth.
+type looks struct {
+	space       *look[space]
+	size        *look[folderSize]
+	backup      *look[lastBackup]
+	certificate *look[time.Time]     // when it ends; wanted only where there is one
+	nodes       *look[*nodes.Status] // wanted only where there are others
+	running     sync.WaitGroup
+}
+
+type space struct {
+	free, total uint64
+	err         error
+}
+
+type folderSize struct {
+	bytes uint64
+	err   error
+}
+
+type lastBackup struct {
+	made  *doctor.Backup
+	found doctor.Finding
+}
+
+// What changes quickly is looked at as often as pages ask; the size of the folder, for
+// which each of its files is looked at, rarely.
+const (
+	looksKeep = 5 * time.Second
+	sizeKeeps = time.Minute
+)
+
+func (s *Service) beginLooks() error {
+	data := s.cfg.Server.Data
+	s.looks.space = newLook(looksKeep, func(context.Context) (f space) {
+		f.free, f.total, f.err = ondisk.Space(data)
+		return f
+	})
+	s.looks.size = newLook(sizeKeeps, func(ctx context.Context) (f folderSize) {
+		f.bytes, f.err = ondisk.Size(ctx, data)
+		return f
+	})
+	s.looks.size.sparing = true
+	s.looks.backup = newLook(looksKeep, func(context.Context) (f lastBackup) {
+		f.made, f.found = doctor.LastBackup(data, doctor.BackupAge, time.Now())
+		return f
+	})
+	s.looks.certificate = newLook(looksKeep, func(context.Context) time.Time { return s.pair.Certificate().Leaf.NotAfter })
+	s.looks.nodes = newLook(looksKeep, func(context.Context) *nodes.Status {
+		return s.core.node.Status(s.cfg, s.health(), s.clusterStats())
+	})
+	for _, run := range []func(context.Context){s.looks.space.run, s.looks.size.run, s.looks.backup.run, s.looks.certificate.run, s.looks.nodes.run} {
+		s.looks.running.Go(func() { run(s.ending) })
+	}
+	return nil
+}
+
+// endLooks waits for looks that are under way, but not for a disk that hangs.
+func (s *Service) endLooks(ctx context.Context) error {
+	ended := make(chan struct{})
+	go func() {
+		s.looks.running.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	return nil
+}

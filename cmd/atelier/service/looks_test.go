@@ -1,0 +1,133 @@
+package service
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// counted is a look that says how often it was made, and takes so long.
+func counted(ctx context.Context, keeps, takes time.Duration) *look[int] {
+	n := 0
+	l := newLook(keeps, func(context.Context) int {
+		time.Sleep(takes) // of the bubble's time
+		n++
+		return n
+	})
+	go l.run(ctx)
+	return l
+}
+
+func TestALookIsKeptForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		l := counted(ctx, 5*time.Second, time.Millisecond)
+		ask := func() int {
+			l.want()
+			l.want() // somebody else
+			n, known := l.get(ctx)
+			if !known {
+				t.Error("nothing is known")
+			}
+			return n
+		}
+		if n := ask() + ask(); n != 2 {
+			t.Errorf("it was looked again at once: %d", n)
+		}
+		time.Sleep(6 * time.Second)
+		synctest.Wait()
+		if n := ask(); n != 2 {
+			t.Errorf("the second look has number %d", n)
+		}
+	})
+}
+
+// A disk that hangs keeps nobody, and what was known of it before it hung is not
+// taken for new.
+func TestALookThatHangsIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		hangs, first := make(chan struct{}), true
+		l := newLook(5*time.Second, func(context.Context) int {
+			if !first {
+				<-hangs
+			}
+			first = false
+			return 7
+		})
+		go l.run(ctx)
+		ask := func(from func(context.Context) (int, bool)) (n int, known bool, took time.Duration) {
+			patient, done := context.WithTimeout(ctx, healthPatience)
+			defer done()
+			began := time.Now()
+			l.want()
+			n, known = from(patient)
+			return n, known, time.Since(began)
+		}
+		if n, known, _ := ask(l.get); n != 7 || !known {
+			t.Errorf("before: %d, %v", n, known)
+		}
+		time.Sleep(time.Minute)
+		for range 3 {
+			if _, known, took := ask(l.get); known || took != healthPatience {
+				t.Errorf("it hangs: known %v after %s", known, took)
+			}
+		}
+		if n, known, took := ask(l.last); n != 7 || !known || took != 0 {
+			t.Errorf("what was found last: %d, %v after %s", n, known, took)
+		}
+		close(hangs)
+		synctest.Wait()
+		if n, known, _ := ask(l.get); n != 7 || !known {
+			t.Errorf("afterwards: %d, %v", n, known)
+		}
+		end()
+	})
+}
+
+// A folder of a million files is not walked all the time because somebody looks.
+func TestMuchWorkIsDoneRarely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		l := counted(ctx, time.Minute, 3*time.Second)
+		l.sparing = true
+		l.want()
+		if n, known := l.last(ctx); n != 1 || !known {
+			t.Errorf("at first: %d, %v", n, known)
+		}
+		for range 28 { // 280 s, and 300 are a hundred times as long as it took
+			time.Sleep(10 * time.Second)
+			l.want()
+		}
+		if n, _ := l.last(ctx); n != 1 {
+			t.Errorf("%d looks within five minutes", n)
+		}
+		time.Sleep(time.Minute)
+		l.want()
+		time.Sleep(time.Minute)
+		if n, _ := l.last(ctx); n != 2 {
+			t.Errorf("%d looks afterwards", n)
+		}
+	})
+}
+
+// A stop does not wait for a disk that hangs.
+func TestAStopLeavesALookThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Service{}
+		hangs := make(chan struct{})
+		s.looks.running.Go(func() { <-hangs })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := s.endLooks(ctx); err != nil || ctx.Err() == nil {
+			t.Errorf("%v, %v", err, ctx.Err())
+		}
+		close(hangs)
+		if err := s.endLooks(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,191 @@
+package service
+
+import (
+	"context"
+	"math"
+	"strings"
+	"time"
+
+	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/doctor"
+	"atelier/cmd/atelier/nodes"
+	"atelier/transport/rest"
+	"atelier/transport/server"
+	"atelier/transport/wire"
+)
+
+// healthPatience is how long the owner waits for all that may be slow, together.
+const healthPatience = time.Second
+
+// ownersHealth is what the owner is shown of the server. It reads nothing of the store;
+// what may be slow is looked at elsewhere, and unknown while that takes longer than
+// healthPatience.
+func (s *Service) ownersHealth() rest.Health {
+	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
+	defer cancel()
+	l := &s.looks
+	// All at once, before anything is waited for.
+	l.space.want()
+	l.size.want()
+	l.backup.want()
+	if s.pair != nil {
+		l.certificate.want()
+	}
+	if s.core.node != nil {
+		l.nodes.want()
+	}
+	return rest.Health{
+		People: s.peopleHealth(), Queue: s.queueHealth(), Commit: s.commitHealth(), Disk: s.diskHealth(ctx),
+		Backup: s.backupHealth(ctx), Certificate: s.certificateHealth(ctx), Nodes: s.nodesHealth(ctx),
+	}
+}
+
+func judged(f doctor.Finding) rest.Verdict {
+	return rest.Verdict{OK: &f.OK, Text: f.Text, Remedy: f.Remedy}
+}
+
+// unknown is the verdict of what has not been found out.
+func unknown(text string) rest.Verdict { return rest.Verdict{Text: text} }
+
+func (s *Service) peopleHealth() rest.PeopleHealth {
+	h := rest.PeopleHealth{Here: s.connected(), Sockets: s.hub.Stats().Sessions}
+	h.All = &h.Here
+	if n := s.core.node; n != nil {
+		h.All = nil
+		if all, whole := n.People(); whole {
+			h.All = &all
+		}
+	}
+	h.Verdict = judged(doctor.Descriptors(uint64(server.Descriptors()), "the server", max(doctor.People, h.Here)))
+	return h
+}
+
+func (s *Service) queueHealth() rest.QueueHealth {
+	recent := s.metrics.RecentWaits()
+	return rest.QueueHealth{
+		Verdict: judged(judgeWaits(recent)), Times: toTimes(recent),
+		P99BoundMillis: millis(doctor.SlowTail), WaitingBytes: s.core.store.Stats().QueueBytes,
+	}
+}
+
+func (s *Service) commitHealth() rest.CommitHealth {
+	recent := s.metrics.RecentCommits()
+	return rest.CommitHealth{
+		Verdict: judged(judgeCommits(recent, s.cfg.Storage.Backend, s.core.store.Stats().Failed)),
+		Times:   toTimes(recent), P50BoundMillis: millis(doctor.SlowSync), P99BoundMillis: millis(doctor.SlowTail),
+	}
+}
+
+func judgeWaits(recent server.Recent) doctor.Finding {
+	if recent.N == 0 {
+		return doctor.Finding{OK: true, Text: "no command was measured in the last minutes"}
+	}
+	return doctor.Waits(recent.P99)
+}
+
+// judgeCommits also knows what the doctor does not see: where the store keeps its content,
+// and why it has failed, if it has.
+func judgeCommits(recent server.Recent, backend string, failed error) doctor.Finding {
+	switch {
+	case failed != nil:
+		return doctor.Finding{Text: "the store failed: nothing more is written", Remedy: "make a backup, look at the log and the disk, and restart the server"}
+	case recent.N == 0:
+		return doctor.Finding{OK: true, Text: "nothing was written in the last minutes"}
+	}
+	found := doctor.Commits(recent.P50, recent.P99)
+	if !found.OK && backend == config.Postgres {
+		found.Remedy = "look at PostgreSQL: its disk, what else it does, and the network to it"
+	}
+	return found
+}
+
+func (s *Service) diskHealth(ctx context.Context) (h rest.DiskHealth) {
+	switch found, known := s.looks.space.get(ctx); {
+	case !known:
+		h.Verdict = unknown("the disk does not answer: how much is free is not known")
+	case found.err != nil:
+		h.Verdict = unknown("how much is free is not known: " + found.err.Error())
+	default:
+		h.Free, h.Total = &found.free, &found.total
+		h.Verdict = judged(doctor.Space(found.free, uint64(s.cfg.Storage.MinFreeMiB)<<20, max(doctor.People, s.connected())))
+	}
+	if found, known := s.looks.size.last(ctx); known && found.err == nil {
+		h.Data = &found.bytes
+	}
+	return h
+}
+
+func (s *Service) backupHealth(ctx context.Context) (h rest.BackupHealth) {
+	found, known := s.looks.backup.get(ctx)
+	switch {
+	case !known:
+		h.Verdict = unknown("the disk does not answer: when the last backup was made is not known")
+		return h
+	case found.made == nil && s.core.node != nil:
+		h.Verdict = unknown("no backup was made on this node; another one may make them")
+		return h
+	}
+	h.Verdict = judged(found.found)
+	if found.made != nil {
+		at, age := wire.Stamp(found.made.At.UnixMilli()), int64(time.Since(found.made.At).Seconds())
+		h.At, h.AgeSeconds = &at, &age
+	}
+	return h
+}
+
+func (s *Service) certificateHealth(ctx context.Context) *rest.CertificateHealth {
+	if s.pair == nil {
+		return nil
+	}
+	found, known := s.looks.certificate.get(ctx)
+	if !known {
+		return &rest.CertificateHealth{Verdict: unknown("the disk does not answer: whether the certificate was renewed is not known")}
+	}
+	now := time.Now()
+	ends, left := wire.Stamp(found.UnixMilli()), int(math.Floor(found.Sub(now).Hours()/24))
+	return &rest.CertificateHealth{Verdict: judged(doctor.Certificate(s.cfg.Server.TLSCert, found, now)), NotAfter: &ends, DaysLeft: &left}
+}
+
+func (s *Service) nodesHealth(ctx context.Context) *rest.NodesHealth {
+	if s.core.node == nil {
+		return nil
+	}
+	found, known := s.looks.nodes.get(ctx)
+	if !known {
+		return &rest.NodesHealth{Verdict: unknown("the database does not answer: the nodes are not known"), Node: s.cfg.Cluster.Node}
+	}
+	return toNodesHealth(found)
+}
+
+// toNodesHealth is what `atelier cluster status` says, for the owner.
+func toNodesHealth(st *nodes.Status) *rest.NodesHealth {
+	h := &rest.NodesHealth{Node: st.Node, Verdict: judged(doctor.Finding{OK: true, Text: "all nodes are well"})}
+	if len(st.Problems) > 0 {
+		h.Verdict = judged(doctor.Finding{Text: strings.Join(st.Problems, "; "), Remedy: "atelier cluster status on any node says more; deploy/CLUSTER.md has what to do"})
+	}
+	if st.Unlisted {
+		return h
+	}
+	h.List = []rest.NodeHealth{}
+	for _, n := range st.Nodes {
+		h.List = append(h.List, rest.NodeHealth{
+			Node: n.Node, Alive: n.Alive, Stopped: n.Stopped, LeaseLeftSeconds: n.LeaseLeftSeconds, Since: wire.Stamp(n.Since.UnixMilli()),
+			Program: n.Program, Protocol: n.Protocol, Owns: n.Owns, Reached: n.Reached,
+		})
+	}
+	return h
+}
+
+func toTimes(r server.Recent) rest.Times {
+	t := rest.Times{WindowSeconds: int(server.RecentSpan.Seconds())}
+	if r.N > 0 {
+		p50, p99 := millis(r.P50), millis(r.P99)
+		t.P50Millis, t.P99Millis = &p50, &p99
+	}
+	return t
+}
+
+// millis is a duration in milliseconds, to a hundredth.
+func millis(d time.Duration) float64 {
+	return math.Round(float64(d)/float64(10*time.Microsecond)) / 100
+}

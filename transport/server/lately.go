@@ -1,0 +1,93 @@
+package server
+
+import (
+	"math"
+	"sync"
+	"time"
+)
+
+// RecentSpan is the time that Recent looks back on. Up to a tenth of it more may be in it.
+const RecentSpan = 2 * time.Minute
+
+const (
+	recentSlot  = RecentSpan / recentSlots
+	recentSlots = 12
+	// A bucket ends a tenth above the one before it, so that is how much too high a
+	// quantile may be; the last one ends at 75 seconds and takes what is longer, too.
+	recentFirst   = 100 * time.Microsecond
+	recentBuckets = 143
+)
+
+var recentGrowth = math.Log(1.1)
+
+// lately keeps the durations of the last minutes. Prometheus' histograms know only what
+// was since the start. Safe for concurrent use; now must be fixed before.
+type lately struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	slots [recentSlots + 1]recentTimes // guarded by mu; by the number of the slot
+}
+
+// recentTimes are the durations of one slot.
+type recentTimes struct {
+	number int64 // the slot's, counted since 1970
+	counts [recentBuckets]uint32
+}
+
+// Recent says how long something took in the last minutes.
+type Recent struct {
+	// N is how many there were; with none the quantiles are 0.
+	N uint64
+	// P50 and P99 are what half of them, and all but one in a hundred, took at most, a
+	// tenth too high at most.
+	P50, P99 time.Duration
+}
+
+func (l *lately) slot() int64 { return l.now().UnixNano() / int64(recentSlot) }
+
+func (l *lately) observe(took time.Duration) {
+	bucket := 0
+	if took > recentFirst {
+		bucket = min(int(math.Ceil(math.Log(float64(took)/float64(recentFirst))/recentGrowth)), recentBuckets-1)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	number := l.slot()
+	s := &l.slots[number%int64(len(l.slots))]
+	if s.number != number {
+		*s = recentTimes{number: number}
+	}
+	s.counts[bucket]++
+}
+
+func (l *lately) recent() (r Recent) {
+	var sum [recentBuckets]uint64
+	l.mu.Lock()
+	oldest := l.slot() - recentSlots
+	for i := range l.slots {
+		if s := &l.slots[i]; s.number >= oldest {
+			for bucket, n := range s.counts {
+				sum[bucket] += uint64(n)
+				r.N += uint64(n)
+			}
+		}
+	}
+	l.mu.Unlock()
+	r.P50, r.P99 = quantile(sum, r.N, 50), quantile(sum, r.N, 99)
+	return r
+}
+
+// quantile is what so many percent of n durations took at most.
+func quantile(sum [recentBuckets]uint64, n, percent uint64) time.Duration {
+	if n == 0 {
+		return 0
+	}
+	below := uint64(0)
+	for bucket, here := range sum {
+		if below += here; below*100 >= n*percent {
+			return time.Duration(float64(recentFirst) * math.Exp(float64(bucket)*recentGrowth))
+		}
+	}
+	return 0 // not reached: all are below
+}
