@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 
 	"atelier/transport/bus"
 	"atelier/transport/keypair"
@@ -18,7 +19,7 @@ import (
 // Cluster is about several servers on one database.
 type Cluster struct {
 	Enabled bool     `toml:"enabled" doc:"Several nodes share storage.postgres and files.store. The first makes the keys and the admin's password, which lie in the database, sealed under secret; who joins takes them."`
-	Node    string   `toml:"node" doc:"Name of this node, different from all others: letters, digits, - and _."`
+	Node    string   `toml:"node" doc:"Name of this node, different from all others: letters, digits, - and _; empty: that of the machine."`
 	Listen  string   `toml:"listen" doc:"Address for the other nodes. On what is not loopback they make certificates for each other, unless tls_* gives some."`
 	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes; empty: they find each other by the database."`
 	NATSURL Secret   `toml:"nats_url" doc:"A NATS that runs elsewhere, in place of listen and peers, like nats://user:password@host:4222."`
@@ -26,6 +27,21 @@ type Cluster struct {
 	TLSCert string   `toml:"tls_cert" doc:"Certificate file (PEM) of this node for the others; it serves and calls."`
 	TLSKey  string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
 	TLSCA   string   `toml:"tls_ca" doc:"Certificates (PEM) of who vouches for the nodes."`
+}
+
+// machine is the name of the machine, as a node may be called; "" where it has none.
+func machine() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	name, _, _ = strings.Cut(name, ".")
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '-'
+	}, name[:min(len(name), 64)])
 }
 
 func defaultCluster() Cluster {

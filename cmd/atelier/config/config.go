@@ -185,6 +185,9 @@ func Load(path string, environ []string) (Config, error) {
 	if err := applyEnvironment(&c, environ); err != nil {
 		return c, err
 	}
+	if c.Cluster.Enabled && c.Cluster.Node == "" {
+		c.Cluster.Node = machine()
+	}
 	return c, nil
 }
 
