@@ -116,10 +116,18 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 	if err := secrets.KeepKey(secretFile(all[2], pinKeyFile), "the key of another server, long enough"); err != nil {
 		t.Fatal(err)
 	}
+	own, err := os.ReadFile(secretFile(all[2], pinKeyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := openNode(t, all[2]); err != nil {
 		t.Fatal(err)
 	}
 	sameSecrets(t, secretsOf(t, all[2]), want)
+	// It may be the only copy of what a restored backup needs.
+	if kept, err := os.ReadFile(secretFile(all[2], pinKeyFile) + ".before"); err != nil || !bytes.Equal(kept, own) {
+		t.Errorf("the key that was replaced is not kept: %v", err)
+	}
 }
 
 // What a single server on the database has made is what the nodes have.
@@ -369,5 +377,51 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	}
 	for _, known := newest(); known != 2; _, known = newest() {
 		runtime.Gosched()
+	}
+}
+
+// A node that served alone for a while may have rotated its keys, which no other has:
+// it brings them when it is a node again, and nothing writes over them.
+func TestKeysOfATimeAloneAreBrought(t *testing.T) {
+	dsn, files := postgrestest.Database(t), t.TempDir()
+	cfg := aNode(t, "first", dsn, files)
+	use := func(cfg config.Config, do func(c *Core, v vaults)) {
+		t.Helper()
+		c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := c.openVaults()
+		if err == nil {
+			do(c, v)
+			err = v.close(context.Background())
+		}
+		if err := errors.Join(err, c.Close(context.Background())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	use(cfg, func(*Core, vaults) {})
+	alone := cfg
+	alone.Cluster = config.Cluster{}
+	use(alone, func(c *Core, _ vaults) {
+		if _, err := rotateTokenKeys(alone, c.store, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	want, err := os.ReadFile(TokenKeyFile(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One that has only what the database had before waits for the first.
+	other := aNode(t, "other", dsn, files)
+	if _, err := openNode(t, other); err == nil || !strings.Contains(err.Error(), "lacks version 2") {
+		t.Errorf("a node without the new key: %v", err)
+	}
+	use(cfg, func(*Core, vaults) {})
+	use(other, func(*Core, vaults) {})
+	for _, cfg := range []config.Config{cfg, other} {
+		if got, err := os.ReadFile(TokenKeyFile(cfg)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("node %s has other keys, %v", cfg.Cluster.Node, err)
+		}
 	}
 }
