@@ -400,7 +400,9 @@ func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	other := aNode(t, "other", dsn, files)
 	use(cfg, func(*Core, vaults) {})
+	use(other, func(*Core, vaults) {})
 	alone := cfg
 	alone.Cluster = config.Cluster{}
 	use(alone, func(c *Core, _ vaults) {
@@ -413,7 +415,6 @@ func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 		t.Fatal(err)
 	}
 	// One that has only what the database had before waits for the first.
-	other := aNode(t, "other", dsn, files)
 	if _, err := openNode(t, other); err == nil || !strings.Contains(err.Error(), "lacks version 2") {
 		t.Errorf("a node without the new key: %v", err)
 	}
