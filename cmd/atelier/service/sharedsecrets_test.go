@@ -424,5 +424,57 @@ func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 		if got, err := os.ReadFile(TokenKeyFile(cfg)); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("node %s has other keys, %v", cfg.Cluster.Node, err)
 		}
+		if _, err := os.Stat(TokenKeyFile(cfg) + ".before"); err == nil {
+			t.Errorf("node %s keeps token keys that may have been dropped", cfg.Cluster.Node)
+		}
 	}
+}
+
+// idle is a server that has nothing to do.
+type idle struct{ nodes.Duties }
+
+func (idle) EndGrants()           {}
+func (idle) SendAway(string)      {}
+func (idle) Drop()                {}
+func (idle) CloseUnheard()        {}
+func (idle) Compare([]string)     {}
+func (idle) Counts() nodes.Counts { return nodes.Counts{} }
+
+// A node that stood still while the keys rotated has them when it serves again.
+func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
+	dsn, files := postgrestest.Database(t), t.TempDir()
+	cfg := aNode(t, "first", dsn, files)
+	c, err := openNode(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := c.openVaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = v.close(context.Background()) }()
+	postgrestest.Exec(t, dsn, "update atelier.nodes set lease_until = clock_timestamp()")
+	<-c.node.Store.Lost()
+	other, err := openNode(t, aNode(t, "other", dsn, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := other.openSharedKeys(func([]seal.Key) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.rotate(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() { c.node.Watch(ctx, idle{}) })
+	for !c.node.Serves() {
+		runtime.Gosched()
+	}
+	if used := v.production.Ring().Newest().Number; used != 2 {
+		t.Errorf("it serves with version %d", used)
+	}
+	stop()
+	watching.Wait()
 }
