@@ -129,12 +129,8 @@ func (c clusterRekeyCmd) Run() error {
 	if !cfg.Cluster.Enabled {
 		return nodes.ErrAlone
 	}
-	b, err := io.ReadAll(io.LimitReader(os.Stdin, maxSecret))
+	secret, err := readSecret(os.Stdin)
 	if err != nil {
-		return err
-	}
-	secret := strings.TrimSpace(string(b))
-	if err := config.CheckClusterSecret(secret); err != nil {
 		return fmt.Errorf("the secret on standard input %w", err)
 	}
 	if err := service.Rekey(cfg, secret, newLogger(quietly(cfg.Log))); err != nil {
@@ -142,6 +138,19 @@ func (c clusterRekeyCmd) Run() error {
 	}
 	fmt.Println("done: give all nodes the new cluster.secret, and start them")
 	return nil
+}
+
+// readSecret reads a secret of nodes.
+func readSecret(r io.Reader) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(r, maxSecret+1))
+	if err != nil {
+		return "", fmt.Errorf("cannot be read: %w", err)
+	}
+	if len(b) > maxSecret {
+		return "", fmt.Errorf("has more than %d bytes", maxSecret)
+	}
+	secret := strings.TrimSpace(string(b))
+	return secret, config.CheckClusterSecret(secret)
 }
 
 type clusterStatusCmd struct {

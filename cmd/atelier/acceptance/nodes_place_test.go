@@ -106,6 +106,37 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 	who.connect(c.id, "") // also for who listens
 }
 
+// TestNobodyIsLeftToServe: where the nodes that are not drained have stopped, status says
+// what is wrong.
+func TestNobodyIsLeftToServe(t *testing.T) {
+	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+	first, second := startUntilStopped(t, cfgs[0]), startServer(t, cfgs[1])
+	op := operator(t, cfgs[1].Server.Data)
+	if err := op.Place(control.Placing{Do: "drain", Node: "node2"}); err != nil {
+		t.Fatal(err)
+	}
+	eventual(t, "a drained node", func() bool { return !ready(second) })
+	told := func() bool {
+		t.Helper()
+		var st nodes.Status
+		if err := op.Cluster(&st); err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(st.Problems, func(p string) bool { return strings.Contains(p, "nobody serves") })
+	}
+	if told() {
+		t.Error("somebody serves")
+	}
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	eventual(t, "word that nobody serves", told)
+	if err := op.Place(control.Placing{Do: "undrain", Node: "node2"}); err != nil {
+		t.Fatal(err)
+	}
+	eventual(t, "a node that serves again", func() bool { return ready(second) && !told() })
+}
+
 // TestACodelabIsMovedToANode, whoever owns it, also when nobody does; and stays there.
 func TestACodelabIsMovedToANode(t *testing.T) {
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))

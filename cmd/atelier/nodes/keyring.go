@@ -170,7 +170,7 @@ func (k *Keyring) open(name string, stored []byte) (Secret, error) {
 	version, rest := stored[:versionBytes], stored[versionBytes:]
 	content, err := aead.Open(nil, rest[:aead.NonceSize()], rest[aead.NonceSize():], k.bound(name, version))
 	if err != nil {
-		return Secret{}, fmt.Errorf("the nodes' secret %s in the database is damaged", name)
+		return Secret{}, fmt.Errorf("the nodes' secret %s in the database is damaged, or sealed under a cluster.secret that was given meanwhile", name)
 	}
 	return Secret{content, binary.BigEndian.Uint64(version), stored}, nil
 }

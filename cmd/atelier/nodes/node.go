@@ -38,6 +38,8 @@ type Node struct {
 	meter   meter
 
 	placement placement
+	// first is done before this node serves again. Fixed before Watch begins.
+	first []func() error
 
 	// returns is how often this node has begun to come back: what others keep may have
 	// changed meanwhile. catchUps fetch it, see Exchange. Fixed before Watch begins.
@@ -118,11 +120,9 @@ func (n *Node) Actors() *durable.Cluster {
 	return &n.Cluster
 }
 
-// OnReturn has something done whenever this node has come back from being away. Before
-// Watch begins.
-func (n *Node) OnReturn(do func(ctx context.Context)) {
-	n.catchUps = append(n.catchUps, func(ctx context.Context, _ int64) { do(ctx) })
-}
+// OnReturn has something done whenever this node comes back from being away, again and
+// again until it succeeds: before that the node serves nobody. Before Watch begins.
+func (n *Node) OnReturn(do func() error) { n.first = append(n.first, do) }
 
 // Count says how many nodes are alive; nil for a server that stands alone.
 func (n *Node) Count() func() int {
@@ -154,7 +154,7 @@ func (n *Node) Valid() func() error {
 		return nil
 	}
 	return func() error {
-		if !n.Store.Holds() {
+		if !n.Serves() {
 			return durable.ErrUnavailable
 		}
 		return nil
@@ -162,7 +162,7 @@ func (n *Node) Valid() func() error {
 }
 
 // Serves says whether this node has its lease, without which others may own by now
-// what it owned.
+// what it owned, and knows what changed while it was away.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
 
 // Health is this node's part of what /readyz answers; nil for a server that stands

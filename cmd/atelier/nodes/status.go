@@ -172,6 +172,9 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 		st.Problems = append(st.Problems, "which nodes are drained is not known: "+err.Error())
 	}
 	st.take(members, w.drained)
+	if w.drained[st.Node] && !serves(members, w, st.Node) {
+		st.Problems = append(st.Problems, "all nodes that are alive are drained, and nobody serves: atelier cluster undrain "+st.Node)
+	}
 	for i := range st.Nodes {
 		m := &st.Nodes[i]
 		m.Figures = n.said(m.Node)

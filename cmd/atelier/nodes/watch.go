@@ -108,6 +108,9 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 	for ctx.Err() == nil {
 		err := n.Store.Rejoin(ctx)
 		if err == nil {
+			if !n.prepare(ctx) {
+				return // the lease is lost once more, and Watch comes here again
+			}
 			n.log.Info("this node is back")
 			n.away.Store(false)
 			for _, catchUp := range n.catchUps {
@@ -123,4 +126,22 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
+}
+
+// prepare does what comes before this node serves again. It is false where the node is
+// away again, or ctx ends, before that has succeeded.
+func (n *Node) prepare(ctx context.Context) bool {
+	for _, do := range n.first {
+		for err := do(); err != nil; err = do() {
+			n.log.Warn("this node does not serve yet", "error", err)
+			select {
+			case <-ctx.Done():
+				return false
+			case <-n.Store.Lost():
+				return false
+			case <-time.After(500 * time.Millisecond):
+			}
+		}
+	}
+	return true
 }

@@ -3,6 +3,7 @@ package nodes
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,22 +55,48 @@ func (n *Node) Drain(node string) error {
 	if err != nil {
 		return err
 	}
-	known, others := false, false
-	for _, m := range members {
-		known = known || m.Node == node
-		others = others || m.Node != node && m.Left > 0 && !w.drained[m.Node]
-	}
+	_, err = n.Store.Get(addresses, addressRow(n.Store, node)) // of one that stopped long ago
+	known := err == nil || slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node == node })
+	none := fmt.Errorf("no other node that is not drained is alive: who would serve instead of %s?", node)
 	switch {
+	case err != nil && !errors.Is(err, durable.ErrNotFound):
+		return err
 	case !known:
 		return fmt.Errorf("there is no node %s: atelier cluster status names them", node)
-	case !others:
-		return fmt.Errorf("no other node that is not drained is alive: who would serve instead of %s?", node)
+	case w.drained[node]:
+		return nil
+	case !serves(members, w, node):
+		return none
 	}
-	return durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(drainWish, node), Value: []byte("drained")}})
+	err = durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(drainWish, node), Value: []byte("drained")}})
+	if err != nil {
+		return err
+	}
+	// The others may have been drained at the same moment.
+	if w, err = n.readWishes(); err == nil && !serves(members, w, node) {
+		return errors.Join(none, n.undrain(node))
+	}
+	return err
+}
+
+// serves says whether a node beside one is alive and not drained.
+func serves(members []durable.Member, w wanted, but string) bool {
+	return slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node != but && m.Left > 0 && !w.drained[m.Node] })
 }
 
 // Undrain takes Drain back.
 func (n *Node) Undrain(node string) error {
+	w, err := n.readWishes()
+	if err == nil && !w.drained[node] {
+		err = fmt.Errorf("there is no node %s that is drained", node)
+	}
+	if err != nil {
+		return err
+	}
+	return n.undrain(node)
+}
+
+func (n *Node) undrain(node string) error {
 	return durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(drainWish, node), Delete: true}})
 }
 
@@ -121,7 +148,7 @@ func (n *Node) Forget(url, node string) error {
 	if !forgotten {
 		return fmt.Errorf("there is no node %s that is not running", node)
 	}
-	return n.Undrain(node)
+	return n.undrain(node)
 }
 
 // Drained says whether an operator has asked this node to serve nobody.
@@ -131,11 +158,15 @@ func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
 // once what nobody has taken.
 const drainTurns = 20
 
-// obey does what an operator asks of this node. It returns whether it stands aside now.
+// obey does what an operator asks of this node; others are those that take codelabs. It returns whether it stands aside now.
 func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	me := n.Store.Node()
 	for id, to := range w.moves {
-		server.Move(id, to)
+		// A drained node would give it back at once, and one that does not answer would
+		// keep its people waiting, each second anew.
+		if to == me && !w.drained[me] || slices.Contains(others, to) {
+			server.Move(id, to)
+		}
 	}
 	if !w.drained[me] {
 		if n.drained.Swap(false) {

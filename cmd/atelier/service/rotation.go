@@ -44,7 +44,7 @@ func (k *sharedKeys) begin() error {
 	if err := k.dropOld(); err != nil {
 		return err
 	}
-	k.core.node.OnReturn(func(context.Context) { k.look() })
+	k.core.node.OnReturn(k.read) // tokens may have been made under a key that this node lacks
 	return k.exchange.Serve(k)
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"time"
 
+	"atelier/actors/durable"
+	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/ondisk"
 	"atelier/persistence/secrets"
 )
@@ -87,6 +89,9 @@ func (c *Core) shareSecret(s sharedSecret, used bool) error {
 		made = made || m
 		return os.ReadFile(path)
 	})
+	if err == nil && s.name == tokenKeyFile {
+		shared, err = c.bringKeys(shared)
+	}
 	if err != nil {
 		return err
 	}
@@ -95,8 +100,51 @@ func (c *Core) shareSecret(s sharedSecret, used bool) error {
 		c.made[s.name] = made
 		return nil
 	}
-	if err == nil && !made {
-		c.log.Warn("a secret in the folder was not the one that the nodes have, and was replaced", "file", path)
+	// Token keys change while a node is away, and those that are gone must be gone. Of the
+	// others it may be the only copy: a restored backup whose node did not start first.
+	if err == nil && !made && s.lasting && s.name != tokenKeyFile {
+		aside := path + ".before"
+		if err := os.Rename(path, aside); err != nil {
+			return err
+		}
+		c.log.Warn("a secret in the folder was not the one that the nodes have, and was replaced", "file", path, "kept_as", aside)
 	}
 	return ondisk.Replace(path, shared.Content)
+}
+
+// bringKeys returns the token keys that the nodes have. Where those lack one that was used
+// with the database, a server that stood alone for a while has made it: that one brings
+// what it has, and any other must not write over a file.
+func (c *Core) bringKeys(shared nodes.Secret) (nodes.Secret, error) {
+	path, stream := TokenKeyFile(c.cfg), c.store.StreamID()
+	lacks := func(content []byte) error {
+		// Read behind the content: a key is in the database before it is noted.
+		known, err := keyVersions(c.store)
+		if err != nil {
+			return err
+		}
+		keys, err := secrets.ParseKeys(path, content)
+		if err != nil {
+			return err
+		}
+		return checkTokenKeys("the database", keys, known, stream)
+	}
+	for {
+		missing := lacks(shared.Content)
+		if missing == nil {
+			return shared, nil
+		}
+		own, err := os.ReadFile(path)
+		if err == nil && lacks(own) == nil {
+			brought, err := c.keyring.Put(tokenKeyFile, shared, own)
+			if !errors.Is(err, durable.ErrConflict) {
+				return brought, err
+			}
+		}
+		now, err := c.keyring.Get(tokenKeyFile)
+		if err != nil || now.Version == shared.Version {
+			return shared, errors.Join(err, fmt.Errorf("%w: start the node first that served alone meanwhile, or bring the right file back to %s", missing, path))
+		}
+		shared = now // another node has changed them
+	}
 }

@@ -116,10 +116,18 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 	if err := secrets.KeepKey(secretFile(all[2], pinKeyFile), "the key of another server, long enough"); err != nil {
 		t.Fatal(err)
 	}
+	own, err := os.ReadFile(secretFile(all[2], pinKeyFile))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := openNode(t, all[2]); err != nil {
 		t.Fatal(err)
 	}
 	sameSecrets(t, secretsOf(t, all[2]), want)
+	// It may be the only copy of what a restored backup needs.
+	if kept, err := os.ReadFile(secretFile(all[2], pinKeyFile) + ".before"); err != nil || !bytes.Equal(kept, own) {
+		t.Errorf("the key that was replaced is not kept: %v", err)
+	}
 }
 
 // What a single server on the database has made is what the nodes have.
@@ -370,4 +378,103 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	for _, known := newest(); known != 2; _, known = newest() {
 		runtime.Gosched()
 	}
+}
+
+// A node that served alone for a while may have rotated its keys, which no other has:
+// it brings them when it is a node again, and nothing writes over them.
+func TestKeysOfATimeAloneAreBrought(t *testing.T) {
+	dsn, files := postgrestest.Database(t), t.TempDir()
+	cfg := aNode(t, "first", dsn, files)
+	use := func(cfg config.Config, do func(c *Core, v vaults)) {
+		t.Helper()
+		c, err := OpenCore(cfg, Hooks{}, Options{}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := c.openVaults()
+		if err == nil {
+			do(c, v)
+			err = v.close(context.Background())
+		}
+		if err := errors.Join(err, c.Close(context.Background())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other := aNode(t, "other", dsn, files)
+	use(cfg, func(*Core, vaults) {})
+	use(other, func(*Core, vaults) {})
+	alone := cfg
+	alone.Cluster = config.Cluster{}
+	use(alone, func(c *Core, _ vaults) {
+		if _, err := rotateTokenKeys(alone, c.store, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	want, err := os.ReadFile(TokenKeyFile(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// One that has only what the database had before waits for the first.
+	if _, err := openNode(t, other); err == nil || !strings.Contains(err.Error(), "lacks version 2") {
+		t.Errorf("a node without the new key: %v", err)
+	}
+	use(cfg, func(*Core, vaults) {})
+	use(other, func(*Core, vaults) {})
+	for _, cfg := range []config.Config{cfg, other} {
+		if got, err := os.ReadFile(TokenKeyFile(cfg)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("node %s has other keys, %v", cfg.Cluster.Node, err)
+		}
+		if _, err := os.Stat(TokenKeyFile(cfg) + ".before"); err == nil {
+			t.Errorf("node %s keeps token keys that may have been dropped", cfg.Cluster.Node)
+		}
+	}
+}
+
+// idle is a server that has nothing to do.
+type idle struct{ nodes.Duties }
+
+func (idle) EndGrants()           {}
+func (idle) SendAway(string)      {}
+func (idle) Drop()                {}
+func (idle) CloseUnheard()        {}
+func (idle) Compare([]string)     {}
+func (idle) Counts() nodes.Counts { return nodes.Counts{} }
+
+// A node that stood still while the keys rotated has them when it serves again.
+func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
+	dsn, files := postgrestest.Database(t), t.TempDir()
+	cfg := aNode(t, "first", dsn, files)
+	c, err := openNode(t, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := c.openVaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = v.close(context.Background()) }()
+	postgrestest.Exec(t, dsn, "update atelier.nodes set lease_until = clock_timestamp()")
+	<-c.node.Store.Lost()
+	other, err := openNode(t, aNode(t, "other", dsn, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := other.openSharedKeys(func([]seal.Key) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.rotate(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() { c.node.Watch(ctx, idle{}) })
+	for !c.node.Serves() {
+		runtime.Gosched()
+	}
+	if used := v.production.Ring().Newest().Number; used != 2 {
+		t.Errorf("it serves with version %d", used)
+	}
+	stop()
+	watching.Wait()
 }

@@ -52,19 +52,28 @@ func openTokenKeys(cfg config.Config, store durable.Store, now time.Time) ([]sea
 	case err != nil:
 		return nil, err
 	}
-	for version, check := range known {
-		i := slices.IndexFunc(keys, func(k seal.Key) bool { return k.Version == version })
-		if i < 0 {
-			return nil, fmt.Errorf("the token keys are incomplete: %s lacks version %d, under which tokens were made; put back the right file", path, version)
-		}
-		if string(keys[i].Check(store.StreamID())) != string(check) {
-			return nil, fmt.Errorf("the token keys are wrong: version %d in %s is not the one that this store was used with; put back the right file", version, path)
-		}
+	if err := checkTokenKeys(path, keys, known, store.StreamID()); err != nil {
+		return nil, fmt.Errorf("%w; put back the right file", err)
 	}
 	if store.ReadOnly() {
 		return keys, nil
 	}
 	return settleKeys(cfg, store, keys, now)
+}
+
+// checkTokenKeys says which of the keys that were used with a stream of the store are
+// not among those of a file, or are others there.
+func checkTokenKeys(path string, keys []seal.Key, known map[uint32][]byte, stream string) error {
+	for version, check := range known {
+		i := slices.IndexFunc(keys, func(k seal.Key) bool { return k.Version == version })
+		if i < 0 {
+			return fmt.Errorf("the token keys are incomplete: %s lacks version %d, under which tokens were made", path, version)
+		}
+		if string(keys[i].Check(stream)) != string(check) {
+			return fmt.Errorf("the token keys are wrong: version %d in %s is not the one that this store was used with", version, path)
+		}
+	}
+	return nil
 }
 
 // rotateTokenKeys adds a key, and drops those that nothing needs any more. Keys

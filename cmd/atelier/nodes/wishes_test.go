@@ -1,0 +1,102 @@
+package nodes
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/actors/durable"
+)
+
+// moved notes what a server is asked to move, and has nothing to give.
+type moved struct {
+	Duties
+	all []string
+}
+
+func (m *moved) Move(id, to string)   { m.all = append(m.all, id+" to "+to) }
+func (m *moved) GiveAll([]string) int { return 0 }
+func (m *moved) Drain()               {}
+func (m *moved) Undrain()             {}
+
+// What was moved to a node that was drained or died then went to and fro: each second its
+// owner gave it away, and for as long its people waited.
+func TestNothingIsMovedWhereItCannotStay(t *testing.T) {
+	x := newTrio(t)
+	var name []string
+	for _, n := range x.nodes {
+		name = append(name, n.Store.Node())
+	}
+	me := x.nodes[0]
+	moves := map[string]string{"mine": name[0], "taken": name[1], "not taken": name[2]}
+	for _, c := range []struct {
+		drained map[string]bool
+		takers  []string
+		want    []string
+	}{
+		{nil, name[1:2], []string{"mine to " + name[0], "taken to " + name[1]}},
+		{map[string]bool{name[0]: true}, name[1:2], []string{"taken to " + name[1]}},
+		{nil, name[1:], []string{"mine to " + name[0], "not taken to " + name[2], "taken to " + name[1]}},
+		{nil, nil, []string{"mine to " + name[0]}},
+	} {
+		var server moved
+		me.obey(wanted{c.drained, moves}, c.takers, &server)
+		if slices.Sort(server.all); !slices.Equal(server.all, c.want) {
+			t.Errorf("drained %v, takers %v: moved %q", c.drained, c.takers, server.all)
+		}
+	}
+}
+
+// meanwhile is a store on which something else happens before each commit.
+type meanwhile struct {
+	durable.Shared
+	do func()
+}
+
+func (m *meanwhile) Append(rows []durable.Row, done func(error)) error {
+	if do := m.do; do != nil {
+		m.do = nil
+		do()
+	}
+	return m.Shared.Append(rows, done)
+}
+
+// Two operators who drain the last two nodes at one moment would leave nobody to serve.
+func TestTheLastNodesAreNotDrainedAtOneMoment(t *testing.T) {
+	x := newTrio(t)
+	a, b, c := x.nodes[0], x.nodes[1], x.nodes[2]
+	if err := a.Drain(c.Store.Node()); err != nil {
+		t.Fatal(err)
+	}
+	var other error
+	store := &meanwhile{a.Store, func() { other = b.Drain(a.Store.Node()) }}
+	a.Store = store
+	first := a.Drain(b.Store.Node())
+	w, err := a.readWishes()
+	if err != nil || len(w.drained) != 2 || other != nil || first == nil || !strings.Contains(first.Error(), "who would serve") {
+		t.Errorf("drained are %v; told %v and %v, %v", w.drained, first, other, err)
+	}
+}
+
+// A node that is no member any more, since it stopped long ago, is drained before it
+// starts; one that never was is not.
+func TestANodeThatStoppedIsDrained(t *testing.T) {
+	x := newTrio(t)
+	n := x.nodes[0]
+	if err := n.Drain("stopped"); err == nil {
+		t.Error("a node that never was is drained")
+	}
+	if err := durable.Commit(n.Store, []durable.Row{{Table: addresses, Key: addressRow(n.Store, "stopped"), Value: []byte("127.0.0.1:1")}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, do := range []func(string) error{n.Drain, n.Drain, n.Undrain} {
+		if err := do("stopped"); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"stopped", "never", "", "drain/x", "x\x00y", strings.Repeat("n", 1<<20)} {
+		if err := n.Undrain(name); err == nil {
+			t.Errorf("%.20q was not drained, and is no more", name)
+		}
+	}
+}
