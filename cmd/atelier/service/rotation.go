@@ -101,68 +101,87 @@ func (k *sharedKeys) keep(keys []seal.Key) ([]seal.Key, error) {
 		return nil, err
 	}
 	s, err := k.core.keyring.Put(tokenKeyFile, k.have, b)
-	if errors.Is(err, durable.ErrConflict) {
-		return nil, errors.New("another node is changing the token keys; try again in a moment")
-	}
 	if err != nil {
 		return nil, err
 	}
 	return k.take(s)
 }
 
-// rotate makes a new key, brings it to all living nodes, and then takes it into use
-// everywhere. What fails on the way leaves a pending key, with which the next call goes
-// on.
-func (k *sharedKeys) rotate(now time.Time) ([]seal.Key, error) {
-	if err := k.read(); err != nil {
-		return nil, err
+// change replaces the keys by what to makes of them; nil changes nothing. Where another
+// node changes them at the moment it begins again with what that one has made.
+func (k *sharedKeys) change(to func([]seal.Key) ([]seal.Key, error)) (keys []seal.Key, version uint64, err error) {
+	for {
+		if err := k.read(); err != nil {
+			return nil, 0, err
+		}
+		keys, version, err = k.changeOnce(to)
+		if !errors.Is(err, durable.ErrConflict) {
+			return keys, version, err
+		}
 	}
+}
+
+func (k *sharedKeys) changeOnce(to func([]seal.Key) ([]seal.Key, error)) ([]seal.Key, uint64, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	keys, err := secrets.ParseKeys(TokenKeyFile(k.core.cfg), k.have.Content)
-	if err == nil {
-		keys, err = k.keep(secrets.Announced(keys, now))
+	if err != nil {
+		return nil, 0, err
 	}
+	next, err := to(keys)
+	if err == nil && next != nil {
+		keys, err = k.keep(next)
+	}
+	return keys, k.have.Version, err
+}
+
+// rotate makes a new key, brings it to all living nodes, and then takes it into use
+// everywhere. What fails on the way leaves a pending key, with which the next call goes
+// on. Of two at one time, both are done with the same key.
+func (k *sharedKeys) rotate(now time.Time) ([]seal.Key, error) {
+	_, version, err := k.change(func(keys []seal.Key) ([]seal.Key, error) {
+		if keys[len(keys)-1].Pending {
+			return nil, nil
+		}
+		return secrets.Announced(keys, now), nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := k.exchange.Spread(k.have.Version); err != nil {
+	// Without the lock: another node that rotates brings its word here.
+	if err := k.exchange.Spread(version); err != nil {
 		return nil, fmt.Errorf("%w; the new key waits, and is used when this is called again", err)
 	}
-	keys = secrets.Used(keys, now)
-	if err := noteKeys(k.core.cfg, k.core.store, keys, now); err != nil {
+	keys, version, err := k.change(func(keys []seal.Key) ([]seal.Key, error) {
+		if !keys[len(keys)-1].Pending {
+			return nil, nil // another node has done the rest
+		}
+		keys = secrets.Used(keys, now)
+		return keys, noteKeys(k.core.cfg, k.core.store, keys, now)
+	})
+	if err != nil {
 		return nil, err
 	}
-	if keys, err = k.keep(keys); err != nil {
-		return nil, err
-	}
-	if err := k.exchange.Spread(k.have.Version); err != nil {
+	if err := k.exchange.Spread(version); err != nil {
 		k.core.log.Warn("a node does not use the new token key yet; it will within a minute", "error", err)
 	}
 	return keys, nil
 }
 
-// dropOld drops what nothing needs any more. When another node changes the keys at the
-// moment, some later start does it.
+// dropOld drops what nothing needs any more.
 func (k *sharedKeys) dropOld() error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	keys, err := secrets.ParseKeys(TokenKeyFile(k.core.cfg), k.have.Content)
-	if err != nil || k.core.store.ReadOnly() {
-		return err
-	}
-	now := time.Now()
-	kept := secrets.Kept(keys, func(key seal.Key) bool { return !keyIsOver(k.core.cfg, key, now) })
-	if len(kept) == len(keys) {
+	if k.core.store.ReadOnly() {
 		return nil
 	}
-	if err := noteKeys(k.core.cfg, k.core.store, keys, now); err != nil {
-		return err
-	}
-	if _, err := k.keep(kept); err != nil {
-		k.core.log.Info("old token keys stay for now", "error", err)
-	}
-	return nil
+	now := time.Now()
+	_, _, err := k.change(func(keys []seal.Key) ([]seal.Key, error) {
+		kept := secrets.Kept(keys, func(key seal.Key) bool { return !keyIsOver(k.core.cfg, key, now) })
+		if len(kept) == len(keys) {
+			return nil, nil
+		}
+		return kept, noteKeys(k.core.cfg, k.core.store, keys, now)
+	})
+	return err
 }
 
 // follow looks for keys of which this node was not told, until ctx ends.
