@@ -48,6 +48,7 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 		return status(0).Figures != nil && status(0).Load >= 1 && status(2).Figures != nil
 	})
 
+	began := status(0).Since
 	if err := op.Place(control.Placing{Do: "drain", Node: "node1"}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,6 +73,11 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 	if got := chatOf(who.get(c.path + "/chat").body); got != "before\non node 1\non node 2\n" {
 		t.Errorf("the others have %q", got)
 	}
+	// It has started over, as who owns nothing; who is stopped while it does counts as dead.
+	eventual(t, "a node that has started over", func() bool {
+		_, why := internal(servers[0].InternalAddr(), "/readyz")
+		return status(0).Since.After(began) && strings.Contains(why, "is drained")
+	})
 	// It stays drained when it starts anew, and takes nothing.
 	if err := servers[0].Stop(); err != nil {
 		t.Fatal(err)
