@@ -94,29 +94,28 @@ func (w Workshop) Elsewhere(person string) bool {
 
 // heard takes what another node tells.
 func (w *Workshops) heard(id, node string, data []byte) {
-	h, r := w.host.Peek(id), w.room(id)
+	ws, ok := w.Peek(id)
 	var a aside
-	if h == nil || r == nil || h.View() == nil || json.Unmarshal(data, &a) != nil {
+	if !ok || json.Unmarshal(data, &a) != nil {
 		return
 	}
-	ws := Workshop{h, r, w}
 	switch a.Kind {
 	case asideArrived, asideLeft:
-		if r.Elsewhere(node, a.Person, a.Kind == asideArrived) {
+		if ws.Room.Elsewhere(node, a.Person, a.Kind == asideArrived) {
 			w.announce(ws, a.Person, true)
 		}
 	case asideAll:
 		w.all(ws, node, a.People)
 	case asideCount:
-		if n, sum := r.Count(node); n != a.Count || sum != a.Sum {
-			h.Tell(aside{Kind: asideWho, Person: node}.encode())
+		if n, sum := ws.Room.Count(node); n != a.Count || sum != a.Sum {
+			ws.Tell(aside{Kind: asideWho, Person: node}.encode())
 		}
 	case asideWho:
 		if a.Person == "" || a.Person == w.Durable.Cluster.Store.Node() {
-			h.Tell(aside{Kind: asideAll, People: r.Here()}.encode())
+			ws.Tell(aside{Kind: asideAll, People: ws.Room.Here()}.encode())
 		}
 	case asideFrames:
-		r.Transient(a.Frames...)
+		ws.Room.Transient(a.Frames...)
 	case asideSignal:
 		if w.Signal != nil {
 			w.Signal(ws, a.Person, a.Payload)

@@ -47,12 +47,10 @@ func (w *Workshops) duePoll(v *View) bool {
 
 // closeDuePoll closes the open poll of a codelab that is at work here, if it is due.
 func (w *Workshops) closeDuePoll(id string) {
-	h, r := w.host.Peek(id), w.room(id)
-	if h == nil || r == nil || h.View() == nil || !w.duePoll(h.View()) {
-		return
+	if ws, ok := w.Peek(id); ok && w.duePoll(ws.View()) {
+		// When it fails, the next one who reads tries again.
+		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
 	}
-	// When it fails, the next one who reads tries again.
-	_, _, _ = Workshop{h, r, w}.Ask(Command{Caller: system, Body: CloseDuePoll{}})
 }
 
 // SweepBallots destroys, now and every so often until ctx ends, the secrets of polls that

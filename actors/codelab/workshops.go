@@ -314,11 +314,25 @@ func (w *Workshops) get(id string) (Workshop, error) {
 func (w *Workshops) Active() []Workshop {
 	var out []Workshop
 	for _, h := range w.host.Active() {
-		if r := w.room(h.ID()); r != nil && h.View() != nil {
-			out = append(out, Workshop{h, r, w})
+		if ws, ok := w.inMemory(h); ok {
+			out = append(out, ws)
 		}
 	}
 	return out
+}
+
+// Peek returns a codelab that is in memory, and false for any other: nothing is woken.
+func (w *Workshops) Peek(id string) (Workshop, bool) {
+	if h := w.host.Peek(id); h != nil {
+		return w.inMemory(h)
+	}
+	return Workshop{}, false
+}
+
+// inMemory is false for one that is coming up, or goes to rest just now.
+func (w *Workshops) inMemory(h *handle) (Workshop, bool) {
+	r := w.room(h.ID())
+	return Workshop{h, r, w}, r != nil && h.View() != nil
 }
 
 // Create makes a new codelab, with a join code that no other has, and returns

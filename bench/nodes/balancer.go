@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"atelier/bench/pacing"
 )
 
 // Balancer takes connections and leads each to a node that is ready, of those the one
@@ -19,7 +21,7 @@ import (
 type Balancer struct {
 	listener net.Listener
 	client   http.Client
-	end      context.CancelFunc
+	ends     []func() // of the probes
 	done     sync.WaitGroup
 
 	mu    sync.Mutex
@@ -45,11 +47,10 @@ func Balance(listen string, nodes int) (*Balancer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("balancer: %w", err)
 	}
-	ctx, end := context.WithCancel(context.Background())
-	b := &Balancer{listener: l, doors: make([]door, nodes), end: end, client: http.Client{Timeout: probeTime}}
+	b := &Balancer{listener: l, doors: make([]door, nodes), client: http.Client{Timeout: probeTime}}
 	b.done.Go(b.accept)
 	for i := range nodes {
-		b.done.Go(func() { b.probe(ctx, i) })
+		b.ends = append(b.ends, pacing.Every(context.Background(), probeEvery, func() { b.probe(i) }))
 	}
 	return b, nil
 }
@@ -82,37 +83,30 @@ func (b *Balancer) Look(node int) (ready bool, open int) {
 
 // Close ends everything.
 func (b *Balancer) Close() {
-	b.end()
+	for _, end := range b.ends {
+		end()
+	}
 	_ = b.listener.Close()
 	b.done.Wait()
 	b.client.CloseIdleConnections()
 }
 
-// probe asks a node again and again whether it is ready.
-func (b *Balancer) probe(ctx context.Context, node int) {
-	tick := time.NewTicker(probeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		b.mu.Lock()
-		at := b.doors[node].probe
-		b.mu.Unlock()
-		if at == "" {
-			continue
-		}
-		res, err := b.client.Get(at)
-		if err == nil {
-			_ = res.Body.Close()
-		}
-		b.mu.Lock()
-		if d := &b.doors[node]; d.probe == at {
-			d.ready = err == nil && res.StatusCode == http.StatusOK
-		}
-		b.mu.Unlock()
+// probe asks a node whether it is ready.
+func (b *Balancer) probe(node int) {
+	b.mu.Lock()
+	at := b.doors[node].probe
+	b.mu.Unlock()
+	if at == "" {
+		return
+	}
+	res, err := b.client.Get(at)
+	if err == nil {
+		_ = res.Body.Close()
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if d := &b.doors[node]; d.probe == at {
+		d.ready = err == nil && res.StatusCode == http.StatusOK
 	}
 }
 

@@ -43,7 +43,7 @@ const (
 )
 
 func startNodes(ctx context.Context, binary, listen string, count int) (d *nodesDemo, err error) {
-	d = &nodesDemo{out: os.Stdout, screen: terminal(os.Stdout), changed: make(chan change, count)}
+	d = &nodesDemo{out: os.Stdout, screen: isTerminal(os.Stdout), changed: make(chan change, count)}
 	fmt.Fprintf(d.out, "\n  Starting PostgreSQL and %d nodes …\n", count)
 	if d.cluster, err = nodes.Start(ctx, &nodes.Config{Binary: binary, Count: count}); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func startNodes(ctx context.Context, binary, listen string, count int) (d *nodes
 		listen = "127.0.0.1:0"
 	}
 	if d.balancer, err = nodes.Balance(listen, count); err != nil {
-		return nil, errors.Join(err, d.cluster.Stop(), removed(d.cluster))
+		return nil, errors.Join(err, d.endNodes())
 	}
 	for i, p := range d.cluster.Processes {
 		d.put(i, p)
@@ -61,9 +61,10 @@ func startNodes(ctx context.Context, binary, listen string, count int) (d *nodes
 	return d, nil
 }
 
-func removed(c *nodes.Cluster) error {
-	_, err := c.Remove(false)
-	return err
+func (d *nodesDemo) endNodes() error {
+	err := d.cluster.Stop()
+	_, left := d.cluster.Remove(false)
+	return errors.Join(err, left)
 }
 
 func (d *nodesDemo) put(i int, p *server.Process) {
@@ -72,7 +73,7 @@ func (d *nodesDemo) put(i int, p *server.Process) {
 
 func (d *nodesDemo) close() error {
 	d.balancer.Close()
-	return errors.Join(d.cluster.Stop(), removed(d.cluster))
+	return d.endNodes()
 }
 
 // run shows the nodes until ctx ends. A line with the number of one kills it, or starts
@@ -161,9 +162,4 @@ func (d *nodesDemo) draw() {
 		fmt.Fprintln(d.out, table.String())
 		d.last = states.String()
 	}
-}
-
-func terminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -61,41 +61,42 @@ func (s *Store) Members() (members []durable.Member, err error) {
 // and those that died until they are forgotten, to one that runs no node on it. It
 // changes nothing.
 func Members(url string) (members []durable.Member, err error) {
-	config, err := parse(url)
-	if err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), config.ConnConfig.ConnectTimeout)
-	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
-	if err != nil {
-		return nil, fmt.Errorf("reach the database: %w", deniedTo(config.ConnConfig.User, translate(err)))
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	var made bool
-	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+".nodes").Scan(&made); err != nil || !made {
-		return nil, deniedTo(config.ConnConfig.User, translate(err))
-	}
-	members, err = readMembers(ctx, conn, 24*time.Hour, true)
-	return members, deniedTo(config.ConnConfig.User, translate(err))
+	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {
+		var made bool
+		if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+".nodes").Scan(&made); err != nil || !made {
+			return err
+		}
+		members, err = readMembers(ctx, conn, 24*time.Hour, true)
+		return err
+	})
+	return members, err
 }
 
 // Forget takes a node that is not running out of the list of Members; false where there
 // is none. Its incarnations go on where it comes back.
 func Forget(url, node string) (forgotten bool, err error) {
+	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {
+		done, err := conn.Exec(ctx, "update nodes set lease_until = '-infinity' where node = $1 and lease_until <= clock_timestamp() and lease_until > '-infinity'", node)
+		forgotten = done.RowsAffected() > 0
+		return err
+	})
+	return forgotten, err
+}
+
+// once asks a database on a connection of its own.
+func once(url string, ask func(context.Context, *pgx.Conn) error) error {
 	config, err := parse(url)
 	if err != nil {
-		return false, err
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), config.ConnConfig.ConnectTimeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
-		return false, fmt.Errorf("reach the database: %w", deniedTo(config.ConnConfig.User, translate(err)))
+		return fmt.Errorf("reach the database: %w", deniedTo(config.ConnConfig.User, translate(err)))
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	done, err := conn.Exec(ctx, "update nodes set lease_until = '-infinity' where node = $1 and lease_until <= clock_timestamp() and lease_until > '-infinity'", node)
-	return done.RowsAffected() > 0, deniedTo(config.ConnConfig.User, translate(err))
+	return deniedTo(config.ConnConfig.User, translate(ask(ctx, conn)))
 }
 
 func readMembers(ctx context.Context, db interface {

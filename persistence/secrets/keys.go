@@ -100,7 +100,7 @@ func CreateKeys(path string, now time.Time) ([]seal.Key, error) {
 		return nil, errors.Join(fmt.Errorf("make server keys: %s exists", path), err)
 	}
 	keys := []seal.Key{newKey(1, now)}
-	return keys, WriteKeys(path, keys)
+	return keys, writeKeys(path, keys)
 }
 
 // RotateKeys adds a newer version and returns all keys.
@@ -110,7 +110,7 @@ func RotateKeys(path string, now time.Time) ([]seal.Key, error) {
 		return nil, err
 	}
 	keys = Used(Announced(keys, now), now)
-	return keys, WriteKeys(path, keys)
+	return keys, writeKeys(path, keys)
 }
 
 // Announced returns the keys with a newer one that is pending: the one that is there
@@ -155,7 +155,7 @@ func KeepKeys(path string, keep func(seal.Key) bool) ([]seal.Key, error) {
 	if len(kept) == len(keys) {
 		return keys, nil
 	}
-	return kept, WriteKeys(path, kept)
+	return kept, writeKeys(path, kept)
 }
 
 func newKey(version uint32, now time.Time) seal.Key {
@@ -164,8 +164,8 @@ func newKey(version uint32, now time.Time) seal.Key {
 	return seal.Key{Version: version, Material: material, MadeAt: now.UTC()}
 }
 
-// WriteKeys replaces the file: after a crash it is the old one or the new one.
-func WriteKeys(path string, keys []seal.Key) error {
+// writeKeys replaces the file: after a crash it is the old one or the new one.
+func writeKeys(path string, keys []seal.Key) error {
 	b, err := EncodeKeys(keys)
 	if err != nil {
 		return err

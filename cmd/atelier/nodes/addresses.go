@@ -14,15 +14,11 @@ import (
 // database and their names.
 const addresses = "nodeaddresses"
 
-func addressRow(store durable.Shared, node string) []byte {
-	return []byte(store.StreamID() + "/" + node)
-}
-
 // find says where this node listens, and returns where the others do that are alive.
 // Of two that start at one time, the one that looks later finds the other.
 func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 	own := address(cfg)
-	err = durable.Commit(store, []durable.Row{{Table: addresses, Key: addressRow(store, cfg.Cluster.Node), Value: []byte(own)}})
+	err = durable.Commit(store, []durable.Row{{Table: addresses, Key: ofStream(store, cfg.Cluster.Node), Value: []byte(own)}})
 	if err != nil && !errors.Is(err, durable.ErrReadOnly) {
 		return nil, err
 	}
@@ -34,7 +30,7 @@ func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 		if m.Left <= 0 || m.Node == cfg.Cluster.Node {
 			continue
 		}
-		at, err := store.Get(addresses, addressRow(store, m.Node))
+		at, err := store.Get(addresses, ofStream(store, m.Node))
 		if errors.Is(err, durable.ErrNotFound) {
 			continue // it is about to say so, and will look for this one
 		}

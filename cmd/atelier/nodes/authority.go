@@ -24,7 +24,8 @@ var certificatesFrom, certificatesUntil = time.Date(2020, 1, 1, 0, 0, 0, 0, time
 
 // ownTLS is for both sides of the connections between nodes that were given no
 // certificates: each start makes one, for which the authority of the first node vouches.
-// Whoever has one is a node of this cluster, by whatever name it was reached.
+// A node that shows one belongs to this cluster; at which name it was reached does not
+// matter.
 func ownTLS(k *Keyring, node string) (*tls.Config, error) {
 	s, err := k.Share(authority, newAuthority)
 	if err != nil {

@@ -40,8 +40,8 @@ var ErrAnotherSecret = errors.New("cluster.secret is not the one that the other 
 
 const saltBytes = 32
 
-// saltName is the row that has the salt and, sealed, nothing: whoever opens that has the
-// right secret.
+// saltName is the name of the row that has the salt and, behind it, an empty content that
+// is sealed: only the right secret opens that.
 const saltName = "salt"
 
 // OpenKeyring derives the keys, which takes a tenth of a second so that nobody tries
@@ -125,9 +125,8 @@ func (k *Keyring) derive(secret string, salt []byte) (err error) {
 	return err
 }
 
-// row is where a secret lies. What a restored database has of another stream says
-// nothing here.
-func (k *Keyring) row(name string) []byte { return []byte(k.store.StreamID() + "/" + name) }
+// row is where a secret lies.
+func (k *Keyring) row(name string) []byte { return ofStream(k.store, name) }
 
 func (k *Keyring) aead(name string) (cipher.AEAD, error) {
 	key, err := hkdf.Key(sha256.New, k.root, nil, "atelier node secret v1\x00"+name, 32)

@@ -10,12 +10,12 @@ import (
 )
 
 // sameKeys is the table of what tells the long-lived secrets of the nodes apart,
-// by name: a code that only the secret gives, and that does not give it away. The
-// name has the stream before it: what a restored backup has of another state of
-// the database says nothing here.
+// by name: a code that only the secret gives, and that does not give it away.
 const sameKeys = "nodekeys"
 
-func (n *Node) sameKey(name string) []byte { return []byte(n.Store.StreamID() + "/" + name) }
+// ofStream is the key of a row that is about one stream of the database: what a restored
+// backup has of another says nothing here.
+func ofStream(store durable.Store, name string) []byte { return []byte(store.StreamID() + "/" + name) }
 
 // Told says whether a node has said by Agree which secret of a name all have.
 func (k *Keyring) Told(name string) (bool, error) {
@@ -34,7 +34,7 @@ func (n *Node) Agree(name, secret string) error {
 	}
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte("atelier: the same on all nodes\x00" + name + "\x00" + n.Store.StreamID()))
-	code, key := mac.Sum(nil)[:16], n.sameKey(name)
+	code, key := mac.Sum(nil)[:16], ofStream(n.Store, name)
 	for {
 		stored, err := n.Store.Get(sameKeys, key)
 		switch {
@@ -63,23 +63,18 @@ func (n *Node) AgreeAnew(name, secret string) error {
 	if !errors.Is(err, ErrNotTheSame) {
 		return err
 	}
-	if alone, _ := n.alone(); !alone {
+	if !n.alone() {
 		return err
 	}
 	n.log.Info("a secret has changed; give it to the other nodes before they start", "secret", name)
-	if err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: n.sameKey(name), Delete: true}}); err != nil {
+	if err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: ofStream(n.Store, name), Delete: true}}); err != nil {
 		return err
 	}
 	return n.Agree(name, secret)
 }
 
-// alone says whether no other node is alive.
-func (n *Node) alone() (bool, error) {
+// alone says whether no other node is alive, as far as is known.
+func (n *Node) alone() bool {
 	members, err := n.Store.Members()
-	for _, m := range members {
-		if m.Left > 0 && m.Node != n.Store.Node() {
-			return false, err
-		}
-	}
-	return err == nil, err
+	return err == nil && !serves(members, wanted{}, n.Store.Node())
 }

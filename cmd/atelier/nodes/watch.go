@@ -28,8 +28,7 @@ type Duties interface {
 	Move(id, to string)
 	// Counts are what the node tells of itself.
 	Counts() Counts
-	// Drain sends everybody away, spread over time, and lets nobody connect until
-	// Undrain.
+	// Drain sends everybody away, one after the other. Until Undrain nobody can connect.
 	Drain()
 	Undrain()
 }

@@ -26,7 +26,7 @@ type wanted struct {
 
 const drainWish, moveWish = "drain/", "move/"
 
-func (n *Node) wish(kind, name string) []byte { return []byte(n.Store.StreamID() + "/" + kind + name) }
+func (n *Node) wish(kind, name string) []byte { return ofStream(n.Store, kind+name) }
 
 func (n *Node) readWishes() (wanted, error) {
 	w := wanted{map[string]bool{}, map[string]string{}}
@@ -44,18 +44,24 @@ func (n *Node) readWishes() (wanted, error) {
 	return w, err
 }
 
+// standing is which nodes there are, and what is asked of them.
+func (n *Node) standing() ([]durable.Member, wanted, error) {
+	members, err := n.Store.Members()
+	if err != nil {
+		return nil, wanted{}, err
+	}
+	w, err := n.readWishes()
+	return members, w, err
+}
+
 // Drain asks a node to give back what it owns and to take nothing, also after a new
 // start, until Undrain. The last one that serves is not drained.
 func (n *Node) Drain(node string) error {
-	members, err := n.Store.Members()
+	members, w, err := n.standing()
 	if err != nil {
 		return err
 	}
-	w, err := n.readWishes()
-	if err != nil {
-		return err
-	}
-	_, err = n.Store.Get(addresses, addressRow(n.Store, node)) // of one that stopped long ago
+	_, err = n.Store.Get(addresses, ofStream(n.Store, node)) // of one that stopped long ago
 	known := err == nil || slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node == node })
 	none := fmt.Errorf("no other node that is not drained is alive: who would serve instead of %s?", node)
 	switch {
@@ -106,20 +112,12 @@ const moveTime = 20 * time.Second
 // Move brings a codelab to a node, where it stays for ten minutes at least, and waits
 // until it is there.
 func (n *Node) Move(id, to string) error {
-	members, err := n.Store.Members()
+	members, w, err := n.standing()
 	if err != nil {
 		return err
-	}
-	w, err := n.readWishes()
-	if err != nil {
-		return err
-	}
-	alive := false
-	for _, m := range members {
-		alive = alive || m.Node == to && m.Left > 0
 	}
 	switch {
-	case !alive:
+	case !slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node == to && m.Left > 0 }):
 		return fmt.Errorf("no node %s is alive: atelier cluster status names them", to)
 	case w.drained[to]:
 		return fmt.Errorf("node %s is drained: atelier cluster undrain %s first", to, to)
@@ -158,7 +156,8 @@ func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
 // once what nobody has taken.
 const drainTurns = 20
 
-// obey does what an operator asks of this node; others are those that take codelabs. It returns whether it stands aside now.
+// obey does what an operator asks of this node; others are those that take codelabs. It
+// returns whether this node stands aside now.
 func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	me := n.Store.Node()
 	for id, to := range w.moves {

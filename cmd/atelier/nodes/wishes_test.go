@@ -86,7 +86,7 @@ func TestANodeThatStoppedIsDrained(t *testing.T) {
 	if err := n.Drain("stopped"); err == nil {
 		t.Error("a node that never was is drained")
 	}
-	if err := durable.Commit(n.Store, []durable.Row{{Table: addresses, Key: addressRow(n.Store, "stopped"), Value: []byte("127.0.0.1:1")}}); err != nil {
+	if err := durable.Commit(n.Store, []durable.Row{{Table: addresses, Key: ofStream(n.Store, "stopped"), Value: []byte("127.0.0.1:1")}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, do := range []func(string) error{n.Drain, n.Drain, n.Undrain} {

@@ -89,12 +89,13 @@ func (d duties) GiveAll(to []string) int {
 
 func (d duties) Move(id, to string) {
 	me := d.core.node.Store.Node()
-	if to != me {
-		for _, w := range d.core.workshops.Active() {
-			if w.ID() == id && w.Owns() {
-				d.core.workshops.GiveTo(w, to)
-			}
+	if w, ok := d.core.workshops.Peek(id); ok && w.Owns() {
+		if to != me {
+			d.core.workshops.GiveTo(w, to)
 		}
+		return
+	}
+	if to != me {
 		return
 	}
 	if owner, err := d.core.node.Store.Owner("codelab/" + id); err == nil && owner == "" {

@@ -102,11 +102,9 @@ func give(w *world, _, to *node, _ *rand.Rand) (func(), bool) {
 		if s == nil || n == to {
 			continue
 		}
-		for _, ws := range s.labs.Active() {
-			if ws.ID() == w.lab && ws.Owns() {
-				s.labs.GiveTo(ws, to.name)
-				return nil, true
-			}
+		if ws, ok := s.labs.Peek(w.lab); ok && ws.Owns() {
+			s.labs.GiveTo(ws, to.name)
+			return nil, true
 		}
 	}
 	return nil, false
