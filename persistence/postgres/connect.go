@@ -74,9 +74,19 @@ func weak(commit, standbys string) bool {
 	return standbys != ""
 }
 
-// newPool returns a pool for reads.
-func newPool(ctx context.Context, c *pgxpool.Config, least int32) (*pgxpool.Pool, error) {
+// byIndex is for connections whose statements touch few rows of tables that grow while
+// the plans of those statements are kept: always by the index.
+const byIndex = "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off"
+
+// newPool returns a pool for what touches few rows, or else for reads of many.
+func newPool(ctx context.Context, c *pgxpool.Config, least int32, few bool) (*pgxpool.Pool, error) {
 	c = c.Copy()
+	if few {
+		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, byIndex)
+			return err
+		}
+	}
 	c.MaxConns = max(c.MaxConns, least)
 	c.MaxConnIdleTime = 5 * time.Minute
 	return pgxpool.NewWithConfig(ctx, c)

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -35,19 +34,11 @@ func (s *Store) Get(table string, key []byte) (content []byte, err error) {
 	if key == nil {
 		key = []byte{}
 	}
-	var value []byte
-	missing := false
-	err = s.ask(func(ctx context.Context) error {
-		err := s.pool.QueryRow(ctx, "select value from rows where tbl = $1 and key = $2 and "+visible, table, key).Scan(&value)
-		if missing = errors.Is(err, pgx.ErrNoRows); missing {
-			return nil
-		}
-		return err
-	})
+	value, err := s.lookups.get(table, key)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("get a row of %s: %w", table, err)
-	case missing:
+	case value == nil:
 		return nil, durable.ErrNotFound
 	}
 	return layout.Unseal(layout.AppendRowKey(nil, table, key), value)

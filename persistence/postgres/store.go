@@ -23,7 +23,7 @@ type Store struct {
 	node   string
 	config *pgxpool.Config
 	stream string
-	pool   *pgxpool.Pool // for what takes one round trip
+	pool   *pgxpool.Pool // for what takes one round trip and touches few rows
 	long   *pgxpool.Pool // for what holds a connection for longer
 
 	gate  *calls.Gate
@@ -34,6 +34,7 @@ type Store struct {
 	rejoining sync.Mutex    // held while the lease changes
 	keeping   chan struct{} // guarded by rejoining; closed when the present keep returned
 
+	lookups   *lookups
 	writer    *writer
 	snapshots *calls.Snapshots[*actorLog]
 	feeds     feeds
@@ -68,6 +69,7 @@ func Open(o Options) (*Store, error) {
 		opts: o, node: o.node(), config: config,
 		gate: calls.NewGate(), locks: calls.NewKeyLocks(), queue: calls.NewQueue[item](o.QueueBytes),
 	}
+	s.lookups = &lookups{store: s}
 	s.ending, s.end = context.WithCancel(context.Background())
 	if err := s.prepare(); err != nil {
 		s.end()
@@ -106,10 +108,10 @@ func (s *Store) prepare() error {
 	if err != nil {
 		return err
 	}
-	if s.pool, err = newPool(ctx, s.config, 8); err != nil {
+	if s.pool, err = newPool(ctx, s.config, 8, true); err != nil {
 		return err
 	}
-	if s.long, err = newPool(ctx, s.config, 16); err != nil {
+	if s.long, err = newPool(ctx, s.config, 16, false); err != nil {
 		return err
 	}
 	l, err := s.enter(ctx, 0)

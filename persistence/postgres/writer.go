@@ -243,10 +243,6 @@ func (w *writer) giveBack() {
 	}
 }
 
-// writerPlans are for statements that touch few rows of tables that grow while
-// their plans are kept: always by the index.
-const writerPlans = "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off"
-
 // connection makes sure that there is a connection with a session of the
 // lease, and returns the number of the last commit when it is a new one. An
 // earlier connection cannot commit any more then: a transaction under way on it
@@ -260,7 +256,7 @@ func (w *writer) connection(l *lease) (committed int64, err error) {
 	for {
 		w.conn, err = w.store.connect(l.ctx)
 		if err == nil {
-			_, err = w.conn.Exec(l.ctx, writerPlans)
+			_, err = w.conn.Exec(l.ctx, byIndex)
 		}
 		if err == nil {
 			err = w.conn.QueryRow(l.ctx, "update writers set session = session + 1 where node = $1 and incarnation = $2 returning session, committed",

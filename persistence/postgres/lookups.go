@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// lookups gets single rows. What callers want while a statement is under way goes into
+// the next one together: a statement costs the database and this side the same with one
+// row and with a few dozen.
+type lookups struct {
+	store *Store
+
+	mu      sync.Mutex
+	waiting []*lookup
+	asking  int // statements under way
+}
+
+// lookup is one row that somebody waits for.
+type lookup struct {
+	table string
+	key   []byte
+	// Set before done is closed. value stays nil where there is no such row.
+	value []byte
+	err   error
+	done  chan struct{}
+}
+
+const (
+	// maxAsking is how many statements may be under way, each on a connection.
+	maxAsking = 2
+	// maxLookups bounds the rows of one statement.
+	maxLookups = 128
+	// The planner must not join: each row is found by its key.
+	getRows = `select n, value from unnest($1::text[], $2::bytea[]) with ordinality as u(t, k, n),
+		lateral (select value from rows where tbl = t and key = k and ` + visible + ` offset 0) as r`
+)
+
+// get returns a row as it is stored, nil where it is not there. It sees everything that
+// was acknowledged before it.
+func (l *lookups) get(table string, key []byte) ([]byte, error) {
+	one := &lookup{table: table, key: key, done: make(chan struct{})}
+	l.mu.Lock()
+	l.waiting = append(l.waiting, one)
+	start := l.asking < maxAsking
+	if start {
+		l.asking++
+	}
+	l.mu.Unlock()
+	if start {
+		go l.run()
+	}
+	<-one.done
+	return one.value, one.err
+}
+
+// run asks until nobody waits.
+func (l *lookups) run() {
+	for {
+		l.mu.Lock()
+		all := l.waiting
+		l.waiting = nil
+		if len(all) > maxLookups {
+			all, l.waiting = all[:maxLookups:maxLookups], all[maxLookups:]
+		}
+		if len(all) == 0 {
+			l.asking--
+			l.mu.Unlock()
+			return
+		}
+		l.mu.Unlock()
+		l.ask(all)
+	}
+}
+
+func (l *lookups) ask(all []*lookup) {
+	tables, keys := make([]string, len(all)), make([][]byte, len(all))
+	for i, one := range all {
+		tables[i], keys[i] = one.table, one.key
+	}
+	err := l.store.ask(func(ctx context.Context) error {
+		for _, one := range all {
+			one.value = nil // of an answer that broke off
+		}
+		rows, err := l.store.pool.Query(ctx, getRows, tables, keys)
+		if err != nil {
+			return err
+		}
+		var n int
+		var value []byte
+		_, err = pgx.ForEachRow(rows, []any{&n, &value}, func() error {
+			all[n-1].value = value
+			return nil
+		})
+		return err
+	})
+	for _, one := range all {
+		one.err = err
+		close(one.done)
+	}
+}

@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"atelier/actors/durable"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// TestLookupsShareAStatement: those who come while others are under way are asked for
+// together, and each gets the own row, or the own error.
+func TestLookupsShareAStatement(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url, Node: "a"})
+	const callers = 300
+	for i := range callers {
+		if i%3 > 0 {
+			put(t, s, row(fmt.Sprint(i), fmt.Sprint("value of ", i)))
+		}
+	}
+	postgrestest.Exec(t, url, "update atelier.rows set value = value || 'x' where key = '4'")
+	l := s.lookups
+	l.mu.Lock()
+	l.asking += maxAsking // as if so many were under way
+	l.mu.Unlock()
+	var all sync.WaitGroup
+	for i := range callers {
+		all.Go(func() {
+			value, err := s.Get("t", []byte(fmt.Sprint(i)))
+			switch {
+			case i == 4:
+				if !errors.Is(err, durable.ErrCorrupt) {
+					t.Errorf("a damaged one: %q %v", value, err)
+				}
+			case i%3 == 0:
+				if !errors.Is(err, durable.ErrNotFound) {
+					t.Errorf("%d is not there: %q %v", i, value, err)
+				}
+			case err != nil || string(value) != fmt.Sprint("value of ", i):
+				t.Errorf("%d: %q %v", i, value, err)
+			}
+		})
+	}
+	for waiting := 0; waiting < callers; runtime.Gosched() {
+		l.mu.Lock()
+		waiting = len(l.waiting)
+		l.mu.Unlock()
+	}
+	before := s.pool.Stat().AcquireCount()
+	for range maxAsking {
+		l.run()
+	}
+	all.Wait()
+	if asked := s.pool.Stat().AcquireCount() - before; asked != 3 {
+		t.Errorf("%d statements for %d rows", asked, callers)
+	}
+	if l.asking != 0 {
+		t.Errorf("%d are under way", l.asking)
+	}
+}
+
+// BenchmarkGet is what token and session look-ups are to the store.
+func BenchmarkGet(b *testing.B) {
+	s := openTest(b, Options{URL: postgrestest.Database(b)})
+	for i := range 1000 {
+		put(b, s, row(fmt.Sprint(i), "value"))
+	}
+	b.ResetTimer()
+	var all sync.WaitGroup
+	const callers = 64
+	for c := range callers {
+		all.Go(func() {
+			for i := range b.N / callers {
+				if _, err := s.Get("t", fmt.Append(nil, (c*31+i)%1000)); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
