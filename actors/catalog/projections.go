@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 
 	pb "atelier/actors/codelab/codelabpb"
@@ -84,17 +85,39 @@ func (l *List) Usages(fn func(codelab string, models []*usage.AIUsage)) error {
 	})
 }
 
-// Figures reads what the list says of the codelabs beside their records. One
+// Figures reads what the list says of some of the codelabs beside their records. One
 // that has not changed since before this was kept is not there.
-func (l *List) Figures() (map[string]*pb.Figures, error) {
-	out := map[string]*pb.Figures{}
-	err := project(l.journal, figuresTable, func(codelab string, value []byte) error {
+func (l *List) Figures(of []*pb.Codelab) (map[string]*pb.Figures, error) {
+	out := make(map[string]*pb.Figures, len(of))
+	keep := func(codelab string, value []byte) error {
 		f := &pb.Figures{}
 		out[codelab] = f
 		return f.Decode(value)
-	})
-	return out, err
+	}
+	if len(of) > maxGets || len(of)*rowsForGet > len(l.All()) {
+		return out, project(l.journal, figuresTable, keep)
+	}
+	for _, m := range of {
+		value, err := l.journal.Get(figuresTable, []byte(m.Id))
+		if errors.Is(err, durable.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = keep(m.Id, value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", figuresTable, err)
+		}
+	}
+	return out, nil
 }
+
+// Up to maxGets rows are got one by one, when the table has rowsForGet times as many; else
+// it is read.
+const (
+	maxGets    = 1000
+	rowsForGet = 20
+)
 
 // Workspaces reads the workspaces of all codelabs, in the order of their ids.
 func Workspaces(journal durable.Journal, fn func(codelab string, w *pb.Workspace)) error {

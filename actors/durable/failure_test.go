@@ -174,7 +174,9 @@ func TestAFailureOnTheWayToRestEndsInRest(t *testing.T) {
 	j := &failingSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")
-	ask(t, hd, "1")
+	for i := range 64 { // so many that a snapshot is worth it
+		ask(t, hd, fmt.Sprint(i))
+	}
 	j.fail.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -343,6 +343,41 @@ func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot 
 	}
 }
 
+// restingAtOnce is how many actors are stopped side by side: each waits for the store, and
+// looks every few milliseconds whether it has no open command.
+const restingAtOnce = 256
+
+// restAll stops all actors.
+func (h *Host[C, E, V]) restAll(ctx context.Context) {
+	all := h.Active()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(restingAtOnce, len(all)) {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(all)); i = next.Add(1) - 1 {
+				h.restSurely(ctx, all[i])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// restSurely stops an actor as soon as it has no open command.
+func (h *Host[C, E, V]) restSurely(ctx context.Context, hd *Handle[C, E, V]) {
+	tick := h.opts.Clock.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !h.Rest(ctx, hd, true) {
+		if c := hd.Condition(); c != Running {
+			return // failed or quarantined: nothing to write
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C():
+		}
+	}
+}
+
 // resumeErasing wakes the actors that a crash kept from erasing.
 func (h *Host[C, E, V]) resumeErasing() {
 	ids, err := h.erasing()
@@ -418,26 +453,7 @@ func (h *Host[C, E, V]) Close(ctx context.Context) error {
 	defer h.workers.close()
 	defer h.slots.close()
 
-	var wg sync.WaitGroup
-	for _, hd := range h.Active() {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			tick := h.opts.Clock.NewTicker(5 * time.Millisecond)
-			defer tick.Stop()
-			for !h.Rest(ctx, hd, true) {
-				if c := hd.Condition(); c != Running {
-					return // failed or quarantined: nothing to write
-				}
-				select {
-				case <-ctx.Done():
-					return
-				case <-tick.C():
-				}
-			}
-		}()
-	}
-	wg.Wait()
+	h.restAll(ctx)
 	close(h.rested)
 	h.beating.Wait()
 	done := make(chan error, 1)

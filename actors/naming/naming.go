@@ -16,6 +16,13 @@ const Facilitator = "Facilitator"
 // are. Case, the form of its characters, invisible ones, and which spaces and
 // how many of them are between the words do not count.
 func Key(name string) string {
+	if plain(name) {
+		return strings.ToLower(name)
+	}
+	return folded(name)
+}
+
+func folded(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
 		case blank(r):
@@ -27,6 +34,21 @@ func Key(name string) string {
 	}, name)
 	name = strings.Join(strings.Fields(name), " ")
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
+}
+
+// plain says that of a name only the case does not count: it has no character outside of
+// ASCII, and single spaces between the words. Most have; to search 100,000 titles takes a
+// tenth of the time so.
+func plain(name string) bool {
+	before := byte(' ')
+	for i := range len(name) {
+		c := name[i]
+		if c < ' ' || c >= utf8.RuneSelf || c == ' ' && before == ' ' {
+			return false
+		}
+		before = c
+	}
+	return before != ' '
 }
 
 // Clean is a name as it is kept: trimmed, and without invisible characters but

@@ -6,6 +6,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -23,31 +24,42 @@ type listedRecord struct {
 // only those whose figures were never recorded: they have not changed since a
 // time when they were not kept.
 func (r *Request) listForAdmins(all []*pb.Codelab) error {
-	figures, err := r.api.List.Figures()
+	figures, err := r.api.List.Figures(all)
 	if err != nil {
 		return err
 	}
 	online := r.api.Workshops.Online()
-	out := make([]listedRecord, 0, len(all))
-	for _, m := range all {
-		f := figures[m.Id]
-		if f == nil {
-			w, err := r.api.Workshops.Get(m.Id)
-			switch {
-			case durable.IsMissing(err):
+	return httpapi.JSONList(r.Exchange, len(all), func(yield func(listedRecord, error) bool) {
+		for _, m := range all {
+			f, err := figures[m.Id], error(nil)
+			if f == nil {
+				f, err = r.figures(m.Id)
+			}
+			if durable.IsMissing(err) {
 				continue // deleted a moment ago
-			case errors.Is(err, durable.ErrQuarantined):
-				f = &pb.Figures{} // it does not open; its record is known
-			case err != nil:
-				return err
-			default:
-				v := w.View()
-				f = &pb.Figures{Attendees: int32(v.Attendees.Len()), UpdatedAt: v.UpdatedAt}
+			}
+			var record listedRecord
+			if err == nil {
+				record = listedRecord{
+					r.toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt)),
+				}
+			}
+			if !yield(record, err) {
+				return
 			}
 		}
-		out = append(out, listedRecord{
-			r.toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt)),
-		})
+	})
+}
+
+// figures are those of a codelab for which they were never recorded.
+func (r *Request) figures(id string) (*pb.Figures, error) {
+	w, err := r.api.Workshops.Get(id)
+	if errors.Is(err, durable.ErrQuarantined) {
+		return &pb.Figures{}, nil // it does not open; its record is known
 	}
-	return r.JSON(out)
+	if err != nil {
+		return nil, err
+	}
+	v := w.View()
+	return &pb.Figures{Attendees: int32(v.Attendees.Len()), UpdatedAt: v.UpdatedAt}, nil
 }

@@ -42,6 +42,21 @@ var storeTests = []conformance{
 		}))
 	}},
 
+	{"actors are listed once, however long their logs are", func(s *subject) {
+		var all []string
+		for i := range 16 {
+			actor := fmt.Sprintf("codelab/%02d", i)
+			l := s.log(actor)
+			for seq := range uint64(i + 1) {
+				l.add(seq+1, "r")
+			}
+			all = append(all, actor)
+		}
+		s.lists("codelab/", all...)
+		s.lists("codelab/0", all[:10]...)
+		s.lists("codelab/15", all[15])
+	}},
+
 	{"a purged actor is gone and its handle is fenced", func(s *subject) {
 		for _, actor := range []string{"a", "a/b", "ab", "b"} {
 			l := s.log(actor)

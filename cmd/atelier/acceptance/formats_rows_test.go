@@ -51,7 +51,7 @@ func (h *holding) readRows(list *catalog.List) {
 	for _, r := range records {
 		h.part("audit")[r.Id] = h.plain(r)
 	}
-	figures, err := list.Figures()
+	figures, err := list.Figures(list.All())
 	h.must(err)
 	for id, f := range figures {
 		h.part("figures")[id] = h.plain(f)

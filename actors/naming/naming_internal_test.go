@@ -1,0 +1,28 @@
+package naming
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestPlainNamesFoldAsOthersDo: the short way of Key gives what the long one does.
+func TestPlainNamesFoldAsOthersDo(t *testing.T) {
+	const letters = "aZ bQ  9-_.,'\"\t\n\x00\x1f\x7f~ É"
+	short := 0
+	for range 20_000 {
+		name := ""
+		for range rand.IntN(8) {
+			i := rand.IntN(len(letters))
+			name += letters[i : i+1]
+		}
+		if plain(name) {
+			short++
+		}
+		if got, want := Key(name), folded(name); got != want {
+			t.Fatalf("%q: %q, not %q", name, got, want)
+		}
+	}
+	if short < 1000 {
+		t.Errorf("only %d names went the short way", short)
+	}
+}
