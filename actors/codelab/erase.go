@@ -25,6 +25,7 @@ func (s *State) applyRemoved(seq uint64, id string) {
 		s.indexAttendees()
 		s.indexRight()
 		s.changed.Attendees = seq
+		s.grants = new(Grants)
 	}
 	if forget(&s.help, id) {
 		s.indexHelp()

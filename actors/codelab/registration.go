@@ -195,6 +195,7 @@ func (r ResetPin) decide(c call) (d decision, err error) {
 }
 
 func (s *State) applyPINReset(seq uint64, r *pb.PinReset) {
+	s.grants = new(Grants)
 	s.changeAttendee(seq, r.AttendeeId, func(a *pb.Attendee) {
 		a.PinHash, a.Generation = r.PinHash, max(a.Generation, r.Generation)
 	})

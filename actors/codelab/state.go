@@ -57,6 +57,7 @@ type State struct {
 	quizzes []*pb.Quiz  // replaced as a whole
 
 	attendees cow.Vector[*pb.Attendee]
+	grants    *Grants // see View.Grants
 	chat      cow.Vector[*pb.ChatMessage]
 	help      cow.Vector[*pb.HelpRequest]
 	feedback  cow.Vector[*pb.Feedback]
@@ -123,7 +124,7 @@ type answerKey struct{ attendee, quiz string }
 // New returns the empty state of a codelab.
 func New(id string, rules Rules, source *naming.IDs) *State {
 	return &State{
-		id: id, rules: rules, ids: source,
+		id: id, rules: rules, ids: source, grants: new(Grants),
 		byName: map[string]int{}, byAttendee: map[string]int{}, openHelp: map[string]int{},
 		byFeedback: map[string]bool{}, byAnchor: map[string]int{}, answerOf: map[answerKey]int{},
 		saved:     map[string]heap{},

@@ -76,6 +76,15 @@ func (l *lab) do(cmd Command) (any, error) {
 		}
 	}
 	l.note(d.Rows)
+	before := l.Capture()
+	defer func() {
+		after := l.Capture()
+		for _, a := range before.Attendees.All() {
+			if before.Grants == after.Grants && !after.Stands(a.Id, a.Generation) {
+				panic("what was granted to an attendee has ended, and nobody is told")
+			}
+		}
+	}()
 	for _, e := range d.Events {
 		// What the journal keeps is the encoded event.
 		b := pbwire.Encode(e)

@@ -55,6 +55,10 @@ type View struct {
 	Changed   Changed
 	Editions  Editions
 
+	// Grants is another one from view to view whenever what was granted to an attendee has
+	// ended between the two.
+	Grants *Grants
+
 	// Encoded is what readers made of the parts; a part that has not changed
 	// keeps it from view to view.
 	Encoded Encodings
@@ -64,6 +68,10 @@ type View struct {
 	stopped map[string]bool
 	deleted bool
 }
+
+// Grants stands for what is granted to attendees, none of which has ended while it is the
+// same.
+type Grants struct{ _ byte }
 
 // Encodings keeps the encoded form of the parts of a view.
 type Encodings struct {
@@ -100,7 +108,7 @@ func (s *State) Capture() *View {
 		Polls: s.pollViews(), Questions: s.questionViews(), stopped: s.stopped, Pulses: s.pulses, UpdatedAt: s.updatedAt,
 		Materials: s.materials.Capture(), Submissions: s.submissions.Capture(),
 		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Editions: s.editions, Encoded: s.encodings(),
-		right: s.right.Capture(), refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
+		Grants: s.grants, right: s.right.Capture(), refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
 	}
 }
 
@@ -242,6 +250,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	}
 	s.meta, s.steps, s.quizzes, s.deleted = snap.Codelab, snap.Steps, snap.Quizzes, snap.Deleted
 	fill(&s.attendees, snap.Attendees)
+	s.grants = new(Grants)
 	fill(&s.chat, snap.Chat)
 	fill(&s.help, snap.Help)
 	fill(&s.feedback, snap.Feedback)

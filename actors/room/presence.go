@@ -15,6 +15,8 @@ type presence struct {
 	// Guarded by mu. The persons who are connected to other nodes, by node; nil
 	// where there are none.
 	elsewhere map[string]map[string]struct{}
+	// Guarded by mu. How many persons are connected to any node.
+	online int
 	// Guarded by mu. Who is nowhere any more and is not yet said to have left;
 	// only where there are other nodes.
 	leaving map[string]clock.Timer
@@ -61,7 +63,10 @@ func (r *Room) Join(person string) (announce bool) {
 	p.sessions[person]++
 	p.gather(person)
 	here := p.sessions[person] == 1
-	announce = here && !p.isElsewhere(person) && !p.stays(person)
+	if announce = here && !p.isElsewhere(person); announce {
+		p.online++
+		announce = !p.stays(person)
+	}
 	p.mu.Unlock()
 	if here && r.link != nil {
 		r.link.Arrived(person)
@@ -88,9 +93,11 @@ func (r *Room) Leave(person string) (announce bool) {
 	default:
 		p.sessions[person] = n - 1
 	}
-	announce = n == 1 && !p.isElsewhere(person)
-	if announce && r.link != nil {
-		r.goes(person)
+	if announce = n == 1 && !p.isElsewhere(person); announce {
+		p.online--
+		if r.link != nil {
+			r.goes(person)
+		}
 	}
 	p.mu.Unlock()
 	if n == 1 && r.link != nil {
@@ -143,6 +150,11 @@ func (p *presence) isElsewhere(person string) bool {
 	return false
 }
 
+// isNowhere is called with mu held.
+func (p *presence) isNowhere(person string) bool {
+	return p.sessions[person] == 0 && !p.isElsewhere(person)
+}
+
 // Elsewhere notes that a person has come to, or left, another node. It reports
 // whether they came, and were nowhere before; Link.Gone tells who is nowhere now.
 func (r *Room) Elsewhere(node, person string, there bool) (came bool) {
@@ -158,7 +170,10 @@ func (r *Room) move(node, person string, there bool) (came bool) {
 		return false
 	}
 	if there {
-		came = p.sessions[person] == 0 && !p.isElsewhere(person) && !p.stays(person)
+		if came = p.isNowhere(person); came {
+			p.online++
+			came = !p.stays(person)
+		}
 		if p.elsewhere == nil {
 			p.elsewhere = make(map[string]map[string]struct{})
 		}
@@ -172,8 +187,11 @@ func (r *Room) move(node, person string, there bool) (came bool) {
 	if delete(p.elsewhere[node], person); len(p.elsewhere[node]) == 0 {
 		delete(p.elsewhere, node)
 	}
-	if p.sessions[person] == 0 && !p.isElsewhere(person) && r.link != nil {
-		r.goes(person)
+	if p.isNowhere(person) {
+		p.online--
+		if r.link != nil {
+			r.goes(person)
+		}
 	}
 	return false
 }
@@ -301,13 +319,9 @@ func (r *Room) Empty() bool {
 
 // Online returns how many persons are connected.
 func (r *Room) Online() int {
-	p := &r.presence
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.elsewhere == nil {
-		return len(p.sessions)
-	}
-	return len(p.all())
+	r.presence.mu.Lock()
+	defer r.presence.mu.Unlock()
+	return r.presence.online
 }
 
 // all is who is connected to any node. It is called with mu held.

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"atelier/actors/clock"
 	"atelier/actors/clock/clocktest"
 )
@@ -177,4 +179,40 @@ func TestWhoGathersIsCounted(t *testing.T) {
 	if n := r.Gathered("another", "lead"); n != 3 { // b, c, too late
 		t.Errorf("for the next %d", n)
 	}
+}
+
+// silent is a link on which nobody listens.
+type silent struct{}
+
+func (silent) Arrived(string) {}
+func (silent) Left(string)    {}
+func (silent) Passed([]Frame) {}
+func (silent) Speaks() bool   { return true }
+func (silent) Gone(string)    {}
+
+// TestOnlineCountsEverybodyOnce, on whichever nodes and however often they are connected.
+func TestOnlineCountsEverybodyOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := New("epoch", Limits{})
+		if rapid.Bool().Draw(t, "nodes") {
+			r.Connect(silent{}, clocktest.New())
+		}
+		person := rapid.SampledFrom([]string{"ann", "bob", "cid"})
+		node := rapid.SampledFrom([]string{"n2", "n3"})
+		t.Repeat(map[string]func(*rapid.T){
+			"join":  func(t *rapid.T) { r.Join(person.Draw(t, "person")) },
+			"leave": func(t *rapid.T) { r.Leave(person.Draw(t, "person")) },
+			"elsewhere": func(t *rapid.T) {
+				r.Elsewhere(node.Draw(t, "node"), person.Draw(t, "person"), rapid.Bool().Draw(t, "there"))
+			},
+			"all elsewhere": func(t *rapid.T) {
+				r.AllElsewhere(node.Draw(t, "node"), rapid.SliceOfDistinct(person, func(p string) string { return p }).Draw(t, "people"))
+			},
+			"": func(t *rapid.T) {
+				if got, want := r.Online(), len(r.Present()); got != want {
+					t.Fatalf("%d are said to be there, and %d are", got, want)
+				}
+			},
+		})
+	})
 }

@@ -3,6 +3,7 @@ package rest
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/valyala/fasthttp"
 
@@ -276,9 +277,20 @@ func (r *Request) Standing() auth.Standing {
 	if lab.Room == nil { // an admin's, on no codelab
 		return r.who.Standing("", true, nil)
 	}
+	// Several nodes ask this of each connection once a second.
+	var stood atomic.Pointer[codelab.Grants]
 	return r.who.Standing(lab.ID(), r.IsAdmin(), func() bool {
 		v := lab.View()
-		return v.Meta != nil && (who.Role == codelab.RoleAdmin || v.Stands(who.ID, who.Generation))
+		switch {
+		case v.Meta == nil:
+			return false
+		case who.Role == codelab.RoleAdmin || stood.Load() == v.Grants:
+			return true
+		case !v.Stands(who.ID, who.Generation):
+			return false
+		}
+		stood.Store(v.Grants)
+		return true
 	})
 }
 
