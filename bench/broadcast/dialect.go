@@ -49,6 +49,9 @@ type Dialect struct {
 	// Without them what is sent while a client is away is not its to get.
 	Position string `json:"position,omitempty"`
 	Resume   string `json:"resume,omitempty"`
+	// Beside is what a subscriber says by itself, one after the other and again, each time
+	// that Load.Beside is over.
+	Beside []string `json:"beside,omitempty"`
 	// Answers are what a client says to a message of exactly this text, or with exactly
 	// this line: the heartbeats of some protocols. Servers join messages that wait.
 	Answers []Answer `json:"answers,omitempty"`

@@ -260,6 +260,7 @@ func (e *Engine) Load(load *Load) {
 			}
 		}
 		e.publish()
+		e.beside()
 	})
 }
 

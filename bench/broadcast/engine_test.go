@@ -31,6 +31,8 @@ type hub struct {
 	clients map[string]*listener
 	harm    func(client, message string) []string
 	pause   atomic.Int64
+	// beside is what clients said by themselves, by client; guarded by mu.
+	beside map[string][]string
 	// after is called with the outcome while the engine still runs.
 	after func(*Outcome)
 }
@@ -82,7 +84,12 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return
 			}
-			if string(p) != "hello" {
+			switch id := r.URL.Query().Get("id"); {
+			case strings.HasPrefix(string(p), "step"):
+				h.mu.Lock()
+				h.beside[id] = append(h.beside[id], string(p))
+				h.mu.Unlock()
+			case string(p) != "hello":
 				h.publish(string(p))
 			}
 		}
@@ -120,7 +127,7 @@ func hold(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine)) 
 
 func holdWith(t *testing.T, h *hub, change func(*Job, *Load), during func(*Engine), emit func(Sample)) *Outcome {
 	t.Helper()
-	h.clients = map[string]*listener{}
+	h.clients, h.beside = map[string]*listener{}, map[string][]string{}
 	srv := httptest.NewServer(h)
 	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
 	job := &Job{Address: srv.Listener.Addr().String(), Host: "x", Dialect: words, AllPublishers: 2, Seed: 1}
@@ -188,6 +195,39 @@ func clean(t *testing.T, o *Outcome) {
 }
 
 func TestAHubIsHeard(t *testing.T) { clean(t, hold(t, &hub{}, nil, nil)) }
+
+// TestSubscribersSaySomethingThemselves, all in turn and each in its order.
+func TestSubscribersSaySomethingThemselves(t *testing.T) {
+	h := &hub{}
+	said := 0
+	// What came before the last message is there when that has reached everybody.
+	h.after = func(*Outcome) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for client, texts := range h.beside {
+			said += len(texts)
+			if client == "a" || client == "b" {
+				t.Errorf("a publisher said %q", texts)
+			}
+			for i, text := range texts {
+				if text != fmt.Sprint("step ", i%2+1) {
+					t.Errorf("%s said %q", client, texts)
+					break
+				}
+			}
+		}
+		if len(h.beside) != 5 {
+			t.Errorf("%d of 5 said something", len(h.beside))
+		}
+	}
+	o := hold(t, h, func(j *Job, l *Load) {
+		j.Dialect.Beside, l.Beside = []string{"step 1", "step 2"}, 20*time.Millisecond
+	}, nil)
+	clean(t, o)
+	if o.Beside == 0 || int(o.Beside) < said {
+		t.Errorf("%d are counted, %d came", o.Beside, said)
+	}
+}
 
 func TestAsManyAsGo(t *testing.T) {
 	clean(t, hold(t, &hub{}, func(_ *Job, l *Load) { l.Stages, l.Window = []Stage{{}}, 4 }, nil))

@@ -69,6 +69,9 @@ type Load struct {
 	Stages []Stage `json:"stages"`
 	// Regular plans messages at equal distances instead of a Poisson process.
 	Regular bool `json:"regular,omitempty"`
+	// Beside is the time between two things that a subscriber says by itself, those of
+	// all evenly spread; 0 for none. See Dialect.Beside.
+	Beside time.Duration `json:"beside,omitempty"`
 	// Window, if the rate of the first stage is 0, is how many messages a
 	// publisher may have under way: as many as go.
 	Window int `json:"window,omitempty"`
@@ -174,9 +177,11 @@ type Outcome struct {
 	Open    int            `json:"open"`
 	Ended   int            `json:"ended"`
 	// Gone are subscribers who had been connected and are not at the end.
-	Gone    int   `json:"gone"`
-	Unsent  int64 `json:"unsent"`
-	Acked   int64 `json:"acked"`
+	Gone   int   `json:"gone"`
+	Unsent int64 `json:"unsent"`
+	Acked  int64 `json:"acked"`
+	// Beside is how often subscribers said something by themselves.
+	Beside  int64 `json:"beside,omitempty"`
 	Refused int64 `json:"refused"`
 	// Strange is the first text to a subscriber that was ready in which the dialect found
 	// nothing, or the newest before anybody was, StrangeAnswer the same of publishers; as

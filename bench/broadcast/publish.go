@@ -34,6 +34,28 @@ func (e *Engine) publish() {
 	}
 }
 
+// beside plans what subscribers say by themselves: the next of them in turn.
+func (e *Engine) beside() {
+	says, people := e.job.Dialect.Beside, len(e.job.Subscribers)
+	if e.load.Beside == 0 || len(says) == 0 || people == 0 {
+		return
+	}
+	n := 0
+	pacer := pacing.Uniform(float64(people)/e.load.Beside.Seconds(), e.load.Until-e.load.Start)
+	e.loop.Agenda.Stream(e.load.Start-e.offset, pacer, func(time.Duration) {
+		if e.over {
+			return
+		}
+		c, text := e.clients[n%people], says[n/people%len(says)]
+		n++
+		if !c.ready || !c.conn.Send([]byte(text)) {
+			e.current.Errors++
+			return
+		}
+		e.out.Beside++
+	})
+}
+
 // sendPlanned sends a message that was planned for a time.
 func (e *Engine) sendPlanned(i int, due time.Duration) {
 	if e.over || due >= e.load.Until {

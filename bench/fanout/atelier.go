@@ -37,6 +37,7 @@ func atelier(size int) broadcast.Dialect {
 		Gap:      `"type":"resync","epoch":"(?P<epoch>[0-9a-f]+)"`,
 		Position: `"seq":(?P<position>[0-9]+)`,
 		Resume:   "&since={{position}}&epoch={{epoch}}",
+		Beside:   []string{`{"type":"step_progress","step_number":2}`, `{"type":"step_progress","step_number":1}`},
 	}
 }
 
@@ -51,7 +52,7 @@ func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.C
 		if err != nil {
 			return nil, err
 		}
-		lab, err := client.Create(admin, "Fan-out under load", [][2]string{{"Listen", "Listen to what is said."}})
+		lab, err := client.Create(admin, "Fan-out under load", [][2]string{{"Listen", "Listen to what is said."}, {"Go on", "Go on listening."}})
 		if err != nil {
 			return nil, err
 		}

@@ -44,6 +44,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	out.Duration, out.Generator.Seconds = seconds, seconds
 	deliveries, acks, connects, resumes, lag, turns := latency.New(), latency.New(), latency.New(), latency.New(), latency.New(), latency.New()
 	var parts []*latency.Histogram
+	steps := int64(0)
 	out.Connections = &report.Connections{Wanted: r.cfg.Subscribers, Publishers: r.cfg.Publishers}
 	out.Disconnects = map[string]int{}
 	out.Audit.AwayMeant = r.cfg.Scenario == "reconnect" || r.cfg.Scenario == "slow" || r.door.Dialect.Resume != ""
@@ -95,6 +96,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		s.Gaps += o.Stalled.Gaps
 		publish.Done += int(o.Acked)
 		publish.Refused += int(o.Refused) + int(o.Unsent)
+		steps += o.Beside
 		switch {
 		case o.Complaint != "":
 			publish.Complaint = o.Complaint
@@ -145,6 +147,9 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	out.DeliveriesPerSecond = float64(out.Deliveries) / seconds
 	out.Nodes = course.Nodes(names, r.beginNodes, r.endNodes, byNode, seconds)
 	r.weights(seconds)
+	if r.cfg.StepEvery > 0 {
+		out.Figures = append(out.Figures, report.Figure{Key: "steps", Name: "steps of subscribers, warm-up included", Value: float64(steps)})
+	}
 }
 
 // unheard says which patterns have found nothing at all: more likely they are wrong

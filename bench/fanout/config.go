@@ -19,7 +19,7 @@ import (
 // Names are what a run measures.
 var Names = report.Names{
 	Operations: []string{"publish", "connect", "resume"},
-	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million", HighestRate},
+	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million", "steps", HighestRate},
 }
 
 // Config is what a run is like. The defaults stand in the flags of
@@ -43,6 +43,8 @@ type Config struct {
 	Window int
 	// Regular plans messages at equal distances instead of a Poisson process.
 	Regular bool
+	// StepEvery is the time between two steps that a subscriber goes; 0 for none.
+	StepEvery time.Duration
 	// Stalled subscribers stop reading in every second part of the time, Part
 	// long.
 	Stalled int

@@ -189,7 +189,7 @@ func (r *run) load(ctx context.Context) error {
 	r.until = r.from + r.cfg.Duration
 	r.course.plan(r.start, r.until)
 	if len(r.door.Publishers) > 0 {
-		l := &broadcast.Load{Start: r.start, From: r.from, Until: r.until, Stages: r.stages(), Regular: r.cfg.Regular, Window: r.cfg.Window, Parts: r.parts()}
+		l := &broadcast.Load{Start: r.start, From: r.from, Until: r.until, Stages: r.stages(), Regular: r.cfg.Regular, Window: r.cfg.Window, Parts: r.parts(), Beside: r.cfg.StepEvery}
 		if _, err := r.each(&crew.Order{Load: l}); err != nil {
 			return err
 		}

@@ -83,9 +83,10 @@ type publishFlags struct {
 }
 
 type fanoutCommand struct {
-	Subscribers int  `default:"1000" help:"Clients who listen."`
-	FindMax     bool `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
-	Steps       int  `default:"20" help:"Most steps of --find-max."`
+	Subscribers int           `default:"1000" help:"Clients who listen."`
+	StepEvery   time.Duration `default:"0s" help:"Time between two steps that a subscriber goes; 0 for none. Not with --generic."`
+	FindMax     bool          `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
+	Steps       int           `default:"20" help:"Most steps of --find-max."`
 	broadcastFlags
 	publishFlags
 }
@@ -119,7 +120,11 @@ func (c *fanoutCommand) Validate() error {
 		}
 	}
 	_, err := c.lasts(&c.publishFlags)
-	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1))
+	if c.StepEvery > 0 && (c.Generic || c.Preset != "") {
+		err = errors.Join(err, errors.New("--step-every is not for --generic"))
+	}
+	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(),
+		atLeast("subscribers", c.Subscribers, 1), atLeast("step-every", c.StepEvery, 0))
 }
 
 // Validate is called by kong.
@@ -150,7 +155,7 @@ func (c *slowCommand) Validate() error {
 
 // Run is called by kong.
 func (c *fanoutCommand) Run(ctx context.Context) error {
-	cfg := &fanout.Config{Scenario: "fanout", Subscribers: c.Subscribers}
+	cfg := &fanout.Config{Scenario: "fanout", Subscribers: c.Subscribers, StepEvery: c.StepEvery}
 	return c.run(ctx, cfg, &c.publishFlags)
 }
 

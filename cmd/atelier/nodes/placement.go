@@ -33,6 +33,10 @@ const (
 	// where they are.
 	likeLoads = 0.1
 	quietLoad = 20
+	// worthwhile is what a move that does not make loads alike must leave of the greater
+	// of the two. The one codelab of a node has nearly all of its load: to move it when
+	// everybody comes to it, or comes back to it, would help nobody.
+	worthwhile = 0.8
 	// likeCounts is by how much the number that a node owns may differ from the mean.
 	likeCounts = 0.05
 	// givenEach is how many codelabs are given away a second: each costs its people a
@@ -78,9 +82,11 @@ func plan(me string, places []place, owned []Owned) []move {
 		}
 	}
 	if to := roomiest(byLoad); to >= 0 && len(moves) == 0 {
-		// Nothing fits; one that makes the greater of the two loads smaller helps.
+		// Nothing fits; one that makes the greater of the two loads smaller helps, unless
+		// by so little that its people would not notice but the move.
 		for _, o := range slices.Backward(owned) {
-			if o.Load > 0 && places[to].load+o.Load < places[i].load {
+			after := max(places[to].load+o.Load, places[i].load-o.Load)
+			if o.Load > 0 && after <= worthwhile*places[i].load {
 				give(o, to)
 				break
 			}

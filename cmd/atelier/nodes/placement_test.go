@@ -73,6 +73,14 @@ func TestPlans(t *testing.T) {
 			owned: map[string][]Owned{"a": {{ID: "hot", Load: 5000}}, "b": some(1, func(int) float64 { return 1 })},
 			owns:  map[string][2]float64{"a": {1, 1}, "b": {1, 1}, "c": {0, 0}},
 		},
+		"a hot one whose move helps by little": { // what else the node does stays
+			owned: map[string][]Owned{"a": {{ID: "hot", Load: 1500}}}, rest: 100,
+			owns: map[string][2]float64{"a": {1, 1}},
+		},
+		"a hot one whose move helps much": {
+			owned: map[string][]Owned{"a": {{ID: "hot", Load: 900}}}, rest: 600,
+			load: map[string][2]float64{"a": {600, 600}},
+		},
 		"a hot one beside others": {
 			owned: map[string][]Owned{"a": append(some(10, func(int) float64 { return 50 }), Owned{ID: "hot", Load: 5000})},
 			load:  map[string][2]float64{"a": {5000, 5000}, "b": {200, 300}, "c": {200, 300}},
