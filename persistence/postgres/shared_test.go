@@ -33,3 +33,27 @@ func TestSharedConformance(t *testing.T) {
 		return openNode(t, postgrestest.In(t, dir), name)
 	})
 }
+
+// TestANodeThatStopsWithoutItsLeaseHasNotDied: it lost the lease a moment before, or has not
+// come back yet; nobody needs to look after it.
+func TestANodeThatStopsWithoutItsLeaseHasNotDied(t *testing.T) {
+	url := postgrestest.Database(t)
+	for _, name := range []string{"stops", "stops-without"} {
+		n := openNode(t, url, name)
+		if name == "stops-without" {
+			n.lease.Load().lose()
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	members, err := Members(url)
+	if err != nil || len(members) != 2 {
+		t.Fatalf("%v %v", members, err)
+	}
+	for _, m := range members {
+		if !m.Stopped || m.Version != 1 {
+			t.Errorf("%+v", m)
+		}
+	}
+}

@@ -178,17 +178,24 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// leave gives everything back, so that nobody has to wait for the lease to end. The
-// version of a node that stops in order turns negative (-1 - version): one that died
-// keeps its own.
+// hasStopped turns the version of a node that stops in order negative (-1 - version): one
+// that died keeps its own.
+const hasStopped = "update nodes set version = -1 - version where node = $1 and incarnation = $2 and version >= 0"
+
+// leave gives everything back, so that nobody has to wait for the lease to end.
 func (s *Store) leave() error {
 	l := s.lease.Load()
 	if !l.holds() {
-		return nil // others wait for its end in any case
+		// Others wait for its end in any case. That this node has not died they are told
+		// if the database can be asked.
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_, _ = s.pool.Exec(ctx, hasStopped, s.node, l.incarnation)
+		return nil
 	}
 	both := &pgx.Batch{} // one transaction
 	both.Queue("select leave($1, $2)", s.node, l.incarnation)
-	both.Queue("update nodes set version = -1 - version where node = $1 and incarnation = $2 and version >= 0", s.node, l.incarnation)
+	both.Queue(hasStopped, s.node, l.incarnation)
 	err := s.pool.SendBatch(l.ctx, both).Close()
 	if errors.Is(err, context.Canceled) {
 		return nil

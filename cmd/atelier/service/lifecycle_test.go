@@ -3,10 +3,12 @@ package service
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
 
+	"atelier/actors/durable"
 	"atelier/actors/durable/bustest"
 	"atelier/cmd/atelier/config"
 )
@@ -36,6 +38,31 @@ func TestAStartThatFailsStopsWhatItHasStarted(t *testing.T) {
 		}
 		if err := whole.Stop(); err != nil {
 			t.Errorf("stop behind a start without %s: %v", p.name, err)
+		}
+	}
+}
+
+// TestAStartWithoutItsLeaseBeginsAgain, and no other.
+func TestAStartWithoutItsLeaseBeginsAgain(t *testing.T) {
+	fenced, other := fmt.Errorf("read a secret: %w", durable.ErrFenced), errors.New("the port is taken")
+	for name, c := range map[string]struct {
+		outcomes []error // of each start; the last again and again
+		starts   int
+	}{
+		"at once": {[]error{nil}, 1},
+		"lost":    {[]error{fenced, fenced, nil}, 3},
+		"refused": {[]error{fenced, other}, 2},
+		"never":   {[]error{fenced}, maxStarts},
+	} {
+		starts := 0
+		var last error
+		err := surely(slog.New(slog.DiscardHandler), func() error {
+			last = c.outcomes[min(starts, len(c.outcomes)-1)]
+			starts++
+			return last
+		})
+		if starts != c.starts || !errors.Is(err, last) {
+			t.Errorf("%s: %d starts, %v", name, starts, err)
 		}
 	}
 }

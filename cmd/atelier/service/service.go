@@ -3,6 +3,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"atelier/actors/audit"
+	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/nodes"
 	"atelier/transport/ai"
@@ -89,16 +91,38 @@ func (o Options) protocol() int { return cmp.Or(o.Protocol, nodes.Protocol) }
 
 // Start starts everything, from the disk to the door. The configuration must
 // have been checked.
-func Start(cfg config.Config, opts Options, log *slog.Logger) (*Service, error) {
+func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err error) {
 	began := time.Now()
-	s := newService(cfg, opts, log)
-	if err := s.start(s.parts()); err != nil {
-		err = s.core.explain(err)
-		_ = s.Stop()
+	err = surely(log, func() error {
+		s = newService(cfg, opts, log)
+		if err := s.start(s.parts()); err != nil {
+			err = s.core.explain(err)
+			_ = s.Stop()
+			return err
+		}
+		return nil
+	})
+	if err != nil {
 		return nil, err
 	}
 	s.announce(s.password, s.app, time.Since(began))
 	return s, nil
+}
+
+// maxStarts is how often a start is begun. On a machine that is too busy to renew its
+// lease on the database the next one may find it so, too.
+const maxStarts = 5
+
+// surely starts, and begins again where a lease on the database was lost on the way: then
+// nobody has been served, and there is nothing to lose.
+func surely(log *slog.Logger, start func() error) (err error) {
+	for range maxStarts {
+		if err = start(); !errors.Is(err, durable.ErrFenced) {
+			return err
+		}
+		log.Warn("the lease on the database was lost while this server started; it begins again", "error", err)
+	}
+	return err
 }
 
 func newService(cfg config.Config, opts Options, log *slog.Logger) *Service {
