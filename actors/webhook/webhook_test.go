@@ -49,8 +49,13 @@ func inWorld(t *testing.T, fn func(w *world)) {
 		if err := w.journal.Close(); err != nil {
 			t.Error(err)
 		}
+		// A message to an actor that has stopped starts a goroutine of the library's.
+		time.Sleep(2 * deadLetters)
 	})
 }
+
+// deadLetters is how long that lasts: see durable.NewSystem.
+const deadLetters = time.Millisecond
 
 // start opens the webhooks and runs them.
 func (w *world) start() {
