@@ -41,10 +41,16 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 		}
 		for n := range 8 {
 			checkout := fmt.Sprintf("round-%d-%d", round, n)
-			status, _, token := post((round+1)%3, m.platform, "/tokenize", record{"credential": visa(), "binding": m.binding(checkout)})
-			if status != http.StatusOK {
-				t.Fatalf("tokenize on node %d: %d", (round+1)%3, status)
-			}
+			var token string
+			// A busy machine may keep a node from renewing its lease.
+			eventual(t, "a token", func() bool {
+				var status int
+				status, _, token = post((round+1)%3, m.platform, "/tokenize", record{"credential": visa(), "binding": m.binding(checkout)})
+				if status != http.StatusOK && status != http.StatusServiceUnavailable {
+					t.Fatalf("tokenize on node %d: %d", (round+1)%3, status)
+				}
+				return status == http.StatusOK
+			})
 			var won, lost, open atomic.Int64
 			var each sync.WaitGroup
 			for attempt := range 9 {

@@ -1,13 +1,15 @@
 package acceptance
 
 import (
+	"strings"
 	"testing"
 )
 
 func TestTheOldestConnectionOfManyIsClosed(t *testing.T) {
 	cfg := testConfig(t)
 	cfg.Limits.SocketsPerPerson = 2
-	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
+	s := startServer(t, cfg)
+	c := newClassOn(t, s.Addr(), record{})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	others := max.connect(c.id, "")
 	var all []*socket
@@ -22,7 +24,10 @@ func TestTheOldestConnectionOfManyIsClosed(t *testing.T) {
 	}
 	// One that has ended makes room.
 	_ = all[1].conn.Close()
-	others.until("Lin's connection is gone", func(message) bool { return true })
+	eventual(t, "the end of Lin's connection", func() bool {
+		_, metrics := internal(s.InternalAddr(), "/metrics")
+		return strings.Contains(metrics, "atelier_live_sessions 2\n")
+	})
 	third := lin.connect(c.id, "")
 	third.acked(record{"type": "chat", "message": "x"}, "d")
 	all[2].acked(record{"type": "chat", "message": "x"}, "e")
