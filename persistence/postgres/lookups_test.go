@@ -63,6 +63,21 @@ func TestLookupsShareAStatement(t *testing.T) {
 	}
 }
 
+// TestALookupThatFailsIsNoMissingRow: else a session that was ended would be open.
+func TestALookupThatFailsIsNoMissingRow(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url, Node: "a"})
+	put(t, s, row("k", "v"))
+	postgrestest.Exec(t, url, "alter table atelier.rows rename to away")
+	if value, err := s.Get("t", []byte("k")); err == nil || errors.Is(err, durable.ErrNotFound) {
+		t.Errorf("%q %v", value, err)
+	}
+	postgrestest.Exec(t, url, "alter table atelier.away rename to rows")
+	if value, err := s.Get("t", []byte("k")); err != nil || string(value) != "v" {
+		t.Errorf("%q %v", value, err)
+	}
+}
+
 // BenchmarkGet is what token and session look-ups are to the store.
 func BenchmarkGet(b *testing.B) {
 	s := openTest(b, Options{URL: postgrestest.Database(b)})
