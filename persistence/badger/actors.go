@@ -68,14 +68,13 @@ func (c *actorCursor) pass(actor string) {
 		return
 	}
 	end := layout.PrefixEnd(layout.ActorPrefix(c.family, actor))
-	for range nearKeys {
-		c.it.Next()
-		if !c.it.Valid() || bytes.Compare(c.it.Item().Key(), end) >= 0 {
-			c.read()
-			return
+	for n := 0; c.it.Valid() && bytes.Compare(c.it.Item().Key(), end) < 0; n++ {
+		if n == nearKeys {
+			c.it.Seek(end)
+			break
 		}
+		c.it.Next()
 	}
-	c.it.Seek(end)
 	c.read()
 }
 

@@ -186,8 +186,8 @@ const hasStopped = "update nodes set version = -1 - version where node = $1 and 
 func (s *Store) leave() error {
 	l := s.lease.Load()
 	if !l.holds() {
-		// Others wait for its end in any case. That this node has not died they are told
-		// if the database can be asked.
+		// The others wait for the end of the lease in any case. If the database answers, it
+		// tells them that this node has stopped and has not died.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_, _ = s.pool.Exec(ctx, hasStopped, s.node, l.incarnation)
