@@ -50,7 +50,8 @@ type List struct {
 	// Guarded by mu.
 	oldest []*pb.Codelab // in the order of their ids, which is by time
 	byCode map[string]*pb.Codelab
-	byTag  map[uint32][]string // ids, see naming.IDTag
+	byTag  map[uint32]string   // ids, see naming.IDTag
+	alike  map[uint32][]string // ids whose tag is that of another in byTag
 	// listing is nil once something has changed. Written with mu held.
 	listing atomic.Pointer[listing]
 }
@@ -62,7 +63,7 @@ type listing struct {
 }
 
 func newList(journal durable.Journal, c clock.Clock) *List {
-	return &List{journal: journal, clock: c, byCode: map[string]*pb.Codelab{}, byTag: map[uint32][]string{}}
+	return &List{journal: journal, clock: c, byCode: map[string]*pb.Codelab{}, byTag: map[uint32]string{}, alike: map[uint32][]string{}}
 }
 
 // Listed returns the record of a codelab as it is in the list, or nil.
@@ -74,9 +75,28 @@ func Listed(journal durable.Journal, id string) (*pb.Codelab, error) {
 	if err != nil {
 		return nil, err
 	}
+	m, err := read([]byte(id), value)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", durable.ErrCorrupt, err)
+	}
+	return m, nil
+}
+
+// read decodes a row. Its texts are parts of one string: a hundred thousand records stay
+// in memory, and each piece of it costs every turn of the garbage collector.
+func read(key, value []byte) (*pb.Codelab, error) {
 	m := &pb.Codelab{}
 	if err := m.Decode(value); err != nil {
-		return nil, fmt.Errorf("%w: codelab %s in the list: %w", durable.ErrCorrupt, id, err)
+		return nil, fmt.Errorf("codelab %s in the list: %w", key, err)
+	}
+	texts := []*string{&m.Id, &m.Title, &m.Description, &m.Author, &m.JoinCode, &m.Slug, &m.SourceId}
+	var all strings.Builder
+	for _, text := range texts {
+		all.WriteString(*text)
+	}
+	one := all.String()
+	for _, text := range texts {
+		*text, one = one[:len(*text)], one[len(*text):]
 	}
 	return m, nil
 }
@@ -86,13 +106,11 @@ func LoadList(journal durable.Journal) (*List, error) {
 	l := newList(journal, nil)
 	var failed error
 	err := journal.Scan(durable.Scan{Table: ListTable}, func(key, value []byte) bool {
-		m := &pb.Codelab{}
-		if failed = m.Decode(value); failed != nil {
-			failed = fmt.Errorf("codelab %s: %w", key, failed)
-			return false
+		var m *pb.Codelab
+		if m, failed = read(key, value); failed == nil {
+			l.put(m)
 		}
-		l.put(m)
-		return true
+		return failed == nil
 	})
 	if err == nil {
 		err = failed
@@ -112,9 +130,9 @@ func FollowList(store durable.Shared, c clock.Clock, failed func(error)) (*List,
 			l.remove(string(key))
 			return
 		}
-		m := &pb.Codelab{}
-		if err := m.Decode(value); err != nil {
-			failed(fmt.Errorf("codelab %s: %w", key, err))
+		m, err := read(key, value)
+		if err != nil {
+			failed(err)
 			return
 		}
 		l.put(m)
@@ -168,7 +186,11 @@ func (l *List) put(m *pb.Codelab) {
 	} else {
 		l.oldest = slices.Insert(l.oldest, i, m)
 		tag := naming.IDTag(m.Id)
-		l.byTag[tag] = append(slices.Clip(l.byTag[tag]), m.Id)
+		if _, taken := l.byTag[tag]; taken {
+			l.alike[tag] = append(l.alike[tag], m.Id)
+		} else {
+			l.byTag[tag] = m.Id
+		}
 	}
 	if m.JoinCode != "" {
 		l.byCode[m.JoinCode] = m
@@ -206,10 +228,17 @@ func (l *List) remove(id string) {
 	l.uncode(l.oldest[i])
 	l.oldest = slices.Delete(l.oldest, i, i+1)
 	tag := naming.IDTag(id)
-	if left := slices.DeleteFunc(slices.Clone(l.byTag[tag]), func(other string) bool { return other == id }); len(left) > 0 {
-		l.byTag[tag] = left
-	} else {
+	alike := slices.DeleteFunc(l.alike[tag], func(other string) bool { return other == id })
+	if l.byTag[tag] == id {
 		delete(l.byTag, tag)
+		if len(alike) > 0 {
+			l.byTag[tag], alike = alike[0], alike[1:]
+		}
+	}
+	if len(alike) > 0 {
+		l.alike[tag] = alike
+	} else {
+		delete(l.alike, tag)
 	}
 	l.byID.Delete(id)
 	l.listing.Store(nil)
@@ -294,5 +323,9 @@ func (l *List) Owners(id string) ([]string, error) {
 func (l *List) tagged(tag uint32) []string {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	return l.byTag[tag]
+	first, found := l.byTag[tag]
+	if !found {
+		return nil
+	}
+	return append([]string{first}, l.alike[tag]...)
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"atelier/actors/clock"
@@ -154,6 +156,7 @@ func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
 // Whatever comes and goes, the list is that of a plain one: in order, by id, by code and
 // by tag, and a listing that somebody has stays as it is.
 func TestTheListIsAPlainList(t *testing.T) {
+	alike := ofOneTag(3)
 	rapid.Check(t, func(t *rapid.T) {
 		l := newList(nil, nil)
 		plain := map[string]*pb.Codelab{}
@@ -161,6 +164,7 @@ func TestTheListIsAPlainList(t *testing.T) {
 		for i := range ids {
 			ids[i] = naming.NewID()
 		}
+		copy(ids, alike)
 		taken, was := l.All(), ""
 		for range rapid.IntRange(1, 60).Draw(t, "changes") {
 			id := rapid.SampledFrom(ids).Draw(t, "id")
@@ -203,6 +207,33 @@ func TestTheListIsAPlainList(t *testing.T) {
 			t.Fatal("a listing changed that somebody had")
 		}
 	})
+}
+
+// ofOneTag are ids of which only all together say whose something is.
+func ofOneTag(n int) []string {
+	byTag := map[uint32][]string{}
+	for i := 0; ; i++ {
+		id := fmt.Sprint(i)
+		tag := naming.IDTag(id)
+		if byTag[tag] = append(byTag[tag], id); len(byTag[tag]) == n {
+			return byTag[tag]
+		}
+	}
+}
+
+// What is read of the store is what was put there, and as an answer says it.
+func TestARowIsReadAsItWasWritten(t *testing.T) {
+	m := &pb.Codelab{
+		Id: naming.NewID(), Title: "Go", Description: "All of it", Author: "Ada", JoinCode: "ABC234", Slug: "go-all",
+		SourceId: naming.NewID(), GuideMarkdown: new("guide"), CreatedAt: 5, QuizEnabled: true,
+	}
+	got, err := read([]byte(m.Id), ListRow(m).Value)
+	if err != nil || !proto.Equal(got, m) {
+		t.Errorf("read %v, %v", got, err)
+	}
+	if _, err := read([]byte(m.Id), []byte{0xff}); err == nil || !strings.Contains(err.Error(), m.Id) {
+		t.Errorf("of a damaged row: %v", err)
+	}
 }
 
 func idsOf(all []*pb.Codelab) string {
