@@ -4,6 +4,7 @@ package workshop
 
 import (
 	"errors"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -88,14 +89,23 @@ func (c *crowd) lost(p *person, end sockets.End) {
 		return
 	}
 	p.attempts++
-	p.node = c.elsewhere(p.node)
+	var refused *frames.RefusedError
+	if errors.As(end.Err, &refused) && refused.Status == http.StatusServiceUnavailable {
+		c.refusing[p.node] = c.clock.Now() + askedEvery
+	}
+	p.node = c.elsewhere(p.node, c.clock.Now())
 	c.loop.Agenda.At(c.clock.Now()+c.backoff(p.attempts), func(time.Duration) { c.connect(p) })
 }
 
+// askedEvery is how often the load balancer that this one stands for asks nodes
+// whether they are ready.
+const askedEvery = time.Second
+
 // elsewhere is the node for somebody who has lost one: the others in turns, so
 // that those of one node are spread over all that are left. Nobody is sent to a
-// node that stands still: a load balancer that asks for readiness knows of it.
-func (c *crowd) elsewhere(node int) int {
+// node that stands still, or has just refused somebody: a load balancer that asks
+// for readiness knows of it.
+func (c *crowd) elsewhere(node int, now time.Duration) int {
 	n := len(c.addresses)
 	if n == 1 {
 		return node
@@ -103,7 +113,7 @@ func (c *crowd) elsewhere(node int) int {
 	to := node
 	for range n - 1 {
 		c.turn++
-		if to = (node + 1 + c.turn%(n-1)) % n; !slices.Contains(c.standing, to) {
+		if to = (node + 1 + c.turn%(n-1)) % n; !slices.Contains(c.standing, to) && c.refusing[to] <= now {
 			break
 		}
 	}

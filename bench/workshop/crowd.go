@@ -53,6 +53,8 @@ type crowd struct {
 	welcomed time.Duration
 	// standing are nodes that were stopped and do not go on yet.
 	standing []int
+	// refusing is until when nobody goes to a node that has refused somebody.
+	refusing map[int]time.Duration
 	// turn of those who go to another node.
 	turn int
 	// over says that nothing that is planned happens any more.
@@ -73,7 +75,7 @@ type crowd struct {
 func newCrowd(cfg *Config, clock pacing.Clock, clients *api.Spread, lab *api.Codelab, addresses []unix.Sockaddr) *crowd {
 	rng := rand.New(rand.NewPCG(cfg.Seed, 1))
 	c := &crowd{
-		cfg: cfg, clock: clock, clients: clients, lab: lab, addresses: addresses, rng: rng,
+		cfg: cfg, clock: clock, clients: clients, lab: lab, addresses: addresses, refusing: map[int]time.Duration{}, rng: rng,
 		byID: make(map[string]int, cfg.Attendees), disconnects: map[string]int{}, measurements: newMeasurements(cfg.Parts, clock),
 		// The names and markers of a run must not meet those of an earlier one
 		// on the same codelab, whatever the seed.

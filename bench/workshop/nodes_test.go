@@ -152,18 +152,21 @@ func TestTheOthersAreTakenInTurns(t *testing.T) {
 	c := &crowd{addresses: make([]unix.Sockaddr, 4)}
 	took := map[int]int{}
 	for range 30 {
-		took[c.elsewhere(2)]++
+		took[c.elsewhere(2, 0)]++
 	}
 	if took[2] != 0 || took[0] != 10 || took[1] != 10 || took[3] != 10 {
 		t.Errorf("%v", took)
 	}
-	c.standing = []int{1}
+	c.standing, c.refusing = []int{1}, map[int]time.Duration{3: time.Second}
 	for range 30 {
-		if c.elsewhere(2) == 1 {
-			t.Fatal("somebody is sent to a node that stands still")
+		if to := c.elsewhere(2, time.Second/2); to != 0 {
+			t.Fatalf("somebody is sent to %d: a node that stands still, or has just refused somebody", to)
 		}
 	}
-	if c.addresses = c.addresses[:1]; c.elsewhere(0) != 0 {
+	if to := []int{c.elsewhere(2, time.Second), c.elsewhere(2, time.Second)}; !slices.Contains(to, 3) {
+		t.Errorf("nobody is sent to a node any more that refused somebody a second ago: %v", to)
+	}
+	if c.addresses = c.addresses[:1]; c.elsewhere(0, 0) != 0 {
 		t.Error("there is another than the only one")
 	}
 }
