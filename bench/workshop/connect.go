@@ -89,12 +89,13 @@ func (c *crowd) lost(p *person, end sockets.End) {
 		return
 	}
 	p.attempts++
+	now := c.clock.Now()
 	var refused *frames.RefusedError
 	if errors.As(end.Err, &refused) && refused.Status == http.StatusServiceUnavailable {
-		c.refusing[p.node] = c.clock.Now() + askedEvery
+		c.refusing[p.node] = now + askedEvery
 	}
-	p.node = c.elsewhere(p.node, c.clock.Now())
-	c.loop.Agenda.At(c.clock.Now()+c.backoff(p.attempts), func(time.Duration) { c.connect(p) })
+	p.node = c.elsewhere(p.node, now)
+	c.loop.Agenda.At(now+c.backoff(p.attempts), func(time.Duration) { c.connect(p) })
 }
 
 // askedEvery is how often the load balancer that this one stands for asks nodes

@@ -3,6 +3,7 @@
 package workshop
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"atelier/bench/faults"
+	"atelier/bench/frames"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
@@ -168,6 +170,32 @@ func TestTheOthersAreTakenInTurns(t *testing.T) {
 	}
 	if c.addresses = c.addresses[:1]; c.elsewhere(0, 0) != 0 {
 		t.Error("there is another than the only one")
+	}
+}
+
+// Only a node that says that it does not serve now is left alone: not one that refuses
+// this person, or was lost.
+func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
+	for name, ask := range map[string]struct {
+		err  error
+		left bool
+	}{
+		"not ready": {&frames.RefusedError{Status: 503}, true},
+		"forbidden": {&frames.RefusedError{Status: 403}, false},
+		"lost":      {io.EOF, false},
+	} {
+		crowd := newCrowd(&Config{Attendees: 1}, pacing.NewClock(), nil, nil, make([]unix.Sockaddr, 3))
+		var err error
+		if crowd.loop, err = sockets.New(crowd.clock, 1, crowd); err != nil {
+			t.Fatal(err)
+		}
+		crowd.lost(&person{node: 1}, sockets.End{Err: ask.err})
+		if got := crowd.refusing[1] > crowd.clock.Now(); got != ask.left {
+			t.Errorf("%s: it is left alone: %v", name, got)
+		}
+		crowd.closing = true // nobody is to connect
+		go crowd.loop.Run()
+		crowd.loop.Stop()
 	}
 }
 
