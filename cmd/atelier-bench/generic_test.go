@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -139,12 +140,26 @@ func conforms(t *testing.T, text string) {
 }
 
 // The highest rate is found, and may be wanted. How many messages a step has says how
-// far it may go, on any machine.
+// far it may go; a generator that is late makes fewer of them than its rate says, so
+// what was found is held against the steps that were made.
 func TestTheHighestRateIsLookedFor(t *testing.T) {
 	search := []string{"fanout", "--subscribers", "2", "--find-max", "--rate", "80", "--regular", "--warmup", "0s", "--duration", "1s", "--threshold", "messages<=100"}
-	code, r, text := hear(t, &hall{}, append(search, "--threshold", "highest_messages_per_second>=90", "--threshold", "search.lowest_missed<=110")...)
+	code, r, text := hear(t, &hall{}, append(search, "--threshold", "highest_messages_per_second>=90", "--threshold", "search.lowest_missed>=100")...)
 	found, _ := r["search"].(map[string]any)
-	if code != 0 || found["limited_by"] != "server" || found["highest_rate"].(float64) < 90 || found["highest_rate"].(float64) > 101 || r["messages"].(float64) > 100 {
+	steps, _ := found["steps"].([]any)
+	kept, missed := 0.0, math.Inf(1)
+	for _, one := range steps {
+		step := one.(map[string]any)
+		switch messages, rate := step["messages"].(float64), step["rate"].(float64); {
+		case messages <= 100 && step["outcome"] == "kept":
+			kept = max(kept, rate)
+		case messages > 100 && step["outcome"] == "missed":
+			missed = min(missed, rate)
+		default:
+			t.Errorf("a step of %v messages is %v", messages, step["outcome"])
+		}
+	}
+	if code != 0 || found["limited_by"] != "server" || found["highest_rate"] != kept || found["lowest_missed"] != missed || kept < 90 || kept > missed || missed > 1.1*kept || r["messages"].(float64) > 100 {
 		t.Errorf("ends with %d: %v", code, found)
 	}
 	conforms(t, text)
