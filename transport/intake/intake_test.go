@@ -13,12 +13,12 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/actors/files"
-	"atelier/persistence/blobs"
+	"atelier/persistence/objects/contents"
 )
 
-func contents(t *testing.T) *blobs.Store {
+func store(t *testing.T) *contents.Store {
 	t.Helper()
-	b, err := blobs.Open(blobs.Options{Dir: t.TempDir(), Grace: time.Hour})
+	b, err := contents.Open(contents.Options{Dir: t.TempDir(), Grace: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func picture(t *testing.T, told string) []byte {
 	return append(append(append([]byte{}, b.Bytes()[:at]...), chunk...), b.Bytes()[at:]...)
 }
 
-func kept(t *testing.T, b *blobs.Store, l *files.Lease) string {
+func kept(t *testing.T, b *contents.Store, l *files.Lease) string {
 	t.Helper()
 	f, _, err := b.Open(l.Sum)
 	if err != nil {
@@ -53,7 +53,7 @@ func kept(t *testing.T, b *blobs.Store, l *files.Lease) string {
 }
 
 func TestAnImageLosesWhatItTellsBesideThePicture(t *testing.T) {
-	b := contents(t)
+	b := store(t)
 	sent := picture(t, "where it was taken")
 	l, kind, err := Image(b, bytes.NewReader(sent))
 	if err != nil || kind.MediaType() != "image/png" {
@@ -74,7 +74,7 @@ func TestAnImageLosesWhatItTellsBesideThePicture(t *testing.T) {
 }
 
 func TestWhatIsNoImageIsNeverShown(t *testing.T) {
-	b := contents(t)
+	b := store(t)
 	var refused *durable.Rejection
 	for _, content := range []string{"", "GIF89a but no more", "<svg onload=alert(1)>", "\x89PNG\r\n\x1a\nnothing"} {
 		if _, _, err := Image(b, strings.NewReader(content)); !errors.As(err, &refused) {
@@ -97,7 +97,7 @@ func TestWhatIsNoImageIsNeverShown(t *testing.T) {
 }
 
 func TestNothingIsLeftOfWhatBreaksOff(t *testing.T) {
-	b := contents(t)
+	b := store(t)
 	broken := errors.New("the line is dead")
 	for _, take := range []func(io.Reader) error{
 		func(r io.Reader) error { _, _, err := Image(b, r); return err },

@@ -34,7 +34,7 @@ import (
 	"atelier/actors/settings/settingspb"
 	"atelier/cmd/atelier/service"
 	"atelier/persistence/badger"
-	"atelier/persistence/blobs"
+	"atelier/persistence/objects/contents"
 	"atelier/persistence/objects/folder"
 	"atelier/persistence/objects/trees"
 	"atelier/transport/messages"
@@ -68,9 +68,9 @@ func readFolder(t *testing.T, data string) *holding {
 	}
 	list, err := catalog.LoadList(store)
 	h.must(err)
-	contents, err := blobs.Open(blobs.Options{Dir: filepath.Join(data, "blobs"), Grace: decades, MinFreeBytes: 64 << 20})
+	uploads, err := contents.Open(contents.Options{Dir: filepath.Join(data, "blobs"), Grace: decades, MinFreeBytes: 64 << 20})
 	h.must(err)
-	register := files.NewRegister(store, contents, decades, time.Now)
+	register := files.NewRegister(store, uploads, decades, time.Now)
 	h.must(os.MkdirAll(filepath.Join(data, "objects"), 0o700))
 	objects, err := folder.Open(folder.Options{Dir: filepath.Join(data, "objects"), MinFreeBytes: 64 << 20})
 	h.must(err)
@@ -86,7 +86,7 @@ func readFolder(t *testing.T, data string) *holding {
 	h.readActors(list, register)
 	h.readRows(list)
 	h.readTokens(cfg)
-	h.readFiles(register, contents)
+	h.readFiles(register, uploads)
 	h.readCode(ofCode)
 	h.must(errors.Join(objects.Close(), store.Close()))
 	h.readTables(service.StoreDir(cfg))
@@ -190,7 +190,7 @@ type decodable interface {
 }
 
 // readFiles reads the contents of uploads and submissions.
-func (h *holding) readFiles(register *files.Register, contents *blobs.Store) {
+func (h *holding) readFiles(register *files.Register, uploads *contents.Store) {
 	h.t.Helper()
 	var sums [][]byte
 	var names []string
@@ -214,7 +214,7 @@ func (h *holding) readFiles(register *files.Register, contents *blobs.Store) {
 	h.must(register.Discard(sums...))
 	for _, b := range sums {
 		sum, _ := files.SumOf(b)
-		f, size, err := contents.Open(sum)
+		f, size, err := uploads.Open(sum)
 		if errors.Is(err, files.ErrMissing) || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

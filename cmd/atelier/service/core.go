@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -23,6 +24,7 @@ import (
 	"atelier/actors/webhook"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/nodes"
+	"atelier/persistence/objects/contents"
 	"atelier/persistence/objects/trees"
 	"atelier/transport/messages"
 )
@@ -38,18 +40,32 @@ type Core struct {
 	participants *participant.Host
 	people       *people.Host
 	webhooks     *webhook.Webhooks
+	hosts        []hosted // of the five above, in the order of their start
 	system       *actor.ActorSystem
 	cfg          config.Config
 	log          *slog.Logger
 	objects      io.Closer // where code lies, and what nodes share
 	recovering   bool      // the operator has asked for a recovery
-	blobs        contentStore
+	blobs        *contents.Store
 	files        *files.Register
 	code         *trees.Store
 	node         *nodes.Node     // nil when this server stands alone
 	keyring      *nodes.Keyring  // likewise
 	made         map[string]bool // the secrets that this start has made, of those that nodes have alike
 	ballots      ballots
+}
+
+// hosted is what runs the actors of one kind, under the name that its numbers have.
+type hosted struct {
+	name string
+	host
+}
+
+type host interface {
+	Stats() *durable.Stats
+	Copies() durable.Copies
+	Drop()
+	Close(ctx context.Context) error
 }
 
 // Hooks are told what happens below. nil hooks are not called.
@@ -110,21 +126,25 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if c.settings, err = durable.NewHost(c.system, c.store, settings.Kind(c.audit), forever); err != nil {
 		return nil, err
 	}
+	c.hosts = append(c.hosts, hosted{"settings", c.settings})
 	if c.participants, err = durable.NewHost(c.system, c.store, participant.Kind(c.audit), forever); err != nil {
 		return nil, err
 	}
+	c.hosts = append(c.hosts, hosted{"participants", c.participants})
 	if c.people, err = durable.NewHost(c.system, c.store, people.Kind(c.audit, cfg.Admin.ID), forever); err != nil {
 		return nil, err
 	}
+	c.hosts = append(c.hosts, hosted{"people", c.people})
 	if c.webhooks, err = webhook.New(webhook.Config{
 		System: c.system, Journal: c.store, Audit: c.audit, Durable: actors, Clock: clock.System, Logger: log,
 	}); err != nil {
 		return nil, err
 	}
+	c.hosts = append(c.hosts, hosted{"webhooks", c.webhooks.Host()})
 	if c.ballots, err = c.openBallots(); err != nil {
 		return nil, err
 	}
-	c.workshops, err = codelab.NewWorkshops(codelab.Config{
+	if c.workshops, err = codelab.NewWorkshops(codelab.Config{
 		System: c.system, Journal: c.store, List: c.list, Files: c.files,
 		Rules: codelab.Rules{
 			AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows, FileGrace: cfg.Files.Grace.Std(),
@@ -135,8 +155,11 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		Room:    room.Limits{Frames: cfg.Live.ReplayEvents, Bytes: cfg.Live.ReplayMiB << 20},
 		Durable: actors, Removed: hooks.Removed, Forgotten: hooks.Forgotten, Announce: hooks.Announce, Signal: hooks.Signal,
 		Sweep: !opts.RecoverDamaged, Logger: log,
-	})
-	return c, err
+	}); err != nil {
+		return nil, err
+	}
+	c.hosts = append(c.hosts, hosted{"codelab", c.workshops})
+	return c, nil
 }
 
 // explain adds to an error why the store has stopped writing, if it has: without
@@ -172,20 +195,8 @@ func (c *Core) writable() error {
 // Close writes snapshots, stops the actors and closes the store.
 func (c *Core) Close(ctx context.Context) error {
 	var errs []error
-	if c.workshops != nil {
-		errs = append(errs, c.workshops.Close(ctx))
-	}
-	if c.webhooks != nil {
-		errs = append(errs, c.webhooks.Close(ctx))
-	}
-	if c.participants != nil {
-		errs = append(errs, c.participants.Close(ctx))
-	}
-	if c.people != nil {
-		errs = append(errs, c.people.Close(ctx))
-	}
-	if c.settings != nil {
-		errs = append(errs, c.settings.Close(ctx))
+	for _, h := range slices.Backward(c.hosts) {
+		errs = append(errs, h.Close(ctx))
 	}
 	c.ballots.close()
 	if c.code != nil {

@@ -19,7 +19,6 @@ import (
 	"atelier/actors/files"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/backup"
-	"atelier/persistence/blobs"
 	"atelier/persistence/objects"
 	"atelier/persistence/objects/contents"
 	"atelier/persistence/objects/folder"
@@ -27,13 +26,6 @@ import (
 	"atelier/persistence/objects/trees"
 	"atelier/persistence/ondisk"
 )
-
-// contentStore is where contents of files lie.
-type contentStore interface {
-	files.Blobs
-	Section(name, folder string) backup.Section
-	Scrub(damaged func(what string)) (looked int, err error)
-}
 
 const (
 	// In the data folder objectFolder holds the store of objects, unless files.store
@@ -111,7 +103,7 @@ func (c *Core) openFiles(cfg config.Config, hooks Hooks, log *slog.Logger) error
 }
 
 func (c *Core) openLocalFiles(cfg config.Config, hooks Hooks, log *slog.Logger) error {
-	local, err := blobs.Open(blobs.Options{
+	local, err := contents.Open(contents.Options{
 		Dir: filepath.Join(cfg.Server.Data, contentFolder), Grace: cfg.Files.Grace.Std(), MinFreeBytes: minFree(cfg), Damaged: hooks.Damaged, Logger: log,
 	})
 	if err != nil {
@@ -302,7 +294,7 @@ func (c *Core) codeHeads() (map[string][]code.Head, error) {
 // fileSections are where contents and code are restored to. Backups of earlier versions
 // hold workspaces as folders.
 func fileSections(to objects.Store, log *slog.Logger) []backup.Section {
-	content := backup.Section{Name: "blobs", Folder: contentFolder, Load: blobs.Load}
+	content := backup.Section{Name: "blobs", Folder: contentFolder, Load: contents.Load}
 	workspace := backup.Section{Name: "workspaces", Folder: codeFolder, Load: backup.LoadFolder}
 	object := backup.Section{Name: "objects", Folder: objectFolder, Load: backup.LoadFolder}
 	if to != nil {

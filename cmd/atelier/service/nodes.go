@@ -4,35 +4,38 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
-	"atelier/actors/durable"
 	"atelier/cmd/atelier/nodes"
 	"atelier/transport/control"
 	"atelier/transport/rfc6455"
 	"atelier/transport/server"
 )
 
-// duties are what this server does as one of several nodes.
-type duties struct{ *Service }
+// duties are what this server does as one of several nodes. Its fields are the
+// goroutine's of the node's Watch.
+type duties struct {
+	*Service
+	undrain func() // ends that it is drained
+	owned   map[string]watched
+}
 
-func (d duties) EndGrants() { d.grants.Sweep() }
+func (d *duties) EndGrants() { d.grants.Sweep() }
 
-func (d duties) SendAway(why string) {
+func (d *duties) SendAway(why string) {
 	for _, w := range d.core.workshops.Active() {
 		d.hub.CloseRoom(w.Room, rfc6455.CloseRestart, why)
 	}
 }
 
-func (d duties) Drop() {
-	d.core.workshops.Drop()
-	d.core.participants.Drop()
-	d.core.people.Drop()
-	d.core.webhooks.Host().Drop()
-	d.core.settings.Drop()
+func (d *duties) Drop() {
+	for _, h := range slices.Backward(d.core.hosts) {
+		h.Drop()
+	}
 }
 
-func (d duties) CloseUnheard() {
+func (d *duties) CloseUnheard() {
 	for _, w := range d.core.workshops.Active() {
 		if w.Unheard() {
 			d.hub.CloseRoom(w.Room, rfc6455.CloseTryLater, "this server cannot reach the one that has the codelab; connect again")
@@ -40,7 +43,7 @@ func (d duties) CloseUnheard() {
 	}
 }
 
-func (d duties) Compare(alive []string) { d.core.workshops.Compare(alive) }
+func (d *duties) Compare(alive []string) { d.core.workshops.Compare(alive) }
 
 // watched is a codelab that this node owns, since its Watch has seen it first.
 type watched struct {
@@ -51,7 +54,7 @@ type watched struct {
 }
 
 // Owned forgets what this node does not own any more.
-func (d duties) Owned() (all []nodes.Owned) {
+func (d *duties) Owned() (all []nodes.Owned) {
 	now, before := time.Now(), d.owned
 	d.owned = map[string]watched{}
 	for _, w := range d.core.workshops.Active() {
@@ -76,7 +79,7 @@ func (d duties) Owned() (all []nodes.Owned) {
 // not come from another node.
 const stillNew = 5 * time.Second
 
-func (d duties) GiveAll(to []string) int {
+func (d *duties) GiveAll(to []string) int {
 	left := 0
 	for _, w := range d.core.workshops.Active() {
 		if w.Owns() {
@@ -87,7 +90,7 @@ func (d duties) GiveAll(to []string) int {
 	return left
 }
 
-func (d duties) Move(id, to string) {
+func (d *duties) Move(id, to string) {
 	me := d.core.node.Store.Node()
 	if w, ok := d.core.workshops.Peek(id); ok && w.Owns() {
 		if to != me {
@@ -104,7 +107,7 @@ func (d duties) Move(id, to string) {
 }
 
 // Drain does not wait: who is still there goes when the node has given its codelabs back.
-func (d duties) Drain() {
+func (d *duties) Drain() {
 	ctx, end := context.WithCancel(d.ending)
 	done := make(chan struct{})
 	d.background.Go(func() {
@@ -118,13 +121,9 @@ func (d duties) Drain() {
 	}
 }
 
-func (d duties) Undrain() {
-	if d.undrain != nil {
-		d.undrain()
-	}
-}
+func (d *duties) Undrain() { d.undrain() }
 
-func (d duties) Counts() nodes.Counts {
+func (d *duties) Counts() nodes.Counts {
 	c := nodes.Counts{Records: d.core.store.Stats().Records, Connections: d.hub.Stats().Sessions, People: d.connected()}
 	st := d.clusterStats()
 	for _, kind := range st.Copies {
@@ -150,10 +149,9 @@ func (s *Service) clusterStats() *server.ClusterStats {
 		return nil
 	}
 	st := s.core.node.Stats()
-	st.Copies["codelab"], st.Copies["participants"] = s.core.workshops.Copies(), s.core.participants.Copies()
-	st.Copies["settings"], st.Copies["people"] = s.core.settings.Copies(), s.core.people.Copies()
-	st.Copies["webhooks"] = s.core.webhooks.Host().Copies()
-	for _, a := range []*durable.Stats{s.core.workshops.Stats(), s.core.participants.Stats(), s.core.settings.Stats(), s.core.people.Stats(), s.core.webhooks.Host().Stats()} {
+	for _, h := range s.core.hosts {
+		st.Copies[h.name] = h.Copies()
+		a := h.Stats()
 		st.Forwarded += a.Forwarded.Load()
 		st.Takeovers += a.Takeovers.Load()
 		st.Questions += a.Questions.Load()

@@ -48,10 +48,6 @@ type Service struct {
 	control  *control.Server
 	vaults   vaults
 	rotating sync.Mutex // held while the token keys change
-	// Of one of several nodes, and owned by its Watch: ends that it is drained, and
-	// what it knows of the codelabs that it owns.
-	undrain  func()
-	owned    map[string]watched
 	bodies   *wire.BodyBudget
 	looks    looks
 	api      *rest.API

@@ -18,36 +18,26 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Section is the store as a part of a backup, in the form of package blobs: a
-// backup of the one restores into the other.
+// Section is the store as a part of a backup, in the same form wherever the contents
+// lie: a backup of the one place restores into the other. Contents that are put while it
+// is saved may be in it or not.
 func (s *Store) Section(name, folder string) backup.Section {
-	return backup.Section{Name: name, Folder: folder, Hold: s.Hold, Save: s.save}
+	return backup.Section{Name: name, Folder: folder, Hold: s.Hold, Save: s.save, Load: Load}
 }
 
-// each calls fn once for each content.
-func (s *Store) each(fn func(sum files.Sum) error) error {
-	var last *files.Sum
-	return s.opts.Objects.List(context.Background(), prefix, func(i objects.Info) error {
-		sum, ours := sumOf(i.Key)
-		if !ours || last != nil && *last == sum {
-			return nil
-		}
-		last = &sum
-		return fn(sum)
-	})
-}
-
-// save writes the contents as a tar stream that blobs.Load takes. A damaged one
-// is left out, and the log says so.
+// save writes the contents as a tar stream that Load takes. One that is known to be
+// damaged is left out, and the log says so: it must not keep the rest from being saved.
+// One that turns out to be damaged while it is written fails the backup, which cannot
+// take back what it has written.
 func (s *Store) save(w io.Writer) error {
 	tw := tar.NewWriter(w)
 	err := s.each(func(sum files.Sum) error {
 		f, size, err := s.Open(sum)
 		if errors.Is(err, files.ErrMissing) {
-			return nil // it was never referred to
+			return nil // nobody holds the store, or it was never referred to
 		}
 		if errors.Is(err, durable.ErrCorrupt) {
-			s.opts.Logger.Error("a damaged content is left out of the backup", "content", sum.String())
+			s.log.Error("a damaged content is left out of the backup", "content", sum.String())
 			return nil
 		}
 		if err != nil {
@@ -73,7 +63,15 @@ func (s *Store) save(w io.Writer) error {
 	return tw.Close()
 }
 
-// Place puts the contents of a folder of package blobs into a store of objects
+// Load makes a folder of contents in dir out of what a section of a backup holds.
+func Load(dir string, r io.Reader) error {
+	if err := backup.LoadFolder(dir, r); err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Join(dir, "objects"), 0o700)
+}
+
+// Place puts the contents of a folder of contents into a store of objects
 // that holds none.
 func Place(ctx context.Context, to objects.Store, dir string) error {
 	return filepath.WalkDir(filepath.Join(dir, "objects"), func(path string, e fs.DirEntry, err error) error {
@@ -96,29 +94,4 @@ func Place(ctx context.Context, to objects.Store, dir string) error {
 		}
 		return to.Put(ctx, prefixOf(sum)+objects.Random(), f, info.Size(), sum)
 	})
-}
-
-// Scrub holds every object against its sum and calls damaged with those that
-// are not what was put. It says how many contents it looked at.
-func (s *Store) Scrub(damaged func(what string)) (looked int, err error) {
-	ctx := context.Background()
-	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {
-		sum, ours := sumOf(i.Key)
-		if !ours {
-			return nil
-		}
-		sound, err := s.sound(ctx, sum, i.Key)
-		if errors.Is(err, objects.ErrNotFound) {
-			return nil // discarded meanwhile
-		}
-		if err != nil {
-			return err
-		}
-		if looked++; !sound {
-			_ = s.damaged(sum)
-			damaged("blob " + sum.String())
-		}
-		return nil
-	})
-	return looked, err
 }

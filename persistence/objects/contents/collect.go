@@ -1,191 +1,125 @@
 package contents
 
 import (
-	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
 
 	"atelier/actors/files"
-	"atelier/persistence/objects"
 )
 
-// Hold keeps every node from removing anything until release is called.
-func (s *Store) Hold() (release func(), err error) { return objects.Hold(s.opts.Objects) }
+// errHeld ends a collection that met a backup.
+var errHeld = errors.New("held for a backup")
+
+// Hold keeps every object in its place until release is called.
+func (s *folder) Hold() (release func(), err error) {
+	s.removing.Lock()
+	defer s.removing.Unlock()
+	s.holds++
+	return sync.OnceFunc(func() {
+		s.removing.Lock()
+		defer s.removing.Unlock()
+		s.holds--
+	}), nil
+}
 
 // Discard implements files.Blobs.
-func (s *Store) Discard(inUse files.InUse, sums ...files.Sum) error {
+func (s *folder) Discard(inUse files.InUse, sums ...files.Sum) error {
 	var errs []error
 	for _, sum := range sums {
-		if err := s.discard(context.Background(), inUse, sum); err != nil {
-			errs = append(errs, fmt.Errorf("remove content %s: %w", sum, err))
+		if _, err := s.remove(sum, inUse, time.Time{}); err != nil && !errors.Is(err, errHeld) {
+			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// discard lists before it asks whether the content is in use, and asks before
-// it looks for backups: see package objects.
-func (s *Store) discard(ctx context.Context, inUse files.InUse, sum files.Sum) error {
-	now, err := s.clock.Now(ctx)
-	if err != nil {
+// Collect implements files.Blobs.
+func (s *folder) Collect(inUse files.InUse) (removed int, err error) {
+	now := s.opts.Now()
+	err = s.each(func(sum files.Sum) error {
+		_, err := s.remove(sum, inUse, now.Add(-s.opts.Grace))
 		return err
+	})
+	if err == nil {
+		removed, err = s.clearAside(inUse, now)
 	}
-	list, err := s.copies(ctx, sum)
-	if err != nil || len(list) == 0 {
-		return err
+	if errors.Is(err, errHeld) {
+		err = nil // the next collection will do it
+	}
+	return removed, err
+}
+
+// remove removes an object if it may go: nobody has a lease on it, it is as
+// old as before, which may be zero, and nothing refers to it.
+func (s *folder) remove(sum files.Sum, inUse files.InUse, before time.Time) (gone bool, err error) {
+	s.removing.Lock()
+	defer s.removing.Unlock()
+	if s.holds > 0 {
+		return false, errHeld
+	}
+	lock := s.lock(sum)
+	lock.Lock()
+	defer lock.Unlock()
+	if s.leased(sum) {
+		return false, nil
+	}
+	path := s.path(sum)
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("remove content %s: %w", sum, err)
+	}
+	if !before.IsZero() && info.ModTime().After(before) {
+		return false, nil
 	}
 	if used, err := inUse(sum); err != nil || used {
-		return err
+		return false, err
 	}
-	s.cache.remove(sum)
-	s.forget(sum)
-	held, err := objects.Held(ctx, s.opts.Objects, now)
+	if before.IsZero() {
+		err = os.Remove(path)
+	} else {
+		err = s.setAside(sum)
+	}
 	if err != nil {
-		return err
+		return false, fmt.Errorf("remove content %s: %w", sum, err)
 	}
-	for _, o := range list {
-		if held || now.Sub(o.Changed) <= settled {
-			err = objects.PutBytes(ctx, s.opts.Objects, discardedPrefix+o.Key, nil)
-		} else {
-			err = s.opts.Objects.Delete(ctx, o.Key)
-		}
-		if err != nil {
+	return true, nil
+}
+
+// each calls fn for every object until it fails.
+func (s *folder) each(fn func(files.Sum) error) error {
+	shards, err := os.ReadDir(s.objects())
+	if err != nil {
+		return fmt.Errorf("list contents: %w", err)
+	}
+	for _, shard := range shards {
+		if err := eachIn(filepath.Join(s.objects(), shard.Name()), fn); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Collect implements files.Blobs. Several nodes may do it at a time.
-func (s *Store) Collect(inUse files.InUse) (removed int, err error) {
-	s.cache.expire()
-	ctx := context.Background()
-	for shard := range 256 {
-		n, err := s.collect(ctx, inUse, fmt.Sprintf("%s%02x/", prefix, shard), shard == 255)
-		removed += n
-		if err != nil {
-			return removed, fmt.Errorf("collect contents: %w", err)
-		}
-	}
-	return removed, nil
-}
-
-func (s *Store) collect(ctx context.Context, inUse files.InUse, prefix string, last bool) (int, error) {
-	aside, err := objects.NewAside(ctx, s.opts.Objects, s.clock, prefix, s.opts.Grace)
+func eachIn(dir string, fn func(files.Sum) error) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return 0, err
+		return fmt.Errorf("list contents: %w", err)
 	}
-	c := collection{s, aside, map[string]bool{}}
-	err = s.opts.Objects.List(ctx, discardedPrefix+prefix, func(i objects.Info) error {
-		c.discarded[i.Key[len(discardedPrefix):]] = true
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	var bySum [][]objects.Info // in the order of the keys
-	var before files.Sum
-	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {
-		sum, ours := sumOf(i.Key)
-		if !ours {
-			return nil
+	for _, e := range entries {
+		b, err := hex.DecodeString(e.Name())
+		sum, ok := files.SumOf(b)
+		if err != nil || !ok {
+			continue // nothing of ours
 		}
-		if len(bySum) == 0 || sum != before {
-			bySum, before = append(bySum, nil), sum
-		}
-		bySum[len(bySum)-1] = append(bySum[len(bySum)-1], i)
-		return nil
-	})
-	if err != nil {
-		return 0, err
-	}
-	for _, copies := range bySum {
-		sum, _ := sumOf(copies[0].Key)
-		used, err := inUse(sum)
-		if err == nil && used {
-			err = c.inUse(ctx, sum, copies)
-		} else if err == nil {
-			err = c.unused(ctx, copies)
-		}
-		if err != nil {
-			return aside.Removed, err
-		}
-	}
-	for key := range c.discarded { // of what is not there any more
-		if err := s.opts.Objects.Delete(ctx, discardedPrefix+key); err != nil {
-			return aside.Removed, err
-		}
-	}
-	err = aside.Finish(ctx)
-	if err == nil && last {
-		err = aside.Tidy(ctx)
-	}
-	return aside.Removed, err
-}
-
-// collection is one sweep through a part of the contents.
-type collection struct {
-	*Store
-	aside     *objects.Aside
-	discarded map[string]bool // by key; without those that were looked at
-}
-
-// inUse keeps the youngest object of a content, if it is sound, and removes
-// those that are older than the grace period.
-func (c *collection) inUse(ctx context.Context, sum files.Sum, copies []objects.Info) error {
-	newest := copies[0]
-	for _, o := range copies {
-		if o.Changed.After(newest.Changed) {
-			newest = o
-		}
-	}
-	checked := false
-	for _, o := range copies {
-		if c.discarded[o.Key] {
-			delete(c.discarded, o.Key)
-			if err := c.opts.Objects.Delete(ctx, discardedPrefix+o.Key); err != nil {
-				return err
-			}
-		}
-		if o.Key == newest.Key || !c.aside.Old(o) {
-			if err := c.aside.Needed(ctx, o); err != nil {
-				return err
-			}
-			continue
-		}
-		if !checked {
-			sound, err := c.sound(ctx, sum, newest.Key)
-			if err != nil || !sound {
-				return err // the older one may be what is left of it
-			}
-			checked = true
-		}
-		if _, err := c.aside.Remove(ctx, o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// unused removes what was discarded as soon as it may be, and sets the rest
-// aside.
-func (c *collection) unused(ctx context.Context, copies []objects.Info) error {
-	for _, o := range copies {
-		if !c.discarded[o.Key] {
-			if _, err := c.aside.Unneeded(ctx, o); err != nil {
-				return err
-			}
-			continue
-		}
-		delete(c.discarded, o.Key)
-		if !c.aside.OlderThan(o, settled) {
-			continue
-		}
-		gone, err := c.aside.Remove(ctx, o)
-		if err == nil && gone {
-			err = c.opts.Objects.Delete(ctx, discardedPrefix+o.Key)
-		}
-		if err != nil {
+		if err := fn(sum); err != nil {
 			return err
 		}
 	}

@@ -2,298 +2,92 @@ package contents
 
 import (
 	"cmp"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
-	"os"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
-	"atelier/actors/durable"
 	"atelier/actors/files"
-	"atelier/persistence/blobs"
 	"atelier/persistence/objects"
+	"atelier/persistence/ondisk"
 )
 
-const (
-	prefix          = "contents/"
-	discardedPrefix = "discarded/"
-	// settled is how old an object is that everybody who put it has recorded.
-	settled = time.Hour
-	// putAgain is how long a node relies on what it has put: whoever does must
-	// still have time to record it.
-	putAgain = settled / 2
-	// maxKnown bounds what a node remembers of what it has put.
-	maxKnown = 4096
-)
-
-// Options of a Store. Objects and Dir are required.
+// Options of a Store. Dir is required.
 type Options struct {
-	Objects objects.Store
-	// Dir is the node's own, for copies.
+	// Dir holds the contents, or the node's copies of them where Objects is given.
 	Dir string
-	// Grace is how long Collect spares an object. Default 24 h, at least an hour.
+	// Objects is the store that several nodes share. Default: contents lie in Dir.
+	Objects objects.Store
+	// Grace is how long Collect spares a content. Default 24 h, and at least an hour with
+	// Objects.
 	Grace time.Duration
-	// MinFreeBytes is the free space of Dir's disk below which nothing is
-	// written. Default 1 GiB.
+	// MinFreeBytes is the free space of Dir's disk below which nothing is written.
+	// Default 1 GiB.
 	MinFreeBytes uint64
 	// CacheBytes bounds the copies, besides what is read just now. Default 1 GiB.
 	CacheBytes int64
-	// Damaged is called for each content that is found not to be what was put.
-	// Default: nothing is called.
+	// FreeBytes measures the free space. Default: statfs of Dir.
+	FreeBytes func() (uint64, error)
+	// Now is the clock of a folder. Default time.Now.
+	Now func() time.Time
+	// Damaged is called for each content that is found not to be what was put. Default:
+	// nothing is called.
 	Damaged func()
 	// Logger receives what an operator acts on. Default: nothing is logged.
 	Logger *slog.Logger
+	// Synced is told the path of each file and folder after it was synced, for tests of
+	// the order. Default: nobody is.
+	Synced func(path string)
 }
 
-// Store is a files.Blobs in a store of objects. Safe for concurrent use.
-type Store struct {
-	opts  Options
-	clock *objects.Clock
-	local *blobs.Store
-	cache *cache
-
-	mu sync.Mutex
-	// Guarded by mu: when this node put a content, and who fetches one.
-	put      map[files.Sum]time.Time
-	fetching map[files.Sum]*fetch
-}
-
-// fetch is what everybody waits for who wants one content.
-type fetch struct {
-	done chan struct{} // closed by who fetches
-	err  error         // set before
-}
-
-var _ files.Blobs = (*Store)(nil)
-
-// Open opens the store. What Dir holds from before is removed.
-func Open(o Options) (*Store, error) {
-	o.Grace = max(cmp.Or(o.Grace, 24*time.Hour), settled)
+func (o Options) withDefaults() Options {
+	o.Grace = cmp.Or(o.Grace, 24*time.Hour)
+	o.MinFreeBytes = cmp.Or(o.MinFreeBytes, 1<<30)
 	o.CacheBytes = cmp.Or(o.CacheBytes, 1<<30)
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.FreeBytes == nil {
+		o.FreeBytes = func() (uint64, error) { return ondisk.FreeBytes(o.Dir) }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Damaged == nil {
 		o.Damaged = func() {}
 	}
-	if err := os.RemoveAll(o.Dir); err != nil {
-		return nil, fmt.Errorf("clear copies of contents: %w", err)
+	if o.Synced == nil {
+		o.Synced = func(string) {}
 	}
-	// A damaged copy is no damaged content: it is fetched again.
-	local, err := blobs.Open(blobs.Options{Dir: o.Dir, MinFreeBytes: o.MinFreeBytes})
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{opts: o, clock: objects.NewClock(o.Objects), local: local, put: map[files.Sum]time.Time{}, fetching: map[files.Sum]*fetch{}}
-	s.cache = &cache{limit: o.CacheBytes, copies: map[files.Sum]copied{}, drop: func(sum files.Sum) { _ = local.Discard(nobody, sum) }}
-	return s, nil
+	return o
 }
 
-func nobody(files.Sum) (bool, error) { return false, nil }
-
-// prefixOf begins the keys of a content's objects.
-func prefixOf(sum files.Sum) string {
-	name := sum.String()
-	return prefix + name[:2] + "/" + name + "-"
+// Store is a files.Blobs. Safe for concurrent use.
+type Store struct {
+	place
+	log *slog.Logger
 }
 
-// sumOf is the content that a key is of.
-func sumOf(key string) (files.Sum, bool) {
-	name := key[strings.LastIndexByte(key, '/')+1:]
-	name, _, dashed := strings.Cut(name, "-")
-	b, err := hex.DecodeString(name)
-	sum, ok := files.SumOf(b)
-	return sum, ok && err == nil && dashed && strings.HasPrefix(key, prefixOf(sum))
+// place is where the contents lie.
+type place interface {
+	files.Blobs
+	// Hold keeps everything in its place until release is called.
+	Hold() (release func(), err error)
+	// Scrub holds every content against its sum and calls damaged with those that are not
+	// what was put. It says how many it looked at.
+	Scrub(damaged func(what string)) (looked int, err error)
+	// each calls fn once for each content, until it fails.
+	each(fn func(files.Sum) error) error
 }
 
-// Put implements files.Blobs.
-func (s *Store) Put(r io.Reader, limit int64) (*files.Lease, error) {
-	l, err := s.local.Put(r, limit)
-	if err != nil {
-		return nil, err
-	}
-	err = s.keep(l)
-	l.Release()
-	if err != nil {
-		s.cache.remove(l.Sum)
-		return nil, fmt.Errorf("put content %s: %w", l.Sum, err)
-	}
-	s.cache.add(l.Sum, l.Size)
-	// What keeps the object is that it is young.
-	return files.NewLease(l.Sum, l.Size, func() {}), nil
-}
-
-func (s *Store) keep(l *files.Lease) error {
-	if s.hasPut(l.Sum) {
-		return nil
-	}
-	f, _, err := s.local.Open(l.Sum)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	begun := time.Now()
-	if err := s.opts.Objects.Put(context.Background(), prefixOf(l.Sum)+objects.Random(), f, l.Size, l.Sum); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.put) >= maxKnown {
-		clear(s.put) // cheaper than to keep them in order
-	}
-	s.put[l.Sum] = begun
-	return nil
-}
-
-// hasPut says whether this node put a content a short time ago, by both of its
-// clocks: one may have been set, the other have stood still.
-func (s *Store) hasPut(sum files.Sum) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, known := s.put[sum]
-	now := time.Now()
-	return known && now.Sub(at) < putAgain && now.Round(0).Sub(at.Round(0)).Abs() < putAgain
-}
-
-// forget makes the next put of a content one.
-func (s *Store) forget(sum files.Sum) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.put, sum)
-}
-
-// Spool implements files.Blobs.
-func (s *Store) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
-	return s.local.Spool(r, limit)
-}
-
-// Open implements files.Blobs.
-func (s *Store) Open(sum files.Sum) (*os.File, int64, error) {
-	for range 3 { // what is fetched may be dropped before it is opened
-		s.cache.expire()
-		if f, size, err := s.local.Open(sum); err == nil {
-			s.cache.add(sum, size)
-			return f, size, nil
-		}
-		if err := s.fetchOnce(sum); err != nil {
-			return nil, 0, fmt.Errorf("open content: %w", err)
-		}
-	}
-	return nil, 0, fmt.Errorf("open content: %w: no room for a copy", durable.ErrUnavailable)
-}
-
-// fetchOnce fetches a content, or waits for who does.
-func (s *Store) fetchOnce(sum files.Sum) error {
-	s.mu.Lock()
-	f, under := s.fetching[sum]
-	if !under {
-		f = &fetch{done: make(chan struct{})}
-		s.fetching[sum] = f
-	}
-	s.mu.Unlock()
-	if under {
-		<-f.done
-		return f.err
-	}
-	f.err = s.fetch(sum)
-	s.mu.Lock()
-	delete(s.fetching, sum)
-	s.mu.Unlock()
-	close(f.done)
-	return f.err
-}
-
-// copies are the objects of a content, the youngest first.
-func (s *Store) copies(ctx context.Context, sum files.Sum) (list []objects.Info, err error) {
-	err = s.opts.Objects.List(ctx, prefixOf(sum), func(i objects.Info) error {
-		list = append(list, i)
-		return nil
-	})
-	slices.SortStableFunc(list, func(a, b objects.Info) int { return b.Changed.Compare(a.Changed) })
-	return list, err
-}
-
-// fetch makes a copy of a content that is sound.
-func (s *Store) fetch(sum files.Sum) error {
-	ctx := context.Background()
-	list, err := s.copies(ctx, sum)
-	if err != nil {
-		return err
-	}
-	err = fmt.Errorf("%w: content %s", files.ErrMissing, sum)
-	for _, o := range list {
-		got := s.fetchCopy(ctx, sum, o)
-		if got == nil {
-			return nil
-		}
-		if !errors.Is(got, objects.ErrNotFound) { // removed meanwhile
-			err = got
-		}
-	}
-	if errors.Is(err, durable.ErrCorrupt) {
-		s.forget(sum) // sent again, it is whole again
-	}
-	return err
-}
-
-func (s *Store) fetchCopy(ctx context.Context, sum files.Sum, o objects.Info) (err error) {
-	for range 3 {
-		var l *files.Lease
-		if l, err = s.download(ctx, o); err == nil {
-			l.Release()
-			if l.Sum != sum {
-				_ = s.local.Discard(nobody, l.Sum)
-				return s.damaged(sum)
-			}
-			s.cache.add(sum, l.Size)
-			return nil
-		}
-		switch {
-		case errors.Is(err, files.ErrTooLarge): // longer than it says
-			return s.damaged(sum)
-		case errors.Is(err, durable.ErrReadOnly):
-			s.cache.clear()
-		case !errors.Is(err, files.ErrSource): // a transfer that broke off
-			return err
-		}
-	}
-	return err
-}
-
-func (s *Store) download(ctx context.Context, o objects.Info) (*files.Lease, error) {
-	r, size, err := s.opts.Objects.Get(ctx, o.Key, 0, -1)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return s.local.Put(r, size)
-}
-
-func (s *Store) damaged(sum files.Sum) error {
-	s.opts.Damaged()
-	s.opts.Logger.Error("a stored content is damaged", "blob", sum.String())
-	return fmt.Errorf("%w: blob %s is not what was put", durable.ErrCorrupt, sum)
-}
-
-// sound says whether an object is the content that its key says.
-func (s *Store) sound(ctx context.Context, sum files.Sum, key string) (bool, error) {
+// Open opens the store.
+func Open(o Options) (*Store, error) {
+	o = o.withDefaults()
+	var at place
 	var err error
-	for range 3 {
-		var r io.ReadCloser
-		if r, _, err = s.opts.Objects.Get(ctx, key, 0, -1); err != nil {
-			return false, err
-		}
-		hash := sha256.New()
-		_, err = io.Copy(hash, r)
-		_ = r.Close()
-		if err == nil {
-			return files.Sum(hash.Sum(nil)) == sum, nil
-		}
+	if o.Objects == nil {
+		at, err = openFolder(o)
+	} else {
+		at, err = openShared(o)
 	}
-	return false, err
+	if err != nil {
+		return nil, err
+	}
+	return &Store{at, o.Logger}, nil
 }

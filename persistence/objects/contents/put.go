@@ -1,4 +1,4 @@
-package blobs
+package contents
 
 import (
 	"crypto/sha256"
@@ -22,7 +22,7 @@ const (
 var buffers = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
 
 // Put implements files.Blobs.
-func (s *Store) Put(r io.Reader, limit int64) (*files.Lease, error) {
+func (s *folder) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	f, err := s.create()
 	if err != nil {
 		return nil, err
@@ -40,7 +40,7 @@ func (s *Store) Put(r io.Reader, limit int64) (*files.Lease, error) {
 }
 
 // Spool implements files.Blobs.
-func (s *Store) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
+func (s *folder) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
 	f, err := s.create()
 	if err != nil {
 		return nil, 0, err
@@ -59,7 +59,7 @@ func (s *Store) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
 	return f, size, nil
 }
 
-func (s *Store) create() (*os.File, error) {
+func (s *folder) create() (*os.File, error) {
 	if err := s.room(); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (s *Store) create() (*os.File, error) {
 }
 
 // fill copies r into f and, if there is one, into sum.
-func (s *Store) fill(f *os.File, sum hash.Hash, r io.Reader, limit int64) (size int64, err error) {
+func (s *folder) fill(f *os.File, sum hash.Hash, r io.Reader, limit int64) (size int64, err error) {
 	pooled := buffers.Get().(*[bufferBytes]byte)
 	defer buffers.Put(pooled)
 	buf := pooled[:]
@@ -103,7 +103,7 @@ func (s *Store) fill(f *os.File, sum hash.Hash, r io.Reader, limit int64) (size 
 
 // keep gives a synced file its place, unless the content is there already, and
 // a lease on it.
-func (s *Store) keep(temp string, sum files.Sum, size int64) (*files.Lease, error) {
+func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, error) {
 	lock := s.lock(sum)
 	lock.Lock()
 	defer lock.Unlock()
@@ -128,7 +128,7 @@ func (s *Store) keep(temp string, sum files.Sum, size int64) (*files.Lease, erro
 	return s.lease(sum, size), nil
 }
 
-func (s *Store) place(temp, path string) error {
+func (s *folder) place(temp, path string) error {
 	now := s.opts.Now()
 	if err := os.Chtimes(temp, now, now); err != nil {
 		return err
@@ -144,9 +144,9 @@ func (s *Store) place(temp, path string) error {
 	return os.Rename(temp, path)
 }
 
-func (s *Store) lock(sum files.Sum) *sync.Mutex { return &s.locks[sum[0]%stripes] }
+func (s *folder) lock(sum files.Sum) *sync.Mutex { return &s.locks[sum[0]%stripes] }
 
-func (s *Store) lease(sum files.Sum, size int64) *files.Lease {
+func (s *folder) lease(sum files.Sum, size int64) *files.Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leases[sum]++
@@ -159,7 +159,7 @@ func (s *Store) lease(sum files.Sum, size int64) *files.Lease {
 	})
 }
 
-func (s *Store) leased(sum files.Sum) bool {
+func (s *folder) leased(sum files.Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.leases[sum] > 0

@@ -19,7 +19,6 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/persistence/backup"
-	"atelier/persistence/blobs"
 	"atelier/persistence/objects"
 	"atelier/persistence/objects/contents"
 	"atelier/persistence/objects/objectstest"
@@ -347,10 +346,10 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := t.TempDir()
-		if err := backup.Restore(data, bytes.NewReader(saved.Bytes()), backup.Section{Name: "blobs", Folder: "blobs", Load: blobs.Load}); err != nil {
+		if err := backup.Restore(data, bytes.NewReader(saved.Bytes()), backup.Section{Name: "blobs", Folder: "blobs", Load: contents.Load}); err != nil {
 			t.Fatal(err)
 		}
-		local, err := blobs.Open(blobs.Options{Dir: filepath.Join(data, "blobs"), MinFreeBytes: 1})
+		local, err := contents.Open(contents.Options{Dir: filepath.Join(data, "blobs"), MinFreeBytes: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -360,7 +359,7 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 		}
 		other := objectstest.Folder(t)
 		section := s.Section("blobs", "blobs")
-		section.Load = blobs.Load
+		section.Load = contents.Load
 		section.Place = func(dir string) error { return contents.Place(context.Background(), other, dir) }
 		if err := backup.Restore(t.TempDir(), &saved, section); err != nil {
 			t.Fatal(err)

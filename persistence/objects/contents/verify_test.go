@@ -1,4 +1,4 @@
-package blobs
+package contents
 
 import (
 	"crypto/sha256"
@@ -112,7 +112,7 @@ func TestWhatNobodyNeededComesBack(t *testing.T) {
 // TestEverySyncOfAPutIsInItsPlace: the content is synced before it has its
 // name, the name before the answer, the name of a new folder before both.
 func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
-	var s *Store
+	var s *folder
 	var order []string
 	first := true
 	named := func(sum files.Sum) bool { _, err := os.Stat(s.path(sum)); return err == nil }

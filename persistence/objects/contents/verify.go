@@ -1,4 +1,4 @@
-package blobs
+package contents
 
 import (
 	"crypto/sha256"
@@ -69,7 +69,7 @@ func (s *sound) add(sum files.Sum, id identity, now time.Time) {
 
 // verify holds an open file against its sum, and leaves it at its beginning.
 // fresh reads it in any case.
-func (s *Store) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err error) {
+func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
@@ -98,7 +98,7 @@ func (s *Store) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err e
 }
 
 // hasSound says whether the content under a sum is there and sound.
-func (s *Store) hasSound(sum files.Sum) bool {
+func (s *folder) hasSound(sum files.Sum) bool {
 	f, err := os.Open(s.path(sum))
 	if err != nil {
 		return false
@@ -108,11 +108,9 @@ func (s *Store) hasSound(sum files.Sum) bool {
 	return err == nil
 }
 
-// Scrub holds every content against its sum and calls damaged with those that
-// are not what was put. It says how many it looked at.
-func (s *Store) Scrub(damaged func(what string)) (looked int, err error) {
-	err = s.each(func(sum files.Sum, path string) error {
-		f, err := os.Open(path)
+func (s *folder) Scrub(damaged func(what string)) (looked int, err error) {
+	err = s.each(func(sum files.Sum) error {
+		f, err := os.Open(s.path(sum))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // discarded meanwhile
 		}

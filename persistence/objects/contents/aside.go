@@ -1,4 +1,4 @@
-package blobs
+package contents
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 // somebody asks for it after all.
 
 // setAside moves an object. The caller holds its lock.
-func (s *Store) setAside(sum files.Sum) error {
+func (s *folder) setAside(sum files.Sum) error {
 	now := s.opts.Now()
 	to := filepath.Join(s.aside(), sum.String())
 	if err := os.Rename(s.path(sum), to); err != nil {
@@ -27,14 +27,14 @@ func (s *Store) setAside(sum files.Sum) error {
 }
 
 // bringBack puts an object back in its place. It says whether it was there.
-func (s *Store) bringBack(sum files.Sum) bool {
+func (s *folder) bringBack(sum files.Sum) bool {
 	lock := s.lock(sum)
 	lock.Lock()
 	defer lock.Unlock()
 	return s.restore(sum) == nil
 }
 
-func (s *Store) restore(sum files.Sum) error {
+func (s *folder) restore(sum files.Sum) error {
 	from := filepath.Join(s.aside(), sum.String())
 	if err := s.place(from, s.path(sum)); err != nil {
 		return err
@@ -44,8 +44,9 @@ func (s *Store) restore(sum files.Sum) error {
 
 // clearAside removes what was set aside long enough ago. What something refers
 // to again goes back to its place.
-func (s *Store) clearAside(inUse files.InUse, now time.Time) (removed int, err error) {
-	err = eachIn(s.aside(), func(sum files.Sum, path string) error {
+func (s *folder) clearAside(inUse files.InUse, now time.Time) (removed int, err error) {
+	err = eachIn(s.aside(), func(sum files.Sum) error {
+		path := filepath.Join(s.aside(), sum.String())
 		s.removing.Lock()
 		defer s.removing.Unlock()
 		if s.holds > 0 {
@@ -59,7 +60,7 @@ func (s *Store) clearAside(inUse files.InUse, now time.Time) (removed int, err e
 			return nil // brought back meanwhile
 		}
 		if err != nil {
-			return fmt.Errorf("look at blob %s: %w", sum, err)
+			return fmt.Errorf("look at content %s: %w", sum, err)
 		}
 		if used, err := inUse(sum); err != nil || used {
 			if used {
@@ -71,7 +72,7 @@ func (s *Store) clearAside(inUse files.InUse, now time.Time) (removed int, err e
 			return nil
 		}
 		if err := os.Remove(path); err != nil {
-			return fmt.Errorf("remove blob %s: %w", sum, err)
+			return fmt.Errorf("remove content %s: %w", sum, err)
 		}
 		removed++
 		return nil

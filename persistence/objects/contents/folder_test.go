@@ -1,4 +1,4 @@
-package blobs
+package contents
 
 import (
 	"bytes"
@@ -24,8 +24,6 @@ import (
 	"atelier/persistence/backup"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
 // clock is a time that a test moves.
 type clock struct {
 	mu  sync.Mutex
@@ -44,22 +42,24 @@ func (c *clock) pass(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-func openTest(t testing.TB, o Options) (*Store, *clock) {
+func openTest(t testing.TB, o Options) (*folder, *clock) {
 	t.Helper()
+	running := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, running) })
 	if o.Dir == "" {
-		o.Dir = filepath.Join(t.TempDir(), "blobs")
+		o.Dir = filepath.Join(t.TempDir(), "contents")
 	}
 	c := &clock{now: time.Now()}
 	o.Now = c.Now
 	o.MinFreeBytes = max(o.MinFreeBytes, 1)
-	s, err := Open(o)
+	s, err := openFolder(o.withDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, c
 }
 
-func put(t testing.TB, s *Store, content string) *files.Lease {
+func put(t testing.TB, s *folder, content string) *files.Lease {
 	t.Helper()
 	l, err := s.Put(strings.NewReader(content), 1<<20)
 	if err != nil {
@@ -68,7 +68,7 @@ func put(t testing.TB, s *Store, content string) *files.Lease {
 	return l
 }
 
-func content(s *Store, sum files.Sum) (string, error) {
+func content(s *folder, sum files.Sum) (string, error) {
 	f, size, err := s.Open(sum)
 	if err != nil {
 		return "", err
@@ -96,7 +96,6 @@ func left(t testing.TB, dir string) (names []string) {
 	return names
 }
 
-func nobody(files.Sum) (bool, error)  { return false, nil }
 func anybody(files.Sum) (bool, error) { return true, nil }
 
 func TestAContentIsKeptOnceUnderItsSum(t *testing.T) {
@@ -357,14 +356,14 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 	s, _ := openTest(t, Options{})
 	a, b := put(t, s, "one"), put(t, s, strings.Repeat("two", 1<<18))
 	var saved bytes.Buffer
-	if err := backup.Write(&saved, s.Section("blobs", "blobs")); err != nil {
+	if err := backup.Write(&saved, (&Store{s, s.opts.Logger}).Section("blobs", "contents")); err != nil {
 		t.Fatal(err)
 	}
 	data := t.TempDir()
-	if err := backup.Restore(data, &saved, s.Section("blobs", "blobs")); err != nil {
+	if err := backup.Restore(data, &saved, (&Store{s, s.opts.Logger}).Section("blobs", "contents")); err != nil {
 		t.Fatal(err)
 	}
-	restored, _ := openTest(t, Options{Dir: filepath.Join(data, "blobs")})
+	restored, _ := openTest(t, Options{Dir: filepath.Join(data, "contents")})
 	for sum, want := range map[files.Sum]string{a.Sum: "one", b.Sum: strings.Repeat("two", 1<<18)} {
 		if got, err := content(restored, sum); got != want || err != nil {
 			t.Errorf("restored %d bytes, %v", len(got), err)
@@ -375,14 +374,14 @@ func TestABackupHoldsEveryObject(t *testing.T) {
 	}
 	// A damaged one does not keep the rest from being saved, nor is it saved.
 	saved.Reset()
-	if err := backup.Write(&saved, s.Section("blobs", "blobs")); err != nil {
+	if err := backup.Write(&saved, (&Store{s, s.opts.Logger}).Section("blobs", "contents")); err != nil {
 		t.Fatal(err)
 	}
 	data = t.TempDir()
-	if err := backup.Restore(data, &saved, s.Section("blobs", "blobs")); err != nil {
+	if err := backup.Restore(data, &saved, (&Store{s, s.opts.Logger}).Section("blobs", "contents")); err != nil {
 		t.Fatal(err)
 	}
-	restored, _ = openTest(t, Options{Dir: filepath.Join(data, "blobs")})
+	restored, _ = openTest(t, Options{Dir: filepath.Join(data, "contents")})
 	if got, err := content(restored, b.Sum); len(got) != 3<<18 || err != nil {
 		t.Errorf("the sound one: %d bytes, %v", len(got), err)
 	}
