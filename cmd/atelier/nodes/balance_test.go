@@ -29,14 +29,16 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	x.turns()
 	now := time.Now()
 	server := &owner{given: map[string]string{}}
-	for _, o := range some(300, func(int) float64 { return 0 }) {
-		switch o.ID {
+	n.placement.held = map[string]held{}
+	for _, h := range some(300, func(int) float64 { return 0 }) {
+		switch h.ID {
 		case "0000":
-			o.Taken = now.Add(-stayTime + time.Second)
+			h.Taken = now.Add(-stayTime + time.Second)
 		case "0002":
-			o.Taken = now.Add(-stayTime)
+			h.Taken = now.Add(-stayTime)
 		}
-		server.owned = append(server.owned, o)
+		n.placement.held[h.ID] = h
+		server.owned = append(server.owned, Owned{ID: h.ID})
 	}
 	members := []durable.Member{{Node: n.Store.Node(), Left: 1, Owns: 300}, {Node: names[0], Left: 1}, {Node: names[1], Left: 1}}
 	w := wanted{moves: map[string]string{"0001": n.Store.Node()}}
@@ -72,5 +74,26 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	n.balance(now.Add(settleTime+time.Second), members, drained, w, server)
 	if len(n.placement.moves) == 0 && len(server.given) == before {
 		t.Error("there was no plan any more")
+	}
+}
+
+// What is owned is looked at once a second: how much is recorded, and since when it is
+// here if another node had it.
+func TestWhatANodeOwnsIsLookedAt(t *testing.T) {
+	var p placement
+	now := time.Now()
+	p.look(now, []Owned{{ID: "made here", Seq: 1, Made: now.Add(-time.Second)}, {ID: "taken", Seq: 1000, Made: now.Add(-time.Hour)}, {ID: "unknown"}, {ID: "given", Seq: 7}})
+	if !p.held["made here"].Taken.IsZero() || p.held["taken"].Taken != now || p.held["unknown"].Taken != now || p.held["taken"].Load != 0 {
+		t.Errorf("first seen as %+v", p.held)
+	}
+	later := now.Add(loadOver)
+	p.look(later, []Owned{{ID: "made here", Seq: 1, Made: now.Add(-time.Second)}, {ID: "taken", Seq: 1000 + 50*uint64(loadOver.Seconds())}, {ID: "unknown"}})
+	if h := p.held["taken"]; h.Load != 50 || h.Taken != now || p.held["made here"].Load != 0 || !p.held["made here"].Taken.IsZero() || len(p.held) != 3 {
+		t.Errorf("seen again as %+v", p.held)
+	}
+	// A log that was rewritten is shorter, which is no load.
+	p.look(later.Add(loadOver), []Owned{{ID: "taken", Seq: 1}})
+	if h := p.held["taken"]; h.Load != 0 || h.ID != "taken" {
+		t.Errorf("a shorter one is %+v", h)
 	}
 }

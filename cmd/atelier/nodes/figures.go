@@ -40,15 +40,15 @@ const loadOver = 10 * time.Second
 
 func (m *meter) figures(now time.Time, c Counts) Figures {
 	if !m.at.IsZero() {
-		m.rate = Smooth(m.rate, float64(c.Records-m.records), now.Sub(m.at))
+		m.rate = smooth(m.rate, float64(c.Records-m.records), now.Sub(m.at))
 	}
 	m.at, m.records = now, c.Records
 	return Figures{float64(int64((m.rate+float64(c.Connections))*10)) / 10, c.Lag.Seconds(), c.Divergences, c.People}
 }
 
-// Smooth is a rate a second, as it was and with what has come in some time since: over
+// smooth is a rate a second, as it was and with what has come in some time since: over
 // about ten seconds.
-func Smooth(rate, came float64, past time.Duration) float64 {
+func smooth(rate, came float64, past time.Duration) float64 {
 	if past <= 0 {
 		return rate
 	}

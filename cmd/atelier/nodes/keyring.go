@@ -88,9 +88,27 @@ func (k *Keyring) begin(secret string, guard durable.Guard) (durable.Row, error)
 	return durable.Row{Table: durable.NodeSecrets, Key: k.row(saltName), Value: slices.Concat(salt, sealed), Guard: guard}, err
 }
 
-// Rekey seals everything under another cluster.secret, in one commit. No node may be
-// running: it would not find its secrets any more.
-func (k *Keyring) Rekey(secret string) error {
+// Rekey seals everything under another cluster.secret, in one commit. It is refused while
+// another node than the one whose lease the store has is running: it would not find its
+// secrets any more.
+func Rekey(store durable.Shared, secret, next string) error {
+	members, err := store.Members()
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		if m.Left > 0 && m.Node != store.Node() {
+			return fmt.Errorf("node %s is running: stop all nodes first", m.Node)
+		}
+	}
+	k, err := OpenKeyring(store, secret)
+	if err != nil {
+		return err
+	}
+	return k.rekey(next)
+}
+
+func (k *Keyring) rekey(secret string) error {
 	salt, err := k.store.Get(durable.NodeSecrets, k.row(saltName))
 	if err != nil {
 		return err

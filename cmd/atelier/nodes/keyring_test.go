@@ -35,7 +35,7 @@ func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 		t.Errorf("the second has %q, version %d, %v", s.Content, s.Version, err)
 	}
 	// A node that missed another secret of the cluster is told more than of damage.
-	if err := first.Rekey("another " + secret); err != nil {
+	if err := first.rekey("another " + secret); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := second.Get("key"); err == nil || !strings.Contains(err.Error(), "cluster.secret that was given meanwhile") {

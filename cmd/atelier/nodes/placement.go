@@ -11,11 +11,27 @@ import (
 // Owned is a codelab that this node owns.
 type Owned struct {
 	ID string
+	// Seq is its newest record.
+	Seq uint64
+	// Made is when it was made, on whichever node; zero where that is not known.
+	Made time.Time
+}
+
+// held is a codelab that this node owns, since its Watch has seen it first.
+type held struct {
+	ID string
 	// Load is how many records it commits a second, over about ten.
 	Load float64
 	// Taken is when this node took it from another; zero for one that was made here.
 	Taken time.Time
+	// seq was its newest record at a time.
+	seq uint64
+	at  time.Time
 }
+
+// stillNew is how old a codelab may be that was made here when it is seen first: it has
+// not come from another node.
+const stillNew = 5 * time.Second
 
 // place is a node as the plan sees it.
 type place struct {
@@ -50,7 +66,7 @@ const (
 // plan says what a node gives to whom, so that loads become alike, and where they are,
 // the number of codelabs. Others that have too much give as well, so each fills its
 // part of what a node lacks.
-func plan(me string, places []place, owned []Owned) []move {
+func plan(me string, places []place, owned []held) []move {
 	i := slices.IndexFunc(places, func(p place) bool { return p.node == me })
 	if i < 0 || len(places) < 2 {
 		return nil
@@ -64,10 +80,10 @@ func plan(me string, places []place, owned []Owned) []move {
 	byLoad := quotas(i, places, slack, load, func(p place) float64 { return p.load })
 	// The largest first: they fit worst. Idle ones make no load alike.
 	owned = slices.Clone(owned)
-	slices.SortFunc(owned, func(a, b Owned) int { return cmp.Or(cmp.Compare(b.Load, a.Load), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(owned, func(a, b held) int { return cmp.Or(cmp.Compare(b.Load, a.Load), cmp.Compare(a.ID, b.ID)) })
 	var moves []move
 	gone := map[string]bool{}
-	give := func(o Owned, to int) {
+	give := func(o held, to int) {
 		moves, gone[o.ID] = append(moves, move{o.ID, places[to].node}), true
 		places[i].owns--
 		places[to].owns++
@@ -142,12 +158,29 @@ func roomiest(quotas []float64) int {
 type placement struct {
 	moves []move    // that are still to be made
 	next  time.Time // no plan before
+	held  map[string]held
+}
+
+// look sees what this node owns now, and forgets what it does not own any more.
+func (p *placement) look(now time.Time, owned []Owned) {
+	before := p.held
+	p.held = make(map[string]held, len(owned))
+	for _, o := range owned {
+		h, known := before[o.ID]
+		if known {
+			h.Load = smooth(h.Load, float64(o.Seq-min(h.seq, o.Seq)), now.Sub(h.at))
+		} else if h.ID = o.ID; now.Sub(o.Made) > stillNew {
+			h.Taken = now
+		}
+		h.seq, h.at = o.Seq, now
+		p.held[o.ID] = h
+	}
 }
 
 // balance gives codelabs to nodes that have less to do.
 func (n *Node) balance(now time.Time, members []durable.Member, takers []string, w wanted, server Duties) {
 	p := &n.placement
-	mine := server.Owned() // each time: it sees what is new
+	p.look(now, server.Owned()) // each time: it sees what is new
 	if len(p.moves) == 0 && now.After(p.next) {
 		var places []place
 		for _, m := range members {
@@ -156,13 +189,13 @@ func (n *Node) balance(now time.Time, members []durable.Member, takers []string,
 				places = append(places, place{m.Node, m.Owns, f.Load})
 			}
 		}
-		var owned []Owned
-		for _, o := range mine {
-			if now.Sub(o.Taken) >= stayTime && w.moves[o.ID] == "" {
-				owned = append(owned, o)
+		var free []held
+		for _, h := range p.held {
+			if now.Sub(h.Taken) >= stayTime && w.moves[h.ID] == "" {
+				free = append(free, h)
 			}
 		}
-		if p.moves = plan(n.Store.Node(), places, owned); len(p.moves) > 0 {
+		if p.moves = plan(n.Store.Node(), places, free); len(p.moves) > 0 {
 			n.log.Info("giving codelabs to nodes that have less to do", "codelabs", len(p.moves))
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // carriedOut lets each node make its plan of what it sees, and does what they say.
-func carriedOut(places []place, owned map[string][]Owned) (moved int) {
+func carriedOut(places []place, owned map[string][]held) (moved int) {
 	var all []move
 	for _, p := range places {
 		all = append(all, plan(p.node, places, owned[p.node])...)
@@ -17,7 +17,7 @@ func carriedOut(places []place, owned map[string][]Owned) (moved int) {
 	for _, m := range all {
 		for i := range places {
 			from := places[i].node
-			at := slices.IndexFunc(owned[from], func(o Owned) bool { return o.ID == m.id })
+			at := slices.IndexFunc(owned[from], func(o held) bool { return o.ID == m.id })
 			if at < 0 {
 				continue
 			}
@@ -33,14 +33,14 @@ func carriedOut(places []place, owned map[string][]Owned) (moved int) {
 	return len(all)
 }
 
-func some(n int, load func(int) float64) (all []Owned) {
+func some(n int, load func(int) float64) (all []held) {
 	for i := range n {
-		all = append(all, Owned{ID: fmt.Sprintf("%04d", i), Load: load(i)})
+		all = append(all, held{ID: fmt.Sprintf("%04d", i), Load: load(i)})
 	}
 	return all
 }
 
-func sum(all []Owned) (load float64) {
+func sum(all []held) (load float64) {
 	for _, o := range all {
 		load += o.Load
 	}
@@ -49,53 +49,53 @@ func sum(all []Owned) (load float64) {
 
 func TestPlans(t *testing.T) {
 	for name, c := range map[string]struct {
-		owned map[string][]Owned
+		owned map[string][]held
 		rest  float64 // load of the first node that nothing takes away
 		// what each owns in the end, and its load, at least and at most
 		owns, load map[string][2]float64
 		moves      int // at most; 0: any
 	}{
 		"a thousand idle ones on one": {
-			owned: map[string][]Owned{"a": some(1000, func(int) float64 { return 0 })},
+			owned: map[string][]held{"a": some(1000, func(int) float64 { return 0 })},
 			owns:  map[string][2]float64{"a": {300, 366}, "b": {300, 366}, "c": {300, 366}},
 			moves: 700,
 		},
 		"a thousand busy ones on one": {
-			owned: map[string][]Owned{"a": some(1000, func(int) float64 { return 2 })},
+			owned: map[string][]held{"a": some(1000, func(int) float64 { return 2 })},
 			owns:  map[string][2]float64{"a": {300, 366}, "b": {300, 366}, "c": {300, 366}},
 			load:  map[string][2]float64{"a": {580, 750}, "b": {580, 750}, "c": {580, 750}},
 		},
 		"of different loads": {
-			owned: map[string][]Owned{"a": some(300, func(i int) float64 { return float64(i % 30) })},
+			owned: map[string][]held{"a": some(300, func(i int) float64 { return float64(i % 30) })},
 			load:  map[string][2]float64{"a": {1280, 1620}, "b": {1280, 1620}, "c": {1280, 1620}},
 		},
 		"a hot one whose move helps nobody": {
-			owned: map[string][]Owned{"a": {{ID: "hot", Load: 5000}}, "b": some(1, func(int) float64 { return 1 })},
+			owned: map[string][]held{"a": {{ID: "hot", Load: 5000}}, "b": some(1, func(int) float64 { return 1 })},
 			owns:  map[string][2]float64{"a": {1, 1}, "b": {1, 1}, "c": {0, 0}},
 		},
 		"a hot one whose move helps by little": { // what else the node does stays
-			owned: map[string][]Owned{"a": {{ID: "hot", Load: 1500}}}, rest: 100,
+			owned: map[string][]held{"a": {{ID: "hot", Load: 1500}}}, rest: 100,
 			owns: map[string][2]float64{"a": {1, 1}},
 		},
 		"a hot one whose move helps much": {
-			owned: map[string][]Owned{"a": {{ID: "hot", Load: 900}}}, rest: 600,
+			owned: map[string][]held{"a": {{ID: "hot", Load: 900}}}, rest: 600,
 			load: map[string][2]float64{"a": {600, 600}},
 		},
 		"a hot one beside others": {
-			owned: map[string][]Owned{"a": append(some(10, func(int) float64 { return 50 }), Owned{ID: "hot", Load: 5000})},
+			owned: map[string][]held{"a": append(some(10, func(int) float64 { return 50 }), held{ID: "hot", Load: 5000})},
 			load:  map[string][2]float64{"a": {5000, 5000}, "b": {200, 300}, "c": {200, 300}},
 		},
 		"two hot ones": {
-			owned: map[string][]Owned{"a": {{ID: "hot1", Load: 900}, {ID: "hot2", Load: 1000}}},
+			owned: map[string][]held{"a": {{ID: "hot1", Load: 900}, {ID: "hot2", Load: 1000}}},
 			owns:  map[string][2]float64{"a": {1, 1}},
 			moves: 1,
 		},
 		"alike": {
-			owned: map[string][]Owned{"a": some(34, func(int) float64 { return 3 }), "b": some(33, func(int) float64 { return 3 }), "c": some(33, func(int) float64 { return 3 })},
+			owned: map[string][]held{"a": some(34, func(int) float64 { return 3 }), "b": some(33, func(int) float64 { return 3 }), "c": some(33, func(int) float64 { return 3 })},
 			owns:  map[string][2]float64{"a": {34, 34}, "b": {33, 33}, "c": {33, 33}},
 		},
 		"people who stay": { // connected to the first, whoever owns what
-			owned: map[string][]Owned{"a": some(90, func(int) float64 { return 10 })}, rest: 600,
+			owned: map[string][]held{"a": some(90, func(int) float64 { return 10 })}, rest: 600,
 			load: map[string][2]float64{"a": {500, 601}, "b": {400, 520}, "c": {400, 520}},
 		},
 	} {
@@ -130,12 +130,12 @@ func TestPlansComeToAnEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		names := []string{"a", "b", "c", "d", "e"}[:2+rng.IntN(4)]
-		owned := map[string][]Owned{}
+		owned := map[string][]held{}
 		var places []place
 		n := 0
 		for _, node := range names {
 			for range rng.IntN(200) {
-				owned[node] = append(owned[node], Owned{ID: fmt.Sprint(n), Load: float64(rng.IntN(3)) * rng.ExpFloat64() * 20})
+				owned[node] = append(owned[node], held{ID: fmt.Sprint(n), Load: float64(rng.IntN(3)) * rng.ExpFloat64() * 20})
 				n++
 			}
 			places = append(places, place{node, len(owned[node]), sum(owned[node])})

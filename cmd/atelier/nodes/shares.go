@@ -56,9 +56,9 @@ func NewBallotExchange(n *Node, secret string) (*Exchange[shares.Ballot], error)
 	return newExchange[shares.Ballot](n, secret, "ballots", "secrets of polls")
 }
 
-// NewKeyExchange brings word of a change of the token keys to all nodes: the version that
+// newKeyExchange brings word of a change of the token keys to all nodes: the version that
 // the Keyring has of them. Each reads them there.
-func NewKeyExchange(n *Node, secret string) (*Exchange[uint64], error) {
+func newKeyExchange(n *Node, secret string) (*Exchange[uint64], error) {
 	return newExchange[uint64](n, secret, "keys", "token keys")
 }
 

@@ -24,7 +24,7 @@ type vaults struct {
 	production, sandbox *token.Vault
 	shares              *shares.Store
 	exchange            *nodes.Exchange[shares.Share] // nil when this server stands alone
-	keys                *sharedKeys                   // likewise
+	keys                *nodes.TokenKeys              // likewise
 }
 
 func (c *Core) openVaults() (v vaults, err error) {
@@ -69,7 +69,7 @@ func (c *Core) openVaults() (v vaults, err error) {
 	if v.keys, err = c.openSharedKeys(v.use); err != nil {
 		return v, err
 	}
-	return v, v.keys.begin()
+	return v, v.keys.Begin()
 }
 
 // use takes token keys into use.
@@ -91,9 +91,7 @@ func (v vaults) each(fn func(*token.Vault) error) error {
 func (v vaults) close(ctx context.Context) error {
 	err := v.each(func(x *token.Vault) error { return x.Close(ctx) })
 	v.exchange.End()
-	if v.keys != nil {
-		v.keys.exchange.End()
-	}
+	v.keys.End()
 	if v.shares != nil {
 		err = errors.Join(err, v.shares.Close())
 	}
@@ -118,7 +116,7 @@ func (s *Service) rotateKeys() (string, error) {
 	var keys []seal.Key
 	var err error
 	if s.vaults.keys != nil {
-		keys, err = s.vaults.keys.rotate(time.Now())
+		keys, err = s.vaults.keys.Rotate(time.Now())
 	} else if keys, err = rotateTokenKeys(s.cfg, s.core.store, time.Now()); len(keys) > 0 {
 		err = errors.Join(err, s.vaults.use(keys))
 	}

@@ -300,7 +300,7 @@ func (s *Service) work() error {
 	})
 	if s.core.node != nil {
 		s.background.Go(func() { s.core.node.Watch(ctx, &duties{Service: s, undrain: func() {}}) })
-		s.background.Go(func() { s.vaults.keys.follow(ctx, time.Minute) })
+		s.background.Go(func() { s.vaults.keys.Follow(ctx, time.Minute) })
 	}
 	return nil
 }

@@ -18,7 +18,6 @@ import (
 type duties struct {
 	*Service
 	undrain func() // ends that it is drained
-	owned   map[string]watched
 }
 
 func (d *duties) EndGrants() { d.grants.Sweep() }
@@ -45,39 +44,20 @@ func (d *duties) CloseUnheard() {
 
 func (d *duties) Compare(alive []string) { d.core.workshops.Compare(alive) }
 
-// watched is a codelab that this node owns, since its Watch has seen it first.
-type watched struct {
-	seq   uint64
-	at    time.Time
-	load  float64 // records a second, smoothed
-	taken time.Time
-}
-
-// Owned forgets what this node does not own any more.
 func (d *duties) Owned() (all []nodes.Owned) {
-	now, before := time.Now(), d.owned
-	d.owned = map[string]watched{}
 	for _, w := range d.core.workshops.Active() {
 		if !w.Owns() {
 			continue
 		}
-		_, seq := w.ViewAt()
-		o, known := before[w.ID()]
-		if known {
-			o.load = nodes.Smooth(o.load, float64(seq-min(o.seq, seq)), now.Sub(o.at))
-		} else if m := d.core.list.Known(w.ID()); m == nil || now.Sub(time.UnixMilli(m.CreatedAt)) > stillNew {
-			o.taken = now
+		o := nodes.Owned{ID: w.ID()}
+		_, o.Seq = w.ViewAt()
+		if m := d.core.list.Known(o.ID); m != nil {
+			o.Made = time.UnixMilli(m.CreatedAt)
 		}
-		o.seq, o.at = seq, now
-		d.owned[w.ID()] = o
-		all = append(all, nodes.Owned{ID: w.ID(), Load: o.load, Taken: o.taken})
+		all = append(all, o)
 	}
 	return all
 }
-
-// stillNew is how old a codelab may be that was made here when it is seen first: it has
-// not come from another node.
-const stillNew = 5 * time.Second
 
 func (d *duties) GiveAll(to []string) int {
 	left := 0

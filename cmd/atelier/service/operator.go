@@ -43,7 +43,7 @@ func (c *Core) rotateTokenKeys() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		keys, err := k.rotate(time.Now())
+		keys, err := k.Rotate(time.Now())
 		return describeKeys(keys), err
 	}
 	keys, err := rotateTokenKeys(c.cfg, c.store, time.Now())

@@ -311,7 +311,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.keys.rotate(time.Now()); err == nil || !strings.Contains(err.Error(), "node silent") {
+	if _, err := v.keys.Rotate(time.Now()); err == nil || !strings.Contains(err.Error(), "node silent") {
 		t.Errorf("with a node that does not answer: %v", err)
 	}
 	newest := func() (used uint32, known int) {
@@ -324,7 +324,7 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	if err := silent.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if keys, err := v.keys.rotate(time.Now()); err != nil || len(keys) != 2 {
+	if keys, err := v.keys.Rotate(time.Now()); err != nil || len(keys) != 2 {
 		t.Errorf("%d keys, %v", len(keys), err)
 	}
 	if used, known := newest(); used != 2 || known != 2 {
@@ -339,19 +339,14 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mute.read(); err != nil {
-		t.Fatal(err)
-	}
-	keys, err := secrets.LoadKeys(TokenKeyFile(cfg))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := mute.keep(secrets.Used(secrets.Announced(keys, time.Now()), time.Now())); err != nil {
+	if _, _, err := mute.Change(func(keys []seal.Key) ([]seal.Key, error) {
+		return secrets.Used(secrets.Announced(keys, time.Now()), time.Now()), nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	go v.keys.follow(ctx, time.Millisecond)
+	go v.keys.Follow(ctx, time.Millisecond)
 	for used, _ := newest(); used != 3; used, _ = newest() {
 		if t.Context().Err() != nil {
 			t.FailNow()
@@ -359,20 +354,13 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 		runtime.Gosched()
 	}
 	// Keys that nothing needs any more go from the database, and so from each node.
-	v.keys.mu.Lock()
-	keys, err = secrets.ParseKeys("", v.keys.have.Content)
-	v.keys.mu.Unlock()
-	if err != nil {
+	if _, _, err := mute.Change(func(keys []seal.Key) ([]seal.Key, error) {
+		keys[0].RetiredAt = time.Now().Add(-keepKeys(cfg) - time.Hour)
+		return keys, nil
+	}); err != nil {
 		t.Fatal(err)
 	}
-	keys[0].RetiredAt = time.Now().Add(-keepKeys(cfg) - time.Hour)
-	if err := mute.read(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := mute.keep(keys); err != nil {
-		t.Fatal(err)
-	}
-	if err := mute.dropOld(); err != nil {
+	if err := mute.DropOld(); err != nil {
 		t.Fatal(err)
 	}
 	for _, known := newest(); known != 2; _, known = newest() {
@@ -463,7 +451,7 @@ func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.rotate(time.Now()); err != nil {
+	if _, err := k.Rotate(time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())

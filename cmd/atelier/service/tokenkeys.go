@@ -104,7 +104,7 @@ func settleKeys(cfg config.Config, store durable.Store, keys []seal.Key, now tim
 		return nil, err
 	}
 	if cfg.Cluster.Enabled {
-		return keys, nil // see sharedKeys.dropOld
+		return keys, nil // see nodes.TokenKeys
 	}
 	return secrets.KeepKeys(TokenKeyFile(cfg), func(k seal.Key) bool { return !keyIsOver(cfg, k, now) })
 }

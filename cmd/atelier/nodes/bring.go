@@ -1,0 +1,94 @@
+package nodes
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+
+	"atelier/actors/durable"
+	"atelier/persistence/ondisk"
+)
+
+// SharedFile is a file of the secrets folder that all nodes have alike. The file is a
+// copy of what the database has.
+type SharedFile struct {
+	// Name is that of the secret in the keyring, Path where the file lies.
+	Name, Path string
+	// Load checks the file, and makes it where there is none.
+	Load func() (made bool, err error)
+	// Lasting: with another one, what is stored already could not be read.
+	Lasting bool
+	// Lacks says what a content lacks that was used with the database, which a server that
+	// stood alone for a while may have in its file; nil where a file does not grow.
+	Lacks func(content []byte) error
+}
+
+// Bring brings a secret from the database into its file, or what the file has into the
+// database. One that nobody has is made, unless data stands on it: used says that there
+// is some. made says whether it was made now.
+func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, err error) {
+	shared, err := k.Share(f.Name, func() ([]byte, error) {
+		if _, err := os.Stat(f.Path); f.Lasting && errors.Is(err, fs.ErrNotExist) {
+			told, err := k.Told("secrets/" + f.Name)
+			if err != nil {
+				return nil, err
+			}
+			if told || used {
+				return nil, fmt.Errorf("%s is missing, and no node has brought it into the database yet, which holds data that needs it: start the node first that has it, or bring the file back", f.Path)
+			}
+		}
+		m, err := f.Load()
+		if err != nil {
+			return nil, err
+		}
+		made = made || m
+		return os.ReadFile(f.Path)
+	})
+	if err == nil && f.Lacks != nil {
+		shared, err = k.bringNewer(f, shared)
+	}
+	if err != nil {
+		return false, err
+	}
+	before, err := os.ReadFile(f.Path)
+	if err == nil && bytes.Equal(before, shared.Content) {
+		return made, nil
+	}
+	// What grows changes while a node is away, and what is gone must be gone. Of the others
+	// it may be the only copy: a restored backup whose node did not start first.
+	if err == nil && !made && f.Lasting && f.Lacks == nil {
+		aside := f.Path + ".before"
+		if err := os.Rename(f.Path, aside); err != nil {
+			return false, err
+		}
+		log.Warn("a secret in the folder was not the one that the nodes have, and was replaced", "file", f.Path, "kept_as", aside)
+	}
+	return false, ondisk.Replace(f.Path, shared.Content)
+}
+
+// bringNewer returns what the nodes have. Where that lacks what was used with the
+// database, a server that stood alone for a while has made it: that one brings what it
+// has, and any other must not write over a file.
+func (k *Keyring) bringNewer(f SharedFile, shared Secret) (Secret, error) {
+	for {
+		missing := f.Lacks(shared.Content)
+		if missing == nil {
+			return shared, nil
+		}
+		own, err := os.ReadFile(f.Path)
+		if err == nil && f.Lacks(own) == nil {
+			brought, err := k.Put(f.Name, shared, own)
+			if !errors.Is(err, durable.ErrConflict) {
+				return brought, err
+			}
+		}
+		now, err := k.Get(f.Name)
+		if err != nil || now.Version == shared.Version {
+			return shared, errors.Join(err, fmt.Errorf("%w: start the node first that served alone meanwhile, or bring the right file back to %s", missing, f.Path))
+		}
+		shared = now // another node has changed them
+	}
+}

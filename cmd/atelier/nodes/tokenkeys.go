@@ -1,0 +1,222 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/token/seal"
+	"atelier/persistence/ondisk"
+	"atelier/persistence/secrets"
+)
+
+// TokenKeys are the token keys of a server that is one of several: the newest of what
+// the database has. A new key is pending until every living node has it, for what is made
+// under it must be found on each.
+type TokenKeys struct {
+	o        TokenKeyOptions
+	node     *Node
+	keyring  *Keyring
+	exchange *Exchange[uint64]
+
+	mu   sync.Mutex
+	have Secret // guarded by mu; that is in use
+}
+
+// TokenKeyOptions are what a server alone does with its token keys, too. All are required.
+type TokenKeyOptions struct {
+	// File is that of the keys, as Bring has brought it.
+	File SharedFile
+	// Use takes keys into use here.
+	Use func([]seal.Key) error
+	// Note writes into the database which keys are used with it.
+	Note func(keys []seal.Key, now time.Time) error
+	// Over says whether nothing needs a key any more.
+	Over func(key seal.Key, now time.Time) bool
+}
+
+// NewTokenKeys makes the keys of a node, which Begin takes into use.
+func NewTokenKeys(n *Node, ring *Keyring, secret string, o TokenKeyOptions) (*TokenKeys, error) {
+	exchange, err := newKeyExchange(n, secret)
+	if err != nil {
+		return nil, err
+	}
+	return &TokenKeys{o: o, node: n, keyring: ring, exchange: exchange}, nil
+}
+
+// Begin takes keys from other nodes.
+func (k *TokenKeys) Begin() error {
+	if err := k.Read(); err != nil {
+		return err
+	}
+	if err := k.DropOld(); err != nil {
+		return err
+	}
+	k.node.OnReturn(k.Read) // tokens may have been made under a key that this node lacks
+	return k.exchange.Serve(k)
+}
+
+// All implements Kept.
+func (k *TokenKeys) All() ([]uint64, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return []uint64{k.have.Version}, nil
+}
+
+// Take implements Kept.
+func (k *TokenKeys) Take(version uint64) error {
+	k.mu.Lock()
+	have := k.have.Version
+	k.mu.Unlock()
+	if version <= have {
+		return nil
+	}
+	return k.Read()
+}
+
+// Read takes into use what the database has, if it is newer.
+func (k *TokenKeys) Read() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, err := k.keyring.Get(k.o.File.Name)
+	if err != nil || s.Version <= k.have.Version {
+		return err
+	}
+	_, err = k.take(s)
+	return err
+}
+
+// take takes keys into use. The lock is held.
+func (k *TokenKeys) take(s Secret) ([]seal.Key, error) {
+	keys, err := secrets.ParseKeys(k.o.File.Path, s.Content)
+	if err == nil {
+		err = ondisk.Replace(k.o.File.Path, s.Content)
+	}
+	if err == nil {
+		err = k.o.Use(keys)
+	}
+	if err == nil {
+		k.have = s
+	}
+	return keys, err
+}
+
+// keep writes keys into the database and takes them into use. The lock is held.
+func (k *TokenKeys) keep(keys []seal.Key) ([]seal.Key, error) {
+	b, err := secrets.EncodeKeys(keys)
+	if err != nil {
+		return nil, err
+	}
+	s, err := k.keyring.Put(k.o.File.Name, k.have, b)
+	if err != nil {
+		return nil, err
+	}
+	return k.take(s)
+}
+
+// Change replaces the keys by what to makes of them; nil changes nothing. Where another
+// node changes them at the moment it begins again with what that one has made.
+func (k *TokenKeys) Change(to func([]seal.Key) ([]seal.Key, error)) (keys []seal.Key, version uint64, err error) {
+	for {
+		if err := k.Read(); err != nil {
+			return nil, 0, err
+		}
+		keys, version, err = k.changeOnce(to)
+		if !errors.Is(err, durable.ErrConflict) {
+			return keys, version, err
+		}
+	}
+}
+
+func (k *TokenKeys) changeOnce(to func([]seal.Key) ([]seal.Key, error)) ([]seal.Key, uint64, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	keys, err := secrets.ParseKeys(k.o.File.Path, k.have.Content)
+	if err != nil {
+		return nil, 0, err
+	}
+	next, err := to(keys)
+	if err == nil && next != nil {
+		keys, err = k.keep(next)
+	}
+	return keys, k.have.Version, err
+}
+
+// Rotate makes a new key, brings it to all living nodes, and then takes it into use
+// everywhere. What fails on the way leaves a pending key, with which the next call goes
+// on. Of two at one time, both are done with the same key.
+func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
+	_, version, err := k.Change(func(keys []seal.Key) ([]seal.Key, error) {
+		if keys[len(keys)-1].Pending {
+			return nil, nil
+		}
+		return secrets.Announced(keys, now), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	// Without the lock: another node that rotates brings its word here.
+	if err := k.exchange.Spread(version); err != nil {
+		return nil, fmt.Errorf("%w; the new key waits, and is used when this is called again", err)
+	}
+	keys, version, err := k.Change(func(keys []seal.Key) ([]seal.Key, error) {
+		if !keys[len(keys)-1].Pending {
+			return nil, nil // another node has done the rest
+		}
+		keys = secrets.Used(keys, now)
+		return keys, k.o.Note(keys, now)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := k.exchange.Spread(version); err != nil {
+		k.node.log.Warn("a node does not use the new token key yet; it will within a minute", "error", err)
+	}
+	return keys, nil
+}
+
+// DropOld drops what nothing needs any more.
+func (k *TokenKeys) DropOld() error {
+	if k.node.Store.ReadOnly() {
+		return nil
+	}
+	now := time.Now()
+	_, _, err := k.Change(func(keys []seal.Key) ([]seal.Key, error) {
+		kept := secrets.Kept(keys, func(key seal.Key) bool { return !k.o.Over(key, now) })
+		if len(kept) == len(keys) {
+			return nil, nil
+		}
+		return kept, k.o.Note(keys, now)
+	})
+	return err
+}
+
+// Follow looks for keys of which this node was not told, until ctx ends.
+func (k *TokenKeys) Follow(ctx context.Context, every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		k.look()
+	}
+}
+
+func (k *TokenKeys) look() {
+	if err := k.Read(); err != nil {
+		k.node.log.Warn("the token keys in the database", "error", err)
+	}
+}
+
+// End ends what Begin began; it may be nil.
+func (k *TokenKeys) End() {
+	if k != nil {
+		k.exchange.End()
+	}
+}
