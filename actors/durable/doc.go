@@ -29,4 +29,13 @@
 // Queues: each actor has at most Options.MaxPending unanswered commands (more
 // give ErrBusy) and at most Options.MaxBatchBytes of events waiting for their
 // turn to be appended (more give ErrBusy).
+//
+// # Several nodes
+//
+// Where Options.Cluster is given, a seat stands in the place of each actor: it holds the
+// shell, where this node owns the actor, or a follower, which has a copy of its state.
+// seat.go, forward.go, follower.go, copy.go and divergence.go are these; owner.go is what
+// the shell says to followers, between.go the messages, carry.go commands on their way,
+// cluster.go and placement.go what a handle and a host do then. Whoever reads about one
+// server needs none of them.
 package durable

@@ -8,11 +8,6 @@ import (
 // again.
 const followedFor = 16
 
-// newShell returns the shell of an actor that this node owns.
-func (h *Host[C, E, V]) newShell(hd *Handle[C, E, V]) *shell[C, E, V] {
-	return &shell[C, E, V]{host: h, handle: hd, core: h.kind.New(hd.id), next: &batch[E, V]{first: 1}}
-}
-
 // between handles what comes from, or is for, other nodes.
 func (s *shell[C, E, V]) between(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
@@ -68,11 +63,6 @@ func (s *shell[C, E, V]) tellAll(t told) {
 	if len(s.followers) > 0 {
 		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // what is lost is read from the log
 	}
-}
-
-// busy says that something is on its way to the store, or back.
-func (s *shell[C, E, V]) busy() bool {
-	return len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.snapshotting || s.erasure.working()
 }
 
 // remoteReplier answers a command of another node.

@@ -216,3 +216,34 @@ func (s *seat[C, E, V]) fail(err error) {
 	s.handle.down()
 	panic(failure{err})
 }
+
+// goOn recovers a shell whose state was that of a follower: what lies in the log
+// beyond it is new to everybody here. A log that was rewritten beyond it cannot
+// be read on: then the state is loaded like any other.
+func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
+	began := s.host.opts.Clock.Uptime()
+	read, err := s.host.readOn(log, s.seq, s.chain, everything)
+	if errors.Is(err, ErrCompacted) {
+		s.recover(ctx, log)
+		return
+	}
+	s.log = log
+	if err != nil {
+		s.fail(fmt.Errorf("replay %s: %w", s.handle.actorID, err))
+	}
+	var erasers []E
+	for _, e := range read.events {
+		s.core.Apply(e.Seq, e.Event)
+		s.seq = e.Seq
+		if s.erases(e.Event) {
+			erasers = append(erasers, e.Event)
+		}
+	}
+	s.chain = read.chain
+	view := s.core.Capture()
+	s.handle.publish(view, s.seq, s.chain)
+	if s.handle.observer != nil && len(read.events) > 0 {
+		s.handle.observer.Commit(view, s.seq, read.events)
+	}
+	s.ready(ctx, view, erasers, s.host.opts.Clock.Uptime()-began)
+}

@@ -1,7 +1,6 @@
 package durable
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -94,6 +93,11 @@ type shell[C, E, V any] struct {
 	followers map[string]int
 }
 
+// newShell returns the shell of an actor that this node owns.
+func (h *Host[C, E, V]) newShell(hd *Handle[C, E, V]) *shell[C, E, V] {
+	return &shell[C, E, V]{host: h, handle: hd, core: h.kind.New(hd.id), next: &batch[E, V]{first: 1}}
+}
+
 // Receive handles one message.
 func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
@@ -172,37 +176,6 @@ func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
 	s.core, s.seq, s.chain, s.lastSize = read.core, read.seq, read.chain, read.size
 	s.sinceEvents, s.sinceBytes = read.events, read.bytes
 	s.ready(ctx, s.handle.publishRead(read), read.erasers, s.host.opts.Clock.Uptime()-began)
-}
-
-// goOn recovers a shell whose state was that of a follower: what lies in the log
-// beyond it is new to everybody here. A log that was rewritten beyond it cannot
-// be read on: then the state is loaded like any other.
-func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
-	began := s.host.opts.Clock.Uptime()
-	read, err := s.host.readOn(log, s.seq, s.chain, everything)
-	if errors.Is(err, ErrCompacted) {
-		s.recover(ctx, log)
-		return
-	}
-	s.log = log
-	if err != nil {
-		s.fail(fmt.Errorf("replay %s: %w", s.handle.actorID, err))
-	}
-	var erasers []E
-	for _, e := range read.events {
-		s.core.Apply(e.Seq, e.Event)
-		s.seq = e.Seq
-		if s.erases(e.Event) {
-			erasers = append(erasers, e.Event)
-		}
-	}
-	s.chain = read.chain
-	view := s.core.Capture()
-	s.handle.publish(view, s.seq, s.chain)
-	if s.handle.observer != nil && len(read.events) > 0 {
-		s.handle.observer.Commit(view, s.seq, read.events)
-	}
-	s.ready(ctx, view, erasers, s.host.opts.Clock.Uptime()-began)
 }
 
 // ready begins to answer: the state shows everything that is in the log.
@@ -317,3 +290,8 @@ func (s *shell[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 }
 
 func (s *shell[C, E, V]) answer(to Replier, r Reply) { s.handle.answer(to, r) }
+
+// busy says that something is on its way to the store, or back.
+func (s *shell[C, E, V]) busy() bool {
+	return len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.snapshotting || s.erasure.working()
+}
