@@ -6,6 +6,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
 
@@ -64,33 +65,33 @@ func (g *group) hasRoom(m costModel, c txnCost) bool {
 // add joins items[i] to the group.
 func (g *group) add(items []item, i int32) {
 	it := &items[i]
-	if it.kind != kindBatch && it.kind != kindRows {
+	if it.Kind != calls.KindBatch && it.Kind != calls.KindRows {
 		return
 	}
 	g.cost = g.cost.plus(it.cost)
 	g.batches++
-	g.records += it.count
-	g.bytes += it.bytes
-	if len(it.rows) > 0 {
+	g.records += it.Count
+	g.bytes += it.Bytes
+	if len(it.Rows) > 0 {
 		g.rows = append(g.rows, i)
 	}
-	if it.kind == kindRows {
+	if it.Kind == calls.KindRows {
 		return
 	}
 	it.next = noItem
-	l := it.log
+	l := it.Log
 	if l.spanRound == g.round {
-		if sp := &g.spans[l.span]; sp.bytes+len(it.recs) <= maxSpanBytes {
+		if sp := &g.spans[l.span]; sp.bytes+len(it.Recs) <= maxSpanBytes {
 			items[sp.tail].next = i
 			sp.tail = i
-			sp.count += it.count
-			sp.bytes += len(it.recs)
+			sp.count += it.Count
+			sp.bytes += len(it.Recs)
 			return
 		}
 	}
 	l.spanRound, l.span = g.round, len(g.spans)
 	g.spans = append(g.spans, span{
-		log: l, first: it.first, count: it.count, bytes: len(it.recs), head: i, tail: i,
+		log: l, first: it.First, count: it.Count, bytes: len(it.Recs), head: i, tail: i,
 	})
 }
 
@@ -101,13 +102,13 @@ func (g *group) entries(items []item) []badgerdb.Entry {
 	}
 	now := time.Now()
 	for _, i := range g.rows {
-		rows, start := items[i].rows, len(g.slab)
+		rows, start := items[i].Rows, len(g.slab)
 		for j := range rows {
 			if !rows[j].CheckOnly {
 				g.addRow(&rows[j], now)
 			}
 		}
-		if items[i].guards {
+		if items[i].Guards {
 			g.guarded = append(g.guarded, guarded{&items[i], start, len(g.slab)})
 		}
 	}
@@ -123,7 +124,7 @@ func (g *group) addChunk(sp *span, items []item) {
 	start = len(g.mem)
 	g.mem = layout.AppendChunkHeader(g.mem, sp.count)
 	for i := sp.head; i != noItem; i = items[i].next {
-		g.mem = append(g.mem, items[i].recs...)
+		g.mem = append(g.mem, items[i].Recs...)
 	}
 	value := g.mem[start:len(g.mem):len(g.mem)]
 	layout.Seal(key, value)

@@ -50,7 +50,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 	defer s.locks.Lock(actor)()
 
 	l := &actorLog{store: s, Cursor: calls.Cursor{Actor: actor}, prefix: layout.ActorPrefix(layout.FamilyChunk, actor)}
-	if err := s.wait(item{kind: kindOpen, log: l}); err != nil {
+	if err := s.wait(entry{Kind: calls.KindOpen, Log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
 	// Everything earlier handles may still commit is committed now.
@@ -68,10 +68,10 @@ func (l *actorLog) Tail() uint64 { return l.tail }
 
 // wait sends an item through the writer's queue and waits until everything
 // before it is committed.
-func (s *Store) wait(it item) error {
+func (s *Store) wait(e entry) error {
 	done := make(chan error, 1)
-	it.done = func(err error) { done <- err }
-	if err := s.queue.Push(it, it.bytes); err != nil {
+	e.Done = func(err error) { done <- err }
+	if err := s.queue.Push(item{entry: e}, 0); err != nil {
 		return err
 	}
 	return <-done
@@ -112,31 +112,12 @@ func (l *actorLog) Append(b durable.Batch) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
-	count, err := layout.CountRecords(b.Records)
+	e, err := calls.BatchItem(l, b)
 	if err != nil {
-		return err
+		return fmt.Errorf("badger: %w", err)
 	}
-	if err := layout.CheckRows(b.Rows); err != nil {
-		return err
-	}
-	if durable.Guarded(b.Rows) {
-		return errors.New("badger: rows of a log's batch carry no guards")
-	}
-	s := l.store
-	it := item{
-		kind:  kindBatch,
-		log:   l,
-		first: b.First,
-		rows:  b.Rows,
-		recs:  b.Records,
-		count: count,
-
-		urgent: b.Urgent,
-		bytes:  len(b.Records) + rowBytes(b.Rows) + batchOverhead,
-		cost:   s.costs.batch(l.Actor, b),
-		done:   b.Done,
-	}
-	return s.push(it)
+	e.Bytes = len(b.Records) + rowBytes(b.Rows) + batchOverhead
+	return l.store.push(item{entry: e, urgent: b.Urgent, cost: l.store.costs.batch(l.Actor, b)})
 }
 
 // batchOverhead is what a queued batch takes beside its bytes.
@@ -147,10 +128,10 @@ func (s *Store) push(it item) error {
 	if err := s.takes(it.urgent); err != nil {
 		return err
 	}
-	if it.bytes > MaxBatchBytes || !s.costs.fits(it.cost) {
-		return fmt.Errorf("%w: %d bytes, %d entries", durable.ErrTooLarge, it.bytes, it.cost.entries)
+	if it.Bytes > MaxBatchBytes || !s.costs.fits(it.cost) {
+		return fmt.Errorf("%w: %d bytes, %d entries", durable.ErrTooLarge, it.Bytes, it.cost.entries)
 	}
-	return s.queue.Push(it, it.bytes)
+	return s.queue.Push(it, it.Bytes)
 }
 
 // Close implements durable.Log.
@@ -159,7 +140,7 @@ func (l *actorLog) Close() {
 		return
 	}
 	// Fails only when the store is closing, and then nothing needs releasing.
-	_ = l.store.queue.Push(item{kind: kindRelease, log: l}, 0)
+	_ = l.store.queue.Push(item{entry: entry{Kind: calls.KindRelease, Log: l}}, 0)
 }
 
 func appendSeq(dst []byte, seq uint64) []byte {

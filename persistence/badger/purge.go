@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
 
@@ -23,7 +24,7 @@ func (s *Store) Purge(actor string) error {
 		return durable.ErrReadOnly
 	}
 	defer s.locks.Lock(actor)()
-	if err := s.wait(item{kind: kindPurge, actor: actor}); err != nil {
+	if err := s.wait(entry{Kind: calls.KindPurge, Actor: actor}); err != nil {
 		return fmt.Errorf("purge %s: %w", actor, err)
 	}
 	if err := s.purge(actor); err != nil {

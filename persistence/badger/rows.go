@@ -8,6 +8,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
 
@@ -17,13 +18,9 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 		return err
 	}
 	return s.push(item{
-		kind:   kindRows,
-		rows:   rows,
-		guards: durable.Guarded(rows),
+		entry:  entry{Kind: calls.KindRows, Rows: rows, Guards: durable.Guarded(rows), Bytes: rowBytes(rows) + batchOverhead, Done: done},
 		urgent: durable.Urgent(rows),
-		bytes:  rowBytes(rows) + batchOverhead,
 		cost:   s.costs.rows(rows),
-		done:   done,
 	})
 }
 

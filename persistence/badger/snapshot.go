@@ -24,19 +24,7 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 	if err := s.writable(); err != nil {
 		return err
 	}
-	size := int64(len(state))
-	if size > layout.MaxState {
-		return fmt.Errorf("%w: snapshot of %d bytes", durable.ErrTooLarge, size)
-	}
-	if err := s.snapshots.Reserve(size); err != nil {
-		return err
-	}
-	job := &snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}
-	if err := s.queue.Push(item{kind: kindSnapshot, log: l, job: job}, 0); err != nil {
-		s.snapshots.Forgo(size)
-		return err
-	}
-	return nil
+	return s.snapshots.Ask(&snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}, func(e entry) error { return s.queue.Push(item{entry: e}, 0) })
 }
 
 // Steps of storing a snapshot, for tests that crash between them.

@@ -148,11 +148,11 @@ func (s *Store) prepare() error {
 }
 
 func (s *Store) start() {
-	s.writer = newWriter(s)
 	s.snapshots = calls.NewSnapshots(s.opts.SnapshotQueueBytes, s.storeCounted, func(*actorLog) {})
+	s.writer = newWriter(s)
 	s.collector = newCollector(s)
 	s.space.each = s.syncMark
-	go s.writer.run()
+	go s.writer.Run(s.writer.process)
 	go s.snapshots.Run()
 	go s.space.run()
 	go s.collector.run()
@@ -215,7 +215,7 @@ func (s *Store) Close() error {
 	s.queue.Close()
 	// Calls inside may be waiting for the writer, and the writer feeds the
 	// snapshots; so this is the order.
-	<-s.writer.done
+	s.writer.Wait()
 	s.snapshots.Close()
 	s.gate.Wait()
 	s.space.stop()

@@ -86,8 +86,8 @@ func (s *Store) fill(txn *badgerdb.Txn, entries []badgerdb.Entry, appends []guar
 		for len(appends) > 0 && appends[0].start == i {
 			a := appends[0]
 			appends = appends[1:]
-			a.it.err = s.health.read(func() error { return checkGuards(txn, a.it.rows) })
-			if a.it.err != nil {
+			a.it.Err = s.health.read(func() error { return checkGuards(txn, a.it.Rows) })
+			if a.it.Err != nil {
 				i = a.end
 			}
 		}

@@ -2,45 +2,21 @@ package badger
 
 import (
 	"time"
+
+	"atelier/persistence/internal/calls"
 )
 
-// writer is the one goroutine that commits batches. It takes everything that
-// is queued, checks each item's place in its log, writes one transaction
-// (more only when Badger's limit demands it, and then between batches), and
-// tells each item's owner, in the order of the queue. There is no timer:
-// while one commit waits for the disk, the next group gathers by itself.
+// writer commits what is queued, one transaction for each group: more only when Badger's
+// limit demands it, and then between batches.
 type writer struct {
+	*calls.Writer[*actorLog, item, *item]
 	store *Store
-	// current is the newest handle of each actor; the earlier ones are fenced.
-	current map[string]*actorLog
-	group   group
-	done    chan struct{} // closed when run returns
+	group group
 }
 
 func newWriter(s *Store) *writer {
-	return &writer{store: s, current: make(map[string]*actorLog), done: make(chan struct{})}
+	return &writer{Writer: calls.NewWriter[*actorLog, item](s.queue, s.snapshots), store: s}
 }
-
-// run works until the queue is closed and drained.
-func (w *writer) run() {
-	defer close(w.done)
-	var spare []item
-	for {
-		items, ok := w.store.queue.Take(spare[:0])
-		if !ok {
-			return
-		}
-		w.process(items)
-		clear(items) // let go of what the items point to
-		spare = items
-		if cap(spare) > maxSpareItems {
-			spare = nil
-		}
-	}
-}
-
-// maxSpareItems is the longest drained queue whose memory is kept.
-const maxSpareItems = 1 << 14
 
 func (w *writer) process(items []item) {
 	start := 0
@@ -50,39 +26,11 @@ func (w *writer) process(items []item) {
 			w.commit(items[start:i])
 			start = i
 		}
-		// Admitting comes after the commit of the full group: whether this
-		// item may follow depends on how that one ended.
-		if it.err = w.admit(it); it.err == nil {
+		if w.Admit(it); it.Err == nil { // after the commit of the full group
 			w.group.add(items[start:], int32(i-start))
 		}
 	}
 	w.commit(items[start:])
-}
-
-// admit checks one item against what the writer knows of its log and moves
-// that knowledge on.
-func (w *writer) admit(it *item) error {
-	switch it.kind {
-	case kindBatch:
-		return it.log.Admit(it.first, it.count)
-	case kindOpen:
-		w.fence(it.log.Actor)
-		w.current[it.log.Actor] = it.log
-	case kindPurge:
-		w.fence(it.actor)
-	case kindRelease:
-		if w.current[it.log.Actor] == it.log {
-			delete(w.current, it.log.Actor)
-		}
-	}
-	return nil
-}
-
-func (w *writer) fence(actor string) {
-	if old := w.current[actor]; old != nil {
-		old.Fence()
-		delete(w.current, actor)
-	}
 }
 
 // commit writes the group that was gathered from items and finishes them all.
@@ -109,41 +57,5 @@ func (w *writer) commit(items []item) {
 		}
 	}
 	w.group.reset()
-
-	// Room first: whoever is told of the end may want to append again.
-	var bytes int64
-	for i := range items {
-		bytes += int64(items[i].bytes)
-	}
-	s.queue.Release(len(items), bytes)
-	for i := range items {
-		w.finish(&items[i], err)
-	}
-}
-
-// finish tells an item's owner how it ended.
-func (w *writer) finish(it *item, groupErr error) {
-	err := it.err
-	switch it.kind {
-	case kindBatch:
-		if err == nil && groupErr != nil {
-			err = groupErr
-			it.log.Fail(groupErr)
-		}
-	case kindRows:
-		if err == nil {
-			err = groupErr
-		}
-	case kindSnapshot:
-		// The state may contain what just failed, so the log must be sound.
-		if err := it.log.AdmitSnapshot(it.job.Seq); err != nil {
-			w.store.snapshots.Finish(it.job, err)
-			return
-		}
-		w.store.snapshots.Add(it.job)
-		return
-	}
-	if it.done != nil {
-		it.done(err)
-	}
+	w.Finish(items, err)
 }

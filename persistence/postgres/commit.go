@@ -135,23 +135,23 @@ func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	}
 	for i := range items {
 		it := &items[i]
-		if it.err != nil || !it.commits() {
+		if it.Err != nil || !it.Commits() {
 			continue
 		}
-		if it.guards {
-			if it.err = checkGuards(stored, it.rows); it.err != nil {
+		if it.Guards {
+			if it.Err = checkGuards(stored, it.Rows); it.Err != nil {
 				it.conflict = true
 				w.group.batches--
 				continue
 			}
 		}
-		for j := range it.rows {
-			if r := &it.rows[j]; !r.CheckOnly {
+		for j := range it.Rows {
+			if r := &it.Rows[j]; !r.CheckOnly {
 				stored[rowKey(r)] = found{value: r.Value, there: !r.Delete}
 			}
 		}
-		w.group.rows.put(it.rows)
-		w.group.rows.hold(it.rows, missing)
+		w.group.rows.put(it.Rows)
+		w.group.rows.hold(it.Rows, missing)
 	}
 	return nil
 }
@@ -163,11 +163,11 @@ func wants(items []item) []wanted {
 	known, written := map[string]bool{}, map[string]bool{}
 	for i := range items {
 		it := &items[i]
-		if it.err != nil || !it.commits() {
+		if it.Err != nil || !it.Commits() {
 			continue
 		}
-		for j := range it.rows {
-			r := &it.rows[j]
+		for j := range it.Rows {
+			r := &it.Rows[j]
 			key := rowKey(r)
 			if !r.CheckOnly {
 				written[key] = true

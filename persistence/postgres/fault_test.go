@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/postgres/postgrestest"
 )
 
@@ -165,7 +166,7 @@ func TestACommitWhoseAnswerIsLost(t *testing.T) {
 	}
 	// Nothing is queued, so the writer's goroutine leaves this alone.
 	l, w := s.lease.Load(), s.writer
-	items := []item{{kind: kindBatch, lease: l, log: log.(*actorLog), first: 2, recs: one("b"), count: 1}}
+	items := []item{{entry: entry{Kind: calls.KindBatch, Log: log.(*actorLog), First: 2, Recs: one("b"), Count: 1}, lease: l}}
 	w.group.build(items)
 	w.number++
 	if err := w.transact(l, items); err != nil {

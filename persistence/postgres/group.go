@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
 
@@ -57,50 +58,50 @@ func (g *group) build(items []item) {
 	for i := range items {
 		it := &items[i]
 		if it.conflict {
-			it.err, it.conflict = nil, false // what was decided ended with its transaction
+			it.Err, it.conflict = nil, false // what was decided ended with its transaction
 		}
-		if it.err != nil || !it.commits() {
+		if it.Err != nil || !it.Commits() {
 			continue
 		}
 		g.batches++
-		g.records += it.count
-		g.bytes += it.bytes
-		g.guarded = g.guarded || it.guards
-		if it.kind == kindBatch {
+		g.records += it.Count
+		g.bytes += it.Bytes
+		g.guarded = g.guarded || it.Guards
+		if it.Kind == calls.KindBatch {
 			g.addRecords(it)
 		}
 	}
 	if !g.guarded {
 		for i := range items {
-			if it := &items[i]; it.err == nil && it.commits() {
-				g.rows.put(it.rows)
+			if it := &items[i]; it.Err == nil && it.Commits() {
+				g.rows.put(it.Rows)
 			}
 		}
 	}
 }
 
 func (g *group) addRecords(it *item) {
-	n, known := g.place[it.log]
+	n, known := g.place[it.Log]
 	if !known {
 		n = len(g.logs)
-		g.place[it.log] = n
-		g.logs = append(g.logs, it.log)
-		g.actors = append(g.actors, []byte(it.log.Actor))
-		g.epochs = append(g.epochs, it.log.epoch)
-		g.heads = append(g.heads, int64(it.first-1))
+		g.place[it.Log] = n
+		g.logs = append(g.logs, it.Log)
+		g.actors = append(g.actors, []byte(it.Log.Actor))
+		g.epochs = append(g.epochs, it.Log.epoch)
+		g.heads = append(g.heads, int64(it.First-1))
 		g.tails = append(g.tails, 0)
 	}
-	g.tails[n] = int64(it.first-1) + int64(it.count)
+	g.tails[n] = int64(it.First-1) + int64(it.Count)
 	if known {
-		if sp := &g.chunks[it.log.span]; sp.bytes+len(it.recs) <= maxSpanBytes {
-			sp.count += it.count
-			sp.bytes += len(it.recs)
-			sp.recs = append(sp.recs, it.recs)
+		if sp := &g.chunks[it.Log.span]; sp.bytes+len(it.Recs) <= maxSpanBytes {
+			sp.count += it.Count
+			sp.bytes += len(it.Recs)
+			sp.recs = append(sp.recs, it.Recs)
 			return
 		}
 	}
-	it.log.span = len(g.chunks)
-	g.chunks = append(g.chunks, span{log: it.log, first: it.first, count: it.count, bytes: len(it.recs), recs: []durable.Records{it.recs}})
+	it.Log.span = len(g.chunks)
+	g.chunks = append(g.chunks, span{log: it.Log, first: it.First, count: it.Count, bytes: len(it.Recs), recs: []durable.Records{it.Recs}})
 }
 
 // chunkArrays returns the chunks for the database.

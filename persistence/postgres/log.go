@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -47,7 +46,7 @@ func (s *Store) Open(actor string) (durable.Log, error) {
 
 	l := &actorLog{store: s, Cursor: calls.Cursor{Actor: actor}, lease: s.lease.Load()}
 	l.users.Store(1)
-	if err := s.wait(item{kind: kindOpen, log: l}); err != nil {
+	if err := s.wait(entry{Kind: calls.KindOpen, Log: l}); err != nil {
 		return nil, fmt.Errorf("open %s: %w", actor, err)
 	}
 	// Everything earlier handles of this node may still commit is committed now;
@@ -82,17 +81,11 @@ func (l *actorLog) Append(b durable.Batch) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
 	}
-	count, err := layout.CountRecords(b.Records)
+	e, err := calls.BatchItem(l, b)
 	if err != nil {
-		return err
+		return fmt.Errorf("postgres: %w", err)
 	}
-	if err := layout.CheckRows(b.Rows); err != nil {
-		return err
-	}
-	if durable.Guarded(b.Rows) {
-		return errors.New("postgres: rows of a log's batch carry no guards")
-	}
-	return l.store.push(item{kind: kindBatch, log: l, first: b.First, rows: b.Rows, recs: b.Records, count: count, done: b.Done})
+	return l.store.push(item{entry: e})
 }
 
 // Close implements durable.Log.
@@ -106,7 +99,7 @@ func (l *actorLog) Close() {
 func (l *actorLog) leave() {
 	if l.users.Add(-1) == 0 {
 		// Fails only when the store is closing, which gives everything back.
-		_ = l.store.queue.Push(item{kind: kindRelease, log: l}, 0)
+		_ = l.store.queue.Push(item{entry: entry{Kind: calls.KindRelease, Log: l}}, 0)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 	"atelier/persistence/layout"
 )
 
@@ -15,7 +16,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 	if err := layout.CheckRows(rows); err != nil {
 		return err
 	}
-	return s.push(item{kind: kindRows, rows: rows, guards: durable.Guarded(rows), done: done})
+	return s.push(item{entry: entry{Kind: calls.KindRows, Rows: rows, Guards: durable.Guarded(rows), Done: done}})
 }
 
 // visible is the condition for a row to be there. Rows disappear by the

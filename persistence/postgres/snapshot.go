@@ -26,21 +26,12 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 	if err := s.writable(); err != nil {
 		return err
 	}
-	size := int64(len(state))
-	if size > layout.MaxState {
-		return fmt.Errorf("%w: snapshot of %d bytes", durable.ErrTooLarge, size)
-	}
-	if err := s.snapshots.Reserve(size); err != nil {
-		return err
-	}
 	l.users.Add(1)
-	job := &snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}
-	if err := s.queue.Push(item{kind: kindSnapshot, log: l, job: job}, 0); err != nil {
-		s.snapshots.Forgo(size)
+	err := s.snapshots.Ask(&snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}, func(e entry) error { return s.queue.Push(item{entry: e}, 0) })
+	if err != nil {
 		l.users.Add(-1)
-		return err
 	}
-	return nil
+	return err
 }
 
 // storeCounted stores a snapshot and counts it.
@@ -289,7 +280,7 @@ func (s *Store) Purge(actor string) error {
 	defer s.gate.Leave()
 	defer s.locks.Lock(actor)()
 	l := s.lease.Load()
-	if err := s.wait(item{kind: kindPurge, actor: actor}); err != nil {
+	if err := s.wait(entry{Kind: calls.KindPurge, Actor: actor}); err != nil {
 		return fmt.Errorf("purge %s: %w", actor, err)
 	}
 	var owned *durable.Owned

@@ -76,8 +76,8 @@ func Open(o Options) (*Store, error) {
 		s.closePools()
 		return nil, fmt.Errorf("open the database: %w", deniedTo(config.ConnConfig.User, err))
 	}
-	s.writer = newWriter(s)
 	s.snapshots = calls.NewSnapshots(s.opts.SnapshotQueueBytes, s.storeCounted, (*actorLog).leave)
+	s.writer = newWriter(s)
 	go s.writer.run()
 	go s.snapshots.Run()
 	s.background.Go(s.sweep)
@@ -160,7 +160,7 @@ func (s *Store) Close() error {
 	s.queue.Close()
 	// Calls inside may be waiting for the writer, and the writer feeds the
 	// snapshots; so this is the order.
-	<-s.writer.done
+	s.writer.Wait()
 	s.snapshots.Close()
 	s.end()
 	s.gate.Wait()

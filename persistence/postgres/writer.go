@@ -9,115 +9,60 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"atelier/actors/durable"
+	"atelier/persistence/internal/calls"
 )
 
-// writer is the one goroutine that commits batches. It takes everything that is
-// queued, commits it in one transaction (more only when there is very much), and
-// tells each item's owner, in the order of the queue. There is no timer: while
-// one commit is under way, the next group gathers by itself.
+// writer commits what is queued, one transaction for each group: more only when there is
+// very much.
 type writer struct {
-	store *Store
-	// current is the newest handle of each actor; the earlier ones are fenced.
-	current map[string]*actorLog
+	*calls.Writer[*actorLog, item, *item]
+	store   *Store
 	gone    []*actorLog // to be given back behind the present group
 	conn    *pgx.Conn   // nil: to be opened
 	session *lease      // whose session conn has
 	number  int64       // of the last commit, under any lease
 	group   group
-	done    chan struct{} // closed when run returns
 }
 
 func newWriter(s *Store) *writer {
-	return &writer{store: s, current: make(map[string]*actorLog), done: make(chan struct{})}
+	return &writer{Writer: calls.NewWriter[*actorLog, item](s.queue, s.snapshots), store: s}
 }
 
 // run works until the queue is closed and drained.
 func (w *writer) run() {
-	defer close(w.done)
 	defer w.drop()
-	var spare []item
-	for {
-		items, ok := w.store.queue.Take(spare[:0])
-		if !ok {
-			return
-		}
-		w.process(items)
-		clear(items) // let go of what the items point to
-		spare = items
-		if cap(spare) > maxSpareItems {
-			spare = nil
-		}
-	}
+	w.Run(w.process)
 }
 
-const (
-	// maxSpareItems is the longest drained queue whose memory is kept.
-	maxSpareItems = 1 << 14
-	// maxGroupBytes ends a group: what one transaction sends to the database.
-	maxGroupBytes = 16 << 20
-)
+// maxGroupBytes ends a group: what one transaction sends to the database.
+const maxGroupBytes = 16 << 20
 
 func (w *writer) process(items []item) {
 	start, bytes := 0, 0
 	for i := range items {
 		it := &items[i]
-		if bytes += it.bytes; bytes > maxGroupBytes && i > start {
+		if bytes += it.Bytes; bytes > maxGroupBytes && i > start {
 			w.commit(items[start:i])
-			start, bytes = i, it.bytes
+			start, bytes = i, it.Bytes
 		}
-		// Admitting comes after the commit of the full group: whether this
-		// item may follow depends on how that one ended.
-		it.err = w.admit(it)
+		w.Admit(it) // after the commit of the full group
+		if it.Kind == calls.KindRelease {
+			w.gone = append(w.gone, it.Log)
+		}
 	}
 	w.commit(items[start:])
 	w.giveBack()
 }
 
-// admit checks one item against what the writer knows of its log and moves that
-// knowledge on.
-func (w *writer) admit(it *item) error {
-	switch it.kind {
-	case kindBatch:
-		return it.log.Admit(it.first, it.count)
-	case kindOpen:
-		w.fence(it.log.Actor)
-		w.current[it.log.Actor] = it.log
-	case kindPurge:
-		w.fence(it.actor)
-	case kindRelease:
-		if w.current[it.log.Actor] == it.log {
-			delete(w.current, it.log.Actor)
-		}
-		w.gone = append(w.gone, it.log)
-	}
-	return nil
-}
-
-func (w *writer) fence(actor string) {
-	if old := w.current[actor]; old != nil {
-		old.Fence()
-		delete(w.current, actor)
-	}
-}
-
 // commit writes what items hold and finishes them all.
 func (w *writer) commit(items []item) {
-	s := w.store
 	err := w.commitGroup(items)
 	for i := range items {
 		if it := &items[i]; err != nil && it.conflict {
-			it.err = err // what it collided with may not be there
+			it.Err = err // what it collided with may not be there
 		}
 	}
-	// Room first: whoever is told of the end may want to append again.
-	var bytes int64
-	for i := range items {
-		bytes += int64(items[i].bytes)
-	}
-	s.queue.Release(len(items), bytes)
-	for i := range items {
-		w.finish(&items[i], err)
-	}
+	w.Finish(items, err)
 }
 
 // commitGroup sends the items in one transaction, until that is committed or
@@ -127,7 +72,7 @@ func (w *writer) commitGroup(items []item) error {
 	s, l := w.store, w.store.lease.Load()
 	for i := range items {
 		// What was queued under an earlier lease ended with it.
-		if it := &items[i]; it.err == nil && it.commits() && (it.lease != l || !l.holds()) {
+		if it := &items[i]; it.Err == nil && it.Commits() && (it.lease != l || !l.holds()) {
 			w.refuse(it, durable.ErrFenced)
 		}
 	}
@@ -151,8 +96,8 @@ func (w *writer) commitGroup(items []item) error {
 				log.Fence()
 			}
 			for i := range items {
-				if it := &items[i]; it.err == nil && it.kind == kindBatch && it.log.Fenced() {
-					it.err = durable.ErrFenced
+				if it := &items[i]; it.Err == nil && it.Kind == calls.KindBatch && it.Log.Fenced() {
+					it.Err = durable.ErrFenced
 				}
 			}
 			continue
@@ -180,36 +125,9 @@ func (w *writer) commitGroup(items []item) error {
 
 // refuse lets an item fail by itself, and its log with it.
 func (w *writer) refuse(it *item, err error) {
-	it.err = err
-	if it.kind == kindBatch {
-		it.log.Fail(err)
-	}
-}
-
-// finish tells an item's owner how it ended.
-func (w *writer) finish(it *item, groupErr error) {
-	err := it.err
-	switch it.kind {
-	case kindBatch:
-		if err == nil && groupErr != nil {
-			err = groupErr
-			it.log.Fail(groupErr)
-		}
-	case kindRows:
-		if err == nil {
-			err = groupErr
-		}
-	case kindSnapshot:
-		// The state may contain what just failed, so the log must be sound.
-		if err := it.log.AdmitSnapshot(it.job.Seq); err != nil {
-			w.store.snapshots.Finish(it.job, err)
-			return
-		}
-		w.store.snapshots.Add(it.job)
-		return
-	}
-	if it.done != nil {
-		it.done(err)
+	it.Err = err
+	if it.Kind == calls.KindBatch {
+		it.Log.Fail(err)
 	}
 }
 

@@ -18,6 +18,8 @@ type Cursor struct {
 	fenced atomic.Bool // read by snapshots and rewrites, too
 }
 
+func (c *Cursor) at() *Cursor { return c }
+
 // Admit checks that a batch continues the log and counts it in.
 func (c *Cursor) Admit(first uint64, count int) error {
 	if c.failed != nil {

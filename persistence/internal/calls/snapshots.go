@@ -1,14 +1,16 @@
 package calls
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"atelier/actors/durable"
+	"atelier/persistence/layout"
 )
 
 // Snapshot is one request to store a state of the log L.
-type Snapshot[L comparable] struct {
+type Snapshot[L Log] struct {
 	Log   L
 	Seq   uint64
 	State []byte
@@ -23,7 +25,7 @@ type Snapshot[L comparable] struct {
 // comes to it through the writer's queue, when everything appended before it is
 // committed. Of the jobs of one log that have not started only the newest is
 // done.
-type Snapshots[L comparable] struct {
+type Snapshots[L Log] struct {
 	store func(*Snapshot[L]) error
 	over  func(L)
 	limit int64
@@ -40,7 +42,7 @@ type Snapshots[L comparable] struct {
 // NewSnapshots returns a queue of at most limit bytes of states, but always of
 // one, each of which is given to store. over is told of each job that is over,
 // after its Done.
-func NewSnapshots[L comparable](limit int64, store func(*Snapshot[L]) error, over func(L)) *Snapshots[L] {
+func NewSnapshots[L Log](limit int64, store func(*Snapshot[L]) error, over func(L)) *Snapshots[L] {
 	return &Snapshots[L]{
 		store: store, over: over, limit: limit,
 		wake:    make(chan struct{}, 1),
@@ -49,18 +51,24 @@ func NewSnapshots[L comparable](limit int64, store func(*Snapshot[L]) error, ove
 	}
 }
 
-// Reserve takes room for a state, or gives durable.ErrBusy. Forgo gives it back
-// when no job came of it.
-func (n *Snapshots[L]) Reserve(size int64) error {
+// Ask takes room for a state and queues its job with push, behind what its log has
+// appended. It gives durable.ErrTooLarge for a state that is, and durable.ErrBusy where
+// there is no room.
+func (n *Snapshots[L]) Ask(job *Snapshot[L], push func(Item[L]) error) error {
+	size := int64(len(job.State))
+	if size > layout.MaxState {
+		return fmt.Errorf("%w: snapshot of %d bytes", durable.ErrTooLarge, size)
+	}
 	if total := n.bytes.Add(size); total > n.limit && total > size {
-		n.Forgo(size)
+		n.bytes.Add(-size)
 		return durable.ErrBusy
 	}
-	return nil
+	err := push(Item[L]{Kind: KindSnapshot, Log: job.Log, Job: job})
+	if err != nil {
+		n.bytes.Add(-size)
+	}
+	return err
 }
-
-// Forgo gives back what Reserve took.
-func (n *Snapshots[L]) Forgo(size int64) { n.bytes.Add(-size) }
 
 // Bytes is what the states that wait or are being stored take.
 func (n *Snapshots[L]) Bytes() int64 { return n.bytes.Load() }

@@ -1,0 +1,178 @@
+package calls
+
+import (
+	"errors"
+
+	"atelier/actors/durable"
+	"atelier/persistence/layout"
+)
+
+// Kind says what a queued item is.
+type Kind uint8
+
+// The kinds of items.
+const (
+	KindBatch    Kind = iota // records of a log, with rows
+	KindRows                 // rows alone
+	KindOpen                 // a new handle: fences the earlier one
+	KindPurge                // fences the actor's handle
+	KindSnapshot             // to be handed on once what stands before is committed
+	KindRelease              // nobody needs a handle any more
+)
+
+// Log is a handle of an actor's log, which embeds its Cursor.
+type Log interface {
+	comparable
+	at() *Cursor
+}
+
+// Item is what an entry of the queue has in any store.
+type Item[L Log] struct {
+	Kind   Kind
+	Log    L      // none for rows and purges
+	Actor  string // of a purge
+	First  uint64
+	Rows   []durable.Row
+	Guards bool // rows have guards; only rows alone may
+	Recs   durable.Records
+	Count  int // records
+	Bytes  int // what it holds in memory, and of the queue's bound
+	Job    *Snapshot[L]
+	Done   func(error)
+
+	// Err is why it was refused; nil while it may still be committed. It is the writer's.
+	Err error
+}
+
+// BatchItem is the item of a batch of a log, or what is wrong with the batch.
+func BatchItem[L Log](l L, b durable.Batch) (it Item[L], err error) {
+	it = Item[L]{Kind: KindBatch, Log: l, First: b.First, Rows: b.Rows, Recs: b.Records, Done: b.Done}
+	if it.Count, err = layout.CountRecords(b.Records); err != nil {
+		return it, err
+	}
+	if err := layout.CheckRows(b.Rows); err != nil {
+		return it, err
+	}
+	if durable.Guarded(b.Rows) {
+		return it, errors.New("rows of a log's batch carry no guards")
+	}
+	return it, nil
+}
+
+// Commits says whether the item is something to be written.
+func (it *Item[L]) Commits() bool { return it.Kind == KindBatch || it.Kind == KindRows }
+
+func (it *Item[L]) common() *Item[L] { return it }
+
+// holder is an item of a store, which embeds Item.
+type holder[L Log, I any] interface {
+	*I
+	common() *Item[L]
+}
+
+// Writer is the one goroutine that commits. It takes everything that is queued, lets the
+// store commit it in groups, and tells each item's owner, in the order of the queue. There
+// is no timer: while one commit waits for the disk, the next group gathers by itself.
+type Writer[L Log, I any, P holder[L, I]] struct {
+	queue     *Queue[I]
+	snapshots *Snapshots[L]
+	// current is the newest handle of each actor; the earlier ones are fenced.
+	current map[string]L
+	done    chan struct{} // closed when Run returns
+}
+
+// NewWriter returns a writer of what is queued, which hands snapshots on.
+func NewWriter[L Log, I any, P holder[L, I]](queue *Queue[I], snapshots *Snapshots[L]) *Writer[L, I, P] {
+	return &Writer[L, I, P]{queue: queue, snapshots: snapshots, current: map[string]L{}, done: make(chan struct{})}
+}
+
+// maxSpareItems is the longest drained queue whose memory is kept.
+const maxSpareItems = 1 << 14
+
+// Run gives process what comes, until the queue is closed and drained. process admits each
+// item, commits and finishes.
+func (w *Writer[L, I, P]) Run(process func([]I)) {
+	defer close(w.done)
+	var spare []I
+	for {
+		items, ok := w.queue.Take(spare[:0])
+		if !ok {
+			return
+		}
+		process(items)
+		clear(items) // let go of what the items point to
+		spare = items
+		if cap(spare) > maxSpareItems {
+			spare = nil
+		}
+	}
+}
+
+// Wait waits until Run has returned.
+func (w *Writer[L, I, P]) Wait() { <-w.done }
+
+// Admit checks one item against what the writer knows of its log, and moves that knowledge
+// on. It comes after the commit of the group before: whether an item may follow depends on
+// how that one ended.
+func (w *Writer[L, I, P]) Admit(item P) {
+	switch it := item.common(); it.Kind {
+	case KindBatch:
+		it.Err = it.Log.at().Admit(it.First, it.Count)
+	case KindOpen:
+		w.fence(it.Log.at().Actor)
+		w.current[it.Log.at().Actor] = it.Log
+	case KindPurge:
+		w.fence(it.Actor)
+	case KindRelease:
+		if actor := it.Log.at().Actor; w.current[actor] == it.Log {
+			delete(w.current, actor)
+		}
+	}
+}
+
+func (w *Writer[L, I, P]) fence(actor string) {
+	if old, ok := w.current[actor]; ok {
+		old.at().Fence()
+		delete(w.current, actor)
+	}
+}
+
+// Finish gives the room of items back and tells their owners how they ended: as their
+// group did, or as Err says.
+func (w *Writer[L, I, P]) Finish(items []I, group error) {
+	// Room first: whoever is told of the end may want to append again.
+	var bytes int64
+	for i := range items {
+		bytes += int64(P(&items[i]).common().Bytes)
+	}
+	w.queue.Release(len(items), bytes)
+	for i := range items {
+		w.finish(P(&items[i]).common(), group)
+	}
+}
+
+func (w *Writer[L, I, P]) finish(it *Item[L], group error) {
+	err := it.Err
+	switch it.Kind {
+	case KindBatch:
+		if err == nil && group != nil {
+			err = group
+			it.Log.at().Fail(group)
+		}
+	case KindRows:
+		if err == nil {
+			err = group
+		}
+	case KindSnapshot:
+		// The state may contain what just failed, so the log must be sound.
+		if err := it.Log.at().AdmitSnapshot(it.Job.Seq); err != nil {
+			w.snapshots.Finish(it.Job, err)
+			return
+		}
+		w.snapshots.Add(it.Job)
+		return
+	}
+	if it.Done != nil {
+		it.Done(err)
+	}
+}
