@@ -6,24 +6,26 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 )
 
-// pieces are the OpenAPI document by resource, so that an operation is described
-// in a file that can be read. A component stands in the piece of its resource, or
-// in shared.json when it belongs to none; head.json introduces the whole.
+// pieces are what the OpenAPI document says of each resource beside the table of
+// operations (outline), so that an operation is described in a file that can be read. A
+// component stands in the piece of its resource, or in shared.json when it belongs to none;
+// head.json introduces the whole.
 //
 //go:embed openapi/*.json
 var pieces embed.FS
 
 // description is an OpenAPI document or a piece of one.
 type description struct {
-	OpenAPI    json.RawMessage            `json:"openapi"`
-	Info       json.RawMessage            `json:"info"`
-	Servers    json.RawMessage            `json:"servers"`
-	Tags       json.RawMessage            `json:"tags"`
-	Paths      map[string]json.RawMessage `json:"paths"`
-	Webhooks   map[string]json.RawMessage `json:"webhooks"`
+	OpenAPI    json.RawMessage                       `json:"openapi"`
+	Info       json.RawMessage                       `json:"info"`
+	Servers    json.RawMessage                       `json:"servers"`
+	Tags       json.RawMessage                       `json:"tags"`
+	Paths      map[string]map[string]json.RawMessage `json:"paths"` // by method
+	Webhooks   map[string]json.RawMessage            `json:"webhooks"`
 	Components struct {
 		SecuritySchemes map[string]json.RawMessage `json:"securitySchemes"`
 		Parameters      map[string]json.RawMessage `json:"parameters"`
@@ -60,20 +62,60 @@ func join() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := whole.complete(operations, whole.Components.Parameters); err != nil {
+		return nil, err
+	}
+	return encoded(whole)
+}
+
+// complete adds to what pieces say of operations what the table says of them; parameters
+// are the components that paths may have. Operations that others give are written out in the
+// pieces.
+func (d *description) complete(table []Operation, parameters map[string]json.RawMessage) error {
+	for i := range table {
+		op := &table[i]
+		text, described := d.Paths[op.Path][strings.ToLower(op.Method)]
+		if !described {
+			continue // a test names it
+		}
+		var o outline
+		dec := json.NewDecoder(bytes.NewReader(text))
+		dec.DisallowUnknownFields() // or it would be lost
+		if err := dec.Decode(&o); err != nil {
+			return fmt.Errorf("%s %s: %w", op.Method, op.Path, err)
+		}
+		whole, err := op.describe(&o, parameters)
+		if err != nil {
+			return err
+		}
+		if d.Paths[op.Path][strings.ToLower(op.Method)], err = encoded(whole); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func encoded(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	err = enc.Encode(whole)
+	err := enc.Encode(v)
 	return out.Bytes(), err
 }
 
-var openAPIDocument = sync.OnceValue(func() []byte {
-	b, err := join()
-	if err != nil { // the pieces are ours
-		panic("join the OpenAPI document: " + err.Error())
-	}
-	return b
-})
+// openAPIDocument is set by init: the document is made of the table of operations, one of
+// which answers the document.
+var openAPIDocument func() []byte
+
+func init() {
+	openAPIDocument = sync.OnceValue(func() []byte {
+		b, err := join()
+		if err != nil { // the pieces are ours
+			panic("join the OpenAPI document: " + err.Error())
+		}
+		return b
+	})
+}
 
 // OpenAPI returns the OpenAPI document.
 func OpenAPI() []byte { return openAPIDocument() }

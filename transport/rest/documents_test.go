@@ -3,6 +3,7 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -87,17 +88,20 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	}
 	standsIn := map[string]string{}                           // what stands in which piece
 	users, all := map[string]map[string]bool{}, description{} // which pieces refer to a component
+	texts := map[string][]byte{}
 	for _, file := range files {
-		b, err := pieces.ReadFile(file)
-		if err != nil {
+		if texts[file], err = pieces.ReadFile(file); err != nil {
 			t.Fatal(err)
 		}
+		if err := all.read(texts[file]); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+	}
+	for _, file := range files {
+		b := texts[file]
 		var p description
 		if err := p.read(b); err != nil {
 			t.Fatalf("%s: %v", file, err)
-		}
-		if err := all.read(b); err != nil {
-			t.Fatal(err)
 		}
 		piece := path.Base(file)
 		for _, name := range twice(json.NewDecoder(bytes.NewReader(b)), "") {
@@ -108,6 +112,12 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 				t.Errorf("%s stands in %s and in %s", what, before, piece)
 			}
 			standsIn[what] = piece
+		}
+		if err := p.complete(operations, all.Components.Parameters); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if b, err = encoded(p); err != nil {
+			t.Fatal(err)
 		}
 		var whole any
 		if err := json.Unmarshal(b, &whole); err != nil {
@@ -178,4 +188,195 @@ func TestAnImportedCodelabIsDescribedAsOne(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Each operation of the table is described, and nothing is that no table has: what others
+// give is written out whole.
+func TestOperationsAreThoseOfTheTable(t *testing.T) {
+	var all description
+	files, err := fs.Glob(pieces, "openapi/*.json")
+	for _, file := range files {
+		b, failed := pieces.ReadFile(file)
+		if err = errors.Join(err, failed); err == nil {
+			err = all.read(b)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range operations {
+		op := &operations[i]
+		name, method := op.Method+" "+op.Path, strings.ToLower(op.Method)
+		text, described := all.Paths[op.Path][method]
+		if !described {
+			t.Errorf("%s is not described", name)
+			continue
+		}
+		delete(all.Paths[op.Path], method)
+		var o outline
+		if err := json.Unmarshal(text, &o); err != nil {
+			t.Fatal(err)
+		}
+		if o.ID == "" || o.Summary == "" || o.Description == "" || len(o.Tags) != 1 {
+			t.Errorf("%s has no id, tag, summary or description", name)
+		}
+		onlyWhatIsNotKnown(t, name, op, o)
+	}
+	for path, methods := range all.Paths {
+		for method, text := range methods {
+			var whole struct{ Responses map[string]any }
+			if err := json.Unmarshal(text, &whole); err != nil || len(whole.Responses) == 0 {
+				t.Errorf("%s %s is in no table, and not written out, %v", method, path, err)
+			}
+		}
+	}
+}
+
+// onlyWhatIsNotKnown holds a piece against the table: what both say would differ one day.
+func onlyWhatIsNotKnown(t *testing.T, name string, op *Operation, o outline) {
+	t.Helper()
+	if o.Security != nil {
+		own, _ := json.Marshal(o.Security)
+		table, _ := json.Marshal(op.security())
+		if bytes.Equal(own, table) {
+			t.Errorf("%s: its security is that of the table", name)
+		}
+	}
+	bare := o
+	bare.Also, bare.Never, bare.Answers = nil, nil, nil
+	known := op.answers(&bare)
+	for _, code := range o.Also {
+		if known[code] != nil || standard[code] == "" {
+			t.Errorf("%s: also %s is known, or no answer that means the same everywhere", name, code)
+		}
+	}
+	for _, code := range o.Never {
+		if known[code] == nil {
+			t.Errorf("%s: never %s is known", name, code)
+		}
+	}
+	for code, answer := range o.Answers {
+		if reflect.DeepEqual(answer, refTo("responses", standard[code])) {
+			t.Errorf("%s: %s belongs to also", name, code)
+		}
+	}
+}
+
+// Generators of clients write files and types after these names, and some file systems
+// and languages do not tell small letters from large ones. They follow no reference into a
+// component.
+func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
+	var doc map[string]any
+	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for kind, all := range doc["components"].(map[string]any) {
+		seen := map[string]string{}
+		for name := range all.(map[string]any) {
+			if before := seen[strings.ToLower(name)]; before != "" {
+				t.Errorf("%s: %s and %s", kind, before, name)
+			}
+			seen[strings.ToLower(name)] = name
+		}
+	}
+	follow(doc, func(ref string) {
+		if strings.Count(ref, "/") != 3 {
+			t.Errorf("%s is no component", ref)
+		}
+	})
+}
+
+// The document follows the table: by what right, with which limit, and what every such
+// operation answers.
+func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
+	known := map[string]json.RawMessage{"thing_id": []byte(`{"name":"thing_id","in":"path"}`), "certificate_id": []byte(`{"name":"id","in":"path"}`)}
+	for name, c := range map[string]struct {
+		op   Operation
+		o    outline
+		want string
+	}{
+		"a change by an attendee": {
+			Operation{Method: put, Path: "/codelabs/{id}/things/{thing_id}", Access: CodelabAttendee, Body: 3 << 10}, outline{Takes: "Thing", Gives: "Thing", Seq: true, Also: []string{"409"}, Parameters: []any{"as"}},
+			`{"parameters":["codelab_id","thing_id","as","csrf"],"security":[{"csrf":[],"session":[]}],"body":"At most 3 KiB. Thing","required":true,"codes":"200 400 401 403 404 409 413 415 429 500 503","headers":["X-Codelab-Seq","X-Request-Id"],"gives":"Thing"}`,
+		},
+		"a list for anybody": {
+			Operation{Method: get, Path: "/certificates/{id}", Access: Anyone}, outline{Gives: []any{"Thing"}, Never: []string{"503"}, Parameters: []any{"certificate_id"}},
+			`{"parameters":["certificate_id"],"security":[{},{"session":[]},{"token":[]}],"codes":"200 400 404 429 500","headers":["X-Request-Id"],"gives":"list of Thing"}`,
+		},
+		"a file": {
+			Operation{Method: post, Path: "/upload", Access: AdminOnly, File: 5 << 20}, outline{Takes: "Thing", Optional: true, Answers: map[string]map[string]any{"200": {"description": "Kept."}}},
+			`{"parameters":["csrf"],"security":[{"csrf":[],"session":[]},{"token":[]}],"body":"At most 5 MiB for the file. Thing","required":false,"codes":"200 400 401 403 413 415 429 500 503","headers":["X-Request-Id"]}`,
+		},
+		"a program": {
+			Operation{Method: post, Path: "/git", Access: CodelabMember, Basic: true}, outline{Also: []string{"204"}},
+			`{"parameters":null,"security":[{"password":[]},{"token":[]}],"codes":"204 400 401 403 429 500 503"}`,
+		},
+		"a check": {Operation{Method: post, Path: "/check", Access: CodelabAttendee, Check: true}, outline{}, `{"parameters":null,"security":[{"check":[]}],"codes":"400 401 403 429 500 503"}`},
+	} {
+		d, err := c.op.describe(&c.o, known)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := summed(t, d); got != c.want {
+			t.Errorf("%s is\n%s, want\n%s", name, got, c.want)
+		}
+	}
+	if _, err := (&Operation{Method: get, Path: "/{unknown}"}).describe(&outline{}, known); err == nil {
+		t.Error("a path with an unknown parameter is described")
+	}
+}
+
+// summed is what a test reads of a described operation.
+func summed(t *testing.T, d map[string]any) string {
+	t.Helper()
+	b, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	type reference struct {
+		Ref   string `json:"$ref"`
+		Items *reference
+	}
+	type content map[string]struct{ Schema reference }
+	var o struct {
+		Parameters  []reference
+		Security    json.RawMessage
+		RequestBody *struct {
+			Description string
+			Required    bool
+			Content     content
+		}
+		Responses map[string]struct {
+			Headers map[string]any
+			Content content
+		}
+	}
+	if err := json.Unmarshal(b, &o); err != nil {
+		t.Fatal(err)
+	}
+	var sum struct {
+		Parameters []string        `json:"parameters"`
+		Security   json.RawMessage `json:"security"`
+		Body       string          `json:"body,omitempty"`
+		Required   *bool           `json:"required,omitempty"`
+		Codes      string          `json:"codes"`
+		Headers    []string        `json:"headers,omitempty"`
+		Gives      string          `json:"gives,omitempty"`
+	}
+	for _, p := range o.Parameters {
+		sum.Parameters = append(sum.Parameters, path.Base(p.Ref))
+	}
+	sum.Security, sum.Codes = o.Security, strings.Join(slices.Sorted(maps.Keys(o.Responses)), " ")
+	if o.RequestBody != nil {
+		sum.Body, sum.Required = o.RequestBody.Description+" "+path.Base(o.RequestBody.Content["application/json"].Schema.Ref), &o.RequestBody.Required
+	}
+	sum.Headers = slices.Sorted(maps.Keys(o.Responses["200"].Headers))
+	if s := o.Responses["200"].Content["application/json"].Schema; s.Items != nil {
+		sum.Gives = "list of " + path.Base(s.Items.Ref)
+	} else if s.Ref != "" {
+		sum.Gives = path.Base(s.Ref)
+	}
+	out, _ := json.Marshal(sum)
+	return string(out)
 }

@@ -1,0 +1,242 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// outline is what a piece says of an operation. What the table of operations says it
+// leaves out: the path's parameters, by what right one calls, the limit of the body and
+// the answers that every such operation has.
+type outline struct {
+	ID          string   `json:"operationId"`
+	Tags        []string `json:"tags"`
+	Summary     string   `json:"summary"`
+	Description string   `json:"description"`
+	// Parameters are those beside the path's, each a component's name or written out.
+	Parameters []any `json:"parameters"`
+	// Takes is the schema of a JSON body, Body what else is sent; a body may be left out
+	// when Optional.
+	Takes    string         `json:"takes"`
+	Body     map[string]any `json:"body"`
+	Optional bool           `json:"optional"`
+	// Gives is the schema of the JSON that a success answers, in a list where it is one;
+	// Seq: the answer has X-Codelab-Seq.
+	Gives any  `json:"gives"`
+	Seq   bool `json:"seq"`
+	// Also are the codes of answers that not every such operation has, Never those that it
+	// does not have; Answers are written out.
+	Also    []string                  `json:"also"`
+	Never   []string                  `json:"never"`
+	Answers map[string]map[string]any `json:"answers"`
+	// Security and Servers count in place of what the table says.
+	Security []any `json:"security"`
+	Servers  []any `json:"servers"`
+}
+
+// standard are the components of answers that mean the same everywhere.
+var standard = map[string]string{
+	"204": "NoContent", "304": "NotModified", "400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "409": "Conflict",
+	"412": "Outdated", "413": "TooLarge", "415": "MediaType", "429": "TooMany", "500": "Internal", "503": "Unavailable",
+}
+
+func refTo(kind, name string) map[string]any {
+	return map[string]any{"$ref": "#/components/" + kind + "/" + name}
+}
+
+// describe is an operation as OpenAPI has it.
+func (op *Operation) describe(o *outline, parameters map[string]json.RawMessage) (map[string]any, error) {
+	names, err := op.parameters(o, parameters)
+	if err != nil {
+		return nil, err
+	}
+	d := map[string]any{
+		"operationId": o.ID, "tags": o.Tags, "summary": o.Summary, "description": o.Description,
+		"security": o.Security, "responses": op.answers(o),
+	}
+	if o.Security == nil {
+		d["security"] = op.security()
+	}
+	if len(names) > 0 {
+		d["parameters"] = names
+	}
+	if o.Servers != nil {
+		d["servers"] = o.Servers
+	}
+	if body := op.takes(o); body != nil {
+		d["requestBody"] = body
+	}
+	return d, nil
+}
+
+// changes says that the operation is one that a page of another origin must not call.
+func (op *Operation) changes() bool {
+	return op.Method != get && !op.Reads && !op.Basic && !op.Check
+}
+
+// parameters are those of the path, in its order, those of the outline, and the token
+// against forged requests.
+func (op *Operation) parameters(o *outline, known map[string]json.RawMessage) (all []any, err error) {
+	for part := range strings.SplitSeq(op.Path, "/") {
+		name, isParameter := strings.CutPrefix(part, "{")
+		if !isParameter {
+			continue
+		}
+		component, err := pathParameter(strings.TrimSuffix(name, "}"), known, o.Parameters)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", op.Method, op.Path, err)
+		}
+		if component != "" {
+			all = append(all, refTo("parameters", component))
+		}
+	}
+	for _, p := range o.Parameters {
+		if name, isName := p.(string); isName {
+			p = refTo("parameters", name)
+		}
+		all = append(all, p)
+	}
+	if op.changes() {
+		all = append(all, refTo("parameters", "csrf"))
+	}
+	return all, nil
+}
+
+// pathParameter is the component of a parameter of the path; none where the outline names
+// or writes it.
+func pathParameter(name string, known map[string]json.RawMessage, named []any) (component string, err error) {
+	isIt := func(p any) bool {
+		written, isObject := p.(map[string]any)
+		return isObject && written["in"] == "path" && written["name"] == name
+	}
+	if slices.ContainsFunc(named, isIt) {
+		return "", nil
+	}
+	if name == "id" && !slices.Contains(named, any("certificate_id")) {
+		return "codelab_id", nil
+	}
+	for component := range known {
+		var p struct{ Name, In string }
+		if err := json.Unmarshal(known[component], &p); err != nil {
+			return "", err
+		}
+		if p.In == "path" && p.Name == name && component != "codelab_id" {
+			if slices.Contains(named, any(component)) {
+				component = ""
+			}
+			return component, nil
+		}
+	}
+	return "", fmt.Errorf("no parameter of a path is {%s}", name)
+}
+
+// security are the ways to prove who is calling, of which one is needed.
+func (op *Operation) security() []any {
+	none, token := map[string]any{}, map[string]any{"token": []any{}}
+	session := map[string]any{"session": []any{}}
+	if op.changes() {
+		session["csrf"] = []any{}
+	}
+	switch {
+	case op.Basic:
+		return []any{map[string]any{"password": []any{}}, token}
+	case op.Check:
+		return []any{map[string]any{"check": []any{}}}
+	}
+	switch op.Access {
+	case Anyone, Registrant, CodelabReader:
+		return []any{none, session, token}
+	case AdminLogin, OwnerOnly, Leader, CodelabAttendee:
+		return []any{session}
+	}
+	return []any{session, token}
+}
+
+// takes is the body of the operation.
+func (op *Operation) takes(o *outline) map[string]any {
+	content := o.Body
+	if o.Takes != "" {
+		content = map[string]any{"application/json": map[string]any{"schema": refTo("schemas", o.Takes)}}
+	}
+	if content == nil {
+		return nil
+	}
+	limit := "At most " + sizeText(op.body()) + "."
+	if op.File > 0 {
+		limit = "At most " + sizeText(op.File) + " for the file."
+	}
+	return map[string]any{"required": !o.Optional, "description": limit, "content": content}
+}
+
+// sizeText is a number of bytes as a person writes it.
+func sizeText(n int) string {
+	for _, unit := range []struct {
+		name  string
+		bytes int
+	}{{"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= unit.bytes && n%unit.bytes == 0 {
+			return fmt.Sprintf("%d %s", n/unit.bytes, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// answers are those of the operation by their codes.
+func (op *Operation) answers(o *outline) map[string]any {
+	codes := []string{"400", "429", "500", "503"}
+	if op.Access != Anyone && op.Access != Registrant && op.Access != CodelabReader {
+		codes = append(codes, "401", "403")
+	}
+	if strings.Contains(op.Path, "{") {
+		codes = append(codes, "404")
+	}
+	if op.Method != get && (o.Takes != "" || o.Body != nil) {
+		codes = append(codes, "413", "415")
+	}
+	all := map[string]any{}
+	for _, code := range slices.Concat(codes, o.Also) {
+		if !slices.Contains(o.Never, code) {
+			all[code] = refTo("responses", standard[code])
+		}
+	}
+	headers := map[string]any{"X-Request-Id": refTo("headers", "X-Request-Id")}
+	if o.Seq {
+		headers["X-Codelab-Seq"] = refTo("headers", "X-Codelab-Seq")
+	}
+	success := map[string]any{"description": "Success.", "headers": headers}
+	if o.Gives != nil {
+		success["content"] = map[string]any{"application/json": map[string]any{"schema": schemaOf(o.Gives)}}
+		all["200"] = success
+	}
+	for code, written := range o.Answers {
+		if _, isRef := written["$ref"]; !isRef {
+			own, _ := written["headers"].(map[string]any)
+			written = merged(success, written, map[string]any{"headers": merged(headers, own)})
+		}
+		all[code] = written
+	}
+	return all
+}
+
+// schemaOf is a schema by its name, one in a list of it, or one that is written out.
+func schemaOf(gives any) any {
+	switch g := gives.(type) {
+	case string:
+		return refTo("schemas", g)
+	case []any:
+		return map[string]any{"type": "array", "items": schemaOf(g[0])}
+	}
+	return gives
+}
+
+// merged has the members of all objects, of which later ones count.
+func merged(objects ...map[string]any) map[string]any {
+	whole := map[string]any{}
+	for _, o := range objects {
+		maps.Copy(whole, o)
+	}
+	return whole
+}
