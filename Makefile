@@ -52,7 +52,7 @@ export CHROMIUM
 # What the app is made of; without what is made from it. A source that was
 # deleted is still listed by Git, and is no source.
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
-	transport/rest/openapi/*.json transport/messages/asyncapi.json)
+	transport/rest/openapi.json transport/messages/asyncapi.json)
 
 .PHONY: all need-go build app run demo test go-test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test screenshots audit release clean
 .DELETE_ON_ERROR:

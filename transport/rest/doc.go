@@ -7,7 +7,9 @@
 // limits and its handler. The pipeline in request.go does the rest in this
 // order: request id, limits, who is calling, CSRF, role, codelab, body.
 //
-// RULES.md has the rules of the whole interface that its documents do not say.
+// RULES.md has the rules of the whole interface that its documents do not say. The OpenAPI
+// document is made of the table and of the pieces in openapi (describe.go); openapi.json is
+// what comes of it, for whoever reads it without a server.
 package rest
 
-//go:generate go test . -run TestTheTablesOfTheRulesAreTrue -update
+//go:generate go test . -run "TestTheTablesOfTheRulesAreTrue|TestTheFileOfTheDocumentIsFresh" -update

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"reflect"
 	"slices"
@@ -76,6 +77,27 @@ func twice(d *json.Decoder, at string) (names []string) {
 	}
 	_, _ = d.Token()
 	return names
+}
+
+// The app's types are made of the file.
+func TestTheFileOfTheDocumentIsFresh(t *testing.T) {
+	const file = "openapi.json"
+	var want bytes.Buffer
+	if err := json.Indent(&want, OpenAPI(), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want.Bytes()) {
+		t.Errorf("%s is not what the code says; run make generate", file)
+	}
 }
 
 // A path or component that stood twice would silently be the last one's, and

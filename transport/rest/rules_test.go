@@ -13,7 +13,7 @@ import (
 	"atelier/transport/intake"
 )
 
-var update = flag.Bool("update", false, "write the tables of RULES.md anew")
+var update = flag.Bool("update", false, "write the tables of RULES.md and openapi.json anew")
 
 // TestTheTablesOfTheRulesAreTrue: what RULES.md says of access and limits is what the
 // code does.

@@ -1,6 +1,6 @@
 // Makes the types of what crosses the wire from the server's two documents, so
 // that a field that is renamed there does not compile here.
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString } from 'openapi-typescript'
 
 const here = new URL('.', import.meta.url)
@@ -15,15 +15,7 @@ async function write(path, document, more = '') {
   if (old !== text) await writeFile(target, text)
 }
 
-// The REST interface is described by resource; the server joins the pieces so.
-const rest = { paths: {}, components: {} }
-for (const name of (await readdir(new URL('rest/openapi/', transport))).sort()) {
-  const { paths, components = {}, ...head } = await read(`rest/openapi/${name}`)
-  Object.assign(rest, head)
-  Object.assign(rest.paths, paths)
-  for (const kind in components) Object.assign((rest.components[kind] ??= {}), components[kind])
-}
-await write('../src/api/schema.d.ts', rest)
+await write('../src/api/schema.d.ts', await read('rest/openapi.json'))
 
 // The schemas of the messages are JSON Schema as OpenAPI has them; in its
 // clothes the same tool takes them.
