@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -89,14 +90,15 @@ func searchTheSuite() error {
 	if len(given.all) < 20 {
 		return nil // only a few tests were chosen
 	}
+	whole := flag.Lookup("test.run").Value.String() == "" // else the tests that use tokens may be left out
 	status, metrics := internal(common.s.InternalAddr(), "/metrics")
-	if status != 200 || !strings.Contains(metrics, `atelier_handler_operation_seconds_count{environment="production",operation="tokenize",result="ok"}`) {
+	if whole && (status != 200 || !strings.Contains(metrics, `atelier_handler_operation_seconds_count{environment="production",operation="tokenize",result="ok"}`)) {
 		errs = append(errs, errors.New("the metrics do not tell of tokens"))
 	}
 	search("the metrics", []byte(metrics))
 	audit, err := wholeAudit(common.s.Addr())
 	errs = append(errs, err)
-	if !bytes.Contains(audit, []byte("token_detokenize")) {
+	if whole && !bytes.Contains(audit, []byte("token_detokenize")) {
 		errs = append(errs, errors.New("the audit trail does not tell of tokens"))
 	}
 	search("the audit trail", audit)
