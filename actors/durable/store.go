@@ -1,6 +1,7 @@
 package durable
 
 import (
+	"cmp"
 	"io"
 	"time"
 )
@@ -34,6 +35,21 @@ type Store interface {
 	// Close commits what is queued and ends the store. A second call does
 	// nothing.
 	Close() error
+}
+
+// StoreLimits are the bounds of what waits in a store, of whichever kind. The zero value
+// of a field takes the default.
+type StoreLimits struct {
+	// QueueBytes bounds the batches that wait to be committed; beyond it Append gives
+	// ErrBusy. A batch that meets an empty queue always enters. Default 64 MiB.
+	QueueBytes int64
+	// SnapshotQueueBytes bounds the snapshots that wait, in the same way. Default 256 MiB.
+	SnapshotQueueBytes int64
+}
+
+// SetDefaults gives the fields that are zero their defaults.
+func (l *StoreLimits) SetDefaults() {
+	l.QueueBytes, l.SnapshotQueueBytes = cmp.Or(l.QueueBytes, 64<<20), cmp.Or(l.SnapshotQueueBytes, 256<<20)
 }
 
 // StoreStats is a picture of a store; counters count from its opening.

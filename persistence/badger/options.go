@@ -8,6 +8,7 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
+	"atelier/actors/durable"
 	"atelier/persistence/layout"
 	"atelier/persistence/ondisk"
 )
@@ -40,13 +41,7 @@ type Options struct {
 	// BlockCacheBytes bounds the cache of table blocks. Default 32 MiB.
 	BlockCacheBytes int64
 
-	// QueueBytes bounds the batches that wait for the disk; beyond it Append
-	// gives durable.ErrBusy. A batch that meets an empty queue always enters.
-	// Default 64 MiB.
-	QueueBytes int64
-	// SnapshotQueueBytes bounds the snapshots that wait, in the same way.
-	// Default 256 MiB.
-	SnapshotQueueBytes int64
+	durable.StoreLimits
 
 	// MinFreeBytes is the free space below which the store refuses writes,
 	// until a quarter more than that is free again. Badger maps its files into
@@ -98,12 +93,7 @@ func (o Options) withDefaults() Options {
 	if o.BlockCacheBytes == 0 {
 		o.BlockCacheBytes = 32 << 20
 	}
-	if o.QueueBytes == 0 {
-		o.QueueBytes = 64 << 20
-	}
-	if o.SnapshotQueueBytes == 0 {
-		o.SnapshotQueueBytes = 256 << 20
-	}
+	o.SetDefaults()
 	if o.MinFreeBytes == 0 {
 		o.MinFreeBytes = 1 << 30
 	}

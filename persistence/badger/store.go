@@ -103,7 +103,7 @@ func openDB(o Options, h hooks, m *mark) (*Store, error) {
 		hooks:  h,
 		gate:   calls.NewGate(),
 		locks:  calls.NewKeyLocks(),
-		queue:  calls.NewQueue[item](o.QueueBytes),
+		queue:  calls.NewQueue[item](o.StoreLimits),
 		hurry:  make(chan struct{}),
 		reads:  &reads{db: db},
 		names:  &names{dir: o.Dir, sync: h.syncFolder},

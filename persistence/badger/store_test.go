@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
 )
 
@@ -17,7 +18,7 @@ func TestMain(m *testing.M) {
 
 // small are options for tests: little memory, and a queue that fills.
 func small(dir string) Options {
-	return Options{Dir: dir, MemTableBytes: 16 << 20, BlockCacheBytes: 4 << 20, QueueBytes: 4 << 20}
+	return Options{Dir: dir, MemTableBytes: 16 << 20, BlockCacheBytes: 4 << 20, StoreLimits: durable.StoreLimits{QueueBytes: 4 << 20}}
 }
 
 func TestConformance(t *testing.T) {

@@ -66,13 +66,7 @@ type Options struct {
 	// thirds of it for the node itself. Default 3 s.
 	Lease time.Duration
 
-	// QueueBytes bounds the batches that wait; beyond it Append gives
-	// durable.ErrBusy. A batch that meets an empty queue always enters. Default
-	// 64 MiB.
-	QueueBytes int64
-	// SnapshotQueueBytes bounds the snapshots that wait, in the same way.
-	// Default 256 MiB.
-	SnapshotQueueBytes int64
+	durable.StoreLimits
 
 	// LookEvery is how often a Feed looks by itself. Default 500 ms.
 	LookEvery time.Duration
@@ -95,12 +89,7 @@ func (o Options) withDefaults() Options {
 	if o.Lease == 0 {
 		o.Lease = 3 * time.Second
 	}
-	if o.QueueBytes == 0 {
-		o.QueueBytes = 64 << 20
-	}
-	if o.SnapshotQueueBytes == 0 {
-		o.SnapshotQueueBytes = 256 << 20
-	}
+	o.SetDefaults()
 	if o.LookEvery == 0 {
 		o.LookEvery = 500 * time.Millisecond
 	}

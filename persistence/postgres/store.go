@@ -67,7 +67,7 @@ func Open(o Options) (*Store, error) {
 	}
 	s := &Store{
 		opts: o, node: o.node(), config: config,
-		gate: calls.NewGate(), locks: calls.NewKeyLocks(), queue: calls.NewQueue[item](o.QueueBytes),
+		gate: calls.NewGate(), locks: calls.NewKeyLocks(), queue: calls.NewQueue[item](o.StoreLimits),
 	}
 	s.lookups = &lookups{store: s}
 	s.ending, s.end = context.WithCancel(context.Background())

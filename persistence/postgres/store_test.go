@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
 	"atelier/persistence/postgres/postgrestest"
 )
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 
 // small are options for tests: a queue that fills.
 func small(url string) Options {
-	return Options{URL: url, QueueBytes: 4 << 20}
+	return Options{URL: url, StoreLimits: durable.StoreLimits{QueueBytes: 4 << 20}}
 }
 
 func TestConformance(t *testing.T) {

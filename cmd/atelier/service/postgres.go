@@ -43,7 +43,7 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 		}
 	}()
 	store, err := postgres.Open(postgres.Options{
-		URL: string(cfg.Storage.Postgres), Node: nodeName(cfg), Version: opts.protocol(), Program: opts.Version, Admit: nodes.Beside(cfg, opts.protocol()), Lease: opts.Lease, QueueBytes: int64(cfg.Storage.QueueMiB) << 20,
+		URL: string(cfg.Storage.Postgres), Node: nodeName(cfg), Version: opts.protocol(), Program: opts.Version, Admit: nodes.Beside(cfg, opts.protocol()), Lease: opts.Lease, StoreLimits: storeLimits(cfg.Storage),
 		OnCommit: hooks.Committed, Logger: log,
 	})
 	if errors.Is(err, postgres.ErrNameTaken) && cfg.Cluster.Enabled {

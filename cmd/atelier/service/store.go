@@ -27,6 +27,11 @@ func openStore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (
 	return openBadger(cfg, hooks, opts, log)
 }
 
+// storeLimits are the bounds of a store on disk, of whichever kind.
+func storeLimits(s config.Storage) durable.StoreLimits {
+	return durable.StoreLimits{QueueBytes: int64(s.QueueMiB) << 20}
+}
+
 // openMemory returns a store that ends with the process. It does not stand on a
 // folder that holds a store: what that refers to would look as if nothing did,
 // and be swept.
@@ -52,7 +57,7 @@ func openBadger(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) 
 	s := cfg.Storage
 	o := badger.Options{
 		Dir: StoreDir(cfg), MemTableBytes: int64(s.MemtableMiB) << 20, BlockCacheBytes: int64(s.BlockCacheMiB) << 20,
-		QueueBytes: int64(s.QueueMiB) << 20, MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, Logger: log,
+		StoreLimits: storeLimits(s), MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, Logger: log,
 		RecoverDamaged: opts.RecoverDamaged,
 	}
 	if hooks.Committed != nil {

@@ -20,9 +20,9 @@ type Queue[T any] struct {
 	closed bool  // guarded by mu
 }
 
-// NewQueue returns an empty queue that takes so many bytes.
-func NewQueue[T any](limit int64) *Queue[T] {
-	return &Queue[T]{limit: limit, wake: make(chan struct{}, 1)}
+// NewQueue returns an empty queue.
+func NewQueue[T any](limits durable.StoreLimits) *Queue[T] {
+	return &Queue[T]{limit: limits.QueueBytes, wake: make(chan struct{}, 1)}
 }
 
 // Push queues an item of so many bytes. Items without bytes (opening, closing)

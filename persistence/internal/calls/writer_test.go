@@ -14,7 +14,7 @@ type testItem struct{ Item[*testLog] }
 // work is a writer whose groups end as end says; told is what the items hear, by the name
 // in their Actor.
 func work(end map[string]error) (push func(...testItem), told func() map[string]error) {
-	queue, all := NewQueue[testItem](100), map[string]error{}
+	queue, all := NewQueue[testItem](durable.StoreLimits{QueueBytes: 100}), map[string]error{}
 	snapshots := NewSnapshots(100, func(*Snapshot[*testLog]) error { return nil }, func(*testLog) {})
 	go snapshots.Run()
 	w := NewWriter[*testLog, testItem](queue, snapshots)
