@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"atelier/actors/token"
 )
 
 // components are the components of a piece by how one refers to them.
@@ -401,4 +403,19 @@ func summed(t *testing.T, d map[string]any) string {
 	}
 	out, _ := json.Marshal(sum)
 	return string(out)
+}
+
+// The policies are those of the one list of them.
+func TestPoliciesAreDescribed(t *testing.T) {
+	var doc struct {
+		Components struct {
+			Schemas struct{ TokenPolicy struct{ Enum []string } }
+		}
+	}
+	if err := json.Unmarshal(OpenAPI(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := doc.Components.Schemas.TokenPolicy.Enum, token.PolicyNames(nil); !slices.Equal(got, want) {
+		t.Errorf("TokenPolicy is one of %v, want %v", got, want)
+	}
 }
