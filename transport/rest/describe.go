@@ -74,7 +74,7 @@ func (op *Operation) describe(o *outline, parameters map[string]json.RawMessage)
 
 // changes says that the operation is one that a page of another origin must not call.
 func (op *Operation) changes() bool {
-	return op.Method != get && !op.Reads && !op.Basic && !op.Check
+	return op.Method != get && !op.Basic && !op.Check
 }
 
 // parameters are those of the path, in its order, those of the outline, and the token
