@@ -52,7 +52,7 @@ func (k *TokenKeys) Begin() error {
 	if err := k.Read(); err != nil {
 		return err
 	}
-	if err := k.DropOld(); err != nil {
+	if err := k.dropOld(); err != nil {
 		return err
 	}
 	k.node.OnReturn(k.Read) // tokens may have been made under a key that this node lacks
@@ -178,8 +178,8 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	return keys, nil
 }
 
-// DropOld drops what nothing needs any more.
-func (k *TokenKeys) DropOld() error {
+// dropOld drops what nothing needs any more.
+func (k *TokenKeys) dropOld() error {
 	if k.node.Store.ReadOnly() {
 		return nil
 	}
