@@ -260,6 +260,7 @@ func TestOnlyPeersAreConnected(t *testing.T) {
 		}
 	}
 	bustest.Reachable(t, buses[0], "b", "x")
+	bustest.Reachable(t, buses[2], "b", "x")
 	for range 200 { // long after what b tells of them
 		for _, pair := range [][2]int{{0, 2}, {2, 0}} {
 			got := make(chan error, 2)
