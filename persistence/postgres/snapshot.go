@@ -26,12 +26,14 @@ func (l *actorLog) Snapshot(seq uint64, state []byte, keep uint64, done func(err
 	if err := s.writable(); err != nil {
 		return err
 	}
-	l.users.Add(1)
-	err := s.snapshots.Ask(&snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}, func(e entry) error { return s.queue.Push(item{entry: e}, 0) })
-	if err != nil {
-		l.users.Add(-1)
-	}
-	return err
+	return s.snapshots.Ask(&snapshotJob{Log: l, Seq: seq, State: state, Keep: keep, Done: done}, func(e entry) error {
+		l.users.Add(1) // not before there is room: a handle that is closed meanwhile must find itself the last
+		err := s.queue.Push(item{entry: e}, 0)
+		if err != nil {
+			l.users.Add(-1)
+		}
+		return err
+	})
 }
 
 // storeCounted stores a snapshot and counts it.
