@@ -82,18 +82,26 @@ func TestPlansAreCarriedOut(t *testing.T) {
 func TestWhatANodeOwnsIsLookedAt(t *testing.T) {
 	var p placement
 	now := time.Now()
-	p.look(now, []Owned{{ID: "made here", Seq: 1, Made: now.Add(-time.Second)}, {ID: "taken", Seq: 1000, Made: now.Add(-time.Hour)}, {ID: "unknown"}, {ID: "given", Seq: 7}})
+	made := map[string]time.Time{"made here": now.Add(-time.Second), "taken": now.Add(-time.Hour)}
+	asked := 0
+	look := func(at time.Time, owned ...Owned) {
+		p.look(at, owned, func(id string) time.Time { asked++; return made[id] })
+	}
+	look(now, Owned{"made here", 1}, Owned{"taken", 1000}, Owned{"unknown", 0}, Owned{"given", 7})
 	if !p.held["made here"].Taken.IsZero() || p.held["taken"].Taken != now || p.held["unknown"].Taken != now || p.held["taken"].Load != 0 {
 		t.Errorf("first seen as %+v", p.held)
 	}
 	later := now.Add(loadOver)
-	p.look(later, []Owned{{ID: "made here", Seq: 1, Made: now.Add(-time.Second)}, {ID: "taken", Seq: 1000 + 50*uint64(loadOver.Seconds())}, {ID: "unknown"}})
+	look(later, Owned{"made here", 1}, Owned{"taken", 1000 + 50*uint64(loadOver.Seconds())}, Owned{"unknown", 0})
 	if h := p.held["taken"]; h.Load != 50 || h.Taken != now || p.held["made here"].Load != 0 || !p.held["made here"].Taken.IsZero() || len(p.held) != 3 {
 		t.Errorf("seen again as %+v", p.held)
 	}
 	// A log that was rewritten is shorter, which is no load.
-	p.look(later.Add(loadOver), []Owned{{ID: "taken", Seq: 1}})
+	look(later.Add(loadOver), Owned{"taken", 1})
 	if h := p.held["taken"]; h.Load != 0 || h.ID != "taken" {
 		t.Errorf("a shorter one is %+v", h)
+	}
+	if asked != 4 {
+		t.Errorf("when they were made was asked %d times", asked)
 	}
 }

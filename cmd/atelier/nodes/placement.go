@@ -13,8 +13,6 @@ type Owned struct {
 	ID string
 	// Seq is its newest record.
 	Seq uint64
-	// Made is when it was made, on whichever node; zero where that is not known.
-	Made time.Time
 }
 
 // held is a codelab that this node owns, since its Watch has seen it first.
@@ -161,15 +159,16 @@ type placement struct {
 	held  map[string]held
 }
 
-// look sees what this node owns now, and forgets what it does not own any more.
-func (p *placement) look(now time.Time, owned []Owned) {
+// look sees what this node owns now, and forgets what it does not own any more. made is
+// asked of what is seen first.
+func (p *placement) look(now time.Time, owned []Owned, made func(id string) time.Time) {
 	before := p.held
 	p.held = make(map[string]held, len(owned))
 	for _, o := range owned {
 		h, known := before[o.ID]
 		if known {
 			h.Load = smooth(h.Load, float64(o.Seq-min(h.seq, o.Seq)), now.Sub(h.at))
-		} else if h.ID = o.ID; now.Sub(o.Made) > stillNew {
+		} else if h.ID = o.ID; now.Sub(made(o.ID)) > stillNew {
 			h.Taken = now
 		}
 		h.seq, h.at = o.Seq, now
@@ -180,7 +179,7 @@ func (p *placement) look(now time.Time, owned []Owned) {
 // balance gives codelabs to nodes that have less to do.
 func (n *Node) balance(now time.Time, members []durable.Member, takers []string, w wanted, server Duties) {
 	p := &n.placement
-	p.look(now, server.Owned()) // each time: it sees what is new
+	p.look(now, server.Owned(), server.Made) // each time: it sees what is new
 	if len(p.moves) == 0 && now.After(p.next) {
 		var places []place
 		for _, m := range members {

@@ -20,6 +20,8 @@ type Duties interface {
 	Compare(alive []string)
 	// Owned are the codelabs that this node owns. It is asked every second.
 	Owned() []Owned
+	// Made is when a codelab was made, on whichever node; zero where that is not known.
+	Made(id string) time.Time
 	// GiveAll gives all codelabs that this node owns to others, and returns how many
 	// it owns still.
 	GiveAll(to []string) int

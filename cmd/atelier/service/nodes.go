@@ -49,14 +49,17 @@ func (d *duties) Owned() (all []nodes.Owned) {
 		if !w.Owns() {
 			continue
 		}
-		o := nodes.Owned{ID: w.ID()}
-		_, o.Seq = w.ViewAt()
-		if m := d.core.list.Known(o.ID); m != nil {
-			o.Made = time.UnixMilli(m.CreatedAt)
-		}
-		all = append(all, o)
+		_, seq := w.ViewAt()
+		all = append(all, nodes.Owned{ID: w.ID(), Seq: seq})
 	}
 	return all
+}
+
+func (d *duties) Made(id string) time.Time {
+	if m := d.core.list.Known(id); m != nil {
+		return time.UnixMilli(m.CreatedAt)
+	}
+	return time.Time{}
 }
 
 func (d *duties) GiveAll(to []string) int {
