@@ -48,8 +48,8 @@ func refTo(kind, name string) map[string]any {
 }
 
 // describe is an operation as OpenAPI has it.
-func (op *Operation) describe(o *outline, parameters map[string]json.RawMessage) (map[string]any, error) {
-	names, err := op.parameters(o, parameters)
+func (op *Operation) describe(o *outline, known pathParameters) (map[string]any, error) {
+	names, err := op.parameters(o, known)
 	if err != nil {
 		return nil, err
 	}
@@ -79,19 +79,18 @@ func (op *Operation) changes() bool {
 
 // parameters are those of the path, in its order, those of the outline, and the token
 // against forged requests.
-func (op *Operation) parameters(o *outline, known map[string]json.RawMessage) (all []any, err error) {
+func (op *Operation) parameters(o *outline, known pathParameters) (all []any, err error) {
 	for part := range strings.SplitSeq(op.Path, "/") {
 		name, isParameter := strings.CutPrefix(part, "{")
-		if !isParameter {
+		name = strings.TrimSuffix(name, "}")
+		if !isParameter || slices.ContainsFunc(o.Parameters, func(p any) bool { return known.isOf(p, name) }) {
 			continue
 		}
-		component, err := pathParameter(strings.TrimSuffix(name, "}"), known, o.Parameters)
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", op.Method, op.Path, err)
+		component := known.component[name]
+		if component == "" {
+			return nil, fmt.Errorf("%s %s: no parameter of a path is {%s}", op.Method, op.Path, name)
 		}
-		if component != "" {
-			all = append(all, refTo("parameters", component))
-		}
+		all = append(all, refTo("parameters", component))
 	}
 	for _, p := range o.Parameters {
 		if name, isName := p.(string); isName {
@@ -105,32 +104,36 @@ func (op *Operation) parameters(o *outline, known map[string]json.RawMessage) (a
 	return all, nil
 }
 
-// pathParameter is the component of a parameter of the path; none where the outline names
-// or writes it.
-func pathParameter(name string, known map[string]json.RawMessage, named []any) (component string, err error) {
-	isIt := func(p any) bool {
-		written, isObject := p.(map[string]any)
-		return isObject && written["in"] == "path" && written["name"] == name
-	}
-	if slices.ContainsFunc(named, isIt) {
-		return "", nil
-	}
-	if name == "id" && !slices.Contains(named, any("certificate_id")) {
-		return "codelab_id", nil
-	}
-	for component := range known {
+// pathParameters are the components that stand for parameters of paths.
+type pathParameters struct {
+	component map[string]string // by the name in the path; {id} is that of a codelab
+	name      map[string]string // by the component
+}
+
+func pathParametersOf(components map[string]json.RawMessage) (pathParameters, error) {
+	known := pathParameters{map[string]string{}, map[string]string{}}
+	for component, text := range components {
 		var p struct{ Name, In string }
-		if err := json.Unmarshal(known[component], &p); err != nil {
-			return "", err
+		if err := json.Unmarshal(text, &p); err != nil {
+			return known, fmt.Errorf("parameter %s: %w", component, err)
 		}
-		if p.In == "path" && p.Name == name && component != "codelab_id" {
-			if slices.Contains(named, any(component)) {
-				component = ""
-			}
-			return component, nil
+		if p.In == "path" {
+			known.component[p.Name], known.name[component] = component, p.Name
 		}
 	}
-	return "", fmt.Errorf("no parameter of a path is {%s}", name)
+	known.component["id"] = "codelab_id"
+	return known, nil
+}
+
+// isOf says whether a parameter of an outline, named or written out, is that of a path.
+func (k pathParameters) isOf(p any, name string) bool {
+	switch p := p.(type) {
+	case string:
+		return k.name[p] == name
+	case map[string]any:
+		return p["in"] == "path" && p["name"] == name
+	}
+	return false
 }
 
 // security are the ways to prove who is calling, of which one is needed.

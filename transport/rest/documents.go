@@ -42,11 +42,9 @@ func (d *description) read(piece []byte) error {
 	return dec.Decode(d)
 }
 
-// join makes the whole of the pieces. Its bytes are the same at each start:
-// members of maps are in the order of their names.
-func join() ([]byte, error) {
-	var whole description
-	err := fs.WalkDir(pieces, ".", func(path string, d fs.DirEntry, err error) error {
+// readPieces reads all of them.
+func readPieces() (whole description, err error) {
+	err = fs.WalkDir(pieces, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -59,10 +57,17 @@ func join() ([]byte, error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	return whole, err
+}
+
+// join makes the whole of the pieces. Its bytes are the same at each start:
+// members of maps are in the order of their names.
+func join() ([]byte, error) {
+	whole, err := readPieces()
+	if err == nil {
+		err = whole.complete(operations, whole.Components.Parameters)
 	}
-	if err := whole.complete(operations, whole.Components.Parameters); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return encoded(whole)
@@ -72,6 +77,10 @@ func join() ([]byte, error) {
 // are the components that paths may have. Operations that others give are written out in the
 // pieces.
 func (d *description) complete(table []Operation, parameters map[string]json.RawMessage) error {
+	known, err := pathParametersOf(parameters)
+	if err != nil {
+		return err
+	}
 	for i := range table {
 		op := &table[i]
 		text, described := d.Paths[op.Path][strings.ToLower(op.Method)]
@@ -84,7 +93,7 @@ func (d *description) complete(table []Operation, parameters map[string]json.Raw
 		if err := dec.Decode(&o); err != nil {
 			return fmt.Errorf("%s %s: %w", op.Method, op.Path, err)
 		}
-		whole, err := op.describe(&o, parameters)
+		whole, err := op.describe(&o, known)
 		if err != nil {
 			return err
 		}

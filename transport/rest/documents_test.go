@@ -3,7 +3,6 @@ package rest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -110,19 +109,17 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	if err != nil || len(files) < 20 {
 		t.Fatalf("the pieces are %v, %v", files, err)
 	}
-	standsIn := map[string]string{}                           // what stands in which piece
-	users, all := map[string]map[string]bool{}, description{} // which pieces refer to a component
-	texts := map[string][]byte{}
-	for _, file := range files {
-		if texts[file], err = pieces.ReadFile(file); err != nil {
-			t.Fatal(err)
-		}
-		if err := all.read(texts[file]); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
+	standsIn := map[string]string{}       // what stands in which piece
+	users := map[string]map[string]bool{} // which pieces refer to a component
+	all, err := readPieces()
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, file := range files {
-		b := texts[file]
+		b, err := pieces.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var p description
 		if err := p.read(b); err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -217,14 +214,7 @@ func TestAnImportedCodelabIsDescribedAsOne(t *testing.T) {
 // Each operation of the table is described, and nothing is that no table has: what others
 // give is written out whole.
 func TestOperationsAreThoseOfTheTable(t *testing.T) {
-	var all description
-	files, err := fs.Glob(pieces, "openapi/*.json")
-	for _, file := range files {
-		b, failed := pieces.ReadFile(file)
-		if err = errors.Join(err, failed); err == nil {
-			err = all.read(b)
-		}
-	}
+	all, err := readPieces()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +303,10 @@ func TestComponentsHaveNamesOfTheirOwn(t *testing.T) {
 // The document follows the table: by what right, with which limit, and what every such
 // operation answers.
 func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
-	known := map[string]json.RawMessage{"thing_id": []byte(`{"name":"thing_id","in":"path"}`), "certificate_id": []byte(`{"name":"id","in":"path"}`)}
+	known, err := pathParametersOf(map[string]json.RawMessage{"thing_id": []byte(`{"name":"thing_id","in":"path"}`), "certificate_id": []byte(`{"name":"id","in":"path"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		op   Operation
 		o    outline
