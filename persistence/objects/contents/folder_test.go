@@ -59,7 +59,7 @@ func openTest(t testing.TB, o Options) (*folder, *clock) {
 	return s, c
 }
 
-func put(t testing.TB, s *folder, content string) *files.Lease {
+func put(t testing.TB, s files.Blobs, content string) *files.Lease {
 	t.Helper()
 	l, err := s.Put(strings.NewReader(content), 1<<20)
 	if err != nil {
@@ -68,7 +68,7 @@ func put(t testing.TB, s *folder, content string) *files.Lease {
 	return l
 }
 
-func content(s *folder, sum files.Sum) (string, error) {
+func content(s files.Blobs, sum files.Sum) (string, error) {
 	f, size, err := s.Open(sum)
 	if err != nil {
 		return "", err

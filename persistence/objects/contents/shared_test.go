@@ -1,4 +1,4 @@
-package contents_test
+package contents
 
 import (
 	"bytes"
@@ -20,49 +20,30 @@ import (
 	"atelier/actors/files"
 	"atelier/persistence/backup"
 	"atelier/persistence/objects"
-	"atelier/persistence/objects/contents"
 	"atelier/persistence/objects/objectstest"
 )
 
 func TestMain(m *testing.M) { os.Exit(objectstest.Main(m.Run)) }
 
 // node is one of those that share a store.
-func node(t testing.TB, b objects.Store, damaged func()) *contents.Store {
+func node(t testing.TB, b objects.Store, damaged func()) *Store {
 	t.Helper()
-	s, err := contents.Open(contents.Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, Damaged: damaged})
+	s, err := Open(Options{Objects: b, Dir: filepath.Join(t.TempDir(), "copies"), MinFreeBytes: 1, Damaged: damaged})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func put(t testing.TB, s *contents.Store, content string) files.Sum {
+// putOne puts a content that nothing refers to.
+func putOne(t testing.TB, s files.Blobs, content string) files.Sum {
 	t.Helper()
-	l, err := s.Put(strings.NewReader(content), 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := put(t, s, content)
 	l.Release()
 	return l.Sum
 }
 
-func read(s *contents.Store, sum files.Sum) (string, error) {
-	f, size, err := s.Open(sum)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(f)
-	if int64(len(b)) != size {
-		err = errors.Join(err, fmt.Errorf("%d bytes, said to be %d", len(b), size))
-	}
-	return string(b), err
-}
-
-func nobody(files.Sum) (bool, error)  { return false, nil }
-func anybody(files.Sum) (bool, error) { return true, nil }
-
-func collect(t testing.TB, s *contents.Store, inUse files.InUse) int {
+func collect(t testing.TB, s *Store, inUse files.InUse) int {
 	t.Helper()
 	n, err := s.Collect(inUse)
 	if err != nil {
@@ -74,16 +55,16 @@ func collect(t testing.TB, s *contents.Store, inUse files.InUse) int {
 func TestWhatOneNodePutsTheOthersRead(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		one, two := node(t, b, nil), node(t, b, nil)
-		sum := put(t, one, "content")
+		sum := putOne(t, one, "content")
 		for range 2 {
-			if got, err := read(two, sum); got != "content" || err != nil {
+			if got, err := content(two, sum); got != "content" || err != nil {
 				t.Errorf("read %q, %v", got, err)
 			}
 		}
-		if _, err := read(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
+		if _, err := content(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
 			t.Errorf("another: %v", err)
 		}
-		if put(t, one, "content") != sum || len(b.Keys(t, "contents/")) != 1 {
+		if putOne(t, one, "content") != sum || len(b.Keys(t, "contents/")) != 1 {
 			t.Errorf("put again it lies at %q", b.Keys(t, ""))
 		}
 		if _, err := one.Put(strings.NewReader("too long"), 3); !errors.Is(err, files.ErrTooLarge) {
@@ -111,9 +92,9 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 				damaged := 0
 				one, two := node(t, b, nil), node(t, b, func() { damaged++ })
 				whole := strings.Repeat("content ", 1000)
-				sum := put(t, one, whole)
+				sum := putOne(t, one, whole)
 				b.Change(t, b.Keys(t, "contents/")[0], hurt)
-				if got, err := read(two, sum); !errors.Is(err, durable.ErrCorrupt) || damaged == 0 {
+				if got, err := content(two, sum); !errors.Is(err, durable.ErrCorrupt) || damaged == 0 {
 					t.Errorf("read %d bytes, %v, counted %d", len(got), err, damaged)
 				}
 				var found []string
@@ -121,8 +102,8 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 					t.Errorf("scrubbing %d found %q, %v", n, found, err)
 				}
 				// Sent again, it is whole again, and the damaged one goes in time.
-				put(t, two, whole)
-				if got, err := read(node(t, b, nil), sum); got != whole || err != nil {
+				putOne(t, two, whole)
+				if got, err := content(node(t, b, nil), sum); got != whole || err != nil {
 					t.Errorf("sent again: %d bytes, %v", len(got), err)
 				}
 			})
@@ -135,7 +116,7 @@ func TestDamagedObjectsAreNotServed(t *testing.T) {
 func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		one, two := node(t, b, nil), node(t, b, nil)
-		sum := put(t, one, "content")
+		sum := putOne(t, one, "content")
 		for range 3 {
 			if n := collect(t, two, nobody); n != 0 {
 				t.Fatal("what is young was removed")
@@ -144,7 +125,7 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 		if err := two.Discard(nobody, sum); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := read(node(t, b, nil), sum); got != "content" || err != nil {
+		if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
 			t.Fatalf("discarded while it was young: %q, %v", got, err)
 		}
 		// Between the listing and the removal of one that is old, the other
@@ -153,18 +134,18 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 		three := node(t, b, nil)
 		meanwhile := func(got files.Sum) (bool, error) {
 			if len(b.Keys(t, "contents/")) == 1 {
-				put(t, three, "content")
+				putOne(t, three, "content")
 			}
 			return false, nil // as it was asked
 		}
 		if err := two.Discard(meanwhile, sum); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := read(node(t, b, nil), sum); got != "content" || err != nil {
+		if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
 			t.Errorf("put again while it was discarded: %q, %v", got, err)
 		}
 		collect(t, two, anybody)
-		if got, err := read(node(t, b, nil), sum); got != "content" || err != nil {
+		if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
 			t.Errorf("recorded: %q, %v", got, err)
 		}
 		if got := b.Keys(t, "discarded/"); got != nil {
@@ -176,7 +157,7 @@ func TestOneNodeCollectsWhileAnotherPuts(t *testing.T) {
 func TestWhatNobodyNeedsGoesInTime(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		one, two := node(t, b, nil), node(t, b, nil)
-		sum := put(t, one, "content")
+		sum := putOne(t, one, "content")
 		there := func() bool { return len(b.Keys(t, "contents/")) > 0 }
 		b.Age(t, "contents/", 25*time.Hour)
 		if collect(t, one, anybody); len(b.Keys(t, "aside/")) != 0 {
@@ -210,7 +191,7 @@ func TestWhatNobodyNeedsGoesInTime(t *testing.T) {
 			t.Errorf("%d removed: %q", n, b.Keys(t, ""))
 		}
 		release()
-		if _, err := read(node(t, b, nil), sum); !errors.Is(err, files.ErrMissing) {
+		if _, err := content(node(t, b, nil), sum); !errors.Is(err, files.ErrMissing) {
 			t.Errorf("%v", err)
 		}
 		collect(t, one, nobody)
@@ -223,7 +204,7 @@ func TestWhatNobodyNeedsGoesInTime(t *testing.T) {
 func TestWhatIsDiscardedGoesSooner(t *testing.T) {
 	b := objectstest.Folder(t)
 	s := node(t, b, nil)
-	sum := put(t, s, "old")
+	sum := putOne(t, s, "old")
 	b.Age(t, "contents/", 61*time.Minute)
 	failing := func(files.Sum) (bool, error) { return false, durable.ErrClosed }
 	if err := s.Discard(failing, sum); !errors.Is(err, durable.ErrClosed) {
@@ -235,7 +216,7 @@ func TestWhatIsDiscardedGoesSooner(t *testing.T) {
 	if err := s.Discard(nobody, sum); err != nil || len(b.Keys(t, "")) != 0 {
 		t.Errorf("left are %q, %v", b.Keys(t, ""), err)
 	}
-	sum = put(t, s, "young")
+	sum = putOne(t, s, "young")
 	if err := s.Discard(nobody, sum); err != nil || len(b.Keys(t, "contents/")) != 1 {
 		t.Errorf("left are %q, %v", b.Keys(t, ""), err)
 	}
@@ -249,10 +230,10 @@ func TestWhatIsDiscardedGoesSooner(t *testing.T) {
 func TestOfManyObjectsOfOneContentOneStays(t *testing.T) {
 	b := objectstest.Folder(t)
 	for range 3 {
-		put(t, node(t, b, nil), "content")
+		putOne(t, node(t, b, nil), "content")
 		b.Age(t, "contents/", 25*time.Hour)
 	}
-	sum := put(t, node(t, b, nil), "content")
+	sum := putOne(t, node(t, b, nil), "content")
 	keys := b.Keys(t, "contents/")
 	var newest string
 	err := b.List(t.Context(), "contents/", func(i objects.Info) error {
@@ -268,7 +249,7 @@ func TestOfManyObjectsOfOneContentOneStays(t *testing.T) {
 	if collect(t, node(t, b, nil), anybody); len(b.Keys(t, "contents/")) != 4 {
 		t.Error("what was left of it was removed")
 	}
-	if got, err := read(node(t, b, nil), sum); got != "content" || err != nil {
+	if got, err := content(node(t, b, nil), sum); got != "content" || err != nil {
 		t.Errorf("one is damaged: %q, %v", got, err)
 	}
 	b.Change(t, newest, func([]byte) []byte { return []byte("content") })
@@ -291,9 +272,9 @@ func TestNodesThatPutAndCollectNeverMeet(t *testing.T) {
 		s := node(t, b, nil)
 		users.Go(func() {
 			for i := range 20 {
-				sum := put(t, s, fmt.Sprint("content ", (u+i)%3))
+				sum := putOne(t, s, fmt.Sprint("content ", (u+i)%3))
 				record(sum, +1)
-				if got, err := read(s, sum); !strings.HasPrefix(got, "content ") || err != nil {
+				if got, err := content(s, sum); !strings.HasPrefix(got, "content ") || err != nil {
 					t.Errorf("recorded and read %q, %v", got, err)
 				}
 				if _, _, err := s.Open(sum); err != nil {
@@ -325,7 +306,7 @@ func TestAStoreThatCannotBeReachedLosesNothing(t *testing.T) {
 	if _, err := s.Put(strings.NewReader("x"), 1); !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("put: %v", err)
 	}
-	if _, err := read(s, files.Sum{}); !errors.Is(err, durable.ErrUnavailable) {
+	if _, err := content(s, files.Sum{}); !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("read: %v", err)
 	}
 	if _, err := s.Collect(nobody); !errors.Is(err, durable.ErrUnavailable) {
@@ -340,16 +321,16 @@ func TestAStoreThatCannotBeReachedLosesNothing(t *testing.T) {
 func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		s := node(t, b, nil)
-		sums := []files.Sum{put(t, s, "one"), put(t, s, strings.Repeat("two", 1<<18))}
+		sums := []files.Sum{putOne(t, s, "one"), putOne(t, s, strings.Repeat("two", 1<<18))}
 		var saved bytes.Buffer
 		if err := backup.Write(&saved, s.Section("blobs", "blobs")); err != nil {
 			t.Fatal(err)
 		}
 		data := t.TempDir()
-		if err := backup.Restore(data, bytes.NewReader(saved.Bytes()), backup.Section{Name: "blobs", Folder: "blobs", Load: contents.Load}); err != nil {
+		if err := backup.Restore(data, bytes.NewReader(saved.Bytes()), backup.Section{Name: "blobs", Folder: "blobs", Load: Load}); err != nil {
 			t.Fatal(err)
 		}
-		local, err := contents.Open(contents.Options{Dir: filepath.Join(data, "blobs"), MinFreeBytes: 1})
+		local, err := Open(Options{Dir: filepath.Join(data, "blobs"), MinFreeBytes: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -359,14 +340,14 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 		}
 		other := objectstest.Folder(t)
 		section := s.Section("blobs", "blobs")
-		section.Load = contents.Load
-		section.Place = func(dir string) error { return contents.Place(context.Background(), other, dir) }
+		section.Load = Load
+		section.Place = func(dir string) error { return Place(context.Background(), other, dir) }
 		if err := backup.Restore(t.TempDir(), &saved, section); err != nil {
 			t.Fatal(err)
 		}
 		for _, sum := range sums {
-			want, _ := read(s, sum)
-			if got, err := read(node(t, other, nil), sum); got != want || err != nil {
+			want, _ := content(s, sum)
+			if got, err := content(node(t, other, nil), sum); got != want || err != nil {
 				t.Errorf("restored %d bytes, %v", len(got), err)
 			}
 		}
