@@ -8,13 +8,19 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"atelier/actors/codelab"
+	"atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/durable/bustest"
+	"atelier/actors/participant"
+	"atelier/actors/people"
+	"atelier/actors/settings"
 	"atelier/actors/token/seal"
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/nodes"
@@ -467,4 +473,36 @@ func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
 	}
 	stop()
 	watching.Wait()
+}
+
+// A node that starts over has nothing in memory any more, of whichever kind.
+func TestEverythingInMemoryGoes(t *testing.T) {
+	c, err := openNode(t, aNode(t, "first", postgrestest.Database(t), t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, settled := c.settings.Get(settings.ID)
+	_, taken := c.participants.Get(participant.ID)
+	_, led := c.people.Get(people.ID)
+	_, hooked := c.webhooks.Host().Get("01a21d90-4e40-7000-a61c-9d44d490bf98")
+	_, taught := c.workshops.Create(&codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, AdminID: "admin"}, &codelab.Create{Codelab: &codelabpb.Codelab{Title: "T"}})
+	if err := errors.Join(settled, taken, led, hooked, taught); err != nil {
+		t.Fatal(err)
+	}
+	inMemory := func() (kinds []string) {
+		for kind, n := range (&Service{core: c}).clusterStats().Copies {
+			if n.Owned+n.Followed > 0 {
+				kinds = append(kinds, kind)
+			}
+		}
+		slices.Sort(kinds)
+		return kinds
+	}
+	if got, want := inMemory(), []string{"codelab", "participants", "people", "settings", "webhooks"}; !slices.Equal(got, want) {
+		t.Errorf("in memory are %v, want %v", got, want)
+	}
+	(&duties{Service: &Service{core: c}}).Drop()
+	if got := inMemory(); len(got) > 0 {
+		t.Errorf("left in memory are %v", got)
+	}
 }
