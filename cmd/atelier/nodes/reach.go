@@ -22,7 +22,7 @@ type reach struct {
 	// this one should not; see look.
 	lonely, aside bool // guarded by mu
 
-	// patience is how long an answer may take; 0: reachTime.
+	// patience is how long an answer may take; 0: silence.
 	patience time.Duration
 	// silent are the nodes that the log has named last. Owned by the goroutine of
 	// look.
@@ -39,21 +39,30 @@ type told struct {
 }
 
 type peer struct {
-	asking bool
-	missed int           // questions in a row without an answer
+	lease  time.Time     // when its lease is over, as far as this node has heard
+	owes   time.Time     // when the first question was asked since its last answer; zero: it owes none
+	open   int           // questions that may be answered yet
+	silent time.Duration // for how long it owed an answer when it was asked last
 	took   time.Duration // of the last answer; 0: there was none yet
 	said   *Figures      // nil: it has not
+}
+
+// unreachable says whether it lives and does not answer. That it lives is known where
+// its lease was renewed since a question that it could have answered; without that it
+// may have died, and what it owns is free when its lease is over.
+func (p *peer) unreachable(lease time.Duration) bool {
+	return p.silent >= silence && p.lease.Add(-lease).After(p.owes.Add(answerTime))
 }
 
 const (
 	// reachSubject is where nodes answer that they are there.
 	reachSubject = "reach"
-	// reachTime is how long an answer may take: less than the second between two
-	// questions, or every other one would not be asked.
-	reachTime = 700 * time.Millisecond
-	// unreachableAfter is after how many questions, one a second, a node counts
-	// as unreachable: later than the lease of one that died is over.
-	unreachableAfter = 4
+	// silence is for how long a living node answers nothing until it counts as
+	// unreachable. A node that is late by less (a long collection, a busy machine) keeps
+	// its people, and those of one that is cut off wait for as long.
+	silence = 2400 * time.Millisecond
+	// answerTime is more than a node takes for an answer that nothing holds up.
+	answerTime = 500 * time.Millisecond
 	// lonelyNodes is the table of what nodes tell of themselves.
 	lonelyNodes = "nodereach"
 )
@@ -123,13 +132,14 @@ var errStopped = errors.New("stopped while it waited for the other nodes")
 
 // look asks the others whether they are there, and decides whether this node
 // stands aside.
-func (n *Node) look(members []durable.Member) {
+func (n *Node) look(now time.Time, members []durable.Member) {
 	me := slices.IndexFunc(members, func(m durable.Member) bool { return m.Node == n.Store.Node() })
 	if me < 0 {
 		return
 	}
 	others := slices.DeleteFunc(slices.Clone(members), func(m durable.Member) bool { return m.Left <= 0 || m.Node == n.Store.Node() })
-	n.ask(others)
+	n.meetAgain(now, others)
+	n.ask(now)
 	unreachable := n.Unreachable()
 	n.tell(unreachable, others)
 	lonely := len(others) > 0 && len(unreachable) == len(others)
@@ -164,35 +174,48 @@ func (n *Node) tell(unreachable []string, others []durable.Member) {
 	n.reach.silent = unreachable
 }
 
-// ask sends one question to each of the others.
-func (n *Node) ask(others []durable.Member) {
+// meetAgain takes note of who lives.
+func (n *Node) meetAgain(now time.Time, others []durable.Member) {
 	r := &n.reach
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.peers
 	r.peers = map[string]*peer{}
 	for _, m := range others {
-		p := before[m.Node]
-		if p == nil {
-			p = new(peer)
-		}
+		p := cmp.Or(before[m.Node], new(peer))
+		p.lease = now.Add(m.Left)
 		r.peers[m.Node] = p
-		if p.asking {
-			continue
-		}
-		p.asking = true
-		began := time.Now()
-		n.Bus.Request(m.Node, reachSubject, []byte("{}"), cmp.Or(r.patience, reachTime), func(data []byte, err error) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			if p.asking = false; err != nil {
-				p.missed++
-				return
-			}
-			p.missed, p.took, p.said = 0, time.Since(began), said(data)
-		})
 	}
 }
+
+// ask sends one question to each of the others. It is true where one of them has just
+// been silent for so long that look should be told who lives.
+func (n *Node) ask(now time.Time) (look bool) {
+	r := &n.reach
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name, p := range r.peers {
+		if p.silent = 0; p.owes.IsZero() {
+			p.owes = now
+		} else {
+			p.silent = now.Sub(p.owes)
+		}
+		look = look || p.silent >= silence && !slices.Contains(r.silent, name)
+		p.open++
+		began := time.Now()
+		n.Bus.Request(name, reachSubject, []byte("{}"), cmp.Or(r.patience, silence), func(data []byte, err error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			if p.open--; err == nil {
+				p.owes, p.silent, p.took, p.said = time.Time{}, 0, time.Since(began), said(data)
+			}
+		})
+	}
+	return look
+}
+
+// leaseTime is how long the leases of all nodes last.
+func (n *Node) leaseTime() time.Duration { return 3 * cmp.Or(n.Patience, askTime) }
 
 // Unreachable names the living nodes that do not answer.
 func (n *Node) Unreachable() []string {
@@ -200,7 +223,7 @@ func (n *Node) Unreachable() []string {
 	defer n.reach.mu.Unlock()
 	out := []string{}
 	for name, p := range n.reach.peers {
-		if p.missed >= unreachableAfter {
+		if p.unreachable(n.leaseTime()) {
 			out = append(out, name)
 		}
 	}
@@ -255,7 +278,7 @@ func (n *Node) People() (sum int, all bool) {
 		sum = own.People
 	}
 	for _, p := range n.reach.peers {
-		if p.said == nil || p.missed >= unreachableAfter {
+		if p.said == nil || p.unreachable(n.leaseTime()) {
 			all = false
 			continue
 		}
@@ -289,19 +312,19 @@ func (n *Node) reached(name string) (text string, ok bool) {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	switch p := n.reach.peers[name]; {
-	case p == nil || p.took == 0 && p.missed == 0:
+	case p == nil || p.took == 0 && p.silent < silence:
 		return "not asked yet", true
-	case p.missed >= unreachableAfter:
-		return "no answer to " + strconv.Itoa(p.missed) + " questions", false
+	case p.unreachable(n.leaseTime()):
+		return "no answer for " + strconv.Itoa(int(p.silent.Seconds())) + " s", false
 	default:
 		return p.took.Round(10 * time.Microsecond).String(), true
 	}
 }
 
-// Answers says that a node has answered all that it was asked lately.
+// Answers says that a node has answered what it was asked lately.
 func (n *Node) Answers(name string) bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	p := n.reach.peers[name]
-	return p != nil && p.took > 0 && p.missed == 0
+	return p != nil && p.took > 0 && p.silent < 2*lookEvery
 }

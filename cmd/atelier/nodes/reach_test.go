@@ -16,13 +16,14 @@ import (
 
 // trio is three nodes that look after each other.
 type trio struct {
+	now     time.Time
 	net     *bustest.Net
 	nodes   []*Node
 	members []durable.Member
 }
 
 func newTrio(t *testing.T) *trio {
-	x := &trio{net: bustest.NewNet()}
+	x := &trio{now: time.Now(), net: bustest.NewNet()}
 	store, stores := memory.Share(3)
 	t.Cleanup(func() { _ = store.Close() })
 	for _, s := range stores {
@@ -34,7 +35,7 @@ func newTrio(t *testing.T) *trio {
 			t.Fatal(err)
 		}
 		x.nodes = append(x.nodes, n)
-		x.members = append(x.members, durable.Member{Node: s.Node(), Incarnation: 1, Left: time.Second})
+		x.members = append(x.members, durable.Member{Node: s.Node(), Incarnation: 1, Left: 3 * time.Second})
 	}
 	slices.SortFunc(x.nodes, func(a, b *Node) int {
 		if a.Store.Node() < b.Store.Node() {
@@ -47,19 +48,30 @@ func newTrio(t *testing.T) *trio {
 
 // turns lets each node look so often that a silent one counts as unreachable.
 func (x *trio) turns() {
-	for range unreachableAfter + 2 {
-		for _, n := range x.nodes {
-			n.look(x.members)
-		}
-		for _, n := range x.nodes {
-			for asking := true; asking; runtime.Gosched() {
-				asking = false
-				n.reach.mu.Lock()
-				for _, p := range n.reach.peers {
-					asking = asking || p.asking
-				}
-				n.reach.mu.Unlock()
+	for range silence/lookEvery + 3 {
+		x.turn()
+	}
+}
+
+// turn lets each node look once, and get what answers there are.
+func (x *trio) turn() {
+	x.now = x.now.Add(lookEvery)
+	for _, n := range x.nodes {
+		n.look(x.now, x.members)
+	}
+	x.answers()
+}
+
+// answers waits until every question was answered, or will not be.
+func (x *trio) answers() {
+	for _, n := range x.nodes {
+		for asking := true; asking; runtime.Gosched() {
+			asking = false
+			n.reach.mu.Lock()
+			for _, p := range n.reach.peers {
+				asking = asking || p.open > 0
 			}
+			n.reach.mu.Unlock()
 		}
 	}
 }
@@ -144,6 +156,59 @@ func TestWhoStartsDrivesNobodyAway(t *testing.T) {
 	x.wants(t, "its secret is right", false)
 	if !serving.Answers(x.members[1].Node) {
 		t.Error("it would be given no codelabs")
+	}
+}
+
+// A node that dies does not answer either. Who counted it among those who live and cannot
+// be reached would leave serving to it, before its lease is over.
+func TestWhoDiesIsNotUnreachable(t *testing.T) {
+	for late := range 12 {
+		x := newTrio(t)
+		x.turn()
+		me, dies := x.nodes[0], x.nodes[1].Store.Node()
+		x.members = slices.DeleteFunc(x.members, func(m durable.Member) bool { return m.Node == x.nodes[2].Store.Node() })
+		x.cut(0, 1)
+		x.nodes = x.nodes[:1]
+		// It renewed its lease at any time from its last answer to the next question.
+		over := x.now.Add(3*time.Second + time.Duration(late)*lookEvery/12)
+		dead := slices.IndexFunc(x.members, func(m durable.Member) bool { return m.Node == dies })
+		for left := over.Sub(x.now); left > 0; left -= lookEvery {
+			x.members[dead].Left = left - lookEvery
+			x.turn()
+			if me.StandsAside() || len(me.Unreachable()) > 0 {
+				t.Fatalf("dead %s after it answered last, its lease over in %s: unreachable is %v", lookEvery*time.Duration(late)/12, x.members[dead].Left, me.Unreachable())
+			}
+		}
+	}
+}
+
+// Between two readings of the database a node notices who has become silent, once; and
+// gives that one nothing long before.
+func TestSilenceIsNoticedInBetween(t *testing.T) {
+	x := newTrio(t)
+	x.turn()
+	x.turn()
+	me, other := x.nodes[0], x.nodes[1].Store.Node()
+	if !me.Answers(other) {
+		t.Fatal("it would be given no codelabs")
+	}
+	x.cut(0, 1)
+	begin := x.now.Add(lookEvery)
+	for x.now = begin; x.now.Sub(begin) < silence; x.now = x.now.Add(lookEvery) {
+		if me.ask(x.now) {
+			t.Fatalf("noticed after %s", x.now.Sub(begin))
+		}
+		x.answers()
+		if silent := x.now.Sub(begin); silent == 3*lookEvery && me.Answers(other) {
+			t.Errorf("silent for %s and would be given codelabs", silent)
+		}
+	}
+	if !me.ask(x.now) {
+		t.Error("not noticed")
+	}
+	me.look(x.now, x.members)
+	if len(me.Unreachable()) != 1 || me.ask(x.now.Add(lookEvery)) {
+		t.Errorf("noticed again; unreachable is %v", me.Unreachable())
 	}
 }
 

@@ -35,9 +35,13 @@ type Duties interface {
 	Undrain()
 }
 
+// lookEvery is how often the others are asked whether they are there. Everything else
+// that Watch does it does half as often: it reads the database.
+const lookEvery = 500 * time.Millisecond
+
 // Watch looks after this node's place among the others until ctx ends.
 func (n *Node) Watch(ctx context.Context, server Duties) {
-	tick := time.NewTicker(time.Second)
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	defer n.catching.Wait()
 	for turn := 0; ; turn++ {
@@ -49,8 +53,12 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 			continue
 		case <-tick.C:
 		}
+		now := time.Now()
+		if turn%2 == 1 && !n.ask(now) {
+			continue
+		}
 		server.EndGrants()
-		figures := n.meter.figures(time.Now(), server.Counts())
+		figures := n.meter.figures(now, server.Counts())
 		n.figures.Store(&figures)
 		members, err := n.Store.Members()
 		if err != nil {
@@ -63,7 +71,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 			}
 		}
 		n.alive.Store(int64(max(len(alive), 1)))
-		n.look(members)
+		n.look(now, members)
 		w, err := n.readWishes()
 		if err != nil {
 			continue
@@ -83,10 +91,10 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 			n.startOver(ctx, server, why)
 		}
 		server.CloseUnheard()
-		if turn%2 == 0 {
+		if turn%4 == 0 {
 			server.Compare(alive)
 		}
-		n.balance(time.Now(), members, takers, w, server)
+		n.balance(now, members, takers, w, server)
 	}
 }
 
