@@ -1,8 +1,14 @@
 package httpapi
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
-	"iter"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/valyala/fasthttp"
@@ -10,37 +16,95 @@ import (
 	"atelier/transport/wire"
 )
 
-// TestAListIsThatOfItsValues, however many there are, and is not begun where one fails.
+// onConn is an exchange on a connection.
+func onConn(t *testing.T) *Exchange {
+	conn, other := net.Pipe()
+	t.Cleanup(func() { _, _ = conn.Close(), other.Close() })
+	ctx := &fasthttp.RequestCtx{}
+	ctx.Init2(conn, nil, false)
+	r := Alone(ctx, Endpoint{})
+	r.api = &API{turns: newTurns()}
+	return r
+}
+
+// TestAListIsThatOfItsValues, however many there are: one that is too long to be encoded
+// before is made while it goes out.
 func TestAListIsThatOfItsValues(t *testing.T) {
-	failed := errors.New("it cannot be read")
-	upTo := func(n int, end error) iter.Seq2[string, error] {
-		return func(yield func(string, error) bool) {
-			for i := range n {
-				if !yield(string(rune('a'+i%26)), nil) {
-					return
-				}
-			}
-			if end != nil {
-				yield("", end)
-			}
-		}
-	}
-	for _, n := range []int{0, 1, 2, 63, 64, 65, 1000} {
-		all := make([]string, n)
-		for i := range all {
-			all[i] = string(rune('a' + i%26))
-		}
+	value := strings.Repeat("x", 1000)
+	for _, n := range []int{0, 1, 2, 1000, 1044, 1045, 1046, 5000} {
+		all := slices.Repeat([]string{value}, n)
 		want, err := wire.Codec.Marshal(all)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx := &fasthttp.RequestCtx{}
-		if err := JSONList(Alone(ctx, Endpoint{}), n, upTo(n, nil)); err != nil || string(ctx.Response.Body()) != string(want) {
-			t.Errorf("of %d: %v, %.80s", n, err, ctx.Response.Body())
+		r := onConn(t)
+		asked := 0
+		err = JSONList(r, func(yield func(string) bool) {
+			for _, v := range all {
+				if asked++; !yield(v) {
+					return
+				}
+			}
+		})
+		if before := asked; before > wholeList/1000+1 {
+			t.Errorf("of %d: %d were made before the answer began", n, before)
 		}
-		ctx = &fasthttp.RequestCtx{}
-		if err := JSONList(Alone(ctx, Endpoint{}), n, upTo(n, failed)); !errors.Is(err, failed) || len(ctx.Response.Body()) > 0 {
-			t.Errorf("of %d that fail: %v, %.80s", n, err, ctx.Response.Body())
+		if err != nil || r.Response.IsBodyStream() != (len(want) > wholeList) || string(r.Response.Body()) != string(want) {
+			t.Errorf("of %d: %v, streamed: %v, %.80s", n, err, r.Response.IsBodyStream(), r.Response.Body())
+		}
+	}
+}
+
+// TestALongListGoesOutInPieces, and of each no more is made than goes out.
+func TestALongListGoesOutInPieces(t *testing.T) {
+	r := onConn(t)
+	asked := 0
+	err := JSONList(r, func(yield func(string) bool) {
+		for asked = 1; asked < 5000 && yield(strings.Repeat("x", 1000)); asked++ {
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(r.Response.BodyStream(), make([]byte, wholeList+10_000)); err != nil || asked > wholeList/1000+20 {
+		t.Errorf("%v; %d values were made for the first of them", err, asked)
+	}
+	var out bytes.Buffer
+	if err := r.Response.Write(bufio.NewWriter(&out)); err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(out.String(), "\r\n\r\n")
+	if size, _, _ := strings.Cut(body, "\r\n"); size != strconv.FormatInt(piece, 16) {
+		t.Errorf("the first chunk has %s bytes (hex)", size)
+	}
+}
+
+// TestAListThatCannotBeEncoded is not begun, and breaks off where it was begun already.
+func TestAListThatCannotBeEncoded(t *testing.T) {
+	for _, good := range []int{0, 5000} {
+		r := onConn(t)
+		stopped := false
+		err := JSONList(r, func(yield func(any) bool) {
+			defer func() { stopped = true }()
+			for range good {
+				if !yield(strings.Repeat("x", 1000)) {
+					return
+				}
+			}
+			yield(func() {})
+		})
+		if good == 0 {
+			if err == nil || !stopped || len(r.Response.Body()) > 0 {
+				t.Errorf("%v, %.80s", err, r.Response.Body())
+			}
+			continue
+		}
+		b, failed := io.ReadAll(r.Response.BodyStream())
+		if err != nil || failed == nil || errors.Is(failed, io.EOF) || len(b) < wholeList || b[len(b)-1] == ']' {
+			t.Errorf("%v, %v, %d bytes", err, failed, len(b))
+		}
+		if err := r.Response.CloseBodyStream(); err != nil || !stopped {
+			t.Errorf("closed: %v, stopped: %v", err, stopped)
 		}
 	}
 }

@@ -3,9 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"errors"
-	"iter"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -181,30 +179,6 @@ func (r *Exchange) JSON(v any) error {
 		return err
 	}
 	return r.Answer(b)
-}
-
-// JSONList answers 200 with a list of up to n values, which are made and encoded one after
-// the other: of a list of a hundred thousand the answer alone is in memory, and once.
-func JSONList[T any](r *Exchange, n int, values iter.Seq2[T, error]) error {
-	const sample = 64 // says how long the others are
-	out, count := []byte{'['}, 0
-	for v, err := range values {
-		if err != nil {
-			return err
-		}
-		b, err := wire.Codec.Marshal(v)
-		if err != nil {
-			return err
-		}
-		if count > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, b...)
-		if count++; count == sample && n > sample {
-			out = slices.Grow(out, len(out)/sample*(n-sample)*9/8)
-		}
-	}
-	return r.Answer(append(out, ']'))
 }
 
 // NoContent answers 204.

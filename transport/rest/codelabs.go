@@ -11,7 +11,6 @@ import (
 	"atelier/actors/cow"
 	"atelier/actors/markdown"
 	"atelier/actors/naming"
-	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
@@ -165,11 +164,7 @@ func listCodelabs(r *Request) error {
 	case r.who.Admin() && r.Query("as") != "attendee":
 		return r.listForAdmins(all)
 	case r.who.Known():
-		mine, err := r.visible(all)
-		if err != nil {
-			return err
-		}
-		return r.JSON(mine)
+		return r.listVisible(all)
 	}
 	if wanted != "" || source != "" {
 		encoded = new(cow.Encoded) // of these alone
@@ -202,26 +197,6 @@ func (r *Request) found(all []*pb.Codelab, text string) (out []*pb.Codelab, _ er
 	for _, m := range all {
 		if strings.Contains(naming.Key(m.Title), text) || strings.Contains(naming.Key(m.Author), text) || code != "" && m.JoinCode == code {
 			out = append(out, m)
-		}
-	}
-	return out, nil
-}
-
-// visible are the public codelabs and those that the caller is registered in, or
-// assists in.
-func (r *Request) visible(all []*pb.Codelab) ([]codelabRecord, error) {
-	out := []codelabRecord{}
-	for _, m := range all {
-		leads := r.who.Rank() == auth.Assistant && r.who.Leads(m.Id) && r.Query("as") != "attendee"
-		shown := m.IsPublic || leads
-		if !shown {
-			var err error
-			if shown, err = r.registered(m.Id); err != nil {
-				return nil, err
-			}
-		}
-		if shown {
-			out = append(out, r.toCodelab(m, leads))
 		}
 	}
 	return out, nil

@@ -6,6 +6,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/transport/auth"
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
@@ -28,23 +29,55 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 	if err != nil {
 		return err
 	}
+	for _, m := range all {
+		if figures[m.Id] != nil {
+			continue
+		}
+		f, err := r.figures(m.Id)
+		switch {
+		case durable.IsMissing(err): // deleted a moment ago
+		case err != nil:
+			return err
+		default:
+			figures[m.Id] = f
+		}
+	}
 	online := r.api.Workshops.Online()
-	return httpapi.JSONList(r.Exchange, len(all), func(yield func(listedRecord, error) bool) {
+	return httpapi.JSONList(r.Exchange, func(yield func(listedRecord) bool) {
 		for _, m := range all {
-			f, err := figures[m.Id], error(nil)
+			f := figures[m.Id]
 			if f == nil {
-				f, err = r.figures(m.Id)
+				continue
 			}
-			if durable.IsMissing(err) {
-				continue // deleted a moment ago
+			record := listedRecord{r.toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt))}
+			if !yield(record) {
+				return
 			}
-			var record listedRecord
-			if err == nil {
-				record = listedRecord{
-					r.toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt)),
-				}
+		}
+	})
+}
+
+// listVisible answers the public codelabs and those that the caller is registered in, or
+// assists in.
+func (r *Request) listVisible(all []*pb.Codelab) error {
+	assists := r.who.Rank() == auth.Assistant && r.Query("as") != "attendee"
+	leads := func(id string) bool { return assists && r.who.Leads(id) }
+	var visible []*pb.Codelab
+	for _, m := range all {
+		shown := m.IsPublic || leads(m.Id)
+		if !shown {
+			var err error
+			if shown, err = r.registered(m.Id); err != nil {
+				return err
 			}
-			if !yield(record, err) {
+		}
+		if shown {
+			visible = append(visible, m)
+		}
+	}
+	return httpapi.JSONList(r.Exchange, func(yield func(codelabRecord) bool) {
+		for _, m := range visible {
+			if !yield(r.toCodelab(m, leads(m.Id))) {
 				return
 			}
 		}

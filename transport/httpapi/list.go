@@ -1,0 +1,94 @@
+package httpapi
+
+import (
+	"bytes"
+	"io"
+	"iter"
+
+	"atelier/transport/wire"
+)
+
+// wholeList is how long a list may be that is encoded before its answer begins, bytes.
+const wholeList = 1 << 20
+
+// JSONList answers 200 with a list of values, which are made and encoded one after the
+// other. What is longer than a megabyte is made while it goes out, so that a list of a
+// hundred thousand is not in memory: values are asked for until the answer has gone out,
+// and may not fail.
+func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
+	next, stop := iter.Pull(values)
+	l := &list{stop: stop, buf: []byte{'['}}
+	encoder := wire.Codec.NewEncoder(l)
+	var v T // one for all: each would be made on the heap
+	begun := false
+	l.next = func() error {
+		value, ok := next()
+		if !ok {
+			return io.EOF
+		}
+		if v = value; begun {
+			l.buf = append(l.buf, ',')
+		}
+		begun = true
+		return encoder.Encode(&v)
+	}
+	l.fill(wholeList)
+	switch {
+	case l.end == io.EOF:
+		stop()
+		return r.Answer(l.buf)
+	case l.end != nil:
+		stop()
+		return l.end
+	}
+	r.SetContentType("application/json")
+	r.Response.SetBodyStream(&made{paced{l, r.Conn(), r.api.turns}}, -1) // closes it, also when the client has left
+	return nil
+}
+
+// list is the part of a list that has not gone out.
+type list struct {
+	next func() error // writes the next value; io.EOF: there is none
+	stop func()
+	buf  []byte
+	end  error // io.EOF, or what is wrong with a value; nil: there is more
+}
+
+// Write implements io.Writer for an encoder, which ends each value with a line.
+func (l *list) Write(b []byte) (int, error) {
+	l.buf = append(l.buf, bytes.TrimSuffix(b, []byte{'\n'})...)
+	return len(b), nil
+}
+
+// fill encodes values until n bytes are there, or the list is at its end.
+func (l *list) fill(n int) {
+	for len(l.buf) < n && l.end == nil {
+		if l.end = l.next(); l.end == io.EOF {
+			l.buf = append(l.buf, ']')
+		}
+	}
+}
+
+// Read implements io.Reader.
+func (l *list) Read(b []byte) (int, error) {
+	l.fill(len(b))
+	n := copy(b, l.buf)
+	l.buf = l.buf[:copy(l.buf, l.buf[n:])]
+	if n == 0 {
+		return 0, l.end
+	}
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (l *list) Close() error {
+	l.stop()
+	return nil
+}
+
+// made is content that is made when it goes out, and waits for nothing.
+type made struct{ paced }
+
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: whole pieces go out in turns,
+// though the size of the whole is not known.
+func (*made) SupportsBodyWriteTo() bool { return true }
