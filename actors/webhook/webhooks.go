@@ -218,11 +218,12 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 	tick := w.clock.NewTicker(round)
 	defer tick.Stop()
 	var reported int64 // of the dropped
-	for {
+	for failed := false; ; {
 		hooks, err := w.refresh()
-		if err != nil {
-			w.log.Warn("reading the webhooks failed", "error", err)
+		if err != nil && !failed {
+			w.log.Warn("reading the webhooks fails; it is tried again each second", "error", err)
 		}
+		failed = err != nil
 		now, waiting := w.clock.Now().UnixMilli(), 0
 		for _, q := range hooks {
 			waiting += q.waiting

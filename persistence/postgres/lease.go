@@ -118,9 +118,7 @@ func (s *Store) keep(l *lease) {
 		case codeOf(err) == codeLeaseLost:
 			l.lose()
 		default:
-			if code := codeOf(err); code == pgReadOnly || code == pgDiskFull {
-				s.readOnly.Store(true)
-			}
+			s.refuses(translate(err))
 			if conn != nil && conn.IsClosed() {
 				conn = nil
 			}
@@ -181,6 +179,7 @@ func (s *Store) Rejoin(ctx context.Context) error {
 		if errors.Is(err, ErrRefused) || errors.Is(err, ErrNewerFormat) {
 			return fmt.Errorf("rejoin the database: %w", err)
 		}
+		s.refuses(translate(err))
 		s.opts.Logger.Log(ctx, level, "the database does not take this node yet", "node", s.node, "error", err)
 		level = slog.LevelDebug
 		rest.take(ctx)
@@ -190,6 +189,8 @@ func (s *Store) Rejoin(ctx context.Context) error {
 // hold makes a lease the present one.
 func (s *Store) hold(l *lease) {
 	s.keeping = make(chan struct{})
+	s.refused.Store(0)
+	s.readOnly.Store(false)
 	s.lease.Store(l)
 	go s.keep(l)
 }

@@ -1,6 +1,14 @@
 package postgres
 
-import "atelier/actors/durable"
+import (
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// refusedFor is how long Stats tells that a write was refused where none was tried since.
+// The lease is renewed each second, which says little: it takes no room.
+const refusedFor = 30 * time.Second
 
 // Stats implements durable.Store. What is free where the database lies is not
 // known here.
@@ -8,6 +16,7 @@ func (s *Store) Stats() durable.StoreStats {
 	out := s.stats.Read()
 	out.QueueBatches, out.QueueBytes = s.queue.Load()
 	out.SnapshotBytes = s.snapshots.Bytes()
-	out.ReadOnly = s.ReadOnly()
+	refused := time.Duration(s.refused.Load())
+	out.ReadOnly = s.ReadOnly() || refused > 0 && uptime()-refused < refusedFor
 	return out
 }

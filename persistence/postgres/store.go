@@ -43,7 +43,10 @@ type Store struct {
 	ending     context.Context
 	end        context.CancelFunc
 
-	readOnly atomic.Bool // what the database said last
+	// readOnly: writes are refused until the database has been asked again; refused is
+	// when it last refused one, by uptime, and 0 when it has taken one since.
+	readOnly atomic.Bool
+	refused  atomic.Int64
 	closing  atomic.Bool
 	stats    calls.Stats
 	circles  atomic.Uint64 // deadlocks, which were repeated
@@ -216,6 +219,14 @@ func (s *Store) StreamID() string { return s.stream }
 
 // ReadOnly implements durable.Store.
 func (s *Store) ReadOnly() bool { return s.readOnly.Load() }
+
+// refuses takes note of whether the database has refused a write because it takes none.
+func (s *Store) refuses(err error) {
+	if errors.Is(err, durable.ErrReadOnly) {
+		s.refused.Store(int64(uptime()))
+		s.readOnly.Store(true)
+	}
+}
 
 // Limits implements durable.Journal.
 func (s *Store) Limits() durable.Limits {

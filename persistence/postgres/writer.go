@@ -84,6 +84,7 @@ func (w *writer) commitGroup(items []item) error {
 		err := w.send(l, items)
 		if err == nil {
 			took := time.Since(began)
+			s.refused.Store(0)
 			s.stats.Committed(w.group.batches, w.group.records, w.group.bytes, took)
 			if s.opts.OnCommit != nil {
 				s.opts.OnCommit(took)
@@ -114,9 +115,7 @@ func (w *writer) commitGroup(items []item) error {
 			err = fmt.Errorf("%w: %w", durable.ErrFenced, translate(err))
 		default:
 			err = translate(err)
-			if errors.Is(err, durable.ErrReadOnly) {
-				s.readOnly.Store(true)
-			}
+			s.refuses(err)
 		}
 		s.stats.Failed()
 		return err

@@ -11,6 +11,9 @@ import (
 	"atelier/transport/server"
 )
 
+// TakesNoWrites is for operators whose database refuses what is written.
+const TakesNoWrites = "the database takes no writes: it is read-only, or its disk is full"
+
 // Status is how the nodes are, as one of them sees it.
 type Status struct {
 	// Node is the name of the node that was asked.
@@ -157,6 +160,9 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 	if !health.Ready && !n.Drained() {
 		st.Problems = append(st.Problems, "this node is not ready: "+health.Why)
 	}
+	if health.Ready && health.ReadOnly {
+		st.Problems = append(st.Problems, TakesNoWrites)
+	}
 	if !stats.Bus.Connected {
 		st.Problems = append(st.Problems, "this node is not connected to NATS")
 	}
@@ -168,7 +174,7 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 		st.Problems = append(st.Problems, "the nodes cannot be listed: "+err.Error())
 	}
 	w, err := n.readWishes()
-	if err != nil {
+	if err != nil && stats.LeaseHeld { // without it the store is not asked
 		st.Problems = append(st.Problems, "which nodes are drained is not known: "+err.Error())
 	}
 	st.take(members, w.drained)

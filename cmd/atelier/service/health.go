@@ -2,6 +2,7 @@ package service
 
 import (
 	"atelier/actors/durable"
+	"atelier/cmd/atelier/nodes"
 	"atelier/transport/server"
 )
 
@@ -10,11 +11,14 @@ func (s *Service) health() server.Health {
 	if !s.started.Load() {
 		return server.Health{Why: "starting", Quarantined: []string{}}
 	}
-	n := s.core.node
+	n, st := s.core.node, s.core.store.Stats()
 	if n != nil && !n.Serves() {
-		return server.Health{Why: "this node has lost its lease", Quarantined: []string{}, Cluster: n.Health()}
+		h := server.Health{Why: "this node has lost its lease", ReadOnly: st.ReadOnly, Quarantined: []string{}, Cluster: n.Health()}
+		if st.ReadOnly {
+			h.Why += ": " + nodes.TakesNoWrites
+		}
+		return h
 	}
-	st := s.core.store.Stats()
 	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.workshops.Quarantined(), Cluster: n.Health()}
 	for _, t := range s.vaults.stats() {
 		h.QuarantinedTokens += t.Quarantined

@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"atelier/actors/durable"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// asAdmin runs statements on a connection of its own, whatever the database takes.
+func asAdmin(t *testing.T, url string, statements ...string) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	for _, sql := range append([]string{"set default_transaction_read_only = off"}, statements...) {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+}
+
+// A full disk shows in what is written, and in nothing else: the renewal of a lease takes
+// no room. So it is told until something was written.
+func TestAFullDiskIsTold(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url})
+	put(t, s, row("k", "before"))
+	asAdmin(t, url,
+		"create function public.full() returns trigger language plpgsql as $$ begin raise exception using errcode = '53100', message = 'no space left on device'; end $$",
+		"create trigger full_disk before insert or update on atelier.rows execute function public.full()")
+	if err := durable.Commit(s, []durable.Row{row("k", "full")}); !errors.Is(err, durable.ErrReadOnly) || !s.ReadOnly() {
+		t.Errorf("on a full disk: %v, read-only: %v", err, s.ReadOnly())
+	}
+	s.readOnly.Store(false) // as a renewal of the lease does
+	if !s.Stats().ReadOnly {
+		t.Error("after a renewal it is told no more")
+	}
+	if v, err := s.Get("t", []byte("k")); err != nil || string(v) != "before" {
+		t.Errorf("it reads %q, %v", v, err)
+	}
+	asAdmin(t, url, "drop trigger full_disk on atelier.rows")
+	put(t, s, row("k", "after"))
+	if s.ReadOnly() || s.Stats().ReadOnly {
+		t.Error("it is told after a write")
+	}
+}
+
+// A database that takes no writes takes no node either, which says so.
+func TestAReadOnlyDatabaseIsTold(t *testing.T) {
+	url := postgrestest.Database(t)
+	s := openTest(t, Options{URL: url})
+	set := func(what string) {
+		t.Helper()
+		asAdmin(t, url, "do $$ begin execute format('alter database %I "+what+"', current_database()); end $$")
+	}
+	wait := func(what string, done func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal(what)
+			}
+		}
+	}
+	set("set default_transaction_read_only = on")
+	s.lease.Load().lose()
+	wait("it does not tell", func() bool { return s.Stats().ReadOnly })
+	set("reset default_transaction_read_only")
+	wait("it does not come back", s.Holds)
+	if s.Stats().ReadOnly {
+		t.Error("it is told of a database that has taken the node")
+	}
+	put(t, s, row("k", "v"))
+}
