@@ -97,7 +97,9 @@ type NodesHealth struct {
 
 // NodeHealth is one node.
 type NodeHealth struct {
-	Node             string  `json:"node"`
+	Node string `json:"node"`
+	// State is "alive", "drained", "stopped" or "dead".
+	State            string  `json:"state"`
 	Alive            bool    `json:"alive"`
 	Stopped          bool    `json:"stopped"`
 	LeaseLeftSeconds float64 `json:"lease_left_seconds"`
@@ -105,7 +107,10 @@ type NodeHealth struct {
 	Program          string  `json:"program"`
 	Protocol         int     `json:"protocol"`
 	Owns             int     `json:"owns"`
-	Reached          string  `json:"reached"`
+	// Load is the records that it commits a second and the people who are connected to it,
+	// added; nil where it has not said so.
+	Load    *float64 `json:"load"`
+	Reached string   `json:"reached"`
 }
 
 func getHealth(r *Request) error { return r.JSON(r.api.Health()) }

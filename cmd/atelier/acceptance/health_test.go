@@ -159,6 +159,10 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 	if verdict["ok"] != true || len(list) != 2 || list[0]["alive"] != true || list[1]["alive"] != true {
 		t.Errorf("both live: %v", verdict)
 	}
+	eventual(t, "the load of both nodes", func() bool {
+		_, list := all()
+		return list[0]["state"] == "alive" && list[0]["load"] != nil && list[1]["load"] != nil
+	})
 	if b := part(t, c.admin, "backup"); b["ok"] != nil || b["at"] != nil {
 		t.Errorf("the other node may make the backups: %v", b)
 	}
@@ -166,7 +170,7 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 	leave()
 	eventual(t, "one node that has stopped", func() bool {
 		verdict, list := all()
-		return verdict["ok"] == true && len(list) == 2 && list[1]["stopped"] == true && list[1]["alive"] == false
+		return verdict["ok"] == true && len(list) == 2 && list[1]["stopped"] == true && list[1]["state"] == "stopped" && list[1]["alive"] == false
 	})
 	eventual(t, "the people of the one that is left", func() bool { return part(t, c.admin, "people").number("all") == 1 })
 }

@@ -168,9 +168,13 @@ func toNodesHealth(st *nodes.Status) *rest.NodesHealth {
 	}
 	h.List = []rest.NodeHealth{}
 	for _, n := range st.Nodes {
+		var load *float64
+		if n.Figures != nil {
+			load = &n.Load
+		}
 		h.List = append(h.List, rest.NodeHealth{
-			Node: n.Node, Alive: n.Alive, Stopped: n.Stopped, LeaseLeftSeconds: n.LeaseLeftSeconds, Since: wire.Stamp(n.Since.UnixMilli()),
-			Program: n.Program, Protocol: n.Protocol, Owns: n.Owns, Reached: n.Reached,
+			Node: n.Node, State: n.State, Alive: n.Alive, Stopped: n.Stopped, LeaseLeftSeconds: n.LeaseLeftSeconds, Since: wire.Stamp(n.Since.UnixMilli()),
+			Program: n.Program, Protocol: n.Protocol, Owns: n.Owns, Load: load, Reached: n.Reached,
 		})
 	}
 	return h
