@@ -17,6 +17,9 @@ type search struct {
 	// says that the generator was too slow for the latter.
 	kept, missed float64
 	unsure       bool
+	// doubted was missed once, and is tried again: whatever else a machine does for a
+	// moment must not pass for its limit. 0: none.
+	doubted float64
 }
 
 // closeEnough is by which share the rate that was missed is above the one that was kept
@@ -31,11 +34,14 @@ const (
 
 // note notes what came of a rate between those that are known.
 func (s *search) note(rate float64, outcome report.Outcome) {
-	if outcome == report.Kept {
-		s.kept = rate
-		return
+	switch {
+	case outcome == report.Kept:
+		s.kept, s.doubted = rate, 0
+	case s.doubted != rate:
+		s.doubted = rate
+	default:
+		s.missed, s.unsure, s.doubted = rate, outcome == report.Invalid, 0
 	}
-	s.missed, s.unsure = rate, outcome == report.Invalid
 }
 
 // next is the rate that tells most: the double of what was kept while nothing was missed,
@@ -44,6 +50,8 @@ func (s *search) note(rate float64, outcome report.Outcome) {
 func (s *search) next() float64 {
 	rate := 0.0
 	switch {
+	case s.doubted > 0:
+		return s.doubted
 	case s.missed == 0:
 		rate = 2 * s.kept
 	case s.kept == 0:
@@ -98,7 +106,7 @@ func findMax(cfg *Config, most int, run func(*Config) (*report.Result, error)) (
 		if err != nil {
 			// Such as a server that takes no clients any more.
 			found.Faults = append(found.Faults, fmt.Sprintf("the step at %g a second could not be run: %v", rate, err))
-			s.note(rate, report.Missed)
+			s.missed = rate
 			log.LimitedBy = report.LimitedByError
 			continue
 		}

@@ -29,23 +29,26 @@ func TestTheHighestRateIsFound(t *testing.T) {
 		most                      int
 		server, generator, broken float64
 		interrupted               int // the step
+		busy                      int // the step that is missed whatever its rate
 		tried                     []float64
 		kept, missed              float64
 		by                        report.Limit
 		code                      int
 	}{
-		"up":               {start: 100, most: 20, server: 700, tried: []float64{100, 200, 400, 800, 600, 700, 750, 725}, kept: 700, missed: 725, by: report.LimitedByServer},
-		"down":             {start: 100, most: 20, server: 30, tried: []float64{100, 50, 25, 37.5, 31.25, 28.125, 29.6875, 30.46875}, kept: 29.6875, missed: 30.46875, by: report.LimitedByServer},
-		"never":            {start: 3, most: 20, server: 0.1, tried: []float64{3, 1.5}, missed: 1.5, by: report.LimitedByServer, code: 1},
-		"always":           {start: 6e6, most: 20, server: 1e9, tried: []float64{6e6}, kept: 6e6, by: report.LimitedByRange},
-		"the generator":    {start: 100, most: 20, server: 1e9, generator: 150, tried: []float64{100, 200, 150, 175, 162.5, 156.25}, kept: 150, missed: 156.25, by: report.LimitedByGenerator, code: 2},
-		"both":             {start: 100, most: 20, server: 100, generator: 100, tried: []float64{100, 200, 150, 125, 112.5, 106.25, 103.125}, kept: 100, missed: 103.125, by: report.LimitedByGenerator, code: 2},
-		"never, generator": {start: 2, most: 20, server: 1e9, generator: 0.1, tried: []float64{2, 1}, missed: 1, by: report.LimitedByGenerator, code: 2},
-		"few steps":        {start: 100, most: 3, server: 1e9, tried: []float64{100, 200, 400}, kept: 400, by: report.LimitedBySteps},
-		"enough steps":     {start: 100, most: 8, server: 700, tried: []float64{100, 200, 400, 800, 600, 700, 750, 725}, kept: 700, missed: 725, by: report.LimitedByServer},
-		"broken":           {start: 100, most: 20, server: 1e9, broken: 300, tried: []float64{100, 200, 400}, kept: 200, missed: 400, by: report.LimitedByError, code: 1},
-		"interrupted":      {start: 100, most: 20, server: 1e9, interrupted: 3, tried: []float64{100, 200, 400}, kept: 200, by: report.LimitedByInterruption, code: 130},
-		"interrupted soon": {start: 100, most: 20, server: 1e9, interrupted: 1, tried: []float64{100}, by: report.LimitedByInterruption, code: 130},
+		"up":                 {start: 100, most: 20, server: 700, tried: []float64{100, 200, 400, 800, 800, 600, 700, 750, 750, 725, 725}, kept: 700, missed: 725, by: report.LimitedByServer},
+		"down":               {start: 100, most: 20, server: 30, tried: []float64{100, 100, 50, 50, 25, 37.5, 37.5, 31.25, 31.25, 28.125, 29.6875, 30.46875, 30.46875}, kept: 29.6875, missed: 30.46875, by: report.LimitedByServer},
+		"never":              {start: 3, most: 20, server: 0.1, tried: []float64{3, 3, 1.5, 1.5}, missed: 1.5, by: report.LimitedByServer, code: 1},
+		"always":             {start: 6e6, most: 20, server: 1e9, tried: []float64{6e6}, kept: 6e6, by: report.LimitedByRange},
+		"the generator":      {start: 100, most: 20, server: 1e9, generator: 150, tried: []float64{100, 200, 200, 150, 175, 175, 162.5, 162.5, 156.25, 156.25}, kept: 150, missed: 156.25, by: report.LimitedByGenerator, code: 2},
+		"both":               {start: 100, most: 20, server: 100, generator: 100, tried: []float64{100, 200, 200, 150, 150, 125, 125, 112.5, 112.5, 106.25, 106.25, 103.125, 103.125}, kept: 100, missed: 103.125, by: report.LimitedByGenerator, code: 2},
+		"never, generator":   {start: 2, most: 20, server: 1e9, generator: 0.1, tried: []float64{2, 2, 1, 1}, missed: 1, by: report.LimitedByGenerator, code: 2},
+		"few steps":          {start: 100, most: 3, server: 1e9, tried: []float64{100, 200, 400}, kept: 400, by: report.LimitedBySteps},
+		"enough steps":       {start: 100, most: 11, server: 700, tried: []float64{100, 200, 400, 800, 800, 600, 700, 750, 750, 725, 725}, kept: 700, missed: 725, by: report.LimitedByServer},
+		"too few to be sure": {start: 100, most: 4, server: 700, tried: []float64{100, 200, 400, 800}, kept: 400, by: report.LimitedBySteps},
+		"busy for a moment":  {start: 100, most: 20, server: 250, busy: 2, tried: []float64{100, 200, 200, 400, 400, 300, 300, 250, 275, 275, 262.5, 262.5}, kept: 250, missed: 262.5, by: report.LimitedByServer},
+		"broken":             {start: 100, most: 20, server: 1e9, broken: 300, tried: []float64{100, 200, 400}, kept: 200, missed: 400, by: report.LimitedByError, code: 1},
+		"interrupted":        {start: 100, most: 20, server: 1e9, interrupted: 3, tried: []float64{100, 200, 400}, kept: 200, by: report.LimitedByInterruption, code: 130},
+		"interrupted soon":   {start: 100, most: 20, server: 1e9, interrupted: 1, tried: []float64{100}, by: report.LimitedByInterruption, code: 130},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var tried []float64
@@ -60,7 +63,7 @@ func TestTheHighestRateIsFound(t *testing.T) {
 				step.Progress(Progress{})
 				r := newResult(step)
 				r.Latency = latency.Summary{Count: 1, P99: 10}
-				if rate > c.server {
+				if rate > c.server || len(tried) == c.busy {
 					r.Latency.P99 = 60
 				}
 				if c.generator > 0 && rate > c.generator {

@@ -85,7 +85,7 @@ type publishFlags struct {
 type fanoutCommand struct {
 	Subscribers int           `default:"1000" help:"Clients who listen."`
 	StepEvery   time.Duration `default:"0s" help:"Time between two steps that a subscriber goes; 0 for none. Not with --generic."`
-	FindMax     bool          `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
+	FindMax     bool          `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
 	Steps       int           `default:"20" help:"Most steps of --find-max."`
 	broadcastFlags
 	publishFlags
