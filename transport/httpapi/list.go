@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"iter"
 
@@ -17,7 +18,7 @@ const wholeList = 1 << 20
 // and may not fail.
 func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
 	next, stop := iter.Pull(values)
-	l := &list{stop: stop, buf: []byte{'['}}
+	l := &list{r: r, stop: stop, buf: []byte{'['}}
 	encoder := wire.Codec.NewEncoder(l)
 	var v T // one for all: each would be made on the heap
 	begun := false
@@ -48,6 +49,7 @@ func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
 
 // list is the part of a list that has not gone out.
 type list struct {
+	r    *Exchange
 	next func() error // writes the next value; io.EOF: there is none
 	stop func()
 	buf  []byte
@@ -62,6 +64,12 @@ func (l *list) Write(b []byte) (int, error) {
 
 // fill encodes values until n bytes are there, or the list is at its end.
 func (l *list) fill(n int) {
+	defer func() {
+		// While the answer goes out nobody else would catch it.
+		if p := recover(); p != nil {
+			l.end = fmt.Errorf("a value of a list panicked: %T", p) // it may hold what a person wrote
+		}
+	}()
 	for len(l.buf) < n && l.end == nil {
 		if l.end = l.next(); l.end == io.EOF {
 			l.buf = append(l.buf, ']')
@@ -83,6 +91,9 @@ func (l *list) Read(b []byte) (int, error) {
 // Close implements io.Closer.
 func (l *list) Close() error {
 	l.stop()
+	if l.end != nil && l.end != io.EOF {
+		l.r.api.Logger.Error("a list was not finished", "request_id", l.r.ID, "operation", l.r.Operation(), "error", l.end)
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ func onConn(t *testing.T) *Exchange {
 	ctx := &fasthttp.RequestCtx{}
 	ctx.Init2(conn, nil, false)
 	r := Alone(ctx, Endpoint{})
-	r.api = &API{turns: newTurns()}
+	r.api = &API{turns: newTurns(), Config: Config{Logger: slog.New(slog.DiscardHandler)}}
 	return r
 }
 
@@ -79,8 +80,17 @@ func TestALongListGoesOutInPieces(t *testing.T) {
 	}
 }
 
-// TestAListThatCannotBeEncoded is not begun, and breaks off where it was begun already.
-func TestAListThatCannotBeEncoded(t *testing.T) {
+// TestAListThatFails is not begun, and breaks off where it was begun already.
+func TestAListThatFails(t *testing.T) {
+	for name, fail := range map[string]func(yield func(any) bool){
+		"it cannot be encoded": func(yield func(any) bool) { yield(func() {}) },
+		"it panics":            func(func(any) bool) { panic("of this test") },
+	} {
+		t.Run(name, func(t *testing.T) { failingList(t, fail) })
+	}
+}
+
+func failingList(t *testing.T, fail func(yield func(any) bool)) {
 	for _, good := range []int{0, 5000} {
 		r := onConn(t)
 		stopped := false
@@ -91,7 +101,7 @@ func TestAListThatCannotBeEncoded(t *testing.T) {
 					return
 				}
 			}
-			yield(func() {})
+			fail(yield)
 		})
 		if good == 0 {
 			if err == nil || !stopped || len(r.Response.Body()) > 0 {

@@ -53,12 +53,11 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 			continue
 		case <-tick.C:
 		}
-		now := time.Now()
-		if turn%2 == 1 && !n.ask(now) {
+		if turn%2 == 1 && !n.ask(time.Now()) {
 			continue
 		}
 		server.EndGrants()
-		figures := n.meter.figures(now, server.Counts())
+		figures := n.meter.figures(time.Now(), server.Counts())
 		n.figures.Store(&figures)
 		members, err := n.Store.Members()
 		if err != nil {
@@ -71,6 +70,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 			}
 		}
 		n.alive.Store(int64(max(len(alive), 1)))
+		now := time.Now() // behind the database, which may have been slow
 		n.look(now, members)
 		w, err := n.readWishes()
 		if err != nil {
