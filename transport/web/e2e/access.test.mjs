@@ -44,6 +44,7 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   }
   await boss.page.goto(`/admin/${set.lab.id}`)
+  await boss.page.waitForLoadState('networkidle') // until then people change their places
   await boss.page
     .getByRole('button', { name: /^Attendee 2/ })
     .first()
