@@ -41,7 +41,6 @@ type told struct {
 type peer struct {
 	lease  time.Time     // when its lease is over, as far as this node has heard
 	owes   time.Time     // when the first question was asked since its last answer; zero: it owes none
-	open   int           // questions that may be answered yet
 	silent time.Duration // for how long it owed an answer when it was asked last
 	took   time.Duration // of the last answer; 0: there was none yet
 	said   *Figures      // nil: it has not
@@ -201,12 +200,11 @@ func (n *Node) ask(now time.Time) (look bool) {
 			p.silent = now.Sub(p.owes)
 		}
 		look = look || p.silent >= silence && !slices.Contains(r.silent, name)
-		p.open++
 		began := time.Now()
 		n.Bus.Request(name, reachSubject, []byte("{}"), cmp.Or(r.patience, silence), func(data []byte, err error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			if p.open--; err == nil {
+			if err == nil {
 				p.owes, p.silent, p.took, p.said = time.Time{}, 0, time.Since(began), said(data)
 			}
 		})
@@ -312,10 +310,10 @@ func (n *Node) reached(name string) (text string, ok bool) {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	switch p := n.reach.peers[name]; {
-	case p == nil || p.took == 0 && p.silent < silence:
-		return "not asked yet", true
-	case p.unreachable(n.leaseTime()):
+	case p != nil && p.unreachable(n.leaseTime()):
 		return "no answer for " + strconv.Itoa(int(p.silent.Seconds())) + " s", false
+	case p == nil || p.took == 0:
+		return "not asked yet", true
 	default:
 		return p.took.Round(10 * time.Microsecond).String(), true
 	}

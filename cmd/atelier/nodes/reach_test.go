@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,10 +15,25 @@ import (
 	"atelier/persistence/memory"
 )
 
+// counted is a bus that counts what it asks.
+type counted struct {
+	durable.Bus
+	open *atomic.Int32
+}
+
+func (c counted) Request(node, subject string, data []byte, timeout time.Duration, done func([]byte, error)) {
+	c.open.Add(1)
+	c.Bus.Request(node, subject, data, timeout, func(b []byte, err error) {
+		done(b, err)
+		c.open.Add(-1)
+	})
+}
+
 // trio is three nodes that look after each other.
 type trio struct {
 	now     time.Time
 	net     *bustest.Net
+	open    atomic.Int32 // questions that may be answered yet
 	nodes   []*Node
 	members []durable.Member
 }
@@ -29,7 +45,7 @@ func newTrio(t *testing.T) *trio {
 	for _, s := range stores {
 		bus, stop := x.net.Node(s.Node())
 		t.Cleanup(stop)
-		n := &Node{log: slog.New(slog.DiscardHandler), Cluster: durable.Cluster{Store: s, Bus: bus}}
+		n := &Node{log: slog.New(slog.DiscardHandler), Cluster: durable.Cluster{Store: s, Bus: counted{bus, &x.open}}}
 		n.reach.patience = time.Millisecond
 		if err := n.serveReach(); err != nil {
 			t.Fatal(err)
@@ -64,15 +80,8 @@ func (x *trio) turn() {
 
 // answers waits until every question was answered, or will not be.
 func (x *trio) answers() {
-	for _, n := range x.nodes {
-		for asking := true; asking; runtime.Gosched() {
-			asking = false
-			n.reach.mu.Lock()
-			for _, p := range n.reach.peers {
-				asking = asking || p.open > 0
-			}
-			n.reach.mu.Unlock()
-		}
+	for x.open.Load() > 0 {
+		runtime.Gosched()
 	}
 }
 
