@@ -3,6 +3,8 @@ package acceptance
 import (
 	"crypto/tls"
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"atelier/cmd/atelier/doctor"
 	"atelier/cmd/atelier/service"
@@ -173,4 +177,39 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 		return verdict["ok"] == true && len(list) == 2 && list[1]["stopped"] == true && list[1]["state"] == "stopped" && list[1]["alive"] == false
 	})
 	eventual(t, "the people of the one that is left", func() bool { return part(t, c.admin, "people").number("all") == 1 })
+}
+
+// A node whose database takes no writes loses its lease, and says why.
+func TestHealthOfAReadOnlyDatabase(t *testing.T) {
+	dsn := postgrestest.Database(t)
+	nodes := startShort(t, nodeConfigs(t, 1, dsn, testConfig(t)))
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{
+		"do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$",
+		"select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventual(t, "the reason", func() bool {
+		res, err := http.Get("http://" + nodes[0].InternalAddr() + "/readyz")
+		if err != nil {
+			return false
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		return res.StatusCode == 503 && strings.Contains(string(text), "the database takes no writes") && strings.Contains(string(text), `"read_only":true`)
+	})
+	if _, err := conn.Exec(t.Context(), "set default_transaction_read_only = off"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "do $$ begin execute format('alter database %I reset default_transaction_read_only', current_database()); end $$"); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close(t.Context())
+	eventual(t, "a node that is back", func() bool { return ready(nodes[0]) })
 }
