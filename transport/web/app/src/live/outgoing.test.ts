@@ -69,6 +69,6 @@ test('a second person does not take over the outbox of the first', () => {
   out.open('a1')
   out.open('a2')
   out.say({ type: 'chat', message: 'x' })
-  expect([...device.keys()].filter((k) => k.includes('a2'))).toEqual([])
+  expect([...device.keys()].filter((k) => k.includes('lab:a2'))).toEqual([])
   expect([...device.keys()].some((k) => k.includes('lab:a1'))).toBe(true)
 })
