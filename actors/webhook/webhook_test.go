@@ -38,11 +38,44 @@ type world struct {
 	seen   map[string]bool // the ids of it
 	serve  func(*Delivery) // if set, is called before it answers
 	full   atomic.Bool     // the disk takes nothing
+	broken atomic.Bool     // and nothing can be read
+	log    lines
+}
+
+// lines counts what is logged, by message.
+type lines struct {
+	slog.Handler
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
+func (l *lines) WithAttrs([]slog.Attr) slog.Handler       { return l }
+
+func (l *lines) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.count[r.Message]++
+	return nil
+}
+
+// breakable is a store that can fail to read.
+type breakable struct {
+	*memory.Store
+	broken *atomic.Bool
+}
+
+func (b breakable) Scan(s durable.Scan, fn func(key, value []byte) bool) error {
+	if b.broken.Load() {
+		return errors.New("the store cannot be read")
+	}
+	return b.Store.Scan(s, fn)
 }
 
 func inWorld(t *testing.T, fn func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, journal: memory.New(), status: 200, began: time.Now(), seen: map[string]bool{}}
+		w.log.count = map[string]int{}
 		w.start()
 		fn(w)
 		w.stop()
@@ -60,13 +93,13 @@ const deadLetters = time.Millisecond
 // start opens the webhooks and runs them.
 func (w *world) start() {
 	hooks, err := New(Config{
-		System: durable.NewSystem(), Journal: w.journal, Audit: audit.New(w.journal, clock.System, time.Hour),
+		System: durable.NewSystem(), Journal: breakable{w.journal, &w.broken}, Audit: audit.New(w.journal, clock.System, time.Hour),
 		Durable: durable.Options{IdleAfter: -1, Gate: func() error {
 			if w.full.Load() {
 				return durable.ErrReadOnly
 			}
 			return nil
-		}}, Clock: clock.System, Logger: slog.New(slog.DiscardHandler),
+		}}, Clock: clock.System, Logger: slog.New(&w.log),
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -540,6 +573,31 @@ func TestAFullDiskRepeatsNothing(t *testing.T) {
 		time.Sleep(time.Minute)
 		if got := w.got(); len(got) != 2 || w.count(queueTable) != 0 {
 			t.Errorf("it was sent %d times, and %d wait", len(got), w.count(queueTable))
+		}
+	})
+}
+
+// TestAStoreThatFailsIsLoggedOnce, however often it is asked, and again when it fails
+// anew; what waits meanwhile is sent when it can be read.
+func TestAStoreThatFailsIsLoggedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.create(TokenUsed)
+		for turn := 1; turn <= 2; turn++ {
+			w.broken.Store(true)
+			w.tell(TokenUsed)
+			time.Sleep(10 * time.Minute)
+			synctest.Wait()
+			w.log.mu.Lock()
+			logged := w.log.count["reading the webhooks fails; it is tried again each second"]
+			w.log.mu.Unlock()
+			if logged != turn {
+				t.Errorf("in failure %d it was logged %d times", turn, logged)
+			}
+			w.broken.Store(false)
+			time.Sleep(time.Minute)
+			if n := len(w.got()); n != turn {
+				t.Errorf("after failure %d: %d were sent", turn, n)
+			}
 		}
 	})
 }
