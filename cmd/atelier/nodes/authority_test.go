@@ -92,6 +92,40 @@ func TestNodesTakeEachOthersCertificatesOnly(t *testing.T) {
 	}
 }
 
+// TestAnotherSecretEndsTheCertificates: who read the authority under the secret of before
+// is no node any more, and the nodes have another one together.
+func TestAnotherSecretEndsTheCertificates(t *testing.T) {
+	store := memory.New()
+	k := aKeyring(t, store)
+	own := func(k *Keyring, node string) *tls.Config {
+		t.Helper()
+		c, err := ownTLS(k, node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	before := own(k, "a")
+	const other = "another secret of this test that is long enough"
+	if err := k.rekey(other); err != nil {
+		t.Fatal(err)
+	}
+	next, err := OpenKeyring(store, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := own(next, "a"), own(next, "b")
+	if s, c := handshake(t, a, b); s != nil || c != nil {
+		t.Errorf("two nodes: %v, %v", s, c)
+	}
+	if s, _ := handshake(t, a, before); s == nil {
+		t.Error("a node took a certificate of before")
+	}
+	if _, c := handshake(t, before, a); c == nil {
+		t.Error("with a certificate of before a node was called")
+	}
+}
+
 func TestWhereANodeIsReached(t *testing.T) {
 	for _, c := range []struct{ listen, database, want string }{
 		{"127.0.0.1:6222", "postgres://u@127.0.0.1:5432/x", "127.0.0.1:6222"},

@@ -88,9 +88,10 @@ func (k *Keyring) begin(secret string, guard durable.Guard) (durable.Row, error)
 	return durable.Row{Table: durable.NodeSecrets, Key: k.row(saltName), Value: slices.Concat(salt, sealed), Guard: guard}, err
 }
 
-// Rekey seals everything under another cluster.secret, in one commit. It is refused while
-// another node than the one whose lease the store has is running: it would not find its
-// secrets any more.
+// Rekey seals everything under another cluster.secret, in one commit. Only the authority
+// of the nodes' certificates goes: who had read it could be a node for ever, and the
+// first node to start makes another. It is refused while another node than the one whose
+// lease the store has is running: it would not find its secrets any more.
 func Rekey(store durable.Shared, secret, next string) error {
 	members, err := store.Members()
 	if err != nil {
@@ -122,7 +123,11 @@ func (k *Keyring) rekey(secret string) error {
 	var failed error
 	err = k.store.Scan(durable.Scan{Table: durable.NodeSecrets, Prefix: prefix}, func(key, value []byte) bool {
 		name := string(key[len(prefix):])
-		if name == saltName {
+		switch name {
+		case saltName:
+			return true
+		case authority:
+			rows = append(rows, durable.Row{Table: durable.NodeSecrets, Key: slices.Clone(key), Delete: true, Guard: durable.Unchanged(slices.Clone(value))})
 			return true
 		}
 		var s Secret
