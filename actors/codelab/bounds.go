@@ -8,6 +8,8 @@ var Bounds = struct {
 	// Of what one person may do: things handed in, and messages with a ref in
 	// ten minutes.
 	Submissions, Refs int
+	// Of the answers to choose from in a question of the quiz.
+	QuizOptions int
 	// Of AI conversations that are kept, of a person and of a codelab.
 	PersonConversations, Conversations int
 	// Of what clients are told one by one: messages and threads that go with a
@@ -24,8 +26,8 @@ var Bounds = struct {
 	// Of requests for help that one message answers.
 	Answered int
 	// Of text, in code points.
-	Title, Description, Author, Markdown, Name, Place, Message, HelpMessage, Reason, Answer, Question, AIAnswer, URL int
-	PollQuestion, PollOption, VoteWord, VoteText, QuestionText, TimerLabel, CheckNote                                int
+	Title, Description, Author, Markdown, Name, Place, Message, HelpMessage, Reason, Answer, AIQuestion, AIAnswer, URL int
+	QuizQuestion, QuizOption, PollQuestion, PollOption, VoteWord, VoteText, QuestionText, TimerLabel, CheckNote        int
 }{
 	Attendees: maxAttendees, Threads: maxThreads, ThreadMessages: maxThreadMessages, Chat: maxChat, SettledHelp: maxSettledHelp,
 	Materials: maxMaterials, Quizzes: maxQuizzes, Steps: maxSteps, Mentions: maxMentions, Heads: maxHeads,
@@ -35,8 +37,9 @@ var Bounds = struct {
 	Title: maxTitle, Description: maxDescription, Author: maxAuthor, Markdown: maxMarkdown, Name: maxName, Place: maxPlace,
 	Polls: maxPolls, PollOptions: maxPollOptions, PollBoxes: maxPollBoxes, Questions: maxQuestions, OpenAsked: maxOpenAsked,
 	LeastSeconds: minPollSeconds, MostSeconds: maxPollSeconds, VoteWords: maxVoteWords,
+	QuizOptions: maxQuizOptions, QuizQuestion: maxQuizQuestion, QuizOption: maxQuizOption,
 	PollQuestion: maxPollQuestion, PollOption: maxPollOption, VoteWord: maxVoteWord, VoteText: maxVoteText,
 	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel, Checks: MaxChecks, CheckNote: maxCheckNote,
 	Message: maxMessage, HelpMessage: maxHelpMessage, Reason: maxReason,
-	Answer: maxAnswer, Question: maxQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
+	Answer: maxAnswer, AIQuestion: maxAIQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
 }

@@ -7,8 +7,8 @@ import (
 // Bounds of saved conversations. Reaching one is no error: the oldest go, of
 // the person whose bound it is, so that nobody can push out what others saved.
 const (
-	maxQuestion = 100_000
-	maxAIAnswer = 200_000
+	maxAIQuestion = 100_000
+	maxAIAnswer   = 200_000
 
 	maxConversations          = 20_000
 	maxConversationBytes      = 32 << 20
@@ -37,7 +37,7 @@ func (in SaveConversation) decide(c call) (decision, error) {
 			return decision{}, err
 		}
 	}
-	if err := text("question", in.Question, 1, maxQuestion); err != nil {
+	if err := text("question", in.Question, 1, maxAIQuestion); err != nil {
 		return decision{}, err
 	}
 	if err := text("answer", in.Answer, 1, maxAIAnswer); err != nil {

@@ -18,8 +18,11 @@ const (
 )
 
 const (
-	maxQuizzes = 200
-	maxAnswer  = 10_000
+	maxQuizzes      = 200
+	maxQuizQuestion = 500
+	maxQuizOptions  = 10
+	maxQuizOption   = 500
+	maxAnswer       = 10_000
 )
 
 // QuizResult is the reply to a SubmitQuiz command.
@@ -60,7 +63,7 @@ func (c call) newQuizzes(in []*pb.Quiz) ([]*pb.Quiz, error) {
 }
 
 func checkQuiz(at string, q *pb.Quiz) (err error) {
-	if q.Question, err = line(at+"question", q.Question, 1, 500); err != nil {
+	if q.Question, err = line(at+"question", q.Question, 1, maxQuizQuestion); err != nil {
 		return err
 	}
 	switch q.QuizType {
@@ -71,11 +74,11 @@ func checkQuiz(at string, q *pb.Quiz) (err error) {
 	default:
 		return durable.Reject(durable.Invalid, "%squiz_type must be %s or %s", at, MultipleChoice, Descriptive)
 	}
-	if len(q.Options) < 2 || len(q.Options) > 10 {
-		return durable.Reject(durable.Invalid, "%soptions: 2 to 10 are needed", at)
+	if len(q.Options) < 2 || len(q.Options) > maxQuizOptions {
+		return durable.Reject(durable.Invalid, "%soptions: 2 to %d are needed", at, maxQuizOptions)
 	}
 	for i := range q.Options {
-		if q.Options[i], err = line(fmt.Sprintf("%soptions[%d]", at, i), q.Options[i], 1, 500); err != nil {
+		if q.Options[i], err = line(fmt.Sprintf("%soptions[%d]", at, i), q.Options[i], 1, maxQuizOption); err != nil {
 			return err
 		}
 	}

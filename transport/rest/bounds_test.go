@@ -133,8 +133,8 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 		"CodelabCreate/title": b.Title, "CodelabUpdate/title": b.Title, "CodelabCreate/description": b.Description, "CodelabCreate/author": b.Author,
 		"CodelabCreate/guide_markdown": b.Markdown, "Codelab/guide_markdown": b.Markdown, "StepInput/title": b.Title, "StepInput/content_markdown": b.Markdown,
 		"Register/name": b.Name, "Reply/message": b.Message, "PinSet/message": b.Message, "DirectMessagesPost/message": b.Message, "DirectMessagesPost/ref": MaxRef, "Pin/message": b.Message, "ClientMessage/message": b.Message,
-		"HelpAsk/message": b.HelpMessage, "HelpRequest/message": b.HelpMessage, "Annotate/message": b.Message, "QuizAnswer/answer": b.Answer,
-		"ConversationSave/question": b.Question, "ConversationSave/answer": b.AIAnswer, "MaterialAdd/link_url": b.URL,
+		"HelpAsk/message": b.HelpMessage, "HelpRequest/message": b.HelpMessage, "Annotate/message": b.Message, "QuizAnswer/answer": b.Answer, "QuizInput/question": b.QuizQuestion,
+		"ConversationSave/question": b.AIQuestion, "ConversationSave/answer": b.AIAnswer, "MaterialAdd/link_url": b.URL,
 	} {
 		name, field, _ := strings.Cut(path, "/")
 		if at := schemas[name].Properties[field]; at.MaxLength == nil || *at.MaxLength != want {

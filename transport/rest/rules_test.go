@@ -67,27 +67,31 @@ func operationsTable() string {
 func limitsTable() string {
 	c := codelab.Bounds
 	mib := func(bytes int) string { return fmt.Sprintf("%d MiB", bytes>>20) }
+	letters := func(n int) string { return grouped(n) + " characters" }
 	var b strings.Builder
 	b.WriteString("| What | At most |\n|---|---|\n")
 	for _, l := range []struct {
 		what string
-		most any
+		most string
 	}{
-		{"a title", c.Title}, {"a name of a person", c.Name}, {"an author", c.Author}, {"a description", c.Description},
-		{"the text of a step, the guide", c.Markdown}, {"a message, a comment", c.Message}, {"what a request for help says", c.HelpMessage},
-		{"a question of a quiz", c.Question}, {"an answer to one", c.Answer}, {"an address", c.URL},
-		{"steps of a codelab", c.Steps}, {"questions of its quiz", c.Quizzes}, {"its materials", c.Materials}, {"its attendees", c.Attendees},
-		{"threads of comments", c.Threads}, {"comments in one", c.ThreadMessages}, {"messages of its chat", c.Chat},
-		{"things that one person hands in", c.Submissions},
-		{"polls", c.Polls}, {"options of one", c.PollOptions}, {"boxes of one that asks for a text", c.PollBoxes}, {"an option", c.PollOption}, {"the question of a poll", c.PollQuestion},
-		{"words of a vote", c.VoteWords}, {"one of them", c.VoteWord}, {"the text of a vote", c.VoteText},
-		{"seconds of a poll, of the timer", c.MostSeconds}, {"the label of the timer", c.TimerLabel},
-		{"questions to all", c.Questions}, {"one of them, in characters", c.QuestionText}, {"of one person that are not answered", c.OpenAsked},
-		{"a JSON body", mib(maxJSON)}, {"a body of somebody not yet known", fmt.Sprintf("%d KiB", maxUnknown>>10)}, {"the steps of a codelab in one body", mib(maxSteps)},
-		{"an image", mib(intake.MaxImage)}, {"a material", mib(intake.MaxMaterial)}, {"a file that is handed in", mib(codelab.MaxSubmissionBytes)}, {"all that one person hands in", mib(codelab.MaxAttendeeBytes)},
-		{"an import, packed", mib(archive.MaxPacked)},
+		{"title", letters(c.Title)}, {"name of a person", letters(c.Name)}, {"author", letters(c.Author)}, {"description", letters(c.Description)},
+		{"text of a step, or the guide", letters(c.Markdown)}, {"chat message, or comment", letters(c.Message)}, {"message of a help request", letters(c.HelpMessage)},
+		{"question of a quiz", letters(c.QuizQuestion)}, {"option of a quiz question", letters(c.QuizOption)}, {"answer to a quiz question", letters(c.Answer)},
+		{"question to the AI", letters(c.AIQuestion)}, {"URL", letters(c.URL)},
+		{"poll question", letters(c.PollQuestion)}, {"poll option", letters(c.PollOption)}, {"word of a vote", letters(c.VoteWord)}, {"text of a vote", letters(c.VoteText)},
+		{"label of the timer", letters(c.TimerLabel)}, {"question of an attendee", letters(c.QuestionText)},
+		{"steps of a codelab", grouped(c.Steps)}, {"questions of a quiz", grouped(c.Quizzes)}, {"options of a quiz question", grouped(c.QuizOptions)},
+		{"materials of a codelab", grouped(c.Materials)}, {"attendees of a codelab", grouped(c.Attendees)},
+		{"comment threads of a codelab", grouped(c.Threads)}, {"comments in a thread", grouped(c.ThreadMessages)}, {"chat messages of a codelab", grouped(c.Chat)},
+		{"submissions of an attendee", grouped(c.Submissions)},
+		{"polls of a codelab", grouped(c.Polls)}, {"options of a poll", grouped(c.PollOptions)}, {"boxes of a text poll", grouped(c.PollBoxes)}, {"words of a vote", grouped(c.VoteWords)},
+		{"attendees' questions of a codelab", grouped(c.Questions)}, {"unanswered questions of an attendee", grouped(c.OpenAsked)},
+		{"duration of a poll or the timer", grouped(c.MostSeconds) + " s"},
+		{"JSON body", mib(maxJSON)}, {"JSON body of a client without a session", fmt.Sprintf("%d KiB", maxUnknown>>10)}, {"JSON body with the steps of a codelab", mib(maxSteps)},
+		{"image", mib(intake.MaxImage)}, {"material", mib(intake.MaxMaterial)}, {"submitted file", mib(codelab.MaxSubmissionBytes)}, {"all files of an attendee", mib(codelab.MaxAttendeeBytes)},
+		{"import, packed", mib(archive.MaxPacked)},
 	} {
-		fmt.Fprintf(&b, "| %s | %v |\n", l.what, l.most)
+		fmt.Fprintf(&b, "| %s | %s |\n", l.what, l.most)
 	}
 	return b.String()
 }

@@ -22,7 +22,7 @@ test('the live view says of three hundred what the server says', async ({ server
     new PerformanceObserver((list) => window.tasks.push(...list.getEntries().map((e) => e.duration))).observe({ type: 'longtask' })
   })
   await page.goto(`/admin/${lab.id}`)
-  await page.getByText('Nobody is in yet').waitFor()
+  await page.getByText('Nobody has joined yet').waitFor()
   await page.evaluate(() => (window.tasks.length = 0))
 
   const args = ['workshop', '--url', server.url, '--admin-id', server.adminId, '--admin-pw', server.adminPw, '--codelab-id', lab.id]

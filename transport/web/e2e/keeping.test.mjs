@@ -47,7 +47,7 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
   assert.equal(pages(whole), 4) // title and contents, guide, two steps
   await page.emulateMedia({ media: 'screen' })
 
-  for (const name of ['each step begins a page', 'hints open', 'addresses written out']) await page.getByLabel(name).uncheck()
+  for (const name of ['start each step on a new page', 'hints open', 'show link addresses']) await page.getByLabel(name).uncheck()
   await until('the hint closes', async () => !(await page.getByText('Look behind it.').isVisible()))
   await page.emulateMedia({ media: 'print' })
   assert.deepEqual(await behind(page), ['', ''])
@@ -72,7 +72,7 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
   const stranger = await visitor()
   stranger.expect(/401/)
   await stranger.page.goto(`/codelabs/${closed.id}/all`)
-  await stranger.page.getByText('This codelab is for those who have joined it.').waitFor()
+  await stranger.page.getByText('Only people who have joined can see this codelab.').waitFor()
 })
 
 const light = (page) =>

@@ -80,7 +80,7 @@ test('a person is found by name, with the keys and the mouse', async ({ server, 
   await page.getByRole('dialog', { name: 'Attendee 17' }).waitFor()
   await page.keyboard.press('Escape')
   await field.fill('nobody of that name')
-  await page.getByText('Nobody here has such a name.').waitFor()
+  await page.getByText('Nobody here has this name.').waitFor()
   await page.keyboard.press('Escape')
   assert.equal(await field.inputValue(), '')
   // A slash that is typed is a slash.
@@ -138,7 +138,7 @@ test('the queue has mine and what waits first, and those of others apart', async
   await until('it is mine', async () => (await listed()).join() === 'Attendee 3,Attendee 4,Attendee 2,Attendee 1')
   await alan.post(`/codelabs/${lab.id}/help/${of('Attendee 2')}/claim`)
   await help.getByText('With others: 2').waitFor()
-  await help.getByText('Nobody waits for help.').waitFor()
+  await help.getByText('Nobody is waiting for help.').waitFor()
 })
 
 test('one message goes to all who are stuck, and they can answer', async ({ visitor, facilitator, person }) => {
@@ -187,7 +187,7 @@ test('one message goes to all who are stuck, and they can answer', async ({ visi
     .first()
     .waitFor()
   await dialog.getByRole('button', { name: 'Send' }).click()
-  await page.getByText('It was sent before.').waitFor()
+  await page.getByText('It was already sent.').waitFor()
   assert.equal(await dialog.count(), 0)
   for (const [i, want] of [1, 1, 0, 0].entries()) assert.equal((await people[i].get(`/codelabs/${lab.id}/chat`)).length, want, `Attendee ${i + 1}`)
   // They answer as to any message of the facilitators.
@@ -339,7 +339,7 @@ test('the progress over time is a chart, and a table', async ({ visitor, facilit
     if (i > 3) await p.post(`/codelabs/${lab.id}/complete`)
   }
   const page = await desk(visitor, lead, lab)
-  await page.getByRole('img', { name: 'How many had reached each step.' }).waitFor()
+  await page.getByRole('img', { name: 'How many people had reached each step.' }).waitFor()
   assert.equal(await page.locator('details svg path').count(), 4) // three steps, and those who are done
   await page.getByText('Step 2 · 75%').waitFor()
   await accessible(page, 'the chart')
@@ -405,7 +405,7 @@ test('Enter sends a question, and help that is taken is read out once', async ({
   await lead.post(`/codelabs/${lab.id}/help/${request.id}/claim`)
   await page.getByText('Grace is with you.').waitFor()
   await until('it is read out', () => page.evaluate(() => window.said.some((t) => t.includes('Grace'))))
-  assert.deepEqual(await page.evaluate(() => window.said.filter((t) => t.includes('Grace'))), ['Grace takes care of your question.'])
+  assert.deepEqual(await page.evaluate(() => window.said.filter((t) => t.includes('Grace'))), ['Grace is taking care of your question.'])
   assert.deepEqual(await page.evaluate(() => window.said.filter((t) => t.includes('queue'))), ['You are in the queue for help.'])
 
   await page.getByRole('button', { name: 'It is solved' }).click()

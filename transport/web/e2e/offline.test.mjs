@@ -84,7 +84,7 @@ test('a text that was read is there without a network, with its pictures, and wh
   const field = page.getByLabel('Write to everybody')
   await field.fill('written without a network')
   await field.press('Enter')
-  await page.getByText('waits to be sent').waitFor()
+  await page.getByText('waiting to be sent').waitFor()
   await accessible(page)
 
   // All steps on one page, too.

@@ -9,7 +9,7 @@ const password = 'correct horse battery'
 /** The link that the page shows once. */
 async function shownLink(page) {
   const link = await page.getByText(/\/invite#[\w-]{43}$/).textContent()
-  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('button', { name: 'I have saved it' }).click()
   return link
 }
 
@@ -24,13 +24,13 @@ test('an assistant is invited, helps, changes nothing, and is out when they are 
   await office.page.goto('/admin/people')
   await office.page.getByText('Nobody yet').waitFor()
   await office.page.getByRole('button', { name: 'Invite somebody' }).click()
-  await office.page.getByRole('button', { name: 'Make the link' }).click()
-  await office.page.getByText('A name is needed.').waitFor()
+  await office.page.getByRole('button', { name: 'Create the link' }).click()
+  await office.page.getByText('Enter a name.').waitFor()
   await office.page.getByLabel('Name', { exact: true }).fill('Asa')
   await office.page.getByLabel('Login').fill('asa@example.org')
   await office.page.getByLabel('A small service').check()
   await accessible(office.page)
-  await office.page.getByRole('button', { name: 'Make the link' }).click()
+  await office.page.getByRole('button', { name: 'Create the link' }).click()
   const link = await shownLink(office.page)
   await office.page.getByText('invited').waitFor()
   await accessible(office.page)
@@ -44,11 +44,11 @@ test('an assistant is invited, helps, changes nothing, and is out when they are 
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('It must have at least 12 characters.').waitFor()
   await page.getByLabel('Choose a password').fill(password)
-  await page.getByLabel('The same again').fill(`${password}!`)
+  await page.getByLabel('Repeat the password').fill(`${password}!`)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByText('This is not the same.').waitFor()
+  await page.getByText('The passwords differ.').waitFor()
   await accessible(page)
-  await page.getByLabel('The same again').fill(password)
+  await page.getByLabel('Repeat the password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
 
   // In the live view of their codelab, without what changes it.
@@ -114,17 +114,17 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
     ['Ada', 'Assistant of some codelabs'],
   ]) {
     await office.page.getByRole('button', { name: 'Invite somebody' }).click()
-    await office.page.getByLabel('As what?').selectOption(kind)
+    await office.page.getByLabel('Role').selectOption(kind)
     await office.page.getByLabel('Name', { exact: true }).fill(name)
     await office.page.getByLabel('Login').fill(`${name}@story.test`)
     if (name === 'Ada') await office.page.getByLabel('A service with helpers').check()
-    await office.page.getByRole('button', { name: 'Make the link' }).click()
+    await office.page.getByRole('button', { name: 'Create the link' }).click()
     links[name] = await shownLink(office.page)
   }
   const accept = async (guest, link) => {
     await guest.page.goto(link)
     await guest.page.getByLabel('Choose a password').fill(password)
-    await guest.page.getByLabel('The same again').fill(password)
+    await guest.page.getByLabel('Repeat the password').fill(password)
     await guest.page.getByRole('button', { name: 'Sign in' }).click()
   }
   const flo = await visitor()
@@ -166,7 +166,7 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
   await page.getByRole('menuitem', { name: 'Account' }).waitFor()
   await none('Add a helper', 'People', 'Audit log', 'Tokenization', 'Settings')
   // And back to the queue alone.
-  await page.getByRole('menuitem', { name: 'The help queue alone' }).tap()
+  await page.getByRole('menuitem', { name: 'Only the help queue' }).tap()
   await page.getByRole('button', { name: 'Whole view' }).waitFor()
   ada.expect(/403/)
   const tried = await forbidden(lab)
@@ -227,7 +227,7 @@ test('a helper for a day opens a link on a phone, and another phone ends the fir
   const third = await visitor()
   third.expect(/404/)
   await third.page.goto('/invite#nothing')
-  await third.page.getByText('This invitation is not valid any more').waitFor()
+  await third.page.getByText('This invitation is no longer valid').waitFor()
   await accessible(third.page)
 })
 
@@ -243,13 +243,13 @@ test('a helper added in two taps works through the queue with one thumb', async 
   await desk.page.getByRole('button', { name: /^Ann/ }).getByText('Row 3, window').waitFor()
   await desk.page.getByRole('button', { name: 'Add a helper' }).click()
   const answer = desk.page.waitForResponse((r) => r.request().method() === 'POST' && r.url().endsWith('/admin/people'))
-  await desk.page.getByRole('button', { name: 'Make the link' }).click()
+  await desk.page.getByRole('button', { name: 'Create the link' }).click()
   const link = (await (await answer).json()).invitation.url
   await desk.page.getByRole('img', { name: 'Link for Helper' }).waitFor()
   await accessible(desk.page)
   // On paper: what it is for, and nothing of the page behind.
   await desk.page.emulateMedia({ media: 'print' })
-  await desk.page.getByText('Scan this with your phone and help today.').waitFor()
+  await desk.page.getByText('Scan this with your phone to help today.').waitFor()
   await desk.page.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
   assert.equal(await desk.page.getByRole('button', { name: 'Print' }).count(), 0)
   await desk.page.emulateMedia({ media: 'screen' })
@@ -258,7 +258,7 @@ test('a helper added in two taps works through the queue with one thumb', async 
   const { page } = await visitor({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
   await page.goto(link)
   await page.getByRole('button', { name: 'Start helping' }).click()
-  await page.getByText('Nobody waits for help.').waitFor()
+  await page.getByText('Nobody is waiting for help.').waitFor()
   await ann.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1, message: 'It says EACCES' })
   const one = page.getByRole('listitem').filter({ hasText: 'Ann' })
   await one.getByText('Row 3, window').waitFor()
@@ -279,7 +279,7 @@ test('a helper added in two taps works through the queue with one thumb', async 
   await one.getByRole('button', { name: 'Take' }).click()
   await one.getByRole('button', { name: 'Solved' }).click()
   await seat.page.getByText('A facilitator has marked your question as solved.').waitFor()
-  await page.getByText('Nobody waits for help.').waitFor()
+  await page.getByText('Nobody is waiting for help.').waitFor()
 
   // Among those who lead.
   await page.getByRole('button', { name: 'Messages' }).click()
@@ -302,7 +302,7 @@ test('a helper added in two taps works through the queue with one thumb', async 
   await queue.getByLabel('One answer to all that are chosen').fill('Port 8080 is taken: use 8081')
   await queue.getByRole('button', { name: 'Answer and close: 2' }).click()
   await other.page.locator('.notice').filter({ hasText: 'Port 8080 is taken: use 8081' }).waitFor()
-  await queue.getByText('Nobody waits for help.').waitFor()
+  await queue.getByText('Nobody is waiting for help.').waitFor()
 
   // The whole view is there for who wants it.
   await page.getByRole('button', { name: 'Whole view' }).click()
@@ -318,7 +318,7 @@ test('two who lead see what the other does, and the owner changes where somebody
   const pia = await visitor()
   await pia.page.goto(made.invitation.url)
   await pia.page.getByLabel('Choose a password').fill(password)
-  await pia.page.getByLabel('The same again').fill(password)
+  await pia.page.getByLabel('Repeat the password').fill(password)
   await pia.page.getByRole('button', { name: 'Sign in' }).click()
   await pia.page.waitForURL(`**/admin/${lab.id}`)
   const desk = await visitor({ as: owner })
@@ -364,7 +364,7 @@ test('an account: where one is signed in, and another password', async ({ server
   const { page } = await visitor()
   await page.goto(made.invitation.url)
   await page.getByLabel('Choose a password').fill(password)
-  await page.getByLabel('The same again').fill(password)
+  await page.getByLabel('Repeat the password').fill(password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.waitForURL('**/admin')
   assert.equal(
@@ -387,7 +387,7 @@ test('an account: where one is signed in, and another password', async ({ server
   assert.equal((await elsewhere.page.request.get('/api/account')).status(), 401)
   await page.getByLabel('Old password').fill(password)
   await page.getByLabel('New password').fill('staple battery horse')
-  await page.getByLabel('The same again').fill('staple battery horse')
+  await page.getByLabel('Repeat the password').fill('staple battery horse')
   await page.getByRole('button', { name: 'Change the password' }).click()
   await page.getByText('The password is changed').waitFor()
   // A facilitator leads assistants alone.

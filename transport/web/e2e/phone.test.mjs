@@ -158,7 +158,7 @@ test('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
   await boss.page.getByRole('button', { name: /^Help and chat/ }).click()
   assert.ok((await box(boss.page.getByRole('complementary'))).top >= header.bottom, 'the side covers the bar')
   await boss.page.goto(`/admin/${lab.id}/results`)
-  const [tabs, again] = await Promise.all([boss.page.getByRole('tablist'), boss.page.getByRole('button', { name: 'Read again' })].map(box))
+  const [tabs, again] = await Promise.all([boss.page.getByRole('tablist'), boss.page.getByRole('button', { name: 'Refresh' })].map(box))
   assert.ok(tabs.right <= again.left, 'the button covers tabs')
   await boss.page.getByRole('tab', { name: 'Draw' }).click()
   const draw = await box(boss.page.getByRole('tab', { name: 'Draw' }))

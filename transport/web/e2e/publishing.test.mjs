@@ -105,10 +105,10 @@ test('a check is reported by a program and seen by who leads', async ({ visitor,
 
   const live = (await visitor({ as: lead, ...wide })).page
   await live.goto(`/admin/${lab.id}`)
-  await live.getByTitle('It builds: 0 went well, 1 failed').waitFor()
+  await live.getByTitle('It builds: 0 passed, 1 failed').waitFor()
   await live.getByRole('button', { name: /^Ann/ }).first().click()
   await live.getByText('line 3').waitFor()
   await sound(live, 'checks-person')
   assert.equal((await report({ ok: 'true' })).status, 200)
-  await checks.getByText('went well').waitFor()
+  await checks.getByText('passed').waitFor()
 })

@@ -84,9 +84,9 @@ test('behind a sign-out, Back shows nothing of a facilitator', async ({ visitor,
   await page.getByText('Secret title').first().waitFor()
   const other = await boss.context.newPage()
   await other.goto('/admin/audit-logs')
-  await other.getByRole('list', { name: 'Records' }).getByText('Codelab made').first().waitFor()
+  await other.getByRole('list', { name: 'Records' }).getByText('Codelab created').first().waitFor()
   await page.goto('/admin/audit-logs')
-  await page.getByRole('list', { name: 'Records' }).getByText('Codelab made').first().waitFor()
+  await page.getByRole('list', { name: 'Records' }).getByText('Codelab created').first().waitFor()
   await page.getByRole('button', { name: 'Appearance and language' }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.waitForURL('**/login')
@@ -94,7 +94,7 @@ test('behind a sign-out, Back shows nothing of a facilitator', async ({ visitor,
   for (let i = 0; i < 2; i++) {
     await page.goBack().catch(() => {})
     await page.waitForLoadState('networkidle')
-    assert.equal(await page.getByRole('list', { name: 'Records' }).getByText('Codelab made').count(), 0)
+    assert.equal(await page.getByRole('list', { name: 'Records' }).getByText('Codelab created').count(), 0)
     assert.equal(await page.getByText('Secret title').count(), 0)
   }
 })

@@ -55,7 +55,7 @@ test('from a fresh browser to the live view', async ({ server, visitor, facilita
     await page.waitForURL(`**/admin/${lab.id}`)
     await page.getByRole('region', { name: 'Help queue' }).waitFor()
     await page.goto('/account')
-    await page.getByText('You sign in with the identity provider, which has your password.').waitFor()
+    await page.getByText('You sign in through the identity provider, which manages your password.').waitFor()
     await page.getByText('Ann Lee').first().waitFor()
     assert.equal(await page.getByLabel('New password').count(), 0)
 
@@ -108,10 +108,10 @@ test('who may not sign in is told why; the owner links somebody who had a passwo
     await page.goto('/admin/people')
     await page.getByRole('button', { name: 'More for Fay' }).click()
     await page.getByRole('menuitem', { name: 'Link with the identity provider' }).click()
-    await page.getByText('The next sign-in at the provider is theirs').first().waitFor()
+    await page.getByText('The next sign-in at the provider will be linked').first().waitFor()
     await page.getByRole('button', { name: 'More for Fay' }).click()
     await page.getByRole('menuitem', { name: 'Do not link with the provider' }).click()
-    await page.getByText('No longer linked with the next sign-in').waitFor()
+    await page.getByText('The next sign-in will not be linked').waitFor()
   } finally {
     await at.remove()
   }

@@ -20,7 +20,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   const [, steps] = await rest.get(`/codelabs/${lab.id}`)
   assert.ok(steps.length >= 3, 'a codelab with few steps')
   await page.goto(`/admin/${lab.id}`)
-  await page.getByText('Nobody is in yet').waitFor()
+  await page.getByText('Nobody has joined yet').waitFor()
 
   // Three join by the code that is shown; one with a phone.
   const code = lab.join_code
@@ -72,7 +72,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByRole('button', { name: 'Take' }).click()
   await one.getByText('Grace is with you.').waitFor()
   await one.getByRole('button', { name: 'It is solved' }).click()
-  await page.getByText('Nobody waits for help.').waitFor()
+  await page.getByText('Nobody is waiting for help.').waitFor()
 
   // Chat, a message to one, a prepared hint, a broadcast, a pinned note.
   await two.getByRole('button', { name: 'Chat' }).first().click()

@@ -74,7 +74,7 @@ test('formulas are set, and comments stand on a paragraph with them', async ({ v
   // A fault shows what was written, and why.
   const wrong = text.locator('[data-why]')
   assert.equal(await wrong.count(), 1)
-  assert.match(await wrong.getAttribute('data-why'), /^This formula has a fault: .+/)
+  assert.match(await wrong.getAttribute('data-why'), /^This formula has an error: .+/)
   assert.equal(await wrong.innerText(), String.raw`$\frac{1}{$`)
   assert.equal(await text.locator('math a, math [href], math [style], math mglyph').count(), 0)
 

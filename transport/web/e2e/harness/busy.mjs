@@ -44,7 +44,7 @@ export const pages = ({ lab, ann, ben }) => [
   ['/', null, 'Join a workshop'],
   ['/login', null, 'Sign in'],
   [`/j/${lab.join_code}`, null, lab.title],
-  ['/nowhere', null, 'There is nothing here'],
+  ['/nowhere', null, 'Page not found'],
   [`/codelabs/${lab.id}`, ann, 'Set up'],
   [`/certificate/${ben.id}`, null, lab.title],
   [`/verify/${ben.id}`, null, 'Check a certificate'],

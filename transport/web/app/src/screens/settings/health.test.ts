@@ -26,8 +26,8 @@ test('a server that stands alone', () => {
   expect(figures()).toEqual({
     people: '212 connected',
     queue: 'nothing in the last minutes',
-    commit: 'half within 2.9 ms, 99 of 100 within 1.2 sec',
-    disk: '50 GB of 100 GB free · the data takes 3 MB',
+    commit: 'median 2.9 ms, 99th percentile 1.2 sec',
+    disk: '50 GB of 100 GB free · data: 3 MB',
     backup: expect.stringMatching(/^9 hours ago · Mar 9, 2026, /),
     certificate: 'in 84 days · June 1, 2026',
   })
@@ -42,7 +42,7 @@ test('one of several, of which one is dead', () => {
     nodes: '2 of 3 alive',
   })
   expect(figures({ nodes: { ...nodes, list: null }, people: { ...well, here: 1, all: null, sockets: 1 } })).toMatchObject({
-    people: '1 on this node · those of other nodes not known',
+    people: '1 on this node · other nodes unknown',
     nodes: '',
   })
 })
@@ -56,7 +56,7 @@ test('what is not known has no figures, and the verdict of the server', () => {
   })
   for (const id of ['disk', 'backup', 'certificate']) expect(all.find((l) => l.id === id)).toMatchObject({ ...unknown, figures: '' })
   const none = { ok: false, text: 'there has been no backup', remedy: 'make one', at: null, age_seconds: null }
-  expect(lines({ ...health, backup: none }).find((l) => l.id === 'backup')).toMatchObject({ ok: false, remedy: 'make one', figures: 'none here yet' })
+  expect(lines({ ...health, backup: none }).find((l) => l.id === 'backup')).toMatchObject({ ok: false, remedy: 'make one', figures: 'none yet' })
 })
 
 test('a server without a certificate of its own has no line for it', () => {
