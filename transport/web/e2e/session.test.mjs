@@ -53,7 +53,7 @@ test('who signs out leaves nothing of themselves in the browser', async ({ visit
   assert.match(code, /^[a-z2-9]{4}( [a-z2-9]{4}){3}$/)
   await dialog.getByRole('button', { name: 'Sign out on this device' }).click()
   await until('it is asked', () => asked.length === 1)
-  assert.match(asked[0], /not sent/)
+  assert.match(asked[0], /not been sent/)
   await page.getByLabel('Write to everybody').waitFor({ state: 'attached' }) // dismissed: all is as it was
   await dialog.getByRole('button', { name: 'Sign out on this device' }).click()
   await page.waitForURL((u) => u.pathname === '/')
