@@ -200,8 +200,8 @@ func (b AnswerHelp) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// ReleaseHelp lets a claimed request wait again, in its old place: whoever claimed it
-// could not find who asked, or was called away.
+// ReleaseHelp puts a claimed request back in the queue, in its old place: the facilitator
+// did not find the attendee, or was called away.
 type ReleaseHelp struct {
 	HelpID string
 	Reason string

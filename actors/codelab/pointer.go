@@ -6,8 +6,8 @@ import (
 )
 
 // Point says to all where the facilitators are, or no longer anywhere
-// (transport/rest/RULES.md, "Live teaching"). Pointing at the same step again is told again: it calls back
-// whoever went elsewhere.
+// (transport/rest/RULES.md, "Live teaching"). Pointing at the same step again is sent again: it calls back
+// people who went elsewhere.
 type Point struct {
 	// Takes the pointer away when absent.
 	StepNumber *int32

@@ -70,8 +70,8 @@ func checkPIN(given, kept []byte) error {
 
 var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitator's; choose another")
 
-// Admit says what is wrong with a registration, whoever is registered already:
-// its form, or the join code of a private codelab.
+// Admit says what is wrong with a registration by itself: its form, or the join code
+// of a private codelab. It does not look at the people who are registered.
 func Admit(m *pb.Codelab, r Register, admin bool) error {
 	_, err := admit(m, r, admin)
 	return err
@@ -110,7 +110,7 @@ type Register struct {
 	// Keyed hash of the PIN; empty when none was given.
 	PINHash  []byte
 	JoinCode string
-	// Where they sit; empty says nothing, also to whoever has said it before.
+	// Where they sit; empty leaves what they said before.
 	Place string
 	// The name belongs to a facilitator at this moment.
 	NameReserved bool
@@ -165,8 +165,8 @@ func (c call) rejoin(a *pb.Attendee, r Register) (decision, error) {
 	return d, nil
 }
 
-// ResetPin sets other codes, or none. Whoever came in by the earlier ones is out:
-// their grants are of an earlier generation.
+// ResetPin sets other codes, or none. Grants that were given for the earlier codes end:
+// they are of an earlier generation.
 type ResetPin struct {
 	Pins []NewPin
 }

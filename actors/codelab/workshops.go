@@ -119,9 +119,9 @@ func (w Workshop) OnlineAttendees() int {
 	return n
 }
 
-// Over says that this codelab's room is no more, or will be: what enters it now
-// hears nothing. Whoever enters asks behind that; those who were in it before are
-// told by Config.Forgotten.
+// Over says that this codelab's room is no more, or will be: a session that enters it now
+// receives nothing. So a session asks after it has entered; Config.Forgotten tells
+// those that were in it before.
 func (w Workshop) Over() bool { return w.Condition() == durable.Resting }
 
 // Await waits until the room shows a position that a client says it has seen,

@@ -63,8 +63,8 @@ func (in CreateWorkspace) made(c call) (decision, error) {
 
 func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) }
 
-// ChangeWorkspace moves a head from one tree to another. That it names the
-// tree it was made from is what keeps writers apart, whoever locks what.
+// ChangeWorkspace moves a head from one tree to another. It names the tree
+// it was made from, which keeps writers apart without a lock.
 // Without one it makes the branch or folder.
 type ChangeWorkspace struct {
 	WorkspaceID string

@@ -47,7 +47,7 @@ func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 func (h *Handle[C, E, V]) Owns() bool { return h.host.opts.Cluster == nil || h.owns.Load() }
 
 // Unheard says that another node owns the actor, which is alive and cannot be
-// reached: whoever listens here is better off elsewhere.
+// reached: listeners here are better off on another node.
 func (h *Handle[C, E, V]) Unheard() bool { return !h.Owns() && h.unheard.Load() }
 
 // Fresh says whether the view shows everything that was acknowledged until so
@@ -214,8 +214,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		}()
 		return
 	}
-	// Whoever finds an actor here without a lease may go on when the next one
-	// holds, and would take what it shows for new.
+	// A caller that finds an actor here without a lease may go on when the next lease
+	// holds, and would take its state for the newest.
 	if !h.opts.Cluster.Store.Holds() {
 		reply(elsewhere)
 		return

@@ -36,6 +36,6 @@
 // shell, where this node owns the actor, or a follower, which has a copy of its state.
 // seat.go, forward.go, follower.go, copy.go and divergence.go are these; owner.go is what
 // the shell says to followers, between.go the messages, carry.go commands on their way,
-// cluster.go and placement.go what a handle and a host do then. Whoever reads about one
-// server needs none of them.
+// cluster.go and placement.go what a handle and a host do then. To understand one
+// server you need none of them.
 package durable

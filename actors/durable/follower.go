@@ -217,7 +217,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 		f.reach(ctx, m.told.seq+uint64(len(m.told.origins))-1)
 		return
 	}
-	// What was committed is so, whoever tells it.
+	// A committed record is valid, whichever node sent it.
 	if m.told.seq > f.seq+1 {
 		f.reach(ctx, m.told.seq-1)
 	}

@@ -93,7 +93,7 @@ func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	}
 }
 
-// again brings a command that nobody has to whoever owns the actor now.
+// again sends a command that no node has to the node that owns the actor now.
 func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	now := s.host.opts.Clock.Uptime()
 	if now > c.till { // else it goes round for ever, and is done when nobody waits

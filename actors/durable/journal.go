@@ -55,7 +55,7 @@ type Journal interface {
 	// committed and visible to the new handle, or will fail with ErrFenced.
 	Open(actor string) (Log, error)
 
-	// Follow opens the log of an actor for reading, whoever has it open. The
+	// Follow opens the log of an actor for reading, even while an owner has it open. The
 	// reader sees what is committed at the time of each call.
 	Follow(actor string) (Reader, error)
 

@@ -43,8 +43,8 @@ func (s *shell[C, E, V]) beat() {
 	s.tellAll(told{kind: tellBeat, seq: s.committed, chain: s.agreed})
 }
 
-// tellBatch tells those who follow what was committed, each node once. Whoever
-// misses it notices by the numbers and reads the log.
+// tellBatch sends what was committed to the followers, to each node once. A follower
+// that misses it notices by the numbers and reads the log.
 func (s *shell[C, E, V]) tellBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return

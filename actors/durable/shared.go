@@ -33,9 +33,9 @@ type Shared interface {
 	// name.
 	Members() ([]Member, error)
 
-	// Holds says whether this node's lease holds. It is cheap: whoever
-	// answers from what is in memory asks it after having read, since the
-	// process may have been stopped before.
+	// Holds says whether this node's lease holds. It is cheap: code
+	// that answers from memory asks it after having read, since the process may
+	// have been stopped before.
 	Holds() bool
 
 	// Lost is closed when the lease of the present incarnation is lost. Until

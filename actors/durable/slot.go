@@ -27,7 +27,7 @@ type Replier interface{ Reply(Reply) }
 type slot struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
 	// deadline is the tick after which the wait is over; 0 while nobody waits.
-	// Whoever sets it to 0 answers, so there is one answer.
+	// The goroutine that sets it to 0 answers, so there is one answer.
 	deadline atomic.Int64
 }
 
@@ -49,7 +49,7 @@ type slots struct {
 	mu   sync.Mutex
 	all  map[*slot]struct{} // guarded by mu; as many as ever waited at a time
 	free []*slot            // guarded by mu
-	// closed: whoever would answer is gone, so is the end of waits. Guarded by mu.
+	// closed: nothing answers any more, and waits do not end by themselves. Guarded by mu.
 	closed bool
 
 	stop chan struct{}

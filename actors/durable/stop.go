@@ -35,8 +35,8 @@ func (s *shell[C, E, V]) end(err error) {
 	}
 }
 
-// fail ends this incarnation. Whoever waits for what is not committed hears
-// ErrReadOnly when that is why, so that nobody takes a full disk for a fault.
+// fail ends this incarnation. Commands that wait for a commit are answered ErrReadOnly
+// if that is the reason, so that nobody takes a full disk for a fault.
 func (s *shell[C, E, V]) fail(err error) {
 	s.handle.down()
 	answer := ErrUnavailable

@@ -46,7 +46,7 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 		h.log.Error("actor quarantined", "actor", hd.actorID, "failures", hd.failures, "error", text)
 		hd.condition.Store(int32(Quarantined))
 		hd.readyOnce.Do(func() { close(hd.ready) })
-		// One more incarnation answers whoever still waits, and stops.
+		// One more incarnation answers the commands that still wait, and stops.
 		supervisor.RestartChildren(child)
 		h.opts.Clock.AfterFunc(h.opts.QuarantineFor, func() { h.forget(hd) })
 		return

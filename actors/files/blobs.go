@@ -58,8 +58,8 @@ type Blobs interface {
 // InUse says whether anything that is recorded refers to a content.
 type InUse func(Sum) (bool, error)
 
-// Lease keeps a content from being removed until whoever put it has recorded
-// a reference to it.
+// Lease keeps a content from being removed until its writer has recorded a
+// reference to it.
 type Lease struct {
 	Sum  Sum
 	Size int64

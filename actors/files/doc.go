@@ -19,8 +19,8 @@
 // within the grace period, references of codelabs that are gone, contents that
 // nothing refers to. A crash at any place leaves only what Sweep finds.
 //
-// Whoever is about to refer to an upload claims it until the reference is
-// recorded, so that it does not go in between: codelab.Workshop does so for each
+// A caller that is about to refer to an upload claims it until the reference is
+// recorded, so that it is not removed in between: codelab.Workshop does so for each
 // command. Of a command whose outcome is unknown the claims stay for a while. A text that stops mentioning an
 // upload lets go of it only after the grace period: texts are often changed
 // back.

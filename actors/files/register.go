@@ -24,7 +24,7 @@ type Register struct {
 	now     func() time.Time
 	shared  bool // other nodes use it, see claims.go
 
-	mu held.Lock // whoever holds it asks the store
+	mu held.Lock // its holder asks the store
 	// Guarded by mu. An upload that is leaving cannot be claimed, where no other node
 	// uses the register, and one that is claimed does not leave.
 	claims  map[string]int

@@ -268,8 +268,8 @@ func nameHash(name string) []byte {
 }
 
 // UnderWay is the grant that a registration in a codelab under a name made from an
-// id, while its answer may still be on its way: whoever asks again from there had
-// none. nil for none.
+// id, while its answer may still be on its way: a browser that asks again with that id
+// did not receive it. nil for none.
 func (s *Sessions) UnderWay(from, codelab, name string) *pb.AttendeeGrant {
 	h := hashOf(from)
 	f := s.lookup(h)

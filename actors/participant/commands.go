@@ -270,8 +270,8 @@ func (in SetEncryptionKey) decide(d *decision) error {
 		return durable.Reject(durable.Invalid, "the key is too large")
 	}
 	d.event(&pb.Event{Body: &pb.Event_EncryptionKeySet{EncryptionKeySet: &pb.EncryptionKeySet{Id: p.Id, Key: in.Key}}})
-	// Whoever sets the key reads what is encrypted from then on: somebody should
-	// notice a change that nobody wanted.
+	// The owner of the key reads what is encrypted from then on, so an unwanted
+	// change must be noticed.
 	more := map[string]string{"security": "true"}
 	if old := thumbprint(p.EncryptionKey); old != "" {
 		more["old_thumbprint"] = old

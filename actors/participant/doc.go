@@ -8,5 +8,5 @@
 // from the committed View, an immutable value: an acknowledged change holds
 // for every request that comes after.
 //
-// No secret gets here: whoever makes a key sends its hash.
+// No secret gets here: the caller makes a key and sends its hash.
 package participant

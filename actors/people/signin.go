@@ -63,8 +63,8 @@ var (
 )
 
 // SignIn is somebody whom the identity provider has proved. They are known by issuer
-// and subject alone: an address may change, and may be given to somebody else. Whoever
-// is new gets a role. The reply is their *pb.Person.
+// and subject alone: an address may change, and may be given to somebody else. A new
+// person gets a role. The reply is their *pb.Person.
 type SignIn struct {
 	Issuer, Subject string
 	// Login is their address, verified and allowed.

@@ -81,7 +81,7 @@ func (r *Room) Epoch() string { return r.epoch }
 func (r *Room) Head() uint64 { return r.head.Load() }
 
 // Revision changes whenever frames that were handed out before have been
-// replaced: whoever keeps copies must forget them.
+// replaced: holders of copies must forget them.
 func (r *Room) Revision() uint64 { return r.revision.Load() }
 
 // Floor returns the oldest position from which the log can be replayed.

@@ -15,8 +15,8 @@ type window struct {
 	bytes int
 	// total is the size of all payloads ever appended.
 	total uint64
-	// floor is the seq of the newest frame that has left the window: whoever
-	// has seen everything up to it can be served from here.
+	// floor is the seq of the newest frame that has left the window: sessions that
+	// have seen everything up to it can be served from here.
 	floor uint64
 }
 

@@ -12,8 +12,8 @@
 // Only after it is on disk the credential leaves. So of two incarnations of an
 // actor that decide at the same time one wins, whatever became of the other;
 // and a credential never leaves without its trace. A crash between the append
-// and the answer loses the answer and keeps the rule: at most once. Whoever
-// lost an answer tokenizes again.
+// and the answer loses the answer and keeps the rule: at most once. A caller
+// that lost the answer tokenizes again.
 //
 // An operation's steps run on the goroutine that asked, shard and token one
 // inside the other, until the append; its answer comes by a lander. So the

@@ -174,8 +174,8 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 }
 
 // mismatch answers the right participant with the wrong checkout. While the
-// token lives it is counted, and the last one locks it: whoever tries
-// checkouts gets no further. The use of a used token alarms with any checkout.
+// token lives it is counted, and the last one locks it: nobody can try
+// many checkouts. The use of a used token alarms with any checkout.
 func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	v := Verdict{State: state, Refusal: BindingMismatch}
 	switch {

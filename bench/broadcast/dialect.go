@@ -137,7 +137,7 @@ type delivery struct {
 //
 // A regular expression costs some microseconds and a message comes to thousands
 // of subscribers in the same bytes, so what was found in a frame is kept, and with
-// it which frame came behind it to whoever was looked at last: a frame that comes
+// it which frame followed it at the subscriber that was looked at last: a frame that comes
 // again is only compared, and hashed where the guess was wrong.
 type reader struct {
 	match, ready, ack, refusal, gap, position *regexp.Regexp

@@ -14,7 +14,7 @@ type Job struct {
 	Address string `json:"address"`
 	Host    string `json:"host"`
 	// More are other nodes of the same server: clients are spread over all, and
-	// whoever loses one goes to the next.
+	// a client that loses its node goes to the next.
 	More []Node `json:"more,omitempty"`
 	// TLS says that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust `json:"tls,omitempty"`

@@ -4,7 +4,7 @@ import "time"
 
 // sealer makes stamps. One is the planned time of a message, in microseconds of
 // the run's timeline, and behind that a check of the time and the message's
-// number. So whoever gets a message knows whether it was sent like that, also in
+// number. So the receiver of a message knows whether it was sent like that, even in
 // a worker that did not send it, and nothing must be remembered for that. The key
 // is another in each run: what a server still has of the one before is not of
 // this one.

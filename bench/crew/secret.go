@@ -75,8 +75,8 @@ func prove(conn *tls.Conn, secret, mine, theirs string) error {
 	}
 	l := line{conn: conn}
 	// The coordinator goes last: it calls an address that somebody typed, and has the
-	// passwords of the server. Whoever calls a worker gets a proof, against which they
-	// may try secrets; each try costs them a tenth of a second.
+	// passwords of the server. A caller of a worker gets a proof, against which it
+	// can try secrets; each try costs it a tenth of a second.
 	ask := func() error { return l.send(proof(mine)) }
 	check := func() error {
 		var got []byte

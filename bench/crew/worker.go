@@ -61,7 +61,7 @@ func gone(err error) bool {
 	return false
 }
 
-// lastWithin bounds the last words: whoever does not listen must not keep a worker.
+// lastWithin bounds the last words: a coordinator that does not read must not keep a worker.
 const lastWithin = time.Second
 
 // last tells the coordinator why there will be no more.
@@ -232,7 +232,7 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 			proving()
 			<-door
 			if err != nil {
-				// Whoever that was gets no word, and does not end the worker.
+				// That caller gets no answer, and does not end the worker.
 				turnedAway(raw.RemoteAddr(), err)
 				_ = raw.Close()
 				return

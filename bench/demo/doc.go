@@ -3,7 +3,7 @@
 //
 // Everybody takes about as long for a step as the codelab says, times a pace of
 // their own. They talk, say how they are doing, get stuck and ask for help or
-// do not, lose their network now and then, answer whoever writes to them, and
+// do not, lose their network now and then, answer people who write to them, and
 // in the end the questions, vote when a poll is open, and ask the room. When a facilitator solves somebody's request, that
 // person goes on; when nobody does, they find out by themselves in some
 // minutes.

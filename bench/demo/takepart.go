@@ -11,7 +11,7 @@ import (
 
 // What the room does in polls and with questions.
 
-// polls are prepared for whoever leads. The first is open when people arrive.
+// polls are prepared for the facilitators. The first is open when people arrive.
 var polls = []string{
 	`{"lines":"Have you written Go before?\n- Never\n- A little\n- Every day"}`,
 	`{"kind":"scale","question":"How fast are we?","options":["too slow","too fast"]}`,
@@ -65,7 +65,7 @@ func preparePolls(client *api.Client, admin api.Session, lab string) error {
 }
 
 // votesIn lets the person vote in a poll that was opened; one of eight does not care.
-// Whoever leads waits for it, so it is not made faster with the codelab.
+// The facilitators wait for it, so it is not made faster with the codelab.
 func (p *person) votesIn(poll *pollOf) {
 	if poll == nil || poll.State != "open" || p.rng.IntN(8) == 0 {
 		return

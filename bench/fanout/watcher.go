@@ -12,7 +12,7 @@ import (
 )
 
 // watcher puts the workers' samples into the course of the run, and shows it to
-// whoever watches.
+// people who watch.
 type watcher struct {
 	*course.Course
 	cfg *Config

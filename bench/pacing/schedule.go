@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Schedule hands out numbered operations to whoever is free, in the order in
-// which they are due. It may be used from many goroutines.
+// Schedule hands out numbered operations to callers that are free, in the order in
+// which the operations are due. It may be used from many goroutines.
 type Schedule struct {
 	// Rate is operations a second; 0 makes each due when it is taken: as many as
 	// go.

@@ -99,7 +99,7 @@ func (r *run) prepare(ctx context.Context) error {
 	return err
 }
 
-// plan says when what is sent. Whoever shows how it goes reads it.
+// plan says when what is sent. The display of the progress reads it.
 func (r *run) plan() {
 	cfg := r.cfg
 	// Counted requests begin at once, and all of them are measured.

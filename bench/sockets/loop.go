@@ -47,7 +47,7 @@ type Loop struct {
 	lastID uint64
 	// Owned by the loop's goroutine: when the last read(2) returned.
 	readAt time.Duration
-	// Owned by the loop's goroutine: reads go here, whoever's they are.
+	// Owned by the loop's goroutine: the reads of all its connections go here.
 	buffer [64 << 10]byte
 	// Owned by the loop's goroutine; the source of masking keys.
 	random *rand.Rand

@@ -10,8 +10,8 @@ import (
 	"atelier/bench/keepalive"
 )
 
-// caller is one who asks, on a connection to one node at a time: whoever loses it
-// goes to the next.
+// caller is one who asks, on a connection to one node at a time: a caller that loses it
+// goes to the next node.
 type caller struct {
 	clients *api.Spread
 	node    int

@@ -133,7 +133,7 @@ func (c *crowd) sayAgain(p *person, m *message) bool {
 	p.unacked[i].again = true
 	c.repeated(p.unacked[i].op, c.clock.Now())
 	c.loop.Agenda.At(c.clock.Now()+againAfter, func(time.Duration) {
-		// Whoever has connected anew meanwhile has sent it already; then it comes
+		// A person who has reconnected meanwhile has sent it already; then it comes
 		// twice, and counts once.
 		i := slices.IndexFunc(p.unacked, func(sent pending) bool { return sent.ref == ref })
 		if i >= 0 && p.online {

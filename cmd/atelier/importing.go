@@ -99,7 +99,7 @@ func (c importCmd) Run() error {
 		fmt.Printf("%s  %s (%d steps, join code %s)\n", made.ID, made.Title, len(steps), made.JoinCode)
 	}
 	if made.ID != "" && made.Created && made.IsPublic {
-		fmt.Println("public: whoever reaches the server can read it")
+		fmt.Println("public: everybody who can reach the server can read it")
 	}
 	made.tell(c.DryRun)
 	for _, l := range made.LeftOut {

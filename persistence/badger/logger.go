@@ -36,7 +36,7 @@ const (
 // or of opening.
 var returned = []string{"writeRequests: ", "Received err: ", "Got error: "}
 
-// noise is for whoever tunes the cache: a large store outgrows any, and its
+// noise is of use only to tune the cache: a large store outgrows any, and its
 // blocks are in the page cache anyway.
 var noise = []string{"%s might be too small", "Cache life expectancy"}
 

@@ -37,7 +37,7 @@ func (r *reads) committed() {
 	r.put(nil)
 }
 
-// put makes v the current view. Whoever takes a view out of its place leaves
+// put makes v the current view. The reader that takes a view out of its place leaves
 // it.
 func (r *reads) put(v *view) {
 	if old := r.current.Swap(v); old != nil {

@@ -90,7 +90,7 @@ func (m *Store) run() {
 			}
 			err = m.node.answered(err)
 		}
-		m.bytes -= e.bytes // whoever hears that it is done finds its room free
+		m.bytes -= e.bytes // free before the caller is notified
 		m.mu.Unlock()
 		if e.done != nil {
 			e.done(err)

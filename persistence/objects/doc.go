@@ -13,8 +13,8 @@
 // # What goes, and why nothing is lost
 //
 // Other nodes put what this one knows nothing of, so only age protects what is
-// not recorded yet. The order for whoever refers to an object is: put it,
-// record the reference. The order for whoever removes one is: list it, with its
+// not recorded yet. The order to refer to an object is: put it,
+// record the reference. The order to remove one is: list it, with its
 // age by the clock of the store; ask the records whether anything refers to it;
 // look for backups; remove it.
 //
@@ -23,8 +23,8 @@
 // an object that was put longer ago than the grace period: a reference comes
 // from a put of one's own, which makes an object under a key of its own that no
 // older listing has, and is recorded within minutes. It does not matter how
-// long whoever removes was stopped between two of these steps, nor how many do
-// it at a time. What remains is a put whose record takes longer than the grace
+// long a removal was stopped between two of these steps, nor how many run at a
+// time. What remains is a put whose record takes longer than the grace
 // period; the least one is an hour.
 //
 // A sweep does not know why nothing refers to an object: the record may be what
@@ -33,7 +33,7 @@
 //
 // # Backups
 //
-// Hold puts an object that all nodes see: whoever removes looks for one last.
+// Hold puts an object that all nodes see: a removal looks for one last.
 // The backup takes its picture of the records after it. So either it is seen,
 // or what goes was unused before the picture was taken.
 package objects

@@ -44,8 +44,8 @@ type Store interface {
 	// be read several times, and is not read after Put returns.
 	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
 	// Get reads n bytes from a position on, or what there is of them; all when n
-	// is below 0. It says how many it gives. Whoever reads holds them against a
-	// sum: a store may give back other bytes than it was given.
+	// is below 0. It says how many it gives. The reader verifies them
+	// against a sum: a store may return other bytes than it was given.
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
 	// Stat says what is known of an object.
 	Stat(ctx context.Context, key string) (Info, error)

@@ -29,6 +29,6 @@
 // for: it is sent again only when it was not committed. That goes on for as long
 // as the lease holds. Behind a lost lease everything fails with
 // durable.ErrFenced, until Rejoin. What was sent last may then have been
-// committed: whoever opens the log next sees it. Damaged bytes give
+// committed: the next node that opens the log sees it. Damaged bytes give
 // durable.ErrCorrupt to the actor they belong to.
 package postgres

@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// reader reads the log of an actor, whoever owns it.
+// reader reads the log of an actor, whichever node owns it.
 type reader struct {
 	store *Store
 	actor string

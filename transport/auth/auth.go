@@ -210,7 +210,7 @@ type Identity struct {
 	session   login.Session
 	// Token is the API token; nil without one.
 	Token *settingspb.ApiToken
-	// operator: whoever may open the data folder is an admin without a login.
+	// operator: a user who may open the data folder is an admin without a login.
 	operator bool
 	// grant is the login of somebody who leads, and person who that is; both are nil
 	// without one, and person for the owner.
@@ -267,15 +267,15 @@ func (i *Identity) Scope() string {
 	return cmp.Or(i.Token.GetScope(), settings.ScopeAll)
 }
 
-// Leader is the person who is calling; nil for the owner and for whoever does not
+// Leader is the person who is calling; nil for the owner and for callers who do not
 // lead.
 func (i *Identity) Leader() *peoplepb.Person { return i.person }
 
 // LoginID names the login of somebody who leads; "" without one.
 func (i *Identity) LoginID() string { return i.grant.GetLogin() }
 
-// PersonID is the id of the person who is calling; "" for the owner and for whoever
-// does not lead.
+// PersonID is the id of the person who is calling; "" for the owner and for callers
+// who do not lead.
 func (i *Identity) PersonID() string { return i.person.GetId() }
 
 // Operator is who calls through the socket in the data folder.

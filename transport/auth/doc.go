@@ -7,6 +7,6 @@
 //
 // What lives longer than the request that began it, a live connection or an
 // answer of the AI, is held here (Hold) and ends with the grant it stands on.
-// Whoever holds is looked at again after being noted: a grant that ends in
+// Hold checks the grant again after noting the holder: a grant that ends in
 // between ends what was to begin.
 package auth

@@ -21,7 +21,7 @@ const (
 
 var purposes = []Purpose{Git, Check}
 
-// Personal returns a secret by which a program acts for whoever is calling, in one
+// Personal returns a secret by which a program acts for the caller, in one
 // codelab and for one purpose, and when it ends at the latest. It is a signed reference
 // to the grant that acts, and ends with it. ok is false for who has no such grant: an
 // API token, or the operator.

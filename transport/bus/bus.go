@@ -108,7 +108,7 @@ func Open(o Options) (*Bus, error) {
 	return b, nil
 }
 
-// Close leaves the others. Whoever still waits for an answer gets
+// Close leaves the others. Callers that still wait for an answer get
 // durable.ErrNobody.
 func (b *Bus) Close() {
 	b.mu.Lock()
@@ -222,8 +222,8 @@ func (b *Bus) send(number uint64, node, subject string, to session, data []byte)
 	b.mu.Unlock()
 	reply := strconv.AppendUint(append(make([]byte, 0, len(b.inbox)+20), b.inbox...), number, 10)
 	if err := b.publish(address{subjectOf(node, subject), string(reply), to}, kindData, data); err != nil {
-		// It never left: the connection is down, or it is too large. Whoever asks
-		// may hold what the answer needs.
+		// It never left: the connection is down, or it is too large. The caller
+		// may hold a lock that the answer needs.
 		go b.end(number, opened{}, errors.Join(durable.ErrNobody, err))
 	}
 }
@@ -359,7 +359,7 @@ func (b *Bus) take(parts *assembly, m *nats.Msg) {
 	}
 }
 
-// open opens a message; false when whoever made it does not know the secret.
+// open opens a message; false when its maker does not know the secret.
 func (b *Bus) open(m *nats.Msg, e envelope) (o opened, ok bool) {
 	o.envelope, o.peer = e, b.peers.session(e.node, e.sender)
 	if o.peer != nil {

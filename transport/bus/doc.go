@@ -18,7 +18,7 @@
 // reason (rejection.go). Keys come from the secret by PBKDF2, and HKDF for each
 // session; nodes of another cluster with the same secret have others.
 //
-// Whoever reaches an outside NATS without the secret still learns the subjects (the
+// Strangers who reach an outside NATS without the secret still learn the subjects (the
 // names of nodes, the ids of actors), sizes and times. They can lose, delay and
 // reorder messages, and claim that nobody listens to a subject, which a node takes
 // for "not heard" and asks elsewhere. So give the nodes an account of their own.
@@ -34,7 +34,7 @@
 // Nodes are connected to their peers and to nobody else: of two nodes one must have
 // the other in its list. A server of NATS passes nothing on from one node to another,
 // and what it tells of third ones is of no use to them (server.go). So two nodes that
-// do not reach each other stay apart, whoever else they reach: a question between
+// do not reach each other stay apart, even if both reach a third: a question between
 // them ends with ErrNobody or ErrTimeout, and what one tells does not come to the
 // other. What an actor owned by the one does then for clients of the other is said in
 // actors/durable (Unheard) and, for operators, in cmd/atelier/deploy/CLUSTER.md.
@@ -42,7 +42,7 @@
 // # Order and loss
 //
 // Everything that comes is handled by one goroutine, in order, which never waits.
-// What it cannot take is lost, as the contract allows: whoever misses something
+// What it cannot take is lost, as the contract allows: a node that misses something
 // reads it from the log. What a node tells others before they know its session is
 // lost as well; requests wait until the two know each other. Messages over 512 KiB
 // go in parts, because NATS takes one MiB.

@@ -13,8 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// How nodes come to know each other's sessions. Whoever recorded what a session
-// said can say it again, so a node hears nobody who has not shown to live now:
+// How nodes come to know each other's sessions. A recording of what a session
+// said can be replayed, so a node accepts messages only of a session that proves to live now:
 //
 //	a asks b:     greet          for no session in particular
 //	b answers a:  serial, token  in the session of b, to a question that only this

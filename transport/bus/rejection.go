@@ -9,7 +9,7 @@ const (
 	accepted Rejection = iota
 	// Malformed: it is none of ours, or of a program that seals in another way.
 	Malformed
-	// Forged: whoever made it does not know the secret, or made it for another
+	// Forged: its maker does not know the secret, or made it for another
 	// subject, or it was changed on the way.
 	Forged
 	// Replayed: it was heard already.

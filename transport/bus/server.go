@@ -43,7 +43,7 @@ func (b *Bus) connect() error {
 	o := b.opts
 	options := []nats.Option{
 		nats.Name("atelier " + o.Node), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
-		nats.ReconnectBufSize(-1), // what was not sent is lost; whoever waits asks anew
+		nats.ReconnectBufSize(-1), // what was not sent is lost; callers ask again
 		nats.PingInterval(2 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) {

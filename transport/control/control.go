@@ -1,5 +1,5 @@
 // Package control is how commands of the binary ask a server: through the socket in
-// the data folder of a running one, which whoever may open the folder may use; or,
+// the data folder of a running one, open to users who may open the folder; or,
 // where none runs, through the same handler in the command's own process.
 package control
 

@@ -2,7 +2,7 @@
 // gitprotocol-pack): it answers fetches, and takes what is pushed apart. Clients that ask
 // for another version are answered with this one, as the protocol allows. It runs no
 // program and knows no codelab: what there is to fetch is a Repository, and what is pushed
-// goes to whoever asked for it.
+// goes to the caller that asked for it.
 //
 // # Fetching
 //

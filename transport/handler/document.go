@@ -26,7 +26,7 @@ type Document struct {
 	// Onboarding says how to become a participant.
 	Onboarding string
 	// AcknowledgementVersion and AcknowledgementText are the security duties
-	// that whoever receives credentials accepts.
+	// that recipients of credentials accept.
 	AcknowledgementVersion, AcknowledgementText string
 	// SessionCap, MaxMismatches and DropSensitive are told to participants.
 	SessionCap    time.Duration

@@ -30,7 +30,7 @@ func (c *call) getKey() error {
 	return c.jwk(p.EncryptionKey)
 }
 
-// putKey publishes the caller's key, in place of an earlier one. Whoever has it
+// putKey publishes the caller's key, in place of an earlier one. Its owner
 // reads what is encrypted from now on, so it takes what detokenizing takes.
 func (c *call) putKey() error {
 	if err := c.admit(participant.ScopeDetokenize); err != nil {

@@ -22,7 +22,7 @@ func (r *Exchange) Fresh(tag, control string) bool {
 // NoneMatch says that the client has what the tag stands for.
 func (r *Exchange) NoneMatch(tag string) bool { return Known(&r.Request.Header, tag) }
 
-// Known says that whoever sent these headers has what a tag stands for, which is
+// Known says that the sender of these headers has the version of a tag, which is
 // given without its quotes (If-None-Match; RFC 9110, 13.1.2).
 func Known(h *fasthttp.RequestHeader, tag string) bool {
 	for _, line := range h.PeekAll(fasthttp.HeaderIfNoneMatch) {

@@ -142,7 +142,7 @@ func Stripped(k Kind, r io.ReaderAt, size int64) (clean io.Reader, done func() e
 		if err := <-result; !errors.Is(err, io.ErrClosedPipe) {
 			return err
 		}
-		return nil // whoever read it stopped before the end
+		return nil // its reader stopped before the end
 	}
 }
 

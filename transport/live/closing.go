@@ -76,7 +76,7 @@ func (l *loop) bury(s *Session, reason Reason) {
 	}
 	l.count.closes[reason].Add(1)
 	s.handler.Closed(s, reason)
-	// Last: whoever waits for the count may take everything for done.
+	// Last: code that waits for the count may take everything for done.
 	l.count.sessions.Add(-1)
 }
 

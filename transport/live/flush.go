@@ -73,8 +73,8 @@ func (l *loop) flushHeld() {
 }
 
 // flushAgain has the next turn flush a session once more: outbound messages remain that
-// were sent after frames which the loop's room has not served. Whoever sent them may
-// have found the session already in the list, and does not tell the loop again.
+// were sent after frames which the loop's room has not served. Their sender may
+// have found the session already in the list, and does not wake the loop again.
 func (l *loop) flushAgain(s *Session) {
 	l.add(func(w *work) { w.outboxes = append(w.outboxes, s) })
 }

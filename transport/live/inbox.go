@@ -23,7 +23,7 @@ type inbox struct {
 	// Guarded by mu. Bytes of signals in work.tasks.
 	signalBytes int
 
-	// Set by the loop before it parks, cleared by whoever wakes it.
+	// Set by the loop before it parks, cleared by the goroutine that wakes it.
 	parked atomic.Bool
 }
 

@@ -302,7 +302,7 @@ func memberOf(name string) *member {
 
 func (m *member) isComponent() bool { return unicode.IsUpper(rune(m.name[0])) }
 
-// describe is the schema, for whoever wants to add to it.
+// describe returns the schema, for callers that add to it.
 func (m *member) describe() *schema {
 	s := m.schema
 	if m.of != nil {

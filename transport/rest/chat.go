@@ -57,8 +57,8 @@ func getChat(r *Request) error {
 	}
 	who := r.Caller.ID
 	out := func() any { return history(v, r.Codelab.ID(), who, end, limit) }
-	// Whoever has no direct message in the default page sees the same as all
-	// others: after a reconnect ten thousand ask for it.
+	// People without a direct message in the default page all see the same: after
+	// a reconnect ten thousand ask for it.
 	if end == v.Chat.Len() && limit == defaultHistory && !direct(v, end, limit) {
 		return r.cached(v.Encoded.Chat, forOthers, out)
 	}

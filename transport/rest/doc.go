@@ -9,7 +9,7 @@
 //
 // RULES.md has the rules of the whole interface that its documents do not say. The OpenAPI
 // document is made of the table and of the pieces in openapi (describe.go); openapi.json is
-// what comes of it, for whoever reads it without a server.
+// the result, to read without a server.
 package rest
 
 //go:generate go test . -run "TestTheTablesOfTheRulesAreTrue|TestTheFileOfTheDocumentIsFresh" -update

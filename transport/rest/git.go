@@ -21,7 +21,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// Whoever leads sees the repository of a workspace as it is. Attendees see one that is
+// Facilitators see the repository of a workspace as it is. Attendees see one that is
 // made for them: a commit for each branch that is shared, with nothing of the author's
 // history. It follows from the codelab's record, so every node shows the same.
 

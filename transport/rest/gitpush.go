@@ -21,7 +21,7 @@ const maxPushing = 2
 
 var errPush = durable.Reject(durable.Forbidden, "only an API token with the scope all or import may push")
 
-// mayPush refuses who may not push. A personal secret is for reading, whoever's it is.
+// mayPush refuses callers who may not push. A personal secret only reads, even a facilitator's.
 func (r *Request) mayPush() error {
 	switch {
 	case r.who.Token == nil:

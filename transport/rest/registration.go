@@ -167,8 +167,8 @@ func (r *Request) wasted(err error) error {
 	return err
 }
 
-// resetPIN sets a new rejoin code, or none. What was granted to whoever knew
-// the earlier one ends.
+// resetPIN sets a new rejoin code, or none. What was granted for the
+// earlier one ends.
 func resetPIN(r *Request) error {
 	in := struct {
 		Code string `json:"code"`

@@ -115,7 +115,7 @@ func (r *Request) Admit() error {
 
 func (r *Request) admit() error {
 	a, op := r.api, r.op
-	// Whoever mistypes it would act as somebody else than they think.
+	// With a typing error the caller would act as somebody else than they think.
 	if as := r.Query("as"); as != "" && as != "admin" && as != "attendee" {
 		return wire.Invalid("as must be admin or attendee")
 	}

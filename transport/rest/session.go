@@ -85,7 +85,7 @@ func (r *Request) proves(login, pw string, known bool) (*peoplepb.Person, bool, 
 }
 
 // known marks the browser as one in which somebody who leads has logged in: person, or
-// the owner for "". One that the owner has marked stays the same, whoever comes after.
+// the owner for "". A browser that the owner has marked stays so, also when others sign in later.
 func (r *Request) known(person string) error {
 	device := r.device()
 	marked := device != "" && !strings.HasPrefix(device, personDevice)

@@ -163,7 +163,7 @@ func (r *Request) workspace() (*pb.Workspace, error) {
 }
 
 // readable is the codelab's workspace with the branches or folders that the caller may
-// read, sorted by name. Whoever leads may read all of them, attendees what is shared now.
+// read, sorted by name. Facilitators may read all of them, attendees what is shared now.
 // The caller holds a lock.
 func (r *Request) readable() (*pb.Workspace, error) {
 	v := r.Codelab.View()

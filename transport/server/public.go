@@ -70,8 +70,8 @@ type PublicOptions struct {
 	Web fasthttp.RequestHandler
 }
 
-// Listen takes the public address; with a certificate it speaks TLS. Whoever connects
-// waits until Serve.
+// Listen takes the public address; with a certificate it speaks TLS. Connections
+// wait until Serve.
 func Listen(addr string, cert *keypair.Pair) (*Public, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -96,7 +96,7 @@ func Listen(addr string, cert *keypair.Pair) (*Public, error) {
 // one.
 const shedAtOnce = 64
 
-// justOpened protects whoever has only now been let in: the request is on its
+// justOpened protects a connection that was only now accepted: its request is on its
 // way.
 const justOpened = 100 * time.Millisecond
 
@@ -329,8 +329,8 @@ func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 	}
 }
 
-// doubtful says why two programs could disagree where a request ends, or "": whoever
-// reads on behind it may read what somebody smuggled. Both lengths are given (RFC
+// doubtful says why two programs could disagree where a request ends, or "": a server
+// that reads on behind it may read a smuggled request. Both lengths are given (RFC
 // 9112, 6.3), a field goes on in another line (5.2), or the version is not known.
 func doubtful(ctx *fasthttp.RequestCtx) string {
 	h := &ctx.Request.Header

@@ -13,9 +13,9 @@ import (
 )
 
 // silence keeps the connections, and in two rings those of which a whole request
-// header is awaited, whoever waits longest first: those that have never spoken,
-// and those that are idle between requests. The first are bounded: whoever opens
-// many and says nothing pushes out only others that say nothing. All connections of
+// header is awaited, the longest wait first: those that have never sent anything,
+// and those that are idle between requests. The first are bounded: a client that opens
+// many and sends nothing pushes out only others that send nothing. All connections of
 // one address are bounded, too: what is over that is closed at once, whether it
 // speaks or not. Safe for concurrent use.
 //

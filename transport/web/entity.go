@@ -58,7 +58,7 @@ func (e *entity) compress(z *zip.Writer) error {
 	return nil
 }
 
-// answer sends the entity with a status, or 304 to whoever has it. Conditions
+// answer sends the entity with a status, or 304 to clients that have it. Conditions
 // count only where the answer would be a success (RFC 9110, 13.2.1).
 func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	h := &ctx.Response.Header

@@ -119,7 +119,7 @@ var watchTests = []sharedTest{
 		})
 	}},
 
-	{"a feed shows every acknowledged change to whoever syncs", func(p *pair) {
+	{"a feed shows every acknowledged change after a sync", func(p *pair) {
 		w := p.b.watch("s")
 		var all sync.WaitGroup
 		for c := range 4 {

@@ -42,7 +42,7 @@ type Refused struct{ Text string }
 func (e *Refused) Error() string { return e.Text }
 
 // Credential is an accepted credential. It never prints what it holds. It lives
-// in the bytes it was parsed from: whoever wipes those wipes it.
+// in the bytes it was parsed from: to wipe it, wipe those.
 type Credential struct {
 	raw     []byte
 	display pb.Display

@@ -41,7 +41,7 @@ const around = 190
 // contestants are all servers, in the order of a round. Self is this program,
 // node a folder of servers for Node, size the length of text.
 func contestants(self, node string, size int) []contestant {
-	// Whoever sends nothing but the text gets nothing but the text.
+	// A server that is sent only the text returns only the text.
 	plain := dialect{send: text, match: "^" + found}
 	return []contestant{
 		{name: "floor", args: []string{self, "floor"}, dialect: plain},

@@ -349,7 +349,7 @@ func (c *Config) Check() (warnings []string, err error) {
 		if err != nil {
 			bad("server.internal_listen: %v", err)
 		} else if !loopback(inner) {
-			warn("server.internal_listen %s is not on loopback: metrics and profiles are readable by whoever reaches it", c.Server.InternalListen)
+			warn("server.internal_listen %s is not on loopback: everybody who can reach it can read metrics and profiles", c.Server.InternalListen)
 		}
 	}
 	secure := c.Server.TLSCert != ""

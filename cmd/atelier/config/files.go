@@ -129,6 +129,6 @@ func (f Files) check(bad, warn func(format string, args ...any)) {
 		bad("files.grace must be at least 1h where files.store is shared: other servers must have recorded what they put by then")
 	}
 	if s.Insecure {
-		warn("files.store speaks HTTP with a server on this machine: whoever may listen there reads what people sent")
+		warn("files.store speaks HTTP with a server on this machine: a program that listens there can read the files")
 	}
 }

@@ -60,7 +60,7 @@ func (h *Handler) check(bad, warn func(format string, args ...any)) {
 		}
 	}
 	if h.MaxMismatches > 100 {
-		warn("handler.max_mismatches is high: whoever has a token may try many checkouts")
+		warn("handler.max_mismatches is high: the holder of a token may try many checkouts")
 	}
 	if ok && !policy.Once {
 		warn("handler.default_policy %s lets a token be used more than once", h.DefaultPolicy)

@@ -34,7 +34,7 @@ func (l *Login) check(publicURL string, bad, warn func(string, ...any)) {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		bad("login.oidc_issuer must be https://, a host and a path, and nothing else")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		bad("login.oidc_issuer must be https://: whoever is on the way could sign in as anybody")
+		bad("login.oidc_issuer must be https://: anybody on the network path could sign in as anybody else")
 	}
 	if publicURL == "" {
 		bad("login.oidc_issuer needs server.public_url: the provider sends browsers back there")
@@ -54,6 +54,6 @@ func (l *Login) check(publicURL string, bad, warn func(string, ...any)) {
 		warn("login.oidc_allowed is empty: nobody can sign in at the provider")
 	}
 	if l.TrustEmail {
-		warn("login.oidc_trust_email: whoever can choose an address at the provider signs in with it")
+		warn("login.oidc_trust_email: people who can choose their address at the provider can sign in as others")
 	}
 }

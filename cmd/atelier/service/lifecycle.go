@@ -42,8 +42,8 @@ func (s *Service) parts() []part {
 	return []part{
 		{name: "data folder", start: func() error { return ondisk.MakeFolder(s.cfg.Server.Data, 0o700) }},
 		{name: "certificate", start: s.loadPair},
-		// The doors before the data: whoever finds one taken has changed nothing, and
-		// has made no secrets. Nobody is let in before everything is there.
+		// The addresses before the data: if one is taken, nothing has changed and no
+		// secret was made. Nobody is served before everything is there.
 		{name: "public address", start: s.reserve, stop: s.shutdown},
 		{name: "internal listener", start: s.listenInternal, stop: s.closeInternal},
 		{name: "rooms", start: s.makeHub, stop: s.closeHub},

@@ -32,7 +32,7 @@ func Passphrase(path string) (string, error) {
 	return line, nil
 }
 
-// minPassphrase keeps out what is tried first: whoever has the backup may try for ever.
+// minPassphrase excludes what is guessed first: a thief of the backup can guess for ever.
 const minPassphrase = 12
 
 // AddSecrets adds the secrets to a whole backup, encrypted with a passphrase: an age

@@ -19,8 +19,8 @@ func secretFile(cfg config.Config, name string) string {
 }
 
 // secretKey returns a key that is kept in a file, and makes it where there is
-// none. One that has lost a part is not used: what it protects would be open to
-// whoever tries them all.
+// none. One that has lost a part is not used: it could be found by trying all
+// values.
 func secretKey(cfg config.Config, name string) (key string, made bool, err error) {
 	path := secretFile(cfg, name)
 	const size = 32 // bytes, more characters

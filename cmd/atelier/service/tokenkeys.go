@@ -88,8 +88,8 @@ func rotateTokenKeys(cfg config.Config, store durable.Store, now time.Time) ([]s
 	}
 	settled, err := settleKeys(cfg, store, keys, now)
 	if err != nil {
-		// The file has the new key, and the old one is retired in it: whoever
-		// goes on with the old one would make tokens that end too early. What
+		// The file has the new key, and the old one is retired in it: tokens made
+		// with the old one would end too early. What
 		// is missing, the check, is made at the next start.
 		return keys, err
 	}

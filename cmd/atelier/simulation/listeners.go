@@ -177,7 +177,7 @@ func (l *listener) listen(s *server, ws codelab.Workshop, since uint64, quiet <-
 		slow = 2 * time.Second
 	}
 	for {
-		// Whoever was sent away gets nothing that came later.
+		// A listener that was sent away receives nothing that came later.
 		select {
 		case <-c.away:
 			return st.to, true

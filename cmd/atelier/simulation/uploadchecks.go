@@ -113,7 +113,7 @@ func (u *uploads) weaken(name string) {
 	u.weak[name] = true
 }
 
-// firm says whether whoever referred to an upload had claimed it.
+// firm says whether the command that referred to an upload had claimed it.
 func (u *uploads) firm(name string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -77,7 +77,7 @@ func (n *Snapshots[L]) Bytes() int64 { return n.bytes.Load() }
 func (n *Snapshots[L]) Add(job *Snapshot[L]) {
 	n.mu.Lock()
 	if replaced := n.pending[job.Log]; replaced != nil {
-		// Whoever waits for the older one has it when the newer one is there.
+		// The newer snapshot serves those that wait for the older one.
 		n.bytes.Add(-int64(len(replaced.State)))
 		replaced.State = nil
 		job.replaced = replaced

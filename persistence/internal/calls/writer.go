@@ -140,7 +140,7 @@ func (w *Writer[L, I, P]) fence(actor string) {
 // Finish gives the room of items back and tells their owners how they ended: as their
 // group did, or as Err says.
 func (w *Writer[L, I, P]) Finish(items []I, group error) {
-	// Room first: whoever is told of the end may want to append again.
+	// Room first: the caller may append again as soon as it is notified.
 	var bytes int64
 	for i := range items {
 		bytes += int64(P(&items[i]).common().Bytes)

@@ -7,8 +7,8 @@
 // Put streams: it needs one buffer, whatever the size. When it returns, the content is
 // on disk. Open holds a content against its sum before the first byte is given; one that
 // is not what was put is not served, and does not stand in for the same content when it
-// is sent again. The order for whoever refers to a content is: Put, record the
-// reference, release the lease. Whoever asks later still finds what was set aside for a
+// is sent again. The order for a caller that refers to a content is: Put, record the
+// reference, release the lease. A content that was set aside is still found for a
 // grace period. A backup of the one place restores into the other (backup.go).
 //
 // While the disk, or the store of objects, is nearly full, Put and Spool give

@@ -23,8 +23,8 @@ const (
 	discardedPrefix = "discarded/"
 	// settled is how old an object is that everybody who put it has recorded.
 	settled = time.Hour
-	// putAgain is how long a node relies on what it has put: whoever does must
-	// still have time to record it.
+	// putAgain is how long a node relies on what it has put: there must still be
+	// time to record it.
 	putAgain = settled / 2
 	// maxKnown bounds what a node remembers of what it has put.
 	maxKnown = 4096

@@ -189,7 +189,7 @@ func (s *Store) Link(from, to string) error {
 func (s *Store) name(to string, place func(to string) error) error {
 	dir := filepath.Dir(to)
 	var err error
-	// Whoever removes the last file of a folder removes the folder.
+	// Removing the last file of a folder removes the folder.
 	for range 100 {
 		if err = s.root.MkdirAll(dir, 0o700); err == nil {
 			err = place(to)

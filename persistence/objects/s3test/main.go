@@ -41,7 +41,7 @@ func run() error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // whoever started it is gone
+		_, _ = io.Copy(io.Discard, os.Stdin) // the process that started it is gone
 		stop()
 	}()
 	go func() {

@@ -11,7 +11,7 @@ import (
 )
 
 // spool has the objects of a workspace's trees on the node's disk, each fetched
-// with one request, for whoever reads all of them. For one goroutine.
+// with one request, for a reader of all of them. For one goroutine.
 type spool struct {
 	s         *Store
 	id        string

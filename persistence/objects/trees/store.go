@@ -33,7 +33,7 @@ const (
 	// maxPacking bounds how many workspaces are packed at a time.
 	maxPacking = 4
 	lockShards = 256
-	// leastGrace is how old a tree is that whoever wrote it has recorded.
+	// leastGrace is the age at which the writer of a tree has recorded it.
 	leastGrace = time.Hour
 )
 

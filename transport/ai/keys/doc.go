@@ -8,8 +8,8 @@
 // first and in constant time.
 //
 // A derivation takes some 50 ms of CPU, so a Ring does one at a time, once for
-// all who wait for the same salt, and only so many a second; whoever sends
-// wrong ones is slowed down by themselves. It remembers the derived keys of
+// all who wait for the same salt, and only so many a second; a caller
+// that sends wrong ones delays only itself. It remembers the derived keys of
 // salts that proved right, under a keyed hash and for a while: neither the
 // password's product of a wrong guess nor any opened key stays behind.
 //

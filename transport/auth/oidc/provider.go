@@ -182,7 +182,7 @@ func (p *Provider) ask(ctx context.Context) (*found, error) {
 	if info := provider.UserInfoEndpoint(); info != "" {
 		addresses = append(addresses, info)
 	}
-	// No weaker than the issuer: whoever is on the way would be the provider.
+	// No weaker than the issuer: anybody on the network path could be the provider.
 	https := strings.HasPrefix(p.cfg.Issuer, "https:")
 	for _, address := range addresses {
 		u, err := url.Parse(address)

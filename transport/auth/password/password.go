@@ -1,5 +1,5 @@
 // Package password hashes and compares the passwords of people, so many at a time:
-// each takes 19 MiB and a tenth of a second of a processor, and whoever guesses must
+// each takes 19 MiB and a tenth of a second of a processor, and guessing must
 // not take all of it.
 package password
 

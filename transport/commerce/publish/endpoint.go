@@ -120,7 +120,7 @@ func (e *Endpoint) schema(r *httpapi.Exchange) error {
 	return document(r, f.Data, f.ETag)
 }
 
-// document answers a public document, or 304 to whoever has it.
+// document answers a public document, or 304 to clients that have it.
 func document(r *httpapi.Exchange, data []byte, tag string) error {
 	// Pages of other origins may read what is public.
 	r.Response.Header.Set("Access-Control-Allow-Origin", "*")

@@ -78,8 +78,8 @@ func (d *door) control(_, address string, _ syscall.RawConn) error {
 	return d.allowed(a)
 }
 
-// Fetch gets the body at an address. Errors are in words fit for whoever gave
-// the address: they tell nothing of our network but that it is not reached.
+// Fetch gets the body at an address. Errors may be shown to the person who gave
+// the address: of our network they tell only that it is not reached.
 func (c *Client) Fetch(ctx context.Context, address string) ([]byte, error) {
 	u, err := url.Parse(address)
 	switch {

@@ -12,7 +12,7 @@ type word struct {
 }
 
 // overrule lets the annotations of the additions count for the members they
-// are on, whoever declared those: an extension that omits a member of its base
+// are on, whichever document declared those: an extension that omits a member of its base
 // takes it out of the result, and one that makes it optional lets it be
 // missing. Extensions that disagree do not compose.
 func (b *bundler) overrule(root map[string]any, additions []addition) error {

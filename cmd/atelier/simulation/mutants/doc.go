@@ -35,5 +35,5 @@
 // empty line ends a place; a mutant may change several, also in one file. "test" and
 // "equivalent" are optional. A line that begins with # is a comment.
 //
-// Whoever changes such a line changes its entry: TestEachMutantMatches fails else.
+// If you change such a line, change its entry: otherwise TestEachMutantMatches fails.
 package main
