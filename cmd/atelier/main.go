@@ -35,7 +35,7 @@ func (c common) load() (config.Config, error) {
 
 var cli struct {
 	Serve       serveCmd       `cmd:"" help:"Run the server."`
-	Checkconfig checkconfigCmd `cmd:"" help:"Check the configuration and show what it comes to."`
+	Checkconfig checkconfigCmd `cmd:"" help:"Check the configuration and show the effective settings."`
 	Import      importCmd      `cmd:"" help:"Import a codelab from a claat Markdown file or an exported ZIP."`
 	Backup      backupCmd      `cmd:"" help:"Write a consistent backup, also while the server runs."`
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`

@@ -37,7 +37,7 @@ type Config struct {
 	Cluster  Cluster  `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
 	Files    Files    `toml:"files" doc:"Uploads, materials and submissions, and code."`
 	Audit    Audit    `toml:"audit" doc:"The audit trail."`
-	Webhooks Webhooks `toml:"webhooks" doc:"What is told to other systems; the owner makes webhooks with POST /api/admin/webhooks."`
+	Webhooks Webhooks `toml:"webhooks" doc:"Events for other systems; the owner creates webhooks with POST /api/admin/webhooks."`
 	Log      Log      `toml:"log" doc:"Logging, to standard error."`
 	AI       AI       `toml:"ai" doc:"The language model behind /api/ai/stream. Its key is set with POST /api/admin/settings."`
 
@@ -59,7 +59,7 @@ type Server struct {
 	MaxConnections  int      `toml:"max_connections" min:"1" doc:"Most connections at a time that are answering a request."`
 	ShutdownDelay   Duration `toml:"shutdown_delay" min:"0s" doc:"Time between /readyz saying no and the closing of the door, for balancers to notice."`
 	DrainTimeout    Duration `toml:"drain_timeout" min:"10ms" doc:"How long a stop may take after SIGTERM."`
-	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"Clients are told to come back at a random moment within this time after a stop."`
+	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"After a stop the server asks clients to reconnect at a random moment within this time."`
 }
 
 // Admin is the facilitators' account.

@@ -11,7 +11,7 @@ type Live struct {
 	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Most memory of one codelab for that, in MiB."`
 	PingInterval Duration `toml:"ping_interval" min:"10ms" doc:"A silent client is pinged after this time."`
 	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"A client that answers nothing for this long is closed."`
-	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"A client that takes nothing for this long is told to resync or closed."`
+	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"A client that reads nothing for this long has to resync or is closed."`
 
 	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them."`
 }
