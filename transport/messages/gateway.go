@@ -208,8 +208,12 @@ func (g *Gateway) attach(c net.Conn, o live.AttachOptions) {
 	}
 	p := o.Data.(*peer)
 	p.arrive()
+	// Before the welcome: a client that has it may open the next connection, which is
+	// newer than this one.
+	g.sockets.enter(p)
 	s, err := g.Hub.Attach(raw, buffered, o)
 	if err != nil {
+		g.sockets.leave(p)
 		p.leave()
 		return
 	}

@@ -274,7 +274,7 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	_ = s.opens(p, live.WebSocket)
 	a, _, removed := s.attendee()
 	_ = s.opens(removed, live.WebSocket)
-	say := func(p *peer, payload string) { handler{}.Message(p.session, []byte(payload)) }
+	say := func(p *peer, payload string) { handler{}.Message(p.session.Load(), []byte(payload)) }
 	said := func() int {
 		s.t.Helper()
 		s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // behind what was said
@@ -297,6 +297,58 @@ func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	m := &inbound{Type: "webrtc_signal"}
 	if err := s.relay(s.lab, removed.who, m.Type, m, []byte(`{"type":"webrtc_signal"}`)); err != errWrongGrant {
 		t.Errorf("a signal by a grant that has ended: %v", err)
+	}
+}
+
+// TestAConnectionIsCountedBeforeItsWelcome: a client that has its welcome opens the next
+// connection. When the first was counted only then, the second could be counted before it,
+// and was closed as the older one.
+func TestAConnectionIsCountedBeforeItsWelcome(t *testing.T) {
+	s := newSchool(t)
+	_, _, p := s.attendee()
+	key, _ := p.owner()
+	counted := func() int {
+		s.sockets.mu.Lock()
+		defer s.sockets.mu.Unlock()
+		return len(s.sockets.of[key])
+	}
+	// A hub that stops closes what it is given, before anything is sent on it.
+	if err := s.Hub.Drain(t.Context(), nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	server, client := net.Pipe()
+	t.Cleanup(func() { _ = client.Close() })
+	within := 0
+	s.attach(closeHook{server, func() { within = counted() }}, live.AttachOptions{Room: s.lab.Room, Person: p.who.ID, Handler: handler{}, Data: p})
+	if within != 1 || counted() != 0 {
+		t.Errorf("%d connections were counted when it got to the hub, and %d after it was refused", within, counted())
+	}
+}
+
+// closeHook is a connection that says when it is closed.
+type closeHook struct {
+	net.Conn
+	closing func()
+}
+
+func (c closeHook) Close() error {
+	c.closing()
+	return c.Conn.Close()
+}
+
+// TestAConnectionThatIsReplacedWhileItOpensIsClosed: a newer one may take its place before
+// it has a session.
+func TestAConnectionThatIsReplacedWhileItOpensIsClosed(t *testing.T) {
+	s := newSchool(t)
+	_, _, p := s.attendee()
+	p.replace()
+	if code, why := closing(t, s.opens(p, live.WebSocket), live.WebSocket); code != openedElsewhere {
+		t.Errorf("closed with %d, %s", code, why)
+	}
+	handler{}.Message(p.session.Load(), []byte(`{"type":"chat","message":"behind it"}`))
+	s.ask(codelab.Command{Body: codelab.SetRegistration{Open: true}}) // behind what was said
+	if n := s.lab.View().Chat.Len(); n != 0 {
+		t.Errorf("%d messages of it are heard", n)
 	}
 }
 

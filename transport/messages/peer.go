@@ -14,7 +14,7 @@ import (
 )
 
 // peer is a live session's owner: who it is, where, and by which grant. All but
-// the last three fields are immutable, so that loops and actors share them.
+// the last four fields are immutable, so that loops and actors share them.
 type peer struct {
 	g        *Gateway
 	lab      codelab.Workshop
@@ -22,9 +22,10 @@ type peer struct {
 	standing auth.Standing
 	address  string // where it comes from, as limits count it
 
-	session *live.Session // set before the peer is held
-	over    atomic.Bool   // the grant has ended: nothing more is heard
-	gone    atomic.Bool   // the connection has ended
+	session  atomic.Pointer[live.Session] // set before the peer is held
+	over     atomic.Bool                  // nothing more is heard: the grant has ended, or it is replaced
+	replaced atomic.Bool                  // a newer connection has its place
+	gone     atomic.Bool                  // the connection has ended
 }
 
 // Standing implements auth.Holder.
@@ -38,13 +39,16 @@ func (p *peer) End(reason string) {
 	if reason == auth.Unknown {
 		code = rfc6455.CloseTryLater
 	}
-	p.session.Close(code, reason)
+	p.session.Load().Close(code, reason)
 }
 
 // joined lets the connection end with its grant. It may be gone before the
 // goroutine that brought it comes here.
 func (p *peer) joined(s *live.Session) {
-	p.session = s
+	p.session.Store(s)
+	if p.replaced.Load() { // before it had a session
+		p.replace()
+	}
 	if ended := p.g.Grants.Hold(p); ended != "" {
 		p.End(ended)
 		return

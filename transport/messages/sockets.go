@@ -39,10 +39,9 @@ func (s *sockets) full(address string, most int) bool {
 	return most > 0 && s.from[address] >= most
 }
 
-// enter adds a connection, and removes those of its owner that are too many: it
-// returns them, the oldest first.
-func (s *sockets) enter(p *peer) (tooMany []*peer) {
-	key, most := p.owner()
+// enter adds a connection.
+func (s *sockets) enter(p *peer) {
+	key, _ := p.owner()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
@@ -50,6 +49,14 @@ func (s *sockets) enter(p *peer) (tooMany []*peer) {
 	}
 	s.of[key] = append(s.of[key], p)
 	s.from[p.address]++
+}
+
+// surplus removes the connections of an owner that are too many, and returns them,
+// the oldest first.
+func (s *sockets) surplus(p *peer) (tooMany []*peer) {
+	key, most := p.owner()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if n := len(s.of[key]) - most; most > 0 && n > 0 {
 		tooMany = slices.Clone(s.of[key][:n])
 		for _, old := range tooMany {
@@ -81,13 +88,19 @@ func (s *sockets) remove(key string, p *peer) {
 	}
 }
 
-// makeRoom counts a connection, and closes what its owner has too many of.
+// makeRoom closes the connections of an owner that are too many.
 func (g *Gateway) makeRoom(p *peer) {
-	for _, old := range g.sockets.enter(p) {
-		old.over.Store(true) // nothing more of it is heard
-		old.session.Close(openedElsewhere, "opened elsewhere")
+	for _, old := range g.sockets.surplus(p) {
+		old.replace()
 	}
-	if p.gone.Load() { // before it was counted
-		g.sockets.leave(p)
+}
+
+// replace closes a connection for a newer one. If the goroutine that attaches it does
+// not have its session yet, that goroutine closes it: see joined.
+func (p *peer) replace() {
+	p.over.Store(true) // nothing more of it is heard
+	p.replaced.Store(true)
+	if s := p.session.Load(); s != nil {
+		s.Close(openedElsewhere, "opened elsewhere")
 	}
 }
