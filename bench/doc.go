@@ -17,12 +17,12 @@
 //   - nodes: several of them on one database, and a network that can be cut
 //   - faults: what is done to them, when, and how long it is felt
 //   - audit: what was lost, doubled or out of order; pure
-//   - course: what happened in each second
+//   - timeline: what happened in each second
 //
 // Scenarios:
 //
 //   - fanout: some publish and many listen, on any server; its clients are in
-//     broadcast, its processes in crew
+//     broadcast, its processes in workers
 //   - workshop: some thousand people, and what is done to their server
 //   - uploads: the same while files are uploaded, and while they are not
 //   - clones: the same while hundreds clone the code of the steps, and while nobody does

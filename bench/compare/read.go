@@ -93,7 +93,7 @@ func open(value json.RawMessage) ([]json.RawMessage, error) {
 	return nil, fmt.Errorf("format %q is neither %s nor %s", file.Format, report.Format, FormatOfSets)
 }
 
-// Write writes reports as one file. The course of each run is left out: it is
+// Write writes reports as one file. The timeline of each run is left out: it is
 // large, and nobody compares seconds.
 func Write(path string, reports [][]byte) error {
 	file := fileOfSets{Format: FormatOfSets}

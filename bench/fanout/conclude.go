@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/report"
+	"atelier/bench/timeline"
 )
 
 // about says in a few words what is run.
@@ -55,7 +55,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		names = append(names, n.Name)
 	}
 	for _, o := range outcomes {
-		r.course.add(o.Rest)
+		r.timeline.add(o.Rest)
 		deliveries.Merge(o.Deliveries)
 		acks.Merge(o.Acks)
 		connects.Merge(o.Connects)
@@ -108,7 +108,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 		}
 		if seconds > 0 {
 			g.Busy = max(g.Busy, o.Busy.Seconds()/seconds)
-			if r.crew.Separate {
+			if r.workers.Separate {
 				g.CPU += o.CPU.Seconds() / seconds
 			}
 		}
@@ -138,14 +138,14 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 			out.Parts = append(out.Parts, report.Part{Name: name, Latency: parts[i].Summary()})
 		}
 	}
-	g.Workers, g.Lag, g.Turns = r.crew.Size(), lag.Summary(), turns.Summary()
-	r.course.Put(out)
+	g.Workers, g.Lag, g.Turns = r.workers.Size(), lag.Summary(), turns.Summary()
+	r.timeline.Put(out)
 	if seconds <= 0 {
 		return
 	}
 	g.CPU += r.own.Seconds() / seconds
 	out.DeliveriesPerSecond = float64(out.Deliveries) / seconds
-	out.Nodes = course.Nodes(names, r.beginNodes, r.endNodes, byNode, seconds)
+	out.Nodes = timeline.Nodes(names, r.beginNodes, r.endNodes, byNode, seconds)
 	r.weights(seconds)
 	if r.cfg.StepEvery > 0 {
 		out.Figures = append(out.Figures, report.Figure{Key: "steps", Name: "steps of subscribers, warm-up included", Value: float64(steps)})
@@ -180,7 +180,7 @@ func (r *run) weights(seconds float64) {
 		out.Figures = append(out.Figures, report.Figure{Key: key, Name: name, Value: value, Unit: unit})
 	}
 	if len(r.cfg.Plan.Remote) > 0 {
-		figure("clock_error_ms", "clocks of the workers agree within", latency.Milliseconds(r.crew.Uncertain), "ms")
+		figure("clock_error_ms", "clocks of the workers agree within", latency.Milliseconds(r.workers.Uncertain), "ms")
 	}
 	if r.cfg.Usage == nil || r.full.RSS == 0 {
 		return

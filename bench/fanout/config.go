@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/crew"
 	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/tunnel"
+	"atelier/bench/workers"
 )
 
 // Names are what a run measures.
@@ -59,7 +59,7 @@ type Config struct {
 	// Prepare makes the clients; it is called when the server has been weighed
 	// once without them.
 	Prepare func(ctx context.Context, subscribers, publishers int) (*Door, error)
-	Plan    crew.Plan
+	Plan    workers.Plan
 	// Usage and Inside look at the server; nil when that is not possible.
 	Usage  func() (server.Usage, error)
 	Inside func() (server.Inside, error)

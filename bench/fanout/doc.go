@@ -7,6 +7,6 @@
 // (broadcast.Dialect) and who the clients are. [Atelier] makes one of a codelab
 // and its attendees, [Generic] one of what the command line says.
 //
-// The clients live in the workers of a crew; this package plans what happens
+// The clients live in the workers of a group; this package plans what happens
 // when, watches the server, and puts together what the workers found.
 package fanout

@@ -13,19 +13,19 @@ import (
 	"time"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/crew"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/workers"
 )
 
 // run is one load test. Owned by the goroutine of Run.
 type run struct {
-	cfg    *Config
-	crew   *crew.Crew
-	door   *Door
-	result *report.Result
-	course *watcher
+	cfg      *Config
+	workers  *workers.Group
+	door     *Door
+	result   *report.Result
+	timeline *watcher
 	// key of the stamps.
 	key uint64
 
@@ -47,19 +47,19 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	if cfg.Meter != nil {
 		defer cfg.Meter.Open(0)
 	}
-	r := &run{cfg: cfg, course: newWatcher(cfg), result: newResult(cfg), key: rand.Uint64()}
+	r := &run{cfg: cfg, timeline: newWatcher(cfg), result: newResult(cfg), key: rand.Uint64()}
 	r.empty = r.weigh()
 	var err error
-	r.course.enter("preparing")
+	r.timeline.enter("preparing")
 	if r.door, err = cfg.Prepare(ctx, cfg.Subscribers, cfg.Publishers); err != nil {
 		return nil, err
 	}
-	if r.crew, err = crew.Gather(&cfg.Plan, r.course.add); err != nil {
+	if r.workers, err = workers.Gather(&cfg.Plan, r.timeline.add); err != nil {
 		return nil, err
 	}
-	defer r.crew.Close()
-	r.course.begin(r.crew.Now)
-	defer server.Watch(ctx, cfg.Usage, cfg.Inside, r.course.See)()
+	defer r.workers.Close()
+	r.timeline.begin(r.workers.Now)
+	defer server.Watch(ctx, cfg.Usage, cfg.Inside, r.timeline.See)()
 	if err := r.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -70,13 +70,13 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 }
 
 // each gives every worker the same order.
-func (r *run) each(o *crew.Order) ([]*crew.Report, error) {
-	return r.crew.All(func(int) *crew.Order { return o })
+func (r *run) each(o *workers.Order) ([]*workers.Report, error) {
+	return r.workers.All(func(int) *workers.Order { return o })
 }
 
 // job is what a worker is to be.
 func (r *run) job(worker int) *broadcast.Job {
-	workers := r.crew.Size()
+	workers := r.workers.Size()
 	first, count := share(len(r.door.Subscribers), workers, worker)
 	firstPublisher, publishers := share(len(r.door.Publishers), workers, worker)
 	_, stalled := share(r.cfg.Stalled, workers, worker)
@@ -94,14 +94,14 @@ const stalledBuffer = 16 << 10
 
 // connect opens all connections and waits for them.
 func (r *run) connect(ctx context.Context) error {
-	r.course.enter("connecting")
-	if _, err := r.crew.All(func(worker int) *crew.Order { return &crew.Order{Job: r.job(worker)} }); err != nil {
+	r.timeline.enter("connecting")
+	if _, err := r.workers.All(func(worker int) *workers.Order { return &workers.Order{Job: r.job(worker)} }); err != nil {
 		return err
 	}
-	if _, err := r.each(&crew.Order{Connect: &r.cfg.Connect}); err != nil {
+	if _, err := r.each(&workers.Order{Connect: &r.cfg.Connect}); err != nil {
 		return err
 	}
-	end := r.crew.Now() + r.cfg.Connect + r.cfg.Drain
+	end := r.workers.Now() + r.cfg.Connect + r.cfg.Drain
 	for ctx.Err() == nil {
 		m, err := r.muster()
 		if err != nil {
@@ -113,7 +113,7 @@ func (r *run) connect(ctx context.Context) error {
 		if m.Ready == 0 && m.Denied >= min(m.All, enoughDenied) {
 			return r.nobody(m) // nor will anybody
 		}
-		if r.crew.Now() >= end {
+		if r.workers.Now() >= end {
 			if m.Ready == 0 {
 				return r.nobody(m)
 			}
@@ -131,7 +131,7 @@ const enoughDenied = 10
 
 // muster puts together who is ready.
 func (r *run) muster() (*broadcast.Muster, error) {
-	reports, err := r.each(&crew.Order{Ready: true})
+	reports, err := r.each(&workers.Order{Ready: true})
 	if err != nil {
 		return nil, err
 	}
@@ -184,22 +184,22 @@ func unmatched(flag, pattern, when, came string) string {
 // load runs the load and waits for its end.
 func (r *run) load(ctx context.Context) error {
 	// The orders take a moment to reach everybody.
-	r.start = r.crew.Now() + 250*time.Millisecond
+	r.start = r.workers.Now() + 250*time.Millisecond
 	r.from = r.start + r.cfg.Warmup
 	r.until = r.from + r.cfg.Duration
-	r.course.plan(r.start, r.until)
+	r.timeline.plan(r.start, r.until)
 	if len(r.door.Publishers) > 0 {
 		l := &broadcast.Load{Start: r.start, From: r.from, Until: r.until, Stages: r.stages(), Regular: r.cfg.Regular, Window: r.cfg.Window, Parts: r.parts(), Beside: r.cfg.StepEvery}
-		if _, err := r.each(&crew.Order{Load: l}); err != nil {
+		if _, err := r.each(&workers.Order{Load: l}); err != nil {
 			return err
 		}
 	}
 	if err := r.drops(); err != nil {
 		return err
 	}
-	r.course.enter("warm-up")
+	r.timeline.enter("warm-up")
 	r.sleepUntil(ctx, r.from)
-	r.course.enter("load")
+	r.timeline.enter("load")
 	r.begin, r.own = r.weigh(), server.OwnCPU()
 	r.beginNodes = server.Look(r.cfg.Nodes)
 	besides := r.beside(ctx)
@@ -207,10 +207,10 @@ func (r *run) load(ctx context.Context) error {
 	besides()
 	if ctx.Err() != nil {
 		r.result.Interrupted = true
-		if r.until = min(r.until, r.crew.Now()); r.until < r.from {
+		if r.until = min(r.until, r.workers.Now()); r.until < r.from {
 			r.until = r.from
 		}
-		if _, err := r.each(&crew.Order{Stop: true}); err != nil {
+		if _, err := r.each(&workers.Order{Stop: true}); err != nil {
 			return err
 		}
 	}
@@ -282,7 +282,7 @@ func (r *run) drops() error {
 		return nil
 	}
 	for at := r.from + r.cfg.DropEvery; at+r.cfg.Spread < r.until; at += r.cfg.DropEvery {
-		if _, err := r.each(&crew.Order{Drop: &broadcast.Drop{At: at, Spread: r.cfg.Spread}}); err != nil {
+		if _, err := r.each(&workers.Order{Drop: &broadcast.Drop{At: at, Spread: r.cfg.Spread}}); err != nil {
 			return err
 		}
 		r.result.Figures = append(r.result.Figures[:0], report.Figure{Key: "drops", Name: "all connections lost", Value: float64(1 + (at-r.from)/r.cfg.DropEvery - 1), Unit: "times"})
@@ -292,10 +292,10 @@ func (r *run) drops() error {
 
 // finish lets everything arrive and puts the report together.
 func (r *run) finish(ctx context.Context) (*report.Result, error) {
-	r.course.enter("draining")
+	r.timeline.enter("draining")
 	f := &broadcast.Finish{Sent: make([]int64, len(r.door.Publishers)), Refused: map[int][]int64{}}
 	if len(f.Sent) > 0 {
-		reports, err := r.each(&crew.Order{Sent: true})
+		reports, err := r.each(&workers.Order{Sent: true})
 		if err != nil {
 			return nil, err
 		}
@@ -312,8 +312,8 @@ func (r *run) finish(ctx context.Context) (*report.Result, error) {
 	if r.result.Interrupted {
 		bound = min(bound, 5*time.Second)
 	}
-	f.Until = r.crew.Now() + bound
-	reports, err := r.each(&crew.Order{Finish: f})
+	f.Until = r.workers.Now() + bound
+	reports, err := r.each(&workers.Order{Finish: f})
 	if err != nil {
 		return nil, err
 	}
@@ -339,14 +339,14 @@ func (r *run) weigh() server.Usage {
 	return u
 }
 
-func (r *run) sleepUntil(ctx context.Context, at time.Duration) { r.sleep(ctx, at-r.crew.Now()) }
+func (r *run) sleepUntil(ctx context.Context, at time.Duration) { r.sleep(ctx, at-r.workers.Now()) }
 
 func (r *run) sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-r.crew.Gone():
+	case <-r.workers.Gone():
 		// The next order says which worker it was.
 	case <-timer.C:
 	}

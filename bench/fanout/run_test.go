@@ -24,18 +24,18 @@ import (
 	"go.uber.org/goleak"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/crew"
 	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/workers"
 )
 
 // TestMain also is the worker that a run starts.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		conn, err := crew.Inherited()
+		conn, err := workers.Inherited()
 		if err == nil {
-			err = crew.Serve(conn)
+			err = workers.Serve(conn)
 		}
 		if err != nil {
 			os.Exit(1)
@@ -105,7 +105,7 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 	cfg := &Config{
 		Scenario: "fanout", Subscribers: 6, Publishers: 2, Stages: []broadcast.Stage{{Rate: 100}}, Settle: 100 * time.Millisecond, Seed: 1,
 		Warmup: 300 * time.Millisecond, Duration: time.Second, Drain: time.Second,
-		Plan: crew.Plan{Processes: 2, Binary: os.Args[0], Args: []string{"worker"}},
+		Plan: workers.Plan{Processes: 2, Binary: os.Args[0], Args: []string{"worker"}},
 		Prepare: func(context.Context, int, int) (*Door, error) {
 			d := &Door{Address: address, Host: address, Dialect: broadcast.Dialect{
 				Send: "{{stamp}} {{seq}} x", Match: `^(?P<stamp>\d+) (?P<seq>\d+) x`, Refusal: `^no (?P<seq>\d+)`, Ack: `^\d+ (?P<seq>\d+) x`,
@@ -352,9 +352,9 @@ func TestClocksOfWorkersElsewhereAreTold(t *testing.T) {
 	address, done := make(chan string, 1), make(chan error, 1)
 	const secret = "a secret of tests only"
 	go func() {
-		done <- crew.Listen(ctx, "127.0.0.1:0", secret, func(a net.Addr) { address <- a.String() }, func(net.Addr, error) {})
+		done <- workers.Listen(ctx, "127.0.0.1:0", secret, func(a net.Addr) { address <- a.String() }, func(net.Addr, error) {})
 	}()
-	plan := crew.Plan{Remote: []string{<-address}, Secret: secret}
+	plan := workers.Plan{Remote: []string{<-address}, Secret: secret}
 	r := hold(ctx, t, &hub{say: all}, func(c *Config) { c.Plan = plan })
 	if i := slices.IndexFunc(r.Figures, func(f report.Figure) bool { return f.Key == "clock_error_ms" }); i < 0 || r.Figures[i].Value > 100 {
 		t.Errorf("%+v", r.Figures)
@@ -376,7 +376,7 @@ func TestADeadWorkerEndsTheRun(t *testing.T) {
 	defer cancel()
 	_, err := Run(ctx, &Config{
 		Scenario: "idle", Subscribers: 2, Duration: time.Hour, Drain: time.Second,
-		Plan: crew.Plan{Processes: 2, Binary: "/bin/sh", Args: []string{"-c", `"$0" worker & sleep 1; kill $!`, os.Args[0]}},
+		Plan: workers.Plan{Processes: 2, Binary: "/bin/sh", Args: []string{"-c", `"$0" worker & sleep 1; kill $!`, os.Args[0]}},
 		Prepare: func(context.Context, int, int) (*Door, error) {
 			seats := []broadcast.Seat{{Path: "/?id=1"}, {Path: "/?id=2"}}
 			return &Door{Address: srv.Listener.Addr().String(), Host: "x", Subscribers: seats}, nil

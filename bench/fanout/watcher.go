@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/course"
 	"atelier/bench/report"
+	"atelier/bench/timeline"
 )
 
-// watcher puts the workers' samples into the course of the run, and shows it to
+// watcher puts the workers' samples into the timeline of the run, and shows it to
 // people who watch.
 type watcher struct {
-	*course.Course
+	*timeline.Timeline
 	cfg *Config
 
 	mu sync.Mutex
@@ -28,7 +28,7 @@ type watcher struct {
 
 func newWatcher(cfg *Config) *watcher {
 	w := &watcher{cfg: cfg, now: func() time.Duration { return 0 }, told: map[int64]int{}}
-	w.Course = course.New(w.clock)
+	w.Timeline = timeline.New(w.clock)
 	return w
 }
 

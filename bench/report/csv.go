@@ -76,7 +76,7 @@ func positive(n int64) string { return unless(n == 0, strconv.FormatInt(n, 10)) 
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
-// WriteCSV writes the course of the run, a row a second. A run that is not valid
+// WriteCSV writes the timeline of the run, a row a second. A run that is not valid
 // says so behind the head, after a #.
 func (r *Result) WriteCSV(path string) error {
 	var b bytes.Buffer

@@ -335,7 +335,7 @@ func TestWhatIsNotAPassIsNotCalledOne(t *testing.T) {
 func TestCourseOfARun(t *testing.T) {
 	r := sample()
 	r.Zero = r.Started.Add(7 * time.Second)
-	path := filepath.Join(t.TempDir(), "course")
+	path := filepath.Join(t.TempDir(), "timeline")
 	if err := r.WriteCSV(path); err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +370,7 @@ func TestCellsOfWhatWasNotMeasuredAreEmpty(t *testing.T) {
 	}}
 	for want, open := range map[string]int{"\n0.000,connecting,0,7,,,,0,,,,,,,,\n": 0, "\n0.000,load,0,0,0.000,0.000,0.000,0,0,0.000,5,,3,0.000,0,0.100\n": 2} {
 		r.Series[0].Open = open
-		path := filepath.Join(t.TempDir(), "course")
+		path := filepath.Join(t.TempDir(), "timeline")
 		if err := r.WriteCSV(path); err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ type Result struct {
 	Parts []Part
 	// Memory of the server over the measured time, when it is followed.
 	Memory []Weight
-	// Series is the course of the run, a sample a second; its seconds count from
+	// Series is the timeline of the run, a sample a second; its seconds count from
 	// Zero, when the load began.
 	Series []Sample
 	Zero   time.Time
@@ -119,7 +119,7 @@ type Weight struct {
 type Sample struct {
 	// Second since the beginning of the load; the warm-up is before Warmup.
 	Second float64 `json:"second"`
-	// Phase of the run, as package course calls it: "connecting", "warm-up", "load".
+	// Phase of the run, as package timeline calls it: "connecting", "warm-up", "load".
 	Phase string `json:"phase"`
 	// Messages sent and deliveries (or operations) done in it, and the latency
 	// of what was done.

@@ -178,7 +178,7 @@ func (r *Result) facts() []fact {
 			unless(first.Highest == 0, fmt.Sprintf("; highest memory %+.0f MiB", mebibytes(r.Growth()))))
 	}
 	if len(r.Memory) > 0 {
-		line("memory", "%s MiB", r.course())
+		line("memory", "%s MiB", r.overTime())
 	}
 	return out
 }
@@ -199,9 +199,9 @@ func (f *Figure) text() (value, unit string) {
 	}
 }
 
-// course is the server's memory over the measured time in some numbers, those
+// overTime is the server's memory over the measured time in some numbers, those
 // of the last part in brackets.
-func (r *Result) course() string {
+func (r *Result) overTime() string {
 	const most = 40
 	var b strings.Builder
 	step := (len(r.Memory) + most - 1) / most

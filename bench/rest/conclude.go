@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"atelier/bench/audit"
-	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/report"
+	"atelier/bench/timeline"
 )
 
 // conclude puts the report together. The workers have ended.
-func (r *run) conclude(begin, end course.Weight, found []int, interrupted bool) *report.Result {
+func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool) *report.Result {
 	out := &report.Result{
 		Scenario: "rest", About: r.cfg.about(), Subject: "request", Started: time.Now().Add(-r.clock.Now()).UTC().Truncate(time.Second),
 		Seed: r.cfg.Seed, Warmup: (r.from - r.start).Seconds(), Interrupted: interrupted,
@@ -68,7 +68,7 @@ func (r *run) conclude(begin, end course.Weight, found []int, interrupted bool) 
 		}
 		out.Audit.Writes = map[string]audit.Writes{"chat": audit.Reconcile(r.fates[from:], found[from:])}
 	}
-	r.course.Put(out)
+	r.timeline.Put(out)
 	return out
 }
 

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"atelier/bench/api"
-	"atelier/bench/course"
 	"atelier/bench/frames"
 	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 	"atelier/bench/tunnel"
 )
 
@@ -83,11 +83,11 @@ func Floor(ctx context.Context, c *FloorConfig) (*report.Result, error) {
 		request.Headers += line + "\r\n"
 	}
 	clock := pacing.NewClock()
-	r := &run{clock: clock, course: course.New(clock.Now), target: &server.Target{Usage: c.Usage}, cfg: &Config{Attendees: 0, Reading: Side{Connections: c.Connections, Rate: c.Rate}}}
-	defer server.Watch(ctx, c.Usage, nil, r.course.See)()
+	r := &run{clock: clock, timeline: timeline.New(clock.Now), target: &server.Target{Usage: c.Usage}, cfg: &Config{Attendees: 0, Reading: Side{Connections: c.Connections, Rate: c.Rate}}}
+	defer server.Watch(ctx, c.Usage, nil, r.timeline.See)()
 	r.start = clock.Now() + 50*time.Millisecond
 	r.from, r.until = r.start+c.Warmup, r.start+c.Warmup+c.Duration
-	r.course.Begin(r.start)
+	r.timeline.Begin(r.start)
 	r.reads = &pacing.Schedule{Rate: c.Rate, Start: r.start, Until: r.until}
 	weighed, stop := r.begin()
 	defer stop()

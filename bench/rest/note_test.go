@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"atelier/bench/audit"
-	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 )
 
 // What was due in the measured time is timed, from when it was due; refusals and
@@ -19,7 +19,7 @@ import (
 func TestAnswersAreNoted(t *testing.T) {
 	clock := pacing.NewClock()
 	now := clock.Now()
-	r := &run{cfg: &Config{}, target: &server.Target{}, clock: clock, course: course.New(clock.Now), from: now - time.Second, until: now + time.Hour}
+	r := &run{cfg: &Config{}, target: &server.Target{}, clock: clock, timeline: timeline.New(clock.Now), from: now - time.Second, until: now + time.Hour}
 	for range 2 {
 		w := &worker{r: r, tallies: map[string]*tally{}, lag: latency.New()}
 		w.late(now)
@@ -35,7 +35,7 @@ func TestAnswersAreNoted(t *testing.T) {
 		r.fate(r.say(), status, nil)
 	}
 	r.fate(r.say(), 0, errors.New("gone"))
-	out := r.conclude(course.Weight{}, course.Weigh(time.Second, nil), []int{1, 0, 0}, false)
+	out := r.conclude(timeline.Weight{}, timeline.Weigh(time.Second, nil), []int{1, 0, 0}, false)
 	if name := Names.Lacks(out); name != "" || len(out.Figures) == 0 {
 		t.Errorf("no threshold can name %q of %+v", name, out.Figures)
 	}

@@ -11,25 +11,25 @@ import (
 
 	"atelier/bench/api"
 	"atelier/bench/audit"
-	"atelier/bench/course"
 	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 )
 
 // run is one load test. Owned by the goroutine of Run.
 type run struct {
-	cfg     *Config
-	target  *server.Target
-	clock   pacing.Clock
-	clients *api.Spread
-	admin   api.Session
-	lab     *api.Codelab
-	people  []api.Person
-	course  *course.Course
-	marker  string
+	cfg      *Config
+	target   *server.Target
+	clock    pacing.Clock
+	clients  *api.Spread
+	admin    api.Session
+	lab      *api.Codelab
+	people   []api.Person
+	timeline *timeline.Timeline
+	marker   string
 
 	// Of the load: what is planned from From until Until is measured.
 	start, from, until time.Duration
@@ -48,16 +48,16 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		return nil, err
 	}
 	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), marker: fmt.Sprintf("rest %x ", cfg.Seed)}
-	r.course = course.New(r.clock.Now)
+	r.timeline = timeline.New(r.clock.Now)
 	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
 	defer r.clients.Close()
-	defer server.Watch(ctx, target.Usage, target.Inside, r.course.See)()
+	defer server.Watch(ctx, target.Usage, target.Inside, r.timeline.See)()
 	r.plan()
 	defer r.show()()
 	begin, end := r.load(ctx)
-	r.course.Enter(course.ReadingBack)
+	r.timeline.Enter(timeline.ReadingBack)
 	found, err := r.readBack(r.clients.Node(0))
 	out := r.conclude(begin, end, found, ctx.Err() != nil)
 	for n := 1; n < r.clients.Size() && err == nil; n++ {
@@ -75,7 +75,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 
 // prepare makes a codelab with its attendees.
 func (r *run) prepare(ctx context.Context) error {
-	r.course.Enter(course.Preparing)
+	r.timeline.Enter(timeline.Preparing)
 	var err error
 	var doors []api.Door
 	for _, n := range r.target.Nodes() {
@@ -111,11 +111,11 @@ func (r *run) plan() {
 		r.until = r.from + cfg.Duration
 	}
 	r.reads, r.writes = r.schedule(cfg.Reading), r.schedule(cfg.Writing)
-	r.course.Begin(r.start)
+	r.timeline.Begin(r.start)
 }
 
 // load carries the requests out, and weighs before and after.
-func (r *run) load(ctx context.Context) (begin, end course.Weight) {
+func (r *run) load(ctx context.Context) (begin, end timeline.Weight) {
 	cfg := r.cfg
 	weighed, stop := r.begin()
 	defer stop()
@@ -140,11 +140,11 @@ func (r *run) load(ctx context.Context) (begin, end course.Weight) {
 
 // begin enters the load. The first weight of the measured time comes when that
 // begins; stop gives it up.
-func (r *run) begin() (weighed chan course.Weight, stop func() bool) {
-	r.course.Enter(course.WarmUp)
-	weighed = make(chan course.Weight, 1)
+func (r *run) begin() (weighed chan timeline.Weight, stop func() bool) {
+	r.timeline.Enter(timeline.WarmUp)
+	weighed = make(chan timeline.Weight, 1)
 	timer := time.AfterFunc(r.from-r.clock.Now(), func() {
-		r.course.Enter(course.Load)
+		r.timeline.Enter(timeline.Load)
 		weighed <- r.weigh()
 	})
 	return weighed, timer.Stop
@@ -165,8 +165,8 @@ func (r *run) show() func() {
 	}
 	return pacing.Every(context.Background(), time.Second, func() {
 		now := r.clock.Now()
-		s := r.course.Second(int64(now/time.Second) - 1)
-		r.cfg.Progress(r.course.Phase(), now, r.done(now), s.Deliveries, s.P99)
+		s := r.timeline.Second(int64(now/time.Second) - 1)
+		r.cfg.Progress(r.timeline.Phase(), now, r.done(now), s.Deliveries, s.P99)
 	})
 }
 
@@ -180,7 +180,7 @@ func (r *run) done(now time.Duration) float64 {
 	return min(max(float64(now-r.start)/float64(r.until-r.start), 0), 1)
 }
 
-func (r *run) weigh() course.Weight { return course.Weigh(r.clock.Now(), r.target.Usage) }
+func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
 
 // readBack counts how often each chat message is in the history; nil when that
 // cannot be known.

@@ -85,11 +85,11 @@ func (w *worker) note(kind string, due time.Duration, status int, body []byte, e
 	case err != nil:
 		t.unanswered++
 		t.complaint = err.Error()
-		w.r.course.Failed()
+		w.r.timeline.Failed()
 	case status/100 != 2:
 		t.refused++
 		t.complaint = fmt.Sprintf("status %d: %.200s", status, body)
-		w.r.course.Failed()
+		w.r.timeline.Failed()
 	default:
 		t.done++
 		took := w.r.clock.Now() - due
@@ -97,7 +97,7 @@ func (w *worker) note(kind string, due time.Duration, status int, body []byte, e
 		if measured {
 			t.latency.Record(took)
 		}
-		w.r.course.Done(took, measured)
+		w.r.timeline.Done(took, measured)
 	}
 }
 

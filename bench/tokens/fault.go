@@ -35,7 +35,7 @@ func (r *run) inflict(ctx context.Context, from time.Duration) error {
 		}
 		f := r.inflictor.Choose(planned.Fault)
 		began := r.clock.Now()
-		r.course.Fault(f.String())
+		r.timeline.Fault(f.String())
 		// Also a run that is interrupted leaves its servers as they were.
 		if err := r.inflictor.Do(context.WithoutCancel(ctx), f); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", f, err))

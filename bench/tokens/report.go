@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/report"
+	"atelier/bench/timeline"
 )
 
 func newResult(cfg *Config) *report.Result {
@@ -121,7 +121,7 @@ func (r *run) conclude(workers []*worker, begin, end weight) {
 		for _, n := range r.target.Several {
 			names = append(names, n.Name)
 		}
-		out.Nodes = course.Nodes(names, begin.nodes, end.nodes, nil, out.Duration)
+		out.Nodes = timeline.Nodes(names, begin.nodes, end.nodes, nil, out.Duration)
 	}
 	out.Figures = append(out.Figures, report.Figure{Key: "raced", Name: "tokens that two used at once", Value: float64(a.Raced)})
 }

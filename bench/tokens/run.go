@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"atelier/bench/api"
-	"atelier/bench/course"
 	"atelier/bench/faults"
 	"atelier/bench/keepalive"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 )
 
 // run is one load test. Owned by the goroutine of Run.
@@ -37,7 +37,7 @@ type run struct {
 	// marker makes the keys of this run its own.
 	marker    string
 	inflictor faults.Inflictor
-	course    *course.Course
+	timeline  *timeline.Timeline
 }
 
 // Run carries a load test out. An error means that there is nothing to report.
@@ -46,7 +46,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		return nil, err
 	}
 	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg), marker: cryptorand.Text()}
-	r.course = course.New(r.clock.Now)
+	r.timeline = timeline.New(r.clock.Now)
 	var err error
 	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Rng: rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 2))}
 	if err := r.inflictor.Check(cfg.Faults); err != nil {
@@ -68,7 +68,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	if err := r.onboard(); err != nil {
 		return nil, err
 	}
-	defer server.Watch(ctx, target.Usage, target.Inside, r.course.See)()
+	defer server.Watch(ctx, target.Usage, target.Inside, r.timeline.See)()
 	if cfg.Live > 0 {
 		if err := r.crowd(ctx); err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		}
 	}
 	r.result.Interrupted = ctx.Err() != nil
-	r.course.Put(r.result)
+	r.timeline.Put(r.result)
 	return r.result, nil
 }
 
@@ -96,12 +96,12 @@ func (r *run) load(ctx context.Context) error {
 	s := &pacing.Schedule{Rate: r.cfg.Rate, Start: r.clock.Now() + 50*time.Millisecond}
 	measuredFrom := s.Start + r.cfg.Warmup
 	s.Until = measuredFrom + r.cfg.Duration
-	r.course.Begin(s.Start)
-	r.course.Enter(course.WarmUp)
+	r.timeline.Begin(s.Start)
+	r.timeline.Enter(timeline.WarmUp)
 	base := r.made
 	weighed := make(chan weight, 1)
 	time.AfterFunc(measuredFrom-r.clock.Now(), func() {
-		r.course.Enter(course.Load)
+		r.timeline.Enter(timeline.Load)
 		weighed <- weight{r.weigh(), server.Look(r.target.Several)}
 	})
 
@@ -146,7 +146,7 @@ func (r *run) load(ctx context.Context) error {
 // watches them expire.
 func (r *run) crowd(ctx context.Context) error {
 	c := &crowd{tokens: r.cfg.Live}
-	r.course.Enter("live tokens")
+	r.timeline.Enter("live tokens")
 	defer c.figures(r.result)
 	before := r.weigh()
 	ends := time.Now().Add(r.cfg.LiveFor + time.Duration(float64(r.cfg.Live)/8000)*time.Second)
@@ -280,10 +280,10 @@ func (r *run) show(line string) {
 	}
 }
 
-func (r *run) weigh() course.Weight { return course.Weigh(r.clock.Now(), r.target.Usage) }
+func (r *run) weigh() timeline.Weight { return timeline.Weigh(r.clock.Now(), r.target.Usage) }
 
 // weight is what was taken at a moment, by each node too.
 type weight struct {
-	course.Weight
+	timeline.Weight
 	nodes []server.Inside
 }

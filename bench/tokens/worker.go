@@ -125,7 +125,7 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 		w.fail(&w.tokenize, status, nil, nil)
 		return nil, false
 	}
-	w.r.course.Sent()
+	w.r.timeline.Sent()
 	return token, true
 }
 
@@ -171,7 +171,7 @@ func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	w.check(pair, body)
 	w.detokenize.record(measured, used-minted)
 	w.pair.record(measured, used-due)
-	w.r.course.Done(used-due, measured)
+	w.r.timeline.Done(used-due, measured)
 }
 
 // race lets two callers use a token at once.
@@ -218,7 +218,7 @@ func (w *worker) fail(t *tally, status int, body []byte, err error) {
 		err = errUnavailable
 	}
 	t.fail(status, body, err)
-	w.r.course.Failed()
+	w.r.timeline.Failed()
 }
 
 var errUnavailable = errors.New("status 503")

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"atelier/bench/api"
-	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 )
 
 // vault gives each credential away so many times; 0 is as it should be, once.
@@ -45,7 +45,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{"type":"card","card_number_type":"fpan","number":"` + token + `","expiry_month":12,"expiry_year":2031,"cvc":"123"}`))
 }
 
-// Who won a token is audited, and each second of it is in the course.
+// Who won a token is audited, and each second of it is in the timeline.
 func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		times int
@@ -62,7 +62,7 @@ func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
 		}
 		cfg := &Config{Reuse: 0.5, Connections: 1}
 		r := &run{cfg: cfg, clock: pacing.NewClock(), clients: clients, result: newResult(cfg), parties: []party{{}}, target: &server.Target{}}
-		r.course = course.New(r.clock.Now)
+		r.timeline = timeline.New(r.clock.Now)
 		w := newWorker(r, 0)
 		for pair := range int64(10) {
 			w.do(pair, r.clock.Now(), pair >= 2) // the first are the warm-up
@@ -74,14 +74,14 @@ func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		sent, done, counts := int64(0), int64(0), latency.New()
-		for _, s := range r.course.Samples() {
+		for _, s := range r.timeline.Samples() {
 			sent, done = sent+s.Messages, done+s.Deliveries
 			if s.Counts != nil {
 				counts.Merge(s.Counts)
 			}
 		}
 		if sent != 10 || c.times > 0 && (done != 5 || counts.Count() != int64(c.want.Timed)) {
-			t.Errorf("%s: the course has %d tokens, %d pairs, %d times", name, sent, done, counts.Count())
+			t.Errorf("%s: the timeline has %d tokens, %d pairs, %d times", name, sent, done, counts.Count())
 		}
 		clients.Close()
 		srv.Close()

@@ -92,7 +92,7 @@ func (c *crowd) hear(p *person, m *message) {
 	}
 	took := c.clock.Now() - said.due
 	measured := c.counts(said.due)
-	c.course.Done(took, measured)
+	c.timeline.Done(took, measured)
 	c.charge(p, said, took)
 	if !measured {
 		return

@@ -70,7 +70,7 @@ func (r *run) harm(ctx context.Context, fault faults.Fault) error {
 			c.standing = h.nodes
 		}
 		c.faults = append(c.faults, h)
-		c.course.Fault(fault.String())
+		c.timeline.Fault(fault.String())
 		// A paused server keeps its connections; of a restarted database nobody
 		// need hear.
 		ends := fault.Kind == faults.Kill || fault.Kind == faults.Restart || fault.Kind == faults.KillAll

@@ -5,10 +5,10 @@ package workshop
 import (
 	"time"
 
-	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
+	"atelier/bench/timeline"
 )
 
 // operation is a kind of thing that is measured on its own.
@@ -68,8 +68,8 @@ type measurements struct {
 	// and resumes are measured whenever they happen.
 	from, until time.Duration
 
-	// course is what happens in each second.
-	course     *course.Course
+	// timeline is what happens in each second.
+	timeline   *timeline.Timeline
 	deliveries *latency.Histogram   // chat: planned time to receipt, each receiver
 	parts      []*latency.Histogram // the same, divided; see Config.Parts
 	lag        *latency.Histogram   // planned time to sending
@@ -89,7 +89,7 @@ type measurements struct {
 }
 
 func newMeasurements(parts int, clock pacing.Clock) measurements {
-	m := measurements{course: course.New(clock.Now), deliveries: latency.New(), lag: latency.New()}
+	m := measurements{timeline: timeline.New(clock.Now), deliveries: latency.New(), lag: latency.New()}
 	for range parts {
 		m.parts = append(m.parts, latency.New())
 	}
@@ -108,7 +108,7 @@ func (m *measurements) sent(op operation, due, now time.Duration) {
 		m.lag.Record(now - due)
 	}
 	if op == opChat {
-		m.course.Sent()
+		m.timeline.Sent()
 		if m.counts(due) {
 			m.measuredChat++
 		}
@@ -130,5 +130,5 @@ func (m *measurements) refused(op operation, complaint string) {
 	t := &m.tallies[op]
 	t.refused++
 	t.complaint = complaint
-	m.course.Failed()
+	m.timeline.Failed()
 }

@@ -36,7 +36,7 @@ func (r *run) conclude(t *truth) {
 		r.verifyVotes(t, out.Audit.Writes)
 	}
 	out.Disconnects = c.disconnects
-	c.course.Put(out)
+	c.timeline.Put(out)
 	out.Generator.Workers = 1
 	out.Generator.Lag = c.lag.Summary()
 	out.Generator.Shed = c.shed

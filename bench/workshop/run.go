@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"atelier/bench/api"
-	"atelier/bench/course"
 	"atelier/bench/faults"
 	"atelier/bench/pacing"
 	"atelier/bench/report"
 	"atelier/bench/server"
 	"atelier/bench/sockets"
+	"atelier/bench/timeline"
 )
 
 // requestWithin bounds one REST request. Under a paused server it must be longer
@@ -54,7 +54,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	defer r.loop.Stop()
 	stopShowing := r.show()
 	defer stopShowing()
-	defer server.Watch(ctx, r.target.Usage, r.target.Inside, r.crowd.course.See)()
+	defer server.Watch(ctx, r.target.Usage, r.target.Inside, r.crowd.timeline.See)()
 	defer r.count()()
 
 	r.join(ctx)
@@ -69,7 +69,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	// From here on everything belongs to this goroutine.
 	r.loop.Stop()
 	r.crowd.requests.Wait()
-	r.crowd.course.Enter(course.ReadingBack)
+	r.crowd.timeline.Enter(timeline.ReadingBack)
 	truth, err := r.readBackAll()
 	if err != nil {
 		// What was measured until the server was gone is not lost with it.
@@ -126,7 +126,7 @@ func (r *run) prepare() error {
 // join lets everybody register and connect, the facilitators first: they are to
 // see everything.
 func (r *run) join(ctx context.Context) {
-	r.crowd.course.Enter(course.Connecting)
+	r.crowd.timeline.Enter(timeline.Connecting)
 	c := r.crowd
 	r.loop.Do(func() {
 		for _, f := range c.people[r.cfg.Attendees:] {
@@ -142,15 +142,15 @@ func (r *run) join(ctx context.Context) {
 
 // load runs the workshop, and kills its server if asked to.
 func (r *run) load(ctx context.Context) error {
-	r.crowd.course.Enter(course.WarmUp)
+	r.crowd.timeline.Enter(timeline.WarmUp)
 	c := r.crowd
 	r.loop.Do(func() {
 		c.sleep()
 		c.load(r.clock.Now())
-		c.course.Begin(c.from - r.cfg.Warmup)
+		c.timeline.Begin(c.from - r.cfg.Warmup)
 	})
 	r.sleepUntil(ctx, c.from)
-	r.crowd.course.Enter(course.Load)
+	r.crowd.timeline.Enter(timeline.Load)
 	begin := r.weigh()
 	defer r.beside(ctx)()
 	err := r.faults(ctx)
@@ -175,7 +175,7 @@ func (r *run) beside(ctx context.Context) func() {
 // drain waits for what is on its way, sends a last message, and waits until it
 // has reached everybody; then it wakes those who stopped reading.
 func (r *run) drain(ctx context.Context) {
-	r.crowd.course.Enter(course.Draining)
+	r.crowd.timeline.Enter(timeline.Draining)
 	c := r.crowd
 	bound := r.cfg.Drain
 	if r.result.Interrupted {
@@ -236,7 +236,7 @@ func (r *run) count() func() {
 		online, known := 0, false
 		r.loop.Do(func() { online, known = r.crowd.count(func(p *person) bool { return p.online }), true })
 		if known {
-			r.crowd.course.Online(online)
+			r.crowd.timeline.Online(online)
 		}
 	})
 }
@@ -248,7 +248,7 @@ func (r *run) show() func() {
 	}
 	return pacing.Every(context.Background(), time.Second, func() {
 		var s Snapshot
-		r.loop.Do(func() { s = r.crowd.snapshot(r.crowd.course.Phase()) })
+		r.loop.Do(func() { s = r.crowd.snapshot(r.crowd.timeline.Phase()) })
 		if s.People > 0 {
 			r.cfg.Progress(s)
 		}

@@ -111,7 +111,7 @@ func TestHonestServerPasses(t *testing.T) {
 		open = max(open, s.Open)
 	}
 	if timed != r.Latency.Count || deliveries <= timed || open != 22 || r.Zero.Before(r.Started) {
-		t.Errorf("%d of %d deliveries are timed in the course, %d in the report; at most %d were connected; from %v", timed, deliveries, r.Latency.Count, open, r.Zero)
+		t.Errorf("%d of %d deliveries are timed in the timeline, %d in the report; at most %d were connected; from %v", timed, deliveries, r.Latency.Count, open, r.Zero)
 	}
 	// Each measured message reaches 20 attendees and 2 facilitators.
 	if r.Latency.Count == 0 || r.Latency.Count%22 != 0 {

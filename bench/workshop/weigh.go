@@ -5,15 +5,15 @@ package workshop
 import (
 	"time"
 
-	"atelier/bench/course"
 	"atelier/bench/latency"
 	"atelier/bench/server"
+	"atelier/bench/timeline"
 )
 
 // weight is what was taken of the machine at a moment, with the socket loop's
 // part of it.
 type weight struct {
-	course.Weight
+	timeline.Weight
 	busy time.Duration
 	// nodes are looked at one by one; nil for a single server.
 	nodes []server.Inside
@@ -22,7 +22,7 @@ type weight struct {
 }
 
 func (r *run) weigh() weight {
-	w := weight{Weight: course.Weigh(r.clock.Now(), r.target.Usage)}
+	w := weight{Weight: timeline.Weigh(r.clock.Now(), r.target.Usage)}
 	if r.target.Several != nil {
 		w.nodes = server.Look(r.target.Several)
 	}
@@ -41,5 +41,5 @@ func (r *run) account(begin, end weight) {
 		g := &r.result.Generator
 		g.Turns, g.Busy = end.turns.Summary(), (end.busy-begin.busy).Seconds()/g.Seconds
 	}
-	r.result.Nodes = course.Nodes(r.crowd.names, begin.nodes, end.nodes, r.crowd.byNode, (end.At - begin.At).Seconds())
+	r.result.Nodes = timeline.Nodes(r.crowd.names, begin.nodes, end.nodes, r.crowd.byNode, (end.At - begin.At).Seconds())
 }

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"atelier/bench/broadcast"
-	"atelier/bench/crew"
 	"atelier/bench/fanout"
 	"atelier/bench/metrics"
 	"atelier/bench/report"
 	"atelier/bench/tunnel"
+	"atelier/bench/workers"
 )
 
 // clientFlags say how many generators there are and, for a server that is not
@@ -189,7 +189,7 @@ func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
 		atLeast("drain", b.Drain, time.Second), atLeast("workers", b.Workers, 0), atLeast("pid", b.PID, 0), b.checkPrometheus(),
 	}
 	if len(b.WorkerAt) > 0 {
-		problems = append(problems, crew.CheckSecret(b.Secret))
+		problems = append(problems, workers.CheckSecret(b.Secret))
 		if b.Workers > 0 {
 			problems = append(problems, errors.New("--workers are processes of this machine, --worker-at are others: one or the other"))
 		}
@@ -327,7 +327,7 @@ func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 		return fmt.Errorf("server URL: %w", err)
 	}
 	tls := u.Scheme == "https" || u.Scheme == "wss"
-	cfg.Plan = crew.Plan{
+	cfg.Plan = workers.Plan{
 		Processes: cmp.Or(b.Workers, fanout.Workers(cfg.Subscribers+cfg.Publishers, tls)),
 		Binary:    self, Args: []string{"worker"}, Remote: b.WorkerAt, Secret: b.Secret,
 	}

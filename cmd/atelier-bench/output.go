@@ -33,7 +33,7 @@ type outputFlags struct {
 	CPUProfile string `name:"cpu-profile" type:"path" placeholder:"FILE" group:"Result" help:"Write where the generator's own processor time went, for 'go tool pprof'."`
 
 	JSON  string `name:"json" type:"path" placeholder:"FILE" group:"Result" help:"Write the result for machines; 'atelier-bench schema' prints its JSON Schema."`
-	CSV   string `name:"csv" type:"path" placeholder:"FILE" group:"Result" help:"Write the course of the run, a row a second."`
+	CSV   string `name:"csv" type:"path" placeholder:"FILE" group:"Result" help:"Write the timeline of the run, a row a second."`
 	HTML  string `name:"html" type:"path" placeholder:"FILE" group:"Result" help:"Write one page with plots that needs no network."`
 	JUnit string `name:"junit" type:"path" placeholder:"FILE" group:"Result" help:"Write the verdict for pipelines, as JUnit's XML: the run and each threshold is a case."`
 	HDR   string `name:"hdr" type:"path" placeholder:"FILE" group:"Result" help:"Write the histogram of each second as an HDR log."`

@@ -8,7 +8,7 @@ import (
 	"net"
 	"os"
 
-	"atelier/bench/crew"
+	"atelier/bench/workers"
 )
 
 // workerCommand is a generator that works for a coordinator.
@@ -22,7 +22,7 @@ func (w *workerCommand) Validate() error {
 	if w.Listen == "" {
 		return nil
 	}
-	return crew.CheckSecret(w.Secret)
+	return workers.CheckSecret(w.Secret)
 }
 
 // Run is called by kong.
@@ -31,13 +31,13 @@ func (w *workerCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if w.Listen == "" {
-		conn, err := crew.Inherited()
+		conn, err := workers.Inherited()
 		if err != nil {
 			return err
 		}
-		return crew.Serve(conn)
+		return workers.Serve(conn)
 	}
-	return crew.Listen(ctx, w.Listen, w.Secret,
+	return workers.Listen(ctx, w.Listen, w.Secret,
 		func(a net.Addr) { fmt.Fprintln(os.Stderr, "waiting for a coordinator at", a) },
 		func(from net.Addr, why error) { fmt.Fprintf(os.Stderr, "turned %v away: %v\n", from, why) })
 }

@@ -1,6 +1,6 @@
-// Package course keeps what happens in each second of a run: what was done, how
+// Package timeline keeps what happens in each second of a run: what was done, how
 // long it took, and what the server looked like.
-package course
+package timeline
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"atelier/bench/server"
 )
 
-// Course is that of one run. It may be used from many goroutines.
-type Course struct {
+// Timeline is that of one run. It may be used from many goroutines.
+type Timeline struct {
 	now func() time.Duration
 
 	mu sync.Mutex
@@ -33,12 +33,12 @@ type second struct {
 	told bool
 }
 
-// longest course that is kept, seconds: a day.
+// longest timeline that is kept, seconds: a day.
 const longest = 86_400
 
-// New returns an empty course of a run with this clock.
-func New(now func() time.Duration) *Course {
-	return &Course{now: now, seconds: map[int64]*second{}}
+// New returns an empty timeline of a run with this clock.
+func New(now func() time.Duration) *Timeline {
+	return &Timeline{now: now, seconds: map[int64]*second{}}
 }
 
 // Phases of a run, called alike in all scenarios.
@@ -52,14 +52,14 @@ const (
 )
 
 // Enter says what the run is doing.
-func (c *Course) Enter(phase string) {
+func (c *Timeline) Enter(phase string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.phase = phase
 }
 
 // Phase is what the run is doing.
-func (c *Course) Phase() string {
+func (c *Timeline) Phase() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.phase
@@ -67,14 +67,14 @@ func (c *Course) Phase() string {
 
 // Begin says at which time of the clock the load begins: the samples count from
 // there.
-func (c *Course) Begin(zero time.Duration) {
+func (c *Timeline) Begin(zero time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.zero = zero
 }
 
 // at is a second; when there are too many, one that is thrown away.
-func (c *Course) at(n int64) *second {
+func (c *Timeline) at(n int64) *second {
 	s := c.seconds[n]
 	if s == nil {
 		s = &second{Sample: report.Sample{Phase: c.phase}}
@@ -86,7 +86,7 @@ func (c *Course) at(n int64) *second {
 }
 
 // Online notes how many connections are open.
-func (c *Course) Online(n int) {
+func (c *Timeline) Online(n int) {
 	second := int64(c.now() / time.Second)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +96,7 @@ func (c *Course) Online(n int) {
 
 // Done notes an operation that has just been done, and what it took, if that is
 // measured: what was planned for the warm-up is not.
-func (c *Course) Done(took time.Duration, measured bool) {
+func (c *Timeline) Done(took time.Duration, measured bool) {
 	n := int64(c.now() / time.Second)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,13 +113,13 @@ func (c *Course) Done(took time.Duration, measured bool) {
 }
 
 // Sent notes a message that has just been sent, Failed what has just failed.
-func (c *Course) Sent() { c.Add(report.Sample{Messages: 1}, int64(c.now()/time.Second)) }
+func (c *Timeline) Sent() { c.Add(report.Sample{Messages: 1}, int64(c.now()/time.Second)) }
 
 // Failed notes an operation that has just failed.
-func (c *Course) Failed() { c.Add(report.Sample{Errors: 1}, int64(c.now()/time.Second)) }
+func (c *Timeline) Failed() { c.Add(report.Sample{Errors: 1}, int64(c.now()/time.Second)) }
 
 // Add adds what happened in a second of the clock.
-func (c *Course) Add(more report.Sample, n int64) {
+func (c *Timeline) Add(more report.Sample, n int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.at(n)
@@ -137,7 +137,7 @@ func (c *Course) Add(more report.Sample, n int64) {
 }
 
 // See takes a look at the server.
-func (c *Course) See(when time.Time, in server.Inside) {
+func (c *Timeline) See(when time.Time, in server.Inside) {
 	own, n := server.OwnCPU(), int64(c.now()/time.Second)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func (c *Course) See(when time.Time, in server.Inside) {
 }
 
 // nodes is what each node took since the last look.
-func (c *Course) nodes(now []server.Inside, passed time.Duration) []report.NodeSample {
+func (c *Timeline) nodes(now []server.Inside, passed time.Duration) []report.NodeSample {
 	if len(now) != len(c.lastNodes) {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (c *Course) nodes(now []server.Inside, passed time.Duration) []report.NodeS
 }
 
 // Fault notes what has just been done to the servers.
-func (c *Course) Fault(what string) {
+func (c *Timeline) Fault(what string) {
 	n := int64(c.now() / time.Second)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,7 +182,7 @@ func (c *Course) Fault(what string) {
 }
 
 // Second is what is known of a second of the clock.
-func (c *Course) Second(n int64) report.Sample {
+func (c *Timeline) Second(n int64) report.Sample {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.seconds[n]; s != nil {
@@ -191,16 +191,16 @@ func (c *Course) Second(n int64) report.Sample {
 	return report.Sample{Phase: c.phase}
 }
 
-// Put puts the whole course into a result.
-func (c *Course) Put(out *report.Result) {
+// Put puts the whole timeline into a result.
+func (c *Timeline) Put(out *report.Result) {
 	out.Series = c.Samples()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out.Zero = time.Now().Add(c.zero - c.now()).UTC()
 }
 
-// Samples is the whole course.
-func (c *Course) Samples() []report.Sample {
+// Samples is the whole timeline.
+func (c *Timeline) Samples() []report.Sample {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	numbers := make([]int64, 0, len(c.seconds))

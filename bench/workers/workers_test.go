@@ -1,6 +1,6 @@
 //go:build linux
 
-package crew
+package workers
 
 import (
 	"context"
@@ -86,7 +86,7 @@ func TestTheEndOfAWorkerElsewhereIsTold(t *testing.T) {
 func TestTheEndOfALineIsTold(t *testing.T) {
 	mine, its := net.Pipe()
 	_ = its.Close()
-	c := &Crew{gone: make(chan struct{})}
+	c := &Group{gone: make(chan struct{})}
 	c.add("worker far", mine, nil, func(broadcast.Sample) {})
 	if _, err := c.All(func(int) *Order { return &Order{Tick: true} }); err == nil || err.Error() != "worker far ended without a word" {
 		t.Errorf("told %v", err)
@@ -379,7 +379,7 @@ func TestAClockOfAnotherMachine(t *testing.T) {
 			}
 		}
 	}()
-	c := &Crew{start: monotonic(), gone: make(chan struct{})}
+	c := &Group{start: monotonic(), gone: make(chan struct{})}
 	c.add("far", mine, nil, func(broadcast.Sample) {})
 	if err := c.synchronise(); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-// Package crew is many load generators that work as one: a coordinator and its
+// Package workers is many load generators that work as one: a coordinator and its
 // workers, which are processes of this machine or of others.
 //
 // # The protocol
@@ -19,4 +19,4 @@
 // monotonic clock and exact. Otherwise the worker's offset is measured when it
 // joins, by the quickest of some exchanges, and half of the time that this one
 // took bounds the error; the report tells the largest.
-package crew
+package workers

@@ -1,6 +1,6 @@
 //go:build linux
 
-package crew
+package workers
 
 import (
 	"errors"
@@ -17,9 +17,9 @@ import (
 	"atelier/bench/broadcast"
 )
 
-// Crew is a coordinator's side of its workers. Methods are for one goroutine at
+// Group is a coordinator's side of its workers. Methods are for one goroutine at
 // a time.
-type Crew struct {
+type Group struct {
 	// Uncertain bounds the error of the workers' clocks.
 	Uncertain time.Duration
 	// Separate says that the workers are processes of their own.
@@ -44,7 +44,7 @@ type member struct {
 	exit func() error // ends its process, if it has one, and says how that ended
 }
 
-// Plan says which workers a crew has.
+// Plan says which workers a group has.
 type Plan struct {
 	// Processes of this machine, started from Binary with the arguments Args; 1
 	// works inside this process.
@@ -62,8 +62,8 @@ type sampled func(broadcast.Sample)
 
 // Gather starts or reaches the workers. Samples come from goroutines of their
 // own.
-func Gather(p *Plan, onSample func(broadcast.Sample)) (*Crew, error) {
-	c := &Crew{start: monotonic(), gone: make(chan struct{})}
+func Gather(p *Plan, onSample func(broadcast.Sample)) (*Group, error) {
+	c := &Group{start: monotonic(), gone: make(chan struct{})}
 	var err error
 	switch {
 	case len(p.Remote) > 0:
@@ -101,7 +101,7 @@ func Gather(p *Plan, onSample func(broadcast.Sample)) (*Crew, error) {
 
 // spawn starts a worker that speaks over its third file, which nobody else can
 // reach.
-func (c *Crew) spawn(p *Plan, i int, onSample sampled) error {
+func (c *Group) spawn(p *Plan, i int, onSample sampled) error {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("connect worker: %w", err)
@@ -140,7 +140,7 @@ func Inherited() (net.Conn, error) {
 	return conn, nil
 }
 
-func (c *Crew) add(name string, conn net.Conn, process *exec.Cmd, onSample sampled) {
+func (c *Group) add(name string, conn net.Conn, process *exec.Cmd, onSample sampled) {
 	m := &member{name: name, line: line{conn: conn}, answers: make(chan *Report, 1), process: process}
 	m.exit = sync.OnceValue(m.wait)
 	c.members = append(c.members, m)
@@ -167,19 +167,19 @@ func (c *Crew) add(name string, conn net.Conn, process *exec.Cmd, onSample sampl
 
 // Gone is closed when the first worker has ended: there is nothing to wait for
 // any more.
-func (c *Crew) Gone() <-chan struct{} { return c.gone }
+func (c *Group) Gone() <-chan struct{} { return c.gone }
 
 // Size is the number of workers.
-func (c *Crew) Size() int { return len(c.members) }
+func (c *Group) Size() int { return len(c.members) }
 
 // Now is the time on the timeline.
-func (c *Crew) Now() time.Duration { return monotonic() - c.start }
+func (c *Group) Now() time.Duration { return monotonic() - c.start }
 
 // exchanges of clocks with a worker of another machine.
 const exchanges = 31
 
 // synchronise tells each worker where its clock stands on the timeline.
-func (c *Crew) synchronise() error {
+func (c *Group) synchronise() error {
 	for _, m := range c.members {
 		quickest := time.Duration(1<<63 - 1)
 		offset := -c.start
@@ -250,7 +250,7 @@ func (m *member) wait() error {
 
 // All gives every worker its order, all at once, and returns the answers in
 // their order.
-func (c *Crew) All(order func(worker int) *Order) ([]*Report, error) {
+func (c *Group) All(order func(worker int) *Order) ([]*Report, error) {
 	reports := make([]*Report, len(c.members))
 	errs := make([]error, len(c.members))
 	var wg sync.WaitGroup
@@ -262,7 +262,7 @@ func (c *Crew) All(order func(worker int) *Order) ([]*Report, error) {
 }
 
 // Close ends the workers. Remote ones wait for the next coordinator.
-func (c *Crew) Close() error {
+func (c *Group) Close() error {
 	var errs []error
 	for _, m := range c.members {
 		_ = m.line.conn.Close()

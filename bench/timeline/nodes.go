@@ -1,4 +1,4 @@
-package course
+package timeline
 
 import (
 	"atelier/bench/report"
