@@ -255,7 +255,7 @@ func TestRESTDescribesTheSameMessages(t *testing.T) {
 	for _, kind := range posted["type"].Enum {
 		kinds = append(kinds, kind.(string))
 	}
-	if want := slices.Sorted(maps.Keys(sayings)); !slices.Equal(slices.Sorted(slices.Values(kinds)), want) {
+	if want := slices.Sorted(maps.Keys(clientMessages)); !slices.Equal(slices.Sorted(slices.Values(kinds)), want) {
 		t.Errorf("ClientMessage is one of %v, the table has %v", kinds, want)
 	}
 	for f := range reflect.TypeFor[inbound]().Fields() {

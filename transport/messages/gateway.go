@@ -239,7 +239,7 @@ func (g *Gateway) message(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	said := sayings[m.Type]
+	said := clientMessages[m.Type]
 	switch {
 	case wanted != nil:
 		_, seq, err := r.Codelab.Ask(codelab.Command{Caller: r.Caller, Ref: m.ref(), Body: wanted})
@@ -247,7 +247,7 @@ func (g *Gateway) message(r *rest.Request) error {
 			return err
 		}
 		return r.Answer(ack(m.ref(), seq))
-	case said.greets:
+	case said.welcome:
 		head := r.Codelab.Room.Head()
 		return r.Answer((&peer{g: g, lab: r.Codelab, who: r.Caller}).welcome(head, head))
 	case said.relayed:

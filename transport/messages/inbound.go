@@ -95,7 +95,7 @@ func parse(payload []byte) (m inbound, err error) {
 // wanted turns a message that is to be stored into what the actor is to do;
 // nil when the message is of another kind.
 func (m *inbound) wanted() (codelab.Body, error) {
-	if does := sayings[m.Type].does; does != nil {
+	if does := clientMessages[m.Type].does; does != nil {
 		return does(m)
 	}
 	return nil, nil

@@ -196,7 +196,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%v: a command that cannot be sent: %+v became %+v", err, sent, got)
 			}
 		}
-		if sayings[m.Type].relayed {
+		if clientMessages[m.Type].relayed {
 			if out, err := stamped(b, &codelab.Caller{ID: "a"}, "n"); err == nil && !utf8.Valid(out) {
 				t.Fatal("relayed text is not UTF-8")
 			}

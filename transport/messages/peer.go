@@ -150,14 +150,14 @@ func (p *peer) say(s *live.Session, m *inbound, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	said := sayings[m.Type]
+	said := clientMessages[m.Type]
 	switch {
-	case p.who.Silent && !said.greets:
+	case p.who.Silent && !said.welcome:
 		return errScope
 	case wanted != nil:
 		cmd := codelab.Command{Caller: p.as(s.ID()), Ref: m.ref(), Body: wanted}
 		return p.lab.Submit(cmd, &acker{s, m.ref(), p.g, time.Now()})
-	case said.greets:
+	case said.welcome:
 		head := p.lab.Room.Head()
 		s.Send(p.welcome(head, head))
 		return nil

@@ -11,17 +11,17 @@ import (
 	"atelier/transport/rest"
 )
 
-// row is a message on the wire. The document is made of the rows: of the types of
-// their examples, and of what stands here (describe.go).
+// row is a message on the wire. describe.go makes the document from the rows and the
+// types of their examples.
 type row struct {
 	from sender
-	// name is that of its schema, title and summary are for who reads.
+	// name is that of its schema; title and summary are for readers.
 	name, title, summary string
 	// example is of the message's type; its Type is the type on the wire.
 	example any
 	// more are members that clients add to the example as they like.
 	more string
-	saying
+	handling
 }
 
 // sender is from whom a message comes.
@@ -33,22 +33,22 @@ const (
 	client
 )
 
-// saying is what becomes of a client's message. Exactly one is set.
-type saying struct {
-	// does is what the actor is to do.
+// handling is how a client's message is handled. Exactly one field is set.
+type handling struct {
+	// does returns the command for the actor.
 	does func(*inbound) (codelab.Body, error)
-	// greets: it is answered by welcome.
-	greets bool
-	// relayed: it goes to others and is not stored.
+	// welcome: the answer is a welcome message.
+	welcome bool
+	// relayed: it is sent to others and not stored.
 	relayed bool
 }
 
-// sayings are what clients may say, by type.
-var sayings = func() map[string]saying {
-	all := map[string]saying{}
+// clientMessages has the messages that clients may send, by type.
+var clientMessages = func() map[string]handling {
+	all := map[string]handling{}
 	for _, r := range table {
 		if r.from == client {
-			all[r.kind()] = r.saying
+			all[r.kind()] = r.handling
 		}
 	}
 	return all
@@ -57,24 +57,29 @@ var sayings = func() map[string]saying {
 // kind is the type on the wire.
 func (r row) kind() string { return reflect.ValueOf(r.example).Field(0).String() }
 
-func hear(name, title, summary string, example any) row {
-	return row{server, name, title, summary, example, "", saying{}}
+// serverEvent is a message from the server.
+func serverEvent(name, title, summary string, example any) row {
+	return row{server, name, title, summary, example, "", handling{}}
 }
 
+// relay is a message that the server passes on for a client.
 func relay(name, title, summary string, example any, more string) row {
-	return row{relaying, name, title, summary, example, more, saying{}}
+	return row{relaying, name, title, summary, example, more, handling{}}
 }
 
-func say(name, title, summary string, example any, does func(*inbound) (codelab.Body, error)) row {
-	return row{client, name, title, summary, example, "", saying{does: does}}
+// clientMessage is a message from a client that becomes a command.
+func clientMessage(name, title, summary string, example any, does func(*inbound) (codelab.Body, error)) row {
+	return row{client, name, title, summary, example, "", handling{does: does}}
 }
 
-func greet(name, title, summary string, example any) row {
-	return row{client, name, title, summary, example, "", saying{greets: true}}
+// welcomeRequest is a message from a client that asks for the welcome.
+func welcomeRequest(name, title, summary string, example any) row {
+	return row{client, name, title, summary, example, "", handling{welcome: true}}
 }
 
-func signals(name, title, summary string, example any, more string) row {
-	return row{client, name, title, summary, example, more, saying{relayed: true}}
+// clientSignal is a message from a client that is passed on and not stored.
+func clientSignal(name, title, summary string, example any, more string) row {
+	return row{client, name, title, summary, example, more, handling{relayed: true}}
 }
 
 // What the examples are about.
@@ -97,117 +102,117 @@ var theNewest = "(the newest " + grouped(codelab.Bounds.Gone) + " of them)"
 
 // table has every message, in the order of the document.
 var table = []row{
-	hear("Welcome", "Welcome",
+	serverEvent("Welcome", "Welcome",
 		"Sent when the connection is open, and as the answer to `join` and `hello`.",
 		welcomeMessage{"welcome", aStream, 42, 42, you{lin, "Lin", roleAttendee}, anEvent.TS}),
-	hear("Ack", "Ack",
+	serverEvent("Ack", "Ack",
 		"The message with this `ref` is stored, and everything up to `seq` that is for this connection has been sent on it.",
 		ackMessage{"ack", new("c-17"), 42}),
-	hear("Error", "Error",
+	serverEvent("Error", "Error",
 		"A message was refused and nothing was applied; or it cannot be recorded now, and only sending the same `ref` again tells whether it was applied. The connection stays open.",
 		errorMessage{"error", "message is longer than 2000 characters", "c-18"}),
-	hear("Resync", "Resync",
+	serverEvent("Resync", "Resync",
 		"Missed events cannot be replayed: read the state by REST, then continue from `seq`.",
 		resyncMessage{"resync", aStream, 1042, "window"}),
-	hear("Reconnect", "Reconnect",
+	serverEvent("Reconnect", "Reconnect",
 		"The server is about to stop and closes with 1012; reconnect after this time.",
 		reconnectMessage{"reconnect", 1830}),
-	hear("Chat", "Chat message",
+	serverEvent("Chat", "Chat message",
 		"To the whole codelab, the sender included.",
 		chatMessage{"chat", "Lin", "It works!", aChat, lin, "", anEvent}),
-	hear("DirectMessage", "Direct message",
+	serverEvent("DirectMessage", "Direct message",
 		"To the target's connections and the sender's other ones, not the sending one. A message from a facilitator to `facilitator` is a note that all facilitators receive and attendees never.",
 		directMessage{"dm", "Lin", "Can you look?", codelab.FacilitatorID, aChat, lin, "", anEvent}),
-	hear("Broadcast", "Broadcast",
+	serverEvent("Broadcast", "Broadcast",
 		"To the whole codelab, the sender included: an announcement by a facilitator. It is in the history and can be deleted like a message.",
 		broadcastMessage{"broadcast", aChat, codelab.FacilitatorID, "Grace", grace, "Back at half past ten.", anEvent}),
-	hear("Pulse", "Pulse",
+	serverEvent("Pulse", "Pulse",
 		"To facilitators, and the attendee's other connections: how the attendee is doing. It becomes null when they move to another step or their step is deleted. Other attendees never receive it. When steps are replaced, the first "+grouped(codelab.Bounds.PulsesTold)+" pulses that end are sent one by one.",
 		pulseMessage{"pulse", lin, "Lin", new("stuck"), 3, anEvent}),
-	hear("PinChanged", "Pin changed",
+	serverEvent("PinChanged", "Pin changed",
 		"To the whole codelab: the message pinned above the chat, or null when it is removed.",
 		pinMessage{"pin_changed", &pin{"Wi-Fi: guest, code 4711", anEvent.TS}, anEvent}),
-	hear("Pointer", "Pointer",
+	serverEvent("Pointer", "Pointer",
 		"To the whole codelab: the step a facilitator points at, or null: the pointer was removed, its step was deleted, or the workshop ended. It follows its step when steps are reordered.",
 		pointerMessage{"pointer", new(int32(4)), false, "Grace", grace, anEvent}),
-	hear("StepProgress", "Step progress",
+	serverEvent("StepProgress", "Step progress",
 		"To facilitators, and the attendee's other connections. Attendees do not receive each other's.",
 		progressMessage{"step_progress", lin, 3, anEvent}),
-	hear("HelpRequest", "Help request",
+	serverEvent("HelpRequest", "Help request",
 		"To facilitators and the attendee: somebody asks for help, or moved their open request to another step. `message` is what it is about, if given.",
 		helpRequestMessage{"help_request", aHelp, lin, "Lin", 3, rest.HelpPending, "", "", "row 4, left", anEvent}),
-	hear("HelpClaimed", "Help claimed",
+	serverEvent("HelpClaimed", "Help claimed",
 		"To facilitators and the attendee: a facilitator is on the way, for a request or an offer. `message` is the text of an offer.",
 		helpClaimedMessage{"help_claimed", aHelp, lin, "Lin", 3, rest.HelpInProgress, "Grace", grace, "", anEvent}),
-	hear("HelpResolved", "Help resolved",
+	serverEvent("HelpResolved", "Help resolved",
 		"To facilitators and the attendee. `message` is the answer, if it was given in writing.",
 		helpResolvedMessage{"help_resolved", aHelp, lin, "Lin", 3, rest.HelpResolved, "", anEvent}),
-	hear("HelpReleased", "Help released",
+	serverEvent("HelpReleased", "Help released",
 		"To facilitators and the attendee: the facilitator who was on the way does not come. The request is back in the queue, in its old place.",
 		helpReleasedMessage{"help_released", aHelp, lin, "Lin", "could not find you", anEvent}),
-	hear("InlineCommentChanged", "Inline comment changed",
+	serverEvent("InlineCommentChanged", "Inline comment changed",
 		"To the whole codelab: read the threads again. Also sent as `deleted` for each thread in which a removed attendee wrote "+theNewest+".",
 		threadMessage{"inline_comment_changed", codelab.TargetStep, new(aStep), aThread, threadCreated, anEvent}),
-	hear("AttendeeCompleted", "Attendee completed",
+	serverEvent("AttendeeCompleted", "Attendee completed",
 		"To facilitators and the attendee.",
 		completedMessage{"attendee_completed", lin, anEvent}),
-	hear("CheckReported", "Check reported",
+	serverEvent("CheckReported", "Check reported",
 		"To facilitators and the attendee: the result of a check of their work, as their own program reports it.",
 		checkMessage{"check", lin, "unit-tests", true, "12 passed", anEvent}),
-	hear("CodeTaken", "Code taken",
+	serverEvent("CodeTaken", "Code taken",
 		"To facilitators and the attendee: they downloaded or fetched the code of a step, a branch or folder of the workspace.",
 		codeTakenMessage{"code_taken", lin, "step-4-start", anEvent}),
-	hear("AttendeeRenamed", "Attendee renamed",
+	serverEvent("AttendeeRenamed", "Attendee renamed",
 		"To facilitators and the attendee: a facilitator gave them this name. Their later messages carry it, on open connections too.",
 		renamedMessage{"attendee_renamed", lin, "Ann Lee", anEvent}),
-	hear("AttendeeMuted", "Attendee muted",
+	serverEvent("AttendeeMuted", "Attendee muted",
 		"To facilitators and the attendee: a facilitator muted or unmuted them.",
 		mutedMessage{"attendee_muted", lin, true, anEvent}),
-	hear("AttendeePlaced", "Attendee placed",
+	serverEvent("AttendeePlaced", "Attendee placed",
 		"To facilitators and the attendee: where they sit, or null.",
 		placeMessage{"attendee_placed", lin, new("row 4, left"), anEvent}),
-	hear("ChatDeleted", "Chat message deleted",
+	serverEvent("ChatDeleted", "Chat message deleted",
 		"To the whole codelab: forget the message with this id. Sent for a deleted message, and for each message of a removed attendee "+theNewest+".",
 		chatDeletedMessage{"chat_deleted", aChat, anEvent}),
-	hear("StepsChanged", "Steps changed",
+	serverEvent("StepsChanged", "Steps changed",
 		"To the whole codelab: the steps were replaced. Pulses and the pointer of a deleted step end; `pulse` and `pointer` say so.",
 		plainMessage{"steps_changed", anEvent}),
-	hear("CodelabChanged", "Codelab changed",
+	serverEvent("CodelabChanged", "Codelab changed",
 		"To the whole codelab: settings, quizzes or materials changed, registration opened or closed, the workshop ended or reopened.",
 		plainMessage{"codelab_changed", anEvent}),
-	hear("CodelabDeleted", "Codelab deleted",
+	serverEvent("CodelabDeleted", "Codelab deleted",
 		"To the whole codelab; the connections are closed after it.",
 		plainMessage{"codelab_deleted", anEvent}),
-	hear("PollChanged", "Poll changed",
+	serverEvent("PollChanged", "Poll changed",
 		"To the whole codelab when a poll is opened, closed, shown, reset or deleted, to facilitators also when one is created or changed. Null when the recipient no longer sees the poll: it was deleted or, for attendees, it is a draft, or closed and not shown. It does not contain the words of a named poll, which are erased with their authors: read the polls.",
 		pollMessage{"poll_changed", aPoll, &rest.PollRecord{
 			ID: aPoll, Kind: "choice", Question: "Which editor do you use?", Options: []string{"vim", "another"}, Right: nil,
 			State: "open", Round: 1, OpenedAt: new(anEvent.TS), Votes: 0, Counts: &[]int32{0, 0},
 		}, anEvent}),
-	hear("PollCounts", "Poll counts",
+	serverEvent("PollCounts", "Poll counts",
 		fmt.Sprintf("To facilitators at most %d a second, to attendees at most one a second while the result is shown: the counts of the open poll. For an anonymous poll only the number of votes. Not stored.", time.Second/summaryEvery),
 		pollCountsMessage{"poll_counts", aPoll, 1, 34, 52, &[]int32{20, 14}, nil}),
-	hear("QuestionChanged", "Question changed",
+	serverEvent("QuestionChanged", "Question changed",
 		"To everybody who sees the question: it was asked, opened, answered or merged. While it waits or is hidden, to facilitators; while it waits, also to its author. Null when the recipient no longer sees it.",
 		questionMessage{"question_changed", aQuestion, &rest.QuestionRecord{
 			ID: aQuestion, Text: "Does this work on Windows?", AuthorID: new(lin), AuthorName: new("Lin"), State: "open", CreatedAt: anEvent.TS,
 		}, anEvent}),
-	hear("QuestionVotes", "Votes of questions",
+	serverEvent("QuestionVotes", "Votes of questions",
 		"To the whole codelab, at most one a second: the votes of questions whose votes have changed. Not stored.",
 		questionVotesMessage{"question_votes", map[string]int{aQuestion: 12}}),
-	hear("TimerChanged", "Timer changed",
+	serverEvent("TimerChanged", "Timer changed",
 		"To the whole codelab: the end of an exercise or a break, or null when it was stopped. It ends by itself.",
 		timerMessage{"timer_changed", &rest.TimerRecord{EndsAt: "2026-03-02T09:25:30.250Z", Label: "Try it", Kind: "exercise", By: "Grace", Person: new(grace), TotalSeconds: 600}, anEvent}),
-	hear("SpotlightChanged", "Spotlight changed",
+	serverEvent("SpotlightChanged", "Spotlight changed",
 		"To the whole codelab: the poll, question or timer on the projector, or null.",
 		spotlightMessage{"spotlight_changed", new("poll"), new(aPoll), anEvent}),
-	hear("AttendeeJoined", "Attendee joined",
+	serverEvent("AttendeeJoined", "Attendee joined",
 		"To facilitators, when an attendee's first tab connects. Not stored.",
 		presenceMessage{"attendee_joined", presentAttendee{lin, "Lin", 1, ""}}),
-	hear("AttendeeLeft", "Attendee left",
+	serverEvent("AttendeeLeft", "Attendee left",
 		"To facilitators, when an attendee's last tab is gone. Not stored.",
 		presenceMessage{"attendee_left", presentAttendee{lin, "Lin", 1, ""}}),
-	hear("ProgressSummary", "Progress summary",
+	serverEvent("ProgressSummary", "Progress summary",
 		fmt.Sprintf("To facilitators at most %d a second, to attendees at most one in %d s, only when something has changed since the last one. `pulse` is for facilitators only. Not stored.",
 			time.Second/summaryEvery, summaryEvery*attendeeSummary/time.Second),
 		summary{"progress_summary", []int{3, 5, 1}, 1, 9, &rest.Pulses{Fine: 4, Slow: 2, Stuck: 1}}),
@@ -221,37 +226,37 @@ var table = []row{
 		"To `target_id`. A facilitator may leave it out to send it to all; an attendee may leave it out to send it to the facilitators. Not stored.",
 		signal{Type: "webrtc_signal", Sender: "Grace", SenderID: codelab.FacilitatorID, TargetID: lin}, `"signal": {"type": "offer"}`),
 
-	say("SendChat", "Say something",
+	clientMessage("SendChat", "Say something",
 		"Stored, then relayed to the whole codelab.",
 		sayText{"chat", "It works!", "c-17"}, (*inbound).chat),
-	say("SendDirectMessage", "Send a direct message",
+	clientMessage("SendDirectMessage", "Send a direct message",
 		"To an attendee of the codelab, or to `facilitator`; from a facilitator to `facilitator` it is a note among the facilitators. Stored.",
 		sayDirect{"dm", codelab.FacilitatorID, "Can you look?", "c-18"}, (*inbound).direct),
-	say("SendStepProgress", "Go to a step",
+	clientMessage("SendStepProgress", "Go to a step",
 		"For attendees: stores `current_step`, 1 to the number of steps; it may go back.",
 		sayProgress{"step_progress", 3, "c-19"}, (*inbound).progress),
-	say("SendPulse", "Say how one gets on",
+	clientMessage("SendPulse", "Say how one gets on",
 		"For attendees: "+naming.Or(rest.PulseStates...)+" on the present step, or null for no longer. Moving to another step ends it. The same again changes nothing. Stored.",
 		sayPulse{"pulse", new("stuck"), "c-20"}, (*inbound).pulse),
-	say("SendBroadcast", "Send a broadcast",
+	clientMessage("SendBroadcast", "Send a broadcast",
 		"For facilitators: to all, stored in the chat.",
 		sayText{"broadcast", "Back at half past ten.", "c-21"}, (*inbound).broadcast),
-	say("SendPointer", "Point at a step",
+	clientMessage("SendPointer", "Point at a step",
 		"For facilitators: to all, a step that exists or null for none. `hints` opens the hints of that step for all. Stored.",
 		sayPointer{"pointer", new(int32(4)), true, "c-22"}, (*inbound).pointer),
-	greet("Join", "Join",
+	welcomeRequest("Join", "Join",
 		"Asks for `welcome`. The name is ignored: the session identifies the person.",
 		sayJoin{"join", "Lin"}),
-	greet("Hello", "Hello",
+	welcomeRequest("Hello", "Hello",
 		"Asks for `welcome`.",
 		sayHello{"hello"}),
-	signals("SendScreenShareStatus", "Share the screen",
+	clientSignal("SendScreenShareStatus", "Share the screen",
 		"Facilitators only; relayed to all.",
 		saySignal{Type: "screen_share_status"}, `"active": true`),
-	signals("SendAttendeeScreenStatus", "An attendee's screen",
+	clientSignal("SendAttendeeScreenStatus", "An attendee's screen",
 		"Attendees only; relayed to the facilitators.",
 		saySignal{Type: "attendee_screen_status"}, `"active": true`),
-	signals("SendWebRTCSignal", "WebRTC signal",
+	clientSignal("SendWebRTCSignal", "WebRTC signal",
 		"Relayed to `target_id`: for a facilitator anybody, or absent (to all); for an attendee the facilitators (may be absent).",
 		sayTo{Type: "webrtc_signal", TargetID: lin}, `"signal": {"type": "offer"}`),
 }
