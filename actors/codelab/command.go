@@ -163,9 +163,9 @@ func frees(cmd Command) bool {
 	return false
 }
 
-// Carrier brings commands to the node that owns the codelab. Those that name a
-// reference are done once, however often they are sent.
-var Carrier = durable.CarryJSON(Vocabulary,
+// Codec encodes commands for the node that owns the codelab. Commands with a
+// reference are executed once, however often they are sent.
+var Codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Command) {
 		body := c.Body
 		c.Body = nil

@@ -3,7 +3,7 @@
 //
 // State is the pure core: Decide says what a command leads to, Apply what an
 // event changes, Capture gives the immutable View that readers answer from.
-// There is no goroutine, clock or I/O in it; package durable is the shell
+// There is no goroutine, clock or I/O in it; package durable is the runtime
 // around it. One file holds the rules of one concept: help.go the queue,
 // threads.go the comments, and so on.
 //

@@ -11,7 +11,7 @@ import (
 
 // Personal data leaves in four places: the state (applyRemoved, applyRetained),
 // the room's frames (Present), the journal's older records (Erase) and the
-// older snapshot, which the shell replaces. What tells of whom is declared with
+// older snapshot, which the runtime replaces. What tells of whom is declared with
 // the records and events themselves (personal.proto).
 
 // applyRemoved takes an attendee and everything they made out of the state.

@@ -24,7 +24,7 @@ func attendeeCaller(a *pb.Attendee) *Caller {
 	return &Caller{Role: RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id}
 }
 
-// lab drives a state the way the shell does and keeps what was decided.
+// lab drives a state the way the runtime does and keeps what was decided.
 type lab struct {
 	*State
 	seq    uint64
@@ -58,11 +58,11 @@ func (l *lab) empty() *State {
 // do decides and applies one command, as it comes from another process.
 func (l *lab) do(cmd Command) (any, error) {
 	if cmd.Body != nil {
-		b, err := Carrier.Encode(cmd)
+		b, err := Codec.Encode(cmd)
 		if err != nil {
 			panic(err)
 		}
-		if cmd, err = Carrier.Decode(b); err != nil {
+		if cmd, err = Codec.Decode(b); err != nil {
 			panic(err)
 		}
 	}

@@ -81,7 +81,7 @@ func Kind(rules Rules) durable.Kind[Command, *pb.Event, View] {
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent:  ParseEvent,
 		EncodeState: EncodeState,
-		Carry:       Carrier,
+		Codec:       Codec,
 		Urgent:      frees,
 		Erases:      Erases,
 		Erase:       Erase,
@@ -442,8 +442,8 @@ func (w *Workshops) Quarantined() []string { return w.host.QuarantinedIDs() }
 // Stats returns the host's counters.
 func (w *Workshops) Stats() *durable.Stats { return w.host.Stats() }
 
-// Copies says how the codelabs in memory stand among the nodes.
-func (w *Workshops) Copies() durable.Copies { return w.host.Copies() }
+// Replicas says how the codelabs in memory stand among the nodes.
+func (w *Workshops) Replicas() durable.ReplicaStats { return w.host.Replicas() }
 
 // Close writes snapshots and stops all codelabs.
 func (w *Workshops) Close(ctx context.Context) error {

@@ -97,7 +97,7 @@ func TestACopyThatDiffersIsDropped(t *testing.T) {
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = forging{o.Cluster.Bus, &forge} })
 	ask(t, get(t, c.hosts[0], "a"), "1")
 	c.sum(1)
-	copies := func() durable.Copies { return c.hosts[1].Copies() }
+	copies := func() durable.ReplicaStats { return c.hosts[1].Replicas() }
 	forge.Store(true)
 	for n := int64(1); n <= 2; n++ {
 		ask(t, get(t, c.hosts[0], "a"), "1")

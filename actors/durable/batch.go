@@ -36,7 +36,7 @@ func (k *Kind[C, E, V]) urgent(cmd C) bool { return k.Urgent != nil && k.Urgent(
 // encode makes the records of a decision's events, which stay in s.scratch
 // until they are applied. What the journal could not take is refused here: a
 // command that is applied already can only fail for everybody.
-func (s *shell[C, E, V]) encode(d *Decision[E]) error {
+func (s *actorRuntime[C, E, V]) encode(d *Decision[E]) error {
 	if cap(s.scratch) > maxScratch {
 		s.scratch = nil
 	}
@@ -79,7 +79,7 @@ func rowBytes(rows []Row) (n int) {
 
 // flushSoon lets the batch go once the commands that are already queued have
 // joined it: the flush message stands behind them in the mailbox.
-func (s *shell[C, E, V]) flushSoon(ctx actor.Context) {
+func (s *actorRuntime[C, E, V]) flushSoon(ctx actor.Context) {
 	if s.maySeal() && !s.flushing {
 		s.flushing = true
 		ctx.Send(ctx.Self(), flush{})
@@ -94,14 +94,14 @@ const maxFlying = 2
 // other one; but it must be as large, because many small batches cost more
 // than they bring. Through 64 actors with 512 callers: 184,000 commands/s with
 // one batch, 214,000 with this, 181,000 with two of any size.
-func (s *shell[C, E, V]) maySeal() bool {
+func (s *actorRuntime[C, E, V]) maySeal() bool {
 	n := len(s.flying)
 	return n == 0 || n < maxFlying && len(s.next.events) >= len(s.flying[n-1].events)
 }
 
 // seal appends the batch to the journal, unless enough are on their way. An
 // error ends the incarnation, once what is committed is released.
-func (s *shell[C, E, V]) seal(ctx actor.Context) error {
+func (s *actorRuntime[C, E, V]) seal(ctx actor.Context) error {
 	if !s.maySeal() || (len(s.next.events) == 0 && len(s.next.rows) == 0) {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (s *shell[C, E, V]) seal(ctx actor.Context) error {
 
 // fresh returns an empty batch, which will be about as large as the one before
 // it. A few take turns, so that their lists are allocated once.
-func (s *shell[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
+func (s *actorRuntime[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
 	b := &batch[E, V]{}
 	if n := len(s.spare); n > 0 {
 		b, s.spare = s.spare[n-1], s.spare[:n-1]
@@ -146,7 +146,7 @@ func (s *shell[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
 
 // recycle empties a batch that was released. The journal may still hold its
 // records and rows.
-func (s *shell[C, E, V]) recycle(b *batch[E, V]) {
+func (s *actorRuntime[C, E, V]) recycle(b *batch[E, V]) {
 	if cap(b.events) > maxSpare || cap(b.waiters) > maxSpare {
 		return
 	}
@@ -161,7 +161,7 @@ const maxSpare = 1024
 
 // settle takes note of a batch's fate and releases, in order, what is settled.
 // Batches of an earlier incarnation are not among the flying ones.
-func (s *shell[C, E, V]) settle(ctx actor.Context, b *batch[E, V], err error) {
+func (s *actorRuntime[C, E, V]) settle(ctx actor.Context, b *batch[E, V], err error) {
 	if !slices.Contains(s.flying, b) {
 		return
 	}
@@ -180,7 +180,7 @@ func (s *shell[C, E, V]) settle(ctx actor.Context, b *batch[E, V], err error) {
 }
 
 // release makes a committed batch visible.
-func (s *shell[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
+func (s *actorRuntime[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	view := b.view
 	s.committed, s.agreed = b.first+uint64(len(b.events))-1, b.chain
 	s.sinceEvents += len(b.events)

@@ -107,15 +107,15 @@ func TestACopyAgesByUptime(t *testing.T) {
 		ask(t, get(t, c.hosts[0], "a"), "1")
 		follower := get(t, c.hosts[1], "a")
 		clocks[1].SetOffset(24 * time.Hour)
-		if !follower.Fresh(time.Second) || c.hosts[1].Copies().Age > time.Second {
-			t.Errorf("the copy is old at once: %v", c.hosts[1].Copies().Age)
+		if !follower.Fresh(time.Second) || c.hosts[1].Replicas().Age > time.Second {
+			t.Errorf("the copy is old at once: %v", c.hosts[1].Replicas().Age)
 		}
 		c.net.Cut("n1", "n2")
 		c.net.Cut("n2", "n1")
 		time.Sleep(time.Minute)
 		clocks[1].SetOffset(-24 * time.Hour)
-		if follower.Fresh(time.Second) || c.hosts[1].Copies().Age < 59*time.Second {
-			t.Errorf("after a minute the copy is fresh: %v", c.hosts[1].Copies().Age)
+		if follower.Fresh(time.Second) || c.hosts[1].Replicas().Age < 59*time.Second {
+			t.Errorf("after a minute the copy is fresh: %v", c.hosts[1].Replicas().Age)
 		}
 	})
 }

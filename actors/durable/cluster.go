@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// between is what a handle of a cluster's actor has beside.
-type between struct {
+// interconnect is what a handle of a cluster's actor has beside.
+type interconnect struct {
 	// up: the actor takes messages. The library registers a name before the
 	// mailbox behind it works, and sending to it then is a panic.
 	up atomic.Bool
-	// owns: this node's shell is the actor, and has recovered.
+	// owns: this node's runtime is the actor, and has recovered.
 	owns atomic.Bool
 	// followed: some node is told what happens.
 	followed atomic.Bool
@@ -93,7 +93,7 @@ func (h *Handle[C, E, V]) listen() error {
 			}
 			return
 		}
-		if t, ok := parseTold(data); ok {
+		if t, ok := parseReplication(data); ok {
 			root.Send(h.pid, heard{from, t})
 		}
 	})
@@ -127,9 +127,9 @@ func (h *Handle[C, E, V]) current() error {
 		h.pending.Add(-1)
 		return ErrUnavailable
 	}
-	sl := h.host.slots.get()
+	sl := h.host.replies.get()
 	h.host.system.Root.Send(h.pid, readHere{sl})
-	return h.host.slots.await(sl).Err
+	return h.host.replies.await(sl).Err
 }
 
 // Await waits until the view shows a position that somebody saw elsewhere, and
@@ -241,7 +241,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		h.system.Root.Send(hd.pid, unfollowed{from})
 		reply(answer{kind: answerDone}.encode())
 	case askCommand:
-		cmd, err := h.kind.Carry.Decode(a.body)
+		cmd, err := h.kind.Codec.Decode(a.body)
 		if err != nil {
 			h.log.Error("a command of another node cannot be read: does that one run a newer program?", "node", from, "error", err)
 			if !errors.Is(err, ErrUnknownCommand) {
@@ -250,7 +250,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 			reply(answer{kind: answerRefused, body: encodeRefusal(err)}.encode())
 			return
 		}
-		err = hd.Submit(cmd, &remoteReplier[C]{cmd, h.kind.Carry, reply})
+		err = hd.Submit(cmd, &remoteReplier[C]{cmd, h.kind.Codec, reply})
 		switch {
 		case err == nil:
 		case errors.Is(err, ErrUnavailable): // it stopped just now, and nothing was sent

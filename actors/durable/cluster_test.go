@@ -49,7 +49,7 @@ func (c *clan) boot(i int) {
 	bus, stop := c.net.Node(c.nodes[i].Node())
 	k := c.kind()
 	k.Keep = 1000
-	k.Carry = &durable.Carrier[string]{
+	k.Codec = &durable.Codec[string]{
 		Encode: func(s string) ([]byte, error) { return []byte(s), nil },
 		Decode: func(b []byte) (string, error) {
 			if string(b) == "new" {
@@ -287,7 +287,7 @@ func TestWhatIsSaidAside(t *testing.T) {
 		bus, stop := net.Node(n.Node())
 		defer stop()
 		k := kind()
-		k.Carry = &durable.Carrier[string]{}
+		k.Codec = &durable.Codec[string]{}
 		k.Heard = func(id, node string, data []byte) {
 			got <- fmt.Sprint(n.Node(), " heard ", node, " on ", id, ": ", string(data))
 		}
@@ -346,7 +346,7 @@ func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
 		bus, stop := net.Node(n.Node())
 		defer stop()
 		k := kind()
-		k.Carry = &durable.Carrier[string]{}
+		k.Codec = &durable.Codec[string]{}
 		var shared durable.Shared = n
 		if i == 0 {
 			shared = late{n, hold}
@@ -442,7 +442,7 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 		bus, stop := net.Node(n.Node())
 		defer stop()
 		k := kind()
-		k.Carry = &durable.Carrier[string]{}
+		k.Codec = &durable.Codec[string]{}
 		var shared durable.Shared = n
 		if i == 0 {
 			shared = late{n, hold}

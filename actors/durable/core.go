@@ -87,11 +87,11 @@ type Kind[C, E, V any] struct {
 	// Both are nil for a kind that never erases.
 	Erases func(event E) bool
 	Erase  func(view *V) func(event E) (replacement E, changed bool)
-	// Carry brings commands to the node that owns the actor; needed where
+	// Codec encodes commands for the node that owns the actor; required if
 	// Options.Cluster is set.
-	Carry *Carrier[C]
-	// Heard is told what other nodes say aside; see Handle.Tell. It must not
-	// block. nil: nothing is heard.
+	Codec *Codec[C]
+	// Heard receives what other nodes send with Handle.Tell. It must not block.
+	// nil: it is dropped.
 	Heard func(id, node string, data []byte)
 	// FromLog lets followers read on by themselves while the owner is not heard,
 	// for what is read as it was lately (Host.Near).

@@ -1,18 +1,18 @@
-// Package durable is the shell in which every persistent actor runs.
+// Package durable is the runtime in which every persistent actor runs.
 //
 // An actor is a pure Core (what a command leads to, what an event changes)
-// inside a thin shell that owns everything impure: the mailbox, the journal,
+// inside a thin runtime that owns everything impure: the mailbox, the journal,
 // the clock, replies and supervision. One command travels like this:
 //
 //  1. Handle.Ask or Handle.Submit posts it to the actor's mailbox. It never
 //     waits: too many open commands give ErrBusy.
-//  2. The shell calls Core.Decide. A rejection is answered at once. Events are
+//  2. The runtime calls Core.Decide. A rejection is answered at once. Events are
 //     applied to the state at once, speculatively, and collected in a batch.
 //  3. When the mailbox has run empty the batch goes to the Journal, which
 //     commits what all actors have queued in one transaction. While a batch
 //     is on its way, what arrives fills the next, which leaves when it is as
 //     large or when the first has landed.
-//  4. Only after the commit the shell releases, in this order: the new read
+//  4. Only after the commit the runtime releases, in this order: the new read
 //     view, the observer (frames for the room), the replies.
 //
 // Why so is in DESIGN.md.
@@ -32,10 +32,10 @@
 //
 // # Several nodes
 //
-// Where Options.Cluster is given, a seat stands in the place of each actor: it holds the
-// shell, where this node owns the actor, or a follower, which has a copy of its state.
-// seat.go, forward.go, follower.go, copy.go and divergence.go are these; owner.go is what
-// the shell says to followers, between.go the messages, carry.go commands on their way,
-// cluster.go and placement.go what a handle and a host do then. To understand one
-// server you need none of them.
+// If Options.Cluster is given, each actor is a role: it holds the runtime where this node
+// owns the actor, else a follower, which has a replica of its state. role.go, forward.go,
+// follower.go, replica.go and divergence.go implement these. owner.go sends committed
+// batches to followers, interconnect.go has the messages between nodes, codec.go encodes
+// commands for them, and cluster.go and placement.go are what a handle and a host do then.
+// To understand one server you need none of them.
 package durable

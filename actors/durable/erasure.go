@@ -51,12 +51,12 @@ func erasureRow(actorID string, seq uint64) Row {
 	return Row{Table: erasureTable, Key: []byte(actorID), Value: binary.BigEndian.AppendUint64(nil, seq)}
 }
 
-func (s *shell[C, E, V]) erases(e E) bool {
+func (s *actorRuntime[C, E, V]) erases(e E) bool {
 	return s.host.kind.Erases != nil && s.host.kind.Erases(e)
 }
 
 // erase begins a round if one is due.
-func (s *shell[C, E, V]) erase(ctx actor.Context) {
+func (s *actorRuntime[C, E, V]) erase(ctx actor.Context) {
 	e := &s.erasure
 	if e.due == 0 || e.due > s.committed || e.working() || e.paused {
 		return
@@ -67,7 +67,7 @@ func (s *shell[C, E, V]) erase(ctx actor.Context) {
 }
 
 // resumeErasing ends a pause.
-func (s *shell[C, E, V]) resumeErasing(ctx actor.Context) {
+func (s *actorRuntime[C, E, V]) resumeErasing(ctx actor.Context) {
 	s.erasure.paused = false
 	if s.erasure.done && s.erasure.row != nil {
 		if err := s.forgetErasure(ctx); err != nil {
@@ -79,7 +79,7 @@ func (s *shell[C, E, V]) resumeErasing(ctx actor.Context) {
 }
 
 // eraseBehind goes on when a snapshot is stored that contains what asked.
-func (s *shell[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
+func (s *actorRuntime[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 	e := &s.erasure
 	switch {
 	case e.step != erasureSnapshot:
@@ -112,7 +112,7 @@ func (s *shell[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 }
 
 // cleaned ends a round.
-func (s *shell[C, E, V]) cleaned(ctx actor.Context, m *erased) {
+func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 	e := &s.erasure
 	e.step = erasureIdle
 	err := m.err
@@ -137,7 +137,7 @@ func (s *shell[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 // for more and is on its way has a later due, so this is not called then. Should
 // the actor go to another node meanwhile, and that one be asked for more, its row
 // stays: it is not the one that is removed here.
-func (s *shell[C, E, V]) forgetErasure(ctx actor.Context) error {
+func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	e := &s.erasure
 	if e.row == nil {
 		e.due = 0
@@ -157,7 +157,7 @@ func (s *shell[C, E, V]) forgetErasure(ctx actor.Context) error {
 }
 
 // notNoted tries again to remove a row, unless more was asked for meanwhile.
-func (s *shell[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
+func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	s.host.log.Warn("an erasure is done, but noting it failed; it is tried again", "actor", s.handle.actorID, "error", m.err)
 	if e := &s.erasure; e.row == nil {
 		e.row, e.done = m.row, true
@@ -167,7 +167,7 @@ func (s *shell[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 
 // eraseLater puts the next round off. An actor that is stopping does not wait
 // for what failed: the row brings it back at the next start.
-func (s *shell[C, E, V]) eraseLater(ctx actor.Context, failed error) {
+func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	if s.resting && failed != nil {
 		s.erasure.due = 0
 		return
@@ -179,7 +179,7 @@ func (s *shell[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 
 // recoverErasure finds out what an incarnation or a process before left to do.
 // erasers are the events in the log that ask for it.
-func (s *shell[C, E, V]) recoverErasure(ctx actor.Context, view *V, erasers []E) error {
+func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erasers []E) error {
 	if s.host.kind.Erases == nil {
 		return nil
 	}

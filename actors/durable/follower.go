@@ -15,7 +15,7 @@ import (
 // owner; the answer waits until the copy shows it. All fields are owned by the
 // actor's goroutine.
 type follower[C, E, V any] struct {
-	seat   *seat[C, E, V]
+	role   *role[C, E, V]
 	host   *Host[C, E, V]
 	handle *Handle[C, E, V]
 	core   Core[C, E, V]
@@ -77,8 +77,8 @@ type (
 	takeAnswer     followAnswer
 )
 
-func newFollower[C, E, V any](s *seat[C, E, V]) *follower[C, E, V] {
-	return &follower[C, E, V]{seat: s, host: s.host, handle: s.handle, core: s.host.kind.New(s.handle.id)}
+func newFollower[C, E, V any](s *role[C, E, V]) *follower[C, E, V] {
+	return &follower[C, E, V]{role: s, host: s.host, handle: s.handle, core: s.host.kind.New(s.handle.id)}
 }
 
 // now is the Clock's uptime: the time of day may jump between two looks.
@@ -88,7 +88,7 @@ func (f *follower[C, E, V]) now() time.Duration { return f.host.opts.Clock.Uptim
 func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *envelope[C]:
-		c := f.seat.open(m)
+		c := f.role.open(m)
 		f.forward(ctx, c)
 	case readHere:
 		if f.silent(f.leaseTime()) { // it will not come back for this one
@@ -236,7 +236,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 		return nil
 	})
 	if err != nil {
-		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
+		f.role.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
 	if len(events) > 0 && chain != m.told.chain {
 		// Before anybody sees it.
@@ -306,7 +306,7 @@ func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
 		f.homeless = append(f.homeless, c)
 		return
 	}
-	f.seat.send(ctx, f, c)
+	f.role.send(ctx, f, c)
 }
 
 // beat looks after the owner and those who wait.
@@ -383,7 +383,7 @@ func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	f.looked = f.now()
 	log, err := f.host.journal.Open(f.handle.actorID)
 	if err == nil {
-		f.seat.take(ctx, log, f)
+		f.role.take(ctx, log, f)
 		return true
 	}
 	owned, other := errors.AsType[*Owned](err)
@@ -394,7 +394,7 @@ func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	if owned.Node != f.owner {
 		f.begin(ctx, owned.Node)
 	}
-	again := f.seat.recall(owned.Node, f.homeless)
+	again := f.role.recall(owned.Node, f.homeless)
 	f.homeless = nil
 	for _, c := range again {
 		f.forward(ctx, c)
@@ -402,8 +402,8 @@ func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	return false
 }
 
-// settle hands those who wait to the shell that has taken over.
-func (f *follower[C, E, V]) settle(ctx actor.Context, s *shell[C, E, V]) {
+// settle hands those who wait to the runtime that has taken over.
+func (f *follower[C, E, V]) settle(ctx actor.Context, s *actorRuntime[C, E, V]) {
 	if f.reader != nil {
 		f.reader.Close()
 	}

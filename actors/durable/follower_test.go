@@ -192,7 +192,7 @@ func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.
 		bus, stop := net.Node(n.Node())
 		t.Cleanup(stop)
 		k := kind()
-		k.Carry = &durable.Carrier[string]{}
+		k.Codec = &durable.Codec[string]{}
 		edit(i, &k)
 		hosts = append(hosts, start(t, n, k, durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: n, Bus: bus, Beat: patience, Patience: patience}}))
 	}

@@ -25,14 +25,14 @@ type forwarded[C any] struct {
 
 // forwardedAnswer is what a node made of a command.
 type forwardedAnswer struct {
-	seat   any
+	role   any
 	serial uint64
 	answer answer
 	err    error
 }
 
 // open takes a command out of its envelope.
-func (s *seat[C, E, V]) open(m *envelope[C]) *forwarded[C] {
+func (s *role[C, E, V]) open(m *envelope[C]) *forwarded[C] {
 	s.turns++
 	c := &forwarded[C]{cmd: m.cmd, to: m.to, turn: s.turns, till: s.host.opts.Clock.Uptime() + s.host.opts.AskTimeout}
 	*m = envelope[C]{}
@@ -41,8 +41,8 @@ func (s *seat[C, E, V]) open(m *envelope[C]) *forwarded[C] {
 }
 
 // send sends a command to the owner that a follower knows.
-func (s *seat[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forwarded[C]) {
-	data, err := s.host.kind.Carry.Encode(c.cmd)
+func (s *role[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forwarded[C]) {
+	data, err := s.host.kind.Codec.Encode(c.cmd)
 	if err != nil {
 		s.host.log.Error("encoding a command failed", "actor", s.handle.actorID, "command", fmt.Sprintf("%T", c.cmd), "error", err)
 		s.handle.answer(c.to, Reply{Err: ErrInternal})
@@ -63,7 +63,7 @@ func (s *seat[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forward
 }
 
 // answered hands on what a command came to, once this node shows it.
-func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
+func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	c := s.sent[m.serial]
 	if c == nil {
 		return // it was given up
@@ -79,7 +79,7 @@ func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	case m.answer.kind != answerDone: // whatever a newer node means by it
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 	default:
-		value, err := s.host.kind.Carry.DecodeReply(c.cmd, m.answer.body)
+		value, err := s.host.kind.Codec.DecodeReply(c.cmd, m.answer.body)
 		switch {
 		case err != nil:
 			err = fmt.Errorf("%w: an answer of node %s: %w", ErrUnavailable, c.node, err)
@@ -94,7 +94,7 @@ func (s *seat[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 }
 
 // again sends a command that no node has to the node that owns the actor now.
-func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
+func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	now := s.host.opts.Clock.Uptime()
 	if now > c.till { // else it goes round for ever, and is done when nobody waits
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
@@ -120,8 +120,8 @@ func (s *seat[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 
 // lost is a command whose outcome nobody can tell: it is done again if that
 // changes nothing, and somebody still waits.
-func (s *seat[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
-	if s.host.kind.Carry.Repeatable(c.cmd) && s.host.opts.Clock.Uptime() < c.till {
+func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
+	if s.host.kind.Codec.Repeatable(c.cmd) && s.host.opts.Clock.Uptime() < c.till {
 		s.again(ctx, c)
 		return
 	}
@@ -132,9 +132,9 @@ func (s *seat[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 // be sent again, and puts it among the commands that wait for the owner, by their
 // turns: what a person says later must not overtake it. Answers that come all the same
 // are not needed any more.
-func (s *seat[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forwarded[C] {
+func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forwarded[C] {
 	for serial, c := range s.sent {
-		if c.node != owner && s.host.kind.Carry.Repeatable(c.cmd) {
+		if c.node != owner && s.host.kind.Codec.Repeatable(c.cmd) {
 			delete(s.sent, serial)
 			waiting = append(waiting, c)
 		}
@@ -145,7 +145,7 @@ func (s *seat[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forward
 
 // giveUp ends the wait for answers of nodes that own the actor no more, and have
 // had time to say what became of a command.
-func (s *seat[C, E, V]) giveUp(ctx actor.Context) {
+func (s *role[C, E, V]) giveUp(ctx actor.Context) {
 	patience := int(max(s.host.opts.Cluster.Patience/s.host.opts.Cluster.Beat, 1))
 	for serial, c := range s.sent {
 		if s.follow != nil && s.follow.owner == c.node {

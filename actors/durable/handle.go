@@ -37,7 +37,7 @@ type Handle[C, E, V any] struct {
 	pending   atomic.Int64 // commands and reads not answered
 	used      atomic.Int64 // the Clock's uptime at the last use
 	sent      atomic.Uint64
-	between
+	interconnect
 
 	ready     chan struct{} // closed when the first recovery ended, either way
 	readyOnce sync.Once
@@ -90,12 +90,12 @@ func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.L
 // package's. After ErrTimeout and ErrUnavailable the command may still have
 // been applied.
 func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
-	sl := h.host.slots.get()
+	sl := h.host.replies.get()
 	if err := h.Submit(cmd, sl); err != nil {
-		h.host.slots.put(sl)
+		h.host.replies.put(sl)
 		return nil, 0, err
 	}
-	r := h.host.slots.await(sl)
+	r := h.host.replies.await(sl)
 	return r.Value, r.Seq, r.Err
 }
 

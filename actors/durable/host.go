@@ -113,7 +113,7 @@ type Host[C, E, V any] struct {
 	log     *slog.Logger
 	stats   Stats
 	workers *dispatcher
-	slots   *slots
+	replies *pendingReplies
 	// envelopes are handed back by the actor that opened them.
 	envelopes sync.Pool
 
@@ -150,7 +150,7 @@ func NewHost[C, E, V any](system *actor.ActorSystem, journal Journal, kind Kind[
 		log:     opts.Logger.With("component", kind.Name),
 		handles: map[string]*Handle[C, E, V]{},
 		workers: newDispatcher(),
-		slots:   newSlots(opts.Clock, opts.AskTimeout),
+		replies: newPendingReplies(opts.Clock, opts.AskTimeout),
 		stop:    make(chan struct{}),
 		rested:  make(chan struct{}),
 	}
@@ -284,9 +284,9 @@ func (h *Host[C, E, V]) supervise(ctx actor.Context) {
 	}
 	props := actor.PropsFromProducer(func() actor.Actor {
 		if h.opts.Cluster != nil {
-			return &seat[C, E, V]{host: h, handle: m.handle}
+			return &role[C, E, V]{host: h, handle: m.handle}
 		}
-		return h.newShell(m.handle)
+		return h.newRuntime(m.handle)
 	}, actor.WithDispatcher(h.workers))
 	name := m.handle.pid.Id[len(h.supervisor.Id)+1:]
 	if _, err := ctx.SpawnNamed(props, name); err != nil && !errors.Is(err, actor.ErrNameExists) {
@@ -451,7 +451,7 @@ func (h *Host[C, E, V]) Close(ctx context.Context) error {
 	close(h.stop)
 	h.beside.Wait()
 	defer h.workers.close()
-	defer h.slots.close()
+	defer h.replies.close()
 
 	h.restAll(ctx)
 	close(h.rested)

@@ -104,7 +104,7 @@ func TestTheNextLeaseDoesNotCoverWhatWasBefore(t *testing.T) {
 			defer store.Close()
 			n := &regained{Shared: nodes[0]}
 			k := kind()
-			k.Carry = &durable.Carrier[string]{}
+			k.Codec = &durable.Codec[string]{}
 			bus, stop := net.Node("n1")
 			defer stop()
 			other, stop := net.Node("n2")
@@ -148,7 +148,7 @@ func TestAPositionIsNotNamedByALeaseThatHasEnded(t *testing.T) {
 	defer store.Close()
 	n := &lapsing{Shared: nodes[0]}
 	k := kind()
-	k.Carry = &durable.Carrier[string]{}
+	k.Codec = &durable.Codec[string]{}
 	bus, stop := net.Node("n1")
 	defer stop()
 	other, stop := net.Node("n2")

@@ -49,7 +49,7 @@ func ordered(t *testing.T, n int, over func(durable.Bus) durable.Bus) (net *bust
 		bus, stop := net.Node(nd.Node())
 		t.Cleanup(stop)
 		k := kind()
-		k.Carry = &durable.Carrier[string]{
+		k.Codec = &durable.Codec[string]{
 			Encode: func(s string) ([]byte, error) { return []byte(s), nil }, Decode: func(b []byte) (string, error) { return string(b), nil },
 			EncodeReply: func(string, any) ([]byte, error) { return nil, nil }, DecodeReply: func(string, []byte) (any, error) { return nil, nil },
 			Repeatable: func(string) bool { return true },

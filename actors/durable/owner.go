@@ -9,7 +9,7 @@ import (
 const followedFor = 16
 
 // between handles what comes from, or is for, other nodes.
-func (s *shell[C, E, V]) between(ctx actor.Context) {
+func (s *actorRuntime[C, E, V]) between(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case beat:
 		s.beat()
@@ -32,7 +32,7 @@ func (s *shell[C, E, V]) between(ctx actor.Context) {
 }
 
 // beat says where the actor is to those who follow, and with what hash.
-func (s *shell[C, E, V]) beat() {
+func (s *actorRuntime[C, E, V]) beat() {
 	for node, left := range s.followers {
 		if left <= 1 {
 			delete(s.followers, node)
@@ -40,18 +40,18 @@ func (s *shell[C, E, V]) beat() {
 		}
 		s.followers[node] = left - 1
 	}
-	s.tellAll(told{kind: tellBeat, seq: s.committed, chain: s.agreed})
+	s.tellAll(replication{kind: tellBeat, seq: s.committed, chain: s.agreed})
 }
 
 // tellBatch sends what was committed to the followers, to each node once. A follower
 // that misses it notices by the numbers and reads the log.
-func (s *shell[C, E, V]) tellBatch(b *batch[E, V]) {
+func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return
 	}
-	t := told{kind: tellNews, seq: s.committed, chain: s.agreed}
+	t := replication{kind: tellNews, seq: s.committed, chain: s.agreed}
 	if len(b.records) <= s.host.opts.Cluster.MaxTold {
-		t = told{kind: tellBatch, seq: b.first, chain: b.chain, records: b.records, origins: make([]uint64, len(b.events))}
+		t = replication{kind: tellBatch, seq: b.first, chain: b.chain, records: b.records, origins: make([]uint64, len(b.events))}
 		for i := range b.events {
 			t.origins[i] = b.events[i].Origin
 		}
@@ -59,7 +59,7 @@ func (s *shell[C, E, V]) tellBatch(b *batch[E, V]) {
 	s.tellAll(t)
 }
 
-func (s *shell[C, E, V]) tellAll(t told) {
+func (s *actorRuntime[C, E, V]) tellAll(t replication) {
 	if len(s.followers) > 0 {
 		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // what is lost is read from the log
 	}
@@ -68,7 +68,7 @@ func (s *shell[C, E, V]) tellAll(t told) {
 // remoteReplier answers a command of another node.
 type remoteReplier[C any] struct {
 	cmd    C
-	carry  *Carrier[C]
+	codec  *Codec[C]
 	answer func([]byte)
 }
 
@@ -78,7 +78,7 @@ func (r *remoteReplier[C]) Reply(reply Reply) {
 		r.answer(answer{kind: answerRefused, body: encodeRefusal(reply.Err)}.encode())
 		return
 	}
-	value, err := r.carry.EncodeReply(r.cmd, reply.Value)
+	value, err := r.codec.EncodeReply(r.cmd, reply.Value)
 	if err != nil { // it is done all the same
 		r.answer(answer{kind: answerRefused, body: encodeRefusal(ErrUnavailable)}.encode())
 		return

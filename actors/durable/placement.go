@@ -2,8 +2,8 @@ package durable
 
 import "time"
 
-// Copies says how a Host's actors stand among the nodes of a cluster.
-type Copies struct {
+// ReplicaStats says how a Host's actors stand among the nodes of a cluster.
+type ReplicaStats struct {
 	// Owned live on this node, of which Shared are followed by others; Followed
 	// are copies of actors that live on other nodes.
 	Owned, Shared, Followed int
@@ -17,8 +17,8 @@ type Copies struct {
 	Distrusted []string
 }
 
-// Copies counts. It looks at every actor in memory: for metrics and people.
-func (h *Host[C, E, V]) Copies() (c Copies) {
+// Replicas counts. It looks at every actor in memory: for metrics and people.
+func (h *Host[C, E, V]) Replicas() (c ReplicaStats) {
 	for _, hd := range h.Active() {
 		if hd.Owns() {
 			c.Owned++

@@ -48,10 +48,10 @@ func TestMessagesOfANewerNodeAreIgnored(t *testing.T) {
 			t.Errorf("node %d reads %d", i, got)
 		}
 	}
-	if s := c.hosts[1].Copies(); s.Behind != 0 || s.Followed != 1 || s.Owned != 0 {
+	if s := c.hosts[1].Replicas(); s.Behind != 0 || s.Followed != 1 || s.Owned != 0 {
 		t.Errorf("the copies of the follower: %+v", s)
 	}
-	if s := c.hosts[0].Copies(); s.Owned != 1 || s.Shared != 1 || s.Followed != 0 {
+	if s := c.hosts[0].Replicas(); s.Owned != 1 || s.Shared != 1 || s.Followed != 0 {
 		t.Errorf("those of the owner: %+v", s)
 	}
 	if s := c.hosts[1].Stats(); s.Forwarded.Load() != 1 || s.Questions.Load() == 0 || s.Confirmed.Load() == 0 {

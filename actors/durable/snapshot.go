@@ -9,7 +9,7 @@ import (
 // the cost of snapshots stays in proportion to what is appended. Encoding runs
 // beside the actor, on the immutable view. There is one at a time, until it is
 // stored: each is as large as the state, and holds on to all of an earlier view.
-func (s *shell[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
+func (s *actorRuntime[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 	o := &s.host.opts
 	due := (s.sinceEvents >= o.SnapshotEvents || s.sinceBytes >= o.SnapshotBytes) && s.sinceBytes >= s.lastSize/2
 	if s.snapshotting || !(due || s.forceSnapshot) {
@@ -26,7 +26,7 @@ func (s *shell[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 }
 
 // store hands an encoded snapshot to the journal.
-func (s *shell[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
+func (s *actorRuntime[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
 	err := m.err
 	if err == nil {
 		s.lastSize = len(m.state)
@@ -46,7 +46,7 @@ func (s *shell[C, E, V]) store(ctx actor.Context, m *encoded[V]) {
 
 // snapshotStored takes note of a snapshot's fate. A failure costs recovery
 // time only; the next one is tried later.
-func (s *shell[C, E, V]) snapshotStored(ctx actor.Context, m *stored[V]) {
+func (s *actorRuntime[C, E, V]) snapshotStored(ctx actor.Context, m *stored[V]) {
 	if m.err != nil {
 		s.host.log.Error("snapshot failed", "actor", s.handle.actorID, "error", m.err)
 	} else {

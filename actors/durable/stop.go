@@ -13,7 +13,7 @@ type failure struct{ err error }
 func (f failure) Error() string { return f.err.Error() }
 
 // abandon answers everybody who waits.
-func (s *shell[C, E, V]) abandon(err error) {
+func (s *actorRuntime[C, E, V]) abandon(err error) {
 	open := append(s.flying, s.next)
 	if s.releasing != nil {
 		open = append(open, s.releasing)
@@ -28,7 +28,7 @@ func (s *shell[C, E, V]) abandon(err error) {
 }
 
 // end answers everybody who waits and gives the log back.
-func (s *shell[C, E, V]) end(err error) {
+func (s *actorRuntime[C, E, V]) end(err error) {
 	s.abandon(err)
 	if s.log != nil {
 		s.log.Close()
@@ -37,7 +37,7 @@ func (s *shell[C, E, V]) end(err error) {
 
 // fail ends this incarnation. Commands that wait for a commit are answered ErrReadOnly
 // if that is the reason, so that nobody takes a full disk for a fault.
-func (s *shell[C, E, V]) fail(err error) {
+func (s *actorRuntime[C, E, V]) fail(err error) {
 	s.handle.down()
 	answer := ErrUnavailable
 	if errors.Is(err, ErrReadOnly) {
@@ -48,7 +48,7 @@ func (s *shell[C, E, V]) fail(err error) {
 }
 
 // rest begins to stop the actor.
-func (s *shell[C, E, V]) rest(ctx actor.Context, snapshot bool) {
+func (s *actorRuntime[C, E, V]) rest(ctx actor.Context, snapshot bool) {
 	s.resting = true
 	s.forceSnapshot = s.forceSnapshot || snapshot && (s.sinceEvents >= worthEvents || s.sinceBytes >= worthBytes)
 	s.resumeErasing(ctx)
@@ -64,7 +64,7 @@ const (
 )
 
 // tryStop stops a resting actor once nothing is on its way.
-func (s *shell[C, E, V]) tryStop(ctx actor.Context) {
+func (s *actorRuntime[C, E, V]) tryStop(ctx actor.Context) {
 	if s.busy() {
 		return
 	}
@@ -79,7 +79,7 @@ func (s *shell[C, E, V]) tryStop(ctx actor.Context) {
 
 // drained ends a quarantined actor when everybody is answered who still sent
 // it something: its mailbox would be dropped with it.
-func (s *shell[C, E, V]) drained(ctx actor.Context) {
+func (s *actorRuntime[C, E, V]) drained(ctx actor.Context) {
 	if s.handle.pending.Load() == 0 {
 		ctx.Stop(ctx.Self())
 		return

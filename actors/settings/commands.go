@@ -36,7 +36,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 )
 
 // carrier brings commands to the node that owns them. None may be done twice.
-var carrier = durable.CarryJSON(Vocabulary,
+var carrier = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
 	func(Command) bool { return false },

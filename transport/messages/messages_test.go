@@ -188,9 +188,9 @@ func FuzzParse(f *testing.F) {
 		if err == nil && wanted != nil {
 			sent := codelab.Command{Ref: m.ref(), Body: wanted}
 			var got codelab.Command
-			b, err := codelab.Carrier.Encode(sent)
+			b, err := codelab.Codec.Encode(sent)
 			if err == nil {
-				got, err = codelab.Carrier.Decode(b)
+				got, err = codelab.Codec.Decode(b)
 			}
 			if err != nil || !reflect.DeepEqual(got, sent) {
 				t.Fatalf("%v: a command that cannot be sent: %+v became %+v", err, sent, got)

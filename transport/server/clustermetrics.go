@@ -15,7 +15,7 @@ type ClusterStats struct {
 	// do not answer this one.
 	Alive, Unreachable int
 	// Copies are the actors by kind.
-	Copies map[string]durable.Copies
+	Copies map[string]durable.ReplicaStats
 	Bus    bus.Stats
 	// Counters of all kinds of actor, see durable.Stats.
 	Forwarded, Takeovers, Questions, Confirmed, Divergences int64

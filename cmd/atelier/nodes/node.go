@@ -178,6 +178,6 @@ func (n *Node) Health() *server.ClusterHealth {
 func (n *Node) Stats() *server.ClusterStats {
 	return &server.ClusterStats{
 		LeaseHeld: n.Serves(), LeasesLost: n.lost.Load(), Alive: int(n.alive.Load()), Unreachable: len(n.Unreachable()), Bus: n.bus.Stats(),
-		Copies: map[string]durable.Copies{},
+		Copies: map[string]durable.ReplicaStats{},
 	}
 }

@@ -63,7 +63,7 @@ type hosted struct {
 
 type host interface {
 	Stats() *durable.Stats
-	Copies() durable.Copies
+	Replicas() durable.ReplicaStats
 	Drop()
 	Close(ctx context.Context) error
 }

@@ -133,7 +133,7 @@ func (s *Service) clusterStats() *server.ClusterStats {
 	}
 	st := s.core.node.Stats()
 	for _, h := range s.core.hosts {
-		st.Copies[h.name] = h.Copies()
+		st.Copies[h.name] = h.Replicas()
 		a := h.Stats()
 		st.Forwarded += a.Forwarded.Load()
 		st.Takeovers += a.Takeovers.Load()

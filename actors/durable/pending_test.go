@@ -13,7 +13,7 @@ import (
 // would have answered was gone, and so was what ends waits that take too long.
 func TestAWaitBehindTheCloseEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSlots(clock.System, time.Second)
+		s := newPendingReplies(clock.System, time.Second)
 		before := s.get()
 		go s.close()
 		if r := s.await(before); !errors.Is(r.Err, ErrUnavailable) {

@@ -8,15 +8,15 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// seat is one incarnation of an actor of a cluster: it stands as the shell when
-// this node owns the actor, else as a follower of the node that does. It goes
-// from one to the other without those noticing who hold its handle.
-type seat[C, E, V any] struct {
+// role is one incarnation of an actor of a cluster: the runtime when this node owns
+// the actor, else a follower of the node that does. It changes from one to the other
+// and holders of its handle do not notice.
+type role[C, E, V any] struct {
 	host   *Host[C, E, V]
 	handle *Handle[C, E, V]
 
-	own    *shell[C, E, V]    // nil while it follows
-	follow *follower[C, E, V] // nil while it owns
+	own    *actorRuntime[C, E, V] // nil while it follows
+	follow *follower[C, E, V]     // nil while it owns
 	// sent are the commands that another node has. Its answers may come when the
 	// actor is elsewhere, or here.
 	sent   map[uint64]*forwarded[C]
@@ -38,7 +38,7 @@ type (
 	// heard is what an owner told.
 	heard struct {
 		from string
-		told told
+		told replication
 	}
 	// followed asks the owner to tell from now on.
 	followed struct {
@@ -56,13 +56,13 @@ type (
 )
 
 // Receive handles one message.
-func (s *seat[C, E, V]) Receive(ctx actor.Context) {
+func (s *role[C, E, V]) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		s.handle.up.Store(true)
 		switch s.handle.Condition() {
 		case Quarantined:
-			s.own = s.host.newShell(s.handle)
+			s.own = s.host.newRuntime(s.handle)
 			s.own.Receive(ctx)
 		case Resting: // it was dropped before it came up
 			ctx.Stop(ctx.Self())
@@ -83,7 +83,7 @@ func (s *seat[C, E, V]) Receive(ctx actor.Context) {
 		s.end(ErrUnavailable)
 		return
 	case *forwardedAnswer:
-		if m.seat == any(s) {
+		if m.role == any(s) {
 			s.answered(ctx, m)
 		}
 		return
@@ -126,7 +126,7 @@ func (s *seat[C, E, V]) Receive(ctx actor.Context) {
 }
 
 // sit takes the actor when nobody has it, else follows who does.
-func (s *seat[C, E, V]) sit(ctx actor.Context) {
+func (s *role[C, E, V]) sit(ctx actor.Context) {
 	if err := s.handle.listen(); err != nil {
 		s.fail(fmt.Errorf("listen to other nodes about %s: %w", s.handle.actorID, err))
 	}
@@ -142,10 +142,10 @@ func (s *seat[C, E, V]) sit(ctx actor.Context) {
 	s.take(ctx, log, nil)
 }
 
-// take makes this node's shell the actor. A follower hands on its state and who
+// take makes this node's runtime the actor. A follower hands on its state and who
 // waits for it.
-func (s *seat[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]) {
-	sh := s.host.newShell(s.handle)
+func (s *role[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]) {
+	sh := s.host.newRuntime(s.handle)
 	s.own = sh
 	if from == nil || !from.joined {
 		sh.recover(ctx, log)
@@ -165,7 +165,7 @@ func (s *seat[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]
 }
 
 // tryGive gives the actor away once nothing of it is on its way.
-func (s *seat[C, E, V]) tryGive(ctx actor.Context) {
+func (s *role[C, E, V]) tryGive(ctx actor.Context) {
 	sh := s.own
 	if sh.busy() {
 		return
@@ -182,7 +182,7 @@ func (s *seat[C, E, V]) tryGive(ctx actor.Context) {
 }
 
 // end answers all who wait, and closes the log.
-func (s *seat[C, E, V]) end(err error) {
+func (s *role[C, E, V]) end(err error) {
 	s.handle.owns.Store(false)
 	for _, m := range s.waiting {
 		s.handle.answer(m.to, Reply{Err: err})
@@ -193,7 +193,7 @@ func (s *seat[C, E, V]) end(err error) {
 	s.waiting, s.sent, s.giving = nil, nil, false
 	if s.own != nil {
 		s.own.end(err)
-		s.own.tellAll(told{kind: tellBye, seq: s.own.committed})
+		s.own.tellAll(replication{kind: tellBye, seq: s.own.committed})
 	}
 	if s.follow != nil {
 		s.follow.end(err)
@@ -202,7 +202,7 @@ func (s *seat[C, E, V]) end(err error) {
 
 // drained ends a dropped actor when everybody is answered who still sent it
 // something: its mailbox goes with it.
-func (s *seat[C, E, V]) drained(ctx actor.Context) {
+func (s *role[C, E, V]) drained(ctx actor.Context) {
 	if s.handle.pending.Load() == 0 {
 		ctx.Stop(ctx.Self())
 		return
@@ -212,15 +212,15 @@ func (s *seat[C, E, V]) drained(ctx actor.Context) {
 }
 
 // fail ends this incarnation; the supervisor starts another.
-func (s *seat[C, E, V]) fail(err error) {
+func (s *role[C, E, V]) fail(err error) {
 	s.handle.down()
 	panic(failure{err})
 }
 
-// goOn recovers a shell whose state was that of a follower: what lies in the log
+// goOn recovers a runtime whose state was that of a follower: what lies in the log
 // beyond it is new to everybody here. A log that was rewritten beyond it cannot
 // be read on: then the state is loaded like any other.
-func (s *shell[C, E, V]) goOn(ctx actor.Context, log Log) {
+func (s *actorRuntime[C, E, V]) goOn(ctx actor.Context, log Log) {
 	began := s.host.opts.Clock.Uptime()
 	read, err := s.host.readOn(log, s.seq, s.chain, everything)
 	if errors.Is(err, ErrCompacted) {

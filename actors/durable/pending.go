@@ -22,9 +22,9 @@ type Reply struct {
 // and must not block.
 type Replier interface{ Reply(Reply) }
 
-// slot is a place for one answer, used again and again. A future of the actor
+// pendingReply is a place for one answer, used again and again. A future of the actor
 // library costs 1.5 us, this a quarter of it.
-type slot struct {
+type pendingReply struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
 	// deadline is the tick after which the wait is over; 0 while nobody waits.
 	// The goroutine that sets it to 0 answers, so there is one answer.
@@ -32,23 +32,23 @@ type slot struct {
 }
 
 // Reply answers who waits; too late, it is dropped.
-func (s *slot) Reply(r Reply) {
+func (s *pendingReply) Reply(r Reply) {
 	if s.deadline.Swap(0) != 0 {
 		s.ch <- r
 	}
 }
 
-// slots hands out places for answers and ends waits that take too long. A
+// pendingReplies has the places for answers, and ends waits that take too long. A
 // timer for each wait would cost 5 % of a durable command; one look at all
 // places each tick costs nothing.
-type slots struct {
+type pendingReplies struct {
 	clock clock.Clock
 	limit time.Duration
 	tick  atomic.Int64 // starts at 1
 
 	mu   sync.Mutex
-	all  map[*slot]struct{} // guarded by mu; as many as ever waited at a time
-	free []*slot            // guarded by mu
+	all  map[*pendingReply]struct{} // guarded by mu; as many as ever waited at a time
+	free []*pendingReply            // guarded by mu
 	// closed: nothing answers any more, and waits do not end by themselves. Guarded by mu.
 	closed bool
 
@@ -56,59 +56,59 @@ type slots struct {
 	done sync.WaitGroup
 }
 
-// slotTicks is in how many ticks a wait may take; it ends within one more.
-const slotTicks = 20
+// waitTicks is in how many ticks a wait may take; it ends within one more.
+const waitTicks = 20
 
-func newSlots(c clock.Clock, limit time.Duration) *slots {
-	s := &slots{clock: c, limit: limit, all: map[*slot]struct{}{}, stop: make(chan struct{})}
+func newPendingReplies(c clock.Clock, limit time.Duration) *pendingReplies {
+	s := &pendingReplies{clock: c, limit: limit, all: map[*pendingReply]struct{}{}, stop: make(chan struct{})}
 	s.tick.Store(1)
 	s.done.Go(s.watch)
 	return s
 }
 
 // get returns a place in which the wait begins now.
-func (s *slots) get() *slot {
+func (s *pendingReplies) get() *pendingReply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		sl := &slot{ch: make(chan Reply, 1)}
-		sl.ch <- Reply{Err: ErrUnavailable}
-		return sl
+		p := &pendingReply{ch: make(chan Reply, 1)}
+		p.ch <- Reply{Err: ErrUnavailable}
+		return p
 	}
 	n := len(s.free)
 	if n == 0 {
-		sl := &slot{ch: make(chan Reply, 1)}
-		sl.deadline.Store(s.tick.Load() + slotTicks)
-		s.all[sl] = struct{}{}
-		return sl
+		p := &pendingReply{ch: make(chan Reply, 1)}
+		p.deadline.Store(s.tick.Load() + waitTicks)
+		s.all[p] = struct{}{}
+		return p
 	}
-	sl := s.free[n-1]
+	p := s.free[n-1]
 	s.free = s.free[:n-1]
-	sl.deadline.Store(s.tick.Load() + slotTicks)
-	return sl
+	p.deadline.Store(s.tick.Load() + waitTicks)
+	return p
 }
 
 // put takes back a place in which nobody waits any more.
-func (s *slots) put(sl *slot) {
-	sl.deadline.Store(0)
+func (s *pendingReplies) put(p *pendingReply) {
+	p.deadline.Store(0)
 	s.mu.Lock()
-	s.free = append(s.free, sl)
+	s.free = append(s.free, p)
 	s.mu.Unlock()
 }
 
 // await returns what came to a place, and takes the place back. After a
 // time-out it is not used again: a late answer may still come to it.
-func (s *slots) await(sl *slot) Reply {
-	r := <-sl.ch
+func (s *pendingReplies) await(p *pendingReply) Reply {
+	r := <-p.ch
 	if r.Err != ErrTimeout {
-		s.put(sl)
+		s.put(p)
 	}
 	return r
 }
 
 // watch ends the waits that are over.
-func (s *slots) watch() {
-	tick := s.clock.NewTicker(max(s.limit/slotTicks, time.Millisecond))
+func (s *pendingReplies) watch() {
+	tick := s.clock.NewTicker(max(s.limit/waitTicks, time.Millisecond))
 	defer tick.Stop()
 	for {
 		select {
@@ -118,10 +118,10 @@ func (s *slots) watch() {
 		}
 		now := s.tick.Add(1)
 		s.mu.Lock()
-		for sl := range s.all {
-			if d := sl.deadline.Load(); d != 0 && d < now && sl.deadline.CompareAndSwap(d, 0) {
-				delete(s.all, sl)
-				sl.ch <- Reply{Err: ErrTimeout}
+		for p := range s.all {
+			if d := p.deadline.Load(); d != 0 && d < now && p.deadline.CompareAndSwap(d, 0) {
+				delete(s.all, p)
+				p.ch <- Reply{Err: ErrTimeout}
 			}
 		}
 		s.mu.Unlock()
@@ -129,15 +129,15 @@ func (s *slots) watch() {
 }
 
 // close ends all waits: nobody is left who would.
-func (s *slots) close() {
+func (s *pendingReplies) close() {
 	close(s.stop)
 	s.done.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	for sl := range s.all {
-		if sl.deadline.Swap(0) != 0 {
-			sl.ch <- Reply{Err: ErrUnavailable}
+	for p := range s.all {
+		if p.deadline.Swap(0) != 0 {
+			p.ch <- Reply{Err: ErrUnavailable}
 		}
 	}
 }

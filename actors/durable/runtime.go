@@ -7,7 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of the shell to itself. Each one that crosses a goroutine names
+// Messages of the runtime to itself. Each one that crosses a goroutine names
 // what it belongs to, so that an old incarnation's is recognised.
 type (
 	// flush arrives behind all commands that were queued with the first one
@@ -20,7 +20,7 @@ type (
 	}
 	// encoded brings a snapshot that was encoded off the actor.
 	encoded[V any] struct {
-		owner any // the shell that asked
+		owner any // the runtime that asked
 		view  *V  // what was encoded
 		state []byte
 		seq   uint64
@@ -62,9 +62,9 @@ type envelope[C any] struct {
 	sent time.Duration
 }
 
-// shell is the actor around a core: one value is one incarnation. All fields
+// actorRuntime is the actor around a core: one value is one incarnation. All fields
 // are owned by the actor's goroutine.
-type shell[C, E, V any] struct {
+type actorRuntime[C, E, V any] struct {
 	host   *Host[C, E, V]
 	handle *Handle[C, E, V]
 	core   Core[C, E, V]
@@ -93,13 +93,13 @@ type shell[C, E, V any] struct {
 	followers map[string]int
 }
 
-// newShell returns the shell of an actor that this node owns.
-func (h *Host[C, E, V]) newShell(hd *Handle[C, E, V]) *shell[C, E, V] {
-	return &shell[C, E, V]{host: h, handle: hd, core: h.kind.New(hd.id), next: &batch[E, V]{first: 1}}
+// newRuntime returns the runtime of an actor that this node owns.
+func (h *Host[C, E, V]) newRuntime(hd *Handle[C, E, V]) *actorRuntime[C, E, V] {
+	return &actorRuntime[C, E, V]{host: h, handle: hd, core: h.kind.New(hd.id), next: &batch[E, V]{first: 1}}
 }
 
 // Receive handles one message.
-func (s *shell[C, E, V]) Receive(ctx actor.Context) {
+func (s *actorRuntime[C, E, V]) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *envelope[C]:
 		opened := *m
@@ -157,7 +157,7 @@ func (s *shell[C, E, V]) Receive(ctx actor.Context) {
 
 // start recovers the state from the journal. It blocks: nothing else can be
 // done with the actor before.
-func (s *shell[C, E, V]) start(ctx actor.Context) {
+func (s *actorRuntime[C, E, V]) start(ctx actor.Context) {
 	log, err := s.host.journal.Open(s.handle.actorID)
 	if err != nil {
 		s.fail(fmt.Errorf("open log of %s: %w", s.handle.actorID, err))
@@ -166,7 +166,7 @@ func (s *shell[C, E, V]) start(ctx actor.Context) {
 }
 
 // recover makes the state from a log that is open.
-func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
+func (s *actorRuntime[C, E, V]) recover(ctx actor.Context, log Log) {
 	began := s.host.opts.Clock.Uptime()
 	s.log = log
 	read, err := s.host.kind.load(s.handle.id, s.handle.observer, log, everything)
@@ -179,7 +179,7 @@ func (s *shell[C, E, V]) recover(ctx actor.Context, log Log) {
 }
 
 // ready begins to answer: the state shows everything that is in the log.
-func (s *shell[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, took time.Duration) {
+func (s *actorRuntime[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, took time.Duration) {
 	s.committed, s.agreed = s.seq, s.chain
 	s.next = &batch[E, V]{first: s.seq + 1}
 	if err := s.recoverErasure(ctx, view, erasers); err != nil {
@@ -197,7 +197,7 @@ func (s *shell[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, took tim
 }
 
 // command decides, applies and collects.
-func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
+func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	if s.log == nil { // quarantined
 		s.answer(m.to, Reply{Err: ErrQuarantined})
 		return
@@ -238,7 +238,7 @@ func (s *shell[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 
 // answerNow gives an answer that needs no commit. Without a lease the state it
 // rests on may be an old one: another node may have gone on from there.
-func (s *shell[C, E, V]) answerNow(to Replier, r Reply) {
+func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 	if c := s.host.opts.Cluster; c != nil && !c.Store.Holds() {
 		r = Reply{Err: ErrUnavailable}
 	}
@@ -248,7 +248,7 @@ func (s *shell[C, E, V]) answerNow(to Replier, r Reply) {
 // apply changes the state and collects the events. If that panics the state
 // is unknown: the incarnation ends, and to, who waits in no batch yet, must
 // hear of it.
-func (s *shell[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
+func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 	done := false
 	defer func() {
 		if !done {
@@ -277,7 +277,7 @@ func (s *shell[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 
 // decide calls the core and turns a panic of it into an error: deciding
 // changes nothing, so the incarnation may live on.
-func (s *shell[C, E, V]) decide(cmd C) (d Decision[E], err error) {
+func (s *actorRuntime[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.host.stats.Panics.Add(1)
@@ -289,9 +289,9 @@ func (s *shell[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 	return s.core.Decide(cmd, Env{Now: now, Seq: s.seq + 1})
 }
 
-func (s *shell[C, E, V]) answer(to Replier, r Reply) { s.handle.answer(to, r) }
+func (s *actorRuntime[C, E, V]) answer(to Replier, r Reply) { s.handle.answer(to, r) }
 
 // busy says that something is on its way to the store, or back.
-func (s *shell[C, E, V]) busy() bool {
+func (s *actorRuntime[C, E, V]) busy() bool {
 	return len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.snapshotting || s.erasure.working()
 }

@@ -13,7 +13,7 @@ func (f *follower[C, E, V]) load(upTo uint64) {
 	f.open()
 	read, err := f.host.kind.load(f.handle.id, f.handle.observer, f.reader, upTo)
 	if err != nil {
-		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
+		f.role.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
 	f.core, f.seq, f.chain, f.joined = read.core, read.seq, read.chain, true
 	f.handle.publishRead(read)
@@ -27,7 +27,7 @@ func (f *follower[C, E, V]) open() {
 	}
 	reader, err := f.host.opts.Cluster.Store.Follow(f.handle.actorID)
 	if err != nil {
-		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
+		f.role.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
 	f.reader = reader
 }
@@ -42,7 +42,7 @@ func (f *follower[C, E, V]) catchUp(upTo uint64) {
 		return
 	}
 	if err != nil {
-		f.seat.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
+		f.role.fail(fmt.Errorf("follow %s: %w", f.handle.actorID, err))
 	}
 	f.apply(read.events, read.chain)
 }

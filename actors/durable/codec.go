@@ -6,23 +6,22 @@ import (
 	"fmt"
 )
 
-// Carrier brings commands of one kind of actor, and what they are answered
-// with, to the node that owns the actor.
-type Carrier[C any] struct {
+// Codec encodes the commands of one kind of actor, and their answers, for the way to
+// the node that owns the actor.
+type Codec[C any] struct {
 	Encode func(C) ([]byte, error)
 	Decode func([]byte) (C, error)
-	// EncodeReply and DecodeReply are for the value that a command is answered
-	// with.
+	// EncodeReply and DecodeReply are for the value of the answer.
 	EncodeReply func(cmd C, value any) ([]byte, error)
 	DecodeReply func(cmd C, data []byte) (any, error)
-	// Repeatable says that a command may be sent again when its answer was
-	// lost: done twice, it is as if done once.
+	// Repeatable says that a command may be sent again when its answer was lost:
+	// executed twice, it has the effect of one.
 	Repeatable func(C) bool
 }
 
-// CarryJSON is the carrier of commands whose bodies are words of the vocabulary:
-// split takes a command into its body and the rest, which JSON brings as it is.
-func CarryJSON[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join func(B, R) C, repeatable func(C) bool) *Carrier[C] {
+// JSONCodec is the codec of commands whose bodies are words of the vocabulary: split
+// divides a command into its body and the rest, which JSON encodes as it is.
+func JSONCodec[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join func(B, R) C, repeatable func(C) bool) *Codec[C] {
 	type carried struct {
 		Kind string
 		Body json.RawMessage
@@ -32,7 +31,7 @@ func CarryJSON[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join fun
 		body, _ := split(cmd)
 		return words.Name(body)
 	}
-	return &Carrier[C]{
+	return &Codec[C]{
 		Encode: func(cmd C) ([]byte, error) {
 			body, rest := split(cmd)
 			kind, fields, err := words.Encode(body)

@@ -87,8 +87,8 @@ func parseAnswer(b []byte) (a answer, err error) {
 
 var elsewhere = answer{kind: answerElsewhere}.encode()
 
-// told is one message of an owner.
-type told struct {
+// replication is a message of an owner to the followers.
+type replication struct {
 	kind    byte
 	seq     uint64 // of the first record of a batch; else the position
 	chain   uint64 // the hash of the log behind it
@@ -96,7 +96,7 @@ type told struct {
 	records Records // of a batch
 }
 
-func (t told) encode() []byte {
+func (t replication) encode() []byte {
 	b := make([]byte, 0, 32+2*len(t.origins)+len(t.records))
 	b = append(b, t.kind)
 	b = binary.AppendUvarint(b, t.seq)
@@ -108,7 +108,7 @@ func (t told) encode() []byte {
 	return append(b, t.records...)
 }
 
-func parseTold(b []byte) (t told, ok bool) {
+func parseReplication(b []byte) (t replication, ok bool) {
 	if len(b) == 0 {
 		return t, false
 	}
