@@ -59,7 +59,7 @@ func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err
 		has, _, claimed := strings.Cut(string(value), claimMark)
 		switch {
 		case errors.Is(err, durable.ErrNotFound):
-			claim.Guard = durable.Absent()
+			claim.Precondition = durable.Absent()
 		case err != nil:
 			return nil, fmt.Errorf("read who has a slug: %w", err)
 		case has != codelab:
@@ -67,7 +67,7 @@ func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err
 		case !claimed:
 			return func() {}, nil
 		default: // of another command to the same codelab, which may come to nothing
-			claim.Guard = durable.Unchanged(value)
+			claim.Precondition = durable.Unchanged(value)
 		}
 		if err := durable.Commit(journal, []durable.Row{claim}); err == nil {
 			break
@@ -77,7 +77,7 @@ func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err
 	}
 	return func() {
 		row := NoSlugRow(slug)
-		row.Guard = durable.Unchanged(claim.Value)
+		row.Precondition = durable.Unchanged(claim.Value)
 		_ = durable.Commit(journal, []durable.Row{row}) // else it ends by itself
 	}, nil
 }

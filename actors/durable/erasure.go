@@ -144,7 +144,7 @@ func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 		return nil
 	}
 	value, self, root := e.row, ctx.Self(), ctx.ActorSystem().Root
-	row := Row{Table: erasureTable, Key: []byte(s.handle.actorID), Delete: true, Guard: Unchanged(value)}
+	row := Row{Table: erasureTable, Key: []byte(s.handle.actorID), Delete: true, Precondition: Unchanged(value)}
 	err := s.host.journal.Append([]Row{row}, func(err error) {
 		if err != nil && !errors.Is(err, ErrConflict) {
 			root.Send(self, &unnoted{owner: s, row: value, err: err})

@@ -29,7 +29,7 @@ var (
 	ErrCorrupt = errors.New("journal: stored record is damaged")
 	// ErrNotFound says that a row does not exist.
 	ErrNotFound = errors.New("journal: not found")
-	// ErrConflict says that a guard did not hold: nothing of the append was
+	// ErrConflict says that a precondition did not hold: nothing of the append was
 	// written. The caller reads again and decides anew.
 	ErrConflict = errors.New("journal: a row is not what it was")
 	// ErrCompacted says that the log cannot be read on from a position: it was
@@ -64,7 +64,7 @@ type Journal interface {
 	// after the rows are on disk or have failed. When Append itself returns
 	// an error, done is not called.
 	//
-	// If a row has a guard that does not hold when its turn comes, nothing of
+	// If a row has a precondition that does not hold when its turn comes, nothing of
 	// this append is written and done gets ErrConflict; others are not
 	// concerned. So of two appends that rest on the same state one wins.
 	Append(rows []Row, done func(error)) error
@@ -203,7 +203,7 @@ type Batch struct {
 	First uint64
 	// Records holds one or more records. The journal owns it after Append.
 	Records Records
-	// Rows are committed in the same transaction. They carry no guards: a log
+	// Rows are committed in the same transaction. They carry no preconditions: a log
 	// has one writer, which knows its state.
 	Rows []Row
 	// Urgent lets the batch use the reserve of a disk that is nearly full.
@@ -225,9 +225,9 @@ type Row struct {
 	TTL time.Duration
 	// Delete removes the row instead of writing it.
 	Delete bool
-	// Guard is what must be stored under Key at the moment of the commit.
-	Guard Guard
-	// CheckOnly leaves the row as it is: only its guard is looked at.
+	// Precondition is what must be stored under Key at the moment of the commit.
+	Precondition Precondition
+	// CheckOnly leaves the row as it is: only its precondition is looked at.
 	CheckOnly bool
 	// Urgent lets rows alone, if all of them are urgent, use the reserve of a disk
 	// that is nearly full.
@@ -247,53 +247,53 @@ func MakeUrgent(rows []Row) []Row {
 	return rows
 }
 
-// Guard is a condition on what is stored under a row's key. The zero value
+// Precondition is a condition on what is stored under a row's key. The zero value
 // always holds. Rows of Append may have one; see Journal.
-type Guard struct {
-	kind  GuardKind
+type Precondition struct {
+	kind  PreconditionKind
 	value []byte
 }
 
-// GuardKind tells guards apart, for implementations of Journal.
-type GuardKind uint8
+// PreconditionKind tells preconditions apart, for implementations of Journal.
+type PreconditionKind uint8
 
-// The kinds of guards.
+// The kinds of preconditions.
 const (
-	NoGuard        GuardKind = iota
-	GuardAbsent              // no such row
-	GuardUnchanged           // a row with exactly this value
+	NoPrecondition        PreconditionKind = iota
+	PreconditionAbsent                     // no such row
+	PreconditionUnchanged                  // a row with exactly this value
 )
 
 // Absent holds while there is no such row.
-func Absent() Guard { return Guard{kind: GuardAbsent} }
+func Absent() Precondition { return Precondition{kind: PreconditionAbsent} }
 
 // Unchanged holds while the row's value is exactly value, which must not be
 // written to afterwards.
-func Unchanged(value []byte) Guard { return Guard{GuardUnchanged, value} }
+func Unchanged(value []byte) Precondition { return Precondition{PreconditionUnchanged, value} }
 
-// Kind tells what the guard asks for.
-func (g Guard) Kind() GuardKind { return g.kind }
+// Kind tells what the precondition asks for.
+func (p Precondition) Kind() PreconditionKind { return p.kind }
 
-// Holds says whether the guard holds for what a look-up of the row gave:
+// Holds says whether the precondition holds for what a look-up of the row gave:
 // value, or an error that wraps ErrNotFound. It returns ErrConflict when it
 // does not, and any other error as it is.
-func (g Guard) Holds(value []byte, err error) error {
+func (p Precondition) Holds(value []byte, err error) error {
 	missing := errors.Is(err, ErrNotFound)
 	switch {
-	case g.kind == NoGuard:
+	case p.kind == NoPrecondition:
 		return nil
 	case err != nil && !missing:
 		return err
-	case g.kind == GuardAbsent && missing, g.kind == GuardUnchanged && !missing && bytes.Equal(value, g.value):
+	case p.kind == PreconditionAbsent && missing, p.kind == PreconditionUnchanged && !missing && bytes.Equal(value, p.value):
 		return nil
 	}
 	return ErrConflict
 }
 
-// Guarded says whether any of rows has a guard.
+// Guarded says whether any of rows has a precondition.
 func Guarded(rows []Row) bool {
 	for i := range rows {
-		if rows[i].Guard.kind != NoGuard {
+		if rows[i].Precondition.kind != NoPrecondition {
 			return true
 		}
 	}

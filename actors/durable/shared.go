@@ -17,7 +17,7 @@ import (
 //     that this node owns already. It fails with *Owned when another living node
 //     owns it. From then on each append of an earlier owner fails with ErrFenced.
 //   - Log.Close gives the actor back once the queued batches are committed.
-//   - Rows with guards are decided between all nodes.
+//   - Rows with preconditions are decided between all nodes.
 //   - After a lost lease everything of this node fails with ErrFenced, until
 //     Rejoin.
 type Shared interface {

@@ -40,7 +40,7 @@ func (r *Register) claimed(name string) (row []byte, count uint32, err error) {
 }
 
 // asClaimed is the condition that the claims of an upload are what they were.
-func asClaimed(row []byte) durable.Guard {
+func asClaimed(row []byte) durable.Precondition {
 	if row == nil {
 		return durable.Absent()
 	}
@@ -57,14 +57,14 @@ func (r *Register) tellClaim(name string, by int) error {
 		value := make([]byte, 12)
 		binary.BigEndian.PutUint32(value, uint32(max(int(count)+by, 0)))
 		_, _ = rand.Read(value[4:]) // never fails
-		rows := []durable.Row{{Table: claimTable, Key: []byte(name), Value: value, TTL: claimFor, Guard: asClaimed(row)}}
+		rows := []durable.Row{{Table: claimTable, Key: []byte(name), Value: value, TTL: claimFor, Precondition: asClaimed(row)}}
 		if by > 0 {
 			// It must be there still.
 			upload, err := r.journal.Get(uploadTable, []byte(name))
 			if err != nil {
 				return err
 			}
-			rows = append(rows, durable.Row{Table: uploadTable, Key: []byte(name), Guard: durable.Unchanged(upload), CheckOnly: true})
+			rows = append(rows, durable.Row{Table: uploadTable, Key: []byte(name), Precondition: durable.Unchanged(upload), CheckOnly: true})
 		}
 		if err = durable.Commit(r.journal, rows); !errors.Is(err, durable.ErrConflict) {
 			return err

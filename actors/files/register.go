@@ -172,7 +172,7 @@ func (r *Register) drop(name string) error {
 	}
 	rows := removalRows(u)
 	if r.shared {
-		rows = append(rows, durable.Row{Table: claimTable, Key: []byte(name), Guard: asClaimed(claims), CheckOnly: true})
+		rows = append(rows, durable.Row{Table: claimTable, Key: []byte(name), Precondition: asClaimed(claims), CheckOnly: true})
 	}
 	err = durable.Commit(r.journal, durable.MakeUrgent(rows))
 	r.mu.Lock()

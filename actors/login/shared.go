@@ -178,8 +178,8 @@ func (s *Sessions) guarded(f *family, rec *pb.SessionFamily) []durable.Row {
 	if s.feed == nil {
 		return rows
 	}
-	if rows[0].Guard = durable.Absent(); f.value != nil {
-		rows[0].Guard = durable.Unchanged(f.value)
+	if rows[0].Precondition = durable.Absent(); f.value != nil {
+		rows[0].Precondition = durable.Unchanged(f.value)
 	}
 	f.value = rows[0].Value
 	return rows

@@ -20,7 +20,7 @@ type keptAnswer struct {
 	token    seal.Token // "" when nothing is kept
 	conflict bool       // it was another request
 	row      []byte     // the key of its row
-	raw      []byte     // its value, for the guard
+	raw      []byte     // its value, for the precondition
 }
 
 // sharedAnswer begins an answer that is sealed under a share, whose id follows.
@@ -91,9 +91,9 @@ func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptA
 func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, share *seal.Share) (*durable.Row, error) {
 	version := v.ring.Load().Newest()
 	row := version.AnswerKey(c.Participant, in.IdempotencyKey)
-	guard := durable.Absent()
+	precondition := durable.Absent()
 	if string(before.row) == string(row) {
-		guard = durable.Unchanged(before.raw)
+		precondition = durable.Unchanged(before.raw)
 	}
 	clear := pbwire.Encode(&pb.Answer{
 		Request: version.RequestHash(c.Participant, in.IdempotencyKey, in.Request), Token: string(t),
@@ -107,5 +107,5 @@ func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, 
 	head := slices.Concat([]byte(sharedAnswer), id[:])
 	sealed := opener.Seal(seal.ForAnswer, slices.Concat(row, head), clear)
 	// A second more than the token: rows end with whole seconds.
-	return &durable.Row{Table: v.tables.answers, Key: row, Value: append(head, sealed...), TTL: in.Life + time.Second, Guard: guard}, nil
+	return &durable.Row{Table: v.tables.answers, Key: row, Value: append(head, sealed...), TTL: in.Life + time.Second, Precondition: precondition}, nil
 }

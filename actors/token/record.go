@@ -21,7 +21,7 @@ func CheckoutHash(checkout string) [32]byte { return sha256.Sum256([]byte(checko
 // stored is a token's record as it was read, with what is needed to change it.
 type stored struct {
 	key     []byte // of the row
-	raw     []byte // the row's value, for its guard
+	raw     []byte // the row's value, for its precondition
 	record  *pb.Token
 	version *seal.Version
 }
@@ -94,7 +94,7 @@ func (v *Vault) levelOut(s *stored) error {
 }
 
 // row is the row that stores a record.
-func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Time, guard durable.Guard) (durable.Row, error) {
+func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Time, precondition durable.Precondition) (durable.Row, error) {
 	body := pbwire.Encode(t)
 	// How long it is remembered: what is over is small and tells a second use
 	// from an unknown token.
@@ -104,7 +104,7 @@ func (v *Vault) row(key []byte, version *seal.Version, t *pb.Token, now time.Tim
 	}
 	return durable.Row{
 		Table: v.tables.tokens, Key: key, Value: version.Authenticate(key, body),
-		TTL: max(until.Sub(now), time.Second), Guard: guard,
+		TTL: max(until.Sub(now), time.Second), Precondition: precondition,
 	}, nil
 }
 

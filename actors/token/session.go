@@ -55,7 +55,7 @@ func (s *checkoutSession) ends(v *Vault, now time.Time) time.Time {
 	return time.UnixMilli(s.record.OpenedAt).Add(v.opts.SessionCap)
 }
 
-func (s *checkoutSession) guard() durable.Guard {
+func (s *checkoutSession) precondition() durable.Precondition {
 	if s.raw == nil {
 		return durable.Absent()
 	}
@@ -63,27 +63,27 @@ func (s *checkoutSession) guard() durable.Guard {
 }
 
 // openSession is the row that keeps a session open until its cap. Then it is
-// over, and remembered as one that was ended. The guard keeps it from opening
+// over, and remembered as one that was ended. The precondition keeps it from opening
 // one that is being ended.
 func (v *Vault) openSession(s checkoutSession, participant string, checkout []byte, now time.Time) (durable.Row, error) {
 	record := s.record
 	if s.raw == nil {
 		record = &pb.Session{Participant: participant, OpenedAt: now.UnixMilli(), Stream: v.opts.Stream}
 	}
-	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberSessions, s.guard())
+	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberSessions, s.precondition())
 }
 
 // sessionCheck lets an append through only while the session of a token is as
 // it was read.
 func (v *Vault) sessionCheck(s checkoutSession, t *pb.Token) durable.Row {
 	name := sessionName(t.Participant, t.Checkout)
-	return durable.Row{Table: v.tables.sessions, Key: name[:], Guard: s.guard(), CheckOnly: true}
+	return durable.Row{Table: v.tables.sessions, Key: name[:], Precondition: s.precondition(), CheckOnly: true}
 }
 
-func (v *Vault) sessionRow(record *pb.Session, checkout []byte, life time.Duration, guard durable.Guard) (durable.Row, error) {
+func (v *Vault) sessionRow(record *pb.Session, checkout []byte, life time.Duration, precondition durable.Precondition) (durable.Row, error) {
 	value := pbwire.Encode(record)
 	name := sessionName(record.Participant, checkout)
-	return durable.Row{Table: v.tables.sessions, Key: name[:], Value: value, TTL: life, Guard: guard}, nil
+	return durable.Row{Table: v.tables.sessions, Key: name[:], Value: value, TTL: life, Precondition: precondition}, nil
 }
 
 // sessionActor ends a checkout session with one record. All fields are owned
@@ -140,7 +140,7 @@ func (a *sessionActor) end(ctx actor.Context, cmd *command, rounds int) {
 	record := &pb.Session{
 		Participant: participant, OpenedAt: s.record.OpenedAt, EndedAt: now.UnixMilli(), EndedBy: cmd.caller.Participant, Stream: v.opts.Stream,
 	}
-	row, err := v.sessionRow(record, checkout, v.opts.RememberSessions, s.guard())
+	row, err := v.sessionRow(record, checkout, v.opts.RememberSessions, s.precondition())
 	if err != nil {
 		a.finish(ctx, cmd, err)
 		return

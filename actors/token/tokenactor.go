@@ -208,12 +208,12 @@ func (a *tokenActor) use(w *work) error {
 		// also to who looked before.
 		w.rows = append(w.rows, v.sessionCheck(s, k.record))
 	}
-	guard := durable.Unchanged(k.raw)
+	precondition := durable.Unchanged(k.raw)
 	if verdict.Next == nil {
-		w.rows = append(w.rows, durable.Row{Table: v.tables.tokens, Key: k.key, Guard: guard, CheckOnly: true})
+		w.rows = append(w.rows, durable.Row{Table: v.tables.tokens, Key: k.key, Precondition: precondition, CheckOnly: true})
 		return nil
 	}
-	row, err := v.row(k.key, k.version, verdict.Next, now, guard)
+	row, err := v.row(k.key, k.version, verdict.Next, now, precondition)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// Free space comes and goes; the guard follows with hysteresis.
+// Free space comes and goes; the check follows with hysteresis.
 func TestFullDisk(t *testing.T) {
 	free := make(chan uint64, 1)
 	free <- 5000

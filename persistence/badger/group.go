@@ -25,11 +25,11 @@ type group struct {
 
 	slab []badgerdb.Entry
 	mem  []byte
-	// guarded are the appends with guards, in order.
+	// guarded are the appends with preconditions, in order.
 	guarded []guarded
 }
 
-// guarded is one append with guards: its entries of the slab, and the item
+// guarded is one append with preconditions: its entries of the slab, and the item
 // that hears of a conflict.
 type guarded struct {
 	it         *item
@@ -108,7 +108,7 @@ func (g *group) entries(items []item) []badgerdb.Entry {
 				g.addRow(&rows[j], now)
 			}
 		}
-		if items[i].Guards {
+		if items[i].Preconditions {
 			g.guarded = append(g.guarded, guarded{&items[i], start, len(g.slab)})
 		}
 	}

@@ -46,7 +46,7 @@ type Options struct {
 	// MinFreeBytes is the free space below which the store refuses writes,
 	// until a quarter more than that is free again. Badger maps its files into
 	// memory and dies of SIGBUS when a page of them finds no space, so this
-	// guard cannot be turned off. Default 1 GiB.
+	// check cannot be turned off. Default 1 GiB.
 	MinFreeBytes uint64
 	// SpaceInterval is the time between two looks at the free space.
 	// Default 1 s.

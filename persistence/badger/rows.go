@@ -18,7 +18,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 		return err
 	}
 	return s.push(item{
-		entry:  entry{Kind: calls.KindRows, Rows: rows, Guards: durable.Guarded(rows), Bytes: rowBytes(rows) + batchOverhead, Done: done},
+		entry:  entry{Kind: calls.KindRows, Rows: rows, Preconditions: durable.Guarded(rows), Bytes: rowBytes(rows) + batchOverhead, Done: done},
 		urgent: durable.Urgent(rows),
 		cost:   s.costs.rows(rows),
 	})
@@ -43,17 +43,17 @@ func (s *Store) Get(table string, key []byte) ([]byte, error) {
 	return value, err
 }
 
-// checkGuards says whether the guards of rows hold for what txn sees, which
+// checkPreconditions says whether the preconditions of rows hold for what txn sees, which
 // includes what it is about to write.
-func checkGuards(txn *badgerdb.Txn, rows []durable.Row) error {
+func checkPreconditions(txn *badgerdb.Txn, rows []durable.Row) error {
 	var key []byte
 	for i := range rows {
 		r := &rows[i]
-		if r.Guard.Kind() == durable.NoGuard {
+		if r.Precondition.Kind() == durable.NoPrecondition {
 			continue
 		}
 		key = layout.AppendRowKey(key[:0], r.Table, r.Key)
-		if err := r.Guard.Holds(getValue(txn, key)); err != nil {
+		if err := r.Precondition.Holds(getValue(txn, key)); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // commitEntries writes entries in one transaction, after the parts of those
 // that are too large for it. An entry without a value is a deletion: everything
 // that is stored has at least its seal. The entries of a guarded append whose
-// guards do not hold are left out, and its item told.
+// preconditions do not hold are left out, and its item told.
 func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error {
 	if hook := s.hooks.beforeCommit; hook != nil {
 		if err := hook(len(entries)); err != nil {
@@ -86,7 +86,7 @@ func (s *Store) fill(txn *badgerdb.Txn, entries []badgerdb.Entry, appends []guar
 		for len(appends) > 0 && appends[0].start == i {
 			a := appends[0]
 			appends = appends[1:]
-			a.it.Err = s.health.read(func() error { return checkGuards(txn, a.it.Rows) })
+			a.it.Err = s.health.read(func() error { return checkPreconditions(txn, a.it.Rows) })
 			if a.it.Err != nil {
 				i = a.end
 			}

@@ -133,10 +133,10 @@ func (c *content) names(prefix string) []string {
 	return names
 }
 
-// check says whether the guards of rows hold.
+// check says whether the preconditions of rows hold.
 func (c *content) check(rows []durable.Row) error {
 	for _, r := range rows {
-		if err := r.Guard.Holds(c.get(r.Table, string(r.Key))); err != nil {
+		if err := r.Precondition.Holds(c.get(r.Table, string(r.Key))); err != nil {
 			return err
 		}
 	}

@@ -84,7 +84,7 @@ func (l *handle) Append(b durable.Batch) error {
 		return errNoRecords
 	}
 	if durable.Guarded(b.Rows) {
-		return errGuards
+		return errPreconditions
 	}
 	if err := checkRows(b.Rows); err != nil {
 		return err

@@ -355,8 +355,8 @@ func rowBytes(rows []durable.Row) int {
 }
 
 var (
-	errNoRecords = errors.New("memory: a batch holds one or more records")
-	errGuards    = errors.New("memory: rows of a log's batch carry no guards")
+	errNoRecords     = errors.New("memory: a batch holds one or more records")
+	errPreconditions = errors.New("memory: rows of a log's batch carry no preconditions")
 )
 
 func expires(ttl time.Duration) time.Time {

@@ -61,12 +61,12 @@ func TestAnAnswerThatIsLost(t *testing.T) {
 		}
 		c.left.Store(int64(round))
 		guarded := row("count", fmt.Sprint(round+1))
-		guarded.Guard = durable.Unchanged(fmt.Append(nil, round))
+		guarded.Precondition = durable.Unchanged(fmt.Append(nil, round))
 		if err := durable.Commit(s, []durable.Row{guarded}); err != nil {
 			t.Errorf("guarded append in round %d: %v", round, err)
 		}
 		refused := row("count", "x")
-		refused.Guard = durable.Absent()
+		refused.Precondition = durable.Absent()
 		c.left.Store(int64(round))
 		if err := durable.Commit(s, []durable.Row{refused}); !errors.Is(err, durable.ErrConflict) {
 			t.Errorf("refused append in round %d: %v", round, err)

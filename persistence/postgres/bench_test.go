@@ -80,8 +80,8 @@ func BenchmarkGuarded(b *testing.B) {
 			for i := range b.N / callers {
 				after := fmt.Append(nil, i+1)
 				err := durable.Commit(s, []durable.Row{
-					{Table: "tokens", Key: key, Value: after, Guard: durable.Unchanged(before)},
-					{Table: "sessions", Key: fmt.Append(nil, i%100), Guard: durable.Absent(), CheckOnly: true},
+					{Table: "tokens", Key: key, Value: after, Precondition: durable.Unchanged(before)},
+					{Table: "sessions", Key: fmt.Append(nil, i%100), Precondition: durable.Absent(), CheckOnly: true},
 					{Table: "audit", Key: fmt.Appendf(nil, "%d-%d", c, i), Value: make([]byte, 200)},
 				})
 				if err != nil {

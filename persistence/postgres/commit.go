@@ -36,7 +36,7 @@ const (
 // asked: it did not commit it.
 var errNotCommitted = errors.New("postgres: the connection broke off before the commit")
 
-// send commits the group. Without guards it is one round trip, all of whose
+// send commits the group. Without preconditions it is one round trip, all of whose
 // statements are one transaction. When the connection breaks off, the next one
 // says whether the commit came through.
 func (w *writer) send(l *lease, items []item) error {
@@ -102,15 +102,15 @@ func (w *writer) transact(l *lease, items []item) error {
 	return err
 }
 
-// wanted is a row with a guard, which is locked before anything is written.
+// wanted is a row with a precondition, which is locked before anything is written.
 type wanted struct {
 	key     string // of package layout
 	row     *durable.Row
 	written bool
 }
 
-// decide locks the rows of the group and looks at the guards, item by item: an
-// item sees what those before it write. Those whose guards do not hold are told
+// decide locks the rows of the group and looks at the preconditions, item by item: an
+// item sees what those before it write. Those whose preconditions do not hold are told
 // so and leave nothing; the rows of the others are the group's.
 func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	rows := wants(items)
@@ -138,8 +138,8 @@ func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 		if it.Err != nil || !it.Commits() {
 			continue
 		}
-		if it.Guards {
-			if it.Err = checkGuards(stored, it.Rows); it.Err != nil {
+		if it.Preconditions {
+			if it.Err = checkPreconditions(stored, it.Rows); it.Err != nil {
 				it.conflict = true
 				w.group.batches--
 				continue
@@ -156,7 +156,7 @@ func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	return nil
 }
 
-// wants lists the rows with guards of a group in the order in which every
+// wants lists the rows with preconditions of a group in the order in which every
 // transaction takes them, each once.
 func wants(items []item) []wanted {
 	var all []wanted
@@ -172,7 +172,7 @@ func wants(items []item) []wanted {
 			if !r.CheckOnly {
 				written[key] = true
 			}
-			if r.Guard.Kind() != durable.NoGuard && !known[key] {
+			if r.Precondition.Kind() != durable.NoPrecondition && !known[key] {
 				known[key] = true
 				all = append(all, wanted{key: key, row: r})
 			}
@@ -192,8 +192,8 @@ type found struct {
 	err   error
 }
 
-// errDamagedRow ends a transaction whose guards cannot be looked at.
-var errDamagedRow = fmt.Errorf("%w: a row with a guard", durable.ErrCorrupt)
+// errDamagedRow ends a transaction whose preconditions cannot be looked at.
+var errDamagedRow = fmt.Errorf("%w: a row with a precondition", durable.ErrCorrupt)
 
 func readStored(results pgx.BatchResults, rows []wanted) (map[string]found, error) {
 	for range 2 { // begin, begin_commit
@@ -222,10 +222,10 @@ func readStored(results pgx.BatchResults, rows []wanted) (map[string]found, erro
 	return stored, values.Err()
 }
 
-func checkGuards(stored map[string]found, rows []durable.Row) error {
+func checkPreconditions(stored map[string]found, rows []durable.Row) error {
 	for i := range rows {
 		r := &rows[i]
-		if r.Guard.Kind() == durable.NoGuard {
+		if r.Precondition.Kind() == durable.NoPrecondition {
 			continue
 		}
 		f := stored[rowKey(r)]
@@ -233,7 +233,7 @@ func checkGuards(stored map[string]found, rows []durable.Row) error {
 		if !f.there {
 			err = durable.ErrNotFound
 		}
-		if err := r.Guard.Holds(f.value, err); err != nil {
+		if err := r.Precondition.Holds(f.value, err); err != nil {
 			return err
 		}
 	}

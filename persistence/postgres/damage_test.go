@@ -41,7 +41,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	}
 	replay := func() error { return log.Replay(0, func(uint64, []byte) error { return nil }) }
 	for what, err := range map[string]error{"get": rowErr, "load": load(), "replay": replay(),
-		"guard": durable.Commit(s, []durable.Row{{Table: "t", Key: []byte("k"), Guard: durable.Unchanged([]byte("v"))}})} {
+		"precondition": durable.Commit(s, []durable.Row{{Table: "t", Key: []byte("k"), Precondition: durable.Unchanged([]byte("v"))}})} {
 		if !errors.Is(err, durable.ErrCorrupt) {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -61,11 +61,11 @@ func (l *load) append(i int) {
 	}
 }
 
-// count raises a counter by guards: a commit that came through twice, or was
+// count raises a counter by preconditions: a commit that came through twice, or was
 // answered with a conflict of its own, shows.
 func (l *load) count() {
 	for n := int64(0); !l.stopped.Load(); n++ {
-		err := durable.Commit(l.s, []durable.Row{{Table: "count", Key: []byte("k"), Value: fmt.Append(nil, n+1), Guard: durable.Unchanged(fmt.Append(nil, n))}})
+		err := durable.Commit(l.s, []durable.Row{{Table: "count", Key: []byte("k"), Value: fmt.Append(nil, n+1), Precondition: durable.Unchanged(fmt.Append(nil, n))}})
 		if err != nil {
 			l.t.Errorf("count at %d: %v", n, err)
 			return

@@ -15,7 +15,7 @@ import (
 // It belongs to the writer, which uses it again and again.
 type group struct {
 	batches, records, bytes int
-	guarded                 bool // an item has guards
+	guarded                 bool // an item has preconditions
 
 	// One entry a log: what its row in owners must say, and what comes then.
 	logs   []*actorLog
@@ -51,8 +51,8 @@ const (
 
 func (g *group) empty() bool { return g.batches == 0 }
 
-// build gathers what items hold that were not refused. Rows of items with guards
-// are not among them: they come when the guards were looked at.
+// build gathers what items hold that were not refused. Rows of items with preconditions
+// are not among them: they come when the preconditions were looked at.
 func (g *group) build(items []item) {
 	g.reset()
 	for i := range items {
@@ -66,7 +66,7 @@ func (g *group) build(items []item) {
 		g.batches++
 		g.records += it.Count
 		g.bytes += it.Bytes
-		g.guarded = g.guarded || it.Guards
+		g.guarded = g.guarded || it.Preconditions
 		if it.Kind == calls.KindBatch {
 			g.addRecords(it)
 		}
@@ -207,7 +207,7 @@ func rowKey(r *durable.Row) string {
 func (s *rowSet) hold(rows []durable.Row, missing map[string]bool) {
 	for i := range rows {
 		r := &rows[i]
-		if r.Guard.Kind() == durable.NoGuard {
+		if r.Precondition.Kind() == durable.NoPrecondition {
 			continue
 		}
 		key := rowKey(r)

@@ -193,7 +193,7 @@ func TestARenewalUnderWayIsWaitedFor(t *testing.T) {
 }
 
 // Transactions take rows in one order, so none waits for another in a circle, as
-// long as nobody writes without a guard what others have guards for. (A circle
+// long as nobody writes without a precondition what others have preconditions for. (A circle
 // would only cost time: the database ends one of them, which is repeated.)
 func TestNobodyWaitsInACircle(t *testing.T) {
 	url := postgrestest.Database(t)
@@ -211,14 +211,14 @@ func TestNobodyWaitsInACircle(t *testing.T) {
 					for _, k := range r.Perm(6)[:3] {
 						one := row(fmt.Sprint(k), "v")
 						switch {
-						case n%2 == 0 || r.IntN(3) == 0: // a group without guards, mostly
+						case n%2 == 0 || r.IntN(3) == 0: // a group without preconditions, mostly
 							one.Key = append(one.Key, "-free"...)
 						case r.IntN(3) == 0:
-							one.Guard, one.CheckOnly = durable.Absent(), true
+							one.Precondition, one.CheckOnly = durable.Absent(), true
 						case r.IntN(2) == 0:
-							one.Guard, one.Delete = durable.Unchanged([]byte("v")), r.IntN(4) == 0
+							one.Precondition, one.Delete = durable.Unchanged([]byte("v")), r.IntN(4) == 0
 						default:
-							one.Guard = durable.Absent()
+							one.Precondition = durable.Absent()
 						}
 						rows = append(rows, one)
 					}

@@ -16,7 +16,7 @@ func (s *Store) Append(rows []durable.Row, done func(error)) error {
 	if err := layout.CheckRows(rows); err != nil {
 		return err
 	}
-	return s.push(item{entry: entry{Kind: calls.KindRows, Rows: rows, Guards: durable.Guarded(rows), Done: done}})
+	return s.push(item{entry: entry{Kind: calls.KindRows, Rows: rows, Preconditions: durable.Guarded(rows), Done: done}})
 }
 
 // visible is the condition for a row to be there. Rows disappear by the

@@ -71,22 +71,22 @@ var rowTests = []conformance{
 		s.has("t", "k", "v")
 	}},
 
-	{"a guard that holds lets the append through", func(s *subject) {
-		s.must(s.guarded(guard(put("t", "k", "1"), durable.Absent())))
-		s.must(s.guarded(guard(put("t", "k", "2"), durable.Unchanged([]byte("1"))), put("t", "other", "x")))
+	{"a precondition that holds lets the append through", func(s *subject) {
+		s.must(s.guarded(precondition(put("t", "k", "1"), durable.Absent())))
+		s.must(s.guarded(precondition(put("t", "k", "2"), durable.Unchanged([]byte("1"))), put("t", "other", "x")))
 		s.has("t", "k", "2")
 		s.has("t", "other", "x")
-		s.must(s.guarded(guard(del("t", "k"), durable.Unchanged([]byte("2")))))
+		s.must(s.guarded(precondition(del("t", "k"), durable.Unchanged([]byte("2")))))
 		s.hasNot("t", "k")
 	}},
 
-	{"a guard that does not hold refuses the whole append and nothing else", func(s *subject) {
+	{"a precondition that does not hold refuses the whole append and nothing else", func(s *subject) {
 		s.put(put("t", "k", "1"))
 		for _, g := range []durable.Row{
-			guard(put("t", "k", "2"), durable.Absent()),
-			guard(put("t", "k", "2"), durable.Unchanged([]byte("0"))),
-			guard(put("t", "never", "2"), durable.Unchanged(nil)),
-			guard(del("t", "k"), durable.Unchanged([]byte("12"))),
+			precondition(put("t", "k", "2"), durable.Absent()),
+			precondition(put("t", "k", "2"), durable.Unchanged([]byte("0"))),
+			precondition(put("t", "never", "2"), durable.Unchanged(nil)),
+			precondition(del("t", "k"), durable.Unchanged([]byte("12"))),
 		} {
 			s.fails(s.guarded(put("t", "before", "x"), g, put("t", "after", "x")), durable.ErrConflict)
 		}
@@ -99,13 +99,13 @@ var rowTests = []conformance{
 
 	{"a row that is only checked stays as it is", func(s *subject) {
 		s.put(put("t", "k", "1"))
-		check := guard(put("t", "k", "ignored"), durable.Unchanged([]byte("1")))
+		check := precondition(put("t", "k", "ignored"), durable.Unchanged([]byte("1")))
 		check.CheckOnly = true
 		s.must(s.guarded(check))
 		s.must(s.guarded(check, put("t", "other", "x")))
 		s.has("t", "k", "1")
 		s.has("t", "other", "x")
-		check.Guard = durable.Absent()
+		check.Precondition = durable.Absent()
 		s.fails(s.guarded(check), durable.ErrConflict)
 		s.fails(s.guarded(put("t", "never", "x"), check), durable.ErrConflict)
 		s.hasNot("t", "never")
@@ -123,11 +123,11 @@ var rowTests = []conformance{
 		}
 		const racers = 20
 		for range racers {
-			add(guard(put("t", "k", "taken"), durable.Unchanged([]byte("free"))), put("t", "winner", "x"))
+			add(precondition(put("t", "k", "taken"), durable.Unchanged([]byte("free"))), put("t", "winner", "x"))
 		}
 		add(put("t", "k", "free"))
-		add(guard(put("t", "k", "last"), durable.Unchanged([]byte("free"))))
-		add(guard(durable.Row{Table: "t", Key: []byte("k"), CheckOnly: true}, durable.Unchanged([]byte("free"))))
+		add(precondition(put("t", "k", "last"), durable.Unchanged([]byte("free"))))
+		add(precondition(durable.Row{Table: "t", Key: []byte("k"), CheckOnly: true}, durable.Unchanged([]byte("free"))))
 		release()
 		for i, o := range outcomes {
 			if err := <-o; i == 0 || i == racers || i == racers+1 {
@@ -139,9 +139,9 @@ var rowTests = []conformance{
 		s.has("t", "k", "last")
 	}},
 
-	{"a log's batch takes no guards", func(s *subject) {
+	{"a log's batch takes no preconditions", func(s *subject) {
 		l := s.log("codelab/1")
-		if err := l.Append(durable.Batch{First: 1, Records: records("a"), Rows: []durable.Row{guard(put("t", "k", "1"), durable.Absent())}}); err == nil {
+		if err := l.Append(durable.Batch{First: 1, Records: records("a"), Rows: []durable.Row{precondition(put("t", "k", "1"), durable.Absent())}}); err == nil {
 			s.Fatal("the batch was taken")
 		}
 	}},
@@ -274,8 +274,8 @@ func (s *subject) scans(q durable.Scan, want ...string) {
 	}
 }
 
-func guard(r durable.Row, g durable.Guard) durable.Row {
-	r.Guard = g
+func precondition(r durable.Row, g durable.Precondition) durable.Row {
+	r.Precondition = g
 	return r
 }
 

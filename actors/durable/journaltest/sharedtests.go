@@ -12,7 +12,7 @@ import (
 	"atelier/actors/durable"
 )
 
-var sharedTests = slices.Concat(ownershipTests, guardTests, followTests, watchTests)
+var sharedTests = slices.Concat(ownershipTests, preconditionTests, followTests, watchTests)
 
 var ownershipTests = []sharedTest{
 	{"an actor of a living node is refused to others, who are told whose it is", func(p *pair) {
@@ -175,8 +175,8 @@ var ownershipTests = []sharedTest{
 	}},
 }
 
-var guardTests = []sharedTest{
-	{"guards are decided between all nodes", func(p *pair) {
+var preconditionTests = []sharedTest{
+	{"preconditions are decided between all nodes", func(p *pair) {
 		const each = 60
 		p.a.put(put("t", "count", "0"), put("t", "other", "0"))
 		var all sync.WaitGroup
@@ -191,7 +191,7 @@ var guardTests = []sharedTest{
 						}
 						n, _ := strconv.Atoi(string(value))
 						err = durable.Commit(m.Shared, []durable.Row{
-							put("t", "other", "x"), guard(put("t", "count", strconv.Itoa(n+1)), durable.Unchanged(value)), put("t", "another", "x"),
+							put("t", "other", "x"), precondition(put("t", "count", strconv.Itoa(n+1)), durable.Unchanged(value)), put("t", "another", "x"),
 						})
 						if err == nil {
 							done++
@@ -214,7 +214,7 @@ var guardTests = []sharedTest{
 			var both sync.WaitGroup
 			for _, m := range []*member{p.a, p.b} {
 				both.Go(func() {
-					if err := durable.Commit(m.Shared, []durable.Row{guard(put("t", key, "v"), durable.Absent())}); err == nil {
+					if err := durable.Commit(m.Shared, []durable.Row{precondition(put("t", key, "v"), durable.Absent())}); err == nil {
 						won.Add(1)
 					} else if !errors.Is(err, durable.ErrConflict) {
 						p.Error(err)
@@ -236,7 +236,7 @@ var guardTests = []sharedTest{
 			var used, seen error
 			var both sync.WaitGroup
 			both.Go(func() {
-				check := guard(durable.Row{Table: "ended", Key: []byte(key), CheckOnly: true}, durable.Absent())
+				check := precondition(durable.Row{Table: "ended", Key: []byte(key), CheckOnly: true}, durable.Absent())
 				used = durable.Commit(p.a.Shared, []durable.Row{check, put("used", key, "v")})
 			})
 			both.Go(func() {
@@ -260,7 +260,7 @@ var guardTests = []sharedTest{
 			var used, seen error
 			var both sync.WaitGroup
 			both.Go(func() {
-				check := guard(durable.Row{Table: "open", Key: []byte(key), CheckOnly: true}, durable.Unchanged([]byte("v")))
+				check := precondition(durable.Row{Table: "open", Key: []byte(key), CheckOnly: true}, durable.Unchanged([]byte("v")))
 				used = durable.Commit(p.a.Shared, []durable.Row{check, put("used", key, "v")})
 			})
 			both.Go(func() {
@@ -277,15 +277,15 @@ var guardTests = []sharedTest{
 		}
 	}},
 
-	{"guards of many rows in any order do not stand in each other's way", func(p *pair) {
+	{"preconditions of many rows in any order do not stand in each other's way", func(p *pair) {
 		var all sync.WaitGroup
 		for i, m := range []*member{p.a, p.b} {
 			for c := range 4 {
 				all.Go(func() {
 					for n := range 40 {
 						k1, k2 := fmt.Sprint((n+c)%5), fmt.Sprint((n*3+i)%5)
-						check := guard(durable.Row{Table: "t", Key: []byte(k2), CheckOnly: true}, durable.Absent())
-						err := durable.Commit(m.Shared, []durable.Row{put("t", "x"+k1, "v"), check, guard(put("t", "y"+k1, "v"), durable.Unchanged(nil)), put("t", k2, "v"), del("t", k1)})
+						check := precondition(durable.Row{Table: "t", Key: []byte(k2), CheckOnly: true}, durable.Absent())
+						err := durable.Commit(m.Shared, []durable.Row{put("t", "x"+k1, "v"), check, precondition(put("t", "y"+k1, "v"), durable.Unchanged(nil)), put("t", k2, "v"), del("t", k1)})
 						if err != nil && !errors.Is(err, durable.ErrConflict) {
 							p.Error(err)
 						}

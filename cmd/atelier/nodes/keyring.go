@@ -78,14 +78,14 @@ func OpenKeyring(store durable.Store, secret string) (*Keyring, error) {
 }
 
 // begin derives the keys from a new salt, and returns its row.
-func (k *Keyring) begin(secret string, guard durable.Guard) (durable.Row, error) {
+func (k *Keyring) begin(secret string, precondition durable.Precondition) (durable.Row, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
 	if err := k.derive(secret, salt); err != nil {
 		return durable.Row{}, err
 	}
 	sealed, err := k.seal(saltName, 1, nil)
-	return durable.Row{Table: durable.NodeSecrets, Key: k.row(saltName), Value: slices.Concat(salt, sealed), Guard: guard}, err
+	return durable.Row{Table: durable.NodeSecrets, Key: k.row(saltName), Value: slices.Concat(salt, sealed), Precondition: precondition}, err
 }
 
 // Rekey seals everything under another cluster.secret, in one commit. Only the authority
@@ -127,13 +127,13 @@ func (k *Keyring) rekey(secret string) error {
 		case saltName:
 			return true
 		case authority:
-			rows = append(rows, durable.Row{Table: durable.NodeSecrets, Key: slices.Clone(key), Delete: true, Guard: durable.Unchanged(slices.Clone(value))})
+			rows = append(rows, durable.Row{Table: durable.NodeSecrets, Key: slices.Clone(key), Delete: true, Precondition: durable.Unchanged(slices.Clone(value))})
 			return true
 		}
 		var s Secret
 		if s, failed = k.open(name, slices.Clone(value)); failed == nil {
 			value, failed = next.seal(name, s.Version+1, s.Content)
-			rows = append(rows, durable.Row{Table: durable.NodeSecrets, Key: slices.Clone(key), Value: value, Guard: durable.Unchanged(s.stored)})
+			rows = append(rows, durable.Row{Table: durable.NodeSecrets, Key: slices.Clone(key), Value: value, Precondition: durable.Unchanged(s.stored)})
 		}
 		return failed == nil
 	})
@@ -216,11 +216,11 @@ func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
 	if err != nil {
 		return Secret{}, err
 	}
-	guard := durable.Absent()
+	precondition := durable.Absent()
 	if was.Version > 0 {
-		guard = durable.Unchanged(was.stored)
+		precondition = durable.Unchanged(was.stored)
 	}
-	err = durable.Commit(k.store, []durable.Row{{Table: durable.NodeSecrets, Key: k.row(name), Value: value, Guard: guard}})
+	err = durable.Commit(k.store, []durable.Row{{Table: durable.NodeSecrets, Key: k.row(name), Value: value, Precondition: precondition}})
 	if err != nil {
 		return Secret{}, fmt.Errorf("keep the nodes' secret %s: %w", name, err)
 	}

@@ -39,7 +39,7 @@ func (n *Node) Agree(name, secret string) error {
 		stored, err := n.Store.Get(sameKeys, key)
 		switch {
 		case errors.Is(err, durable.ErrNotFound):
-			err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: key, Value: code, Guard: durable.Absent()}})
+			err := durable.Commit(n.Store, []durable.Row{{Table: sameKeys, Key: key, Value: code, Precondition: durable.Absent()}})
 			if errors.Is(err, durable.ErrConflict) {
 				continue // another node was first
 			}

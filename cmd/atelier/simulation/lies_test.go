@@ -62,7 +62,7 @@ func TestOraclesNotice(t *testing.T) {
 		}},
 		"a token that pays twice": {plan: "payers=3", finds: "tokens", lies: func() lies {
 			return onRows(func(r durable.Row) bool {
-				return strings.HasPrefix(r.Table, "tokens-") && r.Guard.Kind() == durable.GuardUnchanged
+				return strings.HasPrefix(r.Table, "tokens-") && r.Precondition.Kind() == durable.PreconditionUnchanged
 			})
 		}},
 		"a session that does not end": {plan: "visitors=3", finds: "grants", lies: func() lies {

@@ -28,17 +28,17 @@ type Log interface {
 
 // Item is what an entry of the queue has in any store.
 type Item[L Log] struct {
-	Kind   Kind
-	Log    L      // none for rows and purges
-	Actor  string // of a purge
-	First  uint64
-	Rows   []durable.Row
-	Guards bool // rows have guards; only rows alone may
-	Recs   durable.Records
-	Count  int // records
-	Bytes  int // what it holds in memory, and of the queue's bound
-	Job    *Snapshot[L]
-	Done   func(error)
+	Kind          Kind
+	Log           L      // none for rows and purges
+	Actor         string // of a purge
+	First         uint64
+	Rows          []durable.Row
+	Preconditions bool // rows have preconditions; only rows alone may
+	Recs          durable.Records
+	Count         int // records
+	Bytes         int // what it holds in memory, and of the queue's bound
+	Job           *Snapshot[L]
+	Done          func(error)
 
 	// Err is why it was refused; nil while it may still be committed. It is the writer's.
 	Err error
@@ -54,7 +54,7 @@ func BatchItem[L Log](l L, b durable.Batch) (it Item[L], err error) {
 		return it, err
 	}
 	if durable.Guarded(b.Rows) {
-		return it, errors.New("rows of a log's batch carry no guards")
+		return it, errors.New("rows of a log's batch carry no preconditions")
 	}
 	return it, nil
 }

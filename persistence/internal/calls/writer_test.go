@@ -92,11 +92,11 @@ func TestBatchesAreLookedAt(t *testing.T) {
 	if err != nil || it.Count != 2 || it.First != 3 || len(it.Rows) != 1 || !it.Commits() {
 		t.Errorf("%+v, %v", it, err)
 	}
-	guarded := []durable.Row{{Table: "t", Key: []byte("k"), Guard: durable.Absent()}}
+	guarded := []durable.Row{{Table: "t", Key: []byte("k"), Precondition: durable.Absent()}}
 	for name, b := range map[string]durable.Batch{
 		"half a record":    {First: 1, Records: records[:len(records)-1]},
 		"a row of nothing": {First: 1, Records: records, Rows: []durable.Row{{}}},
-		"a guard":          {First: 1, Records: records, Rows: guarded},
+		"a precondition":   {First: 1, Records: records, Rows: guarded},
 	} {
 		if _, err := BatchItem(handle(), b); err == nil {
 			t.Errorf("%s was taken", name)
