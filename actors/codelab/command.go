@@ -59,7 +59,7 @@ type Command struct {
 	Caller *Caller
 	// Ref is the client's reference: the same one of a person is done once.
 	Ref string
-	// IfMatch are editions, see Editions: an edit is refused when none of them
+	// IfMatch are revisions, see Revisions: an edit is refused when none of them
 	// is the present one of what it replaces. Without them the last edit wins.
 	IfMatch []uint64
 	// Body says what is wanted. Each stands with its rules in the file of its

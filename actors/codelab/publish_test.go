@@ -248,7 +248,7 @@ func TestPublishingTakesWhatItSays(t *testing.T) {
 	l.refused(t, admin, Publish{Title: "New"}, durable.Invalid, "steps")
 	l.refused(t, admin, Publish{Steps: textOf("A")}, durable.Invalid, "title")
 	if _, err := l.do(Command{Caller: admin, IfMatch: []uint64{1}, Body: Publish{Title: "New", Steps: textOf("A")}}); err != errOutdated {
-		t.Error("an edition that is gone was replaced:", err)
+		t.Error("a revision that is gone was replaced:", err)
 	}
 }
 

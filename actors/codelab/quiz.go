@@ -104,7 +104,7 @@ func (r ReplaceQuizzes) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	d := decided(Edited{Quizzes: quizzes, Edition: c.seq, Seq: c.seq}, &pb.Event{Body: &pb.Event_QuizzesReplaced{QuizzesReplaced: &pb.QuizzesReplaced{Quizzes: quizzes}}})
+	d := decided(Edited{Quizzes: quizzes, Revision: c.seq, Seq: c.seq}, &pb.Event{Body: &pb.Event_QuizzesReplaced{QuizzesReplaced: &pb.QuizzesReplaced{Quizzes: quizzes}}})
 	d.Rows = c.audit("quiz_update", c.s.id, map[string]string{"questions": fmt.Sprint(len(quizzes))})
 	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, c.s.steps, quizzes, c.s.pin.GetMessage()))...)
 	return d, nil
@@ -212,7 +212,7 @@ func (s *State) quizPassed(attendee string) bool {
 // anew, those to others go.
 func (s *State) applyQuizzes(seq uint64, quizzes []*pb.Quiz) {
 	s.quizzes = quizzes
-	s.changed.Quizzes, s.editions.Quizzes = seq, seq
+	s.changed.Quizzes, s.revisions.Quizzes = seq, seq
 	for _, q := range quizzes {
 		s.seen(q.Id)
 	}

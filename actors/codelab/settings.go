@@ -228,11 +228,11 @@ func (u Update) decide(c call) (decision, error) {
 	if u.GuideMarkdown != nil || u.ClearGuide || u.Description != nil {
 		d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(m, c.s.steps, c.s.quizzes, c.s.pin.GetMessage()))...)
 	}
-	edition := c.seq
+	revision := c.seq
 	if onlySwitched(c.s.meta, m) {
-		edition = c.s.editions.Codelab
+		revision = c.s.revisions.Codelab
 	}
-	d.Reply = Edited{Codelab: m, Edition: edition, Seq: c.seq}
+	d.Reply = Edited{Codelab: m, Revision: revision, Seq: c.seq}
 	return d, nil
 }
 
@@ -332,7 +332,7 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	d.Rows = append(d.Rows, c.untalkThreads(steps)...)
 	moved := c.pointerMoved(steps)
 	d.Events = slices.Concat(d.Events, moved, c.pulsesOver(steps))
-	d.Reply = Edited{Edition: c.seq, Seq: c.seq + uint64(len(moved))}
+	d.Reply = Edited{Revision: c.seq, Seq: c.seq + uint64(len(moved))}
 	return d, nil
 }
 
@@ -426,7 +426,7 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 			}
 		}
 	}
-	s.changed.Codelab, s.editions.Codelab = seq, seq
+	s.changed.Codelab, s.revisions.Codelab = seq, seq
 	known := map[string]bool{}
 	for _, st := range steps {
 		known[st.Id] = true

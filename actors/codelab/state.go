@@ -98,10 +98,10 @@ type State struct {
 	pulses    Pulses
 	settled   int // help requests that are resolved
 
-	refs     refs
-	changed  Changed
-	editions Editions
-	deleted  bool
+	refs      refs
+	changed   Changed
+	revisions Revisions
+	deleted   bool
 
 	encoded   Encodings // see View.Encoded
 	encodedAt Changed   // the changes that encoded knows of
@@ -223,7 +223,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 			s.changed.Threads = seq // those of the guide became stale, or fresh again
 		}
 		if !onlySwitched(s.meta, b.Updated.Codelab) {
-			s.editions.Codelab = seq
+			s.revisions.Codelab = seq
 		}
 		s.meta = b.Updated.Codelab
 		s.changed.Codelab = seq

@@ -53,7 +53,7 @@ type View struct {
 	// Unix milliseconds.
 	UpdatedAt int64
 	Changed   Changed
-	Editions  Editions
+	Revisions Revisions
 
 	// Grants is another one from view to view whenever what was granted to an attendee has
 	// ended between the two.
@@ -107,7 +107,7 @@ func (s *State) Capture() *View {
 		Pin: s.pin, Pointer: s.pointer, Timer: s.timer, Spotlight: s.spotlight,
 		Polls: s.pollViews(), Questions: s.questionViews(), stopped: s.stopped, Pulses: s.pulses, UpdatedAt: s.updatedAt,
 		Materials: s.materials.Capture(), Submissions: s.submissions.Capture(),
-		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Editions: s.editions, Encoded: s.encodings(),
+		PerStep: append([]int(nil), s.perStep...), Completed: s.completed, Changed: s.changed, Revisions: s.revisions, Encoded: s.encodings(),
 		Grants: s.grants, right: s.right.Capture(), refs: s.refs.queue[:len(s.refs.queue):len(s.refs.queue)], deleted: s.deleted,
 	}
 }
@@ -227,7 +227,7 @@ func EncodeState(v *View) ([]byte, error) {
 		Feedback: list(v.Feedback), Threads: list(v.Threads), Answers: list(v.Answers),
 		Conversations: list(v.Conversations), AiUsage: v.AIUsage, Workspace: v.Workspace,
 		Refs: v.refs, Deleted: v.deleted, Materials: list(v.Materials), Submissions: list(v.Submissions),
-		CodelabEdition: v.Editions.Codelab, QuizzesEdition: v.Editions.Quizzes,
+		CodelabEdition: v.Revisions.Codelab, QuizzesEdition: v.Revisions.Quizzes,
 		Pin: v.Pin, Pointer: v.Pointer, UpdatedAt: v.UpdatedAt, Timer: v.Timer, Spotlight: v.Spotlight,
 		Polls: encodePolls(v.Polls), Questions: encodeQuestions(v.Questions), Stopped: slices.Sorted(maps.Keys(v.stopped)),
 	}), nil
@@ -279,8 +279,8 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	// When each part changed is not known any more; it was not after seq.
 	s.changed = changedAt(seq)
 	s.checks = checksOf(s.steps)
-	// A snapshot without editions was made before they were kept.
-	s.editions = Editions{cmp.Or(snap.CodelabEdition, seq), cmp.Or(snap.QuizzesEdition, seq)}
+	// A snapshot without revisions was made before they were kept.
+	s.revisions = Revisions{cmp.Or(snap.CodelabEdition, seq), cmp.Or(snap.QuizzesEdition, seq)}
 	s.seeAll(&snap)
 	return nil
 }

@@ -253,7 +253,7 @@ func getCodelab(r *Request) error {
 	case r.isMember():
 		variant, slot = variantOthers, forMembers
 	}
-	if r.freshEdition(v.Editions.Codelab, v.Changed.Codelab, variant) {
+	if r.freshRevision(v.Revisions.Codelab, v.Changed.Codelab, variant) {
 		return nil
 	}
 	encode := func() any {

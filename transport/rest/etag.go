@@ -14,15 +14,15 @@ func (r *Request) fresh(changed uint64, variant string) bool {
 	return r.freshAs(r.stream8() + "-" + shown(changed, variant))
 }
 
-// freshEdition is fresh for what is edited as a whole: the first part of the
-// tag, up to the dot, is that of the edition and all that an edit compares.
-func (r *Request) freshEdition(edition, changed uint64, variant string) bool {
-	return r.freshAs(r.edition(edition) + "." + shown(changed, variant))
+// freshRevision is fresh for what is edited as a whole: the first part of the
+// tag, up to the dot, is that of the revision and all that an edit compares.
+func (r *Request) freshRevision(revision, changed uint64, variant string) bool {
+	return r.freshAs(r.revision(revision) + "." + shown(changed, variant))
 }
 
 // madeEdition sets the tag that an editor reads after its edit.
 func (r *Request) madeEdition(e codelab.Edited) {
-	r.Response.Header.Set("ETag", `"`+r.edition(e.Edition)+"."+shown(e.Seq, variantAdmin)+`"`)
+	r.Response.Header.Set("ETag", `"`+r.revision(e.Revision)+"."+shown(e.Seq, variantAdmin)+`"`)
 }
 
 // What facilitators and what others are shown.
@@ -47,9 +47,9 @@ func shown(changed uint64, variant string) string {
 	return strconv.FormatUint(changed, 36) + "-" + variant
 }
 
-// edition names the stream too: after a restore from a backup the same seq may
+// revision names the stream too: after a restore from a backup the same seq may
 // be another edit.
-func (r *Request) edition(seq uint64) string {
+func (r *Request) revision(seq uint64) string {
 	return r.stream8() + "-" + strconv.FormatUint(seq, 36)
 }
 
@@ -57,7 +57,7 @@ func (r *Request) stream8() string { return r.api.StreamID[:min(8, len(r.api.Str
 
 func (r *Request) freshAs(tag string) bool { return r.Fresh(tag, "private, no-cache") }
 
-// ifMatch are the editions that an edit may replace; nil when it may replace
+// ifMatch are the revisions that an edit may replace; nil when it may replace
 // any.
 func (r *Request) ifMatch() []uint64 {
 	tags, star := r.Tags("If-Match")
@@ -66,8 +66,8 @@ func (r *Request) ifMatch() []uint64 {
 	}
 	out := []uint64{}
 	for _, tag := range tags {
-		edition, _, _ := strings.Cut(tag, ".")
-		seq, ok := strings.CutPrefix(edition, r.stream8()+"-")
+		revision, _, _ := strings.Cut(tag, ".")
+		seq, ok := strings.CutPrefix(revision, r.stream8()+"-")
 		if n, err := strconv.ParseUint(seq, 36, 64); ok && err == nil {
 			out = append(out, n)
 		}

@@ -55,7 +55,7 @@ func getQuizzes(r *Request) error {
 		right = v.Right(r.Caller.ID)
 		variant += hex.EncodeToString([]byte(right))
 	}
-	if r.freshEdition(v.Editions.Quizzes, v.Changed.Quizzes, variant) {
+	if r.freshRevision(v.Revisions.Quizzes, v.Changed.Quizzes, variant) {
 		return nil
 	}
 	if right != "" {

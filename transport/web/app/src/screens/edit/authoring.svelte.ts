@@ -13,7 +13,7 @@ import { m } from '../../messages/compiled/messages.js'
 import { complain, toast } from '../../parts/toasts.svelte'
 import { touched, type Touched } from './comments'
 import { differences, resolved, type Choices, type Difference } from './merge'
-import { edition, fromServer, guide, learned, problem, same, sameSteps, toServer, type Problem, type Script } from './script'
+import { revision, fromServer, guide, learned, problem, same, sameSteps, toServer, type Problem, type Script } from './script'
 
 interface Read {
   codelab: Schemas['Codelab']
@@ -158,7 +158,7 @@ export class Authoring {
     if (this.saving) return
     try {
       const read = await this.#read()
-      if (this.saving || edition(read.tag) === edition(this.#tag)) return
+      if (this.saving || revision(read.tag) === revision(this.#tag)) return
       const clean = !this.dirty
       if (same(read.script, this.base) || clean) {
         const other = !same(read.script, this.base)
@@ -259,7 +259,7 @@ export class Authoring {
       this.draft = learned(this.draft, sent, read.script)
       this.base = learned(this.base, sent, read.script)
       this.codelab = read.codelab
-      if (edition(read.tag) !== edition(this.#tag)) queueMicrotask(() => void this.look())
+      if (revision(read.tag) !== revision(this.#tag)) queueMicrotask(() => void this.look())
       else this.#tag = read.tag
       this.#keeper.later()
     } catch (e) {

@@ -3,7 +3,7 @@ import type { Thread } from '../../workshop/state'
 import { touched } from './comments'
 import { compare, excerpt } from './lines'
 import { differences, order, resolved, suggested } from './merge'
-import { edition, learned, length, limits, moved, nearLimit, problem, problemOfSteps, same, toServer, type Script, type ScriptStep } from './script'
+import { revision, learned, length, limits, moved, nearLimit, problem, problemOfSteps, same, toServer, type Script, type ScriptStep } from './script'
 
 const step = (id: string, text = id, server: string | null = id): ScriptStep => ({ id, server, title: `Title ${id}`, minutes: 5, text })
 const script = (...steps: (string | ScriptStep)[]): Script => ({ steps: steps.map((s) => (typeof s === 'string' ? step(s) : s)), guide: '' })
@@ -41,9 +41,9 @@ describe('a script', () => {
     expect(out.steps[0]!.text).toBe('more')
     expect(same(learned(sent, sent, saved), saved)).toBe(true)
   })
-  it('takes the edition from a tag', () => {
-    expect(edition('"12.34"')).toBe('12')
-    expect(edition('W/"12.34-gzip"')).toBe('12')
+  it('takes the revision from a tag', () => {
+    expect(revision('"12.34"')).toBe('12')
+    expect(revision('W/"12.34-gzip"')).toBe('12')
   })
 })
 

@@ -142,6 +142,6 @@ export function learned(draft: Script, sent: Script, saved: Script): Script {
 }
 
 /** The part of a tag that changes when somebody edits. */
-export function edition(tag: string): string {
+export function revision(tag: string): string {
   return /^(?:W\/)?"([^".]*)/.exec(tag)?.[1] ?? tag
 }

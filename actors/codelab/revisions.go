@@ -9,10 +9,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Editions hold the seq of the last edit of what is edited as a whole. Unlike
+// Revisions hold the seq of the last edit of what is edited as a whole. Unlike
 // Changed they outlive snapshots: an editor that was open meanwhile can still
 // tell whether somebody else has edited.
-type Editions struct {
+type Revisions struct {
 	// Codelab is that of the settings and the steps.
 	Codelab uint64
 	Quizzes uint64
@@ -23,22 +23,22 @@ type Edited struct {
 	// Codelab and Quizzes are what was made, whichever it was; of steps neither.
 	Codelab *pb.Codelab
 	Quizzes []*pb.Quiz
-	// Edition is the one made, and Seq the position in the stream that shows
+	// Revision is the one made, and Seq the position in the stream that shows
 	// it.
-	Edition, Seq uint64
+	Revision, Seq uint64
 }
 
 var errOutdated = &durable.Rejection{Reason: durable.Outdated, Text: "somebody else has changed this meanwhile: read it again"}
 
-// current refuses an edit of an edition that is no longer the present one. It
+// current refuses an edit of a revision that is no longer the present one. It
 // is decided with the edit, so of several that edit the same one wins.
 func (c call) current(cmd Command) error {
 	if cmd.IfMatch == nil {
 		return nil
 	}
-	present := c.s.editions.Codelab
+	present := c.s.revisions.Codelab
 	if _, quizzes := cmd.Body.(ReplaceQuizzes); quizzes {
-		present = c.s.editions.Quizzes
+		present = c.s.revisions.Quizzes
 	}
 	if !slices.Contains(cmd.IfMatch, present) {
 		return errOutdated

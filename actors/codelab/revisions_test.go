@@ -18,11 +18,11 @@ func edits(mark string) map[string]Command {
 	}
 }
 
-func (l *lab) edition(what string) uint64 {
+func (l *lab) revision(what string) uint64 {
 	if what == "quizzes" {
-		return l.editions.Quizzes
+		return l.revisions.Quizzes
 	}
-	return l.editions.Codelab
+	return l.revisions.Codelab
 }
 
 // Two people who have opened the same text and save it one after the other:
@@ -32,14 +32,14 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 		l := newLab()
 		l.create(t, "one")
 		first, second := edits("first")[what], edits("second")[what]
-		first.IfMatch = []uint64{7777, l.edition(what)}
-		second.IfMatch = []uint64{l.edition(what)}
+		first.IfMatch = []uint64{7777, l.revision(what)}
+		second.IfMatch = []uint64{l.revision(what)}
 		made, err := l.do(first)
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
 		}
-		if e := made.(Edited); e.Edition != l.edition(what) || e.Seq != l.seq {
-			t.Errorf("%s: answered %+v, it is %d at %d", what, e, l.edition(what), l.seq)
+		if e := made.(Edited); e.Revision != l.revision(what) || e.Seq != l.seq {
+			t.Errorf("%s: answered %+v, it is %d at %d", what, e, l.revision(what), l.seq)
 		}
 		events := len(l.events)
 		_, err = l.do(second)
@@ -48,7 +48,7 @@ func TestOfTwoEditsOfOneEditionOneWins(t *testing.T) {
 			t.Errorf("%s: the second got %v and wrote %d", what, err, len(l.events)-events)
 		}
 		// Having read again, it passes; without the condition the last wins.
-		second.IfMatch[0] = made.(Edited).Edition
+		second.IfMatch[0] = made.(Edited).Revision
 		for range 2 {
 			if _, err := l.do(second); err != nil {
 				t.Errorf("%s: %v", what, err)
@@ -72,7 +72,7 @@ func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := l.editions
+	want := l.revisions
 	for _, cmd := range []Command{
 		{Caller: admin, Body: SetRegistration{}},
 		{Caller: admin, Body: SetEnded{Ended: true}},
@@ -83,8 +83,8 @@ func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if l.editions != want {
-		t.Errorf("editions are %+v, want %+v", l.editions, want)
+	if l.revisions != want {
+		t.Errorf("revisions are %+v, want %+v", l.revisions, want)
 	}
 	b, err := EncodeState(l.Capture())
 	if err != nil {
@@ -94,11 +94,11 @@ func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 	if err := restored.Restore(l.seq, b); err != nil {
 		t.Fatal(err)
 	}
-	if restored.editions != want || restored.Capture().Editions != want {
-		t.Errorf("after a snapshot they are %+v, want %+v", restored.editions, want)
+	if restored.revisions != want || restored.Capture().Revisions != want {
+		t.Errorf("after a snapshot they are %+v, want %+v", restored.revisions, want)
 	}
-	if again := replay(l.empty(), 0, l.events); again.editions != want {
-		t.Errorf("after a replay they are %+v, want %+v", again.editions, want)
+	if again := replay(l.empty(), 0, l.events); again.revisions != want {
+		t.Errorf("after a replay they are %+v, want %+v", again.revisions, want)
 	}
 	// A snapshot of an older version does not know them.
 	var snap pb.Snapshot
@@ -107,7 +107,7 @@ func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 	}
 	snap.CodelabEdition, snap.QuizzesEdition = 0, 0
 	b = pbwire.Encode(&snap)
-	if restored = l.empty(); restored.Restore(l.seq, b) != nil || restored.editions != (Editions{l.seq, l.seq}) {
-		t.Errorf("of an old snapshot they are %+v", restored.editions)
+	if restored = l.empty(); restored.Restore(l.seq, b) != nil || restored.revisions != (Revisions{l.seq, l.seq}) {
+		t.Errorf("of an old snapshot they are %+v", restored.revisions)
 	}
 }
