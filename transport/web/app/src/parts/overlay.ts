@@ -15,6 +15,6 @@ addEventListener('popstate', (e) => back.arrived(here()) && e.stopImmediatePropa
 const narrow = matchMedia('(max-width: 1099px)')
 
 /** Something has opened over the page; call the returned function when it has closed. */
-export function over(close: () => void): () => void {
+export function overlay(close: () => void): () => void {
   return narrow.matches && untrack(here) ? back.open(close) : () => {}
 }
