@@ -29,13 +29,13 @@ type Metrics struct {
 	acks     prometheus.Histogram
 	delivery prometheus.Histogram
 	// The last minutes of commits and waits.
-	lateCommits, lateWaits lately
+	lateCommits, lateWaits recentDurations
 }
 
 // NewMetrics returns the metrics that are pushed; Sources are pulled.
 func NewMetrics(version string) *Metrics {
 	m := &Metrics{
-		lateCommits: lately{now: time.Now}, lateWaits: lately{now: time.Now},
+		lateCommits: recentDurations{now: time.Now}, lateWaits: recentDurations{now: time.Now},
 		Registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "atelier_http_request_seconds", Help: "Time to answer a request, by operation and status.",

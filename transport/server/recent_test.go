@@ -9,7 +9,7 @@ import (
 
 func TestRecentTimesAreThoseOfTheLastMinutes(t *testing.T) {
 	at := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
-	l := &lately{now: func() time.Time { return at }}
+	l := &recentDurations{now: func() time.Time { return at }}
 	if r := l.recent(); r != (Recent{}) {
 		t.Errorf("of nothing: %+v", r)
 	}
@@ -48,7 +48,7 @@ func TestRecentTimesAreThoseOfTheLastMinutes(t *testing.T) {
 
 // The quantiles are those that sorting gives, a tenth too high at most.
 func TestRecentQuantilesAreTrue(t *testing.T) {
-	l := &lately{now: func() time.Time { return time.Unix(1, 0) }}
+	l := &recentDurations{now: func() time.Time { return time.Unix(1, 0) }}
 	r := rand.New(rand.NewPCG(1, 2))
 	var all []time.Duration
 	for range 5000 {

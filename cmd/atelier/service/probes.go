@@ -10,10 +10,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// look finds out something that may take long: a disk may hang, or another node. A
-// goroutine finds it out when somebody wants it who would be told something old. Who
-// asks waits no longer than they like.
-type look[T any] struct {
+// probe finds out something that may take long: a disk may hang, or another node. If its
+// value is old when somebody asks, a goroutine finds a new one. Callers wait no longer
+// than they like.
+type probe[T any] struct {
 	find func(context.Context) T
 	// keeps is how long what was found counts as new; sparing is for what is much work:
 	// then no more than a hundredth of the time is spent on it.
@@ -27,12 +27,12 @@ type look[T any] struct {
 	next  chan struct{} // guarded by mu; closed with the next value
 }
 
-func newLook[T any](keeps time.Duration, find func(context.Context) T) *look[T] {
-	return &look[T]{find: find, keeps: keeps, wanted: make(chan struct{}, 1), next: make(chan struct{})}
+func newProbe[T any](keeps time.Duration, find func(context.Context) T) *probe[T] {
+	return &probe[T]{find: find, keeps: keeps, wanted: make(chan struct{}, 1), next: make(chan struct{})}
 }
 
 // run finds out what is wanted until ctx ends.
-func (l *look[T]) run(ctx context.Context) {
+func (l *probe[T]) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -56,14 +56,14 @@ func (l *look[T]) run(ctx context.Context) {
 	}
 }
 
-func (l *look[T]) isNew() bool {
+func (l *probe[T]) isNew() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return time.Now().Before(l.until)
 }
 
 // want has it found out where what is known is not new.
-func (l *look[T]) want() {
+func (l *probe[T]) want() {
 	if l.isNew() {
 		return
 	}
@@ -75,7 +75,7 @@ func (l *look[T]) want() {
 
 // get returns what is known when it is new, or ctx ends; known is false for nothing, and
 // for what is not new. It must be wanted.
-func (l *look[T]) get(ctx context.Context) (value T, known bool) {
+func (l *probe[T]) get(ctx context.Context) (value T, known bool) {
 	l.mu.Lock()
 	next := l.next
 	value, known = l.value, time.Now().Before(l.until)
@@ -94,7 +94,7 @@ func (l *look[T]) get(ctx context.Context) (value T, known bool) {
 
 // last returns what was found last, new or not, and waits only for the first. It must be
 // wanted.
-func (l *look[T]) last(ctx context.Context) (value T, known bool) {
+func (l *probe[T]) last(ctx context.Context) (value T, known bool) {
 	l.mu.Lock()
 	value, known = l.value, !l.until.IsZero()
 	l.mu.Unlock()
@@ -106,11 +106,11 @@ func (l *look[T]) last(ctx context.Context) (value T, known bool) {
 
 // looks are those at what the owner is shown, see ownersHealth.
 type looks struct {
-	space       *look[space]
-	size        *look[folderSize]
-	backup      *look[lastBackup]
-	certificate *look[time.Time]     // when it ends; wanted only where there is one
-	nodes       *look[*nodes.Status] // wanted only where there are others
+	space       *probe[space]
+	size        *probe[folderSize]
+	backup      *probe[lastBackup]
+	certificate *probe[time.Time]     // when it ends; wanted only where there is one
+	nodes       *probe[*nodes.Status] // wanted only where there are others
 	running     sync.WaitGroup
 }
 
@@ -138,21 +138,21 @@ const (
 
 func (s *Service) beginLooks() error {
 	data := s.cfg.Server.Data
-	s.looks.space = newLook(looksKeep, func(context.Context) (f space) {
+	s.looks.space = newProbe(looksKeep, func(context.Context) (f space) {
 		f.free, f.total, f.err = ondisk.Space(data)
 		return f
 	})
-	s.looks.size = newLook(sizeKeeps, func(ctx context.Context) (f folderSize) {
+	s.looks.size = newProbe(sizeKeeps, func(ctx context.Context) (f folderSize) {
 		f.bytes, f.err = ondisk.Size(ctx, data)
 		return f
 	})
 	s.looks.size.sparing = true
-	s.looks.backup = newLook(looksKeep, func(context.Context) (f lastBackup) {
+	s.looks.backup = newProbe(looksKeep, func(context.Context) (f lastBackup) {
 		f.made, f.found = doctor.LastBackup(data, doctor.BackupAge, time.Now())
 		return f
 	})
-	s.looks.certificate = newLook(looksKeep, func(context.Context) time.Time { return s.pair.Certificate().Leaf.NotAfter })
-	s.looks.nodes = newLook(looksKeep, func(context.Context) *nodes.Status {
+	s.looks.certificate = newProbe(looksKeep, func(context.Context) time.Time { return s.pair.Certificate().Leaf.NotAfter })
+	s.looks.nodes = newProbe(looksKeep, func(context.Context) *nodes.Status {
 		return s.core.node.Status(s.cfg, s.health(), s.clusterStats())
 	})
 	for _, run := range []func(context.Context){s.looks.space.run, s.looks.size.run, s.looks.backup.run, s.looks.certificate.run, s.looks.nodes.run} {

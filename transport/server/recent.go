@@ -20,9 +20,9 @@ const (
 
 var recentGrowth = math.Log(1.1)
 
-// lately keeps the durations of the last minutes. Prometheus' histograms know only what
+// recentDurations keeps the durations of the last minutes. Prometheus' histograms know only what
 // was since the start. Safe for concurrent use; now must be fixed before.
-type lately struct {
+type recentDurations struct {
 	now func() time.Time
 
 	mu    sync.Mutex
@@ -44,9 +44,9 @@ type Recent struct {
 	P50, P99 time.Duration
 }
 
-func (l *lately) slot() int64 { return l.now().UnixNano() / int64(recentSlot) }
+func (l *recentDurations) slot() int64 { return l.now().UnixNano() / int64(recentSlot) }
 
-func (l *lately) observe(took time.Duration) {
+func (l *recentDurations) observe(took time.Duration) {
 	bucket := 0
 	if took > recentFirst {
 		bucket = min(int(math.Ceil(math.Log(float64(took)/float64(recentFirst))/recentGrowth)), recentBuckets-1)
@@ -61,7 +61,7 @@ func (l *lately) observe(took time.Duration) {
 	s.counts[bucket]++
 }
 
-func (l *lately) recent() (r Recent) {
+func (l *recentDurations) recent() (r Recent) {
 	var sum [recentBuckets]uint64
 	l.mu.Lock()
 	oldest := l.slot() - recentSlots

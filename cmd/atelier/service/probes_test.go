@@ -8,9 +8,9 @@ import (
 )
 
 // counted is a look that says how often it was made, and takes so long.
-func counted(ctx context.Context, keeps, takes time.Duration) *look[int] {
+func counted(ctx context.Context, keeps, takes time.Duration) *probe[int] {
 	n := 0
-	l := newLook(keeps, func(context.Context) int {
+	l := newProbe(keeps, func(context.Context) int {
 		time.Sleep(takes) // of the bubble's time
 		n++
 		return n
@@ -50,7 +50,7 @@ func TestALookThatHangsIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())
 		hangs, first := make(chan struct{}), true
-		l := newLook(5*time.Second, func(context.Context) int {
+		l := newProbe(5*time.Second, func(context.Context) int {
 			if !first {
 				<-hangs
 			}
