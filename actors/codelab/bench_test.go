@@ -36,7 +36,7 @@ func BenchmarkDurableCommands(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			ws, err := codelab.NewWorkshops(codelab.Config{
+			ws, err := codelab.NewCodelabs(codelab.Config{
 				System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
 				Files:  files.NewRegister(store, nil, time.Hour, time.Now),
 				Logger: slog.New(slog.DiscardHandler),
@@ -47,7 +47,7 @@ func BenchmarkDurableCommands(b *testing.B) {
 			defer ws.Close(context.Background())
 			admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}
 			type caller struct {
-				codelab.Workshop
+				codelab.Codelab
 				*codelab.Caller
 			}
 			var callers []caller

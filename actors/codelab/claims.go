@@ -19,7 +19,7 @@ const (
 // is recorded that the codelab refers to them. Of a codelab that was deleted since it
 // was looked up it says so. Who meets one at rest for another reason tries again: the
 // room and the views that they hold would not show what was done.
-func (w Workshop) Ask(cmd Command) (any, uint64, error) {
+func (w Codelab) Ask(cmd Command) (any, uint64, error) {
 	v, seq, err := w.ask(cmd)
 	if errors.Is(err, durable.ErrRested) {
 		if m, failed := w.all.List.Get(w.ID()); m == nil && failed == nil {
@@ -29,7 +29,7 @@ func (w Workshop) Ask(cmd Command) (any, uint64, error) {
 	return v, seq, err
 }
 
-func (w Workshop) ask(cmd Command) (any, uint64, error) {
+func (w Codelab) ask(cmd Command) (any, uint64, error) {
 	release, err := w.claim(cmd.Body)
 	if err != nil {
 		return nil, 0, err
@@ -42,7 +42,7 @@ func (w Workshop) ask(cmd Command) (any, uint64, error) {
 // Submit is durable.Handle.Submit, with claims as Ask makes them. It never blocks:
 // a command that mentions uploads is sent when they are claimed, which may be
 // behind commands that were submitted later.
-func (w Workshop) Submit(cmd Command, to durable.Replier) error {
+func (w Codelab) Submit(cmd Command, to durable.Replier) error {
 	if len(Mentions(cmd.Body)) == 0 {
 		return w.handle.Submit(cmd, to)
 	}
@@ -71,7 +71,7 @@ func (w Workshop) Submit(cmd Command, to durable.Replier) error {
 
 // claim keeps in their place the uploads that a command mentions; release is nil
 // when it mentions none.
-func (w Workshop) claim(b Body) (release func(), err error) {
+func (w Codelab) claim(b Body) (release func(), err error) {
 	names := Mentions(b)
 	if len(names) == 0 {
 		return nil, nil
@@ -80,7 +80,7 @@ func (w Workshop) claim(b Body) (release func(), err error) {
 }
 
 // settle ends the claims of a command that was answered with err.
-func (w Workshop) settle(release func(), err error) {
+func (w Codelab) settle(release func(), err error) {
 	switch {
 	case release == nil:
 	case err == nil || durable.Refused(err):
@@ -92,7 +92,7 @@ func (w Workshop) settle(release func(), err error) {
 
 // claimant passes on the answer to a command, and ends its claims.
 type claimant struct {
-	w       Workshop
+	w       Codelab
 	to      durable.Replier
 	release func()
 }

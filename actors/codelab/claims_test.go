@@ -26,12 +26,12 @@ func (a answers) Reply(r durable.Reply) { a <- r }
 // nobody waits for that any more. Messages over WebSocket claimed nothing, and an
 // unknown outcome ended the claim.
 func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
-	for name, say := range map[string]func(codelab.Workshop, codelab.Command) error{
-		"asked": func(ws codelab.Workshop, cmd codelab.Command) error {
+	for name, say := range map[string]func(codelab.Codelab, codelab.Command) error{
+		"asked": func(ws codelab.Codelab, cmd codelab.Command) error {
 			_, _, err := ws.Ask(cmd)
 			return err
 		},
-		"submitted": func(ws codelab.Workshop, cmd codelab.Command) error {
+		"submitted": func(ws codelab.Codelab, cmd codelab.Command) error {
 			to := make(answers, 1)
 			if err := ws.Submit(cmd, to); err != nil {
 				return err
@@ -48,7 +48,7 @@ func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
 }
 
 // claimed lets a command wait for the store so long, while its upload is dropped.
-func claimed(t *testing.T, say func(codelab.Workshop, codelab.Command) error, held time.Duration) {
+func claimed(t *testing.T, say func(codelab.Codelab, codelab.Command) error, held time.Duration) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
 	ws, register := oneLab(t, store, store, 0)
@@ -97,14 +97,14 @@ func mentioning(upload string) codelab.Command {
 
 // oneLab makes a codelab, with a register over a journal of its own. It takes so many
 // commands at a time; 0: many.
-func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce int) (codelab.Workshop, *files.Register) {
+func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce int) (codelab.Codelab, *files.Register) {
 	t.Helper()
 	list, err := catalog.LoadList(store)
 	if err != nil {
 		t.Fatal(err)
 	}
 	register := files.NewRegister(uploads, noBlobs{}, time.Hour, clock.System.Now)
-	labs, err := codelab.NewWorkshops(codelab.Config{
+	labs, err := codelab.NewCodelabs(codelab.Config{
 		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{}, Files: register,
 		Durable: durable.Options{IdleAfter: -1, MaxPending: atOnce}, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -135,7 +135,7 @@ func TestACommandToACodelabThatWasJustDeleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	labs, err := codelab.NewWorkshops(codelab.Config{
+	labs, err := codelab.NewCodelabs(codelab.Config{
 		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
 		Files:   files.NewRegister(store, noBlobs{}, time.Hour, clock.System.Now),
 		Durable: durable.Options{IdleAfter: -1}, Logger: slog.New(slog.DiscardHandler),

@@ -8,7 +8,7 @@ import (
 // another node that this one follows.
 type Directory interface {
 	// Get returns a codelab, or a Missing rejection.
-	Get(id string) (Workshop, error)
+	Get(id string) (Codelab, error)
 	// Create makes one and returns its record.
 	Create(caller *Caller, c *Create) (*pb.Codelab, error)
 	// BySlug returns the id of the codelab with a slug, "" for none; ClaimSlug takes one
@@ -18,7 +18,7 @@ type Directory interface {
 	// Delete removes one with all that belongs to it.
 	Delete(caller *Caller, id string) error
 	// Active returns those that are at work, which is where people are.
-	Active() []Workshop
+	Active() []Codelab
 	// Online tells how many attendees are connected to each codelab.
 	Online() map[string]int
 	// ReleaseClaims releases, in all codelabs, what people have claimed who lead there
@@ -28,4 +28,4 @@ type Directory interface {
 	FindAttendee(id string) (*View, *pb.Attendee, error)
 }
 
-var _ Directory = (*Workshops)(nil)
+var _ Directory = (*Codelabs)(nil)

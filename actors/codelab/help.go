@@ -255,7 +255,7 @@ func (b ReleaseClaims) decide(c call) (decision, error) {
 
 // ReleaseClaims releases, in all codelabs, what people have claimed who lead there no
 // more. A claim that is under way meanwhile is released by the next call.
-func (w *Workshops) ReleaseClaims(leads func(person, codelab string) bool) error {
+func (w *Codelabs) ReleaseClaims(leads func(person, codelab string) bool) error {
 	over := map[string][]string{}
 	err := catalog.Claimants(w.Journal, func(codelab string, persons []string) {
 		for _, p := range persons {

@@ -62,7 +62,7 @@ func (a aside) encode() []byte {
 // nodes is a room's way to the other nodes.
 type nodes struct {
 	h *handle
-	w *Workshops
+	w *Codelabs
 }
 
 func (l *nodes) Arrived(person string) { l.h.Tell(aside{Kind: asideArrived, Person: person}.encode()) }
@@ -77,23 +77,23 @@ func (l *nodes) Speaks() bool { return l.h.Owns() }
 
 func (l *nodes) Gone(person string) {
 	if r := l.w.room(l.h.ID()); r != nil {
-		l.w.announce(Workshop{l.h, r, l.w}, person, false)
+		l.w.announce(Codelab{l.h, r, l.w}, person, false)
 	}
 }
 
 // Signal sends a message to the sessions that a person has on other nodes, of
 // all facilitators for "".
-func (w Workshop) Signal(person string, payload []byte) {
+func (w Codelab) Signal(person string, payload []byte) {
 	w.Tell(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
 }
 
 // Elsewhere says that a person is connected to another node.
-func (w Workshop) Elsewhere(person string) bool {
+func (w Codelab) Elsewhere(person string) bool {
 	return w.Room.Sessions(person) == 0 && w.Room.IsPresent(person)
 }
 
 // heard takes what another node tells.
-func (w *Workshops) heard(id, node string, data []byte) {
+func (w *Codelabs) heard(id, node string, data []byte) {
 	ws, ok := w.Peek(id)
 	var a aside
 	if !ok || json.Unmarshal(data, &a) != nil {
@@ -123,13 +123,13 @@ func (w *Workshops) heard(id, node string, data []byte) {
 	}
 }
 
-func (w *Workshops) all(ws Workshop, node string, people []string) {
+func (w *Codelabs) all(ws Codelab, node string, people []string) {
 	for _, person := range ws.Room.AllElsewhere(node, people) {
 		w.announce(ws, person, true)
 	}
 }
 
-func (w *Workshops) announce(ws Workshop, person string, arrived bool) {
+func (w *Codelabs) announce(ws Codelab, person string, arrived bool) {
 	if ws.Owns() && w.Announce != nil {
 		w.Announce(ws, person, arrived)
 	}
@@ -138,7 +138,7 @@ func (w *Workshops) announce(ws Workshop, person string, arrived bool) {
 // Compare tells the other nodes how many people are connected to this one, so
 // that they notice what was lost, and forgets the people of nodes that are not
 // alive any more. It is called every so often.
-func (w *Workshops) Compare(alive []string) {
+func (w *Codelabs) Compare(alive []string) {
 	w.tellCounts(alive)
 	for _, ws := range w.Active() {
 		if ws.Owns() && ws.View().deleted {
@@ -158,7 +158,7 @@ func (w *Workshops) Compare(alive []string) {
 // purge removes what is left of a codelab that another node has deleted: when
 // that one let go of it this one, which had a copy, was faster to take it than
 // the other to remove it.
-func (w *Workshops) purge(ws Workshop) {
+func (w *Codelabs) purge(ws Codelab) {
 	ctx, cancel := clock.WithTimeout(context.Background(), w.Durable.Clock, time.Second)
 	defer cancel()
 	if !w.host.Rest(ctx, ws.handle, false) {
@@ -169,7 +169,7 @@ func (w *Workshops) purge(ws Workshop) {
 
 // removeLog removes what is on disk of a deleted codelab, unless another node has
 // taken it, which does so then.
-func (w *Workshops) removeLog(id string) {
+func (w *Codelabs) removeLog(id string) {
 	var owned *durable.Owned
 	if err := w.Journal.Purge("codelab/" + id); err != nil && !errors.As(err, &owned) {
 		w.Logger.Error("removing a deleted codelab failed", "codelab", id, "error", err)
@@ -178,7 +178,7 @@ func (w *Workshops) removeLog(id string) {
 
 // elsewhere says that another node owns a codelab, and does what is to be done in
 // it.
-func (w *Workshops) elsewhere(id string) bool {
+func (w *Codelabs) elsewhere(id string) bool {
 	c := w.Durable.Cluster
 	if c == nil {
 		return false
@@ -198,7 +198,7 @@ type counts struct {
 const CountSubject = "online"
 
 // listenToCounts takes what other nodes tell of the codelabs they own.
-func (w *Workshops) listenToCounts() error {
+func (w *Codelabs) listenToCounts() error {
 	c := w.Durable.Cluster
 	if c == nil {
 		return nil
@@ -220,7 +220,7 @@ func (w *Workshops) listenToCounts() error {
 }
 
 // tellCounts tells the other nodes of the codelabs that this one owns.
-func (w *Workshops) tellCounts(alive []string) {
+func (w *Codelabs) tellCounts(alive []string) {
 	mine := map[string]int{}
 	for _, ws := range w.Active() {
 		if n := ws.OnlineAttendees(); ws.Owns() && n > 0 {
@@ -240,7 +240,7 @@ func (w *Workshops) tellCounts(alive []string) {
 
 // Online tells how many attendees are connected to each codelab, on any node;
 // of those that other nodes own as it was some seconds ago.
-func (w *Workshops) Online() map[string]int {
+func (w *Codelabs) Online() map[string]int {
 	online := map[string]int{}
 	w.counts.mu.Lock()
 	for _, told := range w.counts.byNode {

@@ -35,7 +35,7 @@ type noBlobs struct{ files.Blobs }
 func (noBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
 
 // clusterOfTwo starts two nodes on one store; around wraps the store of the first.
-func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws [2]*codelab.Workshops, nodes []*memory.Node) {
+func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws [2]*codelab.Codelabs, nodes []*memory.Node) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
 	net := bustest.NewNet()
@@ -51,7 +51,7 @@ func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws 
 			t.Fatal(err)
 		}
 		t.Cleanup(list.Close)
-		ws[i], err = codelab.NewWorkshops(codelab.Config{
+		ws[i], err = codelab.NewCodelabs(codelab.Config{
 			System: durable.NewSystem(), Journal: shared, List: list, Frames: noFrames{},
 			Files: files.NewRegister(shared, noBlobs{}, time.Hour, time.Now), Logger: slog.New(slog.DiscardHandler),
 			Durable: durable.Options{IdleAfter: -1, Cluster: &durable.Cluster{Store: shared, Bus: bus, Beat: time.Millisecond, Patience: 20 * time.Millisecond}},
@@ -110,7 +110,7 @@ func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var at [2]codelab.Workshop
+		var at [2]codelab.Codelab
 		for i := range ws {
 			if at[i], err = ws[i].Get(m.Id); err != nil {
 				t.Fatal(err)

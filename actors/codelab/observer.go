@@ -11,7 +11,7 @@ import (
 // observer brings what is committed to the room and the list. Owned by the
 // codelab's actor.
 type observer struct {
-	w    *Workshops
+	w    *Codelabs
 	id   string
 	room *room.Room
 	// who asks the other nodes who is connected to them.

@@ -32,7 +32,7 @@ func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
 	removed, reset, stays, away := id("Ann"), id("Bob"), id("Cy"), id("Dee")
 	var ended []string
 	o := &observer{
-		w:  &Workshops{Config: Config{Frames: muteFrames{}, Removed: func(_ *room.Room, who string) { ended = append(ended, who) }}},
+		w:  &Codelabs{Config: Config{Frames: muteFrames{}, Removed: func(_ *room.Room, who string) { ended = append(ended, who) }}},
 		id: "lab", room: room.New("e", room.Limits{}), who: func() {},
 	}
 	o.Live(l.Capture(), l.seq)
@@ -63,7 +63,7 @@ func TestALoadedStateIsInTheList(t *testing.T) {
 	l.create(t, "one")
 	var ended []string
 	o := &observer{
-		w:  &Workshops{Config: Config{Frames: muteFrames{}, List: list, Removed: func(_ *room.Room, who string) { ended = append(ended, who) }}},
+		w:  &Codelabs{Config: Config{Frames: muteFrames{}, List: list, Removed: func(_ *room.Room, who string) { ended = append(ended, who) }}},
 		id: l.meta.Id, room: room.New("e", room.Limits{}), who: func() {},
 	}
 	list.Put(l.meta)
@@ -92,7 +92,7 @@ func TestALoadedStateIsInTheList(t *testing.T) {
 func TestARecoveredRoomReplaysFromItsFirstRecord(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
-	o := &observer{w: &Workshops{Config: Config{Frames: muteFrames{}}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
+	o := &observer{w: &Codelabs{Config: Config{Frames: muteFrames{}}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
 	for _, tc := range []struct {
 		records []uint64
 		head    uint64
@@ -182,7 +182,7 @@ func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 			o.Live(l.Capture(), 7)
 		},
 	} {
-		o := &observer{w: &Workshops{Config: Config{Frames: itemFrames{}}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
+		o := &observer{w: &Codelabs{Config: Config{Frames: itemFrames{}}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
 		o.room.Later(room.Frame{Audience: room.Attendees, Payload: []byte("a summary")})
 		fill(o)
 		o.room.Flush()

@@ -16,7 +16,7 @@ import (
 
 // OpenPoll opens a poll. All nodes have the secret of an anonymous one before it is
 // open.
-func (w Workshop) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll, error) {
+func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll, error) {
 	body := OpenPoll{PollID: poll, Seconds: seconds}
 	if p := w.View().Poll(poll); p != nil && p.Anonymous && p.State == pollDraft && w.all.Ballots != nil {
 		var err error
@@ -37,7 +37,7 @@ func (w Workshop) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Pol
 // duePoll says that the open poll of a view must be closed before anybody reads it: its
 // time is over, or its secret is lost. A node that lacks the secret and is not the owner
 // asks in vain.
-func (w *Workshops) duePoll(v *View) bool {
+func (w *Codelabs) duePoll(v *View) bool {
 	p := v.OpenPoll()
 	if p == nil {
 		return false
@@ -46,7 +46,7 @@ func (w *Workshops) duePoll(v *View) bool {
 }
 
 // closeDuePoll closes the open poll of a codelab that is at work here, if it is due.
-func (w *Workshops) closeDuePoll(id string) {
+func (w *Codelabs) closeDuePoll(id string) {
 	if ws, ok := w.Peek(id); ok && w.duePoll(ws.View()) {
 		// When it fails, the next one who reads tries again.
 		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
@@ -56,7 +56,7 @@ func (w *Workshops) closeDuePoll(id string) {
 // SweepBallots destroys, now and every so often until ctx ends, the secrets of polls that
 // are not open any more: those that were closed while this node did not hear of it, and
 // those that no poll was opened with.
-func (w *Workshops) SweepBallots(ctx context.Context, every time.Duration) {
+func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -78,7 +78,7 @@ func (w *Workshops) SweepBallots(ctx context.Context, every time.Duration) {
 	}
 }
 
-func (w *Workshops) usesSecret(secret string) (bool, error) {
+func (w *Codelabs) usesSecret(secret string) (bool, error) {
 	id, ok := codelabOfSecret(secret)
 	if !ok {
 		return false, nil
@@ -112,7 +112,7 @@ func (v *View) secret() string {
 
 // PollAudience is how many attendees were connected while the poll was open, as this node
 // knows it of the poll that was opened last; of others it is how many voted.
-func (w Workshop) PollAudience(p *PollView) int {
+func (w Codelab) PollAudience(p *PollView) int {
 	return max(w.Room.Gathered(gathering(p), FacilitatorID), int(p.Votes))
 }
 
@@ -120,7 +120,7 @@ func (w Workshop) PollAudience(p *PollView) int {
 func gathering(p *PollView) string { return fmt.Sprint(p.Id, " ", p.Round) }
 
 // NotVoted are the attendees who are connected and have not voted.
-func (w Workshop) NotVoted(v *View, p *PollView) []string {
+func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	out := []string{}
 	for _, person := range w.Room.Present() {
 		if marks, _ := v.Voted(p, person); marks == 0 && person != FacilitatorID {

@@ -69,7 +69,7 @@ func (s *someSecrets) key(id string) []byte {
 }
 
 // polling starts a node with a codelab that has two anonymous drafts.
-func polling(t *testing.T, secrets *someSecrets, gate *atomic.Bool) (labs *codelab.Workshops, ws codelab.Workshop, polls []*codelab.PollView) {
+func polling(t *testing.T, secrets *someSecrets, gate *atomic.Bool) (labs *codelab.Codelabs, ws codelab.Codelab, polls []*codelab.PollView) {
 	t.Helper()
 	store := memory.New()
 	labs = oneNode(t, store, func(cfg *codelab.Config) {

@@ -105,7 +105,7 @@ func (noSecrets) Destroy(string)                  {}
 func (noSecrets) Old() []string                   { return nil }
 
 // oneNode starts a node that stands alone. Its codelabs rest after a minute.
-func oneNode(t *testing.T, store *memory.Store, changes ...func(*codelab.Config)) *codelab.Workshops {
+func oneNode(t *testing.T, store *memory.Store, changes ...func(*codelab.Config)) *codelab.Codelabs {
 	t.Helper()
 	list, err := catalog.LoadList(store)
 	if err != nil {
@@ -119,7 +119,7 @@ func oneNode(t *testing.T, store *memory.Store, changes ...func(*codelab.Config)
 	for _, change := range changes {
 		change(&cfg)
 	}
-	labs, err := codelab.NewWorkshops(cfg)
+	labs, err := codelab.NewCodelabs(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

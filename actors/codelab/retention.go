@@ -9,7 +9,7 @@ import (
 
 // Retain removes what has outlived the retention of its codelab, now and
 // every so often until ctx ends.
-func (w *Workshops) Retain(ctx context.Context, every time.Duration) {
+func (w *Codelabs) Retain(ctx context.Context, every time.Duration) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
 	for {

@@ -76,7 +76,7 @@ func TestASweepSpeaksOnlyOfWhatStaysUnlisted(t *testing.T) {
 			bus, stop := bustest.NewNet().Node("n2")
 			defer stop()
 			var out bytes.Buffer
-			ws, err := codelab.NewWorkshops(codelab.Config{
+			ws, err := codelab.NewCodelabs(codelab.Config{
 				System: durable.NewSystem(), Journal: shared, List: list, Frames: noFrames{}, Sweep: true,
 				Files:   files.NewRegister(shared, noBlobs{}, time.Hour, time.Now),
 				Logger:  slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelWarn})),

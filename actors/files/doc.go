@@ -20,7 +20,7 @@
 // nothing refers to. A crash at any place leaves only what Sweep finds.
 //
 // A caller that is about to refer to an upload claims it until the reference is
-// recorded, so that it is not removed in between: codelab.Workshop does so for each
+// recorded, so that it is not removed in between: codelab.Codelab does so for each
 // command. Of a command whose outcome is unknown the claims stay for a while. A text that stops mentioning an
 // upload lets go of it only after the grace period: texts are often changed
 // back.

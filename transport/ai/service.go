@@ -24,7 +24,7 @@ import (
 type Config struct {
 	Upstream  *upstream.Client
 	Models    rest.AIModels
-	Workshops codelab.Directory
+	Codelabs codelab.Directory
 	Settings  *settings.Host
 	// Grants ends answers with what they stand on.
 	Grants Grants
@@ -151,8 +151,8 @@ func (s *Service) note(a *answer) {
 			_, _, err = h.Ask(settings.Command{Caller: settings.Caller{AdminID: a.admin}, Body: settings.NoteAIUse{Usage: u}})
 		}
 	} else {
-		var lab codelab.Workshop
-		if lab, err = s.Workshops.Get(a.codelab); err == nil {
+		var lab codelab.Codelab
+		if lab, err = s.Codelabs.Get(a.codelab); err == nil {
 			_, _, err = lab.Ask(codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.NoteAIUse{Usage: u}})
 		}
 	}

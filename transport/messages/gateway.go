@@ -35,8 +35,8 @@ type Config struct {
 	Hub *live.Hub
 	// Grants ends connections with what they stand on.
 	Grants Grants
-	// Workshops returns the codelabs in memory, for the summaries.
-	Workshops func() []codelab.Workshop
+	// Codelabs returns the codelabs in memory, for the summaries.
+	Codelabs func() []codelab.Codelab
 	// Origins may open a connection.
 	Origins httpapi.Origins
 	// SocketsPerPerson bounds the live connections of an attendee in a codelab (of

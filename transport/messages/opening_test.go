@@ -31,8 +31,8 @@ type school struct {
 	*Gateway
 	t         *testing.T
 	grants    *auth.Authenticator
-	workshops *codelab.Workshops
-	lab       codelab.Workshop
+	codelabs *codelab.Codelabs
+	lab       codelab.Codelab
 	tokens    *settings.View
 	frames    *lateFrames
 	unknown   error // instead of tokens
@@ -75,21 +75,21 @@ func newSchool(t *testing.T) *school {
 	hub.Start(0)
 	t.Cleanup(hub.Close)
 	s.Gateway = NewGateway(Config{
-		Hub: hub, Grants: s.grants, Workshops: func() []codelab.Workshop { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Hub: hub, Grants: s.grants, Codelabs: func() []codelab.Codelab { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	})
 	t.Cleanup(s.Gateway.Close)
 	rooms := Rooms{hub}
 	list, err := catalog.LoadList(journal)
 	fatal(err)
-	s.workshops, err = codelab.NewWorkshops(codelab.Config{
+	s.codelabs, err = codelab.NewCodelabs(codelab.Config{
 		System: durable.NewSystem(), Journal: journal, List: list, Frames: s.frames, Files: files.NewRegister(journal, nil, time.Hour, time.Now),
 		Removed: rooms.Removed, Forgotten: rooms.Forgotten, Logger: slog.New(slog.DiscardHandler),
 	})
 	fatal(err)
-	t.Cleanup(func() { _ = s.workshops.Close(context.Background()) })
-	m, err := s.workshops.Create(boss, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
+	t.Cleanup(func() { _ = s.codelabs.Close(context.Background()) })
+	m, err := s.codelabs.Create(boss, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
 	fatal(err)
-	s.lab, err = s.workshops.Get(m.Id)
+	s.lab, err = s.codelabs.Get(m.Id)
 	fatal(err)
 	return s
 }
@@ -357,12 +357,12 @@ func TestAConnectionThatIsReplacedWhileItOpensIsClosed(t *testing.T) {
 func TestAConnectionToARoomThatIsNoMoreIsClosed(t *testing.T) {
 	for name, opens := range map[string]func(*school, *peer) net.Conn{
 		"it opens behind the end": func(s *school, p *peer) net.Conn {
-			_ = s.workshops.Close(context.Background())
+			_ = s.codelabs.Close(context.Background())
 			return s.opens(p, live.WebSocket)
 		},
 		"it opened before": func(s *school, p *peer) net.Conn {
 			c := s.opens(p, live.WebSocket)
-			_ = s.workshops.Close(context.Background())
+			_ = s.codelabs.Close(context.Background())
 			return c
 		},
 	} {

@@ -116,7 +116,7 @@ type counted struct {
 
 // tell gives the frames of what has changed in the votes: to facilitators, and when it
 // is their turn to attendees, who hear counts only while these are shown.
-func (t *counted) tell(w codelab.Workshop, v *codelab.View, attendees bool) (frames []room.Frame) {
+func (t *counted) tell(w codelab.Codelab, v *codelab.View, attendees bool) (frames []room.Frame) {
 	p := v.OpenPoll()
 	if p == nil {
 		t.facilitators, t.attendees = nil, nil

@@ -114,10 +114,10 @@ func TestCountsComeAtTheirRate(t *testing.T) {
 		var facilitators, attendees int
 		from := lab.Room.TransientHead()
 		looks := 0
-		g := NewGateway(Config{Workshops: func() []codelab.Workshop {
+		g := NewGateway(Config{Codelabs: func() []codelab.Codelab {
 			looks++
 			lab.Room.Join(fmt.Sprint(looks)) // so the poll has another number of people
-			return []codelab.Workshop{lab}
+			return []codelab.Codelab{lab}
 		}})
 		time.Sleep(12*time.Second + summaryEvery/2)
 		g.Close()

@@ -17,7 +17,7 @@ import (
 // the last four fields are immutable, so that loops and actors share them.
 type peer struct {
 	g        *Gateway
-	lab      codelab.Workshop
+	lab      codelab.Codelab
 	who      *codelab.Caller
 	standing auth.Standing
 	address  string // where it comes from, as limits count it
@@ -68,7 +68,7 @@ func (p *peer) left() {
 // came.
 func (p *peer) name() string { return nameOf(p.lab, p.who) }
 
-func nameOf(w codelab.Workshop, who *codelab.Caller) string {
+func nameOf(w codelab.Codelab, who *codelab.Caller) string {
 	if who.Role == codelab.RoleAttendee {
 		if a := w.View().Attendee(who.ID); a != nil {
 			return a.Name
@@ -107,7 +107,7 @@ func (p *peer) announce(kind string) {
 }
 
 // announce tells facilitators who has come or gone, by the name they have now.
-func announce(w codelab.Workshop, kind, person, name string) {
+func announce(w codelab.Codelab, kind, person, name string) {
 	a := w.View().Attendee(person)
 	if a == nil {
 		// Removed, with their place: facilitators still hear who is gone.

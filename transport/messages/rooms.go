@@ -37,7 +37,7 @@ func (t Rooms) Removed(r *room.Room, attendee string) {
 }
 
 // Announce tells of somebody who has come to another node, or left it.
-func (t Rooms) Announce(w codelab.Workshop, person string, arrived bool) {
+func (t Rooms) Announce(w codelab.Codelab, person string, arrived bool) {
 	kind := "attendee_left"
 	if arrived {
 		kind = "attendee_joined"
@@ -49,7 +49,7 @@ func (t Rooms) Announce(w codelab.Workshop, person string, arrived bool) {
 
 // Signal brings a message of another node to the sessions of a person here, to
 // all facilitators' for "".
-func (t Rooms) Signal(w codelab.Workshop, person string, payload []byte) {
+func (t Rooms) Signal(w codelab.Codelab, person string, payload []byte) {
 	if person == "" {
 		t.Hub.SendFacilitators(w.Room, payload)
 		return

@@ -58,7 +58,7 @@ type attendeeSignal struct {
 
 // relay passes a signal on: the status of a facilitator's screen to all, of
 // an attendee's screen to the facilitators, WebRTC signals to their target.
-func (g *Gateway) relay(w codelab.Workshop, who *codelab.Caller, kind string, m *inbound, payload []byte) error {
+func (g *Gateway) relay(w codelab.Codelab, who *codelab.Caller, kind string, m *inbound, payload []byte) error {
 	if len(payload) > maxSignal {
 		return wire.Invalid("the message is larger than %d bytes", maxSignal)
 	}

@@ -55,11 +55,11 @@ func (g *Gateway) summaries() {
 			return
 		case <-tick.C:
 		}
-		active := g.Workshops()
+		active := g.Codelabs()
 		summarize(active, last, n%attendeeSummary)
 		if n%240 == 0 { // forget those that rest, each minute
 			for id := range last {
-				if !slices.ContainsFunc(active, func(w codelab.Workshop) bool { return w.ID() == id }) {
+				if !slices.ContainsFunc(active, func(w codelab.Codelab) bool { return w.ID() == id }) {
 					delete(last, id)
 				}
 			}
@@ -70,7 +70,7 @@ func (g *Gateway) summaries() {
 // summarize tells each codelab's listeners what has changed since last. The
 // turn is 0 when the attendees hear it, too: with the next message to everyone,
 // or by itself when none has come by the turn after which it goes alone.
-func summarize(active []codelab.Workshop, last map[string]*told, turn int) {
+func summarize(active []codelab.Codelab, last map[string]*told, turn int) {
 	for _, w := range active {
 		if w.Room.Empty() {
 			delete(last, w.ID()) // who comes next has heard nothing

@@ -59,10 +59,10 @@ func TestSummariesComeAtTheirRate(t *testing.T) {
 	lab.Room.Join("facilitator")
 	synctest.Test(t, func(t *testing.T) {
 		looks := 0
-		g := NewGateway(Config{Workshops: func() []codelab.Workshop {
+		g := NewGateway(Config{Codelabs: func() []codelab.Codelab {
 			looks++
 			lab.Room.Join(fmt.Sprint(looks)) // each look finds more people online
-			return []codelab.Workshop{lab}
+			return []codelab.Codelab{lab}
 		}})
 		time.Sleep(12*time.Second + summaryEvery/2)
 		g.Close()
@@ -76,7 +76,7 @@ func TestSummariesComeAtTheirRate(t *testing.T) {
 // moment by itself.
 func TestSummariesToAttendeesWaitForCompany(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
-	hall, active := s.lab.Room, []codelab.Workshop{s.lab}
+	hall, active := s.lab.Room, []codelab.Codelab{s.lab}
 	hall.Join(codelab.FacilitatorID)
 	summarize(active, last, 0)
 	if got := hall.TransientHead(); got != 1 {
@@ -95,7 +95,7 @@ func TestSummariesToAttendeesWaitForCompany(t *testing.T) {
 // Nobody who was there before is there to have heard it.
 func TestWhoComesIntoAnEmptyRoomIsTold(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
-	room, active := s.lab.Room, []codelab.Workshop{s.lab}
+	room, active := s.lab.Room, []codelab.Codelab{s.lab}
 	for i, tc := range []struct {
 		change func()
 		want   uint64

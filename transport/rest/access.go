@@ -107,10 +107,10 @@ func (r *Request) enter(who Access, id string) (err error) {
 			return err
 		}
 		r.asAdmin()
-		r.Codelab, err = a.Workshops.Get(id)
+		r.Codelab, err = a.Codelabs.Get(id)
 		return err
 	case CodelabReader, Registrant:
-		if r.Codelab, err = a.Workshops.Get(id); err != nil {
+		if r.Codelab, err = a.Codelabs.Get(id); err != nil {
 			return err
 		}
 		v := r.Codelab.View()
@@ -135,13 +135,13 @@ func (r *Request) enter(who Access, id string) (err error) {
 	}
 	if leads && who == CodelabMember {
 		r.asAdmin()
-		r.Codelab, err = a.Workshops.Get(id)
+		r.Codelab, err = a.Codelabs.Get(id)
 		return err
 	}
 	if r.who.Grant(id) == nil {
 		return errForbidden
 	}
-	if r.Codelab, err = a.Workshops.Get(id); err != nil {
+	if r.Codelab, err = a.Codelabs.Get(id); err != nil {
 		return err
 	}
 	v := r.Codelab.View()
@@ -185,7 +185,7 @@ func (r *Request) authorizeSomebody(admin bool) error {
 	slices.Sort(labs)
 	var unknown error
 	for _, lab := range labs {
-		w, err := r.api.Workshops.Get(lab)
+		w, err := r.api.Codelabs.Get(lab)
 		if err != nil {
 			if !durable.IsMissing(err) {
 				unknown = err
@@ -250,7 +250,7 @@ func (r *Request) registered(lab string) (bool, error) {
 	if r.who.Grant(lab) == nil {
 		return false, nil
 	}
-	w, err := r.api.Workshops.Get(lab)
+	w, err := r.api.Codelabs.Get(lab)
 	if durable.IsMissing(err) {
 		return false, nil
 	}

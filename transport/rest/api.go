@@ -34,7 +34,7 @@ import (
 
 // Config of the API. All fields are required unless said otherwise.
 type Config struct {
-	Workshops codelab.Directory
+	Codelabs codelab.Directory
 	List      *catalog.List
 	Audit     *audit.Trail
 	Files     *files.Register

@@ -80,7 +80,7 @@ func importCodelab(r *Request) error {
 // and fails otherwise if it must have it.
 func (r *Request) importNew(in *archive.Incoming, must bool) error {
 	if !must && in.Codelab.Slug != "" {
-		has, _, err := r.api.Workshops.BySlug(in.Codelab.Slug)
+		has, _, err := r.api.Codelabs.BySlug(in.Codelab.Slug)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (r *Request) importNew(in *archive.Incoming, must bool) error {
 			in.Codelab.Slug = ""
 		}
 	}
-	m, err := r.api.Workshops.Create(r.Caller, in.Create)
+	m, err := r.api.Codelabs.Create(r.Caller, in.Create)
 	if err != nil {
 		return err
 	}

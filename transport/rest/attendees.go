@@ -259,7 +259,7 @@ func complete(r *Request) error {
 }
 
 func certificate(r *Request) error {
-	v, a, err := r.api.Workshops.FindAttendee(r.Param("id"))
+	v, a, err := r.api.Codelabs.FindAttendee(r.Param("id"))
 	if err != nil {
 		return err
 	}

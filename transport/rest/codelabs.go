@@ -221,7 +221,7 @@ func createCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
-	m, err := r.api.Workshops.Create(r.Caller, &codelab.Create{Codelab: &pb.Codelab{
+	m, err := r.api.Codelabs.Create(r.Caller, &codelab.Create{Codelab: &pb.Codelab{
 		Title: *in.Title, Description: or(in.Description, ""), Author: or(in.Author, ""), IsPublic: or(in.IsPublic, true),
 		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),
 		RequireFeedback: or(in.RequireFeedback, false), RequireSubmission: or(in.RequireSubmission, false),
@@ -316,7 +316,7 @@ func deleteCodelab(r *Request) error {
 	id := r.Param("id")
 	defer r.api.Workspaces.Lock(id)()
 	w := r.Codelab.View().Workspace
-	if err := r.api.Workshops.Delete(r.Caller, id); err != nil {
+	if err := r.api.Codelabs.Delete(r.Caller, id); err != nil {
 		return err
 	}
 	if w != nil {

@@ -57,13 +57,13 @@ func (r *Request) copyWithWorkspace(c *codelab.Create) (*pb.Codelab, error) {
 	defer r.api.Workspaces.RLock(r.Codelab.ID())()
 	w := r.Codelab.View().Workspace
 	if w == nil {
-		return r.api.Workshops.Create(r.Caller, c)
+		return r.api.Codelabs.Create(r.Caller, c)
 	}
 	var err error
 	if c.Workspace, err = r.copyCode(r.Codelab.ID(), w); err != nil {
 		return nil, err
 	}
-	out, err := r.api.Workshops.Create(r.Caller, c)
+	out, err := r.api.Codelabs.Create(r.Caller, c)
 	r.uncopy(c.Workspace, err)
 	return out, err
 }
@@ -90,7 +90,7 @@ func (r *Request) uncopy(made *codelab.CreateWorkspace, err error) {
 // explainCopy is the error of a codelab's workspace that cannot be copied: another node
 // may have deleted it meanwhile.
 func (r *Request) explainCopy(of string, w *pb.Workspace, failed error) error {
-	now, err := r.api.Workshops.Get(of)
+	now, err := r.api.Codelabs.Get(of)
 	if err != nil {
 		return err
 	}

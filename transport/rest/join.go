@@ -48,7 +48,7 @@ func findByCode(r *Request) error {
 	if m == nil {
 		return errNoCodelab
 	}
-	if r.Codelab, err = r.api.Workshops.Get(m.Id); err != nil {
+	if r.Codelab, err = r.api.Codelabs.Get(m.Id); err != nil {
 		return err
 	}
 	v := r.view()

@@ -42,7 +42,7 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 			figures[m.Id] = f
 		}
 	}
-	online := r.api.Workshops.Online()
+	online := r.api.Codelabs.Online()
 	return httpapi.JSONList(r.Exchange, func(yield func(listedRecord) bool) {
 		for _, m := range all {
 			f := figures[m.Id]
@@ -86,7 +86,7 @@ func (r *Request) listVisible(all []*pb.Codelab) error {
 
 // figures are those of a codelab for which they were never recorded.
 func (r *Request) figures(id string) (*pb.Figures, error) {
-	w, err := r.api.Workshops.Get(id)
+	w, err := r.api.Codelabs.Get(id)
 	if errors.Is(err, durable.ErrQuarantined) {
 		return &pb.Figures{}, nil // it does not open; its record is known
 	}

@@ -107,7 +107,7 @@ func (r *Request) tellPeople(b people.Body) (*peoplepb.Person, *people.View, err
 // may not lead their codelab any more.
 func (a *API) ReleaseClaims(v *people.View) error {
 	now := a.Now()
-	return a.Workshops.ReleaseClaims(func(person, codelab string) bool {
+	return a.Codelabs.ReleaseClaims(func(person, codelab string) bool {
 		p := v.Get(person)
 		return p != nil && !p.Disabled && !people.Over(p, now) && people.Leads(p, codelab)
 	})

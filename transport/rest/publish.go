@@ -105,7 +105,7 @@ func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	if in.Codelab.Slug == "" {
 		return wire.Invalid("the file has no id by which to find its codelab: a line like \"id: my-codelab\" before the title")
 	}
-	id, claimed, err := r.api.Workshops.BySlug(in.Codelab.Slug)
+	id, claimed, err := r.api.Codelabs.BySlug(in.Codelab.Slug)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func keptOut(in *archive.Incoming, has []*codelab.PollView) (out []archive.LeftO
 
 // publishFile brings a file into a codelab.
 func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
-	w, err := r.api.Workshops.Get(id)
+	w, err := r.api.Codelabs.Get(id)
 	if err != nil {
 		return err
 	}
@@ -157,14 +157,14 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 	in.LeftOut = append(in.LeftOut, keptOut(in, w.View().Polls)...)
 	letGo := func() {}
 	if b.Slug != "" && b.Slug != w.View().Meta.GetSlug() {
-		switch has, _, err := r.api.Workshops.BySlug(b.Slug); {
+		switch has, _, err := r.api.Codelabs.BySlug(b.Slug); {
 		case err != nil:
 			return err
 		case has != "" && has != id:
 			in.LeftOut = append(in.LeftOut, archive.LeftOut{Reason: "its id: another codelab has it"})
 			b.Slug = ""
 		case !dry:
-			if letGo, err = r.api.Workshops.ClaimSlug(b.Slug, id); err != nil {
+			if letGo, err = r.api.Codelabs.ClaimSlug(b.Slug, id); err != nil {
 				return err
 			}
 		}
@@ -213,7 +213,7 @@ func updateFromSource(r *Request) error {
 	if meta.GetSourceId() == "" {
 		return durable.Reject(durable.Conflict, "this codelab is no copy of another")
 	}
-	source, err := r.api.Workshops.Get(meta.SourceId)
+	source, err := r.api.Codelabs.Get(meta.SourceId)
 	if durable.IsMissing(err) {
 		return durable.Reject(durable.Conflict, "the codelab it was copied from is gone")
 	}

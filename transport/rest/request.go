@@ -25,7 +25,7 @@ type Request struct {
 	// Caller is who acts, for actors. Set when the operation needs somebody.
 	Caller *codelab.Caller
 	// Codelab is that of the path, for operations on one.
-	Codelab codelab.Workshop
+	Codelab codelab.Codelab
 }
 
 // Identity is who is calling.

@@ -58,7 +58,7 @@ func compareRuns(r *Request) error {
 		if m.SourceId != r.Codelab.ID() || len(out) == maxRuns {
 			continue
 		}
-		w, err := r.api.Workshops.Get(m.Id)
+		w, err := r.api.Codelabs.Get(m.Id)
 		if durable.IsMissing(err) {
 			continue // deleted a moment ago
 		}

@@ -25,7 +25,7 @@ type answering struct {
 	err error
 }
 
-func (a answering) Get(string) (codelab.Workshop, error) { return codelab.Workshop{}, a.err }
+func (a answering) Get(string) (codelab.Codelab, error) { return codelab.Codelab{}, a.err }
 
 // A follower that could not hear the owner answered 401 and 403 to registered
 // attendees, and left their codelabs out of the list: clients took that for the
@@ -64,7 +64,7 @@ func TestARegisteredAttendeeIsNotDeniedByANodeThatCannotKnow(t *testing.T) {
 		ask := func(err error) error {
 			ctx := &fasthttp.RequestCtx{}
 			ctx.Init2(&net.TCPConn{}, nil, false)
-			a := &API{Config: Config{Auth: grants, Workshops: answering{err: err}}}
+			a := &API{Config: Config{Auth: grants, Codelabs: answering{err: err}}}
 			return tc.ask(&Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{}), api: a, op: &Operation{}, who: who})
 		}
 		for _, unknown := range []error{durable.ErrUnavailable, durable.ErrTimeout, durable.ErrFenced, fmt.Errorf("read: %w", context.Canceled)} {

@@ -100,9 +100,9 @@ func resumeWebhook(r *Request) error {
 
 // AttendeeName returns the name of an attendee; "" when there is none, or none that can
 // be known now.
-func AttendeeName(workshops codelab.Directory) func(lab, attendee string) string {
+func AttendeeName(codelabs codelab.Directory) func(lab, attendee string) string {
 	return func(lab, attendee string) string {
-		w, err := workshops.Get(lab)
+		w, err := codelabs.Get(lab)
 		if err != nil {
 			return ""
 		}

@@ -286,7 +286,7 @@ func (r *Request) writeHead(structure string, change code.Change) error {
 			return err
 		}
 		// What moved it was acknowledged; the copy here shows it after this.
-		if r.Codelab, err = r.api.Workshops.Get(r.Codelab.ID()); err != nil {
+		if r.Codelab, err = r.api.Codelabs.Get(r.Codelab.ID()); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,7 @@ func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws, err := codelab.NewWorkshops(codelab.Config{
+	ws, err := codelab.NewCodelabs(codelab.Config{
 		System: durable.NewSystem(), Journal: journal, List: list, Frames: mute{}, Logger: slog.New(slog.DiscardHandler),
 		Files: files.NewRegister(journal, nil, time.Hour, time.Now), Rules: codelab.Rules{},
 	})
@@ -87,7 +87,7 @@ func TestWritesOfTwoNodesDoNotConflict(t *testing.T) {
 		ctx := &fasthttp.RequestCtx{}
 		ctx.Init2(&net.TCPConn{}, nil, false)
 		ctx.SetUserValue("folder", "main")
-		a := &API{Config: Config{Workshops: ws, Workspaces: lists{written: meanwhile}, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}}
+		a := &API{Config: Config{Codelabs: ws, Workspaces: lists{written: meanwhile}, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}}
 		r := &Request{Exchange: httpapi.Alone(ctx, httpapi.Endpoint{}), api: a, op: &Operation{}, Caller: boss, Codelab: lab}
 		return r.writeHead("folder", r.change("m", []code.File{{Path: path, Content: []byte("1")}}, nil))
 	}

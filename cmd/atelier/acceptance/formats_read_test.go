@@ -160,19 +160,19 @@ func (h *holding) readActors(list *catalog.List, register *files.Register) {
 	state["participants"] = h.snapshot(&participantpb.Snapshot{}, func() ([]byte, error) { return ofParticipants.EncodeState(all.View()) })
 	h.must(members.Close(ctx))
 
-	workshops, err := codelab.NewWorkshops(codelab.Config{
+	codelabs, err := codelab.NewCodelabs(codelab.Config{
 		System: system, Journal: h.store, List: list, Files: register, Frames: messages.Frames{}, Epoch: h.store.StreamID(),
 		Durable: opts, Sweep: true, Logger: slog.New(slog.DiscardHandler),
 	})
 	h.must(err)
 	for _, m := range list.All() {
-		w, err := workshops.Get(m.Id)
+		w, err := codelabs.Get(m.Id)
 		h.must(err)
 		s := &codelabpb.Snapshot{}
 		state["codelab "+m.Id] = h.snapshot(s, func() ([]byte, error) { return codelab.EncodeState(w.View()) })
 		h.codelabs[m.Id] = s
 	}
-	h.must(workshops.Close(ctx))
+	h.must(codelabs.Close(ctx))
 }
 
 func (h *holding) snapshot(s decodable, encode func() ([]byte, error)) any {

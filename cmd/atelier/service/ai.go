@@ -44,7 +44,7 @@ func (s *Service) newAI() (*ai.Service, error) {
 		return nil, err
 	}
 	return ai.New(ai.Config{
-		Upstream: client, Models: s.aiModels(), Workshops: s.core.workshops, Settings: s.core.settings, Grants: s.grants,
+		Upstream: client, Models: s.aiModels(), Codelabs: s.core.codelabs, Settings: s.core.settings, Grants: s.grants,
 		Rate:    limit.New(limit.Rate{Burst: s.cfg.Limits.AIPerMinute, Per: time.Minute}, time.Now),
 		Answers: s.answers, Heartbeat: c.Heartbeat.Std(), Logger: s.log,
 	}), nil

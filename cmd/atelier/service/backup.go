@@ -36,7 +36,7 @@ func (c *Core) Backup(w io.Writer) error {
 	defer cancel()
 	err := c.writable()
 	if err == nil {
-		err = c.workshops.FinishErasing(ctx)
+		err = c.codelabs.FinishErasing(ctx)
 	}
 	if err != nil {
 		c.log.Error("this backup may hold what was to be erased; make another when that is possible, and remove this one", "error", err)

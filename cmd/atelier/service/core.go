@@ -36,7 +36,7 @@ type Core struct {
 	audit        *audit.Trail
 	list         *catalog.List
 	settings     *settings.Host
-	workshops    *codelab.Workshops
+	codelabs    *codelab.Codelabs
 	participants *participant.Host
 	people       *people.Host
 	webhooks     *webhook.Webhooks
@@ -82,8 +82,8 @@ type Hooks struct {
 	// Waited is told how long commands wait for their actors.
 	Waited func(time.Duration)
 	// Announce and Signal are told what other nodes say; see codelab.Config.
-	Announce func(w codelab.Workshop, person string, arrived bool)
-	Signal   func(w codelab.Workshop, person string, payload []byte)
+	Announce func(w codelab.Codelab, person string, arrived bool)
+	Signal   func(w codelab.Codelab, person string, payload []byte)
 }
 
 // OpenCore starts the store and the actors.
@@ -144,7 +144,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if c.ballots, err = c.openBallots(); err != nil {
 		return nil, err
 	}
-	if c.workshops, err = codelab.NewWorkshops(codelab.Config{
+	if c.codelabs, err = codelab.NewCodelabs(codelab.Config{
 		System: c.system, Journal: c.store, List: c.list, Files: c.files,
 		Rules: codelab.Rules{
 			AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows, FileGrace: cfg.Files.Grace.Std(),
@@ -158,7 +158,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	}); err != nil {
 		return nil, err
 	}
-	c.hosts = append(c.hosts, hosted{"codelab", c.workshops})
+	c.hosts = append(c.hosts, hosted{"codelab", c.codelabs})
 	return c, nil
 }
 

@@ -19,7 +19,7 @@ func (s *Service) health() server.Health {
 		}
 		return h
 	}
-	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.workshops.Quarantined(), Cluster: n.Health()}
+	h := server.Health{Ready: true, ReadOnly: st.ReadOnly, Quarantined: s.core.codelabs.Quarantined(), Cluster: n.Health()}
 	for _, t := range s.vaults.stats() {
 		h.QuarantinedTokens += t.Quarantined
 	}

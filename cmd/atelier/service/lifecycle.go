@@ -240,7 +240,7 @@ func (s *Service) origins() httpapi.Origins {
 func (s *Service) openGateway() error {
 	s.hub.Start(s.core.node.SessionNumbers())
 	s.gateway = messages.NewGateway(messages.Config{
-		Hub: s.hub, Grants: s.grants, Workshops: s.core.workshops.Active, Origins: s.origins(),
+		Hub: s.hub, Grants: s.grants, Codelabs: s.core.codelabs.Active, Origins: s.origins(),
 		SocketsPerPerson: s.cfg.Limits.SocketsPerPerson, SocketsPerAddress: ofOneAddress(server.Descriptors()),
 		Logger: s.log, Now: time.Now, Acked: s.metrics.Acked,
 	})
@@ -263,7 +263,7 @@ func (s *Service) openAPI() error {
 	cfg := s.cfg
 	s.bodies = wire.NewBodyBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)
 	s.api = rest.New(rest.Config{
-		Workshops: s.core.workshops, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
+		Codelabs: s.core.codelabs, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
 		Participants: s.core.participants, People: s.core.people, Passwords: password.NewComputer(), Auth: s.grants,
 		SignIn: s.signIn(), OwnerPassword: !cfg.Login.Password,
 		Current: s.current(), Valid: s.core.node.Valid(), Bodies: s.bodies,
@@ -283,8 +283,8 @@ func (s *Service) openAPI() error {
 // work begins what is done now and then, until Stop.
 func (s *Service) work() error {
 	ctx := s.ending
-	s.background.Go(func() { s.core.workshops.Retain(ctx, time.Hour) })
-	s.background.Go(func() { s.core.workshops.SweepBallots(ctx, time.Minute) })
+	s.background.Go(func() { s.core.codelabs.Retain(ctx, time.Hour) })
+	s.background.Go(func() { s.core.codelabs.SweepBallots(ctx, time.Minute) })
 	s.background.Go(func() { s.core.webhooks.Run(ctx, s.webhooks.Send) })
 	if !s.opts.RecoverDamaged {
 		every := sweepEvery(s.cfg.Files.Grace.Std())
@@ -351,11 +351,11 @@ func (s *Service) serve() error {
 // watch tells the metrics where their numbers are.
 func (s *Service) watch() {
 	s.metrics.Watch(server.Sources{
-		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.workshops.Stats, Sessions: s.grants.Sessions.Len,
+		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.codelabs.Stats, Sessions: s.grants.Sessions.Len,
 		AI:          s.ai.Stats,
 		Webhooks:    s.core.webhooks.Stats,
-		Active:      func() int { return len(s.core.workshops.Active()) },
-		Quarantined: func() int { return len(s.core.workshops.Quarantined()) },
+		Active:      func() int { return len(s.core.codelabs.Active()) },
+		Quarantined: func() int { return len(s.core.codelabs.Quarantined()) },
 		Codelabs:    func() int { return len(s.core.list.All()) },
 		Tokens:      s.vaults.stats,
 		Public:      s.public.Stats,

@@ -23,7 +23,7 @@ type duties struct {
 func (d *duties) EndGrants() { d.grants.Sweep() }
 
 func (d *duties) SendAway(why string) {
-	for _, w := range d.core.workshops.Active() {
+	for _, w := range d.core.codelabs.Active() {
 		d.hub.CloseRoom(w.Room, rfc6455.CloseRestart, why)
 	}
 }
@@ -35,17 +35,17 @@ func (d *duties) Drop() {
 }
 
 func (d *duties) CloseUnheard() {
-	for _, w := range d.core.workshops.Active() {
+	for _, w := range d.core.codelabs.Active() {
 		if w.Unheard() {
 			d.hub.CloseRoom(w.Room, rfc6455.CloseTryLater, "this server cannot reach the one that has the codelab; connect again")
 		}
 	}
 }
 
-func (d *duties) Compare(alive []string) { d.core.workshops.Compare(alive) }
+func (d *duties) Compare(alive []string) { d.core.codelabs.Compare(alive) }
 
 func (d *duties) Owned() (all []nodes.Owned) {
-	for _, w := range d.core.workshops.Active() {
+	for _, w := range d.core.codelabs.Active() {
 		if !w.Owns() {
 			continue
 		}
@@ -64,9 +64,9 @@ func (d *duties) Made(id string) time.Time {
 
 func (d *duties) GiveAll(to []string) int {
 	left := 0
-	for _, w := range d.core.workshops.Active() {
+	for _, w := range d.core.codelabs.Active() {
 		if w.Owns() {
-			d.core.workshops.GiveTo(w, to[left%len(to)])
+			d.core.codelabs.GiveTo(w, to[left%len(to)])
 			left++
 		}
 	}
@@ -75,9 +75,9 @@ func (d *duties) GiveAll(to []string) int {
 
 func (d *duties) Move(id, to string) {
 	me := d.core.node.Store.Node()
-	if w, ok := d.core.workshops.Peek(id); ok && w.Owns() {
+	if w, ok := d.core.codelabs.Peek(id); ok && w.Owns() {
 		if to != me {
-			d.core.workshops.GiveTo(w, to)
+			d.core.codelabs.GiveTo(w, to)
 		}
 		return
 	}
@@ -85,7 +85,7 @@ func (d *duties) Move(id, to string) {
 		return
 	}
 	if owner, err := d.core.node.Store.Owner("codelab/" + id); err == nil && owner == "" {
-		_, _ = d.core.workshops.Get(id) // who opens what nobody owns is its owner; else the next turn does
+		_, _ = d.core.codelabs.Get(id) // who opens what nobody owns is its owner; else the next turn does
 	}
 }
 
@@ -119,7 +119,7 @@ func (d *duties) Counts() nodes.Counts {
 // connected counts the persons who are connected to this node; in two codelabs they
 // count twice.
 func (s *Service) connected() (n int) {
-	for _, w := range s.core.workshops.Active() {
+	for _, w := range s.core.codelabs.Active() {
 		n += w.Room.Connected()
 	}
 	return n

@@ -24,11 +24,11 @@ func (s *Service) operations() control.Operations {
 // has for an admin and needs no login, and the operations.
 func (c *Core) Operator() fasthttp.RequestHandler {
 	ops := control.Operations{Backup: c.Backup, Scrub: c.Scrub, RotateKeys: c.rotateTokenKeys}
-	if c.workshops == nil { // opened without actors
+	if c.codelabs == nil { // opened without actors
 		return ops.Handler(func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(fasthttp.StatusNotFound) })
 	}
 	api := rest.New(rest.Config{
-		Workshops: c.workshops, List: c.list, Audit: c.audit, Files: c.files, Settings: c.settings, Participants: c.participants,
+		Codelabs: c.codelabs, List: c.list, Audit: c.audit, Files: c.files, Settings: c.settings, Participants: c.participants,
 		People: c.people, Passwords: password.NewComputer(),
 		Bodies: wire.NewBodyBudget(int64(c.cfg.Limits.BodyMemoryMiB) << 20), Workspaces: c.code,
 		AdminID: c.cfg.Admin.ID, StreamID: c.store.StreamID(), Logger: c.log, Now: time.Now,

@@ -31,13 +31,13 @@ func BenchmarkRestartAfterKill(b *testing.B) {
 		b.Fatal(err)
 	}
 	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator"}
-	made, err := core.workshops.Create(admin, &codelab.Create{
+	made, err := core.codelabs.Create(admin, &codelab.Create{
 		Codelab: &pb.Codelab{Title: "Large", IsPublic: true}, Steps: []*pb.Step{{Title: "1"}, {Title: "2"}},
 	})
 	if err != nil {
 		b.Fatal(err)
 	}
-	lab, err := core.workshops.Get(made.Id)
+	lab, err := core.codelabs.Get(made.Id)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func BenchmarkRestartAfterKill(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		lab, err := core.workshops.Get(made.Id)
+		lab, err := core.codelabs.Get(made.Id)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -26,20 +26,20 @@ func TestScrubComparesTheListWithTheLogs(t *testing.T) {
 	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, AdminID: "admin"}
 	var labs []*pb.Codelab
 	for _, title := range []string{"sound", "unlisted", "without log", "differs", "damaged", "deleted"} {
-		m, err := c.workshops.Create(admin, &codelab.Create{Codelab: &pb.Codelab{Title: title, IsPublic: true}})
+		m, err := c.codelabs.Create(admin, &codelab.Create{Codelab: &pb.Codelab{Title: title, IsPublic: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		labs = append(labs, m)
 	}
-	if err := c.workshops.Delete(admin, labs[5].Id); err != nil {
+	if err := c.codelabs.Delete(admin, labs[5].Id); err != nil {
 		t.Fatal(err)
 	}
 	// Beside a running server, whose logs it must not fence.
 	if n, err := c.Scrub(io.Discard); n != 0 || err != nil {
 		t.Fatalf("of sound data %d are damaged, %v", n, err)
 	}
-	ws, err := c.workshops.Get(labs[0].Id)
+	ws, err := c.codelabs.Get(labs[0].Id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -485,7 +485,7 @@ func TestEverythingInMemoryGoes(t *testing.T) {
 	_, taken := c.participants.Get(participant.ID)
 	_, led := c.people.Get(people.ID)
 	_, hooked := c.webhooks.Host().Get("01a21d90-4e40-7000-a61c-9d44d490bf98")
-	_, taught := c.workshops.Create(&codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, AdminID: "admin"}, &codelab.Create{Codelab: &codelabpb.Codelab{Title: "T"}})
+	_, taught := c.codelabs.Create(&codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, AdminID: "admin"}, &codelab.Create{Codelab: &codelabpb.Codelab{Title: "T"}})
 	if err := errors.Join(settled, taken, led, hooked, taught); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler
 // certificate returns what the certificate of an attendee says; none for who
 // has not completed the codelab.
 func (s *Service) certificate(id string) (web.Certificate, bool, error) {
-	v, a, err := s.core.workshops.FindAttendee(id)
+	v, a, err := s.core.codelabs.FindAttendee(id)
 	var rejected *durable.Rejection
 	switch {
 	case errors.As(err, &rejected) && rejected.Reason == durable.Missing:

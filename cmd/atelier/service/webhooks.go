@@ -28,7 +28,7 @@ func (s *Service) openWebhooks() error {
 		return err
 	}
 	s.webhooks = webhook.NewSender(webhook.Config{
-		Seal: seal, Inside: s.cfg.Webhooks.AllowPrivate, Name: rest.AttendeeName(s.core.workshops), Logger: s.log, Now: time.Now,
+		Seal: seal, Inside: s.cfg.Webhooks.AllowPrivate, Name: rest.AttendeeName(s.core.codelabs), Logger: s.log, Now: time.Now,
 	})
 	return nil
 }

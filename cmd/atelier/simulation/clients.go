@@ -124,7 +124,7 @@ func (c *client) act(n *node) {
 
 // say draws a command by its name, and asks for it at a node that shows view. The
 // error says whether it was done.
-func (c *client) say(n *node, s *server, ws codelab.Workshop, view *codelab.View, word string) error {
+func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View, word string) error {
 	model := c.w.model
 	cmd := draw.Words[word](c.Source, view)
 	if cmd.Body == nil {
@@ -165,7 +165,7 @@ func (c *client) say(n *node, s *server, ws codelab.Workshop, view *codelab.View
 var errNothing = errors.New("nothing to say")
 
 // ask asks for a command, at a node that shows view.
-func (c *client) ask(s *server, ws codelab.Workshop, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
+func (c *client) ask(s *server, ws codelab.Codelab, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
 	if c.w.plan.Uploaders > 0 {
 		return c.w.uploads.ask(c, s, ws, view, cmd)
 	}
@@ -173,7 +173,7 @@ func (c *client) ask(s *server, ws codelab.Workshop, view *codelab.View, cmd cod
 }
 
 // aside says something that is worth something only now.
-func (c *client) aside(ws codelab.Workshop, v *codelab.View) {
+func (c *client) aside(ws codelab.Codelab, v *codelab.View) {
 	if c.Rand.IntN(2) == 0 {
 		c.w.history.count("command", "Broadcast")
 		ws.Room.Broadcast(room.Frame{Payload: []byte(c.Mark("aside"))})

@@ -150,7 +150,7 @@ func (l *listener) run(quiet <-chan struct{}) {
 
 // listen stays at a node until it is sent away, or goes. It returns the position
 // that it has; known is false when it must read anew.
-func (l *listener) listen(s *server, ws codelab.Workshop, since uint64, quiet <-chan struct{}) (at uint64, known bool) {
+func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-chan struct{}) (at uint64, known bool) {
 	m, r := l.w.model, ws.Room
 	c := &connection{wake: make(chan struct{}, 1), away: make(chan struct{}), room: r, who: l.person, s: s}
 	m.open.add(c)

@@ -66,7 +66,7 @@ type server struct {
 	shared durable.Shared // the same, as the program sees it
 	clock  *clocktest.Clock
 	system *actor.ActorSystem
-	labs   *codelab.Workshops
+	labs   *codelab.Codelabs
 	list   *catalog.List
 	files  *files.Register
 	// contents is the node's way to the contents of files, which all nodes share.
@@ -126,7 +126,7 @@ func (n *node) start() error {
 		Cluster: &durable.Cluster{Store: shared, Bus: bus, Patience: patience, MaxTold: w.plan.maxTold()},
 	}
 	s.files = w.newRegister(s)
-	s.labs, err = codelab.NewWorkshops(codelab.Config{
+	s.labs, err = codelab.NewCodelabs(codelab.Config{
 		System: s.system, Journal: shared, List: s.list, Frames: frames, Epoch: store.StreamID(), Files: s.files,
 		Rules:     codelab.Rules{FileGrace: fileGrace, BallotKey: ballotKey},
 		Room:      room.Limits{Frames: keptFrames},
@@ -191,10 +191,10 @@ const keptFrames = 60
 var errDown = errors.New("connection refused")
 
 // get asks a node for the codelab.
-func (n *node) get() (*server, codelab.Workshop, error) {
+func (n *node) get() (*server, codelab.Codelab, error) {
 	s := n.server.Load()
 	if s == nil {
-		return nil, codelab.Workshop{}, errDown
+		return nil, codelab.Codelab{}, errDown
 	}
 	ws, err := s.labs.Get(n.w.lab)
 	return s, ws, s.leaves(err)

@@ -41,8 +41,8 @@ func (u *uploads) there(name string) (there bool) {
 // ask asks for a command that may refer to uploads. Half of those who do claim them
 // for themselves as well, as transport/rest does for a material: such a claim is
 // answered with files.ErrMissing, or the upload stays. The others trust the claims
-// of Workshop.Ask, and know only that what is there afterwards was claimed.
-func (u *uploads) ask(c *client, s *server, ws codelab.Workshop, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
+// of Codelab.Ask, and know only that what is there afterwards was claimed.
+func (u *uploads) ask(c *client, s *server, ws codelab.Codelab, view *codelab.View, cmd codelab.Command) (any, uint64, error) {
 	names := codelab.Mentions(cmd.Body)
 	if len(names) == 0 {
 		return ws.Ask(cmd)

@@ -258,7 +258,7 @@ func (u *uploads) add(up *pb.Upload) {
 }
 
 // submit hands in a file, as transport/rest does.
-func (p uploader) submit(s *server, ws codelab.Workshop, view *codelab.View) {
+func (p uploader) submit(s *server, ws codelab.Codelab, view *codelab.View) {
 	lease, err := p.put(s)
 	if err = s.leaves(err); err != nil {
 		p.note(s.n, "puts a submission", 0, err)

@@ -32,7 +32,7 @@ type Frames interface {
 	Encode(seq uint64, e *pb.Event) (room.Frame, bool)
 }
 
-// Config of Workshops. All fields but the last two are required.
+// Config of Codelabs. All fields but the last two are required.
 type Config struct {
 	System  *actor.ActorSystem
 	Journal durable.Journal
@@ -60,8 +60,8 @@ type Config struct {
 	// another node or left it. Signal is a message of another node to the
 	// sessions of a person here, of all facilitators for "". Both are for where
 	// Durable.Cluster is set.
-	Announce func(w Workshop, person string, arrived bool)
-	Signal   func(w Workshop, person string, payload []byte)
+	Announce func(w Codelab, person string, arrived bool)
+	Signal   func(w Codelab, person string, payload []byte)
 	// Ballots keeps the secrets of anonymous polls, as Rules.BallotKey finds them; nil
 	// where there are none.
 	Ballots BallotKeys
@@ -88,30 +88,30 @@ func Kind(rules Rules) durable.Kind[Command, *pb.Event, View] {
 	}
 }
 
-// Workshops runs the actors of all codelabs. Safe for concurrent use.
-type Workshops struct {
+// Codelabs runs the actors of all codelabs. Safe for concurrent use.
+type Codelabs struct {
 	Config
 	host  *host
 	ids   *naming.SharedIDs // of new codelabs
 	rooms sync.Map          // codelab id to *room.Room, of active codelabs
 
-	claiming atomic.Int32 // see Workshop.Submit
+	claiming atomic.Int32 // see Codelab.Submit
 
 	// Of other nodes; see nodes.go.
 	counts counts
 	deaf   func()
 }
 
-// Workshop is one active codelab: its actor, its view, its room.
-type Workshop struct {
+// Codelab is one active codelab: its actor, its view, its room.
+type Codelab struct {
 	*handle
 	Room *room.Room
-	all  *Workshops
+	all  *Codelabs
 }
 
 // OnlineAttendees counts the attendees who are connected. All facilitators are
 // one person there.
-func (w Workshop) OnlineAttendees() int {
+func (w Codelab) OnlineAttendees() int {
 	n := w.Room.Online()
 	if w.Room.IsPresent(FacilitatorID) {
 		n--
@@ -122,13 +122,13 @@ func (w Workshop) OnlineAttendees() int {
 // Over says that this codelab's room is no more, or will be: a session that enters it now
 // receives nothing. So a session asks after it has entered; Config.Forgotten tells
 // those that were in it before.
-func (w Workshop) Over() bool { return w.Condition() == durable.Resting }
+func (w Codelab) Over() bool { return w.Condition() == durable.Resting }
 
 // Await waits until the room shows a position that a client says it has seen,
 // and returns nil also when the codelab never got there; see
 // durable.Handle.Await. The room follows the view by a moment, so a client may
 // have read a position here that the room does not show yet.
-func (w Workshop) Await(seq uint64) error {
+func (w Codelab) Await(seq uint64) error {
 	if w.Room.Head() >= seq {
 		return nil
 	}
@@ -154,13 +154,13 @@ const (
 	roomWait = 3 * time.Second
 )
 
-// NewWorkshops starts the host and removes what an interrupted deletion left
+// NewCodelabs starts the host and removes what an interrupted deletion left
 // behind.
-func NewWorkshops(cfg Config) (_ *Workshops, err error) {
+func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 	if cfg.Durable.Clock == nil {
 		cfg.Durable.Clock = clock.System
 	}
-	w := &Workshops{Config: cfg, ids: naming.NewSharedIDs(cfg.Durable.Clock)}
+	w := &Codelabs{Config: cfg, ids: naming.NewSharedIDs(cfg.Durable.Clock)}
 	if cfg.Sweep {
 		if err := w.sweep(); err != nil {
 			return nil, err
@@ -202,7 +202,7 @@ func NewWorkshops(cfg Config) (_ *Workshops, err error) {
 // sweep purges the logs of codelabs that are not in the list, if they say
 // themselves that they were deleted. Nobody can say what became of another, so
 // it stays.
-func (w *Workshops) sweep() error {
+func (w *Codelabs) sweep() error {
 	var logs []string
 	err := w.Journal.Actors("codelab/", func(name string) bool {
 		logs = append(logs, name)
@@ -223,7 +223,7 @@ func (w *Workshops) sweep() error {
 // Other nodes create and delete codelabs meanwhile, so an answer counts only
 // while it stays so: the owner of a log looks after it, and a log that was not
 // deleted is unlisted only if the list still lacks it after the log was read.
-func (w *Workshops) sweepLog(name string) error {
+func (w *Codelabs) sweepLog(name string) error {
 	id := name[len("codelab/"):]
 	if m, err := w.List.Get(id); m != nil || err != nil {
 		return err
@@ -248,14 +248,14 @@ func (w *Workshops) sweepLog(name string) error {
 
 // deleted says whether a log ends with the deletion of its codelab. A purge that
 // was interrupted may have left nothing of it.
-func (w *Workshops) deleted(name string) (bool, error) {
+func (w *Codelabs) deleted(name string) (bool, error) {
 	kind := Kind(w.Rules)
 	v, seq, err := kind.Read(w.Journal, name[len("codelab/"):])
 	return err == nil && (v.deleted || seq == 0), err
 }
 
 // FinishErasing waits until what was to be erased before the call is erased.
-func (w *Workshops) FinishErasing(ctx context.Context) error { return w.host.FinishErasing(ctx) }
+func (w *Codelabs) FinishErasing(ctx context.Context) error { return w.host.FinishErasing(ctx) }
 
 // ParseEvent decodes a stored event.
 func ParseEvent(record []byte) (*pb.Event, error) {
@@ -269,7 +269,7 @@ func ParseEvent(record []byte) (*pb.Event, error) {
 	return e, nil
 }
 
-func (w *Workshops) room(id string) *room.Room {
+func (w *Codelabs) room(id string) *room.Room {
 	r, _ := w.rooms.Load(id)
 	out, _ := r.(*room.Room)
 	return out
@@ -277,17 +277,17 @@ func (w *Workshops) room(id string) *room.Room {
 
 // Get returns a codelab, activating its actor when needed. An id that is not
 // in the list is a Missing rejection.
-func (w *Workshops) Get(id string) (Workshop, error) {
+func (w *Codelabs) Get(id string) (Codelab, error) {
 	m, err := w.List.Get(id)
 	if err != nil {
-		return Workshop{}, err
+		return Codelab{}, err
 	}
 	if m == nil {
-		return Workshop{}, errGone
+		return Codelab{}, errGone
 	}
 	ws, err := w.get(id)
 	if err == nil && ws.View().Meta == nil { // another node has removed it just now
-		return Workshop{}, errGone
+		return Codelab{}, errGone
 	}
 	if err == nil && w.duePoll(ws.View()) {
 		// When it fails, the next one who reads tries again. The poll takes no votes any
@@ -297,22 +297,22 @@ func (w *Workshops) Get(id string) (Workshop, error) {
 	return ws, err
 }
 
-func (w *Workshops) get(id string) (Workshop, error) {
+func (w *Codelabs) get(id string) (Codelab, error) {
 	for {
 		h, err := w.host.Get(id)
 		if err != nil {
-			return Workshop{}, err
+			return Codelab{}, err
 		}
 		// Without a room it went to rest just now; the next Get wakes it.
 		if r := w.room(id); r != nil {
-			return Workshop{h, r, w}, nil
+			return Codelab{h, r, w}, nil
 		}
 	}
 }
 
 // Active returns the codelabs that are in memory.
-func (w *Workshops) Active() []Workshop {
-	var out []Workshop
+func (w *Codelabs) Active() []Codelab {
+	var out []Codelab
 	for _, h := range w.host.Active() {
 		if ws, ok := w.inMemory(h); ok {
 			out = append(out, ws)
@@ -322,22 +322,22 @@ func (w *Workshops) Active() []Workshop {
 }
 
 // Peek returns a codelab that is in memory, and false for any other: nothing is woken.
-func (w *Workshops) Peek(id string) (Workshop, bool) {
+func (w *Codelabs) Peek(id string) (Codelab, bool) {
 	if h := w.host.Peek(id); h != nil {
 		return w.inMemory(h)
 	}
-	return Workshop{}, false
+	return Codelab{}, false
 }
 
 // inMemory is false for one that is coming up, or goes to rest just now.
-func (w *Workshops) inMemory(h *handle) (Workshop, bool) {
+func (w *Codelabs) inMemory(h *handle) (Codelab, bool) {
 	r := w.room(h.ID())
-	return Workshop{h, r, w}, r != nil && h.View() != nil
+	return Codelab{h, r, w}, r != nil && h.View() != nil
 }
 
 // Create makes a new codelab, with a join code that no other has, and returns
 // its record.
-func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
+func (w *Codelabs) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 	code, err := w.freeJoinCode()
 	if err != nil {
 		return nil, err
@@ -367,7 +367,7 @@ func (w *Workshops) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 }
 
 // freeJoinCode returns a join code that no codelab has.
-func (w *Workshops) freeJoinCode() (string, error) {
+func (w *Codelabs) freeJoinCode() (string, error) {
 	for {
 		code := joinCode()
 		if m, err := w.List.ByJoinCode(code); m == nil || err != nil {
@@ -378,18 +378,18 @@ func (w *Workshops) freeJoinCode() (string, error) {
 
 // BySlug returns the id of the codelab with a slug, "" for none. claimed says that it has
 // it in a moment, or never.
-func (w *Workshops) BySlug(slug string) (id string, claimed bool, err error) {
+func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
 }
 
 // ClaimSlug takes a slug for a codelab, before the command that gives it to it. When that
 // is refused, the caller lets go of the slug.
-func (w *Workshops) ClaimSlug(slug, id string) (letGo func(), err error) {
+func (w *Codelabs) ClaimSlug(slug, id string) (letGo func(), err error) {
 	return catalog.ClaimSlug(w.Journal, slug, id)
 }
 
 // Delete removes a codelab and all that its actor has stored.
-func (w *Workshops) Delete(caller *Caller, id string) error {
+func (w *Codelabs) Delete(caller *Caller, id string) error {
 	ws, err := w.Get(id)
 	if err != nil {
 		return err
@@ -409,7 +409,7 @@ func (w *Workshops) Delete(caller *Caller, id string) error {
 }
 
 // FindAttendee returns the codelab of an attendee and their record.
-func (w *Workshops) FindAttendee(id string) (*View, *pb.Attendee, error) {
+func (w *Codelabs) FindAttendee(id string) (*View, *pb.Attendee, error) {
 	owners, err := w.List.Owners(id)
 	if err != nil {
 		return nil, nil, err
@@ -431,22 +431,22 @@ func (w *Workshops) FindAttendee(id string) (*View, *pb.Attendee, error) {
 }
 
 // Drop ends all codelabs of this node at once; see durable.Host.Drop.
-func (w *Workshops) Drop() { w.host.Drop() }
+func (w *Codelabs) Drop() { w.host.Drop() }
 
 // GiveTo gives a codelab that this node owns to another node.
-func (w *Workshops) GiveTo(ws Workshop, node string) { w.host.GiveTo(ws.handle, node) }
+func (w *Codelabs) GiveTo(ws Codelab, node string) { w.host.GiveTo(ws.handle, node) }
 
 // Quarantined returns the ids of codelabs that failed too often.
-func (w *Workshops) Quarantined() []string { return w.host.QuarantinedIDs() }
+func (w *Codelabs) Quarantined() []string { return w.host.QuarantinedIDs() }
 
 // Stats returns the host's counters.
-func (w *Workshops) Stats() *durable.Stats { return w.host.Stats() }
+func (w *Codelabs) Stats() *durable.Stats { return w.host.Stats() }
 
 // Replicas says how the codelabs in memory stand among the nodes.
-func (w *Workshops) Replicas() durable.ReplicaStats { return w.host.Replicas() }
+func (w *Codelabs) Replicas() durable.ReplicaStats { return w.host.Replicas() }
 
 // Close writes snapshots and stops all codelabs.
-func (w *Workshops) Close(ctx context.Context) error {
+func (w *Codelabs) Close(ctx context.Context) error {
 	if w.deaf != nil {
 		w.deaf()
 	}
