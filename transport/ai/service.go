@@ -22,10 +22,10 @@ import (
 
 // Config of a Service. All fields are required but the limiter.
 type Config struct {
-	Upstream  *upstream.Client
-	Models    rest.AIModels
+	Upstream *upstream.Client
+	Models   rest.AIModels
 	Codelabs codelab.Directory
-	Settings  *settings.Host
+	Settings *settings.Host
 	// Grants ends answers with what they stand on.
 	Grants Grants
 	// Rate is how much one person may ask; nil for as much as they like.

@@ -29,13 +29,13 @@ import (
 // school is a codelab with its gateway and who may enter.
 type school struct {
 	*Gateway
-	t         *testing.T
-	grants    *auth.Authenticator
+	t        *testing.T
+	grants   *auth.Authenticator
 	codelabs *codelab.Codelabs
-	lab       codelab.Codelab
-	tokens    *settings.View
-	frames    *lateFrames
-	unknown   error // instead of tokens
+	lab      codelab.Codelab
+	tokens   *settings.View
+	frames   *lateFrames
+	unknown  error // instead of tokens
 }
 
 // lateFrames lets a room wait for its frames: the view of the commit is public

@@ -35,10 +35,10 @@ import (
 // Config of the API. All fields are required unless said otherwise.
 type Config struct {
 	Codelabs codelab.Directory
-	List      *catalog.List
-	Audit     *audit.Trail
-	Files     *files.Register
-	Settings  *settings.Host
+	List     *catalog.List
+	Audit    *audit.Trail
+	Files    *files.Register
+	Settings *settings.Host
 	// Participants of the tokenization handler.
 	Participants *participant.Host
 	// People who lead beside the owner, and who computes their passwords.

@@ -36,7 +36,7 @@ type Core struct {
 	audit        *audit.Trail
 	list         *catalog.List
 	settings     *settings.Host
-	codelabs    *codelab.Codelabs
+	codelabs     *codelab.Codelabs
 	participants *participant.Host
 	people       *people.Host
 	webhooks     *webhook.Webhooks
