@@ -165,6 +165,20 @@ test('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
   assert.ok(draw.right <= again.left + 1, 'the chosen tab is not in view')
 })
 
+test('every tab beside the text is in view', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ questions: 'open' })
+  const { page } = await visitor({ as: await person(lab, 'Attendee 1'), ...phone, viewport: { width: 320, height: 800 } })
+  await page.goto(`/codelabs/${lab.id}`)
+  await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
+  await page.getByRole('tab', { name: 'Questions' }).waitFor()
+  const close = await box(page.getByRole('button', { name: 'Close the panel' }))
+  for (const tab of await page.getByRole('tab').all()) {
+    const at = await box(tab)
+    assert.ok(at.left >= 0 && at.right <= close.left, `${await tab.textContent()} is out of sight`)
+  }
+})
+
 test('the code to join with is on the wall, however long the rest', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: `${long}, ${long}`, steps: [{ title: long, content_markdown: 'Text.' }] })
