@@ -64,7 +64,7 @@ func (in CreateWorkspace) made(c call) (decision, error) {
 func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) }
 
 // ChangeWorkspace moves a head from one tree to another. It names the tree
-// it was made from, which keeps writers apart without a lock.
+// it was made from, which keeps writers apart whatever they lock.
 // Without one it makes the branch or folder.
 type ChangeWorkspace struct {
 	WorkspaceID string

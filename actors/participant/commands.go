@@ -47,8 +47,8 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SetEncryptionKey, durable.Nothing](),
 )
 
-// carrier brings commands to the node that owns them. None may be done twice.
-var carrier = durable.JSONCodec(Vocabulary,
+// codec encodes commands for the node that owns them. None may be done twice.
+var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
 	func(Command) bool { return false },

@@ -24,7 +24,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *pb.Event, View] {
 		New: func(string) durable.Core[Command, *pb.Event, View] {
 			return &core{audit: trail, ids: naming.NewIDs("participants")}
 		},
-		Codec:       carrier,
+		Codec:       codec,
 		FromLog:     true,
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent: func(record []byte) (*pb.Event, error) {

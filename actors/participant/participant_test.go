@@ -67,11 +67,11 @@ func (d *desk) ask(cmd Command) (any, error) {
 	}
 	cmd.Caller = Caller{ActorType: "admin", ActorID: "admin"}
 	if cmd.Body != nil { // as it comes from another process
-		b, err := carrier.Encode(cmd)
+		b, err := codec.Encode(cmd)
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		if cmd, err = carrier.Decode(b); err != nil {
+		if cmd, err = codec.Decode(b); err != nil {
 			d.t.Fatal(err)
 		}
 	}

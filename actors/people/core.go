@@ -27,7 +27,7 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, Vie
 		New: func(string) durable.Core[Command, *pb.Event, View] {
 			return newCore(trail, owner)
 		},
-		Codec:       carrier,
+		Codec:       codec,
 		FromLog:     true,
 		AppendEvent: durable.AppendMessage[*pb.Event],
 		ParseEvent: func(record []byte) (*pb.Event, error) {

@@ -57,7 +57,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *settingspb.Event, View] {
 		New: func(string) durable.Core[Command, *settingspb.Event, View] {
 			return &settings{audit: trail, ids: naming.NewIDs("catalog")}
 		},
-		Codec:       carrier,
+		Codec:       codec,
 		FromLog:     true,
 		AppendEvent: durable.AppendMessage[*settingspb.Event],
 		ParseEvent: func(record []byte) (*settingspb.Event, error) {

@@ -26,7 +26,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 		New: func(id string) durable.Core[Command, *Change, View] {
 			return &core{id: id, audit: trail, ids: naming.NewIDs("webhooks/" + id)}
 		},
-		Codec:       carrier,
+		Codec:       codec,
 		AppendEvent: durable.AppendMessage[*Change],
 		ParseEvent: func(record []byte) (*Change, error) {
 			e := &Change{}

@@ -110,8 +110,8 @@ type wanted struct {
 }
 
 // decide locks the rows of the group and looks at the preconditions, item by item: an
-// item sees what those before it write. Those whose preconditions do not hold are told
-// so and leave nothing; the rows of the others are the group's.
+// item sees what those before it write. An item whose preconditions do not hold fails
+// and writes nothing; the rows of the others are the group's.
 func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	rows := wants(items)
 	tables, keys, written := make([]string, len(rows)), make([][]byte, len(rows)), make([]bool, len(rows))

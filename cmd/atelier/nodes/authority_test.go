@@ -23,6 +23,16 @@ func aKeyring(t *testing.T, store *memory.Store) *Keyring {
 	return k
 }
 
+// tlsOf is what a node with this keyring speaks.
+func tlsOf(t *testing.T, k *Keyring, node string) *tls.Config {
+	t.Helper()
+	c, err := ownTLS(k, node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // handshake connects two nodes and returns what each says.
 func handshake(t *testing.T, server, client *tls.Config) (serverErr, clientErr error) {
 	t.Helper()
@@ -61,15 +71,7 @@ func handshake(t *testing.T, server, client *tls.Config) (serverErr, clientErr e
 
 func TestNodesTakeEachOthersCertificatesOnly(t *testing.T) {
 	one, other := memory.New(), memory.New()
-	own := func(store *memory.Store, node string) *tls.Config {
-		t.Helper()
-		c, err := ownTLS(aKeyring(t, store), node)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	a, b, stranger := own(one, "a"), own(one, "b"), own(other, "c")
+	a, b, stranger := tlsOf(t, aKeyring(t, one), "a"), tlsOf(t, aKeyring(t, one), "b"), tlsOf(t, aKeyring(t, other), "c")
 	if s, c := handshake(t, a, b); s != nil || c != nil {
 		t.Errorf("two nodes: %v, %v", s, c)
 	}
@@ -97,15 +99,7 @@ func TestNodesTakeEachOthersCertificatesOnly(t *testing.T) {
 func TestAnotherSecretEndsTheCertificates(t *testing.T) {
 	store := memory.New()
 	k := aKeyring(t, store)
-	own := func(k *Keyring, node string) *tls.Config {
-		t.Helper()
-		c, err := ownTLS(k, node)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	before := own(k, "a")
+	before := tlsOf(t, k, "a")
 	const other = "another secret of this test that is long enough"
 	if err := k.rekey(other); err != nil {
 		t.Fatal(err)
@@ -114,7 +108,7 @@ func TestAnotherSecretEndsTheCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := own(next, "a"), own(next, "b")
+	a, b := tlsOf(t, next, "a"), tlsOf(t, next, "b")
 	if s, c := handshake(t, a, b); s != nil || c != nil {
 		t.Errorf("two nodes: %v, %v", s, c)
 	}
