@@ -164,6 +164,7 @@ func (k *talk) whole() (text, failed string) {
 }
 
 func TestTheFirstTokenReachesTheClientAtOnce(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, nil)
 	next := make(chan struct{})
 	up.Script(func(a *upstreamtest.Answer) {
@@ -197,6 +198,7 @@ func TestTheFirstTokenReachesTheClientAtOnce(t *testing.T) {
 }
 
 func TestAClientThatLeavesCancelsTheUpstream(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, nil)
 	for _, begun := range []bool{true, false} {
 		asked, gone := make(chan struct{}), make(chan struct{})
@@ -249,6 +251,7 @@ func (c *class) eventually(what string, holds func() bool) {
 }
 
 func TestSilenceIsBrokenByHeartbeats(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, func(cfg *config.Config) { cfg.AI.Heartbeat = config.Duration(10 * time.Millisecond) })
 	next := make(chan struct{})
 	up.Script(func(a *upstreamtest.Answer) {
@@ -271,6 +274,7 @@ func TestSilenceIsBrokenByHeartbeats(t *testing.T) {
 }
 
 func TestAFailingUpstreamIsToldApart(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, func(cfg *config.Config) {
 		cfg.AI.FirstByteTimeout, cfg.AI.IdleTimeout = config.Duration(2*time.Second), config.Duration(2*time.Second)
 		cfg.Limits.AIPerMinute = 0
@@ -311,6 +315,7 @@ func TestAFailingUpstreamIsToldApart(t *testing.T) {
 }
 
 func TestTheOtherProtocolIsSpokenToo(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, func(cfg *config.Config) { cfg.AI.Provider, cfg.AI.Model = "openai", "gpt" })
 	text, failed := c.admin.ask(record{"prompt": "why", "system_instruction": "S", "model": "other-model", "generation_config": record{"max_output_tokens": 5}}).whole()
 	if q := up.Last(); text != "Hello world" || failed != "" || q.Path != "/chat/completions" || q.Header.Get("Authorization") != "Bearer "+aiKey ||
@@ -324,6 +329,7 @@ func TestTheOtherProtocolIsSpokenToo(t *testing.T) {
 // TestBothProtocolsEndAlikeForTheClient: a block is an event with its reason, and
 // an answer of OpenAI's protocol that is cut off is an error.
 func TestBothProtocolsEndAlikeForTheClient(t *testing.T) {
+	t.Parallel()
 	blocks := map[string]record{
 		"gemini": {"promptFeedback": record{"blockReason": "OTHER"}},
 		"openai": {"choices": []any{record{"delta": record{}, "finish_reason": "content_filter"}}},
@@ -352,6 +358,7 @@ func TestBothProtocolsEndAlikeForTheClient(t *testing.T) {
 }
 
 func TestWhoMayAskTheAI(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, nil)
 	other := newClassOn(t, c.addr, record{"title": "other"})
 	lin, eve := c.attendee("Lin"), other.attendee("Eve")
@@ -393,6 +400,7 @@ func TestWhoMayAskTheAI(t *testing.T) {
 }
 
 func TestSoManyAnswersAtATimeAndNoMore(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, func(cfg *config.Config) {
 		cfg.Limits.AIPerMinute, cfg.AI.MaxStreamsPerPerson, cfg.AI.MaxStreams = 0, 2, 3
 	})
@@ -412,6 +420,7 @@ func TestSoManyAnswersAtATimeAndNoMore(t *testing.T) {
 }
 
 func TestAPersonAsksSoMuchAMinute(t *testing.T) {
+	t.Parallel()
 	c, _ := aiClass(t, func(cfg *config.Config) { cfg.Limits.AIPerMinute = 2 })
 	lin := c.attendee("Lin")
 	why := record{"prompt": "why", "codelab_id": c.id}
@@ -422,6 +431,7 @@ func TestAPersonAsksSoMuchAMinute(t *testing.T) {
 }
 
 func TestTheAIKeyOfTheSettings(t *testing.T) {
+	t.Parallel()
 	up := upstreamtest.New(t)
 	cfg := testConfig(t)
 	cfg.AI.BaseURL = up.URL
@@ -499,6 +509,7 @@ func TestTheAIKeyOfTheSettings(t *testing.T) {
 }
 
 func TestConversationsAreSavedAndErasedWithTheirPerson(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	id := lin.post("/ai/conversations", record{"codelab_id": c.id, "step_number": 2, "question": "Warum? ä", "answer": " A\n", "model": " m "}).object().text("id")
@@ -522,6 +533,7 @@ func TestConversationsAreSavedAndErasedWithTheirPerson(t *testing.T) {
 // What the known app sends: an instruction as long as the workshop, a model of
 // its own choice, and from attendees no codelab. It was refused for each.
 func TestTheKnownAppIsAnswered(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, nil)
 	up.Script(func(a *upstreamtest.Answer) {
 		a.Event(record{"candidates": []record{{
@@ -562,6 +574,7 @@ func TestTheKnownAppIsAnswered(t *testing.T) {
 }
 
 func TestWhatTheAIUsedIsCountedWhereItBelongs(t *testing.T) {
+	t.Parallel()
 	c, _ := aiClass(t, nil)
 	lin := c.attendee("Lin")
 	lin.ask(record{"prompt": "why", "codelab_id": c.id}).whole()
@@ -581,6 +594,7 @@ func TestWhatTheAIUsedIsCountedWhereItBelongs(t *testing.T) {
 }
 
 func TestWhoseGrantEndsHearsNoMore(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, nil)
 	for name, ends := range map[string]func(lin *person){
 		"removed":    func(lin *person) { c.admin.delete(c.path + "/attendees/" + lin.id).want(204) },
@@ -605,6 +619,7 @@ func TestWhoseGrantEndsHearsNoMore(t *testing.T) {
 }
 
 func TestAStopEndsAnswersUnderWay(t *testing.T) {
+	t.Parallel()
 	up := upstreamtest.New(t)
 	cfg := testConfig(t)
 	cfg.AI.BaseURL = up.URL
@@ -626,6 +641,7 @@ func TestAStopEndsAnswersUnderWay(t *testing.T) {
 }
 
 func TestOldClientsGetAnAnswerWithoutChunks(t *testing.T) {
+	t.Parallel()
 	c, _ := aiClass(t, nil)
 	token := c.admin.post("/admin/tokens", record{"name": "old"}).object().text("token")
 	conn, err := net.Dial("tcp", c.addr)
@@ -643,6 +659,7 @@ func TestOldClientsGetAnAnswerWithoutChunks(t *testing.T) {
 }
 
 func TestRefusedQuestionsAreInTheAuditTrail(t *testing.T) {
+	t.Parallel()
 	up := upstreamtest.New(t)
 	cfg := testConfig(t)
 	cfg.AI.BaseURL = up.URL
@@ -666,6 +683,7 @@ func TestRefusedQuestionsAreInTheAuditTrail(t *testing.T) {
 }
 
 func TestDeepQuestionsDoNoHarm(t *testing.T) {
+	t.Parallel()
 	c, _ := aiClass(t, nil)
 	for _, depth := range []int{100, 3000, 9000, 1_000_000} {
 		deep := strings.Repeat(`{"a":[`, depth) + strings.Repeat("]}", depth)
@@ -678,6 +696,7 @@ func TestDeepQuestionsDoNoHarm(t *testing.T) {
 }
 
 func TestAnswersStreamOverTLSToo(t *testing.T) {
+	t.Parallel()
 	up := upstreamtest.New(t)
 	cfg := testConfig(t)
 	var roots *x509.CertPool

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTheAppLearnsWhatItMustKnow(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.Mode = "serverless"
 	cfg.AI.BaseURL = upstreamtest.New(t).URL

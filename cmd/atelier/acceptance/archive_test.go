@@ -67,6 +67,7 @@ func (c *class) furnish() {
 }
 
 func TestAnExportedCodelabImportsAsTheSame(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{
 		"title": "Round trip", "description": "D\nE", "author": "Ada", "is_public": false, "quiz_enabled": true, "require_quiz": true,
 		"require_feedback": true, "guide_markdown": "# Guide\n", "ai_enabled": false,
@@ -97,6 +98,7 @@ func TestAnExportedCodelabImportsAsTheSame(t *testing.T) {
 }
 
 func TestACopyHasEverythingButThePeople(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": strings.Repeat("ä", 198), "guide_markdown": "G", "quiz_enabled": true, "email_retention_days": 3, "ai_enabled": false})
 	c.furnish()
 	lin := c.attendee("Lin")
@@ -123,6 +125,7 @@ func TestACopyHasEverythingButThePeople(t *testing.T) {
 const tutorial = "id: t\nauthor: Ada\nsummary: S\n\n# Tutorial\n\n## One\nDuration: 0:04:30\n\nText of one.\n\n## Two\n\nText of two.\n"
 
 func TestTutorialsAreImported(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	for name, file := range map[string][]byte{"markdown": []byte(tutorial), "zip": packed(t, "readme.txt", "x", "deep/codelab.md", tutorial)} {
 		made := b.upload(file).object()
@@ -139,6 +142,7 @@ func TestTutorialsAreImported(t *testing.T) {
 }
 
 func TestAnImportSaysWhatItLeftOut(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	reference := `{"id":"1","title":"Theirs","description":"","author":"","is_public":1,"quiz_enabled":0,"require_quiz":0,"require_feedback":0,"guide_markdown":null}`
 	for name, tc := range map[string]struct {
@@ -165,8 +169,9 @@ func TestAnImportSaysWhatItLeftOut(t *testing.T) {
 }
 
 func TestABadArchiveMakesNothing(t *testing.T) {
-	b := facilitator(t, common.get(t).Addr(), "")
-	before := len(b.get("/codelabs").list())
+	t.Parallel()
+	addr := startServer(t, testConfig(t)).Addr() // on which nobody else makes codelabs
+	b := facilitator(t, addr, "")
 	good := `{"title":"T"}`
 	for name, file := range map[string][]byte{
 		"empty": {}, "text": []byte("no tutorial"), "binary": {0, 1, 2, 3}, "broken zip": []byte("PK\x03\x04rest"), "empty zip": packed(t),
@@ -187,9 +192,9 @@ func TestABadArchiveMakesNothing(t *testing.T) {
 	b.post("/codelabs/import", []byte("{}")).refused(415)
 	b.post("/codelabs/import", []byte("--x--\r\n"), header("Content-Type", "multipart/form-data; boundary=x")).refused(400, "file")
 	b.post("/codelabs/import", []byte("rubbish"), header("Content-Type", "multipart/form-data; boundary=x")).refused(400)
-	open(t, common.get(t).Addr()).post("/codelabs/import", []byte("x"), header("Content-Type", "multipart/form-data; boundary=x")).refused(401)
-	if after := len(b.get("/codelabs").list()); after != before {
-		t.Errorf("%d codelabs were made", after-before)
+	open(t, addr).post("/codelabs/import", []byte("x"), header("Content-Type", "multipart/form-data; boundary=x")).refused(401)
+	if made := b.get("/codelabs").list(); len(made) != 0 {
+		t.Errorf("%d codelabs were made", len(made))
 	}
 }
 
@@ -206,6 +211,7 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 func TestATooLargeUploadIsToldSo(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	body := struct{ io.Reader }{io.LimitReader(zeros{}, 300<<20)}
 	req, err := http.NewRequest(http.MethodPost, anyNode(b.base)+"/api/codelabs/import", body)

@@ -43,6 +43,7 @@ func stepText(b *browser, id string, step int) string {
 }
 
 func TestFilesTravelWithTheirCodelab(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{"title": "With files"})
 	img := c.admin.sendFile("/upload/image", "a.png", pixel(7)).object().text("url")
@@ -98,6 +99,7 @@ func TestFilesTravelWithTheirCodelab(t *testing.T) {
 }
 
 func TestATutorialBringsItsImages(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	md := "id: x\n\n# T\n\n## One\n![a](img/a.png) ![b](./img/b%20c.png \"title\") <img src=\"img/a.png\"> ![no](img/none.png) ![web](https://example.org/a.png) [text](../up.png) [doc](img/notes.txt)\n"
 	made := b.upload(packed(t, "lab/index.md", md, "lab/img/a.png", string(pixel(1)), "lab/img/b c.png", string(pixel(2)), "lab/img/notes.txt", "x", "up.png", string(pixel(3)))).object().text("id")
@@ -116,6 +118,7 @@ func TestATutorialBringsItsImages(t *testing.T) {
 
 // Whatever is wrong with an archive, and wherever: nothing of it is kept.
 func TestARefusedImportLeavesNoFile(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	b := facilitator(t, startServer(t, cfg).Addr(), "")
 	name := strings.Repeat("a", 32)
@@ -166,6 +169,7 @@ func random(n int) string {
 }
 
 func TestABackupHasTheFilesToo(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
 	lin := c.attendee("Lin")
@@ -194,6 +198,7 @@ func TestABackupHasTheFilesToo(t *testing.T) {
 // References and files outlive the server, and what a crash left half written
 // does not.
 func TestFilesOutliveARestart(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
@@ -217,6 +222,7 @@ func TestFilesOutliveARestart(t *testing.T) {
 // A backup that is made while people hand in, delete, and the server removes
 // what is not needed, has every file that it refers to.
 func TestABackupOfALiveWorkshopHasItsFiles(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.UploadsPerMinute, cfg.Limits.WritesPerMinute = 0, 0
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})

@@ -8,6 +8,7 @@ import (
 )
 
 func TestTheSameNameAndCodeIsARejoin(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	first := c.join(open(t, c.addr), record{"name": "  Élodie Straße ", "code": "4711"})
 	if first.name != "Élodie Straße" {
@@ -30,6 +31,7 @@ func TestTheSameNameAndCodeIsARejoin(t *testing.T) {
 }
 
 func TestATakenNameWithoutTheRightCodeIsAConflict(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
 	c.join(open(t, c.addr), record{"name": "Max"})
@@ -43,6 +45,7 @@ func TestATakenNameWithoutTheRightCodeIsAConflict(t *testing.T) {
 }
 
 func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	c := newClass(t)
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
@@ -63,6 +66,7 @@ func TestWrongCodesAreLimitedPerCodelabAndName(t *testing.T) {
 
 // TestStrangersLockNobodyOut: a browser that has been somebody has attempts of its own.
 func TestStrangersLockNobodyOut(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
@@ -93,6 +97,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 }
 
 func TestAPrivateCodelabNeedsItsJoinCode(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"is_public": false})
 	code := c.meta().text("join_code")
 	b := open(t, c.addr)
@@ -116,6 +121,7 @@ func TestAPrivateCodelabNeedsItsJoinCode(t *testing.T) {
 }
 
 func TestAttendeesSeeEmailAndCompletionOnlyOfThemselves(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "email": "lin@example.org"})
 	max := c.join(open(t, c.addr), record{"name": "Max", "email": "max@example.org"})
@@ -136,6 +142,7 @@ func TestAttendeesSeeEmailAndCompletionOnlyOfThemselves(t *testing.T) {
 }
 
 func TestTheCertificateComesWithCompletion(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "Go", "author": "Ada"})
 	lin := c.attendee("Lin")
 	anyone := open(t, c.addr)
@@ -154,6 +161,7 @@ func TestTheCertificateComesWithCompletion(t *testing.T) {
 }
 
 func TestCompletingWaitsForWhatIsRequired(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"require_quiz": true, "require_feedback": true})
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/complete", nil).refused(409, "feedback") // the quiz binds only while it is enabled
@@ -188,6 +196,7 @@ func TestCompletingWaitsForWhatIsRequired(t *testing.T) {
 
 // The session still held the grant, and the list looked no further.
 func TestAPrivateCodelabLeavesTheListOfTheRemoved(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"is_public": false})
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "join_code": c.meta().text("join_code")})
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
@@ -199,6 +208,7 @@ func TestAPrivateCodelabLeavesTheListOfTheRemoved(t *testing.T) {
 
 // Nobody could tell them apart.
 func TestNamesThatDifferInWhatCannotBeSeenAreTheSame(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "\u202eLi\u200bn Ho\u2069", "code": "4711"})
 	if lin.name != "Lin Ho" {
@@ -221,6 +231,7 @@ func TestNamesThatDifferInWhatCannotBeSeenAreTheSame(t *testing.T) {
 }
 
 func TestNobodyTakesTheNameOfAFacilitator(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{}) // elsewhere others have logged in
 	another := func() string { return newClassOn(t, c.addr, record{}).path }
 	grace := c.join(open(t, c.addr), record{"name": "Grace Hopper", "code": "1"}) // before the facilitator came
@@ -248,6 +259,7 @@ func TestNobodyTakesTheNameOfAFacilitator(t *testing.T) {
 }
 
 func TestOneLineTurnsNothingAroundIt(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "\u202eTitle\u2067", "author": "A\u202d"})
 	if m := c.meta(); m.text("title") != "Title" || m.text("author") != "A" {
 		t.Errorf("the codelab is %v", m)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestEveryChangeByAnAdminIsAudited(t *testing.T) {
+	t.Parallel()
 	c := newClass(t) // codelab_create, codelab_steps_update
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
@@ -40,6 +41,7 @@ func TestEveryChangeByAnAdminIsAudited(t *testing.T) {
 }
 
 func TestAnAuditRecordTellsWhoDidWhatFromWhere(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := open(t, c.addr)
 	lin.from = "192.0.2.44"
@@ -66,6 +68,7 @@ func TestAnAuditRecordTellsWhoDidWhatFromWhere(t *testing.T) {
 }
 
 func TestTheAuditTrailIsPagedNewestFirst(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	for i := range 10 {
 		c.admin.put(c.path, record{"title": fmt.Sprint(i)}).want(200)

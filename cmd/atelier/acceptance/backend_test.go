@@ -14,6 +14,7 @@ import (
 // A server whose store is memory does all that another does, keeps nothing, and
 // says so.
 func TestTheStoreMayBeMemory(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Storage.Backend = config.Memory
 	warnings, err := cfg.Check()
@@ -46,6 +47,7 @@ func TestTheStoreMayBeMemory(t *testing.T) {
 }
 
 func TestMemoryDoesNotStandOnAStore(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	if err := startUntilStopped(t, cfg).Stop(); err != nil {
 		t.Fatal(err)

@@ -34,6 +34,7 @@ func restore(t *testing.T, cfg config.Config, saved []byte) {
 }
 
 func TestALaterBackupHoldsNothingOfTheRemoved(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
 	lin := c.join(open(t, c.addr), record{"name": "erased-name", "email": "erased@example.org", "code": "1"})
@@ -83,6 +84,7 @@ func TestALaterBackupHoldsNothingOfTheRemoved(t *testing.T) {
 }
 
 func TestARestoredBackupIsAnotherStream(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
 	lin := c.attendee("Lin")

@@ -440,7 +440,7 @@ type attempt struct {
 }
 
 func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
-	t.Parallel() // on a server of its own, and the longest of all
+	t.Parallel()
 	w := newBadWorld(t)
 	n := 0
 	for _, p := range probes {
@@ -492,6 +492,7 @@ func TestBadRequestsAreRefusedAndChangeNothing(t *testing.T) {
 }
 
 func TestBadRequestsCoverEveryOperation(t *testing.T) {
+	t.Parallel()
 	probed := map[string]bool{}
 	for _, p := range probes {
 		probed[strings.Replace(p.op, "/certificates/{attendee_id}", "/certificates/{id}", 1)] = true

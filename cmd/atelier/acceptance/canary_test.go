@@ -33,6 +33,7 @@ func (l *logged) String() string {
 // A workshop is held with texts that occur nowhere else, and at the end they
 // must not be where they do not belong.
 func TestSecretsAndWordsStayOutOfLogMetricsAndAudit(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Admin.Password = "canary-password-one"
 	cfg.Session.Key = "canary-session-key-0123456789abcdef-0123456789"

@@ -7,6 +7,7 @@ import (
 )
 
 func TestTheHistoryIsTheNewestOldestFirst(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")
 	var want []string
@@ -31,6 +32,7 @@ func TestTheHistoryIsTheNewestOldestFirst(t *testing.T) {
 }
 
 func TestDirectMessagesAreInTheHistoryOfTheirEndsOnly(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max, eve := c.attendee("Lin"), c.attendee("Max"), c.attendee("Eve")
 	dm := func(from *browser, to, text string) {
@@ -60,6 +62,7 @@ func TestDirectMessagesAreInTheHistoryOfTheirEndsOnly(t *testing.T) {
 }
 
 func TestPostedMessagesAreAnsweredLikeOnTheSocket(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	s := c.admin.connect(c.id, "")

@@ -26,6 +26,7 @@ func (c *class) declare(settings record) {
 }
 
 func TestChecksAreReportedAndSeen(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.declare(record{"require_checks": true})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -75,6 +76,7 @@ func TestChecksAreReportedAndSeen(t *testing.T) {
 }
 
 func TestWhoMayNotReportChecks(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.declare(nil)
 	lin := c.attendee("Lin")
@@ -100,6 +102,7 @@ func TestWhoMayNotReportChecks(t *testing.T) {
 }
 
 func TestReportsAreLimited(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.ChecksPerMinute = 3
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -116,6 +119,7 @@ func TestReportsAreLimited(t *testing.T) {
 // TestASecretIsOfWhoGotIt: of two who share a browser each has secrets of their own, and
 // nobody acts by that of somebody who was removed.
 func TestASecretIsOfWhoGotIt(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.declare(nil)
 	c.workspace("branch", file("main.txt", "of the author"))
@@ -150,6 +154,7 @@ func TestASecretIsOfWhoGotIt(t *testing.T) {
 // TestChecksThatTheTextNoLongerDeclares go from the records, those beyond the bound were
 // never there, and nobody reports when the workshop has ended or has been started anew.
 func TestChecksThatTheTextNoLongerDeclares(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, testConfig(t))
 	c := newClassOn(t, s.Addr(), record{})
 	text := ""

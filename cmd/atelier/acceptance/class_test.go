@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -104,8 +105,20 @@ func (c *class) anchor(step string, start, end int, text string) record {
 	}
 }
 
-// audited are the actions of the codelab's audit records, newest first.
+// audited are the actions of the codelab's audit records, newest first, without the sums
+// of refusals: these come when a minute is over, whatever happens meanwhile.
 func (c *class) audited() []string {
 	c.t.Helper()
-	return texts(c.admin.get("/admin/audit-logs?limit=1000&codelab_id="+c.id).list(), "action")
+	actions := texts(c.admin.get("/admin/audit-logs?limit=1000&codelab_id="+c.id).list(), "action")
+	return slices.DeleteFunc(actions, func(action string) bool { return action == "access_denied" })
+}
+
+// newest is the codelab's newest audit record of an action.
+func (c *class) newest(action string) record {
+	c.t.Helper()
+	rows := c.admin.get("/admin/audit-logs?limit=1&action=" + action + "&codelab_id=" + c.id).list()
+	if len(rows) == 0 {
+		c.t.Fatalf("%s is not audited", action)
+	}
+	return rows[0]
 }

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"atelier/transport/auth"
 )
@@ -44,7 +43,7 @@ func openWith(t testing.TB, base string, secure *tls.Config) *browser {
 	transport := &http.Transport{TLSClientConfig: secure, DisableCompression: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &browser{t: t, base: base, http: &http.Client{
-		Jar: jar, Transport: transport, Timeout: 20 * time.Second,
+		Jar: jar, Transport: transport, Timeout: patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

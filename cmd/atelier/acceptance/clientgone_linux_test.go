@@ -15,6 +15,7 @@ import (
 // and made a codelab that nobody had heard of. The end of the connection comes
 // in the packet of the last byte, so it is there when the work begins.
 func TestAnImportEndsWithItsClient(t *testing.T) {
+	t.Parallel()
 	addr := common.get(t).Addr()
 	b := facilitator(t, addr, "")
 	conn, err := net.Dial("tcp", addr)

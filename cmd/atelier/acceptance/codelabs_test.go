@@ -7,6 +7,7 @@ import (
 )
 
 func TestANewCodelabHasTheDefaults(t *testing.T) {
+	t.Parallel()
 	admin := facilitator(t, common.get(t).Addr(), "")
 	got := admin.post("/codelabs", record{"title": "  Trim me  ", "unknown": 1}).object()
 	want := record{
@@ -21,6 +22,7 @@ func TestANewCodelabHasTheDefaults(t *testing.T) {
 }
 
 func TestASettingLeftOutKeepsItsValue(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "A", "author": "Ada", "guide_markdown": " # Kept as sent \n"})
 	got := c.admin.put(c.path, record{"title": "B", "is_public": false}).object()
 	if got.text("title") != "B" || got.text("author") != "Ada" || got["is_public"] != false || got.text("guide_markdown") != " # Kept as sent \n" {
@@ -32,6 +34,7 @@ func TestASettingLeftOutKeepsItsValue(t *testing.T) {
 }
 
 func TestCodelabsAreListedNewestFirst(t *testing.T) {
+	t.Parallel()
 	first, second := newClass(t), newClass(t)
 	ids := texts(first.admin.get("/codelabs").list(), "id")
 	if i, j := slices.Index(ids, second.id), slices.Index(ids, first.id); i < 0 || j < 0 || i > j {
@@ -40,6 +43,7 @@ func TestCodelabsAreListedNewestFirst(t *testing.T) {
 }
 
 func TestAStepWithAKnownIDKeepsItsIdentity(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	foreign := newClass(t).steps[0]
 	lin := c.attendee("Lin")
@@ -69,6 +73,7 @@ func TestAStepWithAKnownIDKeepsItsIdentity(t *testing.T) {
 }
 
 func TestNobodyStaysBehindTheLastStep(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/messages", record{"type": "step_progress", "step_number": 3}).want(200)
@@ -79,6 +84,7 @@ func TestNobodyStaysBehindTheLastStep(t *testing.T) {
 }
 
 func TestLimitsOfTextCountCodePoints(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	long := func(n int) string { return strings.Repeat("🎉", n) }
 	c.admin.put(c.path, record{"title": long(200), "author": long(120), "description": long(4000), "guide_markdown": long(50_000)}).want(200)
@@ -95,6 +101,7 @@ func TestLimitsOfTextCountCodePoints(t *testing.T) {
 }
 
 func TestRetentionIsASettingOfTheCodelab(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"email_retention_days": 30})
 	if m := c.meta(); m.number("email_retention_days") != 30 || m.number("chat_retention_days") != 0 {
 		t.Errorf("the record is %v", m)
@@ -105,6 +112,7 @@ func TestRetentionIsASettingOfTheCodelab(t *testing.T) {
 }
 
 func TestADeletedCodelabIsGone(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/complete", nil).want(200)
@@ -119,6 +127,7 @@ func TestADeletedCodelabIsGone(t *testing.T) {
 }
 
 func TestAPublicCodelabIsReadByAnyone(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	got := open(t, c.addr).get(c.path).want(200)
 	if strings.Contains(string(got.body), "join_code") {

@@ -24,6 +24,7 @@ func guideAnchor(start, end int) record {
 }
 
 func TestAnExistingAnchorAppendsToItsThread(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	first := lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, " why? ")).object()
@@ -45,6 +46,7 @@ func TestAnExistingAnchorAppendsToItsThread(t *testing.T) {
 }
 
 func TestARangeMustNotOverlapAnother(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 10, 20, "x")).want(200)
@@ -59,6 +61,7 @@ func TestARangeMustNotOverlapAnother(t *testing.T) {
 }
 
 func TestAChangedTextMakesItsThreadsStale(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	stale := lin.post(c.path+"/inline-comments", c.anchor(c.steps[0], 0, 5, "x")).object()
@@ -85,6 +88,7 @@ func TestAChangedTextMakesItsThreadsStale(t *testing.T) {
 // The entity tag of the threads did not change with the guide, so that clients
 // went on to show a stale thread as fresh.
 func TestAChangedGuideShowsInTheThreads(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "Install Go."})
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/inline-comments", guideAnchor(0, 5)).want(200)
@@ -97,6 +101,7 @@ func TestAChangedGuideShowsInTheThreads(t *testing.T) {
 }
 
 func TestThreadsAreFilteredByTarget(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	for _, a := range []record{c.anchor(c.steps[0], 0, 5, "a"), c.anchor(c.steps[1], 0, 5, "b"), guideAnchor(0, 5)} {
@@ -113,6 +118,7 @@ func TestThreadsAreFilteredByTarget(t *testing.T) {
 }
 
 func TestWhoMayDeleteAComment(t *testing.T) {
+	t.Parallel()
 	serverless := testConfig(t)
 	serverless.Server.Mode = "serverless"
 	for mode, addr := range map[string]string{"backend": common.get(t).Addr(), "serverless": startServer(t, serverless).Addr()} {
@@ -149,6 +155,7 @@ func TestWhoMayDeleteAComment(t *testing.T) {
 }
 
 func TestTheAnchorMustAgreeWithTheFields(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	for field, value := range map[string]any{

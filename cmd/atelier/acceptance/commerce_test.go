@@ -58,6 +58,7 @@ func newShop(t *testing.T) shop {
 }
 
 func TestTheBusinessProfileIsServedAndKept(t *testing.T) {
+	t.Parallel()
 	s := newShop(t)
 	status, h, body := s.ask("GET", "/.well-known/commerce", "")
 	var p struct {
@@ -85,6 +86,7 @@ func TestTheBusinessProfileIsServedAndKept(t *testing.T) {
 }
 
 func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.PublicURL = "https://shop.example"
 	s := shop{t, "http://" + startServer(t, cfg).Addr()}
@@ -118,6 +120,7 @@ func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
 // TestSchemasOfTheOperatorAreServedAndNegotiated has one that needs a later
 // protocol: only its schema tells.
 func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
+	t.Parallel()
 	const later = `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://atelier.example/schemas/2026-02-01/later.json",
 		"title": "Later", "description": "Needs a later protocol.", "name": "com.vendor.later", "version": "2026-02-01", "requires": {"protocol": {"min": "2027-01-01"}},
 		"$defs": {
@@ -167,6 +170,7 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 // TestWithoutItsAddressTheServerNamesNone: the capabilities are declarations
 // and stay; what an address would be needed for is not offered.
 func TestWithoutItsAddressTheServerNamesNone(t *testing.T) {
+	t.Parallel()
 	s := newShop(t)
 	_, _, profile := s.ask("GET", "/.well-known/commerce", "")
 	var p struct {
@@ -185,6 +189,7 @@ func TestWithoutItsAddressTheServerNamesNone(t *testing.T) {
 }
 
 func TestNegotiationAnswersWhatBothSidesHave(t *testing.T) {
+	t.Parallel()
 	s := newShop(t)
 	const jsonBody = "application/json"
 	offer := `{"ucp":{"version":"2026-01-23","services":{},"payment_handlers":{},"capabilities":{
@@ -233,6 +238,7 @@ func TestNegotiationAnswersWhatBothSidesHave(t *testing.T) {
 }
 
 func TestABadProfileDoesNotStart(t *testing.T) {
+	t.Parallel()
 	for want, change := range map[string]func(*config.Commerce){
 		"name": func(c *config.Commerce) {
 			c.Capabilities = []config.CommerceCapability{{Name: "Checkout", Version: "2026-01-23"}}

@@ -15,6 +15,7 @@ import (
 // tag of its own; what facilitators are shown never does, since its length would
 // tell of addresses beside names that people choose.
 func TestSharedViewsAreCompressed(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": strings.Repeat("Read this. ", 400)})
 	lin := c.attendee("Lin")
 	get := func(who *browser, coding, tag string) (*http.Response, []byte) {

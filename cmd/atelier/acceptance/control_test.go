@@ -7,6 +7,7 @@ import (
 )
 
 func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.join(open(t, c.addr), record{"name": "Linnea Xylander", "email": "lx@example.org"}), c.attendee("Max")
 	watcher, live := max.connect(c.id, ""), lin.connect(c.id, "")
@@ -67,6 +68,7 @@ func TestARemovedAttendeeDisappearsEverywhere(t *testing.T) {
 }
 
 func TestAttendeesEraseThemselvesAndNobodyElse(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	lin.delete(c.path + "/attendees/" + max.id).refused(403)
@@ -80,6 +82,7 @@ func TestAttendeesEraseThemselvesAndNobodyElse(t *testing.T) {
 }
 
 func TestAMutedAttendeeDoesNotSpeak(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	s := lin.connect(c.id, "")
@@ -118,6 +121,7 @@ func TestAMutedAttendeeDoesNotSpeak(t *testing.T) {
 }
 
 func TestARenamedAttendeeSpeaksUnderTheNewName(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, _ := c.attendee("Lin"), c.attendee("Max")
 	s, boss := lin.connect(c.id, ""), c.admin.connect(c.id, "")
@@ -154,6 +158,7 @@ func TestARenamedAttendeeSpeaksUnderTheNewName(t *testing.T) {
 }
 
 func TestAResetPINIsTheOnlyOneThatCounts(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "old"})
 	c.admin.post(c.path+"/attendees/"+lin.id+"/reset-pin", record{"code": "new"}).want(200)
@@ -166,6 +171,7 @@ func TestAResetPINIsTheOnlyOneThatCounts(t *testing.T) {
 
 // Who had come in by the old code stayed in.
 func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
+	t.Parallel()
 	c, other := newClass(t), newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "old"})
 	hijacker := c.join(open(t, c.addr), record{"name": "Lin", "code": "old"})
@@ -200,6 +206,7 @@ func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
 }
 
 func TestADeletedMessageLeavesHistoryAndReplay(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	s := lin.connect(c.id, "")
@@ -223,6 +230,7 @@ func TestADeletedMessageLeavesHistoryAndReplay(t *testing.T) {
 }
 
 func TestRegistrationIsClosedAndOpenedAgain(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
 	if got := c.admin.post(c.path+"/registration", record{"open": false}).object(); got["registration_open"] != false {
@@ -236,6 +244,7 @@ func TestRegistrationIsClosedAndOpenedAgain(t *testing.T) {
 }
 
 func TestAfterTheEndAttendeesOnlyRead(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	s := lin.connect(c.id, "")

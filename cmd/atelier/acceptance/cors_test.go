@@ -29,6 +29,7 @@ func (b *browser) asks(method, path, origin string, more http.Header) *http.Resp
 // TestPagesOfAllowedOriginsReadAnswers: of the same site with cookies, of others
 // without, and of all others nothing.
 func TestPagesOfAllowedOriginsReadAnswers(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.PublicURL = "http://workshop.example.org"
 	cfg.Server.AllowedOrigins = []string{"http://app.example.org", "https://app.example.org", "http://other.example"}
@@ -74,6 +75,7 @@ func TestPagesOfAllowedOriginsReadAnswers(t *testing.T) {
 }
 
 func TestAnotherPageReadsNothingByDefault(t *testing.T) {
+	t.Parallel()
 	admin := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
 	for _, method := range []string{"GET", "OPTIONS"} {
 		resp := admin.asks(method, "/session", "http://app.example.org", http.Header{"Access-Control-Request-Method": {"GET"}})
@@ -86,6 +88,7 @@ func TestAnotherPageReadsNothingByDefault(t *testing.T) {
 }
 
 func TestAWordIsNoCodelab(t *testing.T) {
+	t.Parallel()
 	admin := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
 	for _, method := range []string{"GET", "PUT", "DELETE"} {
 		a := admin.send(method, "/codelabs/import", nil).want(405)
@@ -96,6 +99,7 @@ func TestAWordIsNoCodelab(t *testing.T) {
 }
 
 func TestAsIsOneOfTwo(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	for _, path := range []string{c.path + "/chat", c.path, "/session", "/ws/" + c.id} {

@@ -12,6 +12,7 @@ import (
 // TestTheDemoIsLively: people come, move, talk, get stuck, ask for help, and are
 // through in the end; and nothing that they do is refused.
 func TestTheDemoIsLively(t *testing.T) {
+	t.Parallel()
 	addr := common.get(t).Addr()
 	var mu sync.Mutex
 	complaints := []string{}

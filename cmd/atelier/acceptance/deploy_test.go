@@ -64,6 +64,7 @@ func edited(t *testing.T, name string, replace ...string) string {
 // shipped configuration: logins, sockets, event streams, uploads, and who is
 // calling.
 func TestTheSamplesForProxiesWork(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(t *testing.T, front, back, cert, key string) *exec.Cmd{
 		"nginx": func(t *testing.T, front, back, cert, key string) *exec.Cmd {
 			return nginx(t, edited(t, "nginx.conf", "127.0.0.1:8080", back, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
@@ -179,6 +180,7 @@ func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
 // TestAlertsAndDashboardAskForWhatThereIs: each metric in them is one that the
 // server has, and Prometheus takes the rules.
 func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
+	t.Parallel()
 	s := common.get(t)
 	c := newClass(t)
 	c.attendee("Lin").connect(c.id, "").acked(record{"type": "chat", "message": "hi"}, "a")
@@ -215,6 +217,7 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 // TestTheUnitFollowsTheConfiguration: what it promises systemd is what the
 // program does.
 func TestTheUnitFollowsTheConfiguration(t *testing.T) {
+	t.Parallel()
 	unit := edited(t, "atelier.service")
 	stop, err := time.ParseDuration(regexp.MustCompile(`TimeoutStopSec=(\d+)`).FindStringSubmatch(unit)[1] + "s")
 	if c := config.Default().Server; err != nil || stop <= c.ShutdownDelay.Std()+c.DrainTimeout.Std() {

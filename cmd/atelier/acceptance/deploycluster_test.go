@@ -24,6 +24,7 @@ import (
 // TestTheSamplesForBalancersWork runs a workshop through each of them in front of
 // three nodes, and goes on when one of them is stopped.
 func TestTheSamplesForBalancersWork(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(t *testing.T, front, cert, key string, nodes []string) *exec.Cmd{
 		"nginx": func(t *testing.T, front, cert, key string, nodes []string) *exec.Cmd {
 			return nginx(t, edited(t, "cluster/nginx.conf", append(nodes, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
@@ -116,6 +117,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 
 // TestTheSampleOfANodeIsAConfiguration, and so is what a node is given besides.
 func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.toml")
 	if err := os.WriteFile(file, []byte(edited(t, "cluster/config.toml", "/srv/atelier", dir)), 0o600); err != nil {
@@ -163,6 +165,7 @@ func filledIn(t *testing.T, text string, variables map[string]string) string {
 // in the database, and three nodes that were given nothing by hand but the secret, their
 // connections encrypted.
 func TestTheComposeFileOfNodes(t *testing.T) {
+	t.Parallel()
 	database, dir := postgrestest.Database(t), t.TempDir()
 	at, err := url.Parse(database)
 	if err != nil {
@@ -223,6 +226,7 @@ func TestTheComposeFileOfNodes(t *testing.T) {
 // TestTheComposeFileOfOneServer is a configuration without a warning, and its site is
 // one that Caddy takes.
 func TestTheComposeFileOfOneServer(t *testing.T) {
+	t.Parallel()
 	text := edited(t, "compose.yml")
 	variables := map[string]string{"HOST": "workshop.example.org"}
 	// As the image sets it.
@@ -251,6 +255,7 @@ func TestTheComposeFileOfOneServer(t *testing.T) {
 // TestNodesKnowEachOtherByTheirCertificates where they are given some; and take none
 // that somebody else has made.
 func TestNodesKnowEachOtherByTheirCertificates(t *testing.T) {
+	t.Parallel()
 	ours, key, _ := selfSigned(t, t.TempDir())
 	others, otherKey, _ := selfSigned(t, t.TempDir())
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))

@@ -6,6 +6,7 @@ import (
 )
 
 func TestOneMessageReachesAllWhoAreStuck(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max, eve := c.attendee("Lin"), c.attendee("Max"), c.attendee("Eve")
 	live, desk := lin.connect(c.id, ""), c.admin.connect(c.id, "")
@@ -38,6 +39,7 @@ func TestOneMessageReachesAllWhoAreStuck(t *testing.T) {
 }
 
 func TestWhoAndWhatAMessageToManyTakes(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	path := c.path + "/direct-messages"
@@ -61,6 +63,7 @@ func TestWhoAndWhatAMessageToManyTakes(t *testing.T) {
 }
 
 func TestTheProgressIsThatOfThePeople(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	if got := c.admin.get(c.path + "/progress").object(); len(got["times"].([]any)) != 0 || len(got["reached"].([]any)) != 3 {
 		t.Errorf("of an empty codelab it is %v", got)

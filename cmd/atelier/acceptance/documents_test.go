@@ -10,6 +10,7 @@ import (
 )
 
 func TestEveryOperationIsDocumentedAndNoOther(t *testing.T) {
+	t.Parallel()
 	var served, documented []string
 	for _, op := range offered() {
 		served = append(served, op.Method+" "+op.Path)
@@ -52,6 +53,7 @@ func inExample(at pointer) bool {
 }
 
 func TestEveryReferenceLeadsSomewhere(t *testing.T) {
+	t.Parallel()
 	for _, d := range []*document{openAPI, asyncAPI} {
 		walk(d.root, nil, func(at pointer, node map[string]any) {
 			ref, ok := node["$ref"].(string)
@@ -66,6 +68,7 @@ func TestEveryReferenceLeadsSomewhere(t *testing.T) {
 }
 
 func TestEveryExampleIsValid(t *testing.T) {
+	t.Parallel()
 	n := 0
 	hold := func(d *document, schema pointer, example any, at pointer) {
 		text, err := json.Marshal(example)
@@ -108,6 +111,7 @@ func TestEveryExampleIsValid(t *testing.T) {
 // Every schema must compile, and what the server answers must be closed: a
 // field that nobody documented is then an error wherever it comes.
 func TestSchemasOfAnswersAreClosed(t *testing.T) {
+	t.Parallel()
 	for _, d := range []*document{openAPI, asyncAPI} {
 		for name, v := range d.root["components"].(map[string]any)["schemas"].(map[string]any) {
 			if _, err := d.schema(pointer{"components", "schemas", name}); err != nil {
@@ -147,6 +151,7 @@ func TestSchemasOfAnswersAreClosed(t *testing.T) {
 }
 
 func TestEveryOperationTellsWhatItIs(t *testing.T) {
+	t.Parallel()
 	ids := map[string]bool{}
 	for _, op := range offered() {
 		v, at := openAPI.at(pointer{"paths", op.Path, strings.ToLower(op.Method)})
@@ -173,6 +178,7 @@ func TestEveryOperationTellsWhatItIs(t *testing.T) {
 }
 
 func TestTheServerServesItsDocuments(t *testing.T) {
+	t.Parallel()
 	b := open(t, common.get(t).Addr())
 	if got := b.get("/openapi.json").object().text("openapi"); got != "3.1.0" {
 		t.Errorf("openapi %q", got)

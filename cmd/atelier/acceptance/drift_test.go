@@ -7,6 +7,7 @@ import (
 
 // The clients of these tests are worth as much as what they notice.
 func TestTheClientsNoticeWhatIsNotDocumented(t *testing.T) {
+	t.Parallel()
 	good := http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {unknownID}}
 	with := func(name, value string) http.Header {
 		h := good.Clone()

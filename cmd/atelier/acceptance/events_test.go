@@ -86,6 +86,7 @@ func (s *stream) next(kind string) message {
 }
 
 func TestTheEventStreamCarriesTheSameMessages(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	events, status := lin.follow(c.id, "")
@@ -114,6 +115,7 @@ func TestTheEventStreamCarriesTheSameMessages(t *testing.T) {
 }
 
 func TestTheEventStreamGoesOnAfterTheLastEventID(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	events, _ := lin.follow(c.id, "")

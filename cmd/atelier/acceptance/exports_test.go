@@ -34,6 +34,7 @@ func (c *class) table(name string) []map[string]string {
 }
 
 func TestAttendanceAsATable(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": `김 "Lin", ä`, "email": "lin@example.org"})
 	eve := c.join(open(t, c.addr), record{"name": "=HYPERLINK(1)"})
@@ -61,6 +62,7 @@ func TestAttendanceAsATable(t *testing.T) {
 }
 
 func TestQuizResultsAndFeedbackAsTables(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	q := c.quizzes(choice("one", 1), choice("+several", []int{2, 0}), record{"question": "free", "quiz_type": "descriptive"})
 	lin, gone := c.attendee("Lin"), c.attendee("Gone")

@@ -18,6 +18,7 @@ import (
 // The scenarios in which many listen, in their smallest form: everything that is
 // said reaches everybody once and in order, also those who were away.
 func TestManyListen(t *testing.T) {
+	t.Parallel()
 	conf := testConfig(t)
 	conf.Limits.MessagesPerSecond, conf.Limits.MessageBurst = 1_000_000, 1_000_000
 	addr := startServer(t, conf).Addr()
@@ -65,6 +66,7 @@ func TestManyListen(t *testing.T) {
 
 // The REST scenario counts what it did, and finds what it wrote.
 func TestRestUnderLoad(t *testing.T) {
+	t.Parallel()
 	conf := testConfig(t)
 	conf.Limits.WritesPerMinute = 1_000_000
 	target := &server.Target{URL: "http://" + startServer(t, conf).Addr(), AdminID: adminID, AdminPW: adminPW}

@@ -100,7 +100,7 @@ func wrongForms(good form, add adder) {
 // A file goes through the server in small pieces, both ways. (It did not once:
 // asking for the body of a request reads all of it, even to see whether it is
 // a stream.)
-func TestALargeFileNeedsLittleMemory(t *testing.T) {
+func TestALargeFileNeedsLittleMemory(t *testing.T) { // alone: it weighs the whole process
 	c := newClass(t)
 	const size = 50 << 20
 	head, opts := form{name: "a.bin"}.encode()

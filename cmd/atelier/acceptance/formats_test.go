@@ -123,6 +123,7 @@ func startOnFormat(t *testing.T, cfg config.Config) *service.Service {
 }
 
 func TestFormatsOpen(t *testing.T) {
+	t.Parallel()
 	present := fmt.Sprintf("testdata/format-%d", badger.Format)
 	if *writeFormat {
 		makeFormat(t, present)
@@ -165,6 +166,7 @@ func TestFormatsOpen(t *testing.T) {
 // made by the program that wrote it, is restored with all that codelabs hold.
 // Restoring voids tokens and sessions, so those are not compared.
 func TestABackupOfFormatOneIsRestored(t *testing.T) {
+	t.Parallel()
 	f, err := os.Open("testdata/format-1.backup.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -190,6 +192,7 @@ func TestABackupOfFormatOneIsRestored(t *testing.T) {
 // TestAFolderWithoutItsTokenKeysIsRefused: the rows by which that is noticed are
 // found in the folders of each format.
 func TestAFolderWithoutItsTokenKeysIsRefused(t *testing.T) {
+	t.Parallel()
 	cfg := formatConfig(t.TempDir())
 	unpack(t, fmt.Sprintf("testdata/format-%d.tar.gz", badger.Format), cfg.Server.Data)
 	if err := os.Remove(service.TokenKeyFile(cfg)); err != nil {

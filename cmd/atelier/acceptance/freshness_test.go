@@ -11,6 +11,7 @@ import (
 var tagged = []string{"", "/chat", "/inline-comments", "/attendees", "/help", "/quizzes", "/feedback", "/materials", "/submissions"}
 
 func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	for _, path := range tagged {
@@ -32,6 +33,7 @@ func TestAnUnchangedReadIsNotSentAgain(t *testing.T) {
 }
 
 func TestEveryChangeShowsInTheTagAndTheSeq(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	quiz := c.quizzes(record{"question": "q", "quiz_type": "descriptive"})[0].text("id")
@@ -88,6 +90,7 @@ func TestEveryChangeShowsInTheTagAndTheSeq(t *testing.T) {
 // A client that got an ack may read at once: the answer shows at least the
 // position of the ack.
 func TestAReadShowsTheWriteBeforeIt(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	s, reader := c.attendee("Lin").connect(c.id, ""), c.attendee("Max")
 	for i := range 30 {
@@ -104,6 +107,7 @@ func TestAReadShowsTheWriteBeforeIt(t *testing.T) {
 // Of all who save what they opened at the same time one is stored, and the
 // others are told.
 func TestAnEditOfWhatHasChangedIsRefused(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	edits := []struct {
 		read, path string

@@ -99,6 +99,7 @@ func (w *workbench) held(out string) {
 // openapi-python-client leaves out what it cannot read, and warns: then a client
 // lacks an operation, or the answer of one.
 func TestAPythonClientHoldsAWorkshop(t *testing.T) {
+	t.Parallel()
 	w := newWorkbench(t, "python")
 	w.run("python3", "-m", "venv", "venv")
 	bin := filepath.Join(w.dir, "venv", "bin")
@@ -118,6 +119,7 @@ func TestAPythonClientHoldsAWorkshop(t *testing.T) {
 }
 
 func TestAGoClientHoldsAWorkshop(t *testing.T) {
+	t.Parallel()
 	w := newWorkbench(t, "go")
 	if err := os.Rename(filepath.Join(w.dir, "main.go.txt"), filepath.Join(w.dir, "main.go")); err != nil {
 		t.Fatal(err)
@@ -146,6 +148,7 @@ func TestAGoClientHoldsAWorkshop(t *testing.T) {
 }
 
 func TestATypeScriptClientHoldsAWorkshop(t *testing.T) {
+	t.Parallel()
 	w := newWorkbench(t, "typescript")
 	w.install(typescriptPackages)
 	// A member with a default is required otherwise, also of what a client sends.
@@ -157,6 +160,7 @@ func TestATypeScriptClientHoldsAWorkshop(t *testing.T) {
 
 // modelina stops at what it cannot read, and calls AnonymousSchema what has no name.
 func TestMessagesHaveModelsInTypeScriptAndPython(t *testing.T) {
+	t.Parallel()
 	w := newWorkbench(t, "messages")
 	w.install(messagePackages)
 	w.run("node", "generate.mjs")

@@ -116,6 +116,7 @@ func contentOf(t testing.TB, path ...string) string {
 }
 
 func TestAttendeesCloneWhatIsShared(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{"share_code": "pointed"})
 	lin := c.attendee("Lin")
@@ -169,6 +170,7 @@ func TestAttendeesCloneWhatIsShared(t *testing.T) {
 }
 
 func TestShallowClonesAreDeepened(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{"share_code": "all"})
 	at := c.gitURL(c.attendee("Lin").browser)
@@ -193,6 +195,7 @@ func TestShallowClonesAreDeepened(t *testing.T) {
 }
 
 func TestWhoLeadsClonesTheRepositoryItself(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})
 	for what, at := range map[string]string{
@@ -213,7 +216,7 @@ func TestWhoLeadsClonesTheRepositoryItself(t *testing.T) {
 		c.admin.post(c.code()+"/branches/main/files", record{"files": []record{file("of", what)}, "commit_message": "for " + what}).want(200)
 		g.run(dir, "pull", "-q")
 		// The audit trail names the branch that was fetched.
-		if last := c.admin.get("/admin/audit-logs?limit=1&codelab_id=" + c.id).list()[0]; last.text("action") != "workspace_download" || last["metadata"].(map[string]any)["name"] != "main" {
+		if last := c.newest("workspace_download"); last["metadata"].(map[string]any)["name"] != "main" {
 			t.Errorf("%s: the audit trail has %v", what, last)
 		}
 		if got := contentOf(t, dir, "of"); got != what {
@@ -228,6 +231,7 @@ func TestWhoLeadsClonesTheRepositoryItself(t *testing.T) {
 // TestHundredsOfBranchesAreFetchedAtOnce: as many as a workspace may have. The client says
 // what it wants and has in more than Git sends in one piece, and packs it.
 func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	c := newClassOn(t, common.get(t).Addr(), record{"share_code": "all"})
 	c.workspace("branch", file("main.txt", "of main"))
@@ -267,6 +271,7 @@ func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 
 // TestACopyIsClonedWithoutItsOriginal: both have the same branches.
 func TestACopyIsClonedWithoutItsOriginal(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{"share_code": "all"})
 	g.clone(c.gitURL(c.attendee("Lin").browser))

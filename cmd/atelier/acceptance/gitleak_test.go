@@ -46,6 +46,7 @@ func everythingIn(t testing.TB, body []byte) []byte {
 // has a word of its own. An attendee asks for every object there is, in every way, and for
 // none of them gets anything that has such a word.
 func TestNothingUnsharedLeaks(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	cfg := testConfig(t)
 	cfg.Limits.GitPerMinute = 0

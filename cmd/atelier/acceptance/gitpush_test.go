@@ -39,6 +39,7 @@ func noise(n int) []byte {
 }
 
 func TestCodeIsPushed(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{"share_code": "all"})
 	at := c.tokenURL(c.token("import"))
@@ -106,6 +107,7 @@ func TestCodeIsPushed(t *testing.T) {
 }
 
 func TestWhatIsNotKeptIsRefused(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})
 	at := c.tokenURL(c.token("all"))
@@ -166,6 +168,7 @@ func TestWhatIsNotKeptIsRefused(t *testing.T) {
 // A pack that breaks is told as Git's own server does, so that its client says which of
 // the two failed: the pack, or a branch.
 func TestADamagedPackIsToldAsOne(t *testing.T) {
+	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})
 	at := c.tokenURL(c.token("all"))

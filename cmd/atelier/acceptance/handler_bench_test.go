@@ -16,6 +16,7 @@ import (
 // The load test runs against the real server: what it reports passes, and
 // holds nothing that it used.
 func TestTheTokenLoadTest(t *testing.T) {
+	t.Parallel()
 	for _, rate := range []float64{200, 0} {
 		r, err := tokens.Run(t.Context(), &tokens.Config{
 			Rate: rate, Connections: 8, Duration: 300 * time.Millisecond, Warmup: 50 * time.Millisecond, Reuse: 0.2, Participants: 2,

@@ -17,6 +17,7 @@ func (p *member) log(query string) []record {
 // TestAParticipantReadsItsOwnLog: what was done with its tokens, by whomever, and what it
 // did itself; nothing of others, in either environment.
 func TestAParticipantReadsItsOwnLog(t *testing.T) {
+	t.Parallel()
 	for _, base := range []string{production, sandbox} {
 		m := newMarket(t, common.get(t).Addr(), base)
 		token := m.tokenize("c1")

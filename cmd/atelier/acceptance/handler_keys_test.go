@@ -19,6 +19,7 @@ import (
 // tokens are made: each rotation makes a version of its own, and no token is
 // left under a key that another rotation wrote over.
 func TestKeysRotateOneAfterTheOther(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	m := newMarket(t, s.Addr(), production)
@@ -60,6 +61,7 @@ func TestKeysRotateOneAfterTheOther(t *testing.T) {
 // The shares of sealing keys lie among the secrets, for their owner only, and in
 // no backup. A start destroys those whose time was over while nothing ran.
 func TestSharesLieAmongTheSecrets(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	m := newMarket(t, s.Addr(), production)

@@ -18,6 +18,7 @@ import (
 )
 
 func TestAPaymentThroughTheHandler(t *testing.T) {
+	t.Parallel()
 	for _, base := range []string{production, sandbox} {
 		m := newMarket(t, common.get(t).Addr(), base)
 		card := visa()
@@ -55,6 +56,7 @@ func sameJSON(a, b []byte) bool {
 
 // TestEveryLineOfTheErrorTable goes through the table of transport/handler/RULES.md.
 func TestEveryLineOfTheErrorTable(t *testing.T) {
+	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	both := m.add("platform", "tokenize", "detokenize")
 	good := record{"credential": visa(), "binding": m.binding("c")}
@@ -211,6 +213,7 @@ func TestEveryLineOfTheErrorTable(t *testing.T) {
 }
 
 func TestIdempotencyKeys(t *testing.T) {
+	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	const key = "a-key-of-22-characters"
 	first := m.tokenize("c", header("Idempotency-Key", key))
@@ -230,6 +233,7 @@ func TestIdempotencyKeys(t *testing.T) {
 }
 
 func TestOAuthClients(t *testing.T) {
+	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	form := func(id, secret string, more ...string) url.Values {
 		v := url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}}
@@ -289,6 +293,7 @@ func TestOAuthClients(t *testing.T) {
 }
 
 func TestEachParticipantHasItsOwnLimit(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Handler.RatePerSecond = 20
 	m := newMarket(t, startServer(t, cfg).Addr(), production)
@@ -309,6 +314,7 @@ func TestEachParticipantHasItsOwnLimit(t *testing.T) {
 }
 
 func TestTheSpecificationDocument(t *testing.T) {
+	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	for _, base := range []string{production, sandbox} {
 		p := *m.platform
@@ -347,6 +353,7 @@ func TestTheSpecificationDocument(t *testing.T) {
 }
 
 func TestEitherOperationCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
 	for _, off := range []string{"tokenize", "detokenize"} {
 		cfg := testConfig(t)
 		cfg.Handler.Tokenize, cfg.Handler.Detokenize = off != "tokenize", off != "detokenize"
@@ -368,6 +375,7 @@ func TestEitherOperationCanBeSwitchedOff(t *testing.T) {
 }
 
 func TestTypesOfTheOperatorsOwnAreKeptAsTheyAre(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Handler.OpaqueTypes = []string{"bank_account"}
 	cfg.Handler.RefuseExpired = true
@@ -384,6 +392,7 @@ func TestTypesOfTheOperatorsOwnAreKeptAsTheyAre(t *testing.T) {
 }
 
 func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
+	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	anybody := *m.platform
 	anybody.bearer = ""
@@ -405,6 +414,7 @@ func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
 // Who sets the key of a business reads every card that is encrypted to it: that
 // takes what reading a token takes, and leaves a trace that tells the keys.
 func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
+	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	shop := m.add("business", "tokenize", "detokenize")
 	public, _ := encryptionKeys(t)
@@ -454,6 +464,7 @@ func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
 // What a delegate asks for another takes its own acknowledgement; for its own
 // tokens introspecting and revoking take none.
 func TestADelegateAcknowledgesFirst(t *testing.T) {
+	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	delegate := m.add("psp", "detokenize")
 	m.admin.post("/admin/participants/"+delegate.id+"/grants", record{"participant_id": m.business.id}).want(200)
@@ -475,6 +486,7 @@ func TestADelegateAcknowledgesFirst(t *testing.T) {
 // The documents have the same bytes each time, so whoever has one need not get
 // it again.
 func TestTheHandlersDocumentsAreStable(t *testing.T) {
+	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	html := header("Accept", "text/html")
 	for name, get := range map[string]func(...option) answer{
@@ -500,6 +512,7 @@ func TestTheHandlersDocumentsAreStable(t *testing.T) {
 
 // TestOneWinnerOverHTTP races callers for one token through the whole server.
 func TestOneWinnerOverHTTP(t *testing.T) {
+	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)
 	for range 20 {
 		token := m.tokenize("c")
@@ -524,6 +537,7 @@ func TestOneWinnerOverHTTP(t *testing.T) {
 }
 
 func TestEveryTokenOperationIsInTheAuditTrail(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	m := newMarket(t, startServer(t, cfg).Addr(), production)
 	m.policy(m.business, "session", 0)
@@ -556,6 +570,7 @@ func TestEveryTokenOperationIsInTheAuditTrail(t *testing.T) {
 }
 
 func TestTokensOutliveAStopAndNotARestore(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	m := newMarket(t, s.Addr(), production)

@@ -32,6 +32,7 @@ func part(t *testing.T, b *browser, name string) record {
 }
 
 func TestTheOwnerSeesHowTheServerIs(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -76,6 +77,7 @@ func TestTheOwnerSeesHowTheServerIs(t *testing.T) {
 
 // The page and atelier doctor say the same of the last backup, word for word.
 func TestHealthAndDoctorJudgeBackupsAlike(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
 	data := cfg.Server.Data
@@ -124,6 +126,7 @@ func stop(t *testing.T, s *service.Service) {
 }
 
 func TestHealthSaysWhenTheCertificateEnds(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
 	cert, key, roots := selfSigned(t, t.TempDir()) // for an hour
@@ -138,9 +141,10 @@ func TestHealthSaysWhenTheCertificateEnds(t *testing.T) {
 
 // Any node shows its owner the people of all, and how the others are.
 func TestHealthOfSeveralNodes(t *testing.T) {
+	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
-	nodes := startShort(t, cfgs[:1])
-	other := startWith(t, cfgs[1], service.Options{Lease: testLease})
+	nodes := startLasting(t, cfgs[:1])
+	other := startUntilStopped(t, cfgs[1])
 	leave := sync.OnceFunc(func() { stop(t, other) })
 	t.Cleanup(leave)
 	c := newClassOn(t, nodes[0].Addr(), record{})
@@ -181,6 +185,7 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 
 // A node whose database takes no writes loses its lease, and says why.
 func TestHealthOfAReadOnlyDatabase(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Database(t)
 	nodes := startShort(t, nodeConfigs(t, 1, dsn, testConfig(t)))
 	conn, err := pgx.Connect(t.Context(), dsn)

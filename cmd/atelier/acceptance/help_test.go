@@ -5,6 +5,7 @@ import (
 )
 
 func TestAskingAgainMovesTheRequestAndKeepsItsPlace(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
@@ -20,6 +21,7 @@ func TestAskingAgainMovesTheRequestAndKeepsItsPlace(t *testing.T) {
 }
 
 func TestASecondFacilitatorHearsWhoClaimedFirst(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
@@ -49,6 +51,7 @@ func TestASecondFacilitatorHearsWhoClaimedFirst(t *testing.T) {
 }
 
 func TestAttendeesSeeAndResolveOnlyTheirOwnRequests(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
@@ -62,6 +65,7 @@ func TestAttendeesSeeAndResolveOnlyTheirOwnRequests(t *testing.T) {
 }
 
 func TestTheOverviewAnswersWhereTheClassIs(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	live := lin.connect(c.id, "")

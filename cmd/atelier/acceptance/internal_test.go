@@ -12,6 +12,7 @@ import (
 )
 
 func TestTheInternalListenerServesProbesMetricsAndProfiles(t *testing.T) {
+	t.Parallel()
 	s := common.get(t)
 	if status, _ := internal(s.InternalAddr(), "/livez"); status != 200 {
 		t.Errorf("livez: %d", status)
@@ -45,6 +46,7 @@ func public(t *testing.T, addr, method, path string) answer {
 }
 
 func TestEveryAnswerCarriesARequestID(t *testing.T) {
+	t.Parallel()
 	addr := common.get(t).Addr()
 	var ids []string
 	for _, try := range []struct {
@@ -69,6 +71,7 @@ func TestEveryAnswerCarriesARequestID(t *testing.T) {
 }
 
 func TestAMethodThatIsNotAllowedNamesThoseThatAre(t *testing.T) {
+	t.Parallel()
 	got := public(t, common.get(t).Addr(), http.MethodPatch, "/api/codelabs")
 	if allow := got.header.Get("Allow"); got.status != 405 || !strings.Contains(allow, "GET") || !strings.Contains(allow, "POST") {
 		t.Errorf("%d with Allow %q", got.status, allow)
@@ -76,6 +79,7 @@ func TestAMethodThatIsNotAllowedNamesThoseThatAre(t *testing.T) {
 }
 
 func TestABodyOfUnknownLengthIsBoundedToo(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	req, err := http.NewRequest(http.MethodPost, b.base+"/api/codelabs", io.LimitReader(zeros{}, 6<<20))
 	if err != nil {
@@ -92,6 +96,7 @@ func TestABodyOfUnknownLengthIsBoundedToo(t *testing.T) {
 // TestMetricsTellWhatAnOperatorAsks: waits, latencies, failed logins, damage,
 // pauses, and what was built.
 func TestMetricsTellWhatAnOperatorAsks(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startServer(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})

@@ -35,6 +35,7 @@ func internal(addr, path string) (status int, body string) {
 }
 
 func TestAStoppingServerTellsItsClientsWhenToComeBack(t *testing.T) {
+	t.Parallel()
 	s := startUntilStopped(t, testConfig(t))
 	c := newClassOn(t, s.Addr(), record{})
 	lin := c.attendee("Lin")
@@ -69,6 +70,7 @@ func TestAStoppingServerTellsItsClientsWhenToComeBack(t *testing.T) {
 }
 
 func TestARestartKeepsEverything(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	c := newClassOn(t, s.Addr(), record{"guide_markdown": "G", "quiz_enabled": true})
@@ -154,6 +156,7 @@ func (c *class) everything() []string {
 }
 
 func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
@@ -179,6 +182,7 @@ func TestDenialsAreSummedInTheAuditTrail(t *testing.T) {
 }
 
 func TestTheFirstStartMakesItsSecrets(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Admin.Password = ""
 	secrets := filepath.Join(cfg.Server.Data, "secrets")
@@ -209,6 +213,7 @@ func TestTheFirstStartMakesItsSecrets(t *testing.T) {
 }
 
 func TestWhatWasAcknowledgedSurvivesAStopInFullSwing(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.MessagesPerSecond = 0
 	s := startUntilStopped(t, cfg)
@@ -263,6 +268,7 @@ func TestWhatWasAcknowledgedSurvivesAStopInFullSwing(t *testing.T) {
 // The key of rejoin codes lay in the store, and so in every backup: codes of
 // four digits could be found out from one by trying.
 func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	path := filepath.Join(cfg.Server.Data, "secrets", "pin.key")
 	s := startUntilStopped(t, cfg)

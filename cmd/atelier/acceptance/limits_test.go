@@ -20,6 +20,7 @@ func limited(t *testing.T, a answer, most int) {
 }
 
 func TestEachSessionHasItsOwnWritesAndReads(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.WritesPerMinute, cfg.Limits.ReadsPerMinute = 12, 30
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -43,6 +44,7 @@ func TestEachSessionHasItsOwnWritesAndReads(t *testing.T) {
 }
 
 func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 5
 	cfg.Server.TrustedProxies = []string{"127.0.0.1/32"}
@@ -67,6 +69,7 @@ func TestOnlyFailedLoginsAreLimitedByAddressAndAccount(t *testing.T) {
 // A facilitator was locked out by whoever guessed from the same address, and
 // could not even log in again beside the session they had.
 func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 4
 	addr := startServer(t, cfg).Addr()
@@ -107,6 +110,7 @@ func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
 }
 
 func TestFailuresOfAKnownBrowserAreNotChargedToItsAddress(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 3
 	addr := startServer(t, cfg).Addr()
@@ -133,6 +137,7 @@ func until(t *testing.T, what string, most int, try func(i int) answer) {
 }
 
 func TestAnIPv6NetworkIsLimitedAsOne(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures, cfg.Limits.RegistrationsFrom, cfg.Limits.RegistrationsAtOnce, cfg.Limits.ReadsPerMinute = 3, 1, 3, 40
 	cfg.Server.TrustedProxies = []string{"127.0.0.1/32"}
@@ -163,6 +168,7 @@ func TestAnIPv6NetworkIsLimitedAsOne(t *testing.T) {
 }
 
 func TestRegistrationsHaveABucketOfTheCodelabAndOneOfTheAddress(t *testing.T) {
+	t.Parallel()
 	for name, set := range map[string]func(*config.Limits){
 		"codelab": func(l *config.Limits) { l.RegistrationsPerSec, l.RegistrationBurst = 1, 3 },
 		"address": func(l *config.Limits) { l.RegistrationsFrom, l.RegistrationsAtOnce = 1, 3 },
@@ -200,6 +206,7 @@ func TestRegistrationsHaveABucketOfTheCodelabAndOneOfTheAddress(t *testing.T) {
 
 // Two connections that sent nothing valid closed the door to everybody.
 func TestOnlyValidRegistrationsAreCounted(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.RegistrationsPerSec, cfg.Limits.RegistrationBurst = 1, 3
 	cfg.Limits.RegistrationsFrom, cfg.Limits.RegistrationsAtOnce = 1, 3
@@ -237,6 +244,7 @@ func TestOnlyValidRegistrationsAreCounted(t *testing.T) {
 }
 
 func TestMessagesOverTheRateAreRefusedAndNotApplied(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.MessagesPerSecond, cfg.Limits.MessageBurst = 1, 5
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -260,6 +268,7 @@ func TestMessagesOverTheRateAreRefusedAndNotApplied(t *testing.T) {
 }
 
 func TestALimitOfZeroIsNone(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits = config.Limits{LoginWindow: cfg.Limits.LoginWindow, PINWindow: cfg.Limits.PINWindow}
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})

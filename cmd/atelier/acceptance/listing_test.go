@@ -20,6 +20,7 @@ func (c *class) listed(b *browser) record {
 }
 
 func TestTheListTellsFacilitatorsWhatGoesOn(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	c.attendee("Max")
@@ -52,6 +53,7 @@ func TestTheListTellsFacilitatorsWhatGoesOn(t *testing.T) {
 // The figures are those of the store, so that a codelab that rests need not
 // wake for the list.
 func TestTheListKnowsItsFiguresAfterARestart(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
@@ -70,6 +72,7 @@ func TestTheListKnowsItsFiguresAfterARestart(t *testing.T) {
 // Whoever was looking at the chat kept showing what a removed attendee had
 // written, until they read it anew.
 func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	s := max.connect(c.id, "")
@@ -113,6 +116,7 @@ func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
 
 // TestCodelabsAreFound by title and author, and by their code by facilitators alone.
 func TestCodelabsAreFound(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "Concurrency Ünlimited", "author": "Grace of the search"})
 	other := newClassOn(t, c.addr, record{"title": "Something else to be found", "is_public": false})
 	find := func(b *browser, q string) string {

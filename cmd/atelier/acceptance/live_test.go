@@ -8,6 +8,7 @@ import (
 )
 
 func TestChatReachesEveryoneTheSenderIncluded(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	a, b, f := lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
@@ -21,6 +22,7 @@ func TestChatReachesEveryoneTheSenderIncluded(t *testing.T) {
 }
 
 func TestAnAckFollowsWhatItAcknowledges(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")
 	ack := s.acked(record{"type": "chat", "message": "hello"}, "r1")
@@ -31,6 +33,7 @@ func TestAnAckFollowsWhatItAcknowledges(t *testing.T) {
 }
 
 func TestTheSameRefIsAppliedOnceAlsoAfterReconnecting(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	s := lin.connect(c.id, "")
@@ -50,6 +53,7 @@ func TestTheSameRefIsAppliedOnceAlsoAfterReconnecting(t *testing.T) {
 }
 
 func TestADirectMessageReachesOnlyItsEndsAndNotTheSendingSession(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max, eve := c.attendee("Lin"), c.attendee("Max"), c.attendee("Eve")
 	one, two := lin.connect(c.id, ""), lin.connect(c.id, "")
@@ -76,6 +80,7 @@ func TestADirectMessageReachesOnlyItsEndsAndNotTheSendingSession(t *testing.T) {
 }
 
 func TestProgressGoesToFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	one, two, other, boss := lin.connect(c.id, ""), lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
@@ -100,6 +105,7 @@ func TestProgressGoesToFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
 func (m message) number(key string) int { return record(m).number(key) }
 
 func TestAnErrorNamesTheRefAndTheConnectionStays(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")
 	for i, bad := range []struct {
@@ -140,6 +146,7 @@ func TestAnErrorNamesTheRefAndTheConnectionStays(t *testing.T) {
 }
 
 func TestJoinAndHelloAreAnsweredByWelcome(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	s := lin.connect(c.id, "")
@@ -160,6 +167,7 @@ func TestJoinAndHelloAreAnsweredByWelcome(t *testing.T) {
 }
 
 func TestPresenceTellsOfTheFirstTabInAndTheLastTabOut(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	boss, lin, max := c.admin.connect(c.id, ""), c.attendee("Lin"), c.attendee("Max")
 	watcher := max.connect(c.id, "")
@@ -195,6 +203,7 @@ func TestPresenceTellsOfTheFirstTabInAndTheLastTabOut(t *testing.T) {
 }
 
 func TestScreenSharesAndSignalsAreRelayedUnderTheSendersOwnName(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	a, b, boss := lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
@@ -228,6 +237,7 @@ func TestScreenSharesAndSignalsAreRelayedUnderTheSendersOwnName(t *testing.T) {
 }
 
 func TestOnlyFacilitatorsHearOfHelpOfOthers(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	a, b, boss := lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
@@ -255,6 +265,7 @@ func TestOnlyFacilitatorsHearOfHelpOfOthers(t *testing.T) {
 }
 
 func TestChangesOfTheCodelabAreTold(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")
 	c.setSteps("four", "five")

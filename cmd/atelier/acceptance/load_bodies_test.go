@@ -11,6 +11,7 @@ import (
 
 // A crowd of unfinished bodies, from nobody, took 5 MiB of memory each.
 func TestWhoIsNotKnownSendsLittle(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
 	long := strings.Repeat("x", 70<<10)
@@ -51,6 +52,7 @@ func half(t *testing.T, b *browser, path string, declared, sent int) net.Conn {
 }
 
 func TestBodiesShareABudget(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.BodyMemoryMiB = 64
 	s := startServer(t, cfg)
@@ -77,6 +79,7 @@ func TestBodiesShareABudget(t *testing.T) {
 
 // A body that is encoded would be read as what it is not.
 func TestAnEncodedBodyIsRefused(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	for _, encoding := range []string{"gzip", "br", "gzip, identity"} {
 		c.admin.post("/codelabs", record{"title": "x"}, header("Content-Encoding", encoding)).refused(415)

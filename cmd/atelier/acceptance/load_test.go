@@ -15,6 +15,7 @@ import (
 // The uploads scenario in its smallest form: everything that is uploaded is
 // taken, and the workshop beside it loses nothing.
 func TestAWorkshopWithUploads(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	addr := startServer(t, cfg).Addr()
 	result, err := uploads.Run(t.Context(), &uploads.Config{

@@ -9,6 +9,7 @@ import (
 
 // An owner who ends one of their sessions ends its connections, too.
 func TestTheOwnerEndsASessionOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	second := open(t, c.addr)
 	second.post("/login", record{"admin_id": adminID, "admin_pw": adminPW, "display_name": "Olga"}, header("User-Agent", "the second of the owner")).want(200)
@@ -30,6 +31,7 @@ func TestTheOwnerEndsASessionOfTheirOwn(t *testing.T) {
 // A helper who opens their link again and again is a known browser each time; their
 // wrong passwords are counted together all the same.
 func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 4
 	s := startServer(t, cfg)
@@ -55,6 +57,7 @@ func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
 
 // A helper without the cookie of a known browser is counted by who they are, too.
 func TestWrongPasswordsOfOneLoginWithoutACookieAreCountedTogether(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 4
 	s := startServer(t, cfg)
@@ -82,6 +85,7 @@ func TestWrongPasswordsOfOneLoginWithoutACookieAreCountedTogether(t *testing.T) 
 // The name that a person has now is reserved, and not the one that they had when they
 // signed in.
 func TestARenamedPersonsNameIsReserved(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	c := newClass(t)
 	asa := c.assistant("asa-renamed")
@@ -97,6 +101,7 @@ func TestARenamedPersonsNameIsReserved(t *testing.T) {
 // A browser in which a person has signed in is theirs: others' failures do not lock it
 // out, and where the owner has signed in since it is the owner's.
 func TestAKnownBrowserIsLockedOutByNobody(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 4
 	s := startServer(t, cfg)
@@ -121,6 +126,7 @@ func TestAKnownBrowserIsLockedOutByNobody(t *testing.T) {
 }
 
 func TestAssistantsHaveNothingOfTheAI(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	asa, hal := c.assistant("asa-without-ai"), c.helper()
 	for _, b := range []*browser{asa.browser, hal.browser} {
@@ -136,6 +142,7 @@ func TestAssistantsHaveNothingOfTheAI(t *testing.T) {
 // A claim and the end of who claims at once: whichever comes first, nothing stays with
 // somebody who is out.
 func TestAClaimOfWhoIsDisabledAtThatMomentWaitsAgain(t *testing.T) {
+	t.Parallel()
 	onOneServer(t) // another node may know of the end a second later; its sweep releases then
 	c := newClass(t)
 	const rounds = 30

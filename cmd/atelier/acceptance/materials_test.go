@@ -16,6 +16,7 @@ func (c *class) material(title, name, content string) record {
 }
 
 func TestMaterialsAreLinksAndFiles(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	link := c.admin.post(c.path+"/materials", record{
@@ -51,6 +52,7 @@ func TestMaterialsAreLinksAndFiles(t *testing.T) {
 }
 
 func TestBadMaterialsAreRefused(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	good := c.admin.sendFile("/upload/material", "a.txt", []byte("a")).object().text("url")
 	for _, bad := range []record{
@@ -78,6 +80,7 @@ func TestBadMaterialsAreRefused(t *testing.T) {
 
 // A file goes with the last that refers to it, at once, and no earlier.
 func TestAFileGoesWithItsLastReference(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	other := newClassOn(t, c.addr, record{})
 	content := "content of " + t.Name()
@@ -111,6 +114,7 @@ func TestAFileGoesWithItsLastReference(t *testing.T) {
 // An image that the text uses goes with the codelab, and one that a message
 // shows goes with the message.
 func TestTextsKeepTheirImages(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	inStep := c.admin.sendFile("/upload/image", "a.png", pixel(1)).object().text("url")
@@ -126,6 +130,7 @@ func TestTextsKeepTheirImages(t *testing.T) {
 }
 
 func TestServedFilesSayWhatTheyAre(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	for name, f := range map[string]struct{ content, kind, disposition string }{
 		"a.png":  {string(onePixel), "image/png", "inline"},
@@ -152,6 +157,7 @@ func TestServedFilesSayWhatTheyAre(t *testing.T) {
 }
 
 func TestPartsOfAFile(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	content := []byte(strings.Repeat("0123456789", 2000))
 	size := len(content)
@@ -209,6 +215,7 @@ func TestPartsOfAFile(t *testing.T) {
 }
 
 func TestUploadsHaveALimitOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.UploadsPerMinute = 3
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -226,6 +233,7 @@ func TestUploadsHaveALimitOfTheirOwn(t *testing.T) {
 }
 
 func TestAnAttendeeUploadsSoManyImagesADay(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.ImagesPerDay = 2
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})

@@ -15,6 +15,7 @@ import (
 // A process that holds credentials leaves no core dump, and can be weighed
 // nevertheless.
 func TestTheServerLeavesNoCoreDump(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the binary")
 	}
@@ -42,6 +43,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 // The unit says the same, for what runs beside the server, and keeps files to
 // their owner.
 func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
+	t.Parallel()
 	unit, err := os.ReadFile("../deploy/atelier.service")
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ func rotateKeys(data string) (string, error) {
 // Keys rotate while all nodes run: what is made under any of them is found on each, at
 // once; also on one that was not there.
 func TestKeysRotateWhileNodesRun(t *testing.T) {
+	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
 	var nodes []*service.Service
 	for _, cfg := range cfgs[:2] {

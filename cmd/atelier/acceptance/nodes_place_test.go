@@ -27,6 +27,7 @@ func operator(t *testing.T, data string) *control.Client {
 // TestANodeIsTakenOutOfService: its people go to the others, who own what it owned, and
 // everything that was said is there. It stays so through a new start.
 func TestANodeIsTakenOutOfService(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
 	servers := []*service.Service{startUntilStopped(t, cfgs[0]), startServer(t, cfgs[1]), startServer(t, cfgs[2])}
@@ -115,6 +116,7 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 // TestNobodyIsLeftToServe: where the nodes that are not drained have stopped, status says
 // what is wrong.
 func TestNobodyIsLeftToServe(t *testing.T) {
+	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 	first, second := startUntilStopped(t, cfgs[0]), startServer(t, cfgs[1])
 	op := operator(t, cfgs[1].Server.Data)
@@ -145,6 +147,7 @@ func TestNobodyIsLeftToServe(t *testing.T) {
 
 // TestACodelabIsMovedToANode, whoever owns it, also when nobody does; and stays there.
 func TestACodelabIsMovedToANode(t *testing.T) {
+	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 	a, b := startServer(t, cfgs[0]), startUntilStopped(t, cfgs[1])
 	op := operator(t, cfgs[0].Server.Data)
@@ -175,6 +178,7 @@ func TestACodelabIsMovedToANode(t *testing.T) {
 
 // TestADeadNodeIsForgotten: until then it is a problem, however long ago it died.
 func TestADeadNodeIsForgotten(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 1, dsn, testConfig(t))
 	startServer(t, cfgs[0])
@@ -208,6 +212,7 @@ func TestADeadNodeIsForgotten(t *testing.T) {
 // TestCodelabsAreSpread: what was all made on one node is on all a little later, and
 // nothing that is said meanwhile is lost.
 func TestCodelabsAreSpread(t *testing.T) {
+	t.Parallel()
 	const count = 90
 	c := testConfig(t)
 	c.Limits.WritesPerMinute = 0

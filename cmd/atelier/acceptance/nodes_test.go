@@ -25,8 +25,12 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// testLease is how long the leases of nodes in these tests last.
-const testLease = 1200 * time.Millisecond
+const (
+	// testLease is how long a lease lasts where a test waits for its end.
+	testLease = 1200 * time.Millisecond
+	// lastingLease is one that no busy machine lets end within a test.
+	lastingLease = 5 * time.Minute
+)
 
 // link passes connections on to a server, until it is cut.
 type link struct {
@@ -127,11 +131,22 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// startShort starts nodes with short leases.
-func startShort(t *testing.T, cfgs []config.Config) (nodes []*service.Service) {
+// startShort starts nodes whose leases end soon after they lost the database.
+func startShort(t *testing.T, cfgs []config.Config) []*service.Service {
+	t.Helper()
+	return startLeased(t, testLease, cfgs)
+}
+
+// startLasting starts nodes that keep their leases until they stop.
+func startLasting(t *testing.T, cfgs []config.Config) []*service.Service {
+	t.Helper()
+	return startLeased(t, lastingLease, cfgs)
+}
+
+func startLeased(t *testing.T, lease time.Duration, cfgs []config.Config) (nodes []*service.Service) {
 	t.Helper()
 	for _, cfg := range cfgs {
-		s := startWith(t, cfg, service.Options{Lease: testLease})
+		s := startWith(t, cfg, service.Options{Lease: lease})
 		t.Cleanup(func() { _ = s.Stop() })
 		nodes = append(nodes, s)
 	}
@@ -166,6 +181,7 @@ func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 // TestANodeThatReachesNobodyGivesBack what it owns, and serves again when it
 // reaches another.
 func TestANodeThatReachesNobodyGivesBack(t *testing.T) {
+	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
 	ways := apart(t, cfgs)
 	nodes := startShort(t, cfgs)
@@ -219,6 +235,7 @@ var chatModel = porcupine.Model{
 // so that others take over and it comes back, every read on any node shows what
 // was acknowledged on any, and every message is there once.
 func TestTakeoversAreNotNoticed(t *testing.T) {
+	t.Parallel()
 	rounds := 3
 	if os.Getenv("LONG_TESTS") != "" {
 		rounds = 100

@@ -16,6 +16,7 @@ import (
 // TestTokensAreUsedOnceOnAnyNode: of many who use a token at once, each on
 // another node, one gets it; also while a node loses the database in the middle.
 func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
+	t.Parallel()
 	rounds := 6
 	if os.Getenv("LONG_TESTS") != "" {
 		rounds = 100
@@ -99,7 +100,8 @@ func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 // TestDisablingCountsOnEveryNode: what an admin changes at one node counts on the
 // others, too, without anybody asking there for it.
 func TestDisablingCountsOnEveryNode(t *testing.T) {
-	nodes := startShort(t, nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t)))
+	t.Parallel()
+	nodes := startLasting(t, nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t)))
 	m := newMarket(t, nodes[1].Addr(), production)
 	for i, node := range nodes {
 		if status, code, _ := m.business.at(node.Addr()+m.path, "/introspect", use("x", "c")); status != http.StatusNotFound || code != "token_not_found" {

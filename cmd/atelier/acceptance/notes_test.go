@@ -38,6 +38,7 @@ func (c *class) texts(b *browser, query string) (guide, step string) {
 }
 
 func TestNotesAreForThoseWhoLead(t *testing.T) {
+	t.Parallel()
 	c, up := aiClass(t, nil)
 	c.withNotes()
 	lin, anyone := c.attendee("Lin"), open(t, c.addr)
@@ -105,6 +106,7 @@ func unpacked(t *testing.T, a answer) []byte {
 
 // TestNoFrameTellsANote: what attendees hear of a change has nothing of the text.
 func TestNoFrameTellsANote(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	heard := lin.connect(c.id, "")
@@ -119,6 +121,7 @@ func TestNoFrameTellsANote(t *testing.T) {
 
 // TestATextIsKeptByRole: those who lead and others never get each other's stored text.
 func TestATextIsKeptByRole(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.withNotes()
 	lin, anyone := c.attendee("Lin"), open(t, c.addr)
@@ -141,6 +144,7 @@ func TestATextIsKeptByRole(t *testing.T) {
 // TestCommentsHoldOnToTheTextWithoutNotes: the same place for everybody, and whoever
 // changes a note alone changes nothing for them.
 func TestCommentsHoldOnToTheTextWithoutNotes(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.withNotes()
 	lin := c.attendee("Lin")
@@ -172,6 +176,7 @@ func TestCommentsHoldOnToTheTextWithoutNotes(t *testing.T) {
 
 // TestNotesAreKept in everything that those who lead take along.
 func TestNotesAreKept(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.withNotes()
 	export := c.admin.get(c.path + "/export").want(200)
@@ -194,6 +199,7 @@ func TestNotesAreKept(t *testing.T) {
 
 // TestAGuideOfNotesAloneIsNone to others.
 func TestAGuideOfNotesAloneIsNone(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": "```notes\nx\n```\n"})
 	var both []any
 	c.attendee("Lin").get(c.path).into(&both)

@@ -7,6 +7,7 @@ import (
 )
 
 func TestHelpIsOfferedToWhoHasNotAsked(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	grace, alan := facilitator(t, c.addr, "Grace"), facilitator(t, c.addr, "Alan")
@@ -48,6 +49,7 @@ func TestHelpIsOfferedToWhoHasNotAsked(t *testing.T) {
 }
 
 func TestAnOfferTakesTheRequestThatWaits(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/help", record{"step_number": 3, "message": "no idea"}).want(200)
@@ -60,6 +62,7 @@ func TestAnOfferTakesTheRequestThatWaits(t *testing.T) {
 }
 
 func TestWhoMayOfferHelp(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	c.admin.post(c.path+"/help", record{"step_number": 1}).refused(400, "attendee_id")
@@ -77,6 +80,7 @@ func TestWhoMayOfferHelp(t *testing.T) {
 }
 
 func TestARequestSaysWhatItIsAboutAndWhenItIsItsTurn(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	boss := c.admin.connect(c.id, "")
 	// Nobody waits for what is offered.

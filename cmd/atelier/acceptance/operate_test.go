@@ -40,6 +40,7 @@ func startVersion(t *testing.T, c config.Config, version int, program string) (v
 // Nodes are replaced one after the other: each version works with the next. The
 // one behind that is refused, and changes nothing for those that run.
 func TestVersionsThatWorkTogether(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
 	a, err := startVersion(t, cfgs[0], 1, "1.0")
@@ -79,6 +80,7 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 // Nodes of the first version did not seal what they said, and would hear nothing of
 // this one: none starts beside the other.
 func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
+	t.Parallel()
 	for name, versions := range map[string][2]int{"the earlier comes": {0, 1}, "this one comes": {1, 0}} {
 		t.Run(name, func(t *testing.T) {
 			cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -94,6 +96,7 @@ func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
 
 // TestAnOperatorSeesTheNodes by the command, the probe and the metrics.
 func TestAnOperatorSeesTheNodes(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 2, dsn, testConfig(t))
 	status := func() (st nodes.Status) {
@@ -187,6 +190,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 // it is, and who still has the old one is refused. (Once agreed, no node ever
 // started with another.)
 func TestAPasswordIsChangedWithAllNodesStopped(t *testing.T) {
+	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
 	a, err := startVersion(t, cfgs[0], 0, "")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 // Whoever may open the data folder is an admin at its socket, without a login and
 // without limits; at the public address they are nobody.
 func TestTheSocketIsTheOperators(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.WritesPerMinute = 5
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})

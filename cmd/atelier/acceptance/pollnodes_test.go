@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"atelier/cmd/atelier/service"
 	"atelier/persistence/postgres/postgrestest"
 )
 
@@ -14,9 +13,9 @@ import (
 // a node that begins later fetches it, another one counts the votes when the first is
 // gone, and then no node that is there has it any more.
 func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
+	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
-	first := startWith(t, cfgs[0], service.Options{Lease: testLease})
-	nodes := append([]*service.Service{first}, startShort(t, cfgs[1:2])...)
+	nodes := startLasting(t, cfgs[:2])
 	c := newClassOn(t, nodes[0].Addr(), record{})
 	var people []*person
 	for i := range 6 {
@@ -30,7 +29,7 @@ func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 	if secrets(0) != 1 || secrets(1) != 1 {
 		t.Fatalf("the nodes have %d and %d secrets", secrets(0), secrets(1))
 	}
-	third := startShort(t, cfgs[2:])[0]
+	third := startLasting(t, cfgs[2:])[0]
 	if secrets(2) != 1 {
 		t.Fatal("the node that began later has no secret")
 	}
@@ -61,11 +60,11 @@ func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 // new start. It did not ask for the secrets of polls that were opened meanwhile, and when
 // it owned such a codelab later it closed the poll void, with all votes lost.
 func TestANodeThatWasAwayHasTheSecretsAgain(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.Database(t)
 	cfgs := nodeConfigs(t, 2, dsn, testConfig(t))
 	links := throughLinks(t, dsn, cfgs)
-	first := startWith(t, cfgs[0], service.Options{Lease: testLease})
-	second := startShort(t, cfgs[1:])[0]
+	first, second := startLasting(t, cfgs[:1])[0], startShort(t, cfgs[1:])[0]
 	c := newClassOn(t, first.Addr(), record{})
 	var people []*person
 	for i := range 5 {

@@ -26,6 +26,7 @@ func (p *person) vote(c *class, poll record, vote record) answer {
 }
 
 func TestARoomVotes(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	boss, own := c.admin.connect(c.id, ""), lin.connect(c.id, "")
@@ -92,6 +93,7 @@ func TestARoomVotes(t *testing.T) {
 // TestAnonymousVotesStayAnonymous asks everything that the server tells and keeps:
 // answers, frames, tables, audit, log, backup, and its files.
 func TestAnonymousVotesStayAnonymous(t *testing.T) {
+	t.Parallel()
 	onOneServer(t) // whose files are read
 	c, dir := newClassOfItsOwn(t)
 	boss := c.admin.connect(c.id, "")
@@ -187,6 +189,7 @@ func newClassOfItsOwn(t *testing.T) (*class, string) {
 
 // TestAPollThatEndedWhileTheServerWasDown is closed before anybody reads it.
 func TestAPollThatEndedWhileTheServerWasDown(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
@@ -204,6 +207,7 @@ func TestAPollThatEndedWhileTheServerWasDown(t *testing.T) {
 }
 
 func TestQuestionsOfTheRoom(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "checked"})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	boss, own, other := c.admin.connect(c.id, ""), lin.connect(c.id, ""), max.connect(c.id, "")
@@ -274,6 +278,7 @@ func TestQuestionsOfTheRoom(t *testing.T) {
 // TestOnePersonAsksOnceInAWhile: the second question within ten seconds is 429, and one
 // that is refused for another reason does not count.
 func TestOnePersonAsksOnceInAWhile(t *testing.T) {
+	t.Parallel()
 	onOneServer(t) // each node counts for itself
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -303,6 +308,7 @@ func TestOnePersonAsksOnceInAWhile(t *testing.T) {
 }
 
 func TestTheTimerIsTheServers(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	own := lin.connect(c.id, "")
@@ -339,6 +345,7 @@ func TestTheTimerIsTheServers(t *testing.T) {
 // TestACopyAndAnArchiveHaveThePollsAsDrafts, with their steps, and neither votes nor
 // questions.
 func TestACopyAndAnArchiveHaveThePollsAsDrafts(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"questions": "open", "questions_anonymous": false})
 	lin := c.attendee("Lin")
 	poll := c.poll(record{"kind": "several", "question": "Which?", "options": []string{"a", "b"}, "step_id": c.steps[1], "right": []int{1}})

@@ -14,6 +14,7 @@ import (
 )
 
 func TestABinaryMessageIsRefusedWithItsCode(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	for _, broken := range []struct {
 		kind int
@@ -33,6 +34,7 @@ func TestABinaryMessageIsRefusedWithItsCode(t *testing.T) {
 }
 
 func TestFragmentsPingsAndTheClosingHandshakeWork(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")
 	ponged := make(chan string, 1)
@@ -62,6 +64,7 @@ func TestFragmentsPingsAndTheClosingHandshakeWork(t *testing.T) {
 }
 
 func TestTheOriginMustBeTheServersOwnOrAllowed(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -83,6 +86,7 @@ func TestTheOriginMustBeTheServersOwnOrAllowed(t *testing.T) {
 }
 
 func TestWhoMayNotConnectIsToldBeforeTheUpgrade(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	stranger, foreign := open(t, c.addr), newClass(t).attendee("Max")
 	for _, try := range []struct {

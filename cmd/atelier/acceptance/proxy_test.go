@@ -12,6 +12,7 @@ func loggedInFrom(t *testing.T, b *browser) string {
 }
 
 func TestOnlyATrustedProxyTellsWhoIsCalling(t *testing.T) {
+	t.Parallel()
 	trusting := testConfig(t)
 	trusting.Server.TrustedProxies = []string{"127.0.0.0/8", "10.0.0.0/8"}
 	for name, s := range map[string]struct {
@@ -46,6 +47,7 @@ func TestOnlyATrustedProxyTellsWhoIsCalling(t *testing.T) {
 // some proxies add a line of their own behind the one that the client sent.
 // Only the first was read, so that clients could choose their address.
 func TestForwardedAddressesInSeveralLinesAreOneList(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.TrustedProxies = []string{"127.0.0.0/8"}
 	b := open(t, startServer(t, cfg).Addr())

@@ -33,6 +33,7 @@ func changes(r record) string {
 }
 
 func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	tour := fmt.Sprint("tour-", t.Name())
 	first := b.publish("match=1", chapters(tour, "One", "Two", "Three")).object()
@@ -90,6 +91,7 @@ func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
 }
 
 func TestWhatCannotBePublished(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	one := b.publish("match=1", chapters("one-"+t.Name(), "One")).object()
 	file := chapters("two-"+t.Name(), "Two")
@@ -125,6 +127,7 @@ func TestWhatCannotBePublished(t *testing.T) {
 
 // Of two pipelines that publish a new file at once one makes the codelab.
 func TestOfTwoPipelinesOneMakesTheCodelab(t *testing.T) {
+	t.Parallel()
 	addr := common.get(t).Addr()
 	leads := make([]*browser, 6)
 	for i := range leads {
@@ -147,6 +150,7 @@ func TestOfTwoPipelinesOneMakesTheCodelab(t *testing.T) {
 
 // A picture keeps its address, so that a version with the same pictures changes nothing.
 func TestPicturesOfAVersionStayTheSame(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	file := packed(t, "tour.md", string(chapters("pictures-"+t.Name(), "One=![](a.png)", "Two")), "a.png", string(onePixel))
 	first := b.publish("match=1", file).object()
@@ -161,6 +165,7 @@ func TestPicturesOfAVersionStayTheSame(t *testing.T) {
 
 // The same picture under two names is two files, each of which stays where it is.
 func TestAPictureUnderTwoNamesStaysInBothPlaces(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	id := "twins-" + t.Name()
 	text := chapters(id, "One=![](b.png)", "Two=![](a.png)", "Three=![](c.png)")
@@ -178,6 +183,7 @@ func TestAPictureUnderTwoNamesStaysInBothPlaces(t *testing.T) {
 }
 
 func TestARunIsBroughtUpToDate(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.setSteps("One", "Two")
 	c.quizzes(choice("q", 1))
@@ -232,6 +238,7 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 
 // A file that was refused is mended and sent again: its id is not kept from it.
 func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	id := "mended-" + t.Name()
 	b.publish("match=1", chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "content_markdown")
@@ -249,6 +256,7 @@ func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
 }
 
 func TestSurveysBecomePollsOnce(t *testing.T) {
+	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	const form = "<form>\n<name>%s</name>\n<input type=\"radio\" value=\"Yes\">\n<input type=\"radio\" value=\"No\">\n</form>"
 	ready, again := fmt.Sprintf(form, "Ready?"), fmt.Sprintf(form, "Again?")

@@ -19,6 +19,7 @@ func (c *class) pulseOf(b *browser, id string) record {
 }
 
 func TestAPulseIsForFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	one, two, other, boss := lin.connect(c.id, ""), lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
@@ -68,6 +69,7 @@ func TestAPulseIsForFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
 }
 
 func TestTheSamePulseAgainIsNoEvent(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	boss := c.admin.connect(c.id, "")
@@ -93,6 +95,7 @@ func TestTheSamePulseAgainIsNoEvent(t *testing.T) {
 }
 
 func TestAPulseThatCannotBe(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	c.admin.post(c.path+"/messages", record{"type": "pulse", "state": "fine"}).refused(403, "attendees")
@@ -108,6 +111,7 @@ func TestAPulseThatCannotBe(t *testing.T) {
 }
 
 func TestAPulseGoesWithItsStepAndItsAttendee(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	for _, p := range []*person{lin, max} {

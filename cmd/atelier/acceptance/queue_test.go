@@ -14,6 +14,7 @@ func (c *class) asks(p *person) string {
 }
 
 func TestAReleasedRequestWaitsInItsOldPlace(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	asa := c.assistant("asa-releases")
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -50,6 +51,7 @@ func TestAReleasedRequestWaitsInItsOldPlace(t *testing.T) {
 }
 
 func TestSeveralRequestsAreAnsweredWithOneMessage(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max, zoe := c.attendee("Lin"), c.attendee("Max"), c.attendee("Zoe")
 	a, b, other := c.asks(lin), c.asks(max), c.asks(zoe)
@@ -91,6 +93,7 @@ func TestSeveralRequestsAreAnsweredWithOneMessage(t *testing.T) {
 }
 
 func TestWhereSomebodySits(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.join(open(t, c.addr), record{"name": "Lin", "code": "4711", "place": "  row 4 "})
 	max := c.attendee("Max")
@@ -140,6 +143,7 @@ func TestWhereSomebodySits(t *testing.T) {
 }
 
 func TestWhoSpeaksForTheFacilitators(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	asa, lin := c.assistant("asa-speaks"), c.attendee("Lin")
 	heard := lin.connect(c.id, "")
@@ -180,6 +184,7 @@ func TestWhoSpeaksForTheFacilitators(t *testing.T) {
 
 // Everybody's claims are found, offered ones too, whoever claimed after them.
 func TestTheClaimsOfEachWhoIsOutWaitAgain(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	offers, claims := c.helper(), c.helper()
 	lin, max := c.attendee("Lin"), c.attendee("Max")

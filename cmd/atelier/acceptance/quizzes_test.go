@@ -22,6 +22,7 @@ func choice(question string, correct any) record {
 }
 
 func TestTheServerGrades(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	q := c.quizzes(choice("one", 1), choice("several", []int{2, 0}), record{"question": "free", "quiz_type": "descriptive"})
 	lin := c.attendee("Lin")
@@ -59,6 +60,7 @@ func TestTheServerGrades(t *testing.T) {
 }
 
 func TestAttendeesNeverSeeTheRightAnswers(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.quizzes(choice("one", 1), choice("several", []int{2, 0}))
 	lin := c.attendee("Lin")
@@ -87,6 +89,7 @@ func shown(a answer) string {
 }
 
 func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	q := c.quizzes(choice("one", 1), choice("several", []int{2, 0}), record{"question": "free", "quiz_type": "descriptive"})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -138,6 +141,7 @@ func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
 }
 
 func TestAQuestionWithAKnownIDKeepsItsAnswers(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	q := c.quizzes(choice("keep", 1), choice("drop", 1))
 	lin := c.attendee("Lin")
@@ -159,6 +163,7 @@ func TestAQuestionWithAKnownIDKeepsItsAnswers(t *testing.T) {
 }
 
 func TestAQuizIsReplacedAsAWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.quizzes(choice("stays", 1))
 	for field, bad := range map[string]record{
@@ -184,6 +189,7 @@ func TestAQuizIsReplacedAsAWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestFeedbackIsGivenOnce(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	given := lin.post(c.path+"/feedback", record{"difficulty": "1", "satisfaction": "5", "comment": " as sent "}).object()

@@ -22,6 +22,7 @@ func together(n int, fn func(i int)) {
 }
 
 func TestOfManyAtOnceOneGetsTheName(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	browsers := make([]*browser, 20)
 	for i := range browsers {
@@ -43,6 +44,7 @@ func TestOfManyAtOnceOneGetsTheName(t *testing.T) {
 }
 
 func TestOfManyAtOnceOneClaimsTheRequest(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
@@ -66,6 +68,7 @@ func TestOfManyAtOnceOneClaimsTheRequest(t *testing.T) {
 // One reader stays, another comes and goes at any moment: both must hear the
 // same, in the same order.
 func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	stays := lin.connect(c.id, "")
@@ -108,6 +111,7 @@ func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
 }
 
 func TestOneRefSentManyTimesAtOnceIsAppliedOnce(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	tabs := make([]*socket, 8) // as many as somebody may have
@@ -132,6 +136,7 @@ func TestOneRefSentManyTimesAtOnceIsAppliedOnce(t *testing.T) {
 // Whatever a codelab's people do while it is deleted, they are told so, and
 // nothing comes back.
 func TestDeletingUnderTheFeetOfEveryone(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	people := make([]*person, 8)
 	for i := range people {

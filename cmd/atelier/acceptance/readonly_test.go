@@ -8,6 +8,7 @@ import (
 )
 
 func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
@@ -50,6 +51,7 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 
 // Who has to sign in to delete something on a full disk can, and can delete.
 func TestOnAFullDiskSpaceCanBeFreed(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})

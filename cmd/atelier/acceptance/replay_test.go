@@ -11,6 +11,7 @@ import (
 func resume(epoch string, since int) string { return fmt.Sprintf("?epoch=%s&since=%d", epoch, since) }
 
 func TestReconnectingReplaysWhatWasMissedAndGoesOnLive(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	boss := c.admin.connect(c.id, "")
@@ -59,6 +60,7 @@ func TestReconnectingReplaysWhatWasMissedAndGoesOnLive(t *testing.T) {
 }
 
 func TestTheReplayOfTheOwnDirectMessageIsComplete(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	s := lin.connect(c.id, "")
@@ -71,6 +73,7 @@ func TestTheReplayOfTheOwnDirectMessageIsComplete(t *testing.T) {
 }
 
 func TestAPositionThatCannotBeReplayedIsToldToResync(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Live.ReplayEvents = 10
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})

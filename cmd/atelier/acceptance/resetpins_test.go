@@ -17,6 +17,7 @@ func (c *class) resetPins() (codes []record) {
 }
 
 func TestAllCodesAreResetAtOnce(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	var people []*person
 	for i := range 5 {

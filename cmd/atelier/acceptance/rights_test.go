@@ -31,6 +31,7 @@ var rightsRoles = []string{
 }
 
 func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	said := readRightsOf(t, rightsFile, 2)
 	var ops []rest.Operation
@@ -151,6 +152,7 @@ const rightsMessagesFile = "testdata/rights-messages.txt"
 // TestEveryRoleMaySayWhatTheTableSays sends each message of the document, as the
 // document writes it, to the private codelab of the walk.
 func TestEveryRoleMaySayWhatTheTableSays(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	said := readRightsOf(t, rightsMessagesFile, 1)
 	w := newRightsWorld(t)

@@ -38,7 +38,7 @@ func configOn(data string) config.Config {
 	c.Server.Listen, c.Server.InternalListen = "127.0.0.1:0", "127.0.0.1:0"
 	c.Server.Data = data
 	c.Server.ReconnectSpread = config.Duration(10 * time.Millisecond)
-	c.Server.DrainTimeout = config.Duration(10 * time.Second)
+	c.Server.DrainTimeout = config.Duration(patience)
 	c.Admin.Password = adminPW
 	c.Storage.MemtableMiB = 16
 	c.Storage.MinFreeMiB = 64
@@ -57,10 +57,11 @@ func startServer(t testing.TB, c config.Config) *service.Service {
 	return s
 }
 
-// startUntilStopped runs the whole server; the caller stops it.
+// startUntilStopped runs the whole server; the caller stops it. A node's lease outlasts
+// any test: what a lost lease leads to is the subject of those that startShort.
 func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	t.Helper()
-	return startWith(t, c, service.Options{})
+	return startWith(t, c, service.Options{Lease: lastingLease})
 }
 
 func startWith(t testing.TB, c config.Config, opts service.Options) *service.Service {
@@ -68,7 +69,17 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 	if _, err := c.Check(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := service.Start(c, opts, slog.New(slog.NewTextHandler(&suiteLog, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	warnings := new(logged)
+	t.Cleanup(func() {
+		if t.Failed() && warnings.String() != "" {
+			t.Logf("warnings of the server on %s:\n%s", c.Server.Data, warnings)
+		}
+	})
+	log := slog.New(slog.NewMultiHandler(
+		slog.NewTextHandler(&suiteLog, &slog.HandlerOptions{Level: slog.LevelDebug}),
+		slog.NewTextHandler(warnings, &slog.HandlerOptions{Level: slog.LevelWarn}),
+	))
+	s, err := service.Start(c, opts, log)
 	if err != nil {
 		t.Fatal(err)
 	}

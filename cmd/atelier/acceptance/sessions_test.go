@@ -12,6 +12,7 @@ import (
 )
 
 func TestOneBrowserIsFacilitatorAndAttendeeOfSeveralCodelabs(t *testing.T) {
+	t.Parallel()
 	one, two := newClass(t), newClass(t)
 	b := open(t, one.addr)
 	first := one.join(b, record{"name": "Lin"})
@@ -77,6 +78,7 @@ func (b *browser) with() *browser {
 }
 
 func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	b := open(t, c.addr)
 	c.join(b, record{"name": "Lin"})
@@ -111,6 +113,7 @@ func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
 // Both answers brought a session that knew nothing of the other registration,
 // and one of them was lost.
 func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	b := open(t, c.addr)
 	c.join(b, record{"name": "Lin"})
@@ -140,6 +143,7 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 
 // The session that the browser had was gone with the answer.
 func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
+	t.Parallel()
 	one, two := newClass(t), newClass(t)
 	b := open(t, one.addr)
 	one.join(b, record{"name": "Lin"})
@@ -159,6 +163,7 @@ func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
 }
 
 func TestOneLeavesACodelabAndKeepsTheRest(t *testing.T) {
+	t.Parallel()
 	one, two := newClass(t), newClass(t)
 	b := open(t, one.addr)
 	one.join(b, record{"name": "Lin"})
@@ -184,6 +189,7 @@ func TestOneLeavesACodelabAndKeepsTheRest(t *testing.T) {
 
 // A foreign page must not make a browser forget what it stores for this server.
 func TestOnlyALogoutThatEndedASessionClearsWhatABrowserStores(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	lin.stays = true // its origin is that of one node
@@ -201,6 +207,7 @@ func TestOnlyALogoutThatEndedASessionClearsWhatABrowserStores(t *testing.T) {
 }
 
 func TestLogoutEndsTheSessionAndItsConnections(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	cookie, csrf := lin.cookie(auth.SessionCookie), lin.cookie(auth.CSRFCookie)
@@ -221,6 +228,7 @@ func TestLogoutEndsTheSessionAndItsConnections(t *testing.T) {
 }
 
 func TestACookieThatDoesNotVerifyCountsAsAbsent(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	good := lin.cookie(auth.SessionCookie)
@@ -266,6 +274,7 @@ func TestASessionEndsWithItsLifetime(t *testing.T) {
 }
 
 func TestAnAttendeesSessionNeverPassesAsAnAdmins(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	cookie := lin.cookie(auth.SessionCookie)
@@ -280,6 +289,7 @@ func TestAnAttendeesSessionNeverPassesAsAnAdmins(t *testing.T) {
 }
 
 func TestTheCSRFTokenMustBelongToTheSession(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	say := record{"type": "chat", "message": "x"}
@@ -298,6 +308,7 @@ func TestTheCSRFTokenMustBelongToTheSession(t *testing.T) {
 }
 
 func TestTheSessionGivesALostCSRFTokenBack(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	token := lin.cookie(auth.CSRFCookie)
@@ -318,6 +329,7 @@ func TestTheSessionGivesALostCSRFTokenBack(t *testing.T) {
 }
 
 func TestTheCookiesAreGuarded(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Server.PublicURL = "https://workshop.example.org"
 	addr := startServer(t, cfg).Addr()
@@ -342,6 +354,7 @@ func TestTheCookiesAreGuarded(t *testing.T) {
 }
 
 func TestAWrongLoginIsRefusedAndAudited(t *testing.T) {
+	t.Parallel()
 	addr := common.get(t).Addr()
 	admin, b := facilitator(t, addr, ""), open(t, addr)
 	b.from = "198.51.100.20"
@@ -363,6 +376,7 @@ func TestAWrongLoginIsRefusedAndAudited(t *testing.T) {
 }
 
 func TestAnotherPasswordEndsAdminsAndNothingElse(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.LoginFailures = 3
 	s := startUntilStopped(t, cfg)

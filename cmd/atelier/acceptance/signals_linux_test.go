@@ -13,6 +13,7 @@ import (
 // A hangup reads the log level again, and ends nothing; neither does a reader of the
 // log that goes away, nor a stop by the terminal.
 func TestSignalsThatMustNotEndTheServer(t *testing.T) {
+	t.Parallel()
 	path, data := binary(t), t.TempDir()
 	file := filepath.Join(t.TempDir(), "config.toml")
 	write := func(text string) {

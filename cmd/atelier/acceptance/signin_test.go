@@ -89,6 +89,7 @@ func (o *office) is(sub, email string) {
 }
 
 func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	if app := o.admin.get("/app").want(200).object(); record(app["oidc"].(map[string]any)).text("label") != "Sign in with Example" || app["password_login"] != true {
 		t.Errorf("the app is told %v", app)
@@ -126,6 +127,7 @@ func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
 }
 
 func TestSomebodyIsTheirSubjectAndNotTheirAddress(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@example.org")
 	_, ann := o.comes()
@@ -142,6 +144,7 @@ func TestSomebodyIsTheirSubjectAndNotTheirAddress(t *testing.T) {
 }
 
 func TestWhoMayNotSignIn(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@elsewhere.test")
 	o.refuses("not_allowed")
@@ -175,6 +178,7 @@ func TestWhoMayNotSignIn(t *testing.T) {
 }
 
 func TestTheOwnerLinksOnce(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	fay := o.facilitator("fay@example.org")
 	boss := o.facilitator("boss@example.org")
@@ -204,6 +208,7 @@ func TestTheOwnerLinksOnce(t *testing.T) {
 }
 
 func TestWhoWasInvitedIsLinked(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	id, token := invite(o.admin, record{"login": "asa@example.org", "name": "Asa", "role": "assistant", "codelabs": []string{o.id}})
 	o.is("3", "asa@example.org")
@@ -216,6 +221,7 @@ func TestWhoWasInvitedIsLinked(t *testing.T) {
 }
 
 func TestDisabledAndDeletedPeopleStayOut(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@example.org")
 	b, id := o.comes()
@@ -238,6 +244,7 @@ func TestDisabledAndDeletedPeopleStayOut(t *testing.T) {
 }
 
 func TestACallbackIsOfOneBrowserAndOnce(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	o.provider.AgainAndAgain = true
 	b, other := o.browser(), o.browser()
@@ -275,6 +282,7 @@ func TestACallbackIsOfOneBrowserAndOnce(t *testing.T) {
 }
 
 func TestTwoCallbacksOfOneNewPersonMakeOne(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@example.org")
 	var all sync.WaitGroup
@@ -288,6 +296,7 @@ func TestTwoCallbacksOfOneNewPersonMakeOne(t *testing.T) {
 }
 
 func TestTheServerServesWhileTheProviderIsAway(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	o.provider.Away.Store(true)
 	if to := leads(o.browser().get("/login/oidc?to=/admin/x")); to != "/login?next=%2Fadmin%2Fx&why=away" {
@@ -297,6 +306,7 @@ func TestTheServerServesWhileTheProviderIsAway(t *testing.T) {
 }
 
 func TestOnlyTheOwnerHasAPassword(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, func(c *config.Config) { c.Login.Password = false })
 	_, token := invite(o.admin, record{"login": "asa@example.org", "name": "Asa", "role": "facilitator"})
 	open(t, o.addr).post("/invitations/accept", record{"token": token, "password": goodPassword}).refused(403)
@@ -310,6 +320,7 @@ func TestOnlyTheOwnerHasAPassword(t *testing.T) {
 }
 
 func TestAPasswordOfBeforeOpensNothing(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)
 	srv := startUntilStopped(t, cfg)
@@ -327,6 +338,7 @@ func TestAPasswordOfBeforeOpensNothing(t *testing.T) {
 }
 
 func TestWithoutAProviderThereIsNothing(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.admin.get("/login/oidc").refused(404)
 	c.admin.get("/login/oidc/callback?state=a&code=b").refused(404)
@@ -336,6 +348,7 @@ func TestWithoutAProviderThereIsNothing(t *testing.T) {
 }
 
 func TestNoSecretOfTheProviderIsWritten(t *testing.T) {
+	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@example.org")
 	o.comes()

@@ -6,6 +6,7 @@ import (
 )
 
 func TestTheOldestConnectionOfManyIsClosed(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.SocketsPerPerson = 2
 	s := startServer(t, cfg)
@@ -39,6 +40,7 @@ func TestTheOldestConnectionOfManyIsClosed(t *testing.T) {
 }
 
 func TestAFacilitatorsSessionHasEightTimesAsMany(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.SocketsPerPerson = 1
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -57,6 +59,7 @@ func TestAFacilitatorsSessionHasEightTimesAsMany(t *testing.T) {
 }
 
 func TestNoBoundOnConnections(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.SocketsPerPerson = 0
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})

@@ -20,6 +20,7 @@ func (p *person) hand(c *class, name string, content []byte) answer {
 }
 
 func TestSubmissionsAreForTheirOwnerAndTheFacilitator(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
 	own := c.path + "/attendees/" + lin.id + "/submissions"
@@ -68,6 +69,7 @@ func TestSubmissionsAreForTheirOwnerAndTheFacilitator(t *testing.T) {
 }
 
 func TestCompletingMayNeedASubmission(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"require_submission": true, "require_feedback": true})
 	lin := c.attendee("Lin")
 	lin.post(c.path+"/complete", nil).refused(409, "feedback is missing; a submission is missing")
@@ -82,6 +84,7 @@ func TestCompletingMayNeedASubmission(t *testing.T) {
 // However many uploads come at once, no attendee keeps more than 50 MiB, and
 // what is too much leaves nothing.
 func TestAnAttendeeHasAQuota(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.UploadsPerMinute = 0
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -114,6 +117,7 @@ func TestAnAttendeeHasAQuota(t *testing.T) {
 }
 
 func TestWhoeverIsErasedLeavesNoFile(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -139,6 +143,7 @@ func TestWhoeverIsErasedLeavesNoFile(t *testing.T) {
 }
 
 func TestAllSubmissionsInOneArchive(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, max, con := c.attendee("Lin / Ling"), c.attendee(".."), c.attendee("CON")
 	lin.hand(c, "a.txt", []byte("one")).want(200)
@@ -160,6 +165,7 @@ func TestAllSubmissionsInOneArchive(t *testing.T) {
 
 // An upload that breaks off, at whatever place, leaves nothing.
 func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
 	body, opts := form{name: "a.bin", content: make([]byte, 3<<20)}.encode()

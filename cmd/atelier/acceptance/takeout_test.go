@@ -96,6 +96,7 @@ func busyClass(t *testing.T) (c *class, lin, max *person) {
 }
 
 func TestEverythingAboutAWorkshop(t *testing.T) {
+	t.Parallel()
 	c, lin, _ := busyClass(t)
 	gone := c.attendee("Gone")
 	gone.post(c.path+"/messages", record{"type": "chat", "message": "of who went"}).want(200)
@@ -134,6 +135,7 @@ func TestEverythingAboutAWorkshop(t *testing.T) {
 }
 
 func TestEverythingAboutOnePerson(t *testing.T) {
+	t.Parallel()
 	c, lin, max := busyClass(t)
 	path := c.path + "/attendees/" + lin.id + "/export"
 	own := lin.takeOut(path)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestABroadcastReachesAllAndStaysInTheChat(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	grace := facilitator(t, c.addr, "Grace")
@@ -54,6 +55,7 @@ func (c *class) shown(b *browser) (pin, pointer record, ok bool) {
 }
 
 func TestAPinStandsForAllUntilItIsTakenAway(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin, stranger := c.attendee("Lin"), open(t, c.addr)
 	s := lin.connect(c.id, "")
@@ -109,6 +111,7 @@ func TestAPinStandsForAllUntilItIsTakenAway(t *testing.T) {
 }
 
 func TestAPointerShowsAllTheStepAndItsHints(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	grace := facilitator(t, c.addr, "Grace")
@@ -145,6 +148,7 @@ func TestAPointerShowsAllTheStepAndItsHints(t *testing.T) {
 }
 
 func TestAPointerGoesWithItsStepAndWithTheWorkshop(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	s := lin.connect(c.id, "")
@@ -190,6 +194,7 @@ func TestAPointerGoesWithItsStepAndWithTheWorkshop(t *testing.T) {
 }
 
 func TestANoteAmongFacilitatorsIsForThemAlone(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	grace, alan := facilitator(t, c.addr, "Grace"), facilitator(t, c.addr, "Alan")
@@ -215,6 +220,7 @@ func TestANoteAmongFacilitatorsIsForThemAlone(t *testing.T) {
 }
 
 func TestAJoinCodeLeadsToItsCodelab(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"title": "Closed", "description": "D", "author": "Ada", "is_public": false})
 	code := c.meta().text("join_code")
 	c.join(open(t, c.addr), record{"name": "Lin", "join_code": code})
@@ -235,6 +241,7 @@ func TestAJoinCodeLeadsToItsCodelab(t *testing.T) {
 }
 
 func TestJoinCodesHaveABucketOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.JoinsFrom, cfg.Limits.JoinsAtOnce, cfg.Limits.ReadsPerMinute = 1, 3, 2
 	cfg.Server.TrustedProxies = []string{"127.0.0.0/8"}

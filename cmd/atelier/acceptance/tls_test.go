@@ -59,6 +59,7 @@ func selfSignedAs(t *testing.T, folder string, serial int64) (cert, key string, 
 }
 
 func TestTheServerSpeaksTLSByItself(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	var roots *x509.CertPool
 	cfg.Server.TLSCert, cfg.Server.TLSKey, roots = selfSigned(t, t.TempDir())
@@ -96,6 +97,7 @@ func TestTheServerSpeaksTLSByItself(t *testing.T) {
 // A certificate is renewed under the server's feet: handshakes show the new one, and
 // nobody who is connected notices.
 func TestARenewedCertificateIsShown(t *testing.T) {
+	t.Parallel()
 	cfg, folder := testConfig(t), t.TempDir()
 	var roots *x509.CertPool
 	cfg.Server.TLSCert, cfg.Server.TLSKey, roots = selfSigned(t, folder)

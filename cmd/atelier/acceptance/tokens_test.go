@@ -7,6 +7,7 @@ import (
 )
 
 func TestAnAPITokenActsAsAnAdminWithoutCSRF(t *testing.T) {
+	t.Parallel()
 	onOneServer(t)
 	c := newClass(t)
 	made := c.admin.post("/admin/tokens", record{"name": "nightly"}).object()
@@ -36,6 +37,7 @@ func TestAnAPITokenActsAsAnAdminWithoutCSRF(t *testing.T) {
 }
 
 func TestAnUnknownTokenIsRefusedEvenBesideAGoodCookie(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.admin.get("/admin/tokens", header("Authorization", "Bearer atl_unknown")).refused(401)
 	c.admin.get(c.path+"/chat", header("Authorization", "Bearer ")).refused(401)

@@ -168,6 +168,7 @@ var everyEvent = []string{
 }
 
 func TestWebhooksTellOfEveryEvent(t *testing.T) {
+	t.Parallel()
 	addr := privateServer(t).Addr()
 	c := newClassOn(t, addr, record{})
 	c.declare(nil)
@@ -238,6 +239,7 @@ func TestWebhooksTellOfEveryEvent(t *testing.T) {
 // TestWebhooksGetWhatTheyAskFor: the events of their codelabs, and names only where the
 // owner wants them.
 func TestWebhooksGetWhatTheyAskFor(t *testing.T) {
+	t.Parallel()
 	addr := privateServer(t).Addr()
 	c, other := newClassOn(t, addr, record{}), newClassOn(t, addr, record{})
 	r := newReceiver(t)
@@ -256,6 +258,7 @@ func TestWebhooksGetWhatTheyAskFor(t *testing.T) {
 }
 
 func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, privateServer(t).Addr(), record{})
 	r := newReceiver(t)
 	id, _ := c.hook(r, nil)
@@ -305,6 +308,7 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 // TestWebhooksStayOutOfOurNetwork: the address is looked at when it is dialled, whatever
 // the URL calls it.
 func TestWebhooksStayOutOfOurNetwork(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	r := newReceiver(t)
 	port := r.URL[strings.LastIndex(r.URL, ":"):]
@@ -321,6 +325,7 @@ func TestWebhooksStayOutOfOurNetwork(t *testing.T) {
 }
 
 func TestBadWebhooksAreRefused(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	events := []string{"attendee_registered"}
 	for field, in := range map[string]record{
@@ -348,6 +353,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 }
 
 func TestThereAreOnlySoManyWebhooks(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{})
 	in := record{"url": "https://example.org/in", "events": []string{"token_used"}}
 	for range 20 {
@@ -365,6 +371,7 @@ func TestThereAreOnlySoManyWebhooks(t *testing.T) {
 // TestDeliveriesOutliveAStop: what was told before a stop is sent after the next start,
 // signed with the same secret, which lies nowhere in the clear.
 func TestDeliveriesOutliveAStop(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Webhooks.AllowPrivate = true
 	s := startUntilStopped(t, cfg)
@@ -395,6 +402,7 @@ func TestDeliveriesOutliveAStop(t *testing.T) {
 
 // TestOneOfSeveralNodesSends: each delivery comes once, wherever the event happened.
 func TestOneOfSeveralNodesSends(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Webhooks.AllowPrivate = true
 	cfg.Limits.WritesPerMinute, cfg.Limits.RegistrationsFrom = 0, 0

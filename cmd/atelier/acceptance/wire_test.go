@@ -43,6 +43,7 @@ const goodbye = "GET /api/openapi.json HTTP/1.1\r\nHost: x\r\nConnection: close\
 
 // A body that nobody wanted must not be taken for the next request.
 func TestARefusedBodyIsNotTheNextRequest(t *testing.T) {
+	t.Parallel()
 	addr := common.get(t).Addr()
 	inner := "GET /api/asyncapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
 	chunked := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(inner), inner)
@@ -67,6 +68,7 @@ func TestARefusedBodyIsNotTheNextRequest(t *testing.T) {
 }
 
 func TestWhatIsNoRequestIsToldSo(t *testing.T) {
+	t.Parallel()
 	addr := common.get(t).Addr()
 	for _, text := range []string{
 		"rubbish\r\n\r\n", "GET\r\n\r\n", "GET /api/codelabs HTTP/1.1\r\nno colon\r\n\r\n",
@@ -82,6 +84,7 @@ func TestWhatIsNoRequestIsToldSo(t *testing.T) {
 // TestNobodyIsToldToSendWhatWillBeRefused: 100 Continue was sent where 401 or
 // 413 was certain, and the whole file came for nothing.
 func TestNobodyIsToldToSendWhatWillBeRefused(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	head := func(path string, length int, b *browser) string {
@@ -132,6 +135,7 @@ func firstStatus(t *testing.T, addr, text string) int {
 // TestTwoLengthsAreNone: a request with Content-Length and Transfer-Encoding
 // may end elsewhere for a proxy in front, so nothing behind it is read.
 func TestTwoLengthsAreNone(t *testing.T) {
+	t.Parallel()
 	addr := common.get(t).Addr()
 	smuggled := "GET /api/asyncapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
 	for _, order := range []string{"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\ncontent-length: 4\r\n", "Transfer-Encoding: identity\r\nContent-Length: 12\r\n"} {
@@ -144,6 +148,7 @@ func TestTwoLengthsAreNone(t *testing.T) {
 
 // TestAllowNamesWhatIsAllowed: OPTIONS, which was named, is 405 itself.
 func TestAllowNamesWhatIsAllowed(t *testing.T) {
+	t.Parallel()
 	b := open(t, common.get(t).Addr())
 	for _, method := range []string{"PATCH", "OPTIONS"} {
 		got := b.send(method, "/login", nil)
@@ -155,6 +160,7 @@ func TestAllowNamesWhatIsAllowed(t *testing.T) {
 
 // TestHandshakesAreHeldAgainstTheRFC: a short key or HTTP/1.0 got 101.
 func TestHandshakesAreHeldAgainstTheRFC(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
 	shake := func(version string, headers ...string) (int, string) {

@@ -16,6 +16,7 @@ func (c *class) copied() *class {
 }
 
 func TestACopiedCodelabHasItsWorkspace(t *testing.T) {
+	t.Parallel()
 	for kind, plural := range map[string]string{"branch": "branches", "folder": "folders"} {
 		for _, first := range []string{"original", "copy"} {
 			cfg := testConfig(t)
@@ -69,6 +70,7 @@ func TestACopiedCodelabHasItsWorkspace(t *testing.T) {
 }
 
 func TestACopyOfACodelabWithoutAWorkspaceHasNone(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.admin.get(c.copied().code()).refused(404)
 }

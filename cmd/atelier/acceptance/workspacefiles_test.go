@@ -29,6 +29,7 @@ func (c *class) described(head string) string {
 }
 
 func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
+	t.Parallel()
 	for kind, plural := range map[string]string{"branch": "branches", "folder": "folders"} {
 		c := newClass(t)
 		run := file("run.sh", "#!/bin/sh\necho hi\n")
@@ -97,6 +98,7 @@ func TestAWorkspaceKeepsBytesAndExecutableBits(t *testing.T) {
 }
 
 func TestAFileThatCannotBeUnderstoodIsNotWritten(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.workspace("branch", file("a", "1"))
 	main := c.code() + "/branches/main"
@@ -129,6 +131,7 @@ func TestAFileThatCannotBeUnderstoodIsNotWritten(t *testing.T) {
 
 // Each of these was once answered with success, without what was misspelt.
 func TestAMisspeltMemberOfAWorkspaceIsRefused(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	one := []record{file("a", "1")}
 	c.admin.post("/codeserver", record{"codelab_id": c.id, "structure_type": "branch", "files": one}).refused(400, "files")
@@ -147,6 +150,7 @@ func TestAMisspeltMemberOfAWorkspaceIsRefused(t *testing.T) {
 }
 
 func TestNamesThatWindowsCannotCheckOutAreRefused(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	for _, path := range []string{"docs/AUX.txt", "a:b", "dir./x", "what?"} {
 		c.admin.post("/codeserver", record{"codelab_id": c.id, "structure_type": "branch", "workspace_files": []record{file(path, "x")}}).refused(400, "Windows")
@@ -188,6 +192,7 @@ func executable(t *testing.T, more ...string) []byte {
 }
 
 func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
+	t.Parallel()
 	for kind, plural := range map[string]string{"branch": "branches", "folder": "folders"} {
 		c := newClass(t)
 		c.workspace(kind, file("keep.txt", "1"), file("run.sh", "old"))

@@ -85,6 +85,7 @@ func runGit(t *testing.T, dir string, args ...string) string {
 }
 
 func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	made := c.workspace("branch", file("main.go", "package main\n"), file("docs/ä b.md", "# Hi\n"))
 	if made.text("codelab_id") != c.id || made.text("structure_type") != "branch" || made["branches"] != nil {
@@ -153,6 +154,7 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 }
 
 func TestAWorkspaceOfFolders(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.workspace("folder")
 	if got := c.admin.get(c.code() + "/folders").texts(); len(got) != 0 {
@@ -180,6 +182,7 @@ func TestAWorkspaceOfFolders(t *testing.T) {
 }
 
 func TestWritersOfDifferentBranchesNeverMix(t *testing.T) {
+	t.Parallel()
 	c := newClass(t)
 	c.workspace("branch", file("shared", "x"))
 	var wg sync.WaitGroup
@@ -209,6 +212,7 @@ func TestWritersOfDifferentBranchesNeverMix(t *testing.T) {
 }
 
 func TestACodelabTakesItsWorkspaceAlong(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startUntilStopped(t, cfg)
 	c := newClassOn(t, s.Addr(), record{})
@@ -280,6 +284,7 @@ func (c *class) everyFile(b *browser) string {
 }
 
 func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
+	t.Parallel()
 	cfg := testConfig(t)
 	s := startServer(t, cfg)
 	git, plain := newClassOn(t, s.Addr(), record{"title": "git"}), newClassOn(t, s.Addr(), record{"title": "plain"})
@@ -350,6 +355,7 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 }
 
 func TestAWorkspaceIsForFacilitators(t *testing.T) {
+	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{})
 	c.workspace("branch", file("a", "1"))
 	lin := c.attendee("Lin")

@@ -18,9 +18,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-func TestMain(m *testing.M) {
-	os.Exit(objectstest.Main(func() int { return postgrestest.Main(m) }))
-}
+func TestMain(m *testing.M) { os.Exit(postgrestest.Main(m)) }
 
 func coreIn(t *testing.T, store string) (config.Config, func() *Core) {
 	t.Helper()

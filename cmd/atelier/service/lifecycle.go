@@ -76,8 +76,12 @@ func (s *Service) start(parts []part) error {
 }
 
 // Stop stops what was started, in reverse order: readiness off, clients told
-// when to come back and closed, requests finished, snapshots written.
+// when to come back and closed, requests finished, snapshots written. Stopped again, it
+// has nothing left to stop.
 func (s *Service) Stop() error {
+	if s.stopped.Swap(true) {
+		return nil
+	}
 	level := slog.LevelInfo
 	if s.started.Load() {
 		s.leave()

@@ -57,6 +57,7 @@ type Service struct {
 	// pair is nil without TLS of our own.
 	pair    *keypair.Pair
 	started atomic.Bool // set when the public listener answers
+	stopped atomic.Bool // set by the first Stop
 
 	running    []part             // what was started, in order
 	ending     context.Context    // ends the background work

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,8 +21,6 @@ import (
 	"atelier/persistence/objects"
 	"atelier/persistence/objects/objectstest"
 )
-
-func TestMain(m *testing.M) { os.Exit(objectstest.Main(m.Run)) }
 
 // node is one of those that share a store.
 func node(t testing.TB, b objects.Store, damaged func()) *Store {

@@ -4,6 +4,7 @@ package objectstest
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,9 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -37,37 +36,34 @@ type Server struct {
 	Dir string
 }
 
-// build builds the server once a process. It is a module of its own; Go keeps
-// what it has built, so only the first time takes long.
-var build = sync.OnceValues(func() (string, error) {
-	_, here, _, _ := runtime.Caller(0)
-	dir, err := os.MkdirTemp("", "atelier-s3test-")
-	if err != nil {
-		return "", err
+// find looks for the server's program: S3TEST, or bin/s3test of this module, where
+// "make bin/s3test" puts it. No test builds it: it has 200 modules of its own.
+func find() (string, error) {
+	if path := os.Getenv("S3TEST"); path != "" {
+		return path, nil
 	}
-	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "s3test"), ".")
-	cmd.Dir = filepath.Join(filepath.Dir(here), "..", "s3test")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the S3 server: %w\n%s", err, out)
-	}
-	return filepath.Join(dir, "s3test"), nil
-})
-
-// Main runs the tests of a package that starts servers, and clears up.
-func Main(run func() int) int {
-	defer func() {
-		if binary, err := build(); err == nil {
-			_ = os.RemoveAll(filepath.Dir(binary))
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
 		}
-	}()
-	return run()
+		if filepath.Dir(dir) == dir {
+			return "", errors.New("there is no S3 server to test with: S3TEST names none, and the tests run outside of the module")
+		}
+		dir = filepath.Dir(dir)
+	}
+	path := filepath.Join(dir, "bin", "s3test")
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("there is no S3 server to test with: make bin/s3test (%w)", err)
+	}
+	return path, nil
 }
 
-// Serve starts a server. The test is left out where it cannot be built: its
-// modules may not be there.
+// Serve starts a server, which ends with the test. The test is left out where its program
+// was not built; NEED_PROGRAMS=1 makes that a failure.
 func Serve(t testing.TB) *Server {
 	t.Helper()
-	binary, err := build()
+	binary, err := find()
 	if err != nil {
 		if os.Getenv("NEED_PROGRAMS") != "" {
 			t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -17,8 +16,6 @@ import (
 	"atelier/persistence/objects/objectstest"
 	"atelier/persistence/objects/s3"
 )
-
-func TestMain(m *testing.M) { os.Exit(objectstest.Main(m.Run)) }
 
 func TestABucketIsAStore(t *testing.T) { objectstest.Run(t, objectstest.S3) }
 

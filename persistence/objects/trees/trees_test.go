@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -19,8 +18,6 @@ import (
 	"atelier/persistence/objects/objectstest"
 	"atelier/persistence/objects/trees"
 )
-
-func TestMain(m *testing.M) { os.Exit(objectstest.Main(m.Run)) }
 
 const id = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c01"
 
