@@ -83,7 +83,18 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c.Cluster.Enabled {
+		nodeAddresses.Store("http://"+s.Addr(), true)
+	}
 	return s
+}
+
+// nodeAddresses are those of servers that are one of several.
+var nodeAddresses sync.Map
+
+func isNode(base string) bool {
+	_, is := nodeAddresses.Load(base)
+	return is
 }
 
 // common is the server of all tests that need no configuration of their own.
