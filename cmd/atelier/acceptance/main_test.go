@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -11,6 +12,10 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if err := errors.Join(chooseTests(), runBeside()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	trustTestServers()
 	code := m.Run()
 	if err := searchTheSuite(); code == 0 && err != nil {

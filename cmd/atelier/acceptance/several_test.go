@@ -1,0 +1,158 @@
+package acceptance
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// With TEST_NODES=3 the common server is three nodes. Only the files below are run so:
+// what they hold goes through what nodes share, so that it can be another there. With
+// LONG_TESTS=1 all are.
+var onSeveralNodes = map[string]string{
+	"attendees logins presence resetpins rights sessions":                        "who is there and who may is known on every node",
+	"people signin operator":                                                     "grants of people end on every node",
+	"chat control directs events live protocol pulse replay socket sockets wire": "frames come from the owner, whichever node one listens at",
+	"comments help notes offer polls queue quizzes teaching":                     "commands are forwarded to the owner, and read where they are answered",
+	"codelabs freshness listing race":                                            "a read follows a write that another node took",
+	"git gitpush publishing sharedcode workspacecopy workspacefiles workspaces":  "trees of code are shared",
+	"archive archivefiles files images materials submissions takeout":            "what is uploaded at one node is read at another",
+	"checks exports webhooks":                                                    "rows of the store are read on every node",
+	"handler handler_events handler_keys tokens":                                 "a token is used once on all nodes",
+	"erase":              "what was erased is nowhere",
+	"badattempts limits": "what keeps somebody from guessing is counted together",
+}
+
+// onAnyNumber are those whose subject is the same on any number of nodes, or that start
+// their own servers.
+var onAnyNumber = map[string]string{
+	"accesslog ai audit badinput compressed cors documents drift health internal proxy tls": "a node answers this without the others",
+	"app commerce": "it is served from what every node has",
+	"backend backup deploy deploycluster demo formats formats_folder formats_make formats_read formats_rows formats_serve formats_tokens gitleak": "it starts servers of its own",
+	"handler_kill kill killfiles lifecycle load load_bodies memory operate readonly signals_linux tomorrow clientgone_linux fanout":               "it starts servers of its own",
+	"nodes nodes_keys nodes_place nodes_tokens pollnodes":                     "it starts nodes of its own",
+	"canary fuzz generators handler_bench":                                    "it is about one server, or runs when asked for",
+	"client class contract handler_client handler_canary server main several": "no tests, or those of this suite",
+}
+
+// named are the files of such a map: NAME_test.go.
+func named(groups map[string]string) map[string]bool {
+	files := map[string]bool{}
+	for names := range groups {
+		for name := range strings.FieldsSeq(names) {
+			files[name+"_test.go"] = true
+		}
+	}
+	return files
+}
+
+// testsOf are the names of the tests in each file here.
+func testsOf() (map[string][]string, error) {
+	paths, err := filepath.Glob("*_test.go")
+	if err != nil {
+		return nil, err
+	}
+	tests := map[string][]string{}
+	for _, path := range paths {
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		tests[path] = nil
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") && fn.Name.Name != "TestMain" {
+				tests[path] = append(tests[path], fn.Name.Name)
+			}
+		}
+	}
+	return tests, nil
+}
+
+// chooseTests has a run against several nodes run what can differ there, unless it was
+// told what to run.
+func chooseTests() error {
+	if os.Getenv("TEST_NODES") == "" || os.Getenv("LONG_TESTS") != "" || flag.Lookup("test.run").Value.String() != "" {
+		return nil
+	}
+	tests, err := testsOf()
+	if err != nil {
+		return err
+	}
+	var chosen []string
+	for file := range named(onSeveralNodes) {
+		chosen = append(chosen, tests[file]...)
+	}
+	return flag.Set("test.run", "^("+strings.Join(chosen, "|")+")$")
+}
+
+// TestEachFileSaysWhetherNodesMatter: a new file goes into one of the two lists.
+func TestEachFileSaysWhetherNodesMatter(t *testing.T) {
+	t.Parallel()
+	tests, err := testsOf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	several, any := named(onSeveralNodes), named(onAnyNumber)
+	for file := range tests {
+		if several[file] == any[file] {
+			t.Errorf("%s stands in %s of onSeveralNodes and onAnyNumber", file, map[bool]string{true: "both", false: "none"}[any[file]])
+		}
+	}
+	for _, listed := range []map[string]bool{several, any} {
+		for file := range listed {
+			if _, there := tests[file]; !there {
+				t.Errorf("%s is listed, and not there", file)
+			}
+		}
+	}
+}
+
+// TestEachTestRunsBesideOthers, or says in its first line why it is alone.
+func TestEachTestRunsBesideOthers(t *testing.T) {
+	t.Parallel()
+	tests, err := testsOf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, names := range tests {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			_, body, _ := strings.Cut(string(text), "\nfunc "+name+"(t *testing.T) {")
+			first, body, _ := strings.Cut(body, "\n")
+			if !strings.HasPrefix(body, "\tt.Parallel()") && !strings.HasPrefix(first, " // alone: ") {
+				t.Errorf("%s: %s begins without t.Parallel(), and its first line has no \"// alone: why\"", file, name)
+			}
+		}
+	}
+}
+
+// beside is how many tests run beside each other where -parallel does not say. They wait
+// more than they compute.
+const beside = 4
+
+func runBeside() error {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", fmt.Sprint(beside))
+}
+
+// inLongRuns leaves a test to LONG_TESTS=1: it takes long, and what it proves for every
+// change another test proves, too, or changes seldom.
+func inLongRuns(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("LONG_TESTS") == "" {
+		t.Skip("in long runs: " + why)
+	}
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+func main() {
+	repeat := flag.Int("repeat", 1, "how often all is run")
+	spinners := flag.Int("spinners", 0, "busy loops beside it")
+	concurrent := flag.Bool("concurrent", false, "list the packages in which goroutines can meet")
+	flag.Parse()
+	if *concurrent {
+		if err := listConcurrent(os.Stdout, flag.Args()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	ok, err := run(flag.Args(), *repeat, *spinners)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	if err != nil || !ok {
+		os.Exit(1)
+	}
+}
+
+// run runs all groups, repeat times, and says whether all passed.
+func run(groups []string, repeat, spinners int) (bool, error) {
+	if len(groups) == 0 {
+		return false, errors.New("usage: suites [-repeat N] [-spinners N] TARGET[,TARGET] ...")
+	}
+	scratch, remove, err := inMemory()
+	if err != nil {
+		return false, err
+	}
+	defer remove()
+	stop := spin(spinners)
+	defer stop()
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+
+	var table []*result
+	began := time.Now()
+	out := &lines{to: os.Stdout}
+	for round := range repeat {
+		for _, group := range groups {
+			var side sync.WaitGroup
+			names := strings.Split(group, ",")
+			for _, name := range names {
+				r := &result{name: name, seen: newSeen(out, prefix(name, len(names) > 1))}
+				if repeat > 1 {
+					r.name = fmt.Sprintf("%s #%d", name, round+1)
+				}
+				table = append(table, r)
+				side.Go(func() { r.make(name, scratch) })
+			}
+			side.Wait()
+			select {
+			case <-interrupted:
+				return false, errors.New("interrupted")
+			default:
+			}
+		}
+	}
+	return printTable(os.Stdout, table, time.Since(began)), nil
+}
+
+func prefix(name string, several bool) string {
+	if several {
+		return name + ": "
+	}
+	return ""
+}
+
+// result is what came of one suite.
+type result struct {
+	name string
+	*seen
+	took   time.Duration
+	failed error // of the target
+}
+
+// make runs a target of the Makefile.
+func (r *result) make(target, scratch string) {
+	began := time.Now()
+	defer func() { r.took = time.Since(began) }()
+	cmd := exec.Command("make", "--no-print-directory", target, "REPORT=1")
+	cmd.Env = os.Environ()
+	if scratch != "" {
+		// What the compiler works on can be larger than a memory.
+		cmd.Env = append(cmd.Env, "GOTMPDIR="+os.TempDir(), "TMPDIR="+scratch)
+	}
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		r.failed = err
+		return
+	}
+	cmd.Stderr = cmd.Stdout
+	if r.failed = cmd.Start(); r.failed != nil {
+		return
+	}
+	text := bufio.NewReaderSize(pipe, 1<<20)
+	for {
+		line, err := text.ReadString('\n')
+		if line != "" {
+			r.line(strings.TrimSuffix(line, "\n"))
+		}
+		if err != nil {
+			break
+		}
+	}
+	r.failed = cmd.Wait()
+	r.end()
+}
+
+// printTable prints the closing table, and says whether everything passed. Its last line
+// is the sum, alone.
+func printTable(w io.Writer, table []*result, took time.Duration) bool {
+	ok, sum := true, count{}
+	fmt.Fprintf(w, "\n%-18s %8s %8s %8s %8s\n", "suite", "passed", "failed", "skipped", "seconds")
+	for _, r := range table {
+		verdict := ""
+		if r.failed != nil {
+			verdict, ok = "  FAIL", false
+			if r.count.failed == 0 { // it is no test, or ended before its tests
+				r.count.failed = 1
+			}
+		} else if r.count.failed > 0 {
+			verdict, ok = "  FAIL", false
+		}
+		sum.add(r.count)
+		fmt.Fprintf(w, "%-18s %8d %8d %8d %8.0f%s\n", r.name, r.count.passed, r.count.failed, r.count.skipped, r.took.Seconds(), verdict)
+	}
+	fmt.Fprintf(w, "%-18s %8d %8d %8d %8.0f\n", "all", sum.passed, sum.failed, sum.skipped, took.Seconds())
+	for _, r := range table {
+		for _, name := range r.names {
+			fmt.Fprintf(w, "failed: %s: %s\n", r.name, name)
+		}
+	}
+	fmt.Fprintf(w, "\n%d passed, %d failed, %d skipped\n", sum.passed, sum.failed, sum.skipped)
+	return ok
+}
+
+// lines writes whole lines of several suites. Safe for concurrent use.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer // guarded by mu
+}
+
+func (l *lines) print(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintln(l.to, text)
+}
+
+// needed is what tests have open at once, bytes; the stores' files are mostly holes.
+const needed = 6 << 30
+
+// inMemory makes a folder in memory; "" where there is none to use.
+func inMemory() (dir string, remove func(), err error) {
+	const shm = "/dev/shm"
+	var s syscall.Statfs_t
+	if syscall.Statfs(shm, &s) != nil || s.Bavail*uint64(s.Bsize) < needed {
+		return "", func() {}, nil
+	}
+	if dir, err = os.MkdirTemp(shm, "atelier-"); err != nil {
+		return "", func() {}, nil
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	// Users that a test becomes look for their sockets in it.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		remove()
+		return "", func() {}, err
+	}
+	// Containers mount it so that no program may be started from it.
+	try := filepath.Join(dir, "try")
+	if os.WriteFile(try, []byte("#!/bin/sh\nexit 0\n"), 0o700) != nil || exec.Command(try).Run() != nil {
+		remove()
+		return "", func() {}, nil
+	}
+	return dir, remove, os.Remove(try)
+}
+
+// spin runs n processes that never wait, until it is told to stop.
+func spin(n int) (stop func()) {
+	var done atomic.Bool
+	var all sync.WaitGroup
+	for range n {
+		cmd := exec.Command("sh", "-c", "while :; do :; done")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		all.Go(func() {
+			if err := cmd.Start(); err != nil {
+				fmt.Fprintln(os.Stderr, "a busy loop did not start:", err)
+				return
+			}
+			for !done.Load() {
+				time.Sleep(100 * time.Millisecond)
+			}
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
+	}
+	return func() { done.Store(true); all.Wait() }
+}

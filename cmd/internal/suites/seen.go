@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// count is how many tests ended how; of Go's, those that stand in no other.
+type count struct{ passed, failed, skipped int }
+
+func (c *count) add(d count) {
+	c.passed, c.failed, c.skipped = c.passed+d.passed, c.failed+d.failed, c.skipped+d.skipped
+}
+
+// seen reads what a suite prints: events of "go test -json", and the closing lines of
+// Node's test runner and of Vitest. It prints what somebody wants to read: a line for
+// each package, all that a failed test wrote, and what it does not know.
+type seen struct {
+	count
+	names []string // of what failed
+
+	out    *lines
+	prefix string
+	held   map[string][]string // by package and test: what it wrote so far
+}
+
+func newSeen(out *lines, prefix string) *seen {
+	return &seen{out: out, prefix: prefix, held: map[string][]string{}}
+}
+
+// event is one of "go test -json".
+type event struct {
+	Action, Package, ImportPath, Test, Output string
+	Elapsed                                   float64
+	FailedBuild                               string
+}
+
+var (
+	nodeLine = regexp.MustCompile(`^(?:#|ℹ) (pass|fail|skipped|cancelled) (\d+)$`)
+	// Tests  1 failed | 22 passed | 3 skipped (26)
+	vitestLine = regexp.MustCompile(`^\s*Tests\s+(.*)\(\d+\)`)
+	vitestPart = regexp.MustCompile(`(\d+) (failed|passed|skipped|todo)`)
+	nodeFailed = regexp.MustCompile(`^\s*(?:not ok \d+ - |✖ )(.*)$`)
+	colour     = regexp.MustCompile("\x1b\\[[0-9;]*m")
+)
+
+// line takes the next one.
+func (s *seen) line(text string) {
+	if strings.HasPrefix(text, "{") {
+		var e event
+		if err := json.Unmarshal([]byte(text), &e); err == nil && e.Action != "" {
+			s.event(e)
+			return
+		}
+	}
+	s.out.print(s.prefix + text)
+	plain := colour.ReplaceAllString(text, "")
+	if m := nodeLine.FindStringSubmatch(plain); m != nil {
+		s.told(m[1], m[2])
+	} else if m := vitestLine.FindStringSubmatch(plain); m != nil {
+		for _, part := range vitestPart.FindAllStringSubmatch(m[1], -1) {
+			s.told(part[2], part[1])
+		}
+	} else if m := nodeFailed.FindStringSubmatch(plain); m != nil && !strings.HasPrefix(m[1], "failing tests") {
+		s.names = append(s.names, m[1])
+	}
+}
+
+func (s *seen) told(how, number string) {
+	n, _ := strconv.Atoi(number)
+	switch how {
+	case "pass", "passed":
+		s.passed += n
+	case "fail", "failed", "cancelled":
+		s.failed += n
+	case "skipped", "todo":
+		s.skipped += n
+	}
+}
+
+func (s *seen) event(e event) {
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "output":
+		s.held[key] = append(s.held[key], strings.TrimSuffix(e.Output, "\n"))
+		return
+	case "build-output":
+		s.out.print(s.prefix + strings.TrimSuffix(e.Output, "\n"))
+		return
+	case "pass", "fail", "skip":
+	default:
+		return
+	}
+	inner := strings.Contains(e.Test, "/")
+	if e.Action == "fail" && e.Test != "" {
+		s.show(fmt.Sprintf("%s: %s failed", e.Package, e.Test), s.held[key])
+	}
+	switch {
+	case e.Test == "":
+		s.packageEnds(e, s.held[key])
+	case inner:
+	case e.Action == "pass":
+		s.passed++
+	case e.Action == "skip":
+		s.skipped++
+	default:
+		s.fail(e.Package, e.Test)
+	}
+	delete(s.held, key)
+}
+
+func (s *seen) fail(pkg, test string) {
+	s.failed++
+	s.names = append(s.names, strings.TrimSpace(pkg+" "+test))
+}
+
+// packageEnds prints a package's line. One that failed beside its tests, or in the middle
+// of one, counts as a failure of its own, and shows what it wrote.
+func (s *seen) packageEnds(e event, wrote []string) {
+	if e.Action != "fail" {
+		if e.Action == "pass" {
+			s.out.print(fmt.Sprintf("%sok   %-52s %6.1fs", s.prefix, e.Package, e.Elapsed))
+		}
+		return
+	}
+	s.out.print(fmt.Sprintf("%sFAIL %-52s %6.1fs", s.prefix, e.Package, e.Elapsed))
+	running := s.running(e.Package)
+	if s.hasFailed(e.Package) && len(running) == 0 {
+		return
+	}
+	for _, key := range running { // the one that panicked, or was too slow, is among them
+		s.show(key+" had not ended", s.held[key])
+		delete(s.held, key)
+	}
+	s.show(e.Package+" failed beside its tests", wrote)
+	s.fail(e.Package, e.FailedBuild)
+}
+
+// running are the tests of a package that began and did not end.
+func (s *seen) running(pkg string) (keys []string) {
+	for key := range s.held {
+		if strings.HasPrefix(key, pkg+" ") && key != pkg+" " {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (s *seen) hasFailed(pkg string) bool {
+	for _, name := range s.names {
+		if strings.HasPrefix(name, pkg+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// mostShown bounds what one failed test may print, lines: its last ones.
+const mostShown = 400
+
+func (s *seen) show(title string, wrote []string) {
+	s.out.print(s.prefix + "--- " + title)
+	for _, text := range wrote[max(0, len(wrote)-mostShown):] {
+		s.out.print(s.prefix + "    " + text)
+	}
+}
+
+// end is called when the suite has printed everything.
+func (s *seen) end() { s.held = nil }
