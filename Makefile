@@ -23,6 +23,10 @@
 # make peers    the load generator against other servers in turns, half an hour;
 #               SHORT=1 sees in five minutes whether everything works, and writes
 #               nothing. make peers-test passes the tests of bench/peers.
+# make regress BASE=v1.2  this tree's server and that of the commit BASE do the same works
+#               in turns, a quarter of an hour on two quiet cores. Fails if one is more than
+#               7 % slower beyond chance; SHORT=1 sees in two minutes whether everything
+#               works, and judges no speed. REGRESS_FLAGS='--json FILE' has all numbers
 # make audit    looks for known vulnerabilities, where their lists can be had
 # make release  binaries with checksums and licences, in dist/
 #
@@ -54,7 +58,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json)
 
-.PHONY: all need-go build app run demo test go-test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test screenshots pictures audit release clean
+.PHONY: all need-go build app run demo test go-test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -151,6 +155,23 @@ peers-test: peers-build
 peers-build: $(if $(HAVE_NODE),$(PEERS)/node/node_modules/.installed)
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier ./cmd/atelier-bench
 	cd $(PEERS) && $(GO) build -trimpath -o ../../bin/peers .
+
+# Both servers are built in folders of their own without the app: one that is in the
+# binary takes memory. A tree with changes that are not committed is built as it is.
+REGRESS_FLAGS ?=
+REGRESS_BUILD  = $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../$(1)-atelier ./cmd/atelier
+regress: need-go
+	@git rev-parse --verify --quiet '$(BASE)^{commit}' >/dev/null || { \
+		echo 'which commit is this tree compared with? make regress BASE=COMMIT$(if $(BASE),; there is no $(BASE))'; exit 1; }
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier-bench
+	@dir=$$(mktemp -d) || exit 1; trap 'rm -rf "$$dir"' EXIT; trap 'exit 130' INT TERM HUP; \
+	set -e; mkdir "$$dir/base" "$$dir/new"; echo 'building the servers of $(BASE) and of this tree'; \
+	git archive '$(BASE)' | tar -x -C "$$dir/base"; \
+	git ls-files -co --exclude-standard -z | xargs -0 ls -d 2>/dev/null | tar -c -T - | tar -x -C "$$dir/new"; \
+	(cd "$$dir/base" && $(call REGRESS_BUILD,base)); (cd "$$dir/new" && $(call REGRESS_BUILD,new)); \
+	bin/atelier-bench regress --base "$$dir/base-atelier" --base-name "$$(git log -1 --format='%h %s' '$(BASE)')" \
+		--new "$$dir/new-atelier" --new-name "$$(git log -1 --format='%h %s')$$(git diff --quiet HEAD || echo ', with changes')" \
+		$(if $(SHORT),--short) $(REGRESS_FLAGS)
 
 # RACE=quick leaves out of the race run what make quick leaves out and what works for one
 # goroutine at a time, a third of its processor time; properties try a fifth there, too.

@@ -290,7 +290,7 @@ func (f *Finding) says() string {
 
 func figure(v float64) string {
 	switch {
-	case v >= 1000 || v <= -1000:
+	case v >= 999.5 || v <= -999.5: // three digits would make it 1e+03
 		return fmt.Sprintf("%.0f", v)
 	case v == float64(int64(v)):
 		return fmt.Sprintf("%.0f", v)

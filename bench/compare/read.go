@@ -25,6 +25,8 @@ type Run struct {
 	// Invalid.
 	Valid   bool
 	Invalid []string
+	// Failures are what the server did wrong, each in a sentence.
+	Failures []string
 	// Numbers by the names that thresholds use.
 	Numbers map[string]float64
 }
@@ -61,7 +63,7 @@ func Read(path string) (*Set, error) {
 	}
 	set := &Set{}
 	for i, text := range reports {
-		run, err := read(text)
+		run, err := Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: run %d: %w", path, i+1, err)
 		}
@@ -122,7 +124,8 @@ func Write(path string, reports [][]byte) error {
 	return nil
 }
 
-func read(text []byte) (Run, error) {
+// Parse reads one report.
+func Parse(text []byte) (Run, error) {
 	var r struct {
 		Format     string   `json:"format"`
 		Scenario   string   `json:"scenario"`
@@ -162,7 +165,7 @@ func read(text []byte) (Run, error) {
 	if r.Format != report.Format {
 		return Run{}, fmt.Errorf("format %q is not %s", r.Format, report.Format)
 	}
-	run := Run{Name: r.Scenario + ": " + r.About, Valid: r.Valid, Invalid: r.Invalid, Numbers: map[string]float64{
+	run := Run{Name: r.Scenario + ": " + r.About, Valid: r.Valid, Invalid: r.Invalid, Failures: r.Failures, Numbers: map[string]float64{
 		"lost": r.Lost, "duplicated": r.Duplicated, "reordered": r.Reordered, "misdirected": r.Audit.Misdirected, "failures": float64(len(r.Failures)),
 	}}
 	if r.Count > 0 {

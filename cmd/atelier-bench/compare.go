@@ -106,17 +106,12 @@ func (c *pairCommand) rounds(ctx context.Context, measure func(context.Context, 
 		args = args[1:]
 	}
 	for i := range c.Repeat {
-		// ABBA: what only changes with time falls on both alike.
-		order := []int{0, 1}
-		if i%2 == 1 {
-			order = []int{1, 0}
-		}
 		// Both get the same load.
 		load, err := seeded(args, fmt.Sprint(max(rand.Uint32(), 1)))
 		if err != nil {
 			return reports, err
 		}
-		for _, which := range order {
+		for _, which := range compare.Order(i) {
 			binary := []string{c.A, c.B}[which]
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", i+1, c.Repeat, []string{"A", "B"}[which])
 			text, err := measure(ctx, append(load[:len(load):len(load)], "--spawn", "--server", binary))
@@ -149,17 +144,27 @@ func keep(path string, reports [][]byte) (*compare.Set, error) {
 // measure runs this program with a command line and returns its JSON report. A
 // run that fails or is not valid has one, too.
 func measure(ctx context.Context, args []string) ([]byte, error) {
+	return measureIn(ctx, "", args)
+}
+
+// measureIn is measure in a folder of its own, also for everything temporary: data and
+// logs of the server. The server finds no config.toml there, so an older one does not
+// read that of this tree, whose keys it may not know. With "" it is the folder at hand.
+func measureIn(ctx context.Context, folder string, args []string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find this program: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "atelier-bench-")
+	dir, err := os.MkdirTemp(folder, "atelier-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "report.json")
 	cmd := exec.CommandContext(ctx, self, append(args, "--json", path)...)
+	if folder != "" {
+		cmd.Dir, cmd.Env = folder, append(os.Environ(), "TMPDIR="+folder)
+	}
 	// Ctrl-C reaches it as well; it ends its server in its turn.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute

@@ -51,6 +51,7 @@ type commands struct {
 	Compare   compareCommand   `cmd:"" help:"Say whether two reports, or sets of repeats, differ."`
 	Pair      pairCommand      `cmd:"" help:"Run one scenario with two server binaries in turns, and compare."`
 	Baseline  baselineCommand  `cmd:"" help:"Run a fixed set of short loads and compare with the numbers that were recorded."`
+	Regress   regressCommand   `cmd:"" help:"Say whether a server has become slower than another one: fixed loads on both in turns, about fifteen minutes on two cores."`
 	Selftest  selftestCommand  `cmd:"" help:"Stop a server for a moment, and see that the report shows it."`
 	Worker    workerCommand    `cmd:"" help:"Generate load for a coordinator on another machine."`
 	Schema    schemaCommand    `cmd:"" help:"Print the JSON Schema of the report."`

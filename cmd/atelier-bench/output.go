@@ -236,13 +236,22 @@ func (w *serverFlags) environment() map[string]string {
 	}
 	e["generator"] = process.Version()
 	if binary, err := w.binary(); err == nil && w.Spawn {
-		// "atelier v1.2 (revision), data format …"
-		if out, err := exec.Command(binary, "version").Output(); err == nil {
-			name, _, _ := strings.Cut(string(out), ",")
-			e["server"] = strings.TrimPrefix(name, "atelier ")
+		if version, err := serverVersion(binary); err == nil {
+			e["server"] = version
 		}
 	}
 	return e
+}
+
+// serverVersion is what a server binary says it was built of: "v1.2 (revision)".
+func serverVersion(binary string) (string, error) {
+	// "atelier v1.2 (revision), data format …"
+	out, err := exec.Command(binary, "version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s version: %w", binary, err)
+	}
+	name, _, _ := strings.Cut(strings.TrimSpace(string(out)), ",")
+	return strings.TrimPrefix(name, "atelier "), nil
 }
 
 // lineOf is the first value of a name in a file of /proc.

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -117,6 +120,7 @@ func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target,
 	if err != nil {
 		return nil, nil, err
 	}
+	env = understood(ctx, binary, env)
 	if w.Nodes > 0 {
 		return w.cluster(ctx, binary, env)
 	}
@@ -141,6 +145,19 @@ func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target,
 	return &server.Target{
 		URL: n.URL, AdminID: process.AdminID, AdminPW: process.AdminPW, Process: process, Usage: n.Usage, Inside: n.Inside,
 	}, done, nil
+}
+
+// understood leaves out the settings that a server does not have. An older one would not
+// start with those of limits that it lacks anyway.
+func understood(ctx context.Context, binary string, env []string) []string {
+	check := exec.CommandContext(ctx, binary, "checkconfig")
+	check.Env = slices.Concat(os.Environ(), env)
+	out, _ := check.CombinedOutput() // whatever else is wrong, its start will tell
+	lines := strings.Split(string(out), "\n")
+	return slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
+		name, _, _ := strings.Cut(setting, "=")
+		return slices.ContainsFunc(lines, func(line string) bool { return strings.HasSuffix(line, "unknown key "+name) })
+	})
 }
 
 // spawned is a server of the run's own.

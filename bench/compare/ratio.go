@@ -1,0 +1,190 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// Side is one of the two servers that are compared.
+type Side int
+
+// The sides: the server of before, and that of now.
+const (
+	Base Side = iota
+	New
+)
+
+func (s Side) String() string { return []string{"base", "new"}[s] }
+
+// Order says which side runs first in a round, counted from 0: A B, B A, A B, … A
+// machine that becomes slower meanwhile harms both sides alike.
+func Order(round int) [2]Side {
+	if round%2 == 1 {
+		return [2]Side{New, Base}
+	}
+	return [2]Side{Base, New}
+}
+
+// Slower is the share by which a work must be slower to fail.
+const Slower = 0.07
+
+// Measurement is what one run of a work found.
+type Measurement struct {
+	// Value is the number of the work; 0 if the run has none.
+	Value float64 `json:"value"`
+	// Invalid says why the value means nothing, Failures what the server did wrong.
+	Invalid  []string `json:"invalid,omitempty"`
+	Failures []string `json:"failures,omitempty"`
+}
+
+// Round is one run of each side, by [Side], within the same minute.
+type Round [2]Measurement
+
+// MarshalJSON names the sides.
+func (r Round) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]Measurement{Base.String(): r[Base], New.String(): r[New]})
+}
+
+// Work is a load and what its rounds found.
+type Work struct {
+	Name string `json:"work"`
+	Unit string `json:"unit"`
+	// Less says that smaller values are better.
+	Less bool `json:"less_is_better,omitempty"`
+	// Short rounds show whether everything works. Their values are not judged.
+	Short  bool    `json:"short,omitempty"`
+	Rounds []Round `json:"rounds"`
+}
+
+// Interval holds the true ratio with a probability of 95 %.
+type Interval struct {
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Row is the judgement of one work.
+type Row struct {
+	Work
+	// Base and New are geometric means of the valid rounds, so that Ratio is exactly
+	// their quotient. All three are 0 without a valid round.
+	Base float64 `json:"base"`
+	New  float64 `json:"new"`
+	// Ratio is above 1 if the new server is better: new/base, or base/new if less is
+	// better.
+	Ratio float64 `json:"ratio"`
+	// Interval of the ratio; nil with fewer than two valid rounds.
+	Interval *Interval `json:"interval_95"`
+	Verdict  Verdict   `json:"verdict"`
+	// Why names the runs that failed or are invalid.
+	Why []string `json:"why,omitempty"`
+}
+
+// Verdicts of a row, beside [Better].
+const (
+	NotSlower Verdict = "ok"
+	// Unclear is slower than the limit allows, but chance explains it as well.
+	Unclear  Verdict = "unclear: may be chance"
+	Unjudged Verdict = "not judged"
+	Fail     Verdict = "FAIL"
+	Invalid  Verdict = "INVALID"
+)
+
+// Judge compares the two sides of a work. A round counts only if both of its runs are
+// valid. What a server did wrong fails whatever the values are, unless the base did
+// wrong as well: then there is nothing to compare with.
+func (w Work) Judge() Row {
+	row := Row{Work: w}
+	var base, now, ratios []float64 // logarithms
+	var invalid bool
+	var failed [2]bool
+	for i, round := range w.Rounds {
+		valid := len(round[Base].Invalid)+len(round[New].Invalid) == 0
+		for side, m := range round {
+			name := fmt.Sprintf("round %d, %v: ", i+1, Side(side))
+			for _, why := range m.Failures {
+				failed[side] = true
+				row.Why = append(row.Why, name+why)
+			}
+			for _, why := range m.Invalid {
+				row.Why = append(row.Why, name+why)
+			}
+			if valid && !(m.Value > 0) {
+				valid = false
+				row.Why = append(row.Why, name+"nothing was measured")
+			}
+		}
+		if !valid {
+			invalid = true
+			continue
+		}
+		a, b := math.Log(round[Base].Value), math.Log(round[New].Value)
+		base, now = append(base, a), append(now, b)
+		if w.Less {
+			a, b = b, a
+		}
+		ratios = append(ratios, b-a)
+	}
+	if len(ratios) > 0 {
+		row.Base, row.New, row.Ratio = math.Exp(mean(base)), math.Exp(mean(now)), math.Exp(mean(ratios))
+		row.Interval = interval(ratios)
+	}
+	switch slower := row.Ratio < 1-Slower; {
+	case failed[Base]:
+		row.Verdict = Invalid
+	case failed[New]:
+		row.Verdict = Fail
+	case !w.Short && row.Interval != nil && slower && row.Interval.High < 1:
+		row.Verdict = Fail
+	case invalid || row.Interval == nil:
+		row.Verdict = Invalid
+	case w.Short:
+		row.Verdict = Unjudged
+	case slower:
+		row.Verdict = Unclear
+	case row.Interval.Low > 1:
+		row.Verdict = Better
+	default:
+		row.Verdict = NotSlower
+	}
+	return row
+}
+
+// interval is that of Student's t for the logarithms of paired ratios. Logarithms,
+// since twice as fast and half as fast are equally far from 1: with the sides
+// swapped, the ends are the reciprocals. A bootstrap would have only 126 different
+// samples of five rounds, and ten of three.
+func interval(logarithms []float64) *Interval {
+	n := len(logarithms)
+	if n < 2 {
+		return nil
+	}
+	m, squares := mean(logarithms), 0.0
+	for _, v := range logarithms {
+		squares += (v - m) * (v - m)
+	}
+	half := student(n-1) * math.Sqrt(squares/float64(n-1)/float64(n))
+	return &Interval{Low: math.Exp(m - half), High: math.Exp(m + half)}
+}
+
+// MostRounds is how many rounds have an interval of their own.
+const MostRounds = 20
+
+// student is the quantile 0.975 of Student's t with so many degrees of freedom. More
+// than the table has are taken for the most it has, which makes the interval slightly
+// too wide.
+func student(freedom int) float64 {
+	table := [MostRounds - 1]float64{
+		12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+		2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
+	}
+	return table[min(freedom, len(table))-1]
+}
+
+func mean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}

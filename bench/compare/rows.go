@@ -1,0 +1,126 @@
+package compare
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"atelier/bench/report"
+)
+
+// Rows are the judgements of several works by the same two servers.
+type Rows struct {
+	Format string `json:"format"`
+	// Base and New say what the two servers were built of.
+	Base string `json:"base"`
+	New  string `json:"new"`
+	// Incomplete says that later rounds and works are missing.
+	Incomplete bool  `json:"incomplete,omitempty"`
+	Rows       []Row `json:"works"`
+}
+
+// FormatOfRows names the form of the JSON file.
+const FormatOfRows = "atelier-bench-regress/1"
+
+// JSON has the value of every run beside what the table shows.
+func (r *Rows) JSON() ([]byte, error) {
+	out := *r
+	out.Format = FormatOfRows
+	b, err := json.MarshalIndent(&out, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("encode comparison: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// Text writes the table, what was wrong with which run, and the verdict.
+func (r *Rows) Text(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "base: %s\nnew:  %s\n\n", r.Base, r.New)
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "work\tunit\tbase\tnew\tratio\t95 % interval\tverdict")
+	marked := false
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		unit := row.Unit
+		if row.Less {
+			unit, marked = unit+" *", true
+		}
+		within := row.Interval
+		if row.Verdict == Unjudged {
+			within = nil // that of two short rounds covers nearly everything
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", row.Name, unit, known(row.Base, figure(row.Base)), known(row.New, figure(row.New)),
+			known(row.Ratio, fmt.Sprintf("%.3f", row.Ratio)), within, row.Verdict)
+	}
+	t.Flush()
+	b.WriteString("\nratio: new/base; above 1 the new server is better\n")
+	if marked {
+		b.WriteString("*      less is better, so the ratio is base/new\n")
+	}
+	for _, row := range r.Rows {
+		for _, why := range row.Why {
+			fmt.Fprintf(&b, "%s, %s\n", row.Name, why)
+		}
+	}
+	fmt.Fprintf(&b, "\n%s\n", r.conclusion())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// known hides what no valid round has told.
+func known(v float64, text string) string {
+	if v == 0 {
+		return "-"
+	}
+	return text
+}
+
+func (i *Interval) String() string {
+	if i == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f to %.3f", i.Low, i.High)
+}
+
+// ExitCode fails if any work does, and is invalid if one could not be judged.
+func (r *Rows) ExitCode() int {
+	switch {
+	case len(r.with(Fail)) > 0:
+		return report.ExitFailed
+	case len(r.with(Invalid)) > 0:
+		return report.ExitInvalid
+	}
+	return report.ExitPassed
+}
+
+func (r *Rows) conclusion() string {
+	var out []string
+	for _, v := range []Verdict{Fail, Invalid} {
+		if works := r.with(v); len(works) > 0 {
+			out = append(out, fmt.Sprintf("%s: %s", v, strings.Join(works, "; ")))
+		}
+	}
+	if r.Incomplete {
+		out = append(out, "INCOMPLETE: later rounds and works are missing")
+	}
+	switch {
+	case len(out) > 0:
+		return strings.Join(out, "\n")
+	case len(r.with(Unjudged)) > 0:
+		return "everything works; short runs judge no speed"
+	}
+	return fmt.Sprintf("PASS: nothing is shown to be more than %.0f %% slower", 100*Slower)
+}
+
+// with are the names of the works that have a verdict.
+func (r *Rows) with(v Verdict) (works []string) {
+	for _, row := range r.Rows {
+		if row.Verdict == v {
+			works = append(works, row.Name)
+		}
+	}
+	return works
+}

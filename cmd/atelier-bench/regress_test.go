@@ -1,0 +1,240 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"atelier/bench/compare"
+	"atelier/bench/report"
+)
+
+// fake is a machine on which the new server has so many times the speed of the base. It
+// becomes slower all the time.
+type fake struct {
+	speed float64
+	lost  int // of each run of the new server
+	// late and broken say which runs, counted from 0, have a late generator or no report;
+	// after interrupts behind so many.
+	late, broken func(run int) bool
+	after        int
+	interrupt    func()
+
+	order []string
+	loads [][]string
+}
+
+func (f *fake) measure(ctx context.Context, side compare.Side, args []string) ([]byte, error) {
+	n := len(f.order)
+	f.order, f.loads = append(f.order, side.String()), append(f.loads, args)
+	if f.interrupt != nil && n == f.after {
+		f.interrupt()
+		return nil, ctx.Err()
+	}
+	if f.broken != nil && f.broken(n) {
+		return nil, errors.New("exit status 4")
+	}
+	value, lost := 1000*(1-float64(n)/1000), 0
+	if side == compare.New {
+		value, lost = value*f.speed, f.lost
+	}
+	invalid := []string{}
+	if f.late != nil && f.late(n) {
+		invalid = append(invalid, "the generator was late")
+	}
+	failures := []string{}
+	if lost > 0 {
+		failures = append(failures, fmt.Sprintf("%d lost", lost))
+	}
+	figures := map[string]any{}
+	for _, number := range []string{"reads_per_second", "writes_per_second", "pairs_per_second"} {
+		figures[number] = map[string]any{"value": value}
+	}
+	figures["bytes_per_connection"] = map[string]any{"value": 4e6 / value}
+	return json.Marshal(map[string]any{
+		"format": report.Format, "scenario": args[0], "valid": len(invalid) == 0, "invalid": invalid, "failures": failures, "lost": lost,
+		"deliveries_per_second": value, "figures": figures,
+	})
+}
+
+func regressing() *regressCommand {
+	return &regressCommand{Base: "a", New: "b", BaseName: "abc", NewName: "def"}
+}
+
+// code is what a comparison with these runs ends with.
+func code(t *testing.T, c *regressCommand, f *fake) (code int, said string) {
+	t.Helper()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	if f.after > 0 {
+		f.interrupt = interrupt
+	}
+	var err error
+	said = saidBy(t, func() { err = c.run(ctx, f.measure) })
+	var exit exitCode
+	switch {
+	case errors.As(err, &exit):
+		return int(exit), said
+	case err != nil:
+		return exitBroken, said + err.Error()
+	}
+	return 0, said
+}
+
+// saidBy is what was printed, and logged before that.
+func saidBy(t *testing.T, do func()) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "out")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	old := os.Stdout
+	os.Stdout = f
+	defer func() { os.Stdout = old }()
+	log := said(t, do)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return log + string(b)
+}
+
+func TestASlowerServerIsAnExitCode(t *testing.T) {
+	only := func(runs ...int) func(int) bool { return func(n int) bool { return slices.Contains(runs, n) } }
+	always := func(int) bool { return true }
+	for name, c := range map[string]struct {
+		fake  fake
+		short bool
+		code  int
+		says  []string
+		runs  int
+	}{
+		"alike":                    {fake{speed: 1}, false, 0, []string{"base: abc", "new:  def", "2 works, 16 runs", "round 5 of 5, new", "PASS"}, 16},
+		"a fifth slower":           {fake{speed: 0.8}, false, 1, []string{"FAIL: read a codelab; memory of 10,000 idle connections\n"}, 16},
+		"faster":                   {fake{speed: 1.3}, false, 0, []string{"better", "PASS"}, 16},
+		"a fifth slower, short":    {fake{speed: 0.8}, true, 0, []string{"2 works, 8 runs", "not judged", "everything works"}, 8},
+		"losing, short":            {fake{speed: 1, lost: 3}, true, 1, []string{"round 1, new: 3 lost", "FAIL"}, 8},
+		"late once":                {fake{speed: 1, late: only(3)}, false, 0, []string{"INVALID: the generator was late", "PASS"}, 17},
+		"late again":               {fake{speed: 1, late: only(3, 4)}, false, 2, []string{"read a codelab, round 2, base: the generator was late", "INVALID: read a codelab\n"}, 17},
+		"slower, and late again":   {fake{speed: 0.8, late: only(3, 4)}, false, 1, []string{"FAIL: read a codelab;", "round 2, base: the generator was late"}, 17},
+		"without a report once":    {fake{speed: 1, broken: only(5)}, false, 0, []string{"exit status 4", "PASS"}, 17},
+		"without a report again":   {fake{speed: 1, broken: only(12, 13)}, false, exitBroken, []string{"exit status 4", "read a codelab", "1.0", "\nINCOMPLETE: later"}, 14},
+		"without any report":       {fake{speed: 1, broken: always}, false, exitBroken, []string{"exit status 4"}, 2},
+		"interrupted":              {fake{speed: 1, after: 13}, false, 130, []string{"interrupted", "read a codelab", "\nINCOMPLETE: later"}, 14},
+		"interrupted, and slower":  {fake{speed: 0.8, after: 13}, false, 1, []string{"interrupted", "FAIL: read a codelab\n"}, 14},
+		"interrupted in the first": {fake{speed: 1, after: 1}, false, 130, []string{"interrupted"}, 2},
+		"what was lost stays lost": {fake{speed: 1, lost: 3, late: only(1)}, true, 1, []string{"FAIL"}, 9},
+		"interrupted in a repeat":  {fake{speed: 1, late: always, after: 1}, false, 130, []string{"interrupted"}, 2},
+	} {
+		command := regressing()
+		command.Short, command.Only = c.short, []string{"read", "idle"}
+		got, said := code(t, command, &c.fake)
+		if got != c.code || len(c.fake.order) != c.runs {
+			t.Errorf("%s: ends with %d after %d runs:\n%s", name, got, len(c.fake.order), said)
+		}
+		for _, says := range c.says {
+			if !strings.Contains(said, says) {
+				t.Errorf("%s: %q is missing in\n%s", name, says, said)
+			}
+		}
+	}
+}
+
+// Each side uses its own binary, and both do the same with the same seed.
+func TestBothServersDoTheSameInTurns(t *testing.T) {
+	f := &fake{speed: 1}
+	command := regressing()
+	command.Only, command.Rounds = []string{"writes-256"}, 4
+	if got, said := code(t, command, f); got != 0 {
+		t.Fatalf("%d: %s", got, said)
+	}
+	if want := "base new new base base new new base"; strings.Join(f.order, " ") != want {
+		t.Errorf("%v", f.order)
+	}
+	for i, args := range f.loads {
+		binary := map[string]string{"base": "a", "new": "b"}[f.order[i]]
+		if !slices.Equal(args[len(args)-3:], []string{"--spawn", "--server", binary}) || !slices.Contains(args, "256") {
+			t.Errorf("%v", args)
+		}
+		if other := f.loads[i^1]; !slices.Equal(args[:len(args)-1], other[:len(other)-1]) || slices.Equal(args, f.loads[(i+2)%8]) {
+			t.Errorf("the load or its seed: %v and %v", args, other)
+		}
+	}
+}
+
+func TestTheNumbersAreWritten(t *testing.T) {
+	command := regressing()
+	command.Only, command.JSON = []string{"idle"}, filepath.Join(t.TempDir(), "out.json")
+	if got, said := code(t, command, &fake{speed: 0.5}); got != 1 {
+		t.Fatalf("%d: %s", got, said)
+	}
+	b, err := os.ReadFile(command.JSON)
+	if err != nil || !json.Valid(b) || !strings.Contains(string(b), compare.FormatOfRows) {
+		t.Errorf("%v\n%s", err, b)
+	}
+}
+
+// Every work is a command line that can be run, and its number is one that its report
+// has. Nothing else says so before the work's turn comes.
+func TestWorksAreCommands(t *testing.T) {
+	for _, short := range []bool{false, true} {
+		keys := map[string]bool{}
+		for _, w := range works(short) {
+			keys[w.key] = true
+			if got := run(slices.Concat(w.args, []string{"--spawn", "--server", "/nonexistent", "--threshold", w.number + ">1"})); got != exitBroken {
+				t.Errorf("%s ends with %d", w.key, got)
+			}
+			if w.rounds < 2 || slices.Contains(w.args, "--allow-lag") != short {
+				t.Errorf("%s: %d rounds, %v", w.key, w.rounds, w.args)
+			}
+		}
+		if len(keys) != 9 {
+			t.Errorf("%d works: %v", len(keys), keys)
+		}
+	}
+	var all commands
+	parser, err := kong.New(&all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range parser.Model.Children {
+		if n.Name != "regress" {
+			continue
+		}
+		for _, f := range n.Flags {
+			for _, w := range works(false) {
+				if f.Name == "only" && !strings.Contains(f.Help, w.key) {
+					t.Errorf("the help does not name %s: %s", w.key, f.Help)
+				}
+			}
+		}
+	}
+}
+
+// An older server does not start with settings that it does not know.
+func TestSettingsThatAServerLacksAreLeftOut(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "server")
+	script := "#!/bin/sh\necho 'atelier: environment: unknown key ATELIER_A_B' >&2\necho 'environment: unknown key ATELIER_E' >&2\nexit 1\n"
+	if err := os.WriteFile(binary, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"ATELIER_A=1", "ATELIER_A_B=2", "ATELIER_C=3", "ATELIER_E=unknown key ATELIER_C"}
+	if got := understood(t.Context(), binary, env); !slices.Equal(got, []string{"ATELIER_A=1", "ATELIER_C=3"}) {
+		t.Errorf("%q", got)
+	}
+	if got := understood(t.Context(), "/nonexistent", env); !slices.Equal(got, env) {
+		t.Errorf("%q", got)
+	}
+}
