@@ -54,7 +54,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json)
 
-.PHONY: all need-go build app run demo test go-test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test screenshots pictures audit release clean
+.PHONY: all need-go build app run demo test go-test test-nodes generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test screenshots pictures audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -195,6 +195,14 @@ else
 	@$(call missing,the tests in a browser are left out: there is no Chromium)
 endif
 
+# All stories in a browser: app-test runs one a feature.
+app-stories: build $(INSTALLED) $(if $(CHROMIUM),bin/identity-provider)
+ifneq ($(CHROMIUM),)
+	cd $(APP) && npm run --silent e2e:long
+else
+	@$(call missing,the tests in a browser are left out: there is no Chromium)
+endif
+
 # Where people sign in in those tests. A module of its own: what it is made of is no
 # part of Atelier.
 PROVIDER := transport/web/e2e/provider
@@ -212,13 +220,13 @@ screenshots: build
 pictures: build
 	cd $(APP) && npm run --silent pictures
 else ifeq ($(NODE),none)
-app app-test app-check:
+app app-test app-stories app-check:
 	@$(call missing,the browser app is $(if $(wildcard $(BUILT)),as it was built last,left out): NODE=none)
 
 budgets screenshots pictures:
 	@echo 'this needs Node $(NODE_NEEDED) or newer with npm'; exit 1
 else
-app app-test app-check budgets screenshots pictures: need-go
+app app-test app-stories app-check budgets screenshots pictures: need-go
 	@echo 'the browser app needs Node $(NODE_NEEDED) or newer with npm, and $(if $(HAVE_NPM),$(call found,$(NODE),$(NODE_FOUND)),there is no "npm"): see https://nodejs.org, or build without the app: make NODE=none'; exit 1
 endif
 

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { busy, pages } from './harness/busy.mjs'
 import { barriers, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 test('axe finds nothing serious on any screen, light or dark', async (scene) => {
   const set = await busy(scene)
@@ -116,7 +116,7 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
   await page.getByText('has completed').waitFor()
 })
 
-test('from right to left, in a language that nobody speaks, no text is left in English', async (scene) => {
+long('from right to left, in a language that nobody speaks, no text is left in English', async (scene) => {
   const set = await busy(scene)
   const own =
     /A codelab|Attendee|small service|Install it|main\(\)|Good to know|Write it|Run it|Set up|Look|A hint|done|Hello all|It says|break at ten|laptop|slides|listens|A client|A server|Why|More|Text|Atelier|English|Deutsch|admin|gemini|Gemini|OpenAI|Facilitator|Administrator|Exercise|How sure|Ready\?|not at all|completely|What does it cost/
@@ -164,7 +164,7 @@ test('from right to left, in a language that nobody speaks, no text is left in E
   }
 })
 
-test('the language is switched without a text that is missing', async ({ facilitator, visitor }) => {
+long('the language is switched without a text that is missing', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -193,7 +193,7 @@ test('the language is switched without a text that is missing', async ({ facilit
   }
 })
 
-test('the theme follows the system until one chooses', async ({ visitor }) => {
+long('the theme follows the system until one chooses', async ({ visitor }) => {
   const { page } = await visitor({ colorScheme: 'dark' })
   await page.goto('/')
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme)

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
 import { sound as looked, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 /** A folder for pictures of each screen, when one wants to look at them. */
 const shots = process.env.SHOTS
@@ -58,7 +58,7 @@ async function sound(page, name) {
   await page.setViewportSize(size)
 }
 
-test('the list begins with what to do first, and takes a file', async ({ visitor, facilitator }) => {
+long('the list begins with what to do first, and takes a file', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const browser = await visitor({ as: lead, ...wide })
   const { page } = browser
@@ -247,7 +247,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await page.getByText(/of 50,000 characters/).waitFor()
 })
 
-test('text and preview scroll together', async ({ visitor, facilitator }) => {
+long('text and preview scroll together', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const part = (n) => `## Part ${n}\n\n${'Some words that fill the line. '.repeat(30)}\n\n\`\`\`js\nlet n = ${n}\n\`\`\`\n`
   const lab = await lead.codelab({ steps: [{ title: 'Long', content_markdown: Array.from({ length: 40 }, (_, i) => part(i + 1)).join('\n') }] })
@@ -285,7 +285,7 @@ test('text and preview scroll together', async ({ visitor, facilitator }) => {
   await until('the text to follow', async () => together(await seen()))
 })
 
-test('two people write, comments are told of, and nothing is lost', async ({ visitor, facilitator, person }) => {
+long('two people write, comments are told of, and nothing is lost', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Together', steps: ['# One\n\nThe first step.', '# Two\n\nThe second step.', '# Three\n\nThe third step.'] })
   const guest = await person(lab, 'Attendee 1')
@@ -529,7 +529,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
 })
 
 for (const kind of ['branch', 'folder']) {
-  test(`the code of the steps, kept as a ${kind}`, async ({ visitor, facilitator }) => {
+  long(`the code of the steps, kept as a ${kind}`, async ({ visitor, facilitator }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'With code' })
     const browser = await visitor({ as: lead, ...wide })
@@ -647,7 +647,7 @@ for (const kind of ['branch', 'folder']) {
   })
 }
 
-test('unsaved text is offered, and until then what is saved is shown', async ({ visitor, facilitator }) => {
+long('unsaved text is offered, and until then what is saved is shown', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor({ as: lead, ...wide })
@@ -689,7 +689,7 @@ test('unsaved text is offered, and until then what is saved is shown', async ({ 
   await page.getByText('Somebody else has saved while you were writing.').waitFor()
 })
 
-test('unsaved text that is offered in two tabs is lost in neither', async ({ visitor, facilitator }) => {
+long('unsaved text that is offered in two tabs is lost in neither', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const boss = await visitor({ as: lead, ...wide })

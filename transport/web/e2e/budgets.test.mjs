@@ -5,7 +5,7 @@ import { crowd, each, measureFloor, unlimited } from './harness/crowd.mjs'
 import { firstLoad, measureFirstLoad } from './harness/firstload.mjs'
 import { stage, until } from './harness/stage.mjs'
 
-const { test } = stage({ env: unlimited })
+const { test, long } = stage({ env: unlimited })
 
 /** The first load of somebody who has registered. */
 async function load({ visitor, facilitator, person }) {
@@ -21,13 +21,13 @@ test('a reader loads little', async (scene) => {
   assert.ok(got.bytes <= firstLoad.bytes, `${got.bytes} bytes of JavaScript and CSS, at most ${firstLoad.bytes} may be:\n${got.largest.join('\n')}`)
 })
 
-test('a reader asks seldom', async (scene) => {
+long('a reader asks seldom', async (scene) => {
   const got = await load(scene)
   scene.note(`${got.requests} requests`)
   assert.ok(got.requests <= firstLoad.requests, `${got.requests} requests, at most ${firstLoad.requests} may be:\n${got.asked.join('\n')}`)
 })
 
-test('thousands of people are few elements', async ({ server, facilitator, visitor, note }) => {
+long('thousands of people are few elements', async ({ server, facilitator, visitor, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await crowd(server, lab, 2000)
@@ -37,7 +37,7 @@ test('thousands of people are few elements', async ({ server, facilitator, visit
   assert.ok(got.elements <= 700, `${got.elements} elements`)
 })
 
-test('a long chat does not grow the page, and older messages come back', async ({ facilitator, visitor, person, note }) => {
+long('a long chat does not grow the page, and older messages come back', async ({ facilitator, visitor, person, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const speaker = await person(lab, 'Speaker')

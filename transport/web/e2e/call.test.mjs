@@ -5,7 +5,7 @@ import { accessible, offline, stage, until } from './harness/stage.mjs'
 
 /** A name that is not the machine's own, so that a page of it is no secure context. */
 const elsewhere = 'workshop.test'
-const { test } = stage({ args: [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`] })
+const { test, long } = stage({ args: [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`] })
 
 /** Writes down the tones that a page plays and the notifications that it shows, and takes the focus from it. */
 async function listen(context) {
@@ -50,7 +50,7 @@ const icon = (page) => page.locator('link[rel=icon]').getAttribute('href')
 const tones = (page) => page.evaluate(() => globalThis.tones)
 const shown = (page) => page.evaluate(() => globalThis.shown)
 
-test('a facilitator is called when somebody asks for help, without a name or a word of it', async ({ server, visitor, facilitator, person }) => {
+long('a facilitator is called when somebody asks for help, without a name or a word of it', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const [ann, bob] = [await person(lab, 'Ann'), await person(lab, 'Bob')]
@@ -159,7 +159,7 @@ test('an attendee is called when somebody comes, is next, and when all are told 
   assert.equal(await tones(page), 0)
 })
 
-test('a blocked permission is said, and the sound remains', async ({ visitor, facilitator, person, browser }) => {
+long('a blocked permission is said, and the sound remains', async ({ visitor, facilitator, person, browser }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const ann = await person(lab, 'Ann')
@@ -178,7 +178,7 @@ test('a blocked permission is said, and the sound remains', async ({ visitor, fa
   assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 0)
 })
 
-test('a page that did not come over HTTPS says why it shows no notification', async ({ server, visitor, facilitator, person }) => {
+long('a page that did not come over HTTPS says why it shows no notification', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const ann = await person(lab, 'Ann')

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { unlimited } from './harness/crowd.mjs'
 import { stage, until } from './harness/stage.mjs'
 
-const { test } = stage({ env: unlimited })
+const { long } = stage({ env: unlimited })
 
 const harness = process.env.ATELIER_BENCH_BIN ?? fileURLToPath(new URL('../../../bin/atelier-bench', import.meta.url))
 
-test('the live view says of three hundred what the server says', async ({ server, facilitator, visitor, note }) => {
+long('the live view says of three hundred what the server says', async ({ server, facilitator, visitor, note }) => {
   assert.ok(existsSync(harness), `there is no ${harness}: make build comes first`)
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })

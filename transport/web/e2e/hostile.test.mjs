@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 const attacks = [
   '<img src=x onerror="window.owned=1">',
@@ -136,7 +136,7 @@ test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, 
   }
 })
 
-test('no name of a file runs, in the editor, the code of the steps, or what was handed in', async ({ visitor, facilitator, person, server }) => {
+long('no name of a file runs, in the editor, the code of the steps, or what was handed in', async ({ visitor, facilitator, person, server }) => {
   const calm = calmOn(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -236,7 +236,7 @@ test('no name of a file runs, in the editor, the code of the steps, or what was 
   await calm(guest.page, 'where work is handed in')
 })
 
-test('of what somebody wrote, that alone is shown which belongs in a text', async ({ visitor, facilitator, person }) => {
+long('of what somebody wrote, that alone is shown which belongs in a text', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const written = [
     // What looks like the app, takes a name or a place in it, or another order.
@@ -291,7 +291,7 @@ test('of what somebody wrote, that alone is shown which belongs in a text', asyn
   )
 })
 
-test('nothing that a text says stops the page', async ({ visitor, facilitator, person }) => {
+long('nothing that a text says stops the page', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({
     steps: [

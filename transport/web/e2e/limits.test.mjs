@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict'
 import { stage } from './harness/stage.mjs'
 
-const { test } = stage({
+const { long } = stage({
   env: { ATELIER_LIMITS_REGISTRATIONS_PER_SECOND_PER_ADDRESS: '1', ATELIER_LIMITS_REGISTRATION_BURST_PER_ADDRESS: '1' },
 })
 
-test('a class that joins at once is let in one after the other', async ({ facilitator, visitor }) => {
+long('a class that joins at once is let in one after the other', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await Promise.all(Array.from({ length: 3 }, () => visitor()))
@@ -26,7 +26,7 @@ test('a class that joins at once is let in one after the other', async ({ facili
   assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 3)
 })
 
-test('who waits is told so', async ({ facilitator, visitor }) => {
+long('who waits is told so', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor()

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { crowd, unlimited } from './harness/crowd.mjs'
 import { accessible, stage, until } from './harness/stage.mjs'
 
-const { test } = stage({ env: { ...unlimited, ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
+const { long } = stage({ env: { ...unlimited, ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
 
 const wide = { viewport: { width: 1440, height: 900 } }
 
@@ -40,7 +40,7 @@ async function pretend(page, lab, count, change = () => ({})) {
   await page.route(`**/codelabs/${lab.id}/attendees*`, (route) => route.fulfill({ json: people }))
 }
 
-test('a person is found by name, with the keys and the mouse', async ({ server, visitor, facilitator, person }) => {
+long('a person is found by name, with the keys and the mouse', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await crowd(server, lab, 40)
@@ -89,7 +89,7 @@ test('a person is found by name, with the keys and the mouse', async ({ server, 
   assert.equal(await field.inputValue(), '/')
 })
 
-test('of ten thousand people the search lists few, and the floor stays small', async ({ visitor, facilitator, note }) => {
+long('of ten thousand people the search lists few, and the floor stays small', async ({ visitor, facilitator, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const opened = await visitor({ as: lead, ...wide })
@@ -115,7 +115,7 @@ test('of ten thousand people the search lists few, and the floor stays small', a
   note(`${elements} elements; ${await page.evaluate(() => `${window.tasks.length} long tasks, the longest ${Math.max(0, ...window.tasks)} ms`)}`)
 })
 
-test('the queue has mine and what waits first, and those of others apart', async ({ visitor, facilitator, person }) => {
+long('the queue has mine and what waits first, and those of others apart', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const alan = await facilitator('Alan')
   const lab = await lead.codelab()
@@ -141,7 +141,7 @@ test('the queue has mine and what waits first, and those of others apart', async
   await help.getByText('Nobody is waiting for help.').waitFor()
 })
 
-test('one message goes to all who are stuck, and they can answer', async ({ visitor, facilitator, person }) => {
+long('one message goes to all who are stuck, and they can answer', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = []
@@ -196,7 +196,7 @@ test('one message goes to all who are stuck, and they can answer', async ({ visi
   await page.getByText('That helped').first().waitFor()
 })
 
-test('messages to hundreds leave the chat of the room where it is', async ({ server, visitor, facilitator }) => {
+long('messages to hundreds leave the chat of the room where it is', async ({ server, visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await crowd(server, lab, 310)
@@ -214,7 +214,7 @@ test('messages to hundreds leave the chat of the room where it is', async ({ ser
   await log.getByText('Good morning').waitFor()
 })
 
-test('more than the server takes at once are not tried, and the dialog says what to do', async ({ visitor, facilitator }) => {
+long('more than the server takes at once are not tried, and the dialog says what to do', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const opened = await visitor({ as: lead, ...wide })
@@ -228,7 +228,7 @@ test('more than the server takes at once are not tried, and the dialog says what
   assert.ok(await dialog.getByRole('button', { name: 'Send' }).isDisabled())
 })
 
-test('names fill the room that there is, and the rest is drawn', async ({ visitor, facilitator }) => {
+long('names fill the room that there is, and the rest is drawn', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
   const opened = await visitor({ as: lead, ...wide })
@@ -259,7 +259,7 @@ test('names fill the room that there is, and the rest is drawn', async ({ visito
   assert.equal(await drawn(), 0)
 })
 
-test('who waits for help has a mark and stands at the top, and who is helped says by whom', async ({ visitor, facilitator, person }) => {
+long('who waits for help has a mark and stands at the top, and who is helped says by whom', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab()
   const people = []
@@ -285,7 +285,7 @@ test('who waits for help has a mark and stands at the top, and who is helped say
   await page.getByRole('dialog', { name: 'Attendee 5' }).getByText('Grace helps').waitFor()
 })
 
-test('a drawn person who waits for help is a hand, not only a colour', async ({ visitor, facilitator }) => {
+long('a drawn person who waits for help is a hand, not only a colour', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
   const opened = await visitor({ as: lead, viewport: { width: 1366, height: 560 } })
@@ -330,7 +330,7 @@ test('a drawn person who waits for help is a hand, not only a colour', async ({ 
   await said('Alan helps')
 })
 
-test('the progress over time is a chart, and a table', async ({ visitor, facilitator, person }) => {
+long('the progress over time is a chart, and a table', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   for (let i = 1; i <= 4; i++) {
@@ -353,7 +353,7 @@ test('the progress over time is a chart, and a table', async ({ visitor, facilit
   assert.equal(await page.locator('details[open]').count(), 0) // as one left it
 })
 
-test('the buttons beside the step say that they point everybody', async ({ visitor, facilitator, person }) => {
+long('the buttons beside the step say that they point everybody', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await (await person(lab, 'Attendee 1')).say(lab, { type: 'step_progress', step_number: 2 })
@@ -374,7 +374,7 @@ test('the buttons beside the step say that they point everybody', async ({ visit
   assert.equal(await at(), null)
 })
 
-test('Enter sends a question, and help that is taken is read out once', async ({ visitor, facilitator, person }) => {
+long('Enter sends a question, and help that is taken is read out once', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab()
   const { page } = await visitor({ as: await person(lab, 'Attendee 1') })

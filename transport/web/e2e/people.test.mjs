@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { accessible, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 const password = 'correct horse battery'
 
 /** The link that the page shows once. */
@@ -95,7 +95,7 @@ async function forbidden(lab) {
   )
 }
 
-test('an assistant’s phone solves three requests, finds no way to what is forbidden, and is out in the middle of a claim', async ({
+long('an assistant’s phone solves three requests, finds no way to what is forbidden, and is out in the middle of a claim', async ({
   visitor,
   facilitator,
   person,
@@ -198,7 +198,7 @@ test('an assistant’s phone solves three requests, finds no way to what is forb
   await queue.getByText('with you').waitFor()
 })
 
-test('a helper for a day opens a link on a phone, and another phone ends the first', async ({ visitor, facilitator }) => {
+long('a helper for a day opens a link on a phone, and another phone ends the first', async ({ visitor, facilitator }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'A small service' })
   const expires = new Date(Date.now() + 3_600_000).toISOString()
@@ -231,7 +231,7 @@ test('a helper for a day opens a link on a phone, and another phone ends the fir
   await accessible(third.page)
 })
 
-test('a helper added in two taps works through the queue with one thumb', async ({ visitor, facilitator, person }) => {
+long('a helper added in two taps works through the queue with one thumb', async ({ visitor, facilitator, person }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'A small service' })
   const [ann, bob, cem] = [await person(lab, 'Ann'), await person(lab, 'Bob'), await person(lab, 'Cem')]
@@ -309,7 +309,7 @@ test('a helper added in two taps works through the queue with one thumb', async 
   await page.getByRole('navigation', { name: 'Codelab' }).waitFor()
 })
 
-test('two who lead see what the other does, and the owner changes where somebody helps', async ({ visitor, facilitator, person }) => {
+long('two who lead see what the other does, and the owner changes where somebody helps', async ({ visitor, facilitator, person }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'First floor' })
   const other = await owner.codelab({ title: 'Second floor' })
@@ -356,7 +356,7 @@ test('two who lead see what the other does, and the owner changes where somebody
   await until('her sessions have ended', async () => (await pia.page.request.get('/api/account')).status() === 401)
 })
 
-test('an account: where one is signed in, and another password', async ({ server, visitor, facilitator }) => {
+long('an account: where one is signed in, and another password', async ({ server, visitor, facilitator }) => {
   const owner = await facilitator()
   const made = await owner.send('POST', '/admin/people', { login: 'fay', name: 'Fay', role: 'facilitator' })
   const token = made.invitation.url.split('#')[1]

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
 
 test('Back closes what is open over the page, and only then leaves it', async ({ visitor, facilitator, person }) => {
@@ -85,12 +85,12 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   assert.equal(await until('the entry is gone', () => boss.page.evaluate(() => (history.state?.over ?? 0) === 0)), true)
 })
 
-const long = 'An introduction to distributed systems with many small services that talk to one another'
+const lengthy = 'An introduction to distributed systems with many small services that talk to one another'
 const box = (locator) => locator.evaluate((e) => e.getBoundingClientRect().toJSON())
 
-test('bars and panels hold what they must on 390 pixels', async ({ visitor, facilitator, person }) => {
+long('bars and panels hold what they must on 390 pixels', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
-  const lab = await lead.codelab({ title: long })
+  const lab = await lead.codelab({ title: lengthy })
   const ann = await person(lab, 'Attendee 1')
   const ben = await person(lab, 'Attendee with a very long name that hardly fits into any line 2')
   await lead.say(lab, { type: 'pointer', step_number: 2, hints: false })
@@ -165,7 +165,7 @@ test('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
   assert.ok(draw.right <= again.left + 1, 'the chosen tab is not in view')
 })
 
-test('every tab beside the text is in view', async ({ visitor, facilitator, person }) => {
+long('every tab beside the text is in view', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ questions: 'open' })
   const { page } = await visitor({ as: await person(lab, 'Attendee 1'), ...phone, viewport: { width: 320, height: 800 } })
@@ -179,9 +179,9 @@ test('every tab beside the text is in view', async ({ visitor, facilitator, pers
   }
 })
 
-test('the code to join with is on the wall, however long the rest', async ({ visitor, facilitator }) => {
+long('the code to join with is on the wall, however long the rest', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
-  const lab = await lead.codelab({ title: `${long}, ${long}`, steps: [{ title: long, content_markdown: 'Text.' }] })
+  const lab = await lead.codelab({ title: `${lengthy}, ${lengthy}`, steps: [{ title: lengthy, content_markdown: 'Text.' }] })
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Bring a laptop and a charger.\n'.repeat(40) })
   await lead.say(lab, { type: 'pointer', step_number: 1, hints: false })
   for (const viewport of [

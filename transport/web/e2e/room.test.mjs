@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { stage, until } from './harness/stage.mjs'
 
 const connected = (page) => page.getByText('● connected').waitFor()
-const { test } = stage({ env: { ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
+const { long } = stage({ env: { ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
 
-test('who was helped is not in the queue after a reload, and can ask again', async ({ visitor, facilitator, person }) => {
+long('who was helped is not in the queue after a reload, and can ask again', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -25,7 +25,7 @@ test('who was helped is not in the queue after a reload, and can ask again', asy
   assert.equal(await page.getByText(/[Ii]n the queue for help/).count(), 0)
 })
 
-test('messages by requests arrive in the order in which they were said', async ({ visitor, facilitator, person }) => {
+long('messages by requests arrive in the order in which they were said', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -58,7 +58,7 @@ test('messages by requests arrive in the order in which they were said', async (
   assert.deepEqual(await stored(), said)
 })
 
-test('the chat follows a lively room without anybody’s scrolling', async ({ visitor, facilitator, person }) => {
+long('the chat follows a lively room without anybody’s scrolling', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ben = await person(lab, 'Attendee 2')
@@ -80,7 +80,7 @@ test('the chat follows a lively room without anybody’s scrolling', async ({ vi
   assert.equal(await page.getByRole('button', { name: /\d+ new/ }).count(), 0)
 })
 
-test('what happens is told to those who do not look: solved help, pin, pointer, hints', async ({ visitor, facilitator, person }) => {
+long('what happens is told to those who do not look: solved help, pin, pointer, hints', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -100,7 +100,7 @@ test('what happens is told to those who do not look: solved help, pin, pointer, 
   await page.getByText('A facilitator has marked your question as solved.').waitFor()
 })
 
-test('a browser that waits for help reads the queue when it changes, and not after each read', async ({ visitor, facilitator, person }) => {
+long('a browser that waits for help reads the queue when it changes, and not after each read', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -120,7 +120,7 @@ test('a browser that waits for help reads the queue when it changes, and not aft
   assert.ok(reads <= 4, `${reads} reads of the queue`)
 })
 
-test('a room that asks for help interrupts no facilitator, and can be quiet', async ({ visitor, facilitator, person }) => {
+long('a room that asks for help interrupts no facilitator, and can be quiet', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = []
@@ -140,7 +140,7 @@ test('a room that asks for help interrupts no facilitator, and can be quiet', as
   assert.equal(await polite.textContent(), before)
 })
 
-test('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator }) => {
+long('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -160,7 +160,7 @@ test('the focus goes to what comes next: after joining, and to whom one writes',
   await page.getByText('Can I help?').first().waitFor()
 })
 
-test('the pin is there with the chat closed and on a phone, whose drawer says how the connection is', async ({ visitor, facilitator, person }) => {
+long('the pin is there with the chat closed and on a phone, whose drawer says how the connection is', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await lead.put(`/codelabs/${lab.id}/pin`, { message: `Lunch at noon.\n${'Bring your badge. '.repeat(8)}` })
@@ -188,7 +188,7 @@ test('the pin is there with the chat closed and on a phone, whose drawer says ho
   await drawer.getByRole('status').first().waitFor()
 })
 
-test('what is told lies over nothing: the button to the next step can be reached', async ({ visitor, facilitator, person }) => {
+long('what is told lies over nothing: the button to the next step can be reached', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: [`# One\n\n${'A line.\n\n'.repeat(30)}`, '# Two\n\nIt ends.'] })
   const ann = await person(lab, 'Attendee 1')
@@ -212,7 +212,7 @@ test('what is told lies over nothing: the button to the next step can be reached
   assert.equal(there, true)
 })
 
-test('comments on the text are read and answered where one leads', async ({ visitor, facilitator, person }) => {
+long('comments on the text are read and answered where one leads', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -252,7 +252,7 @@ test('comments on the text are read and answered where one leads', async ({ visi
   assert.equal((await tab.textContent()).trim(), 'Comments')
 })
 
-test('a quiz that was sent is not called unsent, and a box can be typed in each form', async ({ visitor, facilitator, person }) => {
+long('a quiz that was sent is not called unsent, and a box can be typed in each form', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ quiz_enabled: true, steps: ['# One\n\nPositive\n: Well done\n\n> aside negative\n> Mind this'] })
   await lead.put(`/codelabs/${lab.id}/quizzes`, [

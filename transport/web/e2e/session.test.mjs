@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 const kept = (page) =>
   page.evaluate(async () => ({
@@ -74,7 +74,7 @@ test('who signs out leaves nothing of themselves in the browser', async ({ visit
   assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 1)
 })
 
-test('behind a sign-out, Back shows nothing of a facilitator', async ({ visitor, facilitator }) => {
+long('behind a sign-out, Back shows nothing of a facilitator', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   await lead.codelab({ title: 'Secret title' })
   const boss = await visitor({ as: lead })

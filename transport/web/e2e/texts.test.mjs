@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { sound, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
 
 const drawing = (width, height) =>
@@ -112,7 +112,7 @@ test('formulas are set, and comments stand on a paragraph with them', async ({ v
   await sound(small.page, 'texts-maths-small')
 })
 
-test('alerts are boxes with a name', async ({ visitor, facilitator, person }) => {
+long('alerts are boxes with a name', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Boxes', steps: [`# Boxes\n\n${alerts}\n> [!NOTE]\n> seen\n>\n> \`\`\`notes\n> secret\n> \`\`\`\n`] })
   const ann = await person(lab, 'Attendee 1')
@@ -137,7 +137,7 @@ test('alerts are boxes with a name', async ({ visitor, facilitator, person }) =>
   assert.match(await boxes.nth(3).evaluate((e) => getComputedStyle(e, '::before').content), /Warnung/)
 })
 
-test('pictures enlarge, and missing ones are named', async ({ visitor, facilitator, person }) => {
+long('pictures enlarge, and missing ones are named', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Pictures', steps: [`# Pictures\n\n${pictures}`] })
   const ann = await person(lab, 'Attendee 1')
@@ -189,7 +189,7 @@ const said = [
   'See https://pkg.go.dev/net/http#ListenAndServe, or [the guide](https://go.dev/doc/). **Not bold**, <b>no</b>, [x](javascript:alert(1)).',
 ].join('\n')
 
-test('people say code and links to each other', async ({ visitor, facilitator, person }) => {
+long('people say code and links to each other', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Code', steps: ['# One\n\nPlain words to comment on.'] })
   const ann = await person(lab, 'Attendee 1')
@@ -265,7 +265,7 @@ test('people say code and links to each other', async ({ visitor, facilitator, p
   await sound(boss.page, 'texts-projector')
 })
 
-test('hostile texts stop neither the page nor what is beside them', async ({ visitor, facilitator, person }) => {
+long('hostile texts stop neither the page nor what is beside them', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const bomb = String.raw`$\def\a{xxxxxxxxxx}\def\b{\a\a\a\a\a\a\a\a\a\a}\def\c{\b\b\b\b\b\b\b\b\b\b}\def\d{\c\c\c\c\c\c\c\c\c\c}\d\d\d\d$`
   const lab = await lead.codelab({

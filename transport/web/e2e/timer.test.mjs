@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
 import { accessible, offline, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const wide = { viewport: { width: 1440, height: 900 } }
 
@@ -62,7 +62,7 @@ test('a facilitator sets the timer, gives a minute more and stops it; everybody 
   await wall.getByText('Scan, or open').waitFor()
 })
 
-test('on a device whose clock is an hour off the timer is right', async ({ visitor, facilitator, person }) => {
+long('on a device whose clock is an hour off the timer is right', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 600, label: '', kind: 'break' })
@@ -86,7 +86,7 @@ test('on a device whose clock is an hour off the timer is right', async ({ visit
   }
 })
 
-test('nothing begins anew when the network comes back; the end is read out once', async ({ server, visitor, facilitator, person }) => {
+long('nothing begins anew when the network comes back; the end is read out once', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Ann')
@@ -130,7 +130,7 @@ test('nothing begins anew when the network comes back; the end is read out once'
   assert.equal(await page.locator('[aria-live=polite].unseen').textContent(), '')
 })
 
-test('the end of a break calls who looks elsewhere', async ({ visitor, facilitator, person }) => {
+long('the end of a break calls who looks elsewhere', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Ann'), ...wide })
@@ -143,7 +143,7 @@ test('the end of a break calls who looks elsewhere', async ({ visitor, facilitat
   assert.equal(await page.locator('link[rel=icon]').getAttribute('href'), '/favicon-dot.svg')
 })
 
-test('a keyboard alone sets and stops the timer', async ({ visitor, facilitator }) => {
+long('a keyboard alone sets and stops the timer', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const boss = (await visitor({ as: lead, ...wide })).page

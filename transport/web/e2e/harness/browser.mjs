@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { until } from './until.mjs'
 
-// The app's packages are the only ones here.
+// The app's packages are the only ones here. They are loaded when they are used, which a
+// file whose stories are skipped does not.
 export const ofTheApp = createRequire(new URL('../../app/package.json', import.meta.url))
-const { chromium } = ofTheApp('playwright-core')
 
 /** The browser's program: CHROMIUM, or where distributions put it. */
 export function findBrowser() {
@@ -15,7 +16,7 @@ export function findBrowser() {
 
 /** Starts the browser. */
 export async function openBrowser(args = []) {
-  return chromium.launch({
+  return ofTheApp('playwright-core').chromium.launch({
     executablePath: findBrowser(),
     headless: !process.env.HEADED,
     args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-dev-shm-usage', '--disable-gpu', ...args],
@@ -25,6 +26,39 @@ export async function openBrowser(args = []) {
 /** What a browser says while the server is away. */
 export const offline =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed/
+
+/** How long a page may take to what is waited for, milliseconds: a bound for what hangs, on a machine however busy. */
+const patience = 60_000
+
+/** The requests of each page that have no answer yet, and how many have begun. */
+const requests = new WeakMap()
+
+function follow(page) {
+  const asked = { open: new Set(), begun: 0 }
+  requests.set(page, asked)
+  page.on('request', (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked.open.clear() // they end with their page
+    asked.open.add(request)
+    asked.begun++
+  })
+  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => asked.open.delete(request))
+}
+
+/**
+ * Waits until a page of a visitor is still: all its requests are answered, what they
+ * brought is drawn, and it asks for nothing more.
+ */
+export async function still(page) {
+  const asked = requests.get(page)
+  for (let times = 0; times < 2;) {
+    await until('all requests are answered', () => asked.open.size === 0, patience)
+    const { begun } = asked
+    await page.waitForFunction(() => document.readyState === 'complete' && !document.querySelector('.shape'))
+    // Whatever waits to run has run, and is drawn.
+    await page.evaluate(() => new Promise((done) => requestIdleCallback(() => requestAnimationFrame(() => requestIdleCallback(() => done())))))
+    times = asked.begun === begun ? times + 1 : 0
+  }
+}
 
 /** A browser context of one person, that remembers what went wrong in it. */
 export class Visitor {
@@ -46,7 +80,8 @@ export class Visitor {
     // The app's service worker fetches as much again as a page: only where it is looked at.
     const context = await browser.newContext({ baseURL: server.url, locale: 'en-GB', serviceWorkers: 'block', ...options })
     visitor.context = context
-    context.setDefaultTimeout(20_000)
+    context.setDefaultTimeout(patience)
+    context.on('page', follow)
     if (as) await context.addCookies(as.browserCookies()) // for every port of the host
     context.on('console', (message) => {
       const text = message.text()
