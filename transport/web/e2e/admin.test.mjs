@@ -97,7 +97,7 @@ long('the AI key is set, used and removed, and a token is made and revoked', asy
 
   // This device.
   await page.getByLabel('Appearance', { exact: true }).selectOption('dark')
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark')
+  await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark')
   await page.getByLabel('Language', { exact: true }).selectOption('de')
   await page.getByRole('heading', { level: 1, name: 'Einstellungen dieses Servers' }).waitFor()
 })

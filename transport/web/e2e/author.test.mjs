@@ -180,7 +180,9 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await rail.getByRole('button', { name: /Set up/ }).focus()
   await page.keyboard.press('Alt+ArrowUp')
   await until('the steps to be moved', async () => (await titles()) === 'Set up, Say hello')
-  assert.ok(await rail.getByRole('button', { name: /Set up/ }).evaluate((e) => e === document.activeElement))
+  await until('the moved one to have the focus', () => rail.getByRole('button', { name: /Set up/ }).evaluate((e) => e === document.activeElement))
+  // A mouse goes where a step is, so all of them have arrived.
+  await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
   const from = await rail.nth(0).locator('.grip').boundingBox()
   const to = await rail.nth(1).boundingBox()
   await page.mouse.move(from.x + 8, from.y + 20)
@@ -433,7 +435,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await page.getByText(/There is unsaved work from/).waitFor()
   assert.equal(await title.inputValue(), 'Better settings')
   await page.getByRole('button', { name: 'Continue with it' }).click()
-  assert.equal(await title.inputValue(), 'Mine')
+  await until('it to be there', async () => (await title.inputValue()) === 'Mine')
   await lead.put(`/codelabs/${lab.id}`, { title: 'Theirs' })
   await save.click()
   await page.getByText(/Somebody else has changed the same settings/).waitFor()
@@ -580,7 +582,8 @@ for (const kind of ['branch', 'folder']) {
     if (kind === 'branch') await sound(page, 'code-new')
     await dialog.getByRole('button', { name: 'Create it' }).click()
     await dialog.waitFor({ state: 'detached' })
-    assert.equal(await page.getByLabel(kind === 'branch' ? 'Branch' : 'Folder', { exact: true }).inputValue(), 'step-2-end')
+    const head = page.getByLabel(kind === 'branch' ? 'Branch' : 'Folder', { exact: true })
+    await until('it to be open', async () => (await head.inputValue()) === 'step-2-end')
 
     // Renamed, changed and deleted, in one save.
     await files.getByRole('button', { name: 'main.go' }).click()
@@ -734,7 +737,9 @@ long('unsaved text that is offered in two tabs is lost in neither', async ({ vis
 const kept = (page, key, text) =>
   until('it to be kept', () =>
     page.evaluate(
-      ([key, text]) =>
+      async ([key, text]) =>
+        // Opening what is not there would make it, without what the app puts in.
+        (await indexedDB.databases()).some(({ name }) => name === 'keyval-store') &&
         new Promise((done) => {
           const open = indexedDB.open('keyval-store')
           open.onsuccess = () => {

@@ -81,14 +81,20 @@ long('a facilitator is called when somebody asks for help, without a name or a w
   await accessible(page)
   await page.getByRole('button', { name: 'Try it' }).click()
   await until('the attempt is shown', async () => (await shown(page)).includes('A small service: This is what a notification looks like.'))
-  assert.equal(await tones(page), 2)
+  await until('it is heard', async () => (await tones(page)) === 2)
   await page.getByText('You should now hear or see what you have chosen.').waitFor()
   await close(page)
 
-  // Asked again within ten seconds: shown, and not heard a second time.
+  // Asked again within ten seconds, however long that takes here: shown, and not heard a second time.
+  const realTime = await page.evaluateHandle(() => Date.now)
+  await page.evaluate(() => {
+    const then = JSON.parse(localStorage.getItem('atelier:call:sounded'))
+    Date.now = () => then + 9000
+  })
   await bob.send('POST', `/codelabs/${lab.id}/help`, { step_number: 2, message: 'hunter3' })
   await until('it is shown', async () => (await shown(page)).includes('A small service: Somebody is asking for help.'))
   assert.equal(await tones(page), 2)
+  await realTime.evaluate((now) => (Date.now = now))
   // What the browser has on the screen of it.
   const there = await page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((n) => `${n.title} ${n.body}`).sort())
   assert.deepEqual(there, ['A small service Somebody is asking for help.', 'A small service This is what a notification looks like.'])

@@ -1,7 +1,7 @@
 // Hostile texts in every place that shows what somebody wrote: nothing of them
 // runs, and the policy has nothing to report.
 import assert from 'node:assert/strict'
-import { stage, until } from './harness/stage.mjs'
+import { stage, still, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
@@ -31,7 +31,7 @@ const short = '"><img src=x onerror=window.owned=1>'
 
 /** Nothing ran, nothing leads where it should not, and the page is still the app's. */
 const calmOn = (server) => async (page, what) => {
-  await page.waitForLoadState('networkidle')
+  await still(page)
   assert.equal(await page.evaluate(() => window.owned), undefined, `something ran ${what}`)
   assert.equal(
     await page.evaluate(

@@ -1,6 +1,6 @@
 // What a whole workshop in real browsers showed.
 import assert from 'node:assert/strict'
-import { stage, until } from './harness/stage.mjs'
+import { stage, still, until } from './harness/stage.mjs'
 
 const connected = (page) => page.getByText('● connected').waitFor()
 const { long } = stage({ env: { ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
@@ -110,14 +110,16 @@ long('a browser that waits for help reads the queue when it changes, and not aft
   await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
   await page.getByText('number 1').waitFor()
   let reads = 0
+  const begun = performance.now()
   page.on('request', (r) => (reads += new URL(r.url()).pathname.endsWith(`/codelabs/${lab.id}/help`) ? 1 : 0))
   // Ten round trips, in which a loop of reads would go round about as often.
   for (let i = 0; i < 10; i++) {
     await lead.say(lab, { type: 'broadcast', message: `Word ${i}` })
     await page.getByText(`Word ${i}`).first().waitFor()
   }
-  // The reads of the request itself, and one of every twenty seconds, may fall in here.
-  assert.ok(reads <= 4, `${reads} reads of the queue`)
+  // The reads of the request itself may fall in here, and one each twenty seconds.
+  const most = 4 + Math.floor((performance.now() - begun) / 20_000)
+  assert.ok(reads <= most, `${reads} reads of the queue, at most ${most} may be`)
 })
 
 long('a room that asks for help interrupts no facilitator, and can be quiet', async ({ visitor, facilitator, person }) => {
@@ -177,7 +179,7 @@ long('the pin is there with the chat closed and on a phone, whose drawer says ho
   await pin(phone.page).waitFor()
   const low = (await pin(phone.page).boundingBox()).height
   await phone.page.getByRole('button', { name: 'Read all' }).click()
-  assert.ok((await pin(phone.page).boundingBox()).height > low)
+  await until('all of it is seen', async () => (await pin(phone.page).boundingBox()).height > low)
   await phone.page.getByRole('button', { name: 'Show less' }).click()
   await phone.page.getByRole('button', { name: 'Chat', exact: true }).click()
   const drawer = phone.page.getByRole('complementary')
@@ -196,6 +198,7 @@ long('what is told lies over nothing: the button to the next step can be reached
   await page.goto(`/codelabs/${lab.id}`)
   await connected(page)
   await page.getByRole('button', { name: 'Close the panel' }).click()
+  await still(page)
   const heading = page.getByRole('heading', { name: 'One' })
   const before = await heading.boundingBox()
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Lunch at noon' })

@@ -1,6 +1,6 @@
 // The end of a session in a browser: nothing of a person stays for the next one.
 import assert from 'node:assert/strict'
-import { stage, until } from './harness/stage.mjs'
+import { stage, still, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
@@ -93,7 +93,7 @@ long('behind a sign-out, Back shows nothing of a facilitator', async ({ visitor,
   await other.waitForURL((u) => u.pathname === '/')
   for (let i = 0; i < 2; i++) {
     await page.goBack().catch(() => {})
-    await page.waitForLoadState('networkidle')
+    await still(page)
     assert.equal(await page.getByRole('list', { name: 'Records' }).getByText('Codelab created').count(), 0)
     assert.equal(await page.getByText('Secret title').count(), 0)
   }

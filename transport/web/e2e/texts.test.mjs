@@ -1,7 +1,7 @@
 // What a text may hold beside words: mathematics, alerts, pictures that enlarge; and
 // code and links in what people say to each other.
 import assert from 'node:assert/strict'
-import { sound, stage, until } from './harness/stage.mjs'
+import { sound, stage, still, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
@@ -53,7 +53,7 @@ test('formulas are set, and comments stand on a paragraph with them', async ({ v
   page.on('response', (r) => /maths/.test(r.url()) && loaded.push(r))
   await page.goto(`/codelabs/${lab.id}?step=2`)
   await page.getByText('None here.').waitFor()
-  await page.waitForLoadState('networkidle')
+  await still(page)
   assert.equal(loaded.length, 0, 'a text without formulas loads nothing for them')
 
   await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Curves' }).click()
@@ -168,11 +168,12 @@ long('pictures enlarge, and missing ones are named', async ({ visitor, facilitat
     } else await picture.tap()
     await dialog.getByText('A circle on blue').waitFor()
     await dialog.getByRole('img', { name: 'A circle on blue' }).waitFor()
-    assert.ok((await dialog.getByRole('img').evaluate((e) => e.getBoundingClientRect().width)) > (name === 'wide' ? 1200 : 300))
+    const width = () => dialog.getByRole('img').evaluate((e) => e.getBoundingClientRect().width)
+    await until('the picture is large', async () => (await width()) > (name === 'wide' ? 1200 : 300))
     await sound(page, `texts-picture-${name}`)
     const whole = dialog.getByRole('button', { name: 'Full size' })
     await whole.click()
-    assert.equal(await dialog.getByRole('img').evaluate((e) => e.getBoundingClientRect().width), 1600)
+    await until('the picture is as large as it is', async () => (await width()) === 1600)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await until('the focus is back', () => picture.evaluate((e) => e === document.activeElement))
@@ -310,7 +311,7 @@ long('hostile texts stop neither the page nor what is beside them', async ({ vis
   ]) {
     await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click()
     await page.getByText(text, { exact: true }).waitFor()
-    await page.waitForLoadState('networkidle')
+    await still(page)
     assert.equal(await page.evaluate(() => window.owned), undefined)
     assert.equal(await page.locator('article [style*=fixed], article a[href], article math [href], article math [src]').count(), 0)
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280)
