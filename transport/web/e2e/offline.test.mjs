@@ -8,7 +8,7 @@ import { accessible, offline, stage, until } from './harness/stage.mjs'
 
 /** A name that is not the machine's own, so that a page of it is no secure context. */
 const elsewhere = 'workshop.test'
-const { test, long } = stage({ args: [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`] })
+const { test, long } = stage({ hosts: [elsewhere] })
 
 const away = [offline, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/, /50[0-9]/]
 

@@ -26,12 +26,25 @@ const off = [
   ...['OptimizationHints', 'NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
 ]
 
-/** Starts the browser. */
-export async function openBrowser(args = []) {
+/**
+ * Starts the browser. It reaches this machine alone: names of others are unknown at once,
+ * and not after a search in a network that may not answer.
+ *
+ * @param {{args?: string[], hosts?: string[]}} [options]  further arguments, and names that are this machine's
+ */
+export async function openBrowser({ args = [], hosts = [] } = {}) {
+  const names = [...hosts.map((host) => `MAP ${host} 127.0.0.1`), 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1']
   return ofTheApp('playwright-core').chromium.launch({
     executablePath: findBrowser(),
     headless: !process.env.HEADED,
-    args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-dev-shm-usage', '--disable-gpu', `--disable-features=${off}`, ...args],
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-dev-shm-usage',
+      '--disable-gpu',
+      `--disable-features=${off}`,
+      `--host-resolver-rules=${names}`,
+      ...args,
+    ],
   })
 }
 

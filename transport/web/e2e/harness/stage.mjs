@@ -16,8 +16,8 @@ const patience = 400_000
  * A server and a browser for the stories of a file. Both start with the first story
  * that runs: a file whose stories are all skipped starts neither.
  *
- * @param {{env?: Record<string, string> | (() => Promise<Record<string, string>>), args?: string[]}} [options]
- *   the server's configuration, or what gives it before the start; the browser's arguments
+ * @param {{env?: Record<string, string> | (() => Promise<Record<string, string>>), args?: string[], hosts?: string[]}} [options]
+ *   the server's configuration, or what gives it before the start; the browser's arguments, and names that it takes for this machine's
  * @returns {{test: Story, long: Story}}  test always runs; long is skipped unless LONG_TESTS=1
  *
  * @typedef {(name: string, run: (scene: Scene) => Promise<void>, options?: import('node:test').TestOptions) => void} Story
@@ -30,13 +30,13 @@ const patience = 400_000
  * @property {(codelab: {id: string}, name: string, code?: string) => Promise<Person>} person  somebody who has registered
  * @property {(text: string) => void} note  tells a figure in the test's output
  */
-export function stage({ env, args } = {}) {
+export function stage({ env, args, hosts } = {}) {
   const server = new Server()
   let browser
   let opened
   const open = async () => {
     server.configure(typeof env === 'function' ? await env() : env)
-    const [started, launched] = await Promise.allSettled([server.start(), openBrowser(args)])
+    const [started, launched] = await Promise.allSettled([server.start(), openBrowser({ args, hosts })])
     browser = launched.value
     for (const { reason } of [started, launched]) if (reason) throw reason
   }
