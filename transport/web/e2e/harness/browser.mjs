@@ -79,8 +79,10 @@ export async function still(page) {
     await until('all requests are answered', () => asked.open.size === 0, patience)
     const { begun } = asked
     await page.waitForFunction(() => document.readyState === 'complete' && !document.querySelector('.shape'))
-    // Whatever waits to run has run, and is drawn.
-    await page.evaluate(() => new Promise((done) => requestIdleCallback(() => requestAnimationFrame(() => requestIdleCallback(() => done())))))
+    // Whatever the answers brought has run, and is drawn. (An idle callback may take ten seconds to come.)
+    await page.evaluate(async () => {
+      for (let frames = 0; frames < 2; frames++) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+    })
     times = asked.begun === begun ? times + 1 : 0
   }
 }
