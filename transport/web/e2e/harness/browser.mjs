@@ -28,12 +28,13 @@ const off = [
 
 /**
  * Starts the browser. It reaches this machine alone: names of others are unknown at once,
- * and not after a search in a network that may not answer.
+ * and not after a search in a network that may not answer. Those of .local are how browsers
+ * find each other for a shared screen.
  *
  * @param {{args?: string[], hosts?: string[]}} [options]  further arguments, and names that are this machine's
  */
 export async function openBrowser({ args = [], hosts = [] } = {}) {
-  const names = [...hosts.map((host) => `MAP ${host} 127.0.0.1`), 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1']
+  const names = [...hosts.map((host) => `MAP ${host} 127.0.0.1`), 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1', 'EXCLUDE *.local']
   return ofTheApp('playwright-core').chromium.launch({
     executablePath: findBrowser(),
     headless: !process.env.HEADED,
