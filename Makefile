@@ -1,11 +1,21 @@
 # make run    builds and starts the server on http://127.0.0.1:8080
 # make demo   the same with a codelab and forty lively attendees; NODES=3 on as many
 #             nodes, of which you may kill any
-# make test   passes the tests; with -j2 those in a browser beside those in Go
-# make quick  those that need neither a store nor a whole server: half a minute
+#
+# The tests, in tiers; each ends with a table of suites, and says what failed:
+# make quick  what needs neither a store nor a whole server: a minute
+# make test   units, stores, the interface on one node, the app and one story a feature
+#             in a browser: eight minutes on two processors
+# make ci     make test, then format, vet, staticcheck, generated files fresh, the app's
+#             checks, 150 seeds of the simulator, the race detector where goroutines
+#             meet, the interface on three nodes where these can differ: what .ci/run runs
+# make long   everything, in parts of at most 25 minutes: PART=stories, nodes, race,
+#             simulate, disk, fuzz, pages, shake; CONTRIBUTING.md says which for what
+# make shake  make test ten times (ROUNDS) beside four busy loops
+#
 # make generators  generates clients with the tools of three languages, and holds a
 #               workshop with each; needs package registries
-# make test-nodes  the tests of the interface, against three nodes
+# make test-nodes  the tests of the interface whose answers can differ, on three nodes
 # make simulate  SEEDS (2000) runs of several nodes in simulated time, under random
 #               faults; SEED=17 repeats one, NODES=3 fixes the number of nodes,
 #               FOR=8h goes on with further seeds
@@ -15,8 +25,8 @@
 #               of our own (FUSE; without it, recorded ones); POINT=17 SEED=3 repeats
 #               a cut of the last run, FAULT='EIO (sync), table' tries one fault,
 #               RECORD=1 records the traces in the tests anew
-# make check  format, vet, staticcheck, race detector, generated files fresh; Prettier
-#               and eslint for the browser app
+# make check  format, vet, staticcheck, generated files fresh; Prettier, types and
+#               eslint for the browser app
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
 # make bench    every Go benchmark; what they gave is in bench/RESULTS.md
@@ -58,7 +68,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json)
 
-.PHONY: all need-go build app run demo test go-test test-nodes generators quick simulate simulate-mutants powercut app-test check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit release clean
+.PHONY: all need-go build app run demo test go-test ci shake long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -81,18 +91,69 @@ demo: build
 # Of one package. A busy machine needs more than a quiet one; CI says less, so that
 # what hangs is named before CI is ended.
 TEST_TIMEOUT ?= 60m
-test: go-test app-test
+# Suites report what came of each test; see cmd/internal/suites.
+GOTEST := $(GO) test $(if $(REPORT),-json) -timeout $(TEST_TIMEOUT)
+SUITES := bin/suites
+.PHONY: $(SUITES)
+$(SUITES): need-go
+	@$(GO) build -o $@ ./cmd/internal/suites
 
-go-test: build
-	$(GO) test -timeout $(TEST_TIMEOUT) ./...
+test: build $(SUITES) bin/s3test
+	@$(SUITES) go-test,app-test
+
+# The simulator's own tests and those of a disk that fails have parts of make long.
+LONG_ONLY := /cmd/atelier/(simulation|powercut)(/|$$)
+go-test: build bin/s3test
+	$(GOTEST) -p 3 $$($(GO) list ./... | grep -vE '$(LONG_ONLY)')
+
+ci: build $(SUITES) bin/s3test
+	@$(SUITES) go-test,app-test go-check,app-check race,test-nodes simulate-ci
+
+shake: build $(SUITES) bin/s3test
+	@$(SUITES) -repeat $(or $(ROUNDS),10) -spinners 4 go-test,app-test
+
+# What a part runs. Two of a group run side by side.
+LONG_stories  := app-stories
+LONG_nodes    := go-long test-nodes-long
+LONG_race     := race-all
+LONG_simulate := simulate-long simulation-tests
+LONG_disk     := powercut powercut-tests
+LONG_fuzz     := fuzz
+LONG_pages    := generators pages
+LONG_shake    := shake
+PARTS         := stories nodes race simulate disk fuzz pages shake
+long: build $(SUITES) bin/s3test
+	@$(SUITES) $(foreach p,$(or $(PART),$(PARTS)),$(LONG_$(p)))
+
+# The interface with all that takes long, on one node and on three.
+go-long: build bin/s3test
+	LONG_TESTS=1 $(GOTEST) ./cmd/atelier/acceptance ./actors/token
+
+test-nodes-long: build bin/s3test
+	LONG_TESTS=1 TEST_NODES=3 $(GOTEST) ./cmd/atelier/acceptance
+
+# The pages whose commands are run.
+pages: build
+	LONG_TESTS=1 $(GOTEST) -count 1 -run 'Samples|Compose|Unit|Evening|Tomorrow|Deploy|Dockerfile' ./cmd/atelier/acceptance ./cmd/atelier/deploy/...
+
+simulate-long simulate-ci:
+	@$(MAKE) --no-print-directory simulate SEEDS=$(if $(filter %ci,$@),150,2000)
+
+simulation-tests powercut-tests: bin/s3test
+	$(GOTEST) $(if $(filter simulation%,$@),./cmd/atelier/simulation/...,./cmd/atelier/powercut ./persistence/powercut)
+
+# The S3 server of the tests. A module of its own, with the 200 that it needs.
+S3TEST := persistence/objects/s3test
+bin/s3test: $(S3TEST)/main.go $(S3TEST)/go.mod $(S3TEST)/go.sum
+	cd $(S3TEST) && $(GO) build -trimpath -o $(CURDIR)/$@ .
 
 # Clients in Python, Go and TypeScript, generated of the documents with tools of
 # package registries: this needs a network, python3 and npm.
 generators:
-	ATELIER_GENERATORS=1 $(GO) test -v -count 1 -timeout 15m -run 'ClientHoldsAWorkshop|HaveModels' ./cmd/atelier/acceptance
+	ATELIER_GENERATORS=1 $(GOTEST) -v -count 1 -run 'ClientHoldsAWorkshop|HaveModels' ./cmd/atelier/acceptance
 
-test-nodes:
-	TEST_NODES=3 $(GO) test -timeout 18m ./cmd/atelier/acceptance
+test-nodes: bin/s3test
+	TEST_NODES=3 $(GOTEST) ./cmd/atelier/acceptance
 
 # One process for each processor: Go schedules a process with one in nearly the
 # same order each time.
@@ -127,7 +188,7 @@ SLOW := /acceptance$$|/cmd/(atelier/(simulation|powercut|service|bus)|atelier$$|
 # The rest in less than 60 processor seconds; properties try a fifth of what they try
 # in make test.
 quick: need-go
-	$(GO) test -short $$($(GO) list ./... | grep -vE '$(SLOW)')
+	$(GOTEST) -short $$($(GO) list ./... | grep -vE '$(SLOW)')
 
 # Each fuzz test by itself, as Go wants it.
 FUZZTIME ?= 10s
@@ -173,15 +234,19 @@ regress: need-go
 		--new "$$dir/new-atelier" --new-name "$$(git log -1 --format='%h %s')$$(git diff --quiet HEAD || echo ', with changes')" \
 		$(if $(SHORT),--short) $(REGRESS_FLAGS)
 
-# RACE=quick leaves out of the race run what make quick leaves out and what works for one
-# goroutine at a time, a third of its processor time; properties try a fifth there, too.
-RACE ?= all
-ALONE := /actors/markdown|/transport/(archive|claat|auth/password|commerce/(schema|lint|negotiate))$$
-check: need-go fmt fresh app-check
+check: go-check app-check
+
+go-check: need-go fmt fresh
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
-	@$(MAKE) --no-print-directory simulate
-	$(GO) test -race -timeout 18m $(if $(filter quick,$(RACE)),-short $$($(GO) list ./... | grep -vE '$(SLOW)|$(ALONE)'),./...)
+
+# The race detector, for packages in which goroutines can meet, without whole servers;
+# properties try a fifth. race-all takes every package.
+race: $(SUITES)
+	$(GOTEST) -race -short -vet off $$($(SUITES) -concurrent $$($(GO) list ./... | grep -vE '$(SLOW)'))
+
+race-all: build bin/s3test
+	$(GOTEST) -race -vet off ./...
 
 # The browser app. Its last step writes beside the page, so a build that failed
 # there leaves no page (.DELETE_ON_ERROR).
@@ -216,6 +281,14 @@ else
 	@$(call missing,the tests in a browser are left out: there is no Chromium)
 endif
 
+# All stories in a browser: app-test runs one a feature.
+app-stories: build $(INSTALLED) $(if $(CHROMIUM),bin/identity-provider)
+ifneq ($(CHROMIUM),)
+	cd $(APP) && npm run --silent e2e:long
+else
+	@$(call missing,the tests in a browser are left out: there is no Chromium)
+endif
+
 # Where people sign in in those tests. A module of its own: what it is made of is no
 # part of Atelier.
 PROVIDER := transport/web/e2e/provider
@@ -233,13 +306,13 @@ screenshots: build
 pictures: build
 	cd $(APP) && npm run --silent pictures
 else ifeq ($(NODE),none)
-app app-test app-check:
+app app-test app-stories app-check:
 	@$(call missing,the browser app is $(if $(wildcard $(BUILT)),as it was built last,left out): NODE=none)
 
 budgets screenshots pictures:
 	@echo 'this needs Node $(NODE_NEEDED) or newer with npm'; exit 1
 else
-app app-test app-check budgets screenshots pictures: need-go
+app app-test app-stories app-check budgets screenshots pictures: need-go
 	@echo 'the browser app needs Node $(NODE_NEEDED) or newer with npm, and $(if $(HAVE_NPM),$(call found,$(NODE),$(NODE_FOUND)),there is no "npm"): see https://nodejs.org, or build without the app: make NODE=none'; exit 1
 endif
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { busy, pages } from './harness/busy.mjs'
-import { barriers, stage, until } from './harness/stage.mjs'
+import { barriers, stage, still, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 test('axe finds nothing serious on any screen, light or dark', async (scene) => {
   const set = await busy(scene)
@@ -18,7 +18,7 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
     const { page } = who === null ? guest : who === 'lead' ? boss : reader
     await page.goto(path)
     await page.getByRole('heading', { name: heading }).first().waitFor()
-    await page.waitForLoadState('networkidle')
+    await still(page)
     assert.equal(await page.locator('h1').count(), 1, `${path} has not one h1`)
     assert.equal(await page.locator('main').count(), 1, `${path} has not one main`)
     assert.notEqual(await page.title(), '', path)
@@ -34,6 +34,8 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
   }
   for (const tab of ['Comments', 'Files', 'Chat']) {
     await page.getByRole('tab', { name: tab }).click()
+    await page.getByRole('tab', { name: tab, selected: true }).waitFor()
+    await still(page)
     for (const f of await barriers(page)) bad.push(`${tab}, ${f}`)
   }
   for (const key of ['h', '?', '/']) {
@@ -44,7 +46,6 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   }
   await boss.page.goto(`/admin/${set.lab.id}`)
-  await boss.page.waitForLoadState('networkidle') // until then people change their places
   await boss.page
     .getByRole('button', { name: /^Attendee 2/ })
     .first()
@@ -53,6 +54,9 @@ test('axe finds nothing serious on any screen, light or dark', async (scene) => 
   for (const f of await barriers(boss.page)) bad.push(`person, ${f}`)
   assert.deepEqual(bad, [])
 })
+
+/** Waits until something has the focus. */
+const isFocused = (what) => until('it has the focus', () => what.evaluate((e) => e === document.activeElement))
 
 test('a keyboard alone gets from joining to the certificate', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
@@ -64,6 +68,7 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
         ? ''
         : document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim() || document.activeElement?.tagName,
     )
+  const focus = (what) => until(`the focus is on ${what}`, async () => what.test(await focused()))
   /** Goes on with Tab until something is reached. */
   const reach = async (what) => {
     for (let i = 0; i < 60; i++) {
@@ -83,12 +88,14 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
   await page.goto('/')
   await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
   await page.keyboard.press('Tab')
-  assert.match(await focused(), /Skip to content/)
+  await focus(/Skip to content/)
   await page.keyboard.press('Enter')
+  await until('the content has the focus', () => page.evaluate(() => document.activeElement?.matches('main')))
   await page.keyboard.press('Tab')
+  await isFocused(page.getByLabel('Short code'))
   await page.keyboard.type(lab.join_code)
   await page.keyboard.press('Enter')
-  await page.getByLabel('Your name').waitFor()
+  await isFocused(page.getByLabel('Your name'))
   await page.keyboard.type('Attendee 1')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'One' }).waitFor()
@@ -98,7 +105,7 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
   await page.keyboard.press('2')
   await until('it is known', async () => (await lead.get(`/codelabs/${lab.id}/attendees`))[0].pulse?.state === 'slow')
   await page.keyboard.press('h')
-  await page.getByRole('dialog').waitFor()
+  await isFocused(page.getByRole('dialog').getByLabel(/What is it about/))
   await page.keyboard.type('hjk123?')
   await reach(/^Ask for help$/)
   await page.keyboard.press('Enter')
@@ -116,7 +123,7 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
   await page.getByText('has completed').waitFor()
 })
 
-test('from right to left, in a language that nobody speaks, no text is left in English', async (scene) => {
+long('from right to left, in a language that nobody speaks, no text is left in English', async (scene) => {
   const set = await busy(scene)
   const own =
     /A codelab|Attendee|small service|Install it|main\(\)|Good to know|Write it|Run it|Set up|Look|A hint|done|Hello all|It says|break at ten|laptop|slides|listens|A client|A server|Why|More|Text|Atelier|English|Deutsch|admin|gemini|Gemini|OpenAI|Facilitator|Administrator|Exercise|How sure|Ready\?|not at all|completely|What does it cost/
@@ -129,7 +136,7 @@ test('from right to left, in a language that nobody speaks, no text is left in E
       if ((who === null) !== (as === null) || (who === 'lead') !== (as === set.lead)) continue
       await page.goto(path)
       await page.locator('h1').waitFor()
-      await page.waitForLoadState('networkidle')
+      await still(page)
       assert.equal(await page.evaluate(() => document.dir), 'rtl')
       const left = await page.evaluate(() => {
         const out = []
@@ -164,7 +171,7 @@ test('from right to left, in a language that nobody speaks, no text is left in E
   }
 })
 
-test('the language is switched without a text that is missing', async ({ facilitator, visitor }) => {
+long('the language is switched without a text that is missing', async ({ facilitator, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -193,7 +200,7 @@ test('the language is switched without a text that is missing', async ({ facilit
   }
 })
 
-test('the theme follows the system until one chooses', async ({ visitor }) => {
+long('the theme follows the system until one chooses', async ({ visitor }) => {
   const { page } = await visitor({ colorScheme: 'dark' })
   await page.goto('/')
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme)
@@ -202,7 +209,7 @@ test('the theme follows the system until one chooses', async ({ visitor }) => {
   await until('it follows', async () => (await theme()) === 'light')
   await page.getByRole('button', { name: 'Appearance and language' }).click()
   await page.getByRole('menuitemradio', { name: 'Dark' }).click()
-  assert.equal(await theme(), 'dark')
+  await until('it is dark', async () => (await theme()) === 'dark')
   await page.reload()
   assert.equal(await theme(), 'dark')
 })

@@ -19,12 +19,12 @@ model.listen(0, '127.0.0.1')
 await once(model, 'listening')
 model.unref()
 
-const { test } = stage({
+const { test, long } = stage({
   env: { ATELIER_AI_BASE_URL: `http://127.0.0.1:${model.address().port}` },
   args: ['--use-fake-ui-for-media-stream'],
 })
 
-test('the AI key is set, used and removed, and a token is made and revoked', async ({ server, visitor, facilitator }) => {
+long('the AI key is set, used and removed, and a token is made and revoked', async ({ server, visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const guest = await visitor({ as: lead })
@@ -97,12 +97,12 @@ test('the AI key is set, used and removed, and a token is made and revoked', asy
 
   // This device.
   await page.getByLabel('Appearance', { exact: true }).selectOption('dark')
-  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark')
+  await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark')
   await page.getByLabel('Language', { exact: true }).selectOption('de')
   await page.getByRole('heading', { level: 1, name: 'Einstellungen dieses Servers' }).waitFor()
 })
 
-test('the owner sees how the server is, what to do, and when it is well again', async ({ server, visitor, facilitator, person }) => {
+long('the owner sees how the server is, what to do, and when it is well again', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'A small service' })
   const seat = await visitor({ as: lead })
@@ -327,7 +327,7 @@ test('the projector shows how one gets in and where the workshop is, and nobodyâ
   await page.getByText('The workshop has ended').waitFor()
 })
 
-test('participants of the tokenization handler, from the first key to the end', async ({ server, visitor, facilitator }) => {
+long('participants of the tokenization handler, from the first key to the end', async ({ server, visitor, facilitator }) => {
   const lead = await facilitator()
   const { page } = await visitor({ as: lead })
   await page.goto('/admin/participants')
@@ -400,7 +400,7 @@ test('participants of the tokenization handler, from the first key to the end', 
   assert.notEqual((await ask('tokenize', second, card)).status, 200)
 })
 
-test('the audit log is narrowed, opened, and read far back', async ({ visitor, facilitator, person }) => {
+long('the audit log is narrowed, opened, and read far back', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Audited' })
   const ann = await person(lab, 'Attendee 1')
@@ -452,7 +452,7 @@ const screenOf = (page) =>
 /** Waits until pictures of another's screen arrive. */
 const watches = (page) => until('pictures arrive', () => page.locator('video').evaluate((v) => v.videoWidth > 0 && !v.paused && v.currentTime > 0.2))
 
-test('an attendee shows their screen when they agree, and a facilitator shows theirs', async ({ visitor, facilitator, person }) => {
+long('an attendee shows their screen when they agree, and a facilitator shows theirs', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab({ title: 'Screens' })
   const [ann, ben] = [await person(lab, 'Attendee 1'), await person(lab, 'Attendee 2')]
@@ -530,7 +530,7 @@ test('an attendee shows their screen when they agree, and a facilitator shows th
   for (const v of [one, two]) await v.page.getByText('Grace stopped sharing their screen').waitFor()
 })
 
-test('over plain http it says what needs https, and the rest works', async ({ visitor, facilitator }) => {
+long('over plain http it says what needs https, and the rest works', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor({ as: lead })

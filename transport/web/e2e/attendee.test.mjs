@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 const steps = [
   '# Set up\n\nInstall Go first.\n\n```go\nfunc main() { println("ready") }\n```\n\n<details><summary>A hint</summary>\n\nLook at the path.\n\n</details>\n',
@@ -193,7 +193,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByText('This certificate is not valid.').waitFor()
 })
 
-test('a lost answer to the registration is a return, and a taken name says what to do', async ({ visitor, facilitator, person }) => {
+long('a lost answer to the registration is a return, and a taken name says what to do', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await person(lab, 'Attendee 2', 'secret')
@@ -229,7 +229,7 @@ test('a lost answer to the registration is a return, and a taken name says what 
   assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 2)
 })
 
-test("another device opens where this one was, and foreign clients' comments stand at their words", async ({ visitor, facilitator, person }) => {
+long("another device opens where this one was, and foreign clients' comments stand at their words", async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps })
   const ann = await person(lab, 'Attendee 1')

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
 import { sound as looked, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 /** A folder for pictures of each screen, when one wants to look at them. */
 const shots = process.env.SHOTS
@@ -58,7 +58,7 @@ async function sound(page, name) {
   await page.setViewportSize(size)
 }
 
-test('the list begins with what to do first, and takes a file', async ({ visitor, facilitator }) => {
+long('the list begins with what to do first, and takes a file', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const browser = await visitor({ as: lead, ...wide })
   const { page } = browser
@@ -180,7 +180,9 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await rail.getByRole('button', { name: /Set up/ }).focus()
   await page.keyboard.press('Alt+ArrowUp')
   await until('the steps to be moved', async () => (await titles()) === 'Set up, Say hello')
-  assert.ok(await rail.getByRole('button', { name: /Set up/ }).evaluate((e) => e === document.activeElement))
+  await until('the moved one to have the focus', () => rail.getByRole('button', { name: /Set up/ }).evaluate((e) => e === document.activeElement))
+  // A mouse goes where a step is, so all of them have arrived.
+  await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
   const from = await rail.nth(0).locator('.grip').boundingBox()
   const to = await rail.nth(1).boundingBox()
   await page.mouse.move(from.x + 8, from.y + 20)
@@ -247,7 +249,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await page.getByText(/of 50,000 characters/).waitFor()
 })
 
-test('text and preview scroll together', async ({ visitor, facilitator }) => {
+long('text and preview scroll together', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const part = (n) => `## Part ${n}\n\n${'Some words that fill the line. '.repeat(30)}\n\n\`\`\`js\nlet n = ${n}\n\`\`\`\n`
   const lab = await lead.codelab({ steps: [{ title: 'Long', content_markdown: Array.from({ length: 40 }, (_, i) => part(i + 1)).join('\n') }] })
@@ -285,7 +287,7 @@ test('text and preview scroll together', async ({ visitor, facilitator }) => {
   await until('the text to follow', async () => together(await seen()))
 })
 
-test('two people write, comments are told of, and nothing is lost', async ({ visitor, facilitator, person }) => {
+long('two people write, comments are told of, and nothing is lost', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Together', steps: ['# One\n\nThe first step.', '# Two\n\nThe second step.', '# Three\n\nThe third step.'] })
   const guest = await person(lab, 'Attendee 1')
@@ -433,7 +435,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await page.getByText(/There is unsaved work from/).waitFor()
   assert.equal(await title.inputValue(), 'Better settings')
   await page.getByRole('button', { name: 'Continue with it' }).click()
-  assert.equal(await title.inputValue(), 'Mine')
+  await until('it to be there', async () => (await title.inputValue()) === 'Mine')
   await lead.put(`/codelabs/${lab.id}`, { title: 'Theirs' })
   await save.click()
   await page.getByText(/Somebody else has changed the same settings/).waitFor()
@@ -529,7 +531,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
 })
 
 for (const kind of ['branch', 'folder']) {
-  test(`the code of the steps, kept as a ${kind}`, async ({ visitor, facilitator }) => {
+  long(`the code of the steps, kept as a ${kind}`, async ({ visitor, facilitator }) => {
     const lead = await facilitator()
     const lab = await lead.codelab({ title: 'With code' })
     const browser = await visitor({ as: lead, ...wide })
@@ -580,7 +582,8 @@ for (const kind of ['branch', 'folder']) {
     if (kind === 'branch') await sound(page, 'code-new')
     await dialog.getByRole('button', { name: 'Create it' }).click()
     await dialog.waitFor({ state: 'detached' })
-    assert.equal(await page.getByLabel(kind === 'branch' ? 'Branch' : 'Folder', { exact: true }).inputValue(), 'step-2-end')
+    const head = page.getByLabel(kind === 'branch' ? 'Branch' : 'Folder', { exact: true })
+    await until('it to be open', async () => (await head.inputValue()) === 'step-2-end')
 
     // Renamed, changed and deleted, in one save.
     await files.getByRole('button', { name: 'main.go' }).click()
@@ -647,7 +650,7 @@ for (const kind of ['branch', 'folder']) {
   })
 }
 
-test('unsaved text is offered, and until then what is saved is shown', async ({ visitor, facilitator }) => {
+long('unsaved text is offered, and until then what is saved is shown', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor({ as: lead, ...wide })
@@ -689,7 +692,7 @@ test('unsaved text is offered, and until then what is saved is shown', async ({ 
   await page.getByText('Somebody else has saved while you were writing.').waitFor()
 })
 
-test('unsaved text that is offered in two tabs is lost in neither', async ({ visitor, facilitator }) => {
+long('unsaved text that is offered in two tabs is lost in neither', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const boss = await visitor({ as: lead, ...wide })
@@ -734,7 +737,9 @@ test('unsaved text that is offered in two tabs is lost in neither', async ({ vis
 const kept = (page, key, text) =>
   until('it to be kept', () =>
     page.evaluate(
-      ([key, text]) =>
+      async ([key, text]) =>
+        // Opening what is not there would make it, without what the app puts in.
+        (await indexedDB.databases()).some(({ name }) => name === 'keyval-store') &&
         new Promise((done) => {
           const open = indexedDB.open('keyval-store')
           open.onsuccess = () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { sound, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 const wide = { viewport: { width: 1440, height: 900 } }
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
 
@@ -111,7 +111,7 @@ test('who fell behind takes the start of the step at which a facilitator points'
   await sound(desk, 'code-file-wide')
 })
 
-test('folders are shared without Git', async ({ visitor, facilitator, person }) => {
+long('folders are shared without Git', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ share_code: 'all' })
   await workspace(lead, lab, 'folder', [

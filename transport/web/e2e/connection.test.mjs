@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
 import { accessible, offline, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 const away = [offline, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/, /503/]
 
@@ -54,7 +54,7 @@ test('SIGKILL in the middle: nobody loses text, place or message', async ({ serv
   await until('the place in the text', async () => (await page.locator('main').evaluate((main) => main.scrollTop)) === 500)
 })
 
-test('what was missed is caught up, and said so', async ({ server, visitor, facilitator, person }) => {
+long('what was missed is caught up, and said so', async ({ server, visitor, facilitator, person }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -79,7 +79,7 @@ test('what was missed is caught up, and said so', async ({ server, visitor, faci
   await network.remove()
 })
 
-test('a text that was typed offline is sent once, although the tab was closed', async ({ server, visitor, facilitator, person }) => {
+long('a text that was typed offline is sent once, although the tab was closed', async ({ server, visitor, facilitator, person }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -103,7 +103,7 @@ test('a text that was typed offline is sent once, although the tab was closed', 
   await network.remove()
 })
 
-test('two tabs of one person do not disturb one another', async ({ visitor, facilitator, person }) => {
+long('two tabs of one person do not disturb one another', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -128,7 +128,7 @@ test('two tabs of one person do not disturb one another', async ({ visitor, faci
   assert.ok(await two.getByRole('heading', { name: 'One' }).isVisible())
 })
 
-test('eight tabs where sockets are blocked share one stream', async ({ visitor, facilitator, person }) => {
+long('eight tabs where sockets are blocked share one stream', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -162,7 +162,7 @@ test('eight tabs where sockets are blocked share one stream', async ({ visitor, 
   for (const page of pages.slice(1)) await page.getByRole('log').getByText('after one left').waitFor()
 })
 
-test('a server that stops sends its people back, and they come', async ({ server, visitor, facilitator, person }) => {
+long('a server that stops sends its people back, and they come', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -178,7 +178,7 @@ test('a server that stops sends its people back, and they come', async ({ server
   await page.getByRole('log').getByText('again').waitFor()
 })
 
-test('who is signed out or removed is told, and can come back', async ({ visitor, facilitator, person }) => {
+long('who is signed out or removed is told, and can come back', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -195,7 +195,7 @@ test('who is signed out or removed is told, and can come back', async ({ visitor
   await connected(page)
 })
 
-test('removed with two tabs open, one finds in each what was begun in it, and comes back in both', async ({ visitor, facilitator, person }) => {
+long('removed with two tabs open, one finds in each what was begun in it, and comes back in both', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -223,7 +223,7 @@ test('removed with two tabs open, one finds in each what was begun in it, and co
   assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 1)
 })
 
-test('a facilitator whose socket worker ends, or does not come, is connected again', async ({ server, visitor, facilitator, person }) => {
+long('a facilitator whose socket worker ends, or does not come, is connected again', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -258,7 +258,7 @@ test('a facilitator whose socket worker ends, or does not come, is connected aga
 const connected = (page) => page.getByText('● connected').waitFor()
 const lost = (page) => page.getByText('Connection lost.').first().waitFor()
 
-test('a session that ended while nobody was connected is noticed', async ({ server, visitor, facilitator, person }) => {
+long('a session that ended while nobody was connected is noticed', async ({ server, visitor, facilitator, person }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -289,7 +289,7 @@ test('a session that ended while nobody was connected is noticed', async ({ serv
   await network.remove()
 })
 
-test('who was removed while the page was closed finds what was not sent', async ({ visitor, facilitator, person }) => {
+long('who was removed while the page was closed finds what was not sent', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -308,7 +308,7 @@ test('who was removed while the page was closed finds what was not sent', async 
   assert.equal(await page.getByText('only begun').count(), 0)
 })
 
-test('signed out in another tab, one finds it said and what was begun kept', async ({ visitor, facilitator, person }) => {
+long('signed out in another tab, one finds it said and what was begun kept', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ is_public: true })
   const ann = await person(lab, 'Attendee 1')
@@ -345,7 +345,7 @@ test('signed out in another tab, one finds it said and what was begun kept', asy
   assert.equal(await page.getByLabel('Write to everybody').inputValue(), 'only begun')
 })
 
-test('a facilitator who is signed out cannot write into nothing', async ({ visitor, facilitator }) => {
+long('a facilitator who is signed out cannot write into nothing', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const boss = await visitor({ as: lead, viewport: { width: 1440, height: 860 } })
@@ -359,7 +359,7 @@ test('a facilitator who is signed out cannot write into nothing', async ({ visit
   assert.equal(await page.getByLabel('Write to everybody').count(), 0)
 })
 
-test('a browser that keeps nothing can take part', async ({ visitor, facilitator }) => {
+long('a browser that keeps nothing can take part', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -381,7 +381,7 @@ test('a browser that keeps nothing can take part', async ({ visitor, facilitator
   await until('it has come', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).length === 1)
 })
 
-test('without a network the text stays, whatever one presses', async ({ server, visitor, facilitator, person }) => {
+long('without a network the text stays, whatever one presses', async ({ server, visitor, facilitator, person }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -402,7 +402,7 @@ test('without a network the text stays, whatever one presses', async ({ server, 
   await network.remove()
 })
 
-test('the chat opens at its newest message, and stays there', async ({ visitor, facilitator, person }) => {
+long('the chat opens at its newest message, and stays there', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ben = await person(lab, 'Attendee 2')
@@ -422,7 +422,7 @@ test('the chat opens at its newest message, and stays there', async ({ visitor, 
   await until('the jump reaches the end', async () => (await left()) < 3)
 })
 
-test('without an answer nobody is called connected, on the phone neither', async ({ visitor, facilitator, person }) => {
+long('without an answer nobody is called connected, on the phone neither', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')

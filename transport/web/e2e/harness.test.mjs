@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { barriers, offline, Refused, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 test('what goes wrong in a page is noticed', async ({ visitor }) => {
   const guest = await visitor()
@@ -45,7 +45,7 @@ test('what nobody can read is found, also when only one theme has it', async ({ 
   }
 })
 
-test('a killed server comes back with its data on its address', async ({ server, visitor, facilitator, person }) => {
+long('a killed server comes back with its data on its address', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Kept' })
   const ann = await person(lab, 'Attendee 1')
@@ -65,7 +65,7 @@ test('a killed server comes back with its data on its address', async ({ server,
   guest.expect(offline)
 })
 
-test('a refusal says why', async ({ facilitator }) => {
+long('a refusal says why', async ({ facilitator }) => {
   const lead = await facilitator()
   await assert.rejects(lead.get('/codelabs/nothing'), (error) => error instanceof Refused && error.status === 404 && Boolean(error.body.error))
 })

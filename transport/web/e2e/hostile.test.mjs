@@ -1,9 +1,9 @@
 // Hostile texts in every place that shows what somebody wrote: nothing of them
 // runs, and the policy has nothing to report.
 import assert from 'node:assert/strict'
-import { stage, until } from './harness/stage.mjs'
+import { stage, still, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 const attacks = [
   '<img src=x onerror="window.owned=1">',
@@ -31,7 +31,7 @@ const short = '"><img src=x onerror=window.owned=1>'
 
 /** Nothing ran, nothing leads where it should not, and the page is still the app's. */
 const calmOn = (server) => async (page, what) => {
-  await page.waitForLoadState('networkidle')
+  await still(page)
   assert.equal(await page.evaluate(() => window.owned), undefined, `something ran ${what}`)
   assert.equal(
     await page.evaluate(
@@ -136,7 +136,7 @@ test('nothing that somebody wrote runs', async ({ visitor, facilitator, person, 
   }
 })
 
-test('no name of a file runs, in the editor, the code of the steps, or what was handed in', async ({ visitor, facilitator, person, server }) => {
+long('no name of a file runs, in the editor, the code of the steps, or what was handed in', async ({ visitor, facilitator, person, server }) => {
   const calm = calmOn(server)
   const lead = await facilitator()
   const lab = await lead.codelab()
@@ -236,7 +236,7 @@ test('no name of a file runs, in the editor, the code of the steps, or what was 
   await calm(guest.page, 'where work is handed in')
 })
 
-test('of what somebody wrote, that alone is shown which belongs in a text', async ({ visitor, facilitator, person }) => {
+long('of what somebody wrote, that alone is shown which belongs in a text', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const written = [
     // What looks like the app, takes a name or a place in it, or another order.
@@ -291,7 +291,7 @@ test('of what somebody wrote, that alone is shown which belongs in a text', asyn
   )
 })
 
-test('nothing that a text says stops the page', async ({ visitor, facilitator, person }) => {
+long('nothing that a text says stops the page', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({
     steps: [

@@ -2,9 +2,9 @@
 // and who is helped, and how far they were.
 import assert from 'node:assert/strict'
 import { crowd, unlimited } from './harness/crowd.mjs'
-import { accessible, stage, until } from './harness/stage.mjs'
+import { accessible, stage, still, until } from './harness/stage.mjs'
 
-const { test } = stage({ env: { ...unlimited, ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
+const { long } = stage({ env: { ...unlimited, ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
 
 const wide = { viewport: { width: 1440, height: 900 } }
 
@@ -40,7 +40,7 @@ async function pretend(page, lab, count, change = () => ({})) {
   await page.route(`**/codelabs/${lab.id}/attendees*`, (route) => route.fulfill({ json: people }))
 }
 
-test('a person is found by name, with the keys and the mouse', async ({ server, visitor, facilitator, person }) => {
+long('a person is found by name, with the keys and the mouse', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await crowd(server, lab, 40)
@@ -66,14 +66,13 @@ test('a person is found by name, with the keys and the mouse', async ({ server, 
   // Many are listed up to a bound, and the arrows go among them.
   await field.fill('attendee')
   await page.getByText('20 more: type more of the name.').waitFor()
-  assert.equal(await option.count(), 20)
+  await until('twenty are listed', async () => (await option.count()) === 20)
   const selected = () => page.locator('[role=option][aria-selected=true]').getAttribute('id')
   const first = await selected()
   await page.keyboard.press('ArrowDown')
-  assert.notEqual(await selected(), first)
-  assert.equal(await field.getAttribute('aria-activedescendant'), await selected())
+  await until('the next is chosen', async () => (await selected()) !== first && (await field.getAttribute('aria-activedescendant')) === (await selected()))
   await page.keyboard.press('ArrowUp')
-  assert.equal(await selected(), first)
+  await until('the first is chosen', async () => (await selected()) === first)
   await until('how many is read out', async () => (await page.locator('[aria-live=polite].unseen').textContent()).includes('40 people found.'))
   await field.fill('attendee 17')
   await option.filter({ hasText: 'Attendee 17' }).click()
@@ -82,14 +81,14 @@ test('a person is found by name, with the keys and the mouse', async ({ server, 
   await field.fill('nobody of that name')
   await page.getByText('Nobody here has this name.').waitFor()
   await page.keyboard.press('Escape')
-  assert.equal(await field.inputValue(), '')
+  await until('the field is empty', async () => (await field.inputValue()) === '')
   // A slash that is typed is a slash.
   await field.fill('')
   await page.keyboard.press('/')
   assert.equal(await field.inputValue(), '/')
 })
 
-test('of ten thousand people the search lists few, and the floor stays small', async ({ visitor, facilitator, note }) => {
+long('of ten thousand people the search lists few, and the floor stays small', async ({ visitor, facilitator, note }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const opened = await visitor({ as: lead, ...wide })
@@ -115,7 +114,7 @@ test('of ten thousand people the search lists few, and the floor stays small', a
   note(`${elements} elements; ${await page.evaluate(() => `${window.tasks.length} long tasks, the longest ${Math.max(0, ...window.tasks)} ms`)}`)
 })
 
-test('the queue has mine and what waits first, and those of others apart', async ({ visitor, facilitator, person }) => {
+long('the queue has mine and what waits first, and those of others apart', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const alan = await facilitator('Alan')
   const lab = await lead.codelab()
@@ -127,21 +126,22 @@ test('the queue has mine and what waits first, and those of others apart', async
   const page = await desk(visitor, lead, lab)
   const help = page.getByRole('region', { name: 'Help queue' })
   const listed = () => help.getByRole('listitem').filter({ visible: true }).locator('.who > span:first-child').allTextContents()
+  const order = (names) => until(`the order ${names}`, async () => (await listed()).join() === names)
   await help.getByText('2 waiting').waitFor()
-  assert.deepEqual(await listed(), ['Attendee 4', 'Attendee 2', 'Attendee 3'])
+  await order('Attendee 4,Attendee 2,Attendee 3')
   await help.getByText('With others: 1').click()
-  assert.deepEqual(await listed(), ['Attendee 4', 'Attendee 2', 'Attendee 3', 'Attendee 1'])
+  await order('Attendee 4,Attendee 2,Attendee 3,Attendee 1')
   await help.getByText('with Alan').waitFor()
   await accessible(page, 'the queue')
   // What is taken here moves to the front, and what another takes goes apart.
   await help.getByRole('listitem').filter({ hasText: 'Attendee 3' }).getByRole('button', { name: 'Take' }).click()
-  await until('it is mine', async () => (await listed()).join() === 'Attendee 3,Attendee 4,Attendee 2,Attendee 1')
+  await order('Attendee 3,Attendee 4,Attendee 2,Attendee 1')
   await alan.post(`/codelabs/${lab.id}/help/${of('Attendee 2')}/claim`)
   await help.getByText('With others: 2').waitFor()
   await help.getByText('Nobody is waiting for help.').waitFor()
 })
 
-test('one message goes to all who are stuck, and they can answer', async ({ visitor, facilitator, person }) => {
+long('one message goes to all who are stuck, and they can answer', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = []
@@ -188,7 +188,7 @@ test('one message goes to all who are stuck, and they can answer', async ({ visi
     .waitFor()
   await dialog.getByRole('button', { name: 'Send' }).click()
   await page.getByText('It was already sent.').waitFor()
-  assert.equal(await dialog.count(), 0)
+  await dialog.waitFor({ state: 'detached' })
   for (const [i, want] of [1, 1, 0, 0].entries()) assert.equal((await people[i].get(`/codelabs/${lab.id}/chat`)).length, want, `Attendee ${i + 1}`)
   // They answer as to any message of the facilitators.
   await people[1].say(lab, { type: 'dm', target_id: 'facilitator', message: 'That helped' })
@@ -196,7 +196,7 @@ test('one message goes to all who are stuck, and they can answer', async ({ visi
   await page.getByText('That helped').first().waitFor()
 })
 
-test('messages to hundreds leave the chat of the room where it is', async ({ server, visitor, facilitator }) => {
+long('messages to hundreds leave the chat of the room where it is', async ({ server, visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = await crowd(server, lab, 310)
@@ -214,7 +214,7 @@ test('messages to hundreds leave the chat of the room where it is', async ({ ser
   await log.getByText('Good morning').waitFor()
 })
 
-test('more than the server takes at once are not tried, and the dialog says what to do', async ({ visitor, facilitator }) => {
+long('more than the server takes at once are not tried, and the dialog says what to do', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const opened = await visitor({ as: lead, ...wide })
@@ -228,7 +228,7 @@ test('more than the server takes at once are not tried, and the dialog says what
   assert.ok(await dialog.getByRole('button', { name: 'Send' }).isDisabled())
 })
 
-test('names fill the room that there is, and the rest is drawn', async ({ visitor, facilitator }) => {
+long('names fill the room that there is, and the rest is drawn', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
   const opened = await visitor({ as: lead, ...wide })
@@ -240,14 +240,16 @@ test('names fill the room that there is, and the rest is drawn', async ({ visito
   const names = () => column.getByRole('listitem').count()
   const drawn = () => column.locator('canvas').count()
   const scrolls = () => page.locator('.floor').evaluate((e) => e.scrollHeight - e.clientHeight)
+  const fits = () => until('what fits needs no scrolling', async () => (await scrolls()) <= 1)
+  await still(page)
+  await fits()
   const few = await names()
   assert.ok(few >= 5, `${few} names`)
   assert.ok((await drawn()) > 0)
-  assert.ok((await scrolls()) <= 1, 'what fits needs no scrolling')
   // A higher window has more names, and one for all has no cells.
   await page.setViewportSize({ width: 1440, height: 1300 })
   await until('there are more names', async () => (await names()) > few)
-  assert.ok((await scrolls()) <= 1)
+  await fits()
   await page.setViewportSize({ width: 2400, height: 2400 })
   await until('there are still more', async () => (await names()) >= 60) // 300 on the whole floor
   // A few have their names always.
@@ -255,11 +257,10 @@ test('names fill the room that there is, and the rest is drawn', async ({ visito
   await pretend(page, lab, 120, (i) => ({ current_step: 1 + (i % 4) }))
   await page.setViewportSize({ width: 1366, height: 600 })
   await page.reload()
-  await until('all have names', async () => (await names()) === 30)
-  assert.equal(await drawn(), 0)
+  await until('all have names', async () => (await names()) === 30 && (await drawn()) === 0)
 })
 
-test('who waits for help has a mark and stands at the top, and who is helped says by whom', async ({ visitor, facilitator, person }) => {
+long('who waits for help has a mark and stands at the top, and who is helped says by whom', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab()
   const people = []
@@ -285,7 +286,7 @@ test('who waits for help has a mark and stands at the top, and who is helped say
   await page.getByRole('dialog', { name: 'Attendee 5' }).getByText('Grace helps').waitFor()
 })
 
-test('a drawn person who waits for help is a hand, not only a colour', async ({ visitor, facilitator }) => {
+long('a drawn person who waits for help is a hand, not only a colour', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
   const opened = await visitor({ as: lead, viewport: { width: 1366, height: 560 } })
@@ -330,7 +331,7 @@ test('a drawn person who waits for help is a hand, not only a colour', async ({ 
   await said('Alan helps')
 })
 
-test('the progress over time is a chart, and a table', async ({ visitor, facilitator, person }) => {
+long('the progress over time is a chart, and a table', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   for (let i = 1; i <= 4; i++) {
@@ -353,7 +354,7 @@ test('the progress over time is a chart, and a table', async ({ visitor, facilit
   assert.equal(await page.locator('details[open]').count(), 0) // as one left it
 })
 
-test('the buttons beside the step say that they point everybody', async ({ visitor, facilitator, person }) => {
+long('the buttons beside the step say that they point everybody', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await (await person(lab, 'Attendee 1')).say(lab, { type: 'step_progress', step_number: 2 })
@@ -371,10 +372,10 @@ test('the buttons beside the step say that they point everybody', async ({ visit
   await until('they are pointed back', async () => (await at()) === 1)
   await page.getByRole('button', { name: 'Stop pointing' }).click()
   await page.getByText('Most people are at step').waitFor()
-  assert.equal(await at(), null)
+  await until('they are pointed nowhere', async () => (await at()) === null)
 })
 
-test('Enter sends a question, and help that is taken is read out once', async ({ visitor, facilitator, person }) => {
+long('Enter sends a question, and help that is taken is read out once', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab()
   const { page } = await visitor({ as: await person(lab, 'Attendee 1') })

@@ -8,7 +8,7 @@ import { accessible, offline, stage, until } from './harness/stage.mjs'
 
 /** A name that is not the machine's own, so that a page of it is no secure context. */
 const elsewhere = 'workshop.test'
-const { test } = stage({ args: [`--host-resolver-rules=MAP ${elsewhere} 127.0.0.1`] })
+const { test, long } = stage({ hosts: [elsewhere] })
 
 const away = [offline, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/, /50[0-9]/]
 
@@ -112,7 +112,7 @@ test('a text that was read is there without a network, with its pictures, and wh
   await network.remove()
 })
 
-test('who was removed has nothing of the text any more', async ({ facilitator, person, visitor }) => {
+long('who was removed has nothing of the text any more', async ({ facilitator, person, visitor }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nFirst.'] })
   const ann = await person(lab, 'Ann of the workshop')
@@ -128,7 +128,7 @@ test('who was removed has nothing of the text any more', async ({ facilitator, p
   await until('it is forgotten', async () => !(await everything(page)).includes('First.'))
 })
 
-test('who comes when a session is over has nothing of who was here', async ({ server, facilitator, person, visitor }) => {
+long('who comes when a session is over has nothing of who was here', async ({ server, facilitator, person, visitor }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const [one, two] = [await lead.codelab({ steps: ['# One\n\nFirst.'] }), await lead.codelab({ steps: ['# Two\n\nSecond.'] })]
@@ -152,7 +152,7 @@ test('who comes when a session is over has nothing of who was here', async ({ se
   await network.remove()
 })
 
-test('another build takes the place of the one that is open, when nothing is typed', async ({ server, visitor }) => {
+long('another build takes the place of the one that is open, when nothing is typed', async ({ server, visitor }) => {
   const proxy = await Rebuilt.before(server)
   const guest = await visitor({ baseURL: proxy.url, serviceWorkers: 'allow' })
   guest.expect(...away)
@@ -181,7 +181,7 @@ test('another build takes the place of the one that is open, when nothing is typ
   proxy.remove()
 })
 
-test('where the page cannot be kept, it says so', async ({ server, facilitator, person, visitor }) => {
+long('where the page cannot be kept, it says so', async ({ server, facilitator, person, visitor }) => {
   const network = await Network.before(server)
   const lead = await facilitator()
   const lab = await lead.codelab()

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { accessible, stage, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 const password = 'correct horse battery'
 
 /** The link that the page shows once. */
@@ -95,110 +95,109 @@ async function forbidden(lab) {
   )
 }
 
-test('an assistant’s phone solves three requests, finds no way to what is forbidden, and is out in the middle of a claim', async ({
-  visitor,
-  facilitator,
-  person,
-}) => {
-  const owner = await facilitator()
-  const lab = await owner.codelab({ title: 'A service with helpers' })
-  const names = ['Ann', 'Bob', 'Cem', 'Dan']
-  for (const name of names) await (await person(lab, name)).send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
+long(
+  'an assistant’s phone solves three requests, finds no way to what is forbidden, and is out in the middle of a claim',
+  async ({ visitor, facilitator, person }) => {
+    const owner = await facilitator()
+    const lab = await owner.codelab({ title: 'A service with helpers' })
+    const names = ['Ann', 'Bob', 'Cem', 'Dan']
+    for (const name of names) await (await person(lab, name)).send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
 
-  // The owner invites a facilitator and an assistant.
-  const office = await visitor({ as: owner })
-  const links = {}
-  await office.page.goto('/admin/people')
-  for (const [name, kind] of [
-    ['Flo', 'Facilitator, leads all codelabs'],
-    ['Ada', 'Assistant of some codelabs'],
-  ]) {
-    await office.page.getByRole('button', { name: 'Invite somebody' }).click()
-    await office.page.getByLabel('Role').selectOption(kind)
-    await office.page.getByLabel('Name', { exact: true }).fill(name)
-    await office.page.getByLabel('Login').fill(`${name}@story.test`)
-    if (name === 'Ada') await office.page.getByLabel('A service with helpers').check()
-    await office.page.getByRole('button', { name: 'Create the link' }).click()
-    links[name] = await shownLink(office.page)
-  }
-  const accept = async (guest, link) => {
-    await guest.page.goto(link)
-    await guest.page.getByLabel('Choose a password').fill(password)
-    await guest.page.getByLabel('Repeat the password').fill(password)
-    await guest.page.getByRole('button', { name: 'Sign in' }).click()
-  }
-  const flo = await visitor()
-  await accept(flo, links.Flo)
-  await flo.page.waitForURL('**/admin')
-  await flo.page.goto(`/admin/${lab.id}`)
-  const queue = flo.page.getByRole('region', { name: 'Help queue' })
-  await queue.getByRole('listitem').filter({ hasText: 'Ann' }).waitFor()
-
-  // A facilitator reads the audit trail of a codelab.
-  await flo.page.getByRole('button', { name: 'Appearance and language' }).click()
-  await flo.page.getByRole('menuitem', { name: 'Audit log' }).click()
-  await flo.page.getByRole('listitem').filter({ hasText: 'Asked for help' }).first().waitFor()
-  await flo.page.goto(`/admin/${lab.id}`)
-  await queue.getByRole('listitem').filter({ hasText: 'Ann' }).waitFor()
-
-  const ada = await visitor({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
-  const { page } = ada
-  await accept(ada, links.Ada)
-  await page.waitForURL(`**/admin/${lab.id}`)
-  const one = (name) => page.getByRole('listitem').filter({ hasText: name })
-  for (const name of names.slice(0, 3)) {
-    await one(name).getByRole('button', { name: 'Take' }).tap()
-    await one(name).getByRole('button', { name: 'Solved' }).tap()
-    await one(name).waitFor({ state: 'detached' })
-  }
-  await queue.getByRole('listitem').filter({ hasText: 'Cem' }).waitFor({ state: 'detached' })
-
-  // No control leads to what is forbidden, and the server refuses it.
-  await page.getByRole('button', { name: 'Whole view' }).tap()
-  await page.getByRole('navigation', { name: 'Codelab' }).waitFor()
-  const none = async (...words) => {
-    for (const name of words)
-      for (const role of ['link', 'button', 'menuitem', 'checkbox'])
-        assert.equal(await page.getByRole(role, { name, exact: true }).count(), 0, `${role} ${name}`)
-  }
-  await none('Edit', 'Code', 'Results', 'Settings', 'End the workshop', 'Add a helper')
-  await page.getByRole('button', { name: 'Appearance and language' }).tap()
-  await page.getByRole('menuitem', { name: 'Account' }).waitFor()
-  await none('Add a helper', 'People', 'Audit log', 'Tokenization', 'Settings')
-  // And back to the queue alone.
-  await page.getByRole('menuitem', { name: 'Only the help queue' }).tap()
-  await page.getByRole('button', { name: 'Whole view' }).waitFor()
-  ada.expect(/403/)
-  const tried = await forbidden(lab)
-  assert.ok(tried.length > 50, `${tried.length} operations are forbidden`)
-  const answers = await page.evaluate(async (tried) => {
-    const [, csrf] = /svc_csrf=([^;]+)/.exec(document.cookie)
-    const out = []
-    for (const { method, path } of tried) {
-      const headers = method === 'GET' ? {} : { 'X-CSRF-Token': csrf, 'Content-Type': 'application/json' }
-      const answer = await fetch(path, { method, headers, ...(method === 'GET' ? {} : { body: '{}' }) })
-      if (answer.status !== 403) out.push(`${method} ${path}: ${answer.status}`)
+    // The owner invites a facilitator and an assistant.
+    const office = await visitor({ as: owner })
+    const links = {}
+    await office.page.goto('/admin/people')
+    for (const [name, kind] of [
+      ['Flo', 'Facilitator, leads all codelabs'],
+      ['Ada', 'Assistant of some codelabs'],
+    ]) {
+      await office.page.getByRole('button', { name: 'Invite somebody' }).click()
+      await office.page.getByLabel('Role').selectOption(kind)
+      await office.page.getByLabel('Name', { exact: true }).fill(name)
+      await office.page.getByLabel('Login').fill(`${name}@story.test`)
+      if (name === 'Ada') await office.page.getByLabel('A service with helpers').check()
+      await office.page.getByRole('button', { name: 'Create the link' }).click()
+      links[name] = await shownLink(office.page)
     }
-    return out
-  }, tried)
-  assert.deepEqual(answers, [])
+    const accept = async (guest, link) => {
+      await guest.page.goto(link)
+      await guest.page.getByLabel('Choose a password').fill(password)
+      await guest.page.getByLabel('Repeat the password').fill(password)
+      await guest.page.getByRole('button', { name: 'Sign in' }).click()
+    }
+    const flo = await visitor()
+    await accept(flo, links.Flo)
+    await flo.page.waitForURL('**/admin')
+    await flo.page.goto(`/admin/${lab.id}`)
+    const queue = flo.page.getByRole('region', { name: 'Help queue' })
+    await queue.getByRole('listitem').filter({ hasText: 'Ann' }).waitFor()
 
-  // In the middle of a claim they are out, and what they took waits again.
-  await page.reload()
-  await one('Dan').getByRole('button', { name: 'Take' }).tap()
-  await queue.getByText('Ada').waitFor({ state: 'attached' }) // those of others are folded
-  ada.expect(/401/, /WebSocket/)
-  await office.page.getByRole('button', { name: 'More for Ada' }).click()
-  await office.page.getByRole('menuitem', { name: 'Disable' }).click()
-  await queue.getByRole('listitem').filter({ hasText: 'Dan' }).getByRole('button', { name: 'Take' }).waitFor()
-  await page.getByRole('alert').getByText('You are no longer signed in here.').waitFor()
-  await page.getByRole('button', { name: 'Sign in' }).tap()
-  await page.getByLabel('Password').waitFor()
-  await queue.getByRole('listitem').filter({ hasText: 'Dan' }).getByRole('button', { name: 'Take' }).click()
-  await queue.getByText('with you').waitFor()
-})
+    // A facilitator reads the audit trail of a codelab.
+    await flo.page.getByRole('button', { name: 'Appearance and language' }).click()
+    await flo.page.getByRole('menuitem', { name: 'Audit log' }).click()
+    await flo.page.getByRole('listitem').filter({ hasText: 'Asked for help' }).first().waitFor()
+    await flo.page.goto(`/admin/${lab.id}`)
+    await queue.getByRole('listitem').filter({ hasText: 'Ann' }).waitFor()
 
-test('a helper for a day opens a link on a phone, and another phone ends the first', async ({ visitor, facilitator }) => {
+    const ada = await visitor({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+    const { page } = ada
+    await accept(ada, links.Ada)
+    await page.waitForURL(`**/admin/${lab.id}`)
+    const one = (name) => page.getByRole('listitem').filter({ hasText: name })
+    for (const name of names.slice(0, 3)) {
+      await one(name).getByRole('button', { name: 'Take' }).tap()
+      await one(name).getByRole('button', { name: 'Solved' }).tap()
+      await one(name).waitFor({ state: 'detached' })
+    }
+    await queue.getByRole('listitem').filter({ hasText: 'Cem' }).waitFor({ state: 'detached' })
+
+    // No control leads to what is forbidden, and the server refuses it.
+    await page.getByRole('button', { name: 'Whole view' }).tap()
+    await page.getByRole('navigation', { name: 'Codelab' }).waitFor()
+    const none = async (...words) => {
+      for (const name of words)
+        for (const role of ['link', 'button', 'menuitem', 'checkbox'])
+          assert.equal(await page.getByRole(role, { name, exact: true }).count(), 0, `${role} ${name}`)
+    }
+    await none('Edit', 'Code', 'Results', 'Settings', 'End the workshop', 'Add a helper')
+    await page.getByRole('button', { name: 'Appearance and language' }).tap()
+    await page.getByRole('menuitem', { name: 'Account' }).waitFor()
+    await none('Add a helper', 'People', 'Audit log', 'Tokenization', 'Settings')
+    // And back to the queue alone.
+    await page.getByRole('menuitem', { name: 'Only the help queue' }).tap()
+    await page.getByRole('button', { name: 'Whole view' }).waitFor()
+    ada.expect(/403/)
+    const tried = await forbidden(lab)
+    assert.ok(tried.length > 50, `${tried.length} operations are forbidden`)
+    const answers = await page.evaluate(async (tried) => {
+      const [, csrf] = /svc_csrf=([^;]+)/.exec(document.cookie)
+      const out = []
+      for (const { method, path } of tried) {
+        const headers = method === 'GET' ? {} : { 'X-CSRF-Token': csrf, 'Content-Type': 'application/json' }
+        const answer = await fetch(path, { method, headers, ...(method === 'GET' ? {} : { body: '{}' }) })
+        if (answer.status !== 403) out.push(`${method} ${path}: ${answer.status}`)
+      }
+      return out
+    }, tried)
+    assert.deepEqual(answers, [])
+
+    // In the middle of a claim they are out, and what they took waits again.
+    await page.reload()
+    await one('Dan').getByRole('button', { name: 'Take' }).tap()
+    await queue.getByText('Ada').waitFor({ state: 'attached' }) // those of others are folded
+    ada.expect(/401/, /WebSocket/)
+    await office.page.getByRole('button', { name: 'More for Ada' }).click()
+    await office.page.getByRole('menuitem', { name: 'Disable' }).click()
+    await queue.getByRole('listitem').filter({ hasText: 'Dan' }).getByRole('button', { name: 'Take' }).waitFor()
+    await page.getByRole('alert').getByText('You are no longer signed in here.').waitFor()
+    await page.getByRole('button', { name: 'Sign in' }).tap()
+    await page.getByLabel('Password').waitFor()
+    await queue.getByRole('listitem').filter({ hasText: 'Dan' }).getByRole('button', { name: 'Take' }).click()
+    await queue.getByText('with you').waitFor()
+  },
+)
+
+long('a helper for a day opens a link on a phone, and another phone ends the first', async ({ visitor, facilitator }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'A small service' })
   const expires = new Date(Date.now() + 3_600_000).toISOString()
@@ -231,7 +230,7 @@ test('a helper for a day opens a link on a phone, and another phone ends the fir
   await accessible(third.page)
 })
 
-test('a helper added in two taps works through the queue with one thumb', async ({ visitor, facilitator, person }) => {
+long('a helper added in two taps works through the queue with one thumb', async ({ visitor, facilitator, person }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'A small service' })
   const [ann, bob, cem] = [await person(lab, 'Ann'), await person(lab, 'Bob'), await person(lab, 'Cem')]
@@ -309,7 +308,7 @@ test('a helper added in two taps works through the queue with one thumb', async 
   await page.getByRole('navigation', { name: 'Codelab' }).waitFor()
 })
 
-test('two who lead see what the other does, and the owner changes where somebody helps', async ({ visitor, facilitator, person }) => {
+long('two who lead see what the other does, and the owner changes where somebody helps', async ({ visitor, facilitator, person }) => {
   const owner = await facilitator()
   const lab = await owner.codelab({ title: 'First floor' })
   const other = await owner.codelab({ title: 'Second floor' })
@@ -356,7 +355,7 @@ test('two who lead see what the other does, and the owner changes where somebody
   await until('her sessions have ended', async () => (await pia.page.request.get('/api/account')).status() === 401)
 })
 
-test('an account: where one is signed in, and another password', async ({ server, visitor, facilitator }) => {
+long('an account: where one is signed in, and another password', async ({ server, visitor, facilitator }) => {
   const owner = await facilitator()
   const made = await owner.send('POST', '/admin/people', { login: 'fay', name: 'Fay', role: 'facilitator' })
   const token = made.invitation.url.split('#')[1]

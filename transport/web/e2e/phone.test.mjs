@@ -1,8 +1,8 @@
 // What is otherwise on a phone.
 import assert from 'node:assert/strict'
-import { stage, until } from './harness/stage.mjs'
+import { stage, still, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
 
 test('Back closes what is open over the page, and only then leaves it', async ({ visitor, facilitator, person }) => {
@@ -85,12 +85,12 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   assert.equal(await until('the entry is gone', () => boss.page.evaluate(() => (history.state?.over ?? 0) === 0)), true)
 })
 
-const long = 'An introduction to distributed systems with many small services that talk to one another'
+const lengthy = 'An introduction to distributed systems with many small services that talk to one another'
 const box = (locator) => locator.evaluate((e) => e.getBoundingClientRect().toJSON())
 
-test('bars and panels hold what they must on 390 pixels', async ({ visitor, facilitator, person }) => {
+long('bars and panels hold what they must on 390 pixels', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
-  const lab = await lead.codelab({ title: long })
+  const lab = await lead.codelab({ title: lengthy })
   const ann = await person(lab, 'Attendee 1')
   const ben = await person(lab, 'Attendee with a very long name that hardly fits into any line 2')
   await lead.say(lab, { type: 'pointer', step_number: 2, hints: false })
@@ -100,6 +100,7 @@ test('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
     await page.getByRole('heading', { name: 'One', exact: true }).waitFor()
     // The title has the greater part of the bar.
     await page.locator('.pointer').waitFor()
+    await still(page)
     assert.ok((await box(page.getByRole('heading', { level: 1 }))).width > 150, 'the title is squeezed')
     // How it goes is said in words, and all of the lower bar is in one row.
     const below = page.locator('nav.below')
@@ -144,6 +145,8 @@ test('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
   await page.goBack()
   await page.getByRole('button', { name: 'Steps' }).click()
   await page.getByRole('dialog').getByRole('link', { name: 'Feedback' }).click()
+  await page.getByText('very hard').waitFor()
+  await still(page)
   const [easy, one, hard, five] = await Promise.all(
     [page.getByText('very easy'), page.locator('label span').first(), page.getByText('very hard'), page.locator('label span').nth(4)].map(box),
   )
@@ -153,25 +156,29 @@ test('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
   const boss = await visitor({ as: lead, ...phone })
   await boss.page.goto(`/admin/${lab.id}`)
   await boss.page.getByRole('button', { name: 'End', exact: true }).waitFor()
+  await still(boss.page)
   const header = await box(boss.page.locator('header').first())
   assert.ok(header.height < 100, `the bar of the live view is ${header.height} pixels high`)
   await boss.page.getByRole('button', { name: /^Help and chat/ }).click()
+  await boss.page.getByRole('complementary').waitFor()
   assert.ok((await box(boss.page.getByRole('complementary'))).top >= header.bottom, 'the side covers the bar')
   await boss.page.goto(`/admin/${lab.id}/results`)
+  await boss.page.getByRole('tab', { name: 'Draw' }).waitFor()
+  await still(boss.page)
   const [tabs, again] = await Promise.all([boss.page.getByRole('tablist'), boss.page.getByRole('button', { name: 'Refresh' })].map(box))
   assert.ok(tabs.right <= again.left, 'the button covers tabs')
   await boss.page.getByRole('tab', { name: 'Draw' }).click()
-  const draw = await box(boss.page.getByRole('tab', { name: 'Draw' }))
-  assert.ok(draw.right <= again.left + 1, 'the chosen tab is not in view')
+  await until('the chosen tab is in view', async () => (await box(boss.page.getByRole('tab', { name: 'Draw' }))).right <= again.left + 1)
 })
 
-test('every tab beside the text is in view', async ({ visitor, facilitator, person }) => {
+long('every tab beside the text is in view', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ questions: 'open' })
   const { page } = await visitor({ as: await person(lab, 'Attendee 1'), ...phone, viewport: { width: 320, height: 800 } })
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
   await page.getByRole('tab', { name: 'Questions' }).waitFor()
+  await still(page)
   const close = await box(page.getByRole('button', { name: 'Close the panel' }))
   for (const tab of await page.getByRole('tab').all()) {
     const at = await box(tab)
@@ -179,9 +186,9 @@ test('every tab beside the text is in view', async ({ visitor, facilitator, pers
   }
 })
 
-test('the code to join with is on the wall, however long the rest', async ({ visitor, facilitator }) => {
+long('the code to join with is on the wall, however long the rest', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
-  const lab = await lead.codelab({ title: `${long}, ${long}`, steps: [{ title: long, content_markdown: 'Text.' }] })
+  const lab = await lead.codelab({ title: `${lengthy}, ${lengthy}`, steps: [{ title: lengthy, content_markdown: 'Text.' }] })
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Bring a laptop and a charger.\n'.repeat(40) })
   await lead.say(lab, { type: 'pointer', step_number: 1, hints: false })
   for (const viewport of [
@@ -193,6 +200,7 @@ test('the code to join with is on the wall, however long the rest', async ({ vis
     const { page } = await visitor({ as: lead, viewport })
     await page.goto(`/admin/${lab.id}/projector`)
     await page.getByText('We are at step 1').waitFor()
+    await still(page)
     for (const what of ['.code', '.qr']) {
       const at = await box(page.locator(what))
       assert.ok(at.top >= 0 && at.bottom <= viewport.height && at.height > 40, `${what} at ${viewport.width} x ${viewport.height}: ${JSON.stringify(at)}`)

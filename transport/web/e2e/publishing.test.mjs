@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { sound, stage } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 const wide = { viewport: { width: 1440, height: 900 } }
 
 const newer = `id: tour
@@ -53,7 +53,7 @@ test('a file is published into a codelab that people are in', async ({ visitor, 
   await read.getByRole('heading', { name: 'Say hello' }).waitFor()
 })
 
-test('a run is compared with its original and brought up to date', async ({ visitor, facilitator, person }) => {
+long('a run is compared with its original and brought up to date', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Original', steps: [{ title: 'One', content_markdown: 'Text.' }] })
   const run = await lead.post(`/codelabs/${lab.id}/copy`, {})
@@ -82,7 +82,7 @@ test('a run is compared with its original and brought up to date', async ({ visi
   await sound(page, 'runs')
 })
 
-test('a check is reported by a program and seen by who leads', async ({ visitor, facilitator, person }) => {
+long('a check is reported by a program and seen by who leads', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const text = 'Build it.\n\n```check build\nIt builds\n\nRun make and look for errors.\n```\n'
   const lab = await lead.codelab({ require_checks: true, steps: [{ title: 'One', content_markdown: text }] })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { accessible, stage, until } from './harness/stage.mjs'
 
-const { test } = stage({ env: { ATELIER_LIMITS_QUESTIONS_SECONDS: '0' } })
+const { test, long } = stage({ env: { ATELIER_LIMITS_QUESTIONS_SECONDS: '0' } })
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 const wide = { viewport: { width: 1440, height: 900 } }
 
@@ -73,7 +73,7 @@ test('a question is asked, voted for with one tap, and answered', async ({ visit
   await row(boss, 'Windows').getByText('answered').waitFor()
 })
 
-test('the list does not move under a pointer, a focus or a finger', async ({ visitor, facilitator, person }) => {
+long('the list does not move under a pointer, a focus or a finger', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await asking(lead)
   const people = await Promise.all([1, 2, 3, 4].map((n) => person(lab, `Attendee ${n}`)))
@@ -120,7 +120,7 @@ test('the list does not move under a pointer, a focus or a finger', async ({ vis
   await until('it is sorted', async () => (await order(page)).length === 3)
 })
 
-test('checked questions wait for a facilitator, and only their author sees them', async ({ visitor, facilitator, person }) => {
+long('checked questions wait for a facilitator, and only their author sees them', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await asking(lead, 'checked')
   const [ann, ben] = [await person(lab, 'Ann'), await person(lab, 'Ben')]
@@ -147,7 +147,7 @@ test('checked questions wait for a facilitator, and only their author sees them'
   await until('it is gone', async () => (await lead.get(`/codelabs/${lab.id}/questions`)).length === 1)
 })
 
-test('without a name nobody sees who asked; the author can be stopped all the same', async ({ visitor, facilitator, person }) => {
+long('without a name nobody sees who asked; the author can be stopped all the same', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await asking(lead)
   const ann = await person(lab, 'Ann')
@@ -180,7 +180,7 @@ test('without a name nobody sees who asked; the author can be stopped all the sa
   assert.equal(await page.getByLabel('Ask a question').inputValue(), 'Another one?', 'what was typed is lost')
 })
 
-test('questions are merged, hidden, taken from chat and help, and put on the projector', async ({ visitor, facilitator, person }) => {
+long('questions are merged, hidden, taken from chat and help, and put on the projector', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await asking(lead)
   const [ann, ben] = [await person(lab, 'Ann'), await person(lab, 'Ben')]
@@ -234,7 +234,7 @@ test('questions are merged, hidden, taken from chat and help, and put on the pro
   await accessible(boss)
 })
 
-test('questions are settings of a codelab, and stay to be read', async ({ visitor, facilitator, person }) => {
+long('questions are settings of a codelab, and stay to be read', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Ann')

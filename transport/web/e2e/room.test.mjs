@@ -1,11 +1,11 @@
 // What a whole workshop in real browsers showed.
 import assert from 'node:assert/strict'
-import { stage, until } from './harness/stage.mjs'
+import { stage, still, until } from './harness/stage.mjs'
 
 const connected = (page) => page.getByText('● connected').waitFor()
-const { test } = stage({ env: { ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
+const { long } = stage({ env: { ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
 
-test('who was helped is not in the queue after a reload, and can ask again', async ({ visitor, facilitator, person }) => {
+long('who was helped is not in the queue after a reload, and can ask again', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -25,7 +25,7 @@ test('who was helped is not in the queue after a reload, and can ask again', asy
   assert.equal(await page.getByText(/[Ii]n the queue for help/).count(), 0)
 })
 
-test('messages by requests arrive in the order in which they were said', async ({ visitor, facilitator, person }) => {
+long('messages by requests arrive in the order in which they were said', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
@@ -58,7 +58,7 @@ test('messages by requests arrive in the order in which they were said', async (
   assert.deepEqual(await stored(), said)
 })
 
-test('the chat follows a lively room without anybody’s scrolling', async ({ visitor, facilitator, person }) => {
+long('the chat follows a lively room without anybody’s scrolling', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ben = await person(lab, 'Attendee 2')
@@ -80,7 +80,7 @@ test('the chat follows a lively room without anybody’s scrolling', async ({ vi
   assert.equal(await page.getByRole('button', { name: /\d+ new/ }).count(), 0)
 })
 
-test('what happens is told to those who do not look: solved help, pin, pointer, hints', async ({ visitor, facilitator, person }) => {
+long('what happens is told to those who do not look: solved help, pin, pointer, hints', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -100,7 +100,7 @@ test('what happens is told to those who do not look: solved help, pin, pointer, 
   await page.getByText('A facilitator has marked your question as solved.').waitFor()
 })
 
-test('a browser that waits for help reads the queue when it changes, and not after each read', async ({ visitor, facilitator, person }) => {
+long('a browser that waits for help reads the queue when it changes, and not after each read', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -110,17 +110,19 @@ test('a browser that waits for help reads the queue when it changes, and not aft
   await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
   await page.getByText('number 1').waitFor()
   let reads = 0
+  const begun = performance.now()
   page.on('request', (r) => (reads += new URL(r.url()).pathname.endsWith(`/codelabs/${lab.id}/help`) ? 1 : 0))
   // Ten round trips, in which a loop of reads would go round about as often.
   for (let i = 0; i < 10; i++) {
     await lead.say(lab, { type: 'broadcast', message: `Word ${i}` })
     await page.getByText(`Word ${i}`).first().waitFor()
   }
-  // The reads of the request itself, and one of every twenty seconds, may fall in here.
-  assert.ok(reads <= 4, `${reads} reads of the queue`)
+  // The reads of the request itself may fall in here, and one each twenty seconds.
+  const most = 4 + Math.floor((performance.now() - begun) / 20_000)
+  assert.ok(reads <= most, `${reads} reads of the queue, at most ${most} may be`)
 })
 
-test('a room that asks for help interrupts no facilitator, and can be quiet', async ({ visitor, facilitator, person }) => {
+long('a room that asks for help interrupts no facilitator, and can be quiet', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const people = []
@@ -140,7 +142,7 @@ test('a room that asks for help interrupts no facilitator, and can be quiet', as
   assert.equal(await polite.textContent(), before)
 })
 
-test('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator }) => {
+long('the focus goes to what comes next: after joining, and to whom one writes', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const { page } = await visitor()
@@ -160,7 +162,7 @@ test('the focus goes to what comes next: after joining, and to whom one writes',
   await page.getByText('Can I help?').first().waitFor()
 })
 
-test('the pin is there with the chat closed and on a phone, whose drawer says how the connection is', async ({ visitor, facilitator, person }) => {
+long('the pin is there with the chat closed and on a phone, whose drawer says how the connection is', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   await lead.put(`/codelabs/${lab.id}/pin`, { message: `Lunch at noon.\n${'Bring your badge. '.repeat(8)}` })
@@ -177,7 +179,7 @@ test('the pin is there with the chat closed and on a phone, whose drawer says ho
   await pin(phone.page).waitFor()
   const low = (await pin(phone.page).boundingBox()).height
   await phone.page.getByRole('button', { name: 'Read all' }).click()
-  assert.ok((await pin(phone.page).boundingBox()).height > low)
+  await until('all of it is seen', async () => (await pin(phone.page).boundingBox()).height > low)
   await phone.page.getByRole('button', { name: 'Show less' }).click()
   await phone.page.getByRole('button', { name: 'Chat', exact: true }).click()
   const drawer = phone.page.getByRole('complementary')
@@ -188,7 +190,7 @@ test('the pin is there with the chat closed and on a phone, whose drawer says ho
   await drawer.getByRole('status').first().waitFor()
 })
 
-test('what is told lies over nothing: the button to the next step can be reached', async ({ visitor, facilitator, person }) => {
+long('what is told lies over nothing: the button to the next step can be reached', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: [`# One\n\n${'A line.\n\n'.repeat(30)}`, '# Two\n\nIt ends.'] })
   const ann = await person(lab, 'Attendee 1')
@@ -196,6 +198,7 @@ test('what is told lies over nothing: the button to the next step can be reached
   await page.goto(`/codelabs/${lab.id}`)
   await connected(page)
   await page.getByRole('button', { name: 'Close the panel' }).click()
+  await still(page)
   const heading = page.getByRole('heading', { name: 'One' })
   const before = await heading.boundingBox()
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Lunch at noon' })
@@ -212,7 +215,7 @@ test('what is told lies over nothing: the button to the next step can be reached
   assert.equal(there, true)
 })
 
-test('comments on the text are read and answered where one leads', async ({ visitor, facilitator, person }) => {
+long('comments on the text are read and answered where one leads', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()
   const ann = await person(lab, 'Attendee 1')
@@ -252,7 +255,7 @@ test('comments on the text are read and answered where one leads', async ({ visi
   assert.equal((await tab.textContent()).trim(), 'Comments')
 })
 
-test('a quiz that was sent is not called unsent, and a box can be typed in each form', async ({ visitor, facilitator, person }) => {
+long('a quiz that was sent is not called unsent, and a box can be typed in each form', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ quiz_enabled: true, steps: ['# One\n\nPositive\n: Well done\n\n> aside negative\n> Mind this'] })
   await lead.put(`/codelabs/${lab.id}/quizzes`, [

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { ask } from './harness/ask.mjs'
-import { stage } from './harness/stage.mjs'
+import { stage, still } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -111,10 +111,11 @@ test('a certificate is verified without JavaScript', async ({ server, visitor, f
 for (const path of ['/', '/login']) {
   test(`${path} opens without a complaint`, async ({ visitor }) => {
     const { page } = await visitor()
-    const response = await page.goto(path, { waitUntil: 'networkidle' })
+    const response = await page.goto(path)
     assert.equal(response.status(), 200)
     // The app has drawn something.
     await page.waitForFunction(() => document.querySelector('#app')?.childElementCount > 0)
+    await still(page)
     assert.notEqual(await page.title(), '')
   })
 }

@@ -1,8 +1,8 @@
 // The end of a session in a browser: nothing of a person stays for the next one.
 import assert from 'node:assert/strict'
-import { stage, until } from './harness/stage.mjs'
+import { stage, still, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 const kept = (page) =>
   page.evaluate(async () => ({
@@ -74,7 +74,7 @@ test('who signs out leaves nothing of themselves in the browser', async ({ visit
   assert.equal((await lead.get(`/codelabs/${lab.id}/attendees`)).length, 1)
 })
 
-test('behind a sign-out, Back shows nothing of a facilitator', async ({ visitor, facilitator }) => {
+long('behind a sign-out, Back shows nothing of a facilitator', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   await lead.codelab({ title: 'Secret title' })
   const boss = await visitor({ as: lead })
@@ -93,7 +93,7 @@ test('behind a sign-out, Back shows nothing of a facilitator', async ({ visitor,
   await other.waitForURL((u) => u.pathname === '/')
   for (let i = 0; i < 2; i++) {
     await page.goBack().catch(() => {})
-    await page.waitForLoadState('networkidle')
+    await still(page)
     assert.equal(await page.getByRole('list', { name: 'Records' }).getByText('Codelab created').count(), 0)
     assert.equal(await page.getByText('Secret title').count(), 0)
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { IdentityProvider } from './harness/provider.mjs'
 import { accessible, stage } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 
 /** What a browser says of the provider's page, which has no icon. */
 const ofProvider = /favicon\.ico/
@@ -68,7 +68,7 @@ test('from a fresh browser to the live view', async ({ server, visitor, facilita
   }
 })
 
-test('who may not sign in is told why; the owner links somebody who had a password', async ({ server, visitor, facilitator }) => {
+long('who may not sign in is told why; the owner links somebody who had a password', async ({ server, visitor, facilitator }) => {
   const at = await provider(server, { ATELIER_LOGIN_PASSWORD_LOGIN: 'false' })
   try {
     const owner = await facilitator()
@@ -117,7 +117,7 @@ test('who may not sign in is told why; the owner links somebody who had a passwo
   }
 })
 
-test('while the provider is away the password still opens', async ({ server, visitor }) => {
+long('while the provider is away the password still opens', async ({ server, visitor }) => {
   const at = await provider(server)
   await at.remove()
   const { page } = await visitor()

@@ -1,9 +1,9 @@
 // What a text may hold beside words: mathematics, alerts, pictures that enlarge; and
 // code and links in what people say to each other.
 import assert from 'node:assert/strict'
-import { sound, stage, until } from './harness/stage.mjs'
+import { sound, stage, still, until } from './harness/stage.mjs'
 
-const { test } = stage()
+const { test, long } = stage()
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
 
 const drawing = (width, height) =>
@@ -53,7 +53,7 @@ test('formulas are set, and comments stand on a paragraph with them', async ({ v
   page.on('response', (r) => /maths/.test(r.url()) && loaded.push(r))
   await page.goto(`/codelabs/${lab.id}?step=2`)
   await page.getByText('None here.').waitFor()
-  await page.waitForLoadState('networkidle')
+  await still(page)
   assert.equal(loaded.length, 0, 'a text without formulas loads nothing for them')
 
   await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Curves' }).click()
@@ -112,7 +112,7 @@ test('formulas are set, and comments stand on a paragraph with them', async ({ v
   await sound(small.page, 'texts-maths-small')
 })
 
-test('alerts are boxes with a name', async ({ visitor, facilitator, person }) => {
+long('alerts are boxes with a name', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Boxes', steps: [`# Boxes\n\n${alerts}\n> [!NOTE]\n> seen\n>\n> \`\`\`notes\n> secret\n> \`\`\`\n`] })
   const ann = await person(lab, 'Attendee 1')
@@ -137,7 +137,7 @@ test('alerts are boxes with a name', async ({ visitor, facilitator, person }) =>
   assert.match(await boxes.nth(3).evaluate((e) => getComputedStyle(e, '::before').content), /Warnung/)
 })
 
-test('pictures enlarge, and missing ones are named', async ({ visitor, facilitator, person }) => {
+long('pictures enlarge, and missing ones are named', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Pictures', steps: [`# Pictures\n\n${pictures}`] })
   const ann = await person(lab, 'Attendee 1')
@@ -168,11 +168,12 @@ test('pictures enlarge, and missing ones are named', async ({ visitor, facilitat
     } else await picture.tap()
     await dialog.getByText('A circle on blue').waitFor()
     await dialog.getByRole('img', { name: 'A circle on blue' }).waitFor()
-    assert.ok((await dialog.getByRole('img').evaluate((e) => e.getBoundingClientRect().width)) > (name === 'wide' ? 1200 : 300))
+    const width = () => dialog.getByRole('img').evaluate((e) => e.getBoundingClientRect().width)
+    await until('the picture is large', async () => (await width()) > (name === 'wide' ? 1200 : 300))
     await sound(page, `texts-picture-${name}`)
     const whole = dialog.getByRole('button', { name: 'Full size' })
     await whole.click()
-    assert.equal(await dialog.getByRole('img').evaluate((e) => e.getBoundingClientRect().width), 1600)
+    await until('the picture is as large as it is', async () => (await width()) === 1600)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await until('the focus is back', () => picture.evaluate((e) => e === document.activeElement))
@@ -189,7 +190,7 @@ const said = [
   'See https://pkg.go.dev/net/http#ListenAndServe, or [the guide](https://go.dev/doc/). **Not bold**, <b>no</b>, [x](javascript:alert(1)).',
 ].join('\n')
 
-test('people say code and links to each other', async ({ visitor, facilitator, person }) => {
+long('people say code and links to each other', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ title: 'Code', steps: ['# One\n\nPlain words to comment on.'] })
   const ann = await person(lab, 'Attendee 1')
@@ -265,7 +266,7 @@ test('people say code and links to each other', async ({ visitor, facilitator, p
   await sound(boss.page, 'texts-projector')
 })
 
-test('hostile texts stop neither the page nor what is beside them', async ({ visitor, facilitator, person }) => {
+long('hostile texts stop neither the page nor what is beside them', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
   const bomb = String.raw`$\def\a{xxxxxxxxxx}\def\b{\a\a\a\a\a\a\a\a\a\a}\def\c{\b\b\b\b\b\b\b\b\b\b}\def\d{\c\c\c\c\c\c\c\c\c\c}\d\d\d\d$`
   const lab = await lead.codelab({
@@ -310,7 +311,7 @@ test('hostile texts stop neither the page nor what is beside them', async ({ vis
   ]) {
     await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click()
     await page.getByText(text, { exact: true }).waitFor()
-    await page.waitForLoadState('networkidle')
+    await still(page)
     assert.equal(await page.evaluate(() => window.owned), undefined)
     assert.equal(await page.locator('article [style*=fixed], article a[href], article math [href], article math [src]').count(), 0)
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1280)

@@ -2,11 +2,9 @@
 import assert from 'node:assert/strict'
 import { ofTheApp } from './browser.mjs'
 
-const axe = ofTheApp('axe-core').source
-
 /** The serious and critical findings of axe on a page as it stands, a text each; of all rules, or of those about colours. */
 async function findings(page, colours) {
-  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe)
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(ofTheApp('axe-core').source)
   return page.evaluate(
     async (runOnly) => {
       window.axe.teardown() // it remembers the colours of the run before

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { until } from './until.mjs'
 
-// The app's packages are the only ones here.
+// The app's packages are the only ones here. They are loaded when they are used, which a
+// file whose stories are skipped does not.
 export const ofTheApp = createRequire(new URL('../../app/package.json', import.meta.url))
-const { chromium } = ofTheApp('playwright-core')
 
 /** The browser's program: CHROMIUM, or where distributions put it. */
 export function findBrowser() {
@@ -13,18 +14,79 @@ export function findBrowser() {
   return found
 }
 
-/** Starts the browser. */
-export async function openBrowser(args = []) {
-  return chromium.launch({
+/**
+ * Features of the browser that are off. The first line is the address bar's: with each window it
+ * loads two pages for suggestions, which took two thirds of the processor time of opening a page.
+ * A list replaces Playwright's own (chromiumSwitches there), so that follows.
+ */
+const off = [
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'],
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades', 'HttpsFirstBalancedModeAutoEnable'],
+  ...['LensOverlay', 'MediaRouter', 'PaintHolding', 'ThirdPartyStoragePartitioning', 'AvoidCorsURLLoaderRestartOnRedirect'],
+  ...['OptimizationHints', 'NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
+]
+
+/**
+ * Starts the browser. It reaches this machine alone: names of others are unknown at once,
+ * and not after a search in a network that may not answer. Those of .local are how browsers
+ * find each other for a shared screen.
+ *
+ * @param {{args?: string[], hosts?: string[]}} [options]  further arguments, and names that are this machine's
+ */
+export async function openBrowser({ args = [], hosts = [] } = {}) {
+  const names = [...hosts.map((host) => `MAP ${host} 127.0.0.1`), 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1', 'EXCLUDE *.local']
+  return ofTheApp('playwright-core').chromium.launch({
     executablePath: findBrowser(),
     headless: !process.env.HEADED,
-    args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--disable-dev-shm-usage', '--disable-gpu', ...args],
+    args: [
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+      '--disable-dev-shm-usage',
+      '--disable-gpu',
+      `--disable-features=${off}`,
+      `--host-resolver-rules=${names}`,
+      ...args,
+    ],
   })
 }
 
 /** What a browser says while the server is away. */
 export const offline =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed/
+
+/** How long a page may take to what is waited for, milliseconds: a bound for what hangs, on a machine however busy. */
+const patience = 60_000
+
+/** The requests of each page that have no answer yet, and how many have begun. */
+const requests = new WeakMap()
+
+function follow(page) {
+  const asked = { open: new Set(), begun: 0 }
+  requests.set(page, asked)
+  page.on('request', (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked.open.clear() // they end with their page
+    asked.open.add(request)
+    asked.begun++
+  })
+  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => asked.open.delete(request))
+}
+
+/**
+ * Waits until a page of a visitor is still: all its requests are answered, what they
+ * brought is drawn, and it asks for nothing more.
+ */
+export async function still(page) {
+  const asked = requests.get(page)
+  for (let times = 0; times < 2;) {
+    await until('all requests are answered', () => asked.open.size === 0, patience)
+    const { begun } = asked
+    await page.waitForFunction(() => document.readyState === 'complete' && !document.querySelector('.shape'))
+    // Whatever the answers brought has run, and is drawn. (An idle callback may take ten seconds to come.)
+    await page.evaluate(async () => {
+      for (let frames = 0; frames < 2; frames++) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
+    })
+    times = asked.begun === begun ? times + 1 : 0
+  }
+}
 
 /** A browser context of one person, that remembers what went wrong in it. */
 export class Visitor {
@@ -46,7 +108,8 @@ export class Visitor {
     // The app's service worker fetches as much again as a page: only where it is looked at.
     const context = await browser.newContext({ baseURL: server.url, locale: 'en-GB', serviceWorkers: 'block', ...options })
     visitor.context = context
-    context.setDefaultTimeout(20_000)
+    context.setDefaultTimeout(patience)
+    context.on('page', follow)
     if (as) await context.addCookies(as.browserCookies()) // for every port of the host
     context.on('console', (message) => {
       const text = message.text()

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -12,7 +13,7 @@ const binary = process.env.ATELIER_BIN ?? fileURLToPath(new URL('../../../../bin
 
 /** Bounds of waiting, milliseconds. */
 const startWithin = 60_000
-const stopWithin = 20_000
+const stopWithin = 60_000
 
 /** A server of a test's own: a temporary folder, free ports, a known password. */
 export class Server {
@@ -44,8 +45,8 @@ export class Server {
     if (this.#child) throw new Error('the server runs already')
     if (!existsSync(binary)) throw new Error(`there is no ${binary}: make build comes first`)
     if (!this.data) this.data = await mkdtemp(join(tmpdir(), 'atelier-e2e-'))
-    const at = (url) => (url ? new URL(url).host : '127.0.0.1:0')
-    const args = ['serve', '--listen', at(this.url), '--internal-listen', at(this.internal), '--data', this.data]
+    const at = async (url) => (url ? new URL(url).host : `127.0.0.1:${await freePort()}`)
+    const args = ['serve', '--listen', await at(this.url), '--internal-listen', await at(this.internal), '--data', this.data]
     const child = spawn(binary, args, { cwd: this.data, env: this.#environment(), stdio: ['ignore', 'ignore', 'pipe'] })
     this.#child = child
     running.add(child)
@@ -148,6 +149,23 @@ export class Server {
       if (child.exitCode !== null || Date.now() > end) throw new Error(`the server is not ready\n${this.tail()}`)
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
+  }
+}
+
+/**
+ * A port that nobody has and that no system gives by itself: those begin at 32768. While
+ * a server is killed, somebody who asks for any port does not get its own.
+ */
+async function freePort() {
+  for (;;) {
+    const port = 11_000 + Math.floor(Math.random() * 21_000)
+    const listener = createServer().listen(port, '127.0.0.1')
+    const free = await once(listener, 'listening').then(
+      () => true,
+      () => false,
+    )
+    await new Promise((done) => listener.close(done))
+    if (free) return port
   }
 }
 

@@ -1,26 +1,26 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { after, before, test as nodeTest } from 'node:test'
+import { after, test as nodeTest } from 'node:test'
 import { openBrowser, Visitor } from './browser.mjs'
+import { everything, keep, recordTime } from './out.mjs'
 import { Person } from './people.mjs'
 import { Server } from './server.mjs'
 
 export { until } from './until.mjs'
 export { accessible, barriers, sound, turn } from './accessibility.mjs'
-export { offline } from './browser.mjs'
+export { offline, still } from './browser.mjs'
 export { Person, Refused } from './people.mjs'
 
-/** Where a failed test leaves what it showed. */
-const out = new URL('../out/', import.meta.url)
-
-/** How long one test may take, milliseconds: for those that hang. */
-const patience = 120_000
+/** How long one story may take, milliseconds: a bound for those that hang, on a machine however busy. */
+const patience = 400_000
 
 /**
- * A server and a browser for the tests of a file.
+ * A server and a browser for the stories of a file. Both start with the first story
+ * that runs: a file whose stories are all skipped starts neither.
  *
- * @param {{env?: Record<string, string> | (() => Promise<Record<string, string>>), args?: string[]}} [options]
- *   the server's configuration, or what gives it before the start; the browser's arguments
- * @returns {{test: (name: string, run: (scene: Scene) => Promise<void>, options?: import('node:test').TestOptions) => void}}
+ * @param {{env?: Record<string, string> | (() => Promise<Record<string, string>>), args?: string[], hosts?: string[]}} [options]
+ *   the server's configuration, or what gives it before the start; the browser's arguments, and names that it takes for this machine's
+ * @returns {{test: Story, long: Story}}  test always runs; long is skipped unless LONG_TESTS=1
+ *
+ * @typedef {(name: string, run: (scene: Scene) => Promise<void>, options?: import('node:test').TestOptions) => void} Story
  *
  * @typedef {object} Scene
  * @property {Server} server
@@ -30,20 +30,25 @@ const patience = 120_000
  * @property {(codelab: {id: string}, name: string, code?: string) => Promise<Person>} person  somebody who has registered
  * @property {(text: string) => void} note  tells a figure in the test's output
  */
-export function stage({ env, args } = {}) {
+export function stage({ env, args, hosts } = {}) {
   const server = new Server()
   let browser
-  before(async () => {
+  let opened
+  const open = async () => {
     server.configure(typeof env === 'function' ? await env() : env)
-    await server.start()
-    browser = await openBrowser(args)
-  })
+    const [started, launched] = await Promise.allSettled([server.start(), openBrowser({ args, hosts })])
+    browser = launched.value
+    for (const { reason } of [started, launched]) if (reason) throw reason
+  }
   after(async () => {
+    await opened?.catch(() => {}) // the first story has told
     await browser?.close()
     await server.remove()
+    if (opened) await recordTime()
   })
   const test = (name, run, options = {}) =>
     nodeTest(name, { timeout: patience, ...options }, async (context) => {
+      await (opened ??= open())
       const visitors = []
       const scene = {
         server,
@@ -67,21 +72,6 @@ export function stage({ env, args } = {}) {
         for (const { context } of visitors) await context.close()
       }
     })
-  return { test }
-}
-
-/** Writes what each page shows, what went wrong in it, and the server's log. */
-async function keep(name, visitors, server) {
-  const base = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, ' ')
-    .trim()
-    .replaceAll(' ', '-')
-  await mkdir(out, { recursive: true })
-  for (const [i, { page, problems }] of visitors.entries()) {
-    await page.screenshot({ path: new URL(`${base}-${i}.png`, out).pathname, timeout: 5000 }).catch(() => {})
-    const text = await page.content().catch(String)
-    await writeFile(new URL(`${base}-${i}.html`, out), `<!-- ${page.url()}\n${problems.join('\n')}\n-->\n${text}`)
-  }
-  await writeFile(new URL(`${base}.log`, out), server.log.join('\n'))
+  const long = (name, run, options = {}) => test(name, run, { ...(everything ? {} : { skip: 'LONG_TESTS=1 runs it' }), ...options })
+  return { test, long }
 }

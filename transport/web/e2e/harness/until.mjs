@@ -7,10 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises'
  * @template T
  * @param {string} what  is waited for, in the error
  * @param {() => T | Promise<T>} look
- * @param {number} [within]  milliseconds
+ * @param {number} [within]  milliseconds: a bound for what hangs, on a machine however busy
  * @returns {Promise<NonNullable<T>>}
  */
-export async function until(what, look, within = 20_000) {
+export async function until(what, look, within = 60_000) {
   const end = Date.now() + within
   for (let last; ;) {
     try {

@@ -1,0 +1,33 @@
+// Runs the stories, two files at a time, and tells at the end which failed.
+//
+//   npm run e2e [FILE…]        one story a feature, and what keeps people out
+//   npm run e2e:long [FILE…]   all of them
+//
+// A FILE is its name without .test.mjs. What took longest in the last run begins first,
+// so that no long file is left for one worker alone: node --test sorts files by name.
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { fileURLToPath } from 'node:url'
+import { timeOf } from './harness/out.mjs'
+
+const workers = 2
+const here = new URL('.', import.meta.url)
+
+const names = process.argv.slice(2)
+const all = (await readdir(here)).filter((file) => file.endsWith('.test.mjs'))
+const files = names.length > 0 ? names.map((name) => `${name}.test.mjs`) : all
+for (const file of files) if (!all.includes(file)) throw new Error(`there is no ${file}`)
+
+/** How long each took in the last run, milliseconds; where there was none, its size stands in. */
+const took = new Map()
+for (const file of files) {
+  const size = async () => (await stat(new URL(file, here))).size
+  took.set(file, await readFile(timeOf(file), 'utf8').then(Number, size))
+}
+files.sort((a, b) => took.get(b) - took.get(a))
+
+run({ files: files.map((file) => fileURLToPath(new URL(file, here))), concurrency: workers })
+  .on('test:fail', () => (process.exitCode = 1))
+  .pipe(new spec())
+  .pipe(process.stdout)
