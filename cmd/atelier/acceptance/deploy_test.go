@@ -65,6 +65,7 @@ func edited(t *testing.T, name string, replace ...string) string {
 // calling.
 func TestTheSamplesForProxiesWork(t *testing.T) {
 	t.Parallel()
+	inLongRuns(t, "what a page says is tried")
 	for name, start := range map[string]func(t *testing.T, front, back, cert, key string) *exec.Cmd{
 		"nginx": func(t *testing.T, front, back, cert, key string) *exec.Cmd {
 			return nginx(t, edited(t, "nginx.conf", "127.0.0.1:8080", back, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),

@@ -25,6 +25,7 @@ import (
 // three nodes, and goes on when one of them is stopped.
 func TestTheSamplesForBalancersWork(t *testing.T) {
 	t.Parallel()
+	inLongRuns(t, "what a page says is tried")
 	for name, start := range map[string]func(t *testing.T, front, cert, key string, nodes []string) *exec.Cmd{
 		"nginx": func(t *testing.T, front, cert, key string, nodes []string) *exec.Cmd {
 			return nginx(t, edited(t, "cluster/nginx.conf", append(nodes, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
@@ -166,6 +167,7 @@ func filledIn(t *testing.T, text string, variables map[string]string) string {
 // connections encrypted.
 func TestTheComposeFileOfNodes(t *testing.T) {
 	t.Parallel()
+	inLongRuns(t, "what a page says is tried")
 	database, dir := postgrestest.Database(t), t.TempDir()
 	at, err := url.Parse(database)
 	if err != nil {

@@ -232,6 +232,7 @@ func TestWhoLeadsClonesTheRepositoryItself(t *testing.T) {
 // what it wants and has in more than Git sends in one piece, and packs it.
 func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	t.Parallel()
+	inLongRuns(t, "TestWhoLeadsClonesTheRepositoryItself fetches a few")
 	g := newGit(t)
 	c := newClassOn(t, common.get(t).Addr(), record{"share_code": "all"})
 	c.workspace("branch", file("main.txt", "of main"))

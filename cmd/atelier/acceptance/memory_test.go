@@ -16,6 +16,7 @@ import (
 // nevertheless.
 func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	t.Parallel()
+	inLongRuns(t, "the setting changes seldom")
 	if testing.Short() {
 		t.Skip("builds the binary")
 	}

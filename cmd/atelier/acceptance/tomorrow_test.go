@@ -149,6 +149,7 @@ func (e *evening) stop() {
 // comes back from its backup.
 func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	t.Parallel()
+	inLongRuns(t, "what a page says is tried")
 	if testing.Short() {
 		t.Skip("builds the binaries")
 	}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestWhatSuitesPrintIsCounted(t *testing.T) {
+	go1 := func(action, test string) string {
+		return fmt.Sprintf(`{"Action":%q,"Package":"a/b","Test":%q,"Output":"said by %s\n"}`, action, test, test)
+	}
+	for name, c := range map[string]struct {
+		lines        []string
+		want         count
+		names        []string
+		shown, quiet string
+	}{
+		"go passes": {[]string{go1("run", "TestA"), go1("output", "TestA"), go1("pass", "TestA/inner"), go1("pass", "TestA"), go1("skip", "TestB"), go1("pass", "")},
+			count{passed: 1, skipped: 1}, nil, "ok   a/b", "said by TestA"},
+		"go fails": {[]string{go1("output", "TestA/inner"), go1("fail", "TestA/inner"), go1("output", "TestA"), go1("fail", "TestA"), go1("fail", "")},
+			count{failed: 1}, []string{"a/b TestA"}, "said by TestA/inner", "beside its tests"},
+		"a panic ends the test that runs": {[]string{go1("output", "TestA"), go1("fail", "")}, count{failed: 1}, []string{"a/b"}, "said by TestA", "nothing"},
+		"a package fails beside its tests": {[]string{go1("pass", "TestA"), go1("output", ""), go1("fail", "")},
+			count{passed: 1, failed: 1}, []string{"a/b"}, "a/b failed beside its tests", "nothing"},
+		"one does not compile": {[]string{`{"ImportPath":"a/b","Action":"build-output","Output":"x.go:1: bad\n"}`, `{"Action":"fail","Package":"a/b","FailedBuild":"a/b"}`},
+			count{failed: 1}, []string{"a/b a/b"}, "x.go:1: bad", "nothing"},
+		"node":            {[]string{"# pass 3", "# fail 1", "# skipped 2", "not ok 4 - a story"}, count{3, 1, 2}, []string{"a story"}, "# pass 3", "nothing"},
+		"node, in colour": {[]string{"\x1b[34mℹ pass 3\x1b[39m", "\x1b[31m✖ a story (12ms)\x1b[39m", "ℹ fail 1"}, count{3, 1, 0}, []string{"a story (12ms)"}, "pass 3", "nothing"},
+		"vitest":          {[]string{"      Tests  1 failed | 22 passed | 3 skipped (26)"}, count{22, 1, 3}, nil, "22 passed", "nothing"},
+		"anything else":   {[]string{"{ no event", "passed 3"}, count{}, nil, "{ no event", "nothing"},
+	} {
+		var out bytes.Buffer
+		s := newSeen(&lines{to: &out}, "")
+		for _, l := range c.lines {
+			s.line(l)
+		}
+		s.end()
+		if s.count != c.want || !slices.Equal(s.names, c.names) {
+			t.Errorf("%s: %+v, failed %q", name, s.count, s.names)
+		}
+		if !strings.Contains(out.String(), c.shown) || strings.Contains(out.String(), c.quiet) {
+			t.Errorf("%s: it shows\n%s", name, &out)
+		}
+	}
+}
+
+// The table fails with any suite, also one that has no tests, and ends with a line that
+// stands alone.
+func TestTheTableTellsOfEachFailure(t *testing.T) {
+	fine := &result{name: "fine", seen: &seen{count: count{passed: 2}}}
+	for name, c := range map[string]struct {
+		other *result
+		ok    bool
+		last  string
+	}{
+		"all pass":         {&result{name: "x", seen: &seen{count: count{passed: 1, skipped: 1}}}, true, "3 passed, 0 failed, 1 skipped"},
+		"a test fails":     {&result{name: "x", seen: &seen{count: count{failed: 1}}}, false, "2 passed, 1 failed, 0 skipped"},
+		"a target fails":   {&result{name: "x", seen: &seen{}, failed: errors.New("exit status 2")}, false, "2 passed, 1 failed, 0 skipped"},
+		"both, count once": {&result{name: "x", seen: &seen{count: count{failed: 1}}, failed: errors.New("exit status 2")}, false, "2 passed, 1 failed, 0 skipped"},
+	} {
+		var out bytes.Buffer
+		ok := printTable(&out, []*result{fine, c.other}, 0)
+		rows := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if ok != c.ok || rows[len(rows)-1] != c.last {
+			t.Errorf("%s: %v\n%s", name, ok, &out)
+		}
+	}
+}
+
+func TestWhereGoroutinesCanMeet(t *testing.T) {
+	for source, want := range map[string]bool{
+		`import "sync"`:                                   true,
+		`import "sync/atomic"`:                            true,
+		`func f() { go f() }`:                             true,
+		`type t struct{ c chan int }`:                     true,
+		`func f(c func()) { select {} }`:                  true,
+		`import "strings"; var x = strings.ToUpper("go")`: false,
+		`// go f()`:                                       false,
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x;"+source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := isConcurrent(f); got != want {
+			t.Errorf("%s: %v", source, got)
+		}
+	}
+}
