@@ -68,7 +68,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json)
 
-.PHONY: all need-go build app run demo test go-test ci shake long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit release clean
+.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -91,8 +91,8 @@ demo: build
 # Of one package. A busy machine needs more than a quiet one; CI says less, so that
 # what hangs is named before CI is ended.
 TEST_TIMEOUT ?= 60m
-# Suites report what came of each test; see cmd/internal/suites.
-GOTEST := $(GO) test $(if $(REPORT),-json) -timeout $(TEST_TIMEOUT)
+# Suites report what came of each test (cmd/internal/suites); make check vets everything.
+GOTEST := $(GO) test -vet off $(if $(REPORT),-json) -timeout $(TEST_TIMEOUT)
 SUITES := bin/suites
 .PHONY: $(SUITES)
 $(SUITES): need-go
@@ -112,6 +112,9 @@ ci: build $(SUITES) bin/s3test
 shake: build $(SUITES) bin/s3test
 	@$(SUITES) -repeat $(or $(ROUNDS),10) -spinners 4 go-test,app-test
 
+shake-once: build bin/s3test
+	@$(SUITES) -spinners 4 go-test,app-test
+
 # What a part runs. Two of a group run side by side.
 LONG_stories  := app-stories
 LONG_nodes    := go-long test-nodes-long
@@ -120,7 +123,7 @@ LONG_simulate := simulate-long simulation-tests
 LONG_disk     := powercut powercut-tests
 LONG_fuzz     := fuzz
 LONG_pages    := generators pages
-LONG_shake    := shake
+LONG_shake    := shake-once
 PARTS         := stories nodes race simulate disk fuzz pages shake
 long: build $(SUITES) bin/s3test
 	@$(SUITES) $(foreach p,$(or $(PART),$(PARTS)),$(LONG_$(p)))
@@ -134,7 +137,7 @@ test-nodes-long: build bin/s3test
 
 # The pages whose commands are run.
 pages: build
-	LONG_TESTS=1 $(GOTEST) -count 1 -run 'Samples|Compose|Unit|Evening|Tomorrow|Deploy|Dockerfile' ./cmd/atelier/acceptance ./cmd/atelier/deploy/...
+	LONG_TESTS=1 $(GOTEST) -count 1 -run 'Samples|Compose|TheUnit|BackupUnit|Evening|Systemd|Alerts|ImageCanBeBuilt|Containers|CoreDump' ./cmd/atelier/acceptance
 
 simulate-long simulate-ci:
 	@$(MAKE) --no-print-directory simulate SEEDS=$(if $(filter %ci,$@),150,2000)
@@ -243,10 +246,10 @@ go-check: need-go fmt fresh
 # The race detector, for packages in which goroutines can meet, without whole servers;
 # properties try a fifth. race-all takes every package.
 race: $(SUITES)
-	$(GOTEST) -race -short -vet off $$($(SUITES) -concurrent $$($(GO) list ./... | grep -vE '$(SLOW)'))
+	$(GOTEST) -race -short $$($(SUITES) -concurrent $$($(GO) list ./... | grep -vE '$(SLOW)'))
 
 race-all: build bin/s3test
-	$(GOTEST) -race -vet off ./...
+	$(GOTEST) -race ./...
 
 # The browser app. Its last step writes beside the page, so a build that failed
 # there leaves no page (.DELETE_ON_ERROR).
