@@ -28,17 +28,19 @@ func erasers() durable.Kind[string, string, sumView] { return eraser(nil) }
 // A follower that was cut off while its owner erased applied what erasing had
 // left of the records: it showed 1 instead of 3 at the same position, for ever.
 func TestAFollowerLoadsALogThatWasRewritten(t *testing.T) {
-	// A long patience, so that only the mended link leads to the log.
-	c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
-	apart(t, c)
-	c.net.Mend("n1", "n2")
-	c.net.Mend("n2", "n1")
-	if got := c.sum(1); got != 3 {
-		t.Errorf("the follower shows %d", got)
-	}
-	if n := c.hosts[1].Stats().Divergences.Load(); n != 0 {
-		t.Errorf("it differed %d times", n)
-	}
+	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
+		// A long patience, so that only the mended link leads to the log.
+		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
+		apart(t, c)
+		c.net.Mend("n1", "n2")
+		c.net.Mend("n2", "n1")
+		if got := c.sum(1); got != 3 {
+			t.Errorf("the follower shows %d", got)
+		}
+		if n := c.hosts[1].Stats().Divergences.Load(); n != 0 {
+			t.Errorf("it differed %d times", n)
+		}
+	})
 }
 
 // Those who listen at a follower that cannot hear its owner get what lies in the
@@ -58,19 +60,21 @@ func TestAnUnheardFollowerLoadsALogThatWasRewritten(t *testing.T) {
 // A node that takes an actor over goes on from its copy, unless the log was
 // rewritten beyond it. Acknowledged attendees were lost to everybody like that.
 func TestATakeoverLoadsALogThatWasRewritten(t *testing.T) {
-	c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
-	apart(t, c)
-	c.net.Mend("n2", "n1") // the owner says where it gives the actor to, and nothing of before
-	c.nodes[0].Lose()
-	c.hosts[0].Drop()
-	c.net.Mend("n1", "n2")
-	eventually(t, "a takeover", func() bool {
-		hd, err := c.hosts[1].Get("a")
-		return err == nil && hd.Owns()
+	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
+		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
+		apart(t, c)
+		c.net.Mend("n2", "n1") // the owner says where it gives the actor to, and nothing of before
+		c.nodes[0].Lose()
+		c.hosts[0].Drop()
+		c.net.Mend("n1", "n2")
+		eventually(t, "a takeover", func() bool {
+			hd, err := c.hosts[1].Get("a")
+			return err == nil && hd.Owns()
+		})
+		if got := c.sum(1); got != 3 {
+			t.Errorf("the new owner shows %d", got)
+		}
 	})
-	if got := c.sum(1); got != 3 {
-		t.Errorf("the new owner shows %d", got)
-	}
 }
 
 // forging is a bus that changes what is told of an actor.
