@@ -46,6 +46,8 @@
 GO      ?= go
 NODE    ?= node
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# The same for all that compiles, so that everything is compiled once, wherever it lies.
+export GOFLAGS := -trimpath $(GOFLAGS)
 LDFLAGS := -s -w -X atelier/cmd/internal/process.version=$(VERSION)
 
 APP       := transport/web/app
@@ -78,9 +80,9 @@ need-go:
 		echo 'Atelier needs Go $(GO_NEEDED) or newer, and $(call found,$(GO),$(GO_FOUND)): see https://go.dev/dl'; exit 1; }
 
 build: need-go app
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/atelier ./cmd/atelier
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/atelier-bench ./cmd/atelier-bench
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/commerce ./cmd/commerce
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/atelier ./cmd/atelier
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/atelier-bench ./cmd/atelier-bench
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/commerce ./cmd/commerce
 
 run: build
 	bin/atelier serve --config config.toml
@@ -148,7 +150,7 @@ simulation-tests powercut-tests: bin/s3test
 # The S3 server of the tests. A module of its own, with the 200 that it needs.
 S3TEST := persistence/objects/s3test
 bin/s3test: $(S3TEST)/main.go $(S3TEST)/go.mod $(S3TEST)/go.sum
-	cd $(S3TEST) && $(GO) build -trimpath -o $(CURDIR)/$@ .
+	cd $(S3TEST) && $(GO) build -o $(CURDIR)/$@ .
 
 # Clients in Python, Go and TypeScript, generated of the documents with tools of
 # package registries: this needs a network, python3 and npm.
@@ -217,17 +219,17 @@ peers-test: peers-build
 	cd $(PEERS) && $(GO) vet ./... && $(GO) test ./...
 
 peers-build: $(if $(HAVE_NODE),$(PEERS)/node/node_modules/.installed)
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier ./cmd/atelier-bench
-	cd $(PEERS) && $(GO) build -trimpath -o ../../bin/peers .
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier ./cmd/atelier-bench
+	cd $(PEERS) && $(GO) build -o ../../bin/peers .
 
 # Both servers are built in folders of their own without the app: one that is in the
 # binary takes memory. A tree with changes that are not committed is built as it is.
 REGRESS_FLAGS ?=
-REGRESS_BUILD  = $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o ../$(1)-atelier ./cmd/atelier
+REGRESS_BUILD  = $(GO) build -ldflags '$(LDFLAGS)' -o ../$(1)-atelier ./cmd/atelier
 regress: need-go
 	@git rev-parse --verify --quiet '$(BASE)^{commit}' >/dev/null || { \
 		echo 'which commit is this tree compared with? make regress BASE=COMMIT$(if $(BASE),; there is no $(BASE))'; exit 1; }
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier-bench
+	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/atelier-bench
 	@dir=$$(mktemp -d) || exit 1; trap 'rm -rf "$$dir"' EXIT; trap 'exit 130' INT TERM HUP; \
 	set -e; mkdir "$$dir/base" "$$dir/new"; echo 'building the servers of $(BASE) and of this tree'; \
 	git archive '$(BASE)' | tar -x -C "$$dir/base"; \
@@ -296,7 +298,7 @@ endif
 # part of Atelier.
 PROVIDER := transport/web/e2e/provider
 bin/identity-provider: $(PROVIDER)/main.go $(PROVIDER)/go.mod $(PROVIDER)/go.sum
-	cd $(PROVIDER) && $(GO) build -trimpath -o $(CURDIR)/$@ .
+	cd $(PROVIDER) && $(GO) build -o $(CURDIR)/$@ .
 
 # How long things take, on a quiet machine.
 budgets: build
@@ -359,7 +361,7 @@ release: build
 	@for p in $(PLATFORMS); do \
 		name=atelier-$(VERSION)-$${p%/*}-$${p#*/}; mkdir dist/$$name; \
 		for c in atelier atelier-bench commerce; do \
-			GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/$$name/ ./cmd/$$c || exit 1; \
+			GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o dist/$$name/ ./cmd/$$c || exit 1; \
 		done; \
 		cp LICENSE README.md config.toml dist/NOTICE dist/$$name/; \
 		tar -C dist --sort=name --owner=0 --group=0 --mtime='1970-01-01' -czf dist/$$name.tar.gz $$name && rm -r dist/$$name || exit 1; \

@@ -120,5 +120,6 @@ export default defineConfig({
     chunkSizeWarningLimit: 600,
   },
   server: { proxy: { '/api': { target: server, ws: true }, '/uploads': server } },
-  test: { include: ['src/**/*.test.ts'], environment: 'node', setupFiles: 'src/messages/setup.ts' },
+  // For tests that hang: a busy machine takes many times as long as a quiet one.
+  test: { include: ['src/**/*.test.ts'], environment: 'node', setupFiles: 'src/messages/setup.ts', testTimeout: 120_000, hookTimeout: 120_000 },
 })
