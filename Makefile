@@ -337,13 +337,19 @@ fresh:
 	@before=$$($(SUM)); $(MAKE) --no-print-directory generate >/dev/null && after=$$($(SUM)); \
 	test "$$before" = "$$after" || { echo 'generated files were not what their sources give; they are now: see git diff'; exit 1; }
 
-# Hand-written lines without tests, by folder (one of over 120 columns counts for each
-# 120), packages, and generated lines: what ARCHITECTURE.md keeps account of.
-HAND := git ls-files '*.go' | grep -vE '_test\.go$$|^bench/peers/' | xargs grep -L '^// Code generated'
+# Hand-written lines by folder, without tests and what only tests use (one of over 120
+# columns counts for each 120), packages, and generated lines: what ARCHITECTURE.md keeps
+# account of. Test support has a row of its own: suites that several packages pass, doubles
+# of what stands outside, and the disk that remembers.
+WRITTEN := git ls-files '*.go' | grep -vE '_test\.go$$|^bench/peers/' | xargs grep -L '^// Code generated'
+SUPPORT := /[a-z0-9]+test/|/codelab/draw/|/persistence/(powercut/|memory/faults)|/simulation/|/cmd/atelier/powercut/|/e2e/|/internal/(suites|house)/
+COUNTED := xargs cat | awk '{n += 1 + int((length($$0) - 1) / 120)} END {print n}'
 size:
 	@for d in actors transport persistence cmd bench; do \
-		printf '%-12s %s\n' $$d "$$($(HAND) | grep "^$$d/" | xargs cat | awk '{n += 1 + int((length($$0) - 1) / 120)} END {print n}')"; done
-	@printf '%-12s %s\n' generated "$$(git ls-files '*.go' | grep -v _test.go | xargs grep -l '^// Code generated' | xargs cat | wc -l)" \
+		printf '%-12s %s\n' $$d "$$($(WRITTEN) | grep "^$$d/" | grep -vE '$(SUPPORT)' | $(COUNTED))"; done
+	@printf '%-12s %s\n' 'test support' "$$($(WRITTEN) | grep -E '$(SUPPORT)' | $(COUNTED))" \
+		tests "$$(git ls-files '*_test.go' | grep -v '^bench/peers/' | $(COUNTED))" \
+		generated "$$(git ls-files '*.go' | grep -v _test.go | xargs grep -l '^// Code generated' | xargs cat | wc -l)" \
 		packages "$$($(GO) list ./... | wc -l)"
 
 audit:

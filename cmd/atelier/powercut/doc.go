@@ -23,7 +23,7 @@
 // it acknowledged as removed is gone. If it refuses to start, the text names
 // --recover-damaged, and that leads to all of it except tokens, which it voids.
 //
-// Faults (faults.go) are planned from what the server really does: for each kind of
+// Faults (faults_test.go) are planned from what the server really does: for each kind of
 // call on each kind of file that was recorded, each error that faultsOf has for it,
 // once or until the server ends. Then the server starts without the fault, the power
 // is cut, and the same is checked.

@@ -27,14 +27,14 @@
 //
 // Clients act at one node and then at another: people who register, leave, repeat a
 // command with its reference elsewhere, several tabs at once, facilitators who
-// remove, edit, end and delete (clients.go), connections that listen and come back
+// remove, edit, end and delete (clients_test.go), connections that listen and come back
 // with their position (listeners.go), payers (tokens.go), people who sign in and out
 // (grants.go), people who send files, refer to them at one node while others take the
 // reference away at another, make codelabs of them and delete those (uploads.go).
 //
 // # Faults
 //
-// faults.go has the table. Links are cut one way or both, messages are lost, slow or
+// faults_test.go has the table. Links are cut one way or both, messages are lost, slow or
 // doubled, a queue overflows. A node loses its lease, cannot reach the store, stands
 // still while its timers wait, has a wrong time of day, is stopped in order, is
 // killed (the store keeps any first part of what it had queued), gives a codelab
@@ -50,7 +50,7 @@
 //
 //	acknowledged  what was acknowledged was committed before, is there, and stays;
 //	              every view is what all records ever committed lead to, applied in
-//	              order from the first (reference.go)
+//	              order from the first (reference_test.go)
 //	once          nothing is done twice, with a reference or without
 //	same view     all nodes show the same at a position, byte for byte
 //	linearizable  what was answered has an order (porcupine); no read is behind
@@ -106,7 +106,7 @@
 // # How to add
 //
 // A command: it must be in actors/codelab/draw, or a test fails. A fault: a row in
-// faults.go. An oracle: call model.fail, with a name of its own above; add the lie
+// faults_test.go. An oracle: call model.fail, with a name of its own above; add the lie
 // that it notices to lies_test.go. What it took to see whether the simulator finds
 // faults at all is in package mutants (make simulate-mutants).
 package simulation
