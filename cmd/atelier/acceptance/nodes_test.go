@@ -28,8 +28,9 @@ import (
 const (
 	// testLease is how long a lease lasts where a test waits for its end.
 	testLease = 1200 * time.Millisecond
-	// lastingLease is one that no busy machine lets end within a test.
-	lastingLease = 5 * time.Minute
+	// lastingLease outlasts the pauses of a busy machine. A third of it is for how long a
+	// node waits for an answer before it asks again.
+	lastingLease = 9 * time.Second
 )
 
 // link passes connections on to a server, until it is cut.
@@ -137,7 +138,7 @@ func startShort(t *testing.T, cfgs []config.Config) []*service.Service {
 	return startLeased(t, testLease, cfgs)
 }
 
-// startLasting starts nodes that keep their leases until they stop.
+// startLasting starts nodes that keep their leases on a busy machine, too.
 func startLasting(t *testing.T, cfgs []config.Config) []*service.Service {
 	t.Helper()
 	return startLeased(t, lastingLease, cfgs)

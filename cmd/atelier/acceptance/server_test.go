@@ -57,8 +57,8 @@ func startServer(t testing.TB, c config.Config) *service.Service {
 	return s
 }
 
-// startUntilStopped runs the whole server; the caller stops it. A node's lease outlasts
-// any test: what a lost lease leads to is the subject of those that startShort.
+// startUntilStopped runs the whole server; the caller stops it. A node's lease
+// lasts: what a lost one leads to is the subject of those that startShort.
 func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	t.Helper()
 	return startWith(t, c, service.Options{Lease: lastingLease})
