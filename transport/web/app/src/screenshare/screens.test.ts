@@ -69,7 +69,10 @@ function enter(role: Person['role'], name: string): Screens {
   return screens
 }
 
-const settle = () => new Promise((done) => setTimeout(done, 20))
+/** Lets whatever waits in this process go on: there is nothing outside to wait for. */
+const settle = async () => {
+  for (let turns = 0; turns < 20; turns++) await new Promise((done) => setTimeout(done))
+}
 
 beforeEach(() => {
   everybody.length = 0
