@@ -179,7 +179,7 @@ func TestOneLeavesACodelabAndKeepsTheRest(t *testing.T) {
 		t.Errorf("closed with %d, want 1008", code)
 	}
 	there.acked(record{"type": "chat", "message": "on"}, "r")
-	b.get(one.path + "/chat?as=attendee").refused(403)
+	one.shutsOut(b, one.path+"/chat?as=attendee", 403)
 	b.get(two.path + "/chat?as=attendee").want(200)
 	b.get("/admin/tokens").want(200)
 	b.post("/logout", record{"codelab_id": one.id}).want(204)

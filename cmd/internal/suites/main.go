@@ -41,7 +41,7 @@ func main() {
 // run runs all groups, repeat times, and says whether all passed.
 func run(groups []string, repeat, spinners int) (bool, error) {
 	if len(groups) == 0 {
-		return false, errors.New("usage: suites [-repeat N] [-spinners N] TARGET[,TARGET] ...")
+		return false, errors.New("no suites are named: suites [-repeat N] [-spinners N] TARGET[,TARGET] TARGET")
 	}
 	scratch, remove, err := inMemory()
 	if err != nil {
