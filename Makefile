@@ -114,8 +114,8 @@ ci: build $(SUITES) bin/s3test
 shake: build $(SUITES) bin/s3test
 	@$(SUITES) -repeat $(or $(ROUNDS),10) -spinners 4 go-test,app-test
 
-shake-once: build bin/s3test
-	@$(SUITES) -spinners 4 go-test,app-test
+shake-once:
+	@$(MAKE) --no-print-directory shake ROUNDS=1
 
 # What a part runs. Two of a group run side by side.
 LONG_stories  := app-stories

@@ -138,7 +138,7 @@ func (c *regressCommand) Run(ctx context.Context) error {
 		}
 	}
 	defer func() {
-		// A server that failed leaves its data and its log here for whoever looks into it.
+		// A server that failed leaves its data and its log here for those who look into it.
 		// Remove deletes nothing but empty folders.
 		err := errors.Join(os.Remove(folders[compare.Base]), os.Remove(folders[compare.New]), os.Remove(folder))
 		if err != nil {

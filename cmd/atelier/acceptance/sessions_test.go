@@ -150,7 +150,7 @@ func TestALostAnswerToARegistrationShutsNobodyOut(t *testing.T) {
 	lost := two.join(b.with(), record{"name": "Lin"}) // the cookies of the answer get lost
 	b.get(one.path + "/chat").want(200)
 	two.join(b.with(), record{"name": "Max"})
-	// Whoever asks again gets the same attendee, at another node a moment later; with
+	// A person who asks again gets the same attendee, at another node a moment later; with
 	// another name they are another.
 	if common.nodes != nil {
 		two.eventually("the other nodes know the session", func() bool {
