@@ -130,9 +130,9 @@ PARTS         := stories nodes race simulate disk fuzz pages shake
 long: build $(SUITES) bin/s3test
 	@$(SUITES) $(foreach p,$(or $(PART),$(PARTS)),$(LONG_$(p)))
 
-# The interface with all that takes long, on one node and on three.
+# All that takes long, on one node, and the interface on three.
 go-long: build bin/s3test
-	LONG_TESTS=1 $(GOTEST) ./cmd/atelier/acceptance ./actors/token
+	LONG_TESTS=1 $(GOTEST) ./cmd/atelier/acceptance ./cmd/atelier-bench ./actors/token
 
 test-nodes-long: build bin/s3test
 	LONG_TESTS=1 TEST_NODES=3 $(GOTEST) ./cmd/atelier/acceptance
@@ -191,9 +191,9 @@ endif
 # What boots whole servers, or writes to disks, is left out.
 SLOW := /acceptance$$|/cmd/(atelier/(simulation|powercut|service|bus)|atelier$$|atelier-bench|commerce|internal)|/persistence/(badger|postgres|objects)|/bench|/transport/(server|live|web)
 # The rest in less than 60 processor seconds; properties try a fifth of what they try
-# in make test.
+# in make test. Four packages at once: some wait.
 quick: need-go
-	$(GOTEST) -short $$($(GO) list ./... | grep -vE '$(SLOW)')
+	$(GOTEST) -short -p 4 $$($(GO) list ./... | grep -vE '$(SLOW)')
 
 # Each fuzz test by itself, as Go wants it.
 FUZZTIME ?= 10s

@@ -111,6 +111,7 @@ func hear(t *testing.T, h *hall, args ...string) (int, map[string]any, string) {
 }
 
 func TestAServerThatIsNotOurs(t *testing.T) {
+	t.Parallel()
 	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "5", "--publishers", "2", "--rate", "50", "--warmup", "100ms", "--size", "80",
 		"--threshold", "deliveries>=50", "--threshold", "p99<10s")
 	if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 50 || r["deliveries"] != 5*r["messages"].(float64) || r["valid"] != true {
@@ -143,6 +144,8 @@ func conforms(t *testing.T, text string) {
 // far it may go; a generator that is late makes fewer of them than its rate says, so
 // what was found is held against the steps that were made.
 func TestTheHighestRateIsLookedFor(t *testing.T) {
+	long(t, "bench/fanout proves the search")
+	t.Parallel()
 	search := []string{"fanout", "--subscribers", "2", "--find-max", "--rate", "80", "--regular", "--warmup", "0s", "--duration", "1s", "--threshold", "messages<=100"}
 	code, r, text := hear(t, &hall{}, append(search, "--threshold", "highest_messages_per_second>=90", "--threshold", "search.lowest_missed>=100")...)
 	found, _ := r["search"].(map[string]any)
@@ -181,16 +184,20 @@ func TestPatternsThatFindNothing(t *testing.T) {
 		"messages": {[]string{"--match", `heard: (?P<stamp>\d+):(?P<seq>\d+)`}, `nothing that came matches --match heard: (?P<stamp>\d+):(?P<seq>\d+); the first was "said: `},
 		"answers":  {[]string{"--ack", `took (?P<seq>\d+)`}, `nothing that came matches --ack took (?P<seq>\d+)`},
 	} {
-		code, r, _ := hear(t, &hall{}, append(fanout, c.flags...)...)
-		failures := fmt.Sprint(r["failures"])
-		if code != 1 || !strings.Contains(failures, c.says) || strings.Contains(failures, strings.Repeat("x", 200)) {
-			t.Errorf("%s: ends with %d: %s", name, code, failures)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, r, _ := hear(t, &hall{}, slices.Concat(fanout, c.flags)...)
+			failures := fmt.Sprint(r["failures"])
+			if code != 1 || !strings.Contains(failures, c.says) || strings.Contains(failures, strings.Repeat("x", 200)) {
+				t.Errorf("ends with %d: %s", code, failures)
+			}
+		})
 	}
 }
 
 // Stages are the measured time, each with its own latencies.
 func TestStagesAreMeasuredOneByOne(t *testing.T) {
+	t.Parallel()
 	code, r, text := hear(t, &hall{}, "fanout", "--subscribers", "3", "--regular", "--warmup", "200ms", "--stages", "600ms@50,500ms@100")
 	parts, _ := r["parts"].([]any)
 	if code != 0 || r["duration_seconds"].(float64) < 1.1 || len(parts) != 2 {
@@ -216,16 +223,37 @@ func TestStagesAreMeasuredOneByOne(t *testing.T) {
 
 func TestMissedThresholdsAndLossFail(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "50", "--warmup", "0s", "--size", "0"}
-	if code, r, _ := hear(t, &hall{}, append(fanout, "--threshold", "p99<1us")...); code != 1 || r["passed"] != false {
-		t.Errorf("a missed threshold ends with %d", code)
-	}
-	code, r, _ := hear(t, &hall{deaf: true}, fanout...)
-	if sent := r["messages"].(float64) * 3; code != 1 || r["lost"].(float64) < sent/4 || r["lost"].(float64) > sent/2 {
-		t.Errorf("a deaf server ends with %d: %v of %v lost", code, r["lost"], sent)
-	}
-	// An operation that there could have been and was not.
-	if code, _, _ := hear(t, &hall{}, append(fanout, "--threshold", "resume.p99<1s")...); code != 1 {
-		t.Errorf("a threshold of nothing ends with %d", code)
+	beside(t, "a missed threshold", func(t *testing.T) {
+		if code, r, _ := hear(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "p99<1us"})...); code != 1 || r["passed"] != false {
+			t.Errorf("ends with %d", code)
+		}
+	})
+	beside(t, "a deaf server", func(t *testing.T) {
+		code, r, _ := hear(t, &hall{deaf: true}, fanout...)
+		if sent := r["messages"].(float64) * 3; code != 1 || r["lost"].(float64) < sent/4 || r["lost"].(float64) > sent/2 {
+			t.Errorf("ends with %d: %v of %v lost", code, r["lost"], sent)
+		}
+	})
+	beside(t, "a threshold of an operation that there could have been", func(t *testing.T) {
+		if code, _, _ := hear(t, &hall{}, slices.Concat(fanout, []string{"--threshold", "resume.p99<1s"})...); code != 1 {
+			t.Errorf("ends with %d", code)
+		}
+	})
+}
+
+// beside runs a part of a test beside others: a measurement waits, and works little.
+func beside(t *testing.T, name string, part func(*testing.T)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		part(t)
+	})
+}
+
+// long leaves a test that measures for seconds to LONG_TESTS=1. What makes sure of the
+// same in every run is said.
+func long(t *testing.T, _ string) {
+	if os.Getenv("LONG_TESTS") == "" {
+		t.Skip("LONG_TESTS=1 runs it")
 	}
 }
 
@@ -234,28 +262,38 @@ func TestMissedThresholdsAndLossFail(t *testing.T) {
 func TestWhatIsMissedWhileAway(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "200", "--warmup", "0s"}
 	for bound, want := range map[string]int{"lost==0": 1, "away<=1000": 0, "away<=1": 1} {
-		code, r, text := hear(t, &hall{showsOut: true}, append(fanout, "--threshold", bound)...)
-		if audit := r["audit"].(map[string]any); code != want || r["lost"] != 0.0 || audit["away"].(float64) < 2 {
-			t.Errorf("with %s it ends with %d: %.2000s", bound, code, text)
-		}
+		beside(t, bound, func(t *testing.T) {
+			code, r, text := hear(t, &hall{showsOut: true}, slices.Concat(fanout, []string{"--threshold", bound})...)
+			if audit := r["audit"].(map[string]any); code != want || r["lost"] != 0.0 || audit["away"].(float64) < 2 {
+				t.Errorf("ends with %d: %.2000s", code, text)
+			}
+		})
 	}
 }
 
 func TestOtherScenariosOfOthersServers(t *testing.T) {
 	// Nobody says anything, so nothing was timed, which is not 0 ms.
-	if code, _, text := hear(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
-		t.Errorf("the latency of nothing ends with %d: %.1000s", code, text)
-	}
-	if code, r, text := hear(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
-		t.Errorf("idle ends with %d: %.1000s", code, text)
-	}
-	code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "90ms", "--duration", "1100ms", "--rate", "500")
-	if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 || r["audit"].(map[string]any)["away"] == nil {
-		t.Errorf("reconnect ends with %d: %.2000s", code, text)
-	}
-	if code, _, text := hear(t, &hall{}, "slow", "--subscribers", "4", "--stalled", "25", "--part", "1s", "--duration", "2s", "--rate", "50"); code != 0 {
-		t.Errorf("slow ends with %d: %.2000s", code, text)
-	}
+	beside(t, "the latency of nothing", func(t *testing.T) {
+		if code, _, text := hear(t, &hall{}, "idle", "--connections", "2", "--threshold", "p99<1ms"); code != 1 {
+			t.Errorf("ends with %d: %.1000s", code, text)
+		}
+	})
+	beside(t, "idle", func(t *testing.T) {
+		if code, r, text := hear(t, &hall{}, "idle", "--connections", "7"); code != 0 || r["connections"].(map[string]any)["open"] != 7.0 {
+			t.Errorf("ends with %d: %.1000s", code, text)
+		}
+	})
+	beside(t, "reconnect", func(t *testing.T) {
+		code, r, text := hear(t, &hall{}, "reconnect", "--subscribers", "4", "--every", "1s", "--spread", "90ms", "--duration", "1100ms", "--rate", "500")
+		if resumed, _ := r["operations"].(map[string]any)["resume"].(map[string]any); code != 0 || resumed["done"] != 4.0 || r["audit"].(map[string]any)["away"] == nil {
+			t.Errorf("ends with %d: %.2000s", code, text)
+		}
+	})
+	beside(t, "slow", func(t *testing.T) {
+		if code, _, text := hear(t, &hall{}, "slow", "--subscribers", "4", "--stalled", "25", "--part", "1s", "--duration", "2s", "--rate", "50"); code != 0 {
+			t.Errorf("ends with %d: %.2000s", code, text)
+		}
+	})
 }
 
 // What a schema says can be read by others.

@@ -22,6 +22,7 @@ import (
 // Two nodes hold a workshop, one of them is killed, and everything is there that
 // was acknowledged, once. How long that takes is another matter.
 func TestAWorkshopOutlivesANode(t *testing.T) {
+	long(t, "bench/workshop proves what is counted behind a fault")
 	binary, out := serverForNodes(t), filepath.Join(t.TempDir(), "report.json")
 	code := run([]string{
 		"workshop", "--spawn", "--server", binary, "--nodes", "2", "--attendees", "20", "--join", "1s", "--warmup", "500ms", "--duration", "6s",
@@ -73,6 +74,7 @@ func serverForNodes(t *testing.T) string {
 // A node of a demo is killed and started again by who watches, and what is asked in
 // between is answered by the other.
 func TestADemoOnSeveralNodes(t *testing.T) {
+	t.Parallel()
 	d, err := startNodes(t.Context(), serverForNodes(t), "", 2)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -294,25 +295,27 @@ func TestPresetsSpeakTheirProtocols(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range c.sizes {
-				f := &forum{serve: c.serve, path: c.path, in: map[*peer]bool{}}
-				if name == "mqtt" {
-					f.protocol = "mqtt"
-				}
-				srv := httptest.NewServer(f)
-				defer srv.Close()
-				defer srv.CloseClientConnections()
-				code, r, text := confer(t, "--preset", name, "--url", strings.Replace(srv.URL, "http", "ws", 1), "--size", fmt.Sprint(size), "--threshold", "refused<=2")
-				if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
-					t.Errorf("with %d bytes it ends with %d: %.3000s", size, code, text)
-				}
-				f.mu.Lock()
-				if f.wrong != "" || (f.pongs > 0) != c.pongs {
-					t.Errorf("with %d bytes: %s; %d heartbeats were answered", size, f.wrong, f.pongs)
-				}
-				f.mu.Unlock()
-				if c.refused && r["operations"].(map[string]any)["publish"].(map[string]any)["refused"] == 0.0 {
-					t.Error("a refusal is not told")
-				}
+				beside(t, fmt.Sprint(size), func(t *testing.T) {
+					f := &forum{serve: c.serve, path: c.path, in: map[*peer]bool{}}
+					if name == "mqtt" {
+						f.protocol = "mqtt"
+					}
+					srv := httptest.NewServer(f)
+					defer srv.Close()
+					defer srv.CloseClientConnections()
+					code, r, text := confer(t, "--preset", name, "--url", strings.Replace(srv.URL, "http", "ws", 1), "--size", fmt.Sprint(size), "--threshold", "refused<=2")
+					if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
+						t.Errorf("ends with %d: %.3000s", code, text)
+					}
+					f.mu.Lock()
+					defer f.mu.Unlock()
+					if f.wrong != "" || (f.pongs > 0) != c.pongs {
+						t.Errorf("%s; %d heartbeats were answered", f.wrong, f.pongs)
+					}
+					if c.refused && r["operations"].(map[string]any)["publish"].(map[string]any)["refused"] == 0.0 {
+						t.Error("a refusal is not told")
+					}
+				})
 			}
 		})
 	}
@@ -339,15 +342,16 @@ func natsServer(t *testing.T, users ...*nats.User) string {
 }
 
 func TestPresetsAreUnderstoodByNATS(t *testing.T) {
-	url := natsServer(t)
 	for _, args := range [][]string{
 		{"--preset", "nats"}, {"--preset", "nats", "--channel", "a.5", "--binary"}, {"--preset", "mqtt"}, {"--preset", "mqtt", "--channel", "a/5", "--size", "130"},
 	} {
-		// It knows a subscriber a moment after it has said so.
-		code, r, text := confer(t, append(args, "--url", url, "--settle", "500ms")...)
-		if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
-			t.Errorf("%q ends with %d: %.3000s", args, code, text)
-		}
+		beside(t, strings.Join(args[1:], " "), func(t *testing.T) {
+			// It knows a subscriber a moment after it has said so.
+			code, r, text := confer(t, slices.Concat(args, []string{"--url", natsServer(t), "--settle", "500ms"})...)
+			if code != 0 || r["lost"] != 0.0 || r["deliveries"].(float64) < 100 {
+				t.Errorf("ends with %d: %.3000s", code, text)
+			}
+		})
 	}
 }
 
@@ -400,6 +404,7 @@ func TestClientsSignInWithPresets(t *testing.T) {
 
 // Messages are posted, and come as events.
 func TestTheEventStreamPreset(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	streams := map[chan string]bool{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -43,22 +43,44 @@ func Listen(data string, handler fasthttp.RequestHandler) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		release()
-		return nil, fmt.Errorf("remove the old control socket: %w", err)
-	}
-	// The socket must never be open to others, not even for a moment.
-	old := syscall.Umask(0o177)
-	l, err := net.Listen("unix", path)
-	syscall.Umask(old)
+	l, err := listenPrivately(path)
 	if err != nil {
 		release()
 		return nil, fmt.Errorf("listen on the control socket: %w", err)
 	}
-	s := &Server{http: newServer(handler), listener: l, release: release}
+	s := &Server{http: newServer(handler), listener: l, release: func() { _ = os.Remove(path); release() }}
 	s.http.ConnState = s.changed
 	go func() { _ = s.http.Serve(l) }()
 	return s, nil
+}
+
+// listenPrivately makes a socket that is never open to others, not even for a moment: it
+// is made in a folder of its own and then moved, in the place of what a killed server has
+// left. A umask would do, but it is the whole process's, and other goroutines make files.
+func listenPrivately(path string) (*net.UnixListener, error) {
+	dir := filepath.Join(filepath.Dir(path), ".control")
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	made := filepath.Join(dir, "s")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false) // it would look for the old name
+	err = os.Chmod(made, 0o600)
+	if err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
 }
 
 // newServer takes bodies as they come: handlers bound them.
@@ -102,12 +124,15 @@ func (s *Server) Close() error {
 	return err
 }
 
-// socketPath is how to name the socket. A path of more than about 100 bytes
-// is too long for a socket address, so a long one goes through the folder's
-// file descriptor.
+// longestPath is what a socket's address holds everywhere, bytes, less what making it
+// adds.
+const longestPath = 90
+
+// socketPath is how to name the socket. A path that is too long for a socket's address
+// goes through the folder's file descriptor.
 func socketPath(data string) (path string, release func(), err error) {
 	path = filepath.Join(data, socketName)
-	if len(path) < 100 {
+	if len(path) < longestPath {
 		return path, func() {}, nil
 	}
 	dir, err := os.Open(data)

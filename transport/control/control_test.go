@@ -3,10 +3,13 @@ package control
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/valyala/fasthttp"
@@ -156,6 +159,45 @@ func TestNobodyElseMayConnect(t *testing.T) {
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
+}
+
+// What other goroutines make while sockets are opened has the mode that they want: a
+// umask that was set for the socket's sake was everybody's, and two at once left it so.
+func TestListeningChangesNoUmask(t *testing.T) {
+	before := syscall.Umask(0o022)
+	defer syscall.Umask(before)
+	stop := make(chan struct{})
+	var listening sync.WaitGroup
+	for range 4 {
+		data := t.TempDir()
+		listening.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if s, err := Listen(data, greet); err != nil {
+					t.Error(err)
+				} else if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	dir := t.TempDir()
+	for i := range 2000 {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.WriteFile(name, nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o755 {
+			t.Errorf("a program's file has %v, %v", info.Mode(), err)
+			break
+		}
+	}
+	close(stop)
+	listening.Wait()
 }
 
 // A killed server leaves its socket; the next one takes its place.
