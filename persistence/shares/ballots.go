@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +25,9 @@ type Ballots struct {
 
 	mu   sync.RWMutex
 	byID map[string]*ballotSecret // guarded by mu
+	// gone are the ids of the last secrets that were destroyed here, the oldest first:
+	// another node, which has not yet heard of it, must not bring them back. Guarded by mu.
+	gone []string
 
 	// writing is held while the folder is worked on, and guards what follows.
 	writing sync.Mutex
@@ -55,6 +58,9 @@ type Ballot struct {
 type ballotSecret struct {
 	secret [ballotBytes]byte
 	made   time.Time
+	// kept says that this process has put it on the disk. One that was found there may
+	// be of a process that could not sync it.
+	kept bool
 }
 
 const (
@@ -62,6 +68,8 @@ const (
 	ballotPrefix = "ballots-"
 	// ballotUse is how long the command may take that uses a new secret.
 	ballotUse = 2 * time.Minute
+	// mostGone bounds what is remembered of destroyed secrets, 70 bytes each.
+	mostGone = 10_000
 )
 
 // ballotID is the id of a codelab and 64 random bits.
@@ -99,19 +107,23 @@ func OpenBallots(o BallotOptions) (*Ballots, error) {
 }
 
 func (b *Ballots) load(id string) error {
-	secret, mode, err := read(b.opts.disk, ballotPrefix+id, ballotBytes)
+	secret, info, err := read(b.opts.disk, ballotPrefix+id, ballotBytes)
 	switch {
 	case err != nil:
 		return err
-	case mode.Perm()&0o077 != 0:
+	case info.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("%s may be read by others; run chmod 600 on it", filepath.Join(b.opts.Dir, ballotPrefix+id))
 	case len(secret) < ballotBytes || strings.Trim(string(secret), "\x00") == "":
 		b.doomed[id] = true // its making or its destruction broke off
 		return nil
 	}
-	// It was made at some time before this start: the command that was to use it is
-	// done, or comes from another node, which has its time from now on.
-	b.byID[id] = &ballotSecret{[ballotBytes]byte(secret), b.opts.now()}
+	// Its time goes on over a start: with a node that starts every minute it would never
+	// be old.
+	made := info.ModTime()
+	if now := b.opts.now(); made.After(now) {
+		made = now // the clock was set back
+	}
+	b.byID[id] = &ballotSecret{secret: [ballotBytes]byte(secret), made: made}
 	clear(secret)
 	return nil
 }
@@ -138,33 +150,58 @@ func (b *Ballots) Make(codelab string) (id string, err error) {
 	return id, nil
 }
 
-// keep writes a secret to the disk and takes it into use.
+// keep puts a secret on the disk and takes it into use. What is left of one that could
+// not be kept is destroyed by the next sweep, unless it is kept before.
 func (b *Ballots) keep(id string, x *ballotSecret) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()
-	if err := create(b.opts.disk, ballotPrefix+id, x.secret[:]); err != nil {
-		if !errors.Is(err, os.ErrExist) {
+	if b.settled(id) {
+		return nil // by somebody who was here before
+	}
+	if err := keep(b.opts.disk, ballotPrefix+id, x.secret[:]); err != nil {
+		if b.Key(id) == nil {
 			b.doomed[id] = true
 		}
 		return err
 	}
+	delete(b.doomed, id)
+	x.kept = true
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if slices.Contains(b.gone, id) { // meanwhile
+		b.doomed[id] = true
+		clear(x.secret[:])
+		return nil
+	}
 	b.byID[id] = x
 	return nil
 }
 
-// Take keeps a secret that another node has made. It is on the disk when Take returns.
-// Taking it again changes nothing.
+// settled says that nothing is to be done to keep a secret: it is on the disk, or was
+// destroyed.
+func (b *Ballots) settled(id string) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	x := b.byID[id]
+	return x != nil && x.kept || slices.Contains(b.gone, id)
+}
+
+// Take keeps a secret that another node has made. It is on the disk when Take returns,
+// unless it was destroyed here: then it stays destroyed. Taking it again changes nothing.
 func (b *Ballots) Take(in Ballot) error {
 	if len(in.Secret) != ballotBytes || !ballotID.MatchString(in.ID) {
 		return errors.New("take the secret of a poll: malformed")
 	}
-	err := b.keep(in.ID, &ballotSecret{[ballotBytes]byte(in.Secret), b.opts.now()})
-	if errors.Is(err, os.ErrExist) {
-		return nil
+	made := b.opts.now()
+	b.mu.RLock()
+	if x := b.byID[in.ID]; x != nil {
+		made = x.made
 	}
-	return err
+	b.mu.RUnlock()
+	if err := b.keep(in.ID, &ballotSecret{secret: [ballotBytes]byte(in.Secret), made: made}); err != nil {
+		return fmt.Errorf("take the secret of a poll: %w", err)
+	}
+	return nil
 }
 
 // All returns the secrets that are in use, for another node.
@@ -191,6 +228,11 @@ func (b *Ballots) Key(id string) []byte {
 // writes over its file and removes it beside the caller.
 func (b *Ballots) Destroy(id string) {
 	b.mu.Lock()
+	if !slices.Contains(b.gone, id) {
+		if b.gone = append(b.gone, id); len(b.gone) > mostGone {
+			b.gone = b.gone[1:]
+		}
+	}
 	x := b.byID[id]
 	if x == nil {
 		b.mu.Unlock()

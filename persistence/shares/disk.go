@@ -1,7 +1,9 @@
 package shares
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -27,37 +29,59 @@ type file interface {
 	Sync() error
 }
 
-// read returns at most most bytes of a file, and its mode.
-func read(d disk, name string, most int) ([]byte, fs.FileMode, error) {
+// read returns at most most bytes of a file, and what the folder says of it.
+func read(d disk, name string, most int) ([]byte, fs.FileInfo, error) {
 	f, err := d.Open(name, os.O_RDONLY)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	b := make([]byte, most)
 	n, err := io.ReadFull(f, b)
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil
 	}
-	return b[:n], info.Mode(), err
+	return b[:n], info, err
 }
 
-// create makes a file that is not there yet. What was made outlives a crash
-// when create returns nil.
-func create(d disk, name string, content []byte) error {
-	f, err := d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+// keep puts a content on the disk under a name. It outlives a crash when keep returns
+// nil, and has been read back. What an earlier try has left under the name is written
+// again in place: a system that could not sync a page takes it for clean afterwards, so a
+// second sync alone would say yes to what is not there.
+func keep(d disk, name string, content []byte) error {
+	f, err := d.Open(name, os.O_WRONLY|os.O_CREATE)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	info, err := f.Stat()
+	if err == nil && info.Size() > int64(len(content)) {
+		err = errors.Join(f.Close(), erase(d, name)) // it is none of ours
+		if err == nil {
+			f, err = d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err == nil {
+		_, err = f.Write(content)
+	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return d.Sync()
+	if err := d.Sync(); err != nil {
+		return err
+	}
+	back, _, err := read(d, name, len(content))
+	defer clear(back)
+	if err == nil && !bytes.Equal(back, content) {
+		err = fmt.Errorf("%s does not hold what was written to it", name)
+	}
+	return err
 }
 
 // erase writes zeros over a file, in place, and takes its name away. The folder

@@ -184,10 +184,14 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 	return h, nil
 }
 
-// write makes a share's file; what is left of one that fails is destroyed.
+// write makes a share's file; what is left of one that fails is destroyed by the next
+// sweep, unless it is written before.
 func (s *Store) write(h *held, secret []byte) error {
 	s.writing.Lock()
-	err := create(s.opts.disk, h.name, secret)
+	err := keep(s.opts.disk, h.name, secret)
+	if err == nil {
+		delete(s.doomed, h.name)
+	}
 	s.writing.Unlock()
 	if err != nil {
 		s.doom(h)
@@ -271,12 +275,12 @@ func (s *Store) load() error {
 }
 
 func (s *Store) read(name string, ends time.Time, id string, now time.Time) error {
-	b, mode, err := read(s.opts.disk, name, seal.ShareBytes)
+	b, info, err := read(s.opts.disk, name, seal.ShareBytes)
 	if err != nil {
 		return err
 	}
 	defer clear(b)
-	if mode.Perm()&0o077 != 0 {
+	if info.Mode().Perm()&0o077 != 0 {
 		return fmt.Errorf("%s may be read by others; run chmod 600 on it", filepath.Join(s.opts.Dir, name))
 	}
 	if len(b) < seal.ShareBytes || strings.Trim(string(b), "\x00") == "" {

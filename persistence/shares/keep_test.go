@@ -1,0 +1,254 @@
+package shares
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"atelier/actors/token/seal"
+)
+
+// ailing is a folder whose nth step fails, and so many after it. A write that fails has
+// written half.
+type ailing struct {
+	folder
+	after, times int
+	err          error
+}
+
+func (d *ailing) step() error {
+	if d.after--; d.after >= 0 || d.times == 0 {
+		return nil
+	}
+	d.times--
+	return d.err
+}
+
+func (d *ailing) Open(name string, flag int) (file, error) {
+	// A file is made even where there is no room for what is in it.
+	f, err := d.folder.Open(name, flag)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.step(); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &ailingFile{file: f, d: d}, nil
+}
+
+func (d *ailing) Sync() error { return errors.Join(d.step(), d.folder.Sync()) }
+
+type ailingFile struct {
+	file
+	d *ailing
+}
+
+func (f *ailingFile) Write(b []byte) (int, error) {
+	if err := f.d.step(); err != nil {
+		n, _ := f.file.Write(b[:len(b)/2])
+		return n, err
+	}
+	return f.file.Write(b)
+}
+
+func (f *ailingFile) Sync() error { return errors.Join(f.d.step(), f.file.Sync()) }
+
+// eachFault tries a full disk, a broken one and a failed sync at each step of keeping
+// something, and until it is left alone again.
+func eachFault(t *testing.T, try func(t *testing.T, d *ailing, heal func())) {
+	for _, fault := range []error{syscall.ENOSPC, syscall.EIO} {
+		for after := range 9 {
+			for _, times := range []int{1, 2, 1000} {
+				t.Run(fmt.Sprintf("%v at step %d, %d times", fault, after, times), func(t *testing.T) {
+					d := &ailing{folder: folder(t.TempDir()), after: after, times: times, err: fault}
+					try(t, d, func() { d.times = 0 })
+				})
+			}
+		}
+	}
+}
+
+// TestASecretThatIsKeptIsOnTheDisk, whatever failed before: an empty file that a full disk
+// has left was taken for the secret, and the votes sealed under it were lost.
+func TestASecretThatIsKeptIsOnTheDisk(t *testing.T) {
+	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
+	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
+		b := openBallots(t, BallotOptions{Dir: string(d.folder), disk: healthyList{d}})
+		onDisk := func() []byte { got, _ := os.ReadFile(filepath.Join(string(d.folder), ballotPrefix+in.ID)); return got }
+		for range 3 {
+			if err := b.Take(in); err == nil && !bytes.Equal(onDisk(), in.Secret) {
+				t.Fatalf("kept, and the file holds %x", onDisk())
+			} else if err != nil && b.Key(in.ID) != nil {
+				t.Fatal("not kept, and in use")
+			}
+		}
+		heal()
+		if err := b.Take(in); err != nil {
+			t.Fatalf("of a disk that works again: %v", err)
+		}
+		b.Old() // which sweeps what is doomed
+		b.Close()
+		again := openBallots(t, BallotOptions{Dir: string(d.folder)})
+		defer again.Close()
+		if !bytes.Equal(again.Key(in.ID), in.Secret) {
+			t.Errorf("after a restart it is %x, the file %x", again.Key(in.ID), onDisk())
+		}
+	})
+}
+
+// healthyList keeps the start, which reads, out of the faults.
+type healthyList struct{ *ailing }
+
+func (d healthyList) List() ([]string, error) { return d.folder.List() }
+
+// TestAShareThatIsKeptIsOnTheDisk: after a full disk each further try met the file of the
+// first, and no token could be made on any node.
+func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
+	in := Share{Ends: seal.QuarterEnd(time.Now().Add(time.Minute)), Secret: bytes.Repeat([]byte{7}, seal.ShareBytes)}
+	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
+		s, err := Open(Options{Dir: string(d.folder), Longest: time.Hour, Spread: func(Share) error { return nil }, disk: healthyList{d}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		take := func() error { return s.Take(Share{in.Ends, slices.Clone(in.Secret)}) }
+		for range 3 {
+			err := take()
+			all, _ := os.ReadDir(string(d.folder))
+			if err == nil {
+				if got, _ := os.ReadFile(filepath.Join(string(d.folder), all[0].Name())); !bytes.Equal(got, in.Secret) {
+					t.Fatalf("kept, and the file holds %x", got)
+				}
+			}
+		}
+		heal()
+		if err := take(); err != nil {
+			t.Fatalf("of a disk that works again: %v", err)
+		}
+		s.sweep()
+		_ = s.Close()
+		again := spread(t, string(d.folder), func(Share) error { return nil })
+		if all, err := again.All(); err != nil || len(all) != 1 || !bytes.Equal(all[0].Secret, in.Secret) {
+			t.Errorf("after a restart there are %v, %v", all, err)
+		}
+	})
+}
+
+// TestWhatWasDestroyedStaysDestroyed when another node, which has not heard of it, brings
+// it back.
+func TestWhatWasDestroyedStaysDestroyed(t *testing.T) {
+	dir := t.TempDir()
+	b := openBallots(t, BallotOptions{Dir: dir})
+	id, err := b.Make(aCodelab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := inUse(b)[0]
+	b.Destroy(id)
+	if err := b.Take(in); err != nil {
+		t.Fatal(err)
+	}
+	never := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
+	b.Destroy(never.ID) // whose poll was closed before it came
+	if err := b.Take(never); err != nil {
+		t.Fatal(err)
+	}
+	b.background.Wait()
+	if left, _ := os.ReadDir(dir); len(left) != 0 || len(inUse(b)) != 0 {
+		t.Errorf("in use %d, left %v", len(inUse(b)), left)
+	}
+	b.Close()
+}
+
+// TestTheTimeOfASecretGoesOnOverStarts: a node that started every minute never found one
+// that was old.
+func TestTheTimeOfASecretGoesOnOverStarts(t *testing.T) {
+	dir, ahead := t.TempDir(), time.Duration(0)
+	now := func() time.Time { return time.Now().Add(ahead) }
+	b := openBallots(t, BallotOptions{Dir: dir, now: now})
+	id, err := b.Make(aCodelab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for minute := range 10 {
+		b.Close()
+		ahead += time.Minute
+		b = openBallots(t, BallotOptions{Dir: dir, now: now})
+		for _, old := range b.Old() {
+			b.Destroy(old)
+		}
+		b.background.Wait()
+		left, _ := os.ReadDir(dir)
+		if there := slices.ContainsFunc(left, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), id) }); there != (minute < 1) {
+			t.Errorf("after %d starts it is there: %v", minute+1, there)
+		}
+	}
+	b.Close()
+}
+
+// TestASecretThatWasFoundIsKeptOnceItWasWritten: the process before may have failed to
+// sync it.
+func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
+	dir := t.TempDir()
+	b := openBallots(t, BallotOptions{Dir: dir})
+	if _, err := b.Make(aCodelab); err != nil {
+		t.Fatal(err)
+	}
+	in := inUse(b)[0]
+	b.Close()
+	d := &ailing{folder: folder(dir), err: syscall.EIO}
+	again := openBallots(t, BallotOptions{Dir: dir, disk: healthyList{d}})
+	defer again.Close()
+	d.times, d.after = 1, 2 // the sync of the file
+	if err := again.Take(in); !errors.Is(err, syscall.EIO) || again.Key(in.ID) == nil {
+		t.Errorf("not synced, and told as %v", err)
+	}
+	again.Old() // sweeps, and takes nothing away that is in use
+	if left, _ := d.List(); len(left) != 1 {
+		t.Error("the secret in use was destroyed")
+	}
+	if err := again.Take(in); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestASecretThatIsDestroyedWhileItIsKept is not in use afterwards.
+func TestASecretThatIsDestroyedWhileItIsKept(t *testing.T) {
+	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
+	d := &meanwhile{folder: folder(t.TempDir())}
+	b := openBallots(t, BallotOptions{Dir: string(d.folder), disk: d})
+	d.do = func() { b.Destroy(in.ID) }
+	if err := b.Take(in); err != nil || b.Key(in.ID) != nil {
+		t.Errorf("in use (%v)", err)
+	}
+	b.Old()
+	if left, _ := d.List(); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+	d.do = func() { t.Error("it is written again") }
+	if err := b.Take(in); err != nil {
+		t.Error(err)
+	}
+	b.Close()
+}
+
+// meanwhile is a folder in which something happens with the first sync.
+type meanwhile struct {
+	folder
+	do func()
+}
+
+func (d *meanwhile) Sync() error {
+	if do := d.do; do != nil {
+		d.do = nil
+		do()
+	}
+	return d.folder.Sync()
+}
