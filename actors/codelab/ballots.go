@@ -7,8 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/big"
-	"slices"
-	"strings"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -46,11 +44,12 @@ func (r *Rules) ballotKey(id string) []byte {
 	return r.BallotKey(id)
 }
 
-// Bounds of what a poll keeps: votes beyond the first five show a result, and ballots
-// take at most so many bytes.
 const (
+	// fewestVotes is how many have a result: of fewer it would tell what single people
+	// voted. From five on it is shown whatever it is. To withhold that all agree would
+	// tell just that, and what they chose to whoever added a vote of another kind.
 	fewestVotes = 5
-	maxBallots  = 64 << 20
+	maxBallots  = 64 << 20 // bytes of one poll
 )
 
 // hidden is what a node that has the secret knows of the ballots of an open poll, to
@@ -223,7 +222,7 @@ func (s *State) countBallots(p *poll, out *pb.Poll) {
 		}
 		votes = append(votes, e)
 	}
-	if tooFew(p.rec.Kind, votes) {
+	if len(votes) < fewestVotes {
 		out.TooFew = true
 		return
 	}
@@ -247,37 +246,6 @@ func (s *State) countBallots(p *poll, out *pb.Poll) {
 	}
 	out.Words = words.best()
 	shuffle(out.Texts)
-}
-
-// tooFew says that a result would tell what single people voted: fewer than five, or all
-// the same.
-func tooFew(kind pb.PollKind, votes []*pb.PollVoted) bool {
-	if len(votes) < fewestVotes {
-		return true
-	}
-	first := ballotKeyOf(kind, votes[0])
-	for _, e := range votes[1:] {
-		if ballotKeyOf(kind, e) != first {
-			return false
-		}
-	}
-	return true
-}
-
-// ballotKeyOf is what makes two votes the same.
-func ballotKeyOf(kind pb.PollKind, e *pb.PollVoted) string {
-	switch kind {
-	case pollWords:
-		keys := make([]string, len(e.Words))
-		for i, w := range e.Words {
-			keys[i] = wordKey(w)
-		}
-		slices.Sort(keys)
-		return strings.Join(keys, "\x00")
-	case pollText:
-		return wordKey(e.Text)
-	}
-	return string(binary.BigEndian.AppendUint32(nil, e.Marks))
 }
 
 // shuffle puts texts into an order that nobody can guess.

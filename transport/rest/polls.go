@@ -35,7 +35,7 @@ type PollRecord struct {
 	Of     int           `json:"of" doc:"Attendees who were connected since the poll was opened; 0 in what is stored."`
 	Counts *[]int32      `json:"counts" is:"counts of a poll"`
 	Words  *[]WordRecord `json:"words" is:"words of a poll"`
-	TooFew bool          `json:"too_few" doc:"The result of an anonymous poll is withheld: too few voted, or all votes are the same."`
+	TooFew bool          `json:"too_few" doc:"The result of an anonymous poll is withheld: fewer than five voted."`
 	Void   bool          `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
 }
 
