@@ -185,9 +185,12 @@ func (c call) speak() error {
 	return nil
 }
 
-// Remove takes an attendee out of the codelab, with all that was theirs.
+// Remove takes an attendee out of the codelab, with all that was theirs but their anonymous
+// questions: if these went, too, everybody would learn whose they were. They lose their
+// author; when attendees erase themselves, or Erase is set, they go later (questionsStay).
 type Remove struct {
 	AttendeeID string
+	Erase      bool
 }
 
 func (r Remove) decide(c call) (decision, error) {
@@ -207,7 +210,7 @@ func (r Remove) decide(c call) (decision, error) {
 	var unsaid []durable.Row
 	gone.Uploads, unsaid = c.untalk(func(m *pb.ChatMessage) bool { return m.SenderId == a.Id || m.TargetId == a.Id },
 		func(_ *pb.Thread, m *pb.Comment) bool { return m.AuthorId == a.Id })
-	d := decided(gone, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id}}})
+	d := decided(gone, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id, Erased: r.Erase || !c.admin()}}})
 	d.Events = slices.Concat(d.Events, c.chatGone(a.Id), c.commentsGone(a.Id), c.questionsGone(a.Id))
 	d.Rows = slices.Concat(c.audit(action, a.Id, nil), rows, unsaid)
 	return d, nil

@@ -124,6 +124,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[VoteQuestion, durable.Nothing](),
 	durable.Says[MergeQuestion, *pb.Question](),
 	durable.Says[StopAsker, durable.Nothing](),
+	durable.Says[DropQuestions, durable.Nothing](),
 	durable.Says[SetTimer, durable.Nothing](),
 	durable.Says[SetSpotlight, durable.Nothing](),
 
@@ -157,7 +158,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
 	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion,
-		ClosePoll, CloseDuePoll: // the ballots go
+		DropQuestions, ClosePoll, CloseDuePoll: // the ballots go
 		return true
 	}
 	return false

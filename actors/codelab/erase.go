@@ -7,6 +7,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
+	"atelier/actors/room"
 )
 
 // Personal data leaves in four places: the state (applyRemoved, applyRetained),
@@ -15,12 +16,14 @@ import (
 // the records and events themselves (personal.proto).
 
 // applyRemoved takes an attendee and everything they made out of the state.
-func (s *State) applyRemoved(seq uint64, id string) {
+func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
+	id := b.AttendeeId
 	// Not even the record may be there, when the log was cleaned since.
 	if at, known := s.byAttendee[id]; known {
 		s.forgetVoter(seq, at)
-		s.forgetAsker(seq, id, at)
+		s.forgetQuestionVoter(at)
 	}
+	s.forgetAsker(seq, now, b)
 	if forget(&s.attendees, id) {
 		s.indexAttendees()
 		s.indexRight()
@@ -103,6 +106,10 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	gone := func(id string) bool { return !present.person(id) }
 	deleted := func(id string) bool { return !present.item(id) }
 	return func(e *pb.Event) (*pb.Event, bool) {
+		cut := present.withoutAuthor(e)
+		if cut != nil {
+			e = &pb.Event{At: e.At, Body: cut.Body}
+		}
 		if body := bodyOf(e); body != nil && tellingOf(body.Descriptor()).told && !tellsOf(body, gone, deleted) {
 			// The snapshot knows which references were used, and by whom, and has the texts
 			// of anonymous polls, which clients are not told.
@@ -114,7 +121,7 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 				p.Texts = nil
 				out.Body = &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: p, BallotsGone: b.BallotsGone}}
 			}
-			return out, texts || e.Person != "" || e.Ref != ""
+			return out, texts || cut != nil || e.Person != "" || e.Ref != ""
 		}
 		out := &pb.Event{At: e.At, Body: &pb.Event_Erased{Erased: &pb.Erased{}}}
 		return out, !proto.Equal(e, out)
@@ -131,10 +138,52 @@ type Present struct {
 // Present returns what is there.
 func (v *View) Present() *Present { return &Present{view: v} }
 
-// All says that every person and item that is named is there. Empty names
+// all says that every person and item that is named is there. Empty names
 // stand for nobody and nothing.
-func (p *Present) All(persons [2]string, item string) bool {
+func (p *Present) all(persons [2]string, item string) bool {
 	return p.person(persons[0]) && p.person(persons[1]) && p.item(item)
+}
+
+// Frame returns what may still be told of a frame, and false when nothing may. That of an
+// anonymous question whose author is gone is everybody's, or facilitators' where it waits.
+func (p *Present) Frame(f room.Frame) (room.Frame, bool) {
+	if q := p.orphan(f.Item); q != nil && f.People != [2]string{} {
+		f.People = [2]string{}
+		if f.Audience == room.FacilitatorsAndPeople {
+			f.Audience = room.Facilitators
+		}
+	}
+	return f, p.all(f.People, f.Item)
+}
+
+// orphan is the question with this id, if it has lost its author.
+func (p *Present) orphan(id string) *pb.Question {
+	if q := p.view.Question(id); q != nil && q.Anonymous && q.AuthorId == "" {
+		return q.Question
+	}
+	return nil
+}
+
+// withoutAuthor is the event that tells of a question, without the author that it has lost
+// since; nil for any other event.
+func (p *Present) withoutAuthor(e *pb.Event) *pb.Event {
+	var q *pb.Question
+	switch b := e.Body.(type) {
+	case *pb.Event_QuestionAsked:
+		q = b.QuestionAsked.Question
+	case *pb.Event_QuestionChanged:
+		q = b.QuestionChanged.Question
+	}
+	now := p.orphan(q.GetId())
+	if now == nil || q.AuthorId == "" {
+		return nil
+	}
+	q = q.Clone()
+	q.AuthorId, q.AuthorName, q.LeavesAt = "", "", now.LeavesAt
+	if e.GetQuestionAsked() != nil {
+		return &pb.Event{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: q}}}
+	}
+	return &pb.Event{Body: &pb.Event_QuestionChanged{QuestionChanged: &pb.QuestionChanged{Question: q}}}
 }
 
 func (p *Present) person(id string) bool {

@@ -1,8 +1,9 @@
 package codelab
 
 import (
-	"slices"
+	"time"
 
+	"atelier/actors/clock"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/room"
@@ -19,6 +20,8 @@ type observer struct {
 	// shown is the view that was shown last.
 	shown *View
 	poll  pollWatch
+	// When the open poll closes, and questions go.
+	pollEnds, questionsLeave alarm
 
 	// While recovering: what the journal still holds.
 	found  bool
@@ -50,7 +53,13 @@ func (o *observer) Live(v *View, seq uint64) {
 	if o.erases {
 		// A crash may have kept the log from being cleaned.
 		present := v.Present()
-		o.frames = slices.DeleteFunc(o.frames, func(f room.Frame) bool { return !present.All(f.People, f.Item) })
+		kept := o.frames[:0]
+		for _, f := range o.frames {
+			if f, ok := present.Frame(f); ok {
+				kept = append(kept, f)
+			}
+		}
+		o.frames = kept
 	}
 	o.room.Restore(o.frames, o.floor, seq)
 	o.who()
@@ -59,6 +68,7 @@ func (o *observer) Live(v *View, seq uint64) {
 	}
 	o.shown = v
 	o.watchPoll(v)
+	o.watchQuestions(v)
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
@@ -126,14 +136,14 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	clear(frames)
 	o.frames = frames[:0]
 	if clean {
-		present := v.Present()
-		o.room.Rewrite(func(f room.Frame) (room.Frame, bool) { return f, present.All(f.People, f.Item) })
+		o.room.Rewrite(v.Present().Frame)
 	}
 	for _, who := range gone {
 		o.ended(who)
 	}
 	o.shown = v
 	o.watchPoll(v)
+	o.watchQuestions(v)
 }
 
 // Withdrawal says that attendees see no more of something, or less: what they were told of
@@ -188,4 +198,23 @@ func echoed(e *pb.Event) bool {
 		return b.ChatPosted.Message.TargetId == ""
 	}
 	return true
+}
+
+// alarm does something at a time, ms; 0: never. Owned by its observer.
+type alarm struct {
+	at    int64
+	timer clock.Timer
+}
+
+func (a *alarm) set(c clock.Clock, at int64, do func()) {
+	if at == a.at {
+		return
+	}
+	if a.timer != nil {
+		a.timer.Stop()
+		a.timer = nil
+	}
+	if a.at = at; at != 0 {
+		a.timer = c.AfterFunc(max(time.UnixMilli(at).Sub(c.Now()), 0), do)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"atelier/actors/clock"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 )
@@ -134,8 +133,6 @@ func (w Codelab) NotVoted(v *View, p *PollView) []string {
 // pollWatch follows the open poll of a codelab. Owned by its observer.
 type pollWatch struct {
 	secret string
-	endsAt int64
-	timer  clock.Timer
 }
 
 // watchPoll looks at a view that was just shown: it lets the room count who is there for
@@ -150,15 +147,5 @@ func (o *observer) watchPoll(v *View) {
 		o.w.Ballots.Destroy(was)
 	}
 	o.poll.secret = secret
-	if endsAt == o.poll.endsAt {
-		return
-	}
-	if o.poll.timer != nil {
-		o.poll.timer.Stop()
-		o.poll.timer = nil
-	}
-	if o.poll.endsAt = endsAt; endsAt != 0 {
-		left := time.UnixMilli(endsAt).Sub(o.w.Durable.Clock.Now())
-		o.poll.timer = o.w.Durable.Clock.AfterFunc(max(left, 0), func() { o.w.closeDuePoll(o.id) })
-	}
+	o.pollEnds.set(o.w.Durable.Clock, endsAt, func() { o.w.closeDuePoll(o.id) })
 }

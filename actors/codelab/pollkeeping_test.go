@@ -216,3 +216,32 @@ func TestAPollClosesAtItsEndByItself(t *testing.T) {
 		}
 	})
 }
+
+// TestQuestionsGoAfterADay, whether anybody is there or not.
+func TestQuestionsGoAfterADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, ws, _ := polling(t, &someSecrets{}, new(atomic.Bool))
+		open := pb.Asking_ASKING_OPEN
+		say := func(who *codelab.Caller, body codelab.Body) any {
+			t.Helper()
+			v, _, err := ws.Ask(codelab.Command{Caller: who, Body: body})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		say(leader, codelab.Update{Questions: &open})
+		a := say(leader, codelab.Register{Name: "Ann"}).(codelab.Registration).Attendee
+		who := &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name}
+		say(who, codelab.AskQuestion{Text: "Why?", Anonymous: true})
+		say(who, codelab.Remove{AttendeeID: a.Id})
+		time.Sleep(24*time.Hour - time.Second)
+		if n := len(ws.View().Questions); n != 1 {
+			t.Errorf("%d questions before a day has passed", n)
+		}
+		time.Sleep(2 * time.Second)
+		if n := len(ws.View().Questions); n != 0 {
+			t.Errorf("%d questions after a day", n)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package codelab
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -213,10 +214,60 @@ func (b DeleteQuestion) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// questionsGone says to clients that the questions of somebody who is removed go.
+// questionsGone says to clients that the questions with the name of somebody who is removed
+// go. Of the anonymous ones nothing is said: that would tell whose they are.
 func (c call) questionsGone(author string) (events []*pb.Event) {
+	return c.questionsDeleted(func(q *pb.Question) bool { return q.AuthorId == author && !q.Anonymous })
+}
+
+// questionsStay is how long at most the anonymous questions of people who erased themselves
+// stay. They go together, at the latest that long after the first of these people left, and
+// when the workshop ends: so nobody learns whose they were.
+const questionsStay = 24 * time.Hour
+
+// questionsLeave says to clients that those go.
+func (c call) questionsLeave() []*pb.Event {
+	return c.questionsDeleted(func(q *pb.Question) bool { return q.LeavesAt != 0 })
+}
+
+// DropQuestions removes the anonymous questions of people who erased themselves, when it is
+// time.
+type DropQuestions struct{}
+
+func (DropQuestions) decide(c call) (decision, error) {
+	if at := c.s.leavesAt(); at == 0 || c.now.UnixMilli() < at {
+		return decision{}, nil
+	}
+	return decided(nil, c.questionsLeave()...), nil
+}
+
+// leavesAt is when the questions go of which that is said, ms; 0: none does. All have the
+// same time.
+func (s *State) leavesAt() int64 {
+	for _, q := range s.questions {
+		if q.rec.LeavesAt != 0 {
+			return q.rec.LeavesAt
+		}
+	}
+	return 0
+}
+
+// watchQuestions looks at a view that was just shown: it lets questions go at their time.
+func (o *observer) watchQuestions(v *View) {
+	at := int64(0)
+	for _, q := range v.Questions {
+		at = max(at, q.LeavesAt)
+	}
+	o.questionsLeave.set(o.w.Durable.Clock, at, func() {
+		if ws, err := o.w.Get(o.id); err == nil { // also when nobody is there any more
+			_, _, _ = ws.Ask(Command{Caller: system, Body: DropQuestions{}})
+		}
+	})
+}
+
+func (c call) questionsDeleted(which func(*pb.Question) bool) (events []*pb.Event) {
 	for _, q := range c.s.questions {
-		if q.rec.AuthorId == author {
+		if which(q.rec) {
 			events = append(events, &pb.Event{Body: &pb.Event_QuestionDeleted{QuestionDeleted: &pb.QuestionDeleted{QuestionId: q.rec.Id}}})
 			events = append(events, c.unspotlight("question", q.rec.Id)...)
 		}
@@ -310,6 +361,8 @@ func (b StopAsker) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "this question has a name: mute its author")
 	case c.s.stopped[q.rec.AuthorId]:
 		return decision{}, nil
+	case q.rec.AuthorId == "": // who has left asks no more, and is not told of
+		return decision{Rows: c.audit("question_stop", q.rec.Id, nil)}, nil
 	}
 	d := decided(nil, &pb.Event{Body: &pb.Event_AskerStopped{AskerStopped: &pb.AskerStopped{QuestionId: q.rec.Id}}})
 	d.Rows = c.audit("question_stop", q.rec.Id, nil)
@@ -356,8 +409,8 @@ func (s *State) question(id string) *question {
 }
 
 func (s *State) applyQuestionAsked(seq uint64, rec *pb.Question) {
-	if s.attendee(rec.AuthorId) == nil {
-		return
+	if s.attendee(rec.AuthorId) == nil && !rec.Anonymous {
+		return // the log was cleaned since
 	}
 	s.questions = append(slices.Clip(s.questions), &question{rec: rec})
 	s.seen(rec.Id)
@@ -378,8 +431,11 @@ func (s *State) changeQuestion(seq uint64, id string, change func(q *question)) 
 
 func (s *State) applyQuestionChanged(seq uint64, rec *pb.Question) {
 	s.changeQuestion(seq, rec.Id, func(q *question) {
+		// What was decided before its author left is still written with their name.
+		author, name, leaves := q.rec.AuthorId, q.rec.AuthorName, q.rec.LeavesAt
 		q.rec = rec.Clone()
 		q.rec.Votes = 0
+		q.rec.AuthorId, q.rec.AuthorName, q.rec.LeavesAt = author, name, leaves
 	})
 }
 
@@ -421,20 +477,42 @@ func (s *State) applyAskerStopped(id string) {
 	}
 }
 
-// forgetAsker takes the attendee with this id, at a place in the list, out of the
-// questions.
-func (s *State) forgetAsker(seq uint64, id string, at int) {
-	kept := make([]*question, 0, len(s.questions))
-	for _, q := range s.questions {
-		if q.rec.AuthorId == id {
-			continue
-		}
+// forgetQuestionVoter takes the attendee at a place in the list out of the votes.
+func (s *State) forgetQuestionVoter(at int) {
+	s.questions = slices.Clone(s.questions)
+	for i, q := range s.questions {
 		q := *q
 		q.voters = q.voters.without(at)
 		q.votes = q.voters.count()
-		kept = append(kept, &q)
+		s.questions[i] = &q
 	}
-	if len(s.questions) > 0 {
+}
+
+// forgetAsker takes somebody out of the questions. Those with a name go, the others lose
+// their author.
+func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
+	id := b.AttendeeId
+	leaves := s.leavesAt()
+	if leaves == 0 {
+		leaves = now + questionsStay.Milliseconds()
+	}
+	kept := make([]*question, 0, len(s.questions))
+	for _, q := range s.questions {
+		switch {
+		case q.rec.AuthorId != id:
+		case !q.rec.Anonymous:
+			continue
+		default:
+			was := *q
+			q = &was
+			q.rec = q.rec.Clone()
+			if q.rec.AuthorId, q.rec.AuthorName = "", ""; b.Erased {
+				q.rec.LeavesAt = leaves
+			}
+		}
+		kept = append(kept, q)
+	}
+	if len(s.questions) > 0 { // also when none was theirs: the version would tell
 		s.questions, s.changed.Questions = kept, seq
 	}
 	if s.stopped[id] {

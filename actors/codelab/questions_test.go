@@ -12,6 +12,7 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/room"
 )
 
 // asking is a lab in which questions are switched on.
@@ -133,11 +134,11 @@ func TestQuestionsAreTakenFromElsewhere(t *testing.T) {
 	l.refused(t, people[0], TakeQuestion{ChatID: said.Id}, durable.Forbidden, "facilitators")
 }
 
-// TestADeletedQuestionLeavesTheLog, as does that of somebody who is removed.
+// TestADeletedQuestionLeavesTheLog, as does that with the name of somebody who is removed.
 func TestADeletedQuestionLeavesTheLog(t *testing.T) {
 	l, people := asking(t, askingOpen, 3)
 	kept := l.ask(t, people[1], "stays")
-	deleted, removed := l.ask(t, people[0], "regret one"), l.ask(t, people[2], "regret two")
+	deleted, removed := l.ask(t, people[0], "regret one"), l.must(t, people[2], AskQuestion{Text: "regret two"}).(*pb.Question)
 	merged := l.ask(t, people[1], "regret three")
 	l.must(t, people[1], VoteQuestion{QuestionID: deleted.Id})
 	l.must(t, admin, ChangeQuestion{QuestionID: removed.Id, Answer: proto.String("regret an answer")})
@@ -163,6 +164,150 @@ func TestADeletedQuestionLeavesTheLog(t *testing.T) {
 	}
 	if !slices.ContainsFunc(l.events, func(e *pb.Event) bool { return e.GetQuestionDeleted().GetQuestionId() == removed.Id }) {
 		t.Error("nobody was told that the question of who was removed is gone")
+	}
+}
+
+// TestAnAnonymousQuestionStaysWithoutItsAuthor when a facilitator removes them: if it went,
+// everybody would learn who had asked it.
+func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
+	l, people := asking(t, askingChecked, 4)
+	author := people[0]
+	open, waiting := l.ask(t, author, "mine, open"), l.ask(t, author, "mine, waiting")
+	others := l.ask(t, people[1], "another's")
+	for _, q := range []*pb.Question{open, others} {
+		l.must(t, admin, ChangeQuestion{QuestionID: q.Id, State: questionOpen.Enum()})
+	}
+	for _, who := range people[2:] {
+		l.must(t, who, VoteQuestion{QuestionID: open.Id})
+	}
+	l.must(t, author, VoteQuestion{QuestionID: others.Id})
+	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: open.Id})
+	name := l.Capture().Attendee(author.ID).Name
+	before := len(l.events)
+	l.must(t, admin, Remove{AttendeeID: author.ID})
+	v := l.Capture()
+	for _, id := range []string{open.Id, waiting.Id} {
+		for _, e := range l.events[before:] {
+			if strings.Contains(e.String(), id) {
+				t.Errorf("the removal tells of a question: %v", e)
+			}
+		}
+		if q := v.Question(id); q == nil || q.AuthorId+q.AuthorName != "" || q.LeavesAt != 0 {
+			t.Errorf("it is %v", q)
+		}
+	}
+	if q := v.Question(open.Id); q.State != questionOpen || q.Votes != 2 || v.Spotlight.GetId() != open.Id {
+		t.Errorf("state and votes are %v", q)
+	}
+	if q := v.Question(others.Id); q.Votes != 0 {
+		t.Errorf("the vote of who was removed counts: %v", q)
+	}
+
+	// The log has the texts, and nobody who wrote them.
+	texts := 0
+	for _, e := range l.cleaned() {
+		if strings.Contains(e.String(), author.ID) || strings.Contains(e.String(), `"`+name+`"`) {
+			t.Errorf("still in the log: %v", e)
+		}
+		if strings.Contains(e.String(), "mine, ") {
+			texts++
+		}
+	}
+	if texts != 3 { // asked twice, opened once
+		t.Errorf("%d events tell of the questions", texts)
+	}
+
+	// To stop the author answers as ever, and stops nobody.
+	events, audits := len(l.events), len(l.audits)
+	l.must(t, admin, StopAsker{QuestionID: open.Id})
+	if len(l.events) != events || len(l.audits) != audits+1 || len(l.stopped) != 0 {
+		t.Errorf("stopping nobody: %v, stopped %v", l.events[events:], l.stopped)
+	}
+	l.must(t, admin, SetEnded{Ended: true})
+	if l.Capture().Question(open.Id) == nil {
+		t.Error("it went with the workshop's end")
+	}
+}
+
+// TestFramesOfAnOrphanedQuestion: what is replayed tells of it, and of nobody.
+func TestFramesOfAnOrphanedQuestion(t *testing.T) {
+	l, people := asking(t, askingChecked, 2)
+	waiting, open := l.ask(t, people[0], "a"), l.ask(t, people[0], "b")
+	named := l.must(t, people[0], AskQuestion{Text: "c"}).(*pb.Question)
+	l.must(t, admin, ChangeQuestion{QuestionID: open.Id, State: questionOpen.Enum()})
+	of := func(q *pb.Question, audience room.Audience) room.Frame {
+		return room.Frame{People: [2]string{people[0].ID}, Item: q.Id, Audience: audience}
+	}
+	frames := []room.Frame{of(waiting, room.FacilitatorsAndPeople), of(open, room.Everyone), of(named, room.Everyone)}
+	for _, f := range frames {
+		if got, ok := l.Capture().Present().Frame(f); !ok || got.People != f.People || got.Audience != f.Audience {
+			t.Errorf("while the author is there %+v became %+v, %v", f, got, ok)
+		}
+	}
+	l.must(t, admin, Remove{AttendeeID: people[0].ID})
+	present := l.Capture().Present()
+	for i, want := range []room.Audience{room.Facilitators, room.Everyone} {
+		if got, ok := present.Frame(frames[i]); !ok || got.People != [2]string{} || got.Audience != want {
+			t.Errorf("%+v became %+v, %v", frames[i], got, ok)
+		}
+	}
+	if got, ok := present.Frame(frames[2]); ok {
+		t.Errorf("the question with a name is told: %+v", got)
+	}
+}
+
+// TestQuestionsOfWhoErasedThemselvesGoTogether: one by one they would tell whose they were.
+func TestQuestionsOfWhoErasedThemselvesGoTogether(t *testing.T) {
+	for how, leave := range map[string]func(who *Caller) (*Caller, Body){
+		"themselves":       func(who *Caller) (*Caller, Body) { return who, Remove{AttendeeID: who.ID} },
+		"by a facilitator": func(who *Caller) (*Caller, Body) { return admin, Remove{AttendeeID: who.ID, Erase: true} },
+	} {
+		t.Run(how, func(t *testing.T) {
+			began := func() (*lab, []*pb.Question) {
+				l, people := asking(t, askingOpen, 3)
+				var asked []*pb.Question
+				for i, who := range people {
+					asked = append(asked, l.ask(t, who, fmt.Sprint("regret ", i)))
+				}
+				for _, who := range people[:2] {
+					by, body := leave(who)
+					l.must(t, by, body)
+					l.now = l.now.Add(time.Hour)
+				}
+				return l, asked
+			}
+			gone := func(when string, l *lab, asked []*pb.Question, want bool) {
+				t.Helper()
+				v := l.Capture()
+				if v.Question(asked[2].Id) == nil {
+					t.Errorf("%s: that of who stayed is gone", when)
+				}
+				for i, q := range asked[:2] {
+					there := v.Question(q.Id)
+					if (there == nil) != want || there != nil && there.AuthorId != "" {
+						t.Errorf("%s: %v", when, there)
+					}
+					for _, e := range l.cleaned() {
+						if want && strings.Contains(e.String(), fmt.Sprint("regret ", i)) {
+							t.Errorf("%s: still in the log: %v", when, e)
+						}
+					}
+				}
+			}
+			l, asked := began()
+			if v := l.Capture(); v.Question(asked[0].Id).LeavesAt != v.Question(asked[1].Id).LeavesAt {
+				t.Error("they do not go together")
+			}
+			l.now = l.now.Add(questionsStay - 2*time.Hour - time.Millisecond)
+			l.must(t, system, DropQuestions{})
+			gone("just before a day has passed", l, asked, false)
+			l.now = l.now.Add(time.Millisecond)
+			l.must(t, system, DropQuestions{})
+			gone("a day after the first", l, asked, true)
+			l, asked = began()
+			l.must(t, admin, SetEnded{Ended: true})
+			gone("at the end", l, asked, true)
+		})
 	}
 }
 

@@ -295,6 +295,9 @@ func (r SetEnded) decide(c call) (decision, error) {
 	if r.Ended && c.s.timer != nil {
 		d.Events = append(d.Events, timed(nil))
 	}
+	if r.Ended {
+		d.Events = append(d.Events, c.questionsLeave()...)
+	}
 	if p := c.s.openPoll(); r.Ended && p != nil {
 		closed, err := c.closePoll(p)
 		if err != nil {

@@ -253,7 +253,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	case *pb.Event_Muted:
 		s.changeAttendee(seq, b.Muted.AttendeeId, func(a *pb.Attendee) { a.Muted = b.Muted.Muted })
 	case *pb.Event_Removed:
-		s.applyRemoved(seq, b.Removed.AttendeeId)
+		s.applyRemoved(seq, e.At, b.Removed)
 	case *pb.Event_PinReset:
 		s.applyPINReset(seq, b.PinReset)
 	case *pb.Event_HelpAsked:

@@ -54,9 +54,12 @@ func TestARoomKeepsWhatTheLogKeeps(t *testing.T) {
 				continue
 			}
 			after, _ := erase(e)
-			_, told := messages.Frames{}.Encode(uint64(i)+1, after)
-			if keeps := present.All(f.People, f.Item); keeps != told {
+			again, told := messages.Frames{}.Encode(uint64(i)+1, after)
+			left, keeps := present.Frame(f)
+			if keeps != told {
 				t.Fatalf("seed %d: the log keeps event %d: %v, the room its frame: %v: %v", seed, i+1, told, keeps, e)
+			} else if keeps && (left.People != again.People || left.Audience != again.Audience || left.Item != again.Item) {
+				t.Fatalf("seed %d: of event %d the log tells %v of %q to %v, the room %v of %q to %v", seed, i+1, again.People, again.Item, again.Audience, left.People, left.Item, left.Audience)
 			} else if keeps {
 				kept++
 			} else {

@@ -96,7 +96,9 @@ func questionFrame(f room.Frame, at stored, q *pb.Question) (room.Frame, bool) {
 	f.People, f.Item = [2]string{q.AuthorId}, q.Id
 	switch q.State {
 	case pb.QuestionState_QUESTION_STATE_WAITING:
-		f.Audience = room.FacilitatorsAndPeople
+		if f.Audience = room.FacilitatorsAndPeople; q.AuthorId == "" { // they left
+			f.Audience = room.Facilitators
+		}
 	case pb.QuestionState_QUESTION_STATE_HIDDEN:
 		f.Audience = room.Facilitators
 	}

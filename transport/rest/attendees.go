@@ -242,7 +242,11 @@ func (r *Request) setPlace(body []byte, place *string) error {
 
 func removeAttendee(r *Request) error {
 	id := r.Param("attendee_id")
-	v, err := r.do(codelab.Remove{AttendeeID: id})
+	erase, err := r.flag("erase")
+	if err != nil {
+		return err
+	}
+	v, err := r.do(codelab.Remove{AttendeeID: id, Erase: erase})
 	if err != nil {
 		return err
 	}

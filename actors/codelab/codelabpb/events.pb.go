@@ -1846,8 +1846,11 @@ func (x *Muted) GetMuted() bool {
 }
 
 type Removed struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	// With all that they wrote: they erased themselves, or a facilitator did it for them. Else
+	// their anonymous questions stay, without author.
+	Erased        bool `protobuf:"varint,2,opt,name=erased,proto3" json:"erased,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1887,6 +1890,13 @@ func (x *Removed) GetAttendeeId() string {
 		return x.AttendeeId
 	}
 	return ""
+}
+
+func (x *Removed) GetErased() bool {
+	if x != nil {
+		return x.Erased
+	}
+	return false
 }
 
 type PinReset struct {
@@ -4252,10 +4262,11 @@ const file_events_proto_rawDesc = "" +
 	"\x05Muted\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x14\n" +
-	"\x05muted\x18\x02 \x01(\bR\x05muted:\x04\xb8\xbb\x18\x01\"0\n" +
+	"\x05muted\x18\x02 \x01(\bR\x05muted:\x04\xb8\xbb\x18\x01\"H\n" +
 	"\aRemoved\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
-	"attendeeId\"l\n" +
+	"attendeeId\x12\x16\n" +
+	"\x06erased\x18\x02 \x01(\bR\x06erased\"l\n" +
 	"\bPinReset\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x19\n" +

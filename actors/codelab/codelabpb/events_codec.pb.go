@@ -1579,6 +1579,7 @@ func (m *Removed) EncodedSize() (n int) {
 		return 0
 	}
 	n += pbwire.SizeText(1, len(m.AttendeeId))
+	n += pbwire.SizeBool(2, m.Erased)
 	return n + len(m.unknownFields)
 }
 
@@ -1588,6 +1589,7 @@ func (m *Removed) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 2, m.Erased)
 	at = pbwire.PutText(b, at, 1, m.AttendeeId)
 	return at
 }
@@ -1599,6 +1601,8 @@ func (m *Removed) Decode(b []byte) error {
 		switch r.Field {
 		case 1:
 			m.AttendeeId = r.Text()
+		case 2:
+			m.Erased = r.Bool()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -1613,6 +1617,7 @@ func (m *Removed) Clone() *Removed {
 	}
 	return &Removed{
 		AttendeeId:    m.AttendeeId,
+		Erased:        m.Erased,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

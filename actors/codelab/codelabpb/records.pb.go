@@ -2275,7 +2275,9 @@ type Question struct {
 	Leader    string `protobuf:"bytes,10,opt,name=leader,proto3" json:"leader,omitempty"`
 	CreatedAt int64  `protobuf:"varint,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// How many voted for it, in events that clients are told of.
-	Votes         int32 `protobuf:"varint,12,opt,name=votes,proto3" json:"votes,omitempty"`
+	Votes int32 `protobuf:"varint,12,opt,name=votes,proto3" json:"votes,omitempty"`
+	// When it goes, ms; 0: it stays. Of an anonymous one whose author erased themselves.
+	LeavesAt      int64 `protobuf:"varint,13,opt,name=leaves_at,json=leavesAt,proto3" json:"leaves_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2390,6 +2392,13 @@ func (x *Question) GetCreatedAt() int64 {
 func (x *Question) GetVotes() int32 {
 	if x != nil {
 		return x.Votes
+	}
+	return 0
+}
+
+func (x *Question) GetLeavesAt() int64 {
+	if x != nil {
+		return x.LeavesAt
 	}
 	return 0
 }
@@ -3909,7 +3918,7 @@ const file_records_proto_rawDesc = "" +
 	"\aballots\x18\x04 \x03(\fR\aballots\"4\n" +
 	"\bPollSaid\x12\x14\n" +
 	"\x05words\x18\x01 \x03(\tR\x05words\x12\x12\n" +
-	"\x04text\x18\x02 \x01(\tR\x04text\"\xee\x02\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\"\x8b\x03\n" +
 	"\bQuestion\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12!\n" +
@@ -3926,7 +3935,8 @@ const file_records_proto_rawDesc = "" +
 	" \x01(\tR\x06leader\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\v \x01(\x03R\tcreatedAt\x12\x14\n" +
-	"\x05votes\x18\f \x01(\x05R\x05votes\"a\n" +
+	"\x05votes\x18\f \x01(\x05R\x05votes\x12\x1b\n" +
+	"\tleaves_at\x18\r \x01(\x03R\bleavesAt\"a\n" +
 	"\rQuestionVotes\x128\n" +
 	"\bquestion\x18\x01 \x01(\v2\x1c.atelier.codelab.v1.QuestionR\bquestion\x12\x16\n" +
 	"\x06voters\x18\x02 \x01(\fR\x06voters\"\x99\x01\n" +

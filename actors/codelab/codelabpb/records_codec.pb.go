@@ -1536,6 +1536,7 @@ func (m *Question) EncodedSize() (n int) {
 	n += pbwire.SizeText(10, len(m.Leader))
 	n += pbwire.SizeUint(11, uint64(m.CreatedAt))
 	n += pbwire.SizeUint(12, uint64(m.Votes))
+	n += pbwire.SizeUint(13, uint64(m.LeavesAt))
 	return n + len(m.unknownFields)
 }
 
@@ -1545,6 +1546,7 @@ func (m *Question) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 13, uint64(m.LeavesAt))
 	at = pbwire.PutUint(b, at, 12, uint64(m.Votes))
 	at = pbwire.PutUint(b, at, 11, uint64(m.CreatedAt))
 	at = pbwire.PutText(b, at, 10, m.Leader)
@@ -1589,6 +1591,8 @@ func (m *Question) Decode(b []byte) error {
 			m.CreatedAt = int64(r.Uint())
 		case 12:
 			m.Votes = int32(r.Uint())
+		case 13:
+			m.LeavesAt = int64(r.Uint())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -1614,6 +1618,7 @@ func (m *Question) Clone() *Question {
 		Leader:        m.Leader,
 		CreatedAt:     m.CreatedAt,
 		Votes:         m.Votes,
+		LeavesAt:      m.LeavesAt,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -58,7 +58,7 @@ var Words = map[string]Word{
 	},
 	"Remove": func(s *Source, v *codelab.View) codelab.Command {
 		id := One(s, v.Attendees).GetId()
-		return Lead(codelab.Remove{AttendeeID: id})
+		return Lead(codelab.Remove{AttendeeID: id, Erase: s.coin()})
 	},
 	"Rename": func(s *Source, v *codelab.View) codelab.Command {
 		id, name := One(s, v.Attendees).GetId(), s.Mark("renamed")
@@ -259,6 +259,9 @@ var Words = map[string]Word{
 	},
 	"CloseDuePoll": func(*Source, *codelab.View) codelab.Command {
 		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.CloseDuePoll{}}
+	},
+	"DropQuestions": func(*Source, *codelab.View) codelab.Command {
+		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.DropQuestions{}}
 	},
 	"ShowPoll": func(s *Source, v *codelab.View) codelab.Command {
 		return Lead(codelab.ShowPoll{PollID: s.poll(v).GetId(), Shown: s.coin()})

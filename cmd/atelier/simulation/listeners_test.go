@@ -259,14 +259,14 @@ func (m *model) checkListener(l *listener, told []*tale) {
 
 // checkRoom is oracle 5 for what is kept for replay: at a node where all is quiet
 // no frame is left of what is gone, and nobody who was removed still listens.
-func (m *model) checkRoom(where string, r *room.Room, present func(people [2]string, item string) bool, there func(person string) bool) {
+func (m *model) checkRoom(where string, r *room.Room, present *codelab.Present, there func(person string) bool) {
 	for at := r.Floor(); at < r.Head(); {
 		frames, to, ok := r.After(at, nil, 1<<20)
 		if !ok {
 			break
 		}
 		for _, f := range frames {
-			if !present(f.People, f.Item) {
+			if left, ok := present.Frame(f); !ok || left.People != f.People {
 				m.fail("erased", "%s keeps the frame of %d for replay, whose person or item is gone", where, f.Seq)
 			}
 		}

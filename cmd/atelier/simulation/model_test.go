@@ -154,7 +154,8 @@ func of(facts map[string]*fact, id string) *fact {
 func (m *model) asking(cmd codelab.Command) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if cmd.Caller.Role == codelab.RoleAttendee {
+	asked, _ := cmd.Body.(codelab.AskQuestion)
+	if cmd.Caller.Role == codelab.RoleAttendee && !asked.Anonymous { // which stays, without them
 		for _, text := range marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1) {
 			m.named(cmd.Caller.ID, text) // goes with who said it
 		}

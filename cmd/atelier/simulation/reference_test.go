@@ -58,7 +58,7 @@ func (m *model) checkReference() {
 		if codelab.Erases(e) {
 			present := v.Present()
 			for _, t := range told {
-				if t.gone == 0 && !present.All(t.People, t.Item) {
+				if _, left := present.Frame(t.Frame); !left && t.gone == 0 {
 					t.gone = seq
 				}
 			}

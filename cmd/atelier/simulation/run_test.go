@@ -139,7 +139,7 @@ func (w *world) settle(when string) {
 				time.Sleep(100 * time.Millisecond)
 				view, _ = ws.ViewAt()
 				present := view.Present()
-				w.model.checkRoom(n.name, ws.Room, present.All, func(person string) bool { return view.Attendee(person) != nil })
+				w.model.checkRoom(n.name, ws.Room, present, func(person string) bool { return view.Attendee(person) != nil })
 				break
 			}
 			if try == settleIn {
