@@ -26,9 +26,10 @@ import (
 
 // BallotKeys keeps the secrets of anonymous polls.
 type BallotKeys interface {
-	// Make makes a secret, which every living node has on its disk when Make returns.
-	// Its id begins with that of the codelab.
-	Make(codelab string) (id string, err error)
+	// Make makes a secret, which every living node has on its disk when Make returns:
+	// those are its keepers; none where this server stands alone. Its id begins with that
+	// of the codelab.
+	Make(codelab string) (id string, keepers []string, err error)
 	// Destroy removes a secret from this node for good.
 	Destroy(id string)
 	// Old are the secrets here that were made so long ago that the command that was to
@@ -194,24 +195,24 @@ func (s *State) look(p *poll, ballot []byte) {
 	}
 }
 
-// secretLost says that an open poll can never be counted.
+// secretLost says that an anonymous poll can never be counted.
 func (r *Rules) secretLost(p *pb.Poll) bool {
-	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.ballotsComplete()
+	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.nobodyHas(p)
 }
 
-// countable refuses to close a poll whose secret this node does not have yet: other nodes
-// may have it.
-func (r *Rules) countable(p *pb.Poll) error {
-	if p.Anonymous && r.ballotKey(p.Secret) == nil && !r.ballotsComplete() {
-		return durable.ErrUnavailable
-	}
-	return nil
+// secretAwaited says that an anonymous poll cannot be counted now: another node may have
+// the secret.
+func (r *Rules) secretAwaited(p *pb.Poll) bool {
+	return p.Anonymous && r.ballotKey(p.Secret) == nil && !r.nobodyHas(p)
 }
 
-func (r *Rules) ballotsComplete() bool { return r.BallotsComplete == nil || r.BallotsComplete() }
+func (r *Rules) nobodyHas(p *pb.Poll) bool {
+	return p.Secret == "" || r.BallotLost == nil || r.BallotLost(p.Secret, p.Keepers)
+}
 
-// countBallots writes the result of an anonymous poll that is being closed.
+// countBallots writes the result of an anonymous poll that is closed.
 func (s *State) countBallots(p *poll, out *pb.Poll) {
+	forgetSecret(out)
 	out.Votes = int32(len(p.ballots))
 	votes := make([]*pb.PollVoted, 0, len(p.ballots))
 	for _, b := range p.ballots {

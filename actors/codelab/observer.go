@@ -19,7 +19,8 @@ type observer struct {
 	who func()
 	// shown is the view that was shown last.
 	shown *View
-	poll  pollWatch
+	// secrets are those of the polls that are open or being counted.
+	secrets []string
 	// When the open poll closes, and questions go.
 	pollEnds, questionsLeave alarm
 

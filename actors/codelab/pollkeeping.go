@@ -19,7 +19,7 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 	body := OpenPoll{PollID: poll, Seconds: seconds}
 	if p := w.View().Poll(poll); p != nil && p.Anonymous && p.State == pollDraft && w.all.Ballots != nil {
 		var err error
-		if body.Secret, err = w.all.Ballots.Make(w.ID()); err != nil {
+		if body.Secret, body.Keepers, err = w.all.Ballots.Make(w.ID()); err != nil {
 			return nil, err
 		}
 	}
@@ -33,19 +33,24 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 	return v.(*pb.Poll), nil
 }
 
-// duePoll says that the open poll of a view must be closed before anybody reads it: its
-// time is over, or its secret is lost. A node that lacks the secret and is not the owner
-// asks in vain.
+// duePoll says that a poll of a view must be closed or counted before anybody reads it: its
+// time is over, or its secret is lost, or has come. A node that knows of the secret what the
+// owner does not know yet asks in vain.
 func (w *Codelabs) duePoll(v *View) bool {
-	p := v.OpenPoll()
-	if p == nil {
+	return slices.ContainsFunc(v.Polls, func(p *PollView) bool {
+		switch {
+		case p.State == pollOpen:
+			return p.EndsAt != 0 && w.Durable.Clock.Now().UnixMilli() >= p.EndsAt || w.Rules.secretLost(p.Poll)
+		case p.Counting:
+			return !w.Rules.secretAwaited(p.Poll)
+		}
 		return false
-	}
-	return p.EndsAt != 0 && w.Durable.Clock.Now().UnixMilli() >= p.EndsAt || w.Rules.secretLost(p.Poll)
+	})
 }
 
-// closeDuePoll closes the open poll of a codelab that is at work here, if it is due.
-func (w *Codelabs) closeDuePoll(id string) {
+// CloseDuePolls closes and counts the polls of a codelab that is at work here, if they are
+// due: when the secret of one has come, or is known to be lost.
+func (w *Codelabs) CloseDuePolls(id string) {
 	if ws, ok := w.Peek(id); ok && w.duePoll(ws.View()) {
 		// When it fails, the next one who reads tries again.
 		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
@@ -63,7 +68,7 @@ func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 			if ctx.Err() != nil {
 				return
 			}
-			if used, err := w.usesSecret(secret); err == nil && !used {
+			if used, err := w.UsesSecret(secret); err == nil && !used {
 				w.Ballots.Destroy(secret)
 			} else if err != nil {
 				w.Logger.Warn("looking for the poll of a secret failed", "error", err)
@@ -77,8 +82,9 @@ func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	}
 }
 
-func (w *Codelabs) usesSecret(secret string) (bool, error) {
-	id, ok := codelabOfSecret(secret)
+// UsesSecret says that a poll is open under a secret, or is being counted.
+func (w *Codelabs) UsesSecret(secret string) (bool, error) {
+	id, ok := CodelabOfSecret(secret)
 	if !ok {
 		return false, nil
 	}
@@ -89,11 +95,11 @@ func (w *Codelabs) usesSecret(secret string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return lab.View().secret() == secret, nil
+	return slices.Contains(lab.View().secrets(), secret), nil
 }
 
-// codelabOfSecret is the codelab of whose poll a secret is.
-func codelabOfSecret(secret string) (id string, ok bool) {
+// CodelabOfSecret is the codelab of whose poll a secret is.
+func CodelabOfSecret(secret string) (id string, ok bool) {
 	const uuid = 36
 	if len(secret) <= uuid {
 		return "", false
@@ -101,12 +107,14 @@ func codelabOfSecret(secret string) (id string, ok bool) {
 	return secret[:uuid], true
 }
 
-// secret is that of the open poll; "" for none.
-func (v *View) secret() string {
-	if p := v.OpenPoll(); p != nil {
-		return p.Secret
+// secrets are those of the polls that are open or being counted.
+func (v *View) secrets() (ids []string) {
+	for _, p := range v.Polls {
+		if p.Secret != "" {
+			ids = append(ids, p.Secret)
+		}
 	}
-	return ""
+	return ids
 }
 
 // PollAudience is how many attendees were connected while the poll was open, as this node
@@ -130,22 +138,26 @@ func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	return out
 }
 
-// pollWatch follows the open poll of a codelab. Owned by its observer.
-type pollWatch struct {
-	secret string
-}
-
 // watchPoll looks at a view that was just shown: it lets the room count who is there for
-// the open poll, closes that at its end, and destroys its secret behind the close.
+// the open poll, closes that at its end, and destroys its secret once it is counted. A
+// secret that is not here is looked for before it is needed.
 func (o *observer) watchPoll(v *View) {
-	secret, endsAt, round := "", int64(0), ""
+	endsAt, round := int64(0), ""
 	if p := v.OpenPoll(); p != nil {
-		secret, endsAt, round = p.Secret, p.EndsAt, gathering(p)
+		endsAt, round = p.EndsAt, gathering(p)
 	}
 	o.room.Gather(round)
-	if was := o.poll.secret; was != "" && was != secret && o.w.Ballots != nil {
-		o.w.Ballots.Destroy(was)
+	secrets := v.secrets()
+	for _, was := range o.secrets {
+		if !slices.Contains(secrets, was) && o.w.Ballots != nil {
+			o.w.Ballots.Destroy(was)
+		}
 	}
-	o.poll.secret = secret
-	o.pollEnds.set(o.w.Durable.Clock, endsAt, func() { o.w.closeDuePoll(o.id) })
+	for _, p := range v.Polls {
+		if p.Secret != "" && !slices.Contains(o.secrets, p.Secret) {
+			_ = o.w.Rules.secretAwaited(p.Poll) // looks for it
+		}
+	}
+	o.secrets = secrets
+	o.pollEnds.set(o.w.Durable.Clock, endsAt, func() { o.w.CloseDuePolls(o.id) })
 }

@@ -23,12 +23,12 @@ type someSecrets struct {
 	created, destroyed, aged []string
 }
 
-func (s *someSecrets) Make(lab string) (string, error) {
+func (s *someSecrets) Make(lab string) (string, []string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := fmt.Sprintf("%s.%016d", lab, len(s.created))
 	s.created = append(s.created, id)
-	return id, nil
+	return id, []string{"n1"}, nil
 }
 
 func (s *someSecrets) Destroy(id string) {

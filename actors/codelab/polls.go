@@ -224,9 +224,10 @@ type OpenPoll struct {
 	PollID string
 	// Seconds until it closes by itself; nil for never.
 	Seconds *int32
-	// Secret is that of the ballots of an anonymous poll, which all nodes have; see
+	// Secret is that of the ballots of an anonymous poll, which its keepers have; see
 	// BallotKeys.
-	Secret string
+	Secret  string
+	Keepers []string
 }
 
 func (b OpenPoll) decide(c call) (decision, error) {
@@ -253,7 +254,7 @@ func (b OpenPoll) decide(c call) (decision, error) {
 		case c.s.rules.ballotKey(b.Secret) == nil:
 			return decision{}, durable.ErrUnavailable
 		}
-		out.Secret = b.Secret
+		out.Secret, out.Keepers = b.Secret, b.Keepers
 	}
 	out.State, out.EndsAt = pollOpen, 0
 	if b.Seconds != nil {
@@ -261,9 +262,7 @@ func (b OpenPoll) decide(c call) (decision, error) {
 	}
 	d := decision{}
 	if other := c.s.openPoll(); other != nil && other != p {
-		if d, err = c.closePoll(other); err != nil {
-			return decision{}, err
-		}
+		d = c.closePoll(other)
 	}
 	opened := c.pollChanged(p, out, "poll_open")
 	d.Events, d.Rows, d.Reply = append(d.Events, opened.Events...), append(d.Rows, opened.Rows...), opened.Reply
@@ -285,34 +284,45 @@ func (b ClosePoll) decide(c call) (decision, error) {
 	case p.rec.State != pollOpen:
 		return decision{}, durable.Reject(durable.Conflict, "this poll is not open")
 	}
-	return c.closePoll(p)
+	return c.closePoll(p), nil
 }
 
-// CloseDuePoll closes the open poll if its time is over, or its secret is lost.
+// CloseDuePoll closes the open poll if its time is over, or its secret is lost. It also
+// counts those that could not be counted when they were closed.
 type CloseDuePoll struct{}
 
 func (CloseDuePoll) decide(c call) (decision, error) {
-	if p := c.s.openPoll(); p != nil && (p.over(c.now) || c.s.rules.secretLost(p.rec)) {
-		return c.closePoll(p)
+	d := decision{}
+	for _, p := range c.s.polls {
+		switch {
+		case p.rec.State == pollOpen && (p.over(c.now) || c.s.rules.secretLost(p.rec)):
+			closed := c.closePoll(p)
+			d.Events, d.Rows, d.Reply = append(d.Events, closed.Events...), append(d.Rows, closed.Rows...), closed.Reply
+		case p.rec.Counting && !c.s.rules.secretAwaited(p.rec):
+			out := p.rec.Clone()
+			c.s.countBallots(p, out)
+			d.Events = append(d.Events, c.pollChanged(p, out, "").Events...)
+		}
 	}
-	return decision{}, nil
+	return d, nil
 }
 
 // over says that the time of an open poll has passed.
 func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMilli() >= p.rec.EndsAt }
 
 // closePoll is the decision that closes an open poll. Of an anonymous one it has the
-// result, and the ballots go.
-func (c call) closePoll(p *poll) (decision, error) {
-	if err := c.s.rules.countable(p.rec); err != nil {
-		return decision{}, err
-	}
+// result, and the ballots go; where the secret may come yet, both wait.
+func (c call) closePoll(p *poll) decision {
 	out := p.rec.Clone()
-	out.State, out.Secret, out.EndsAt = pollClosed, "", 0
-	if p.rec.Anonymous {
+	out.State, out.EndsAt = pollClosed, 0
+	switch {
+	case !p.rec.Anonymous:
+	case c.s.rules.secretAwaited(p.rec):
+		out.Votes, out.Counting = int32(len(p.ballots)), true
+	default:
 		c.s.countBallots(p, out)
 	}
-	return c.pollChanged(p, out, "poll_close"), nil
+	return c.pollChanged(p, out, "poll_close")
 }
 
 // ShowPoll shows the result of a poll to everybody, or not any more.
@@ -328,6 +338,8 @@ func (b ShowPoll) decide(c call) (decision, error) {
 		return decision{}, err
 	case p.rec.State == pollDraft:
 		return decision{}, durable.Reject(durable.Conflict, "this poll has not been opened yet")
+	case p.rec.Counting:
+		return decision{}, durable.Reject(durable.Conflict, "this poll is still being counted: a node that has its secret is away")
 	case p.rec.Shown == b.Shown:
 		return decided(p.withResult()), nil
 	}
@@ -350,7 +362,8 @@ func (b ResetPoll) decide(c call) (decision, error) {
 		return decided(p.rec), nil
 	}
 	out := p.rec.Clone()
-	out.State, out.Shown, out.Round, out.OpenedAt, out.EndsAt, out.Secret = pollDraft, false, out.Round+1, 0, 0, ""
+	out.State, out.Shown, out.Round, out.OpenedAt, out.EndsAt = pollDraft, false, out.Round+1, 0, 0
+	forgetSecret(out)
 	forgetResult(out)
 	return c.pollChanged(p, out, "poll_reset"), nil
 }
@@ -407,14 +420,16 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	if was != nil || now != nil {
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: out.Id, Poll: now}}})
 	}
-	d.Rows = c.audit(action, out.Id, nil)
+	if action != "" {
+		d.Rows = c.audit(action, out.Id, nil)
+	}
 	return d
 }
 
 // keepsTexts says that a poll keeps its texts when it becomes this. They may be megabytes,
 // so no event repeats them: a poll can be shown and hidden often.
 func (p *poll) keepsTexts(out *pb.Poll) bool {
-	return p.rec.Anonymous && p.rec.State == pollClosed && out.State == pollClosed && out.Round == p.rec.Round
+	return p.rec.Anonymous && p.rec.State == pollClosed && !p.rec.Counting && out.State == pollClosed && out.Round == p.rec.Round
 }
 
 // ForAttendees is what attendees see of a poll, with the result when it is shown to
@@ -424,7 +439,7 @@ func ForAttendees(p *pb.Poll) *pb.Poll {
 		return nil
 	}
 	p = p.Clone()
-	p.Secret, p.Texts = "", nil
+	p.Secret, p.Keepers, p.Texts = "", nil, nil
 	if !p.Shown {
 		p.Counts, p.Words, p.TooFew = nil, nil, false
 	}
@@ -433,6 +448,9 @@ func ForAttendees(p *pb.Poll) *pb.Poll {
 	}
 	return p
 }
+
+// forgetSecret is for a poll whose ballots are gone.
+func forgetSecret(p *pb.Poll) { p.Secret, p.Keepers, p.Counting = "", nil, false }
 
 func forgetResult(p *pb.Poll) {
 	p.Votes, p.Counts, p.Words, p.Texts, p.TooFew, p.Void = 0, nil, nil, nil, false, false

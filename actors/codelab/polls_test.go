@@ -437,27 +437,92 @@ func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
 	}
 }
 
-// TestASecretThatIsOnItsWayIsNotLost: a node that comes back closes no poll void while it
-// has not asked the others for its secret.
-func TestASecretThatIsOnItsWayIsNotLost(t *testing.T) {
-	l, people := polled(t, 5)
-	p := l.anonymous(t, choicePoll(true))
-	for i, who := range people {
-		l.must(t, who, choose(p, int32(i%2)))
-	}
-	other := l.newPoll(t, choicePoll(false))
-	key := l.rules.BallotKey
-	l.rules.BallotKey, l.rules.BallotsComplete = nil, func() bool { return false }
-	l.must(t, &Caller{Role: RoleSystem}, CloseDuePoll{})
-	for _, body := range []Body{ClosePoll{PollID: p.Id}, OpenPoll{PollID: other.Id}, SetEnded{Ended: true}} {
-		if _, err := l.do(Command{Caller: admin, Body: body}); !errors.Is(err, durable.ErrUnavailable) {
-			t.Errorf("%T: %v", body, err)
+// TestAPollWaitsForItsSecret: where other nodes may have it, the poll closes without being
+// counted, and everything else goes on. It is counted when the secret has come, and void
+// once nobody has it.
+func TestAPollWaitsForItsSecret(t *testing.T) {
+	for _, kind := range []pb.PollKind{pollChoice, pollText} {
+		for how, close := range map[string]func(l *lab, p, other *pb.Poll) Body{
+			"closed":       func(_ *lab, p, _ *pb.Poll) Body { return ClosePoll{PollID: p.Id} },
+			"by another":   func(_ *lab, _, other *pb.Poll) Body { return OpenPoll{PollID: other.Id} },
+			"by the end":   func(*lab, *pb.Poll, *pb.Poll) Body { return SetEnded{Ended: true} },
+			"at its time":  func(l *lab, _, _ *pb.Poll) Body { l.now = l.now.Add(time.Hour); return CloseDuePoll{} },
+			"and snapshot": func(l *lab, p, _ *pb.Poll) Body { return ClosePoll{PollID: p.Id} },
+		} {
+			for _, lost := range []bool{false, true} {
+				t.Run(fmt.Sprint(kind, " ", how, ", lost: ", lost), func(t *testing.T) {
+					l, people := polled(t, 5)
+					draft := choicePoll(true)
+					if kind == pollText {
+						draft = &pb.Poll{Kind: pollText, Question: "What?", Anonymous: true}
+					}
+					p := l.newPoll(t, draft)
+					l.must(t, admin, OpenPoll{PollID: p.Id, Secret: aSecret, Seconds: proto.Int32(60), Keepers: []string{"n1", "n2"}})
+					for i, who := range people {
+						body := choose(p, int32(i%2))
+						if kind == pollText {
+							body = Vote{PollID: p.Id, Round: 1, Text: proto.String(fmt.Sprint("text ", i))}
+						}
+						l.must(t, who, body)
+					}
+					other, key := l.newPoll(t, choicePoll(false)), l.rules.BallotKey
+					known, asked := false, []string(nil)
+					l.rules.BallotKey, l.rules.BallotLost = nil, func(id string, keepers []string) bool {
+						asked = append(keepers, id)
+						return known
+					}
+					by := admin
+					if how == "at its time" {
+						by = system
+					}
+					l.must(t, by, close(l, p, other))
+					if how == "and snapshot" {
+						state, err := EncodeState(l.Capture())
+						again := l.empty()
+						if again.rules = l.rules; err == nil {
+							err = again.Restore(l.seq, state)
+						}
+						if l.State = again; err != nil {
+							t.Fatal(err)
+						}
+					}
+					x := l.Capture().Poll(p.Id)
+					if x.State != pollClosed || !x.Counting || x.Void || x.Counts != nil || x.Votes != 5 || x.Secret == "" {
+						t.Fatalf("it waits as %v", x.Poll)
+					}
+					if !slices.Equal(asked, []string{"n1", "n2", aSecret}) {
+						t.Errorf("asked about %v", asked)
+					}
+					l.refused(t, admin, ShowPoll{PollID: p.Id, Shown: true}, durable.Conflict, "counted")
+					l.must(t, system, CloseDuePoll{})
+					if x = l.Capture().Poll(p.Id); !x.Counting {
+						t.Fatal("counted without its secret")
+					}
+					if audits := len(l.audits); lost {
+						known = true
+						l.must(t, system, CloseDuePoll{})
+						if x = l.Capture().Poll(p.Id); !x.Void || x.Counting || x.Secret != "" || len(x.ballots) > 0 || len(l.audits) != audits {
+							t.Errorf("lost: %v", x.Poll)
+						}
+						return
+					}
+					l.rules.BallotKey = key
+					l.must(t, system, CloseDuePoll{})
+					x = l.Capture().Poll(p.Id)
+					if x.Void || x.Counting || x.Secret != "" || len(x.Keepers) > 0 || len(x.ballots) > 0 || x.Votes != 5 {
+						t.Errorf("counted: %v", x.Poll)
+					}
+					if kind == pollChoice && !slices.Equal(x.Counts, []int32{3, 2, 0}) || kind == pollText && len(x.Texts) != 5 {
+						t.Errorf("counted: %v", x.Poll)
+					}
+					for _, e := range l.cleaned() {
+						if e.GetPollVoted() != nil {
+							t.Errorf("the log still holds %v", e)
+						}
+					}
+				})
+			}
 		}
-	}
-	l.rules.BallotKey = key
-	l.must(t, admin, ClosePoll{PollID: p.Id})
-	if x := l.Capture().Poll(p.Id); x.Void || !slices.Equal(x.Counts, []int32{3, 2, 0}) {
-		t.Errorf("%v", x.Poll)
 	}
 }
 

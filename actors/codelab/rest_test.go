@@ -65,7 +65,7 @@ func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
 				}
 				return make([]byte, 32)
 			}
-			cfg.Rules.BallotsComplete = func() bool { return !away.Load() }
+			cfg.Rules.BallotLost = func(string, []string) bool { return !away.Load() }
 			cfg.Ballots = noSecrets{}
 		})
 		defer func() { _ = labs.Close(t.Context()) }()
@@ -86,12 +86,12 @@ func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
 		}
 		away.Store(true)
 		time.Sleep(6 * time.Second)
-		if ws, err = labs.Get(m.Id); err != nil || ws.View().OpenPoll() == nil {
+		if ws, err = labs.Get(m.Id); err != nil || !ws.View().Polls[0].Counting {
 			t.Fatalf("while the secret is on its way: %v", err)
 		}
 		full.Store(true)
 		away.Store(false)
-		if ws, err = labs.Get(m.Id); err != nil || ws.View().OpenPoll() != nil {
+		if ws, err = labs.Get(m.Id); err != nil || ws.View().Polls[0].Counting || ws.View().Polls[0].Void {
 			t.Errorf("on a full disk: %v", err)
 		}
 	})
@@ -100,9 +100,9 @@ func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
 // noSecrets makes secrets that lie nowhere.
 type noSecrets struct{}
 
-func (noSecrets) Make(lab string) (string, error) { return lab + ".0", nil }
-func (noSecrets) Destroy(string)                  {}
-func (noSecrets) Old() []string                   { return nil }
+func (noSecrets) Make(lab string) (string, []string, error) { return lab + ".0", nil, nil }
+func (noSecrets) Destroy(string)                            {}
+func (noSecrets) Old() []string                             { return nil }
 
 // oneNode starts a node that stands alone. Its codelabs rest after a minute.
 func oneNode(t *testing.T, store *memory.Store, changes ...func(*codelab.Config)) *codelab.Codelabs {

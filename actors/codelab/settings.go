@@ -299,10 +299,7 @@ func (r SetEnded) decide(c call) (decision, error) {
 		d.Events = append(d.Events, c.questionsLeave()...)
 	}
 	if p := c.s.openPoll(); r.Ended && p != nil {
-		closed, err := c.closePoll(p)
-		if err != nil {
-			return decision{}, err
-		}
+		closed := c.closePoll(p)
 		d.Events, d.Rows = append(d.Events, closed.Events...), append(d.Rows, closed.Rows...)
 	}
 	return d, nil

@@ -30,9 +30,10 @@ type Rules struct {
 	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil when it is
 	// not on this node; see BallotKeys. nil knows none.
 	BallotKey func(id string) []byte
-	// BallotsComplete says that this node has all secrets that other nodes have: one that
-	// it lacks is lost. nil is always.
-	BallotsComplete func() bool
+	// BallotLost says of a secret that is not on this node that no other has it: none of
+	// its keepers, nor any node that lives. Until it is known it says no, and lets the
+	// others be asked. nil is always lost.
+	BallotLost func(id string, keepers []string) bool
 }
 
 // Bounds of what one codelab holds. Reaching one is a Conflict, except for

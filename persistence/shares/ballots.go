@@ -41,9 +41,9 @@ type BallotOptions struct {
 	// Dir is the folder; it is made when missing.
 	Dir    string
 	Logger *slog.Logger
-	// Spread, where there are several nodes, brings a secret to the others before
-	// Make returns it; nil: this node is alone.
-	Spread func(Ballot) error
+	// Spread, where there are several nodes, brings a secret to the others before Make
+	// returns it, and says which have it, with this one; nil: this node is alone.
+	Spread func(Ballot) (keepers []string, err error)
 
 	disk disk // Dir, but for tests
 	now  func() time.Time
@@ -129,25 +129,25 @@ func (b *Ballots) load(id string) error {
 }
 
 // Make implements codelab.BallotKeys.
-func (b *Ballots) Make(codelab string) (id string, err error) {
+func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
 	id = codelab + "." + hex.EncodeToString(random[:])
 	if !ballotID.MatchString(id) {
-		return "", fmt.Errorf("make the secret of a poll: %q is no codelab", codelab)
+		return "", nil, fmt.Errorf("make the secret of a poll: %q is no codelab", codelab)
 	}
 	x := &ballotSecret{made: b.opts.now()}
 	_, _ = rand.Read(x.secret[:])
 	if err := b.keep(id, x); err != nil {
-		return "", fmt.Errorf("make the secret of a poll: %w", err)
+		return "", nil, fmt.Errorf("make the secret of a poll: %w", err)
 	}
 	if b.opts.Spread != nil {
-		if err := b.opts.Spread(Ballot{id, x.secret[:]}); err != nil {
+		if keepers, err = b.opts.Spread(Ballot{id, x.secret[:]}); err != nil {
 			b.Destroy(id)
-			return "", fmt.Errorf("bring the secret of a poll to the other nodes: %w", err)
+			return "", nil, fmt.Errorf("bring the secret of a poll to the other nodes: %w", err)
 		}
 	}
-	return id, nil
+	return id, keepers, nil
 }
 
 // keep puts a secret on the disk and takes it into use. What is left of one that could
@@ -212,6 +212,12 @@ func (b *Ballots) All() (out []Ballot, _ error) {
 		out = append(out, Ballot{id, append([]byte(nil), x.secret[:]...)})
 	}
 	return out, nil
+}
+
+// Find returns a secret for another node.
+func (b *Ballots) Find(id string) (Ballot, bool) {
+	key := b.Key(id)
+	return Ballot{id, key}, key != nil
 }
 
 // Key returns a secret, or nil when it is not here. The caller may keep it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +30,7 @@ func inUse(b *Ballots) []Ballot {
 func TestASecretOfAPollOutlivesARestart(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
-	id, err := b.Make(aCodelab)
+	id, _, err := b.Make(aCodelab)
 	if err != nil || !strings.HasPrefix(id, aCodelab) {
 		t.Fatal(id, err)
 	}
@@ -45,7 +46,7 @@ func TestASecretOfAPollOutlivesARestart(t *testing.T) {
 	if again.Key(aCodelab+".0000000000000000") != nil || again.Key("") != nil {
 		t.Error("there is a secret that nobody made")
 	}
-	if _, err := again.Make("../elsewhere"); err == nil {
+	if _, _, err := again.Make("../elsewhere"); err == nil {
 		t.Error("a path was taken for a codelab")
 	}
 }
@@ -54,7 +55,7 @@ func TestASecretOfAPollOutlivesARestart(t *testing.T) {
 func TestADestroyedSecretIsWrittenOver(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
-	id, err := b.Make(aCodelab)
+	id, _, err := b.Make(aCodelab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +99,7 @@ func TestASecretIsOldOnceNoCommandCanUseIt(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	b := openBallots(t, BallotOptions{Dir: t.TempDir(), now: func() time.Time { return now }})
 	defer b.Close()
-	id, err := b.Make(aCodelab)
+	id, _, err := b.Make(aCodelab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,15 +116,15 @@ func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
 	other := openBallots(t, BallotOptions{Dir: t.TempDir()})
 	defer other.Close()
 	var fail error
-	b := openBallots(t, BallotOptions{Dir: t.TempDir(), Spread: func(x Ballot) error {
+	b := openBallots(t, BallotOptions{Dir: t.TempDir(), Spread: func(x Ballot) ([]string, error) {
 		if fail != nil {
-			return fail
+			return nil, fail
 		}
-		return other.Take(x)
+		return []string{"here", "there"}, other.Take(x)
 	}})
 	defer b.Close()
-	id, err := b.Make(aCodelab)
-	if err != nil || !bytes.Equal(other.Key(id), b.Key(id)) {
+	id, keepers, err := b.Make(aCodelab)
+	if err != nil || !bytes.Equal(other.Key(id), b.Key(id)) || !slices.Equal(keepers, []string{"here", "there"}) {
 		t.Errorf("the other node does not have it (%v)", err)
 	}
 	for _, x := range inUse(b) {
@@ -135,7 +136,7 @@ func TestOtherNodesHaveASecretBeforeItIsUsed(t *testing.T) {
 		t.Error("a path was taken for an id")
 	}
 	fail = os.ErrDeadlineExceeded
-	if _, err := b.Make(aCodelab); err == nil || len(inUse(b)) != 1 {
+	if _, _, err := b.Make(aCodelab); err == nil || len(inUse(b)) != 1 {
 		t.Errorf("a secret that others lack is used (%v)", err)
 	}
 }
@@ -169,7 +170,7 @@ func TestWhatCannotBeDestroyedIsTriedAgain(t *testing.T) {
 		remove, sync := d.remove, d.sync
 		d.remove, d.sync = nil, nil
 		b := openBallots(t, BallotOptions{Dir: string(d.folder), disk: d})
-		id, err := b.Make(aCodelab)
+		id, _, err := b.Make(aCodelab)
 		if err != nil {
 			t.Fatal(err)
 		}

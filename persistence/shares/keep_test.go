@@ -146,7 +146,7 @@ func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 func TestWhatWasDestroyedStaysDestroyed(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
-	id, err := b.Make(aCodelab)
+	id, _, err := b.Make(aCodelab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestTheTimeOfASecretGoesOnOverStarts(t *testing.T) {
 	dir, ahead := t.TempDir(), time.Duration(0)
 	now := func() time.Time { return time.Now().Add(ahead) }
 	b := openBallots(t, BallotOptions{Dir: dir, now: now})
-	id, err := b.Make(aCodelab)
+	id, _, err := b.Make(aCodelab)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestTheTimeOfASecretGoesOnOverStarts(t *testing.T) {
 func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 	dir := t.TempDir()
 	b := openBallots(t, BallotOptions{Dir: dir})
-	if _, err := b.Make(aCodelab); err != nil {
+	if _, _, err := b.Make(aCodelab); err != nil {
 		t.Fatal(err)
 	}
 	in := inUse(b)[0]

@@ -37,6 +37,8 @@ type PollRecord struct {
 	Words  *[]WordRecord `json:"words" is:"words of a poll"`
 	TooFew bool          `json:"too_few" doc:"The result of an anonymous poll is withheld: fewer than five voted."`
 	Void   bool          `json:"void" doc:"The ballots of an anonymous poll were lost: the server was restored while it was open."`
+	// Counting is of a closed poll.
+	Counting bool `json:"counting" doc:"The votes of an anonymous poll are counted once a node that has its secret is back."`
 }
 
 // WordRecord is a word and how many said it.
@@ -57,7 +59,7 @@ func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	out := &PollRecord{
 		ID: p.Id, Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, StepID: wire.OrNull(p.StepId), Right: listOrNull(p.Right),
 		Shown: p.Shown, Round: p.Round, OpenedAt: wire.StampOrNull(p.OpenedAt), EndsAt: wire.StampOrNull(p.EndsAt), Votes: int(p.Votes),
-		Counts: listOrNull(p.Counts), Words: ToWords(p.Words), TooFew: p.TooFew, Void: p.Void,
+		Counts: listOrNull(p.Counts), Words: ToWords(p.Words), TooFew: p.TooFew, Void: p.Void, Counting: p.Counting,
 	}
 	if i := int(p.Kind) - 1; i >= 0 && i < len(codelab.PollKinds) {
 		out.Kind = codelab.PollKinds[i]

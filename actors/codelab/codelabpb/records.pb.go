@@ -1892,8 +1892,12 @@ type Poll struct {
 	// When it closes by itself; 0 for never.
 	EndsAt    int64 `protobuf:"varint,12,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
 	CreatedAt int64 `protobuf:"varint,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// The secret under which the ballots of an open anonymous poll are sealed.
-	Secret string `protobuf:"bytes,14,opt,name=secret,proto3" json:"secret,omitempty"`
+	// The secret under which the ballots of an anonymous poll are sealed that is open, or is
+	// being counted; and the nodes that had it on their disks before the poll was opened.
+	Secret  string   `protobuf:"bytes,14,opt,name=secret,proto3" json:"secret,omitempty"`
+	Keepers []string `protobuf:"bytes,15,rep,name=keepers,proto3" json:"keepers,omitempty"`
+	// It is closed, and its votes are counted as soon as a node that has the secret is back.
+	Counting bool `protobuf:"varint,16,opt,name=counting,proto3" json:"counting,omitempty"`
 	// What was voted. The state keeps it of closed anonymous polls only, of others it
 	// follows from the votes; in events it is what clients are told.
 	Votes  int32       `protobuf:"varint,20,opt,name=votes,proto3" json:"votes,omitempty"`
@@ -1902,7 +1906,7 @@ type Poll struct {
 	// In random order. Of the events only the one that closes the poll has them, until the
 	// log is cleaned: the state keeps them.
 	Texts []string `protobuf:"bytes,23,rep,name=texts,proto3" json:"texts,omitempty"`
-	// Too few, or all the same: who voted could be told by the result.
+	// Too few: who voted could be told by the result.
 	TooFew bool `protobuf:"varint,24,opt,name=too_few,json=tooFew,proto3" json:"too_few,omitempty"`
 	// The secret was lost, and the ballots with it.
 	Void          bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
@@ -2038,6 +2042,20 @@ func (x *Poll) GetSecret() string {
 	return ""
 }
 
+func (x *Poll) GetKeepers() []string {
+	if x != nil {
+		return x.Keepers
+	}
+	return nil
+}
+
+func (x *Poll) GetCounting() bool {
+	if x != nil {
+		return x.Counting
+	}
+	return false
+}
+
 func (x *Poll) GetVotes() int32 {
 	if x != nil {
 		return x.Votes
@@ -2141,7 +2159,7 @@ type PollVotes struct {
 	Marks []uint32 `protobuf:"varint,2,rep,packed,name=marks,proto3" json:"marks,omitempty"`
 	// Words and texts of those who gave some, in the order of attendees.
 	Said []*PollSaid `protobuf:"bytes,3,rep,name=said,proto3" json:"said,omitempty"`
-	// Of an open anonymous poll, in an order that says nothing.
+	// Of an anonymous poll that is open or being counted, in an order that says nothing.
 	Ballots       [][]byte `protobuf:"bytes,4,rep,name=ballots,proto3" json:"ballots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3884,7 +3902,7 @@ const file_records_proto_rawDesc = "" +
 	"\acorrect\x18\x05 \x03(\x05R\acorrect\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x18\n" +
-	"\aseveral\x18\a \x01(\bR\aseveral\"\xc4\x04\n" +
+	"\aseveral\x18\a \x01(\bR\aseveral\"\xfa\x04\n" +
 	"\x04Poll\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x120\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1c.atelier.codelab.v1.PollKindR\x04kind\x12\x1a\n" +
@@ -3901,7 +3919,9 @@ const file_records_proto_rawDesc = "" +
 	"\aends_at\x18\f \x01(\x03R\x06endsAt\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\r \x01(\x03R\tcreatedAt\x12\x16\n" +
-	"\x06secret\x18\x0e \x01(\tR\x06secret\x12\x14\n" +
+	"\x06secret\x18\x0e \x01(\tR\x06secret\x12\x18\n" +
+	"\akeepers\x18\x0f \x03(\tR\akeepers\x12\x1a\n" +
+	"\bcounting\x18\x10 \x01(\bR\bcounting\x12\x14\n" +
 	"\x05votes\x18\x14 \x01(\x05R\x05votes\x12\x16\n" +
 	"\x06counts\x18\x15 \x03(\x05R\x06counts\x122\n" +
 	"\x05words\x18\x16 \x03(\v2\x1c.atelier.codelab.v1.PollWordR\x05words\x12\x14\n" +

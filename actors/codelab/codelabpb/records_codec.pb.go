@@ -1203,6 +1203,10 @@ func (m *Poll) EncodedSize() (n int) {
 	n += pbwire.SizeUint(12, uint64(m.EndsAt))
 	n += pbwire.SizeUint(13, uint64(m.CreatedAt))
 	n += pbwire.SizeText(14, len(m.Secret))
+	for _, v := range m.Keepers {
+		n += pbwire.SizeGivenText(15, len(v))
+	}
+	n += pbwire.SizeBool(16, m.Counting)
 	n += pbwire.SizeUint(20, uint64(m.Votes))
 	n += pbwire.SizePacked(21, m.Counts)
 	for _, v := range m.Words {
@@ -1234,6 +1238,10 @@ func (m *Poll) WriteBack(b []byte, at int) int {
 	}
 	at = pbwire.PutPacked(b, at, 21, m.Counts)
 	at = pbwire.PutUint(b, at, 20, uint64(m.Votes))
+	at = pbwire.PutBool(b, at, 16, m.Counting)
+	for i := len(m.Keepers) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 15, m.Keepers[i])
+	}
 	at = pbwire.PutText(b, at, 14, m.Secret)
 	at = pbwire.PutUint(b, at, 13, uint64(m.CreatedAt))
 	at = pbwire.PutUint(b, at, 12, uint64(m.EndsAt))
@@ -1286,6 +1294,10 @@ func (m *Poll) Decode(b []byte) error {
 			m.CreatedAt = int64(r.Uint())
 		case 14:
 			m.Secret = r.Text()
+		case 15:
+			m.Keepers = append(m.Keepers, r.Text())
+		case 16:
+			m.Counting = r.Bool()
 		case 20:
 			m.Votes = int32(r.Uint())
 		case 21:
@@ -1327,6 +1339,8 @@ func (m *Poll) Clone() *Poll {
 		EndsAt:        m.EndsAt,
 		CreatedAt:     m.CreatedAt,
 		Secret:        m.Secret,
+		Keepers:       slices.Clone(m.Keepers),
+		Counting:      m.Counting,
 		Votes:         m.Votes,
 		Counts:        slices.Clone(m.Counts),
 		Words:         pbwire.CloneAll(m.Words),

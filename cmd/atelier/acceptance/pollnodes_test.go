@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,9 +63,10 @@ func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 func TestANodeThatWasAwayHasTheSecretsAgain(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)
-	cfgs := nodeConfigs(t, 2, dsn, testConfig(t))
+	cfgs := nodeConfigs(t, 3, dsn, testConfig(t))
 	links := throughLinks(t, dsn, cfgs)
-	first, second := startLasting(t, cfgs[:1])[0], startShort(t, cfgs[1:])[0]
+	first, second := startLasting(t, cfgs[:1])[0], startShort(t, cfgs[1:2])[0]
+	third := startLasting(t, cfgs[2:])[0]
 	c := newClassOn(t, first.Addr(), record{})
 	var people []*person
 	for i := range 5 {
@@ -72,7 +74,7 @@ func TestANodeThatWasAwayHasTheSecretsAgain(t *testing.T) {
 	}
 	links[1].set(true)
 	eventual(t, "the second node is away", func() bool {
-		return strings.Contains(string(public(t, first.InternalAddr(), "GET", "/readyz").body), `"alive":1`)
+		return strings.Contains(string(public(t, first.InternalAddr(), "GET", "/readyz").body), `"alive":2`)
 	})
 	made := c.admin.post(c.path+"/polls", record{"lines": "Which?\n- a\n- b", "anonymous": true}).want(200).object()
 	var poll record
@@ -92,8 +94,10 @@ func TestANodeThatWasAwayHasTheSecretsAgain(t *testing.T) {
 		files, _ := filepath.Glob(filepath.Join(cfgs[1].Server.Data, "secrets", "ballots-*"))
 		return len(files) == 1
 	})
-	if err := first.Stop(); err != nil {
-		t.Fatal(err)
+	for _, n := range []interface{ Stop() error }{first, third} {
+		if err := n.Stop(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c.admin.base = "http://" + second.Addr()
 	var closed record
@@ -106,5 +110,70 @@ func TestANodeThatWasAwayHasTheSecretsAgain(t *testing.T) {
 	})
 	if fmt.Sprint(closed["counts"]) != "[3 2]" || closed["void"] != false {
 		t.Errorf("closed: %v", closed)
+	}
+}
+
+// TestAPollWaitsForTheNodeThatHasItsSecret: the node that closes it has lost its own copy,
+// and the only other one is down. The poll closed void, with all votes lost.
+func TestAPollWaitsForTheNodeThatHasItsSecret(t *testing.T) {
+	t.Parallel()
+	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+	nodes := startLasting(t, cfgs)
+	c := newClassOn(t, nodes[0].Addr(), record{})
+	var people []*person
+	for i := range 5 {
+		people = append(people, c.attendee(fmt.Sprint("Voter ", i)))
+	}
+	poll := c.poll(record{"kind": "choice", "question": "Which?", "options": []string{"a", "b"}, "anonymous": true})
+	for i, p := range people {
+		p.vote(c, poll, record{"choice": []int{i % 2}}).want(200)
+	}
+	for _, n := range nodes {
+		if err := n.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept, _ := filepath.Glob(filepath.Join(cfgs[0].Server.Data, "secrets", "ballots-*"))
+	if len(kept) != 1 {
+		t.Fatalf("the secret is in %v", kept)
+	}
+	if err := os.Remove(kept[0]); err != nil {
+		t.Fatal(err)
+	}
+	first := startLasting(t, cfgs[:1])[0]
+	c.admin.base = "http://" + first.Addr()
+	path := c.path + "/polls/" + poll.text("id")
+	var closed record
+	eventual(t, "the poll is closed", func() bool {
+		got := c.admin.send("POST", path+"/close", nil)
+		if got.status == 200 {
+			closed = got.object()
+		}
+		return got.status == 200
+	})
+	if closed["counting"] != true || closed["void"] != false || closed["counts"] != nil || closed.text("state") != "closed" {
+		t.Errorf("closed: %v", closed)
+	}
+	c.admin.send("POST", path+"/show", record{"shown": true}).want(409)
+	if got := c.admin.send("POST", c.path+"/polls", record{"lines": "Another?\n- a\n- b"}).want(200).object(); true {
+		c.admin.send("POST", c.path+"/polls/"+got.text("id")+"/open", nil).want(200)
+	}
+	startLasting(t, cfgs[1:])
+	eventual(t, "the poll is counted", func() bool {
+		for _, p := range c.admin.get(c.path + "/polls").want(200).list() {
+			if p.text("id") == poll.text("id") {
+				closed = p
+			}
+		}
+		return closed["counting"] == false
+	})
+	if fmt.Sprint(closed["counts"]) != "[3 2]" || closed["void"] != false {
+		t.Errorf("counted: %v", closed)
+	}
+	for i := range cfgs {
+		eventual(t, "the secret is destroyed", func() bool {
+			files, _ := filepath.Glob(filepath.Join(cfgs[i].Server.Data, "secrets", "ballots-*"))
+			return len(files) == 0
+		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"atelier/actors/durable"
@@ -27,8 +26,6 @@ type Exchange[S any] struct {
 	what    string // in errors
 	kept    Kept[S]
 	stop    func()
-	// caughtUp is Node.returns as it was when this node last had all that others keep.
-	caughtUp atomic.Int64
 }
 
 // Kept is where a node keeps what others bring.
@@ -39,11 +36,17 @@ type Kept[S any] interface {
 	All() ([]S, error)
 }
 
-// exchanged is a message between nodes: it asks for all that the node keeps, or says
-// which to keep.
+// findable is a Kept of which one can be asked for by its id.
+type findable[S any] interface {
+	Find(id string) (S, bool)
+}
+
+// exchanged is a message between nodes: it asks for all that the node keeps, or for one, or
+// says which to keep.
 type exchanged[S any] struct {
-	All    bool `json:"all,omitempty"`
-	Shares []S  `json:"shares,omitempty"`
+	All    bool   `json:"all,omitempty"`
+	Find   string `json:"find,omitempty"`
+	Shares []S    `json:"shares,omitempty"`
 }
 
 // NewShareExchange is that of the shares of token keys.
@@ -120,7 +123,8 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 
 // fetch asks the other nodes for all that they keep.
 func (x *Exchange[S]) fetch(limit time.Duration) error {
-	return x.everywhere(limit, exchanged[S]{All: true}, func(m exchanged[S]) error { return x.keep(m.Shares) })
+	_, err := x.everywhere(limit, exchanged[S]{All: true}, func(m exchanged[S]) error { return x.keep(m.Shares) })
+	return err
 }
 
 // catchUp fetches what was made while this node was away: it lives again, so whatever is
@@ -130,7 +134,6 @@ func (x *Exchange[S]) catchUp(ctx context.Context, returns int64) {
 	for ctx.Err() == nil && x.node.returns.Load() == returns {
 		err := x.fetch(0)
 		if err == nil {
-			x.caughtUp.Store(returns)
 			return
 		}
 		x.node.log.Warn("fetching the "+x.what+" of other nodes failed; it is tried again", "error", err)
@@ -141,10 +144,6 @@ func (x *Exchange[S]) catchUp(ctx context.Context, returns int64) {
 	}
 }
 
-// Complete says that this node has all that the other living nodes keep: what it lacks is
-// lost. While it comes back from being away it may lack more.
-func (x *Exchange[S]) Complete() bool { return x.caughtUp.Load() == x.node.returns.Load() }
-
 func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 	in, err := x.open(data)
 	if err != nil {
@@ -153,6 +152,14 @@ func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 	if in.All {
 		m.Shares, err = x.kept.All()
 		return m, err
+	}
+	if in.Find != "" {
+		if kept, ok := x.kept.(findable[S]); ok {
+			if s, found := kept.Find(in.Find); found {
+				m.Shares = []S{s}
+			}
+		}
+		return m, nil
 	}
 	return m, x.keep(in.Shares)
 }
@@ -176,16 +183,35 @@ const (
 // Spread brings a secret that this node has made to all that live. Nothing is sealed
 // under it before.
 func (x *Exchange[S]) Spread(s S) error {
-	return x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(exchanged[S]) error { return nil })
+	_, err := x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(exchanged[S]) error { return nil })
+	return err
 }
 
-// everywhere asks each living node until it has answered, or lives no more.
-func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(exchanged[S]) error) error {
-	var done []string
+// SpreadTwice is Spread for what must outlive this node: where there are other nodes, one
+// of them at least has it when SpreadTwice returns. keepers are all that have, with this
+// one.
+func (x *Exchange[S]) SpreadTwice(s S) (keepers []string, err error) {
+	done, err := x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(exchanged[S]) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	members, err := x.node.Store.Members()
+	if err != nil {
+		return nil, err
+	}
+	if len(done) == 0 && slices.ContainsFunc(members, func(o durable.Member) bool { return o.Node != x.node.Store.Node() }) {
+		return nil, fmt.Errorf("%w: no other node is alive to keep the %s", durable.ErrUnavailable, x.what)
+	}
+	return append(done, x.node.Store.Node()), nil
+}
+
+// everywhere asks each living node until it has answered, or lives no more, and says which
+// have answered.
+func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(exchanged[S]) error) (done []string, _ error) {
 	for until := time.Now().Add(limit); ; {
 		members, err := x.node.Store.Members()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		missing := ""
 		for _, o := range members {
@@ -203,10 +229,10 @@ func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(
 			done = append(done, o.Node)
 		}
 		if missing == "" {
-			return nil
+			return done, nil
 		}
 		if time.Now().After(until) {
-			return fmt.Errorf("%w: node %s, which is alive, does not answer about the %s", durable.ErrUnavailable, missing, x.what)
+			return nil, fmt.Errorf("%w: node %s, which is alive, does not answer about the %s", durable.ErrUnavailable, missing, x.what)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}

@@ -2,7 +2,10 @@ package service
 
 import (
 	"path/filepath"
+	"slices"
+	"sync/atomic"
 
+	"atelier/actors/codelab"
 	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/shares"
 )
@@ -11,28 +14,76 @@ import (
 type ballots struct {
 	*shares.Ballots
 	exchange *nodes.Exchange[shares.Ballot] // nil when this server stands alone
+	search   *nodes.Search                  // likewise
+	labs     atomic.Pointer[codelab.Codelabs]
 }
 
 // openBallots opens them before any codelab is: an open poll whose secret is not there
 // is closed.
-func (c *Core) openBallots() (b ballots, err error) {
+func (c *Core) openBallots() (*ballots, error) {
+	b := &ballots{}
 	o := shares.BallotOptions{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Logger: c.log}
+	var err error
 	if c.node != nil {
 		if b.exchange, err = nodes.NewBallotExchange(c.node, string(c.cfg.Cluster.Secret)); err != nil {
 			return b, err
 		}
-		o.Spread = b.exchange.Spread
+		o.Spread = b.exchange.SpreadTwice
 	}
 	if b.Ballots, err = shares.OpenBallots(o); err != nil || b.exchange == nil {
 		return b, err
 	}
-	return b, b.exchange.Begin(b.Ballots)
+	if err := b.exchange.Begin(b); err != nil {
+		return b, err
+	}
+	b.search = nodes.NewSearch(b.exchange, b.settled)
+	return b, nil
 }
 
-// complete says that a secret that is not on this node is lost.
-func (b ballots) complete() bool { return b.exchange == nil || b.exchange.Complete() }
+// lost says of a secret that is not on this node that no other has it.
+func (b *ballots) lost(id string, keepers []string) bool {
+	return b.search == nil || b.search.Lost(id, keepers)
+}
 
-func (b ballots) close() {
+// settled counts the poll whose secret has come, or is lost.
+func (b *ballots) settled(id string) {
+	if lab, ok := codelab.CodelabOfSecret(id); ok {
+		if labs := b.labs.Load(); labs != nil {
+			labs.CloseDuePolls(lab)
+		}
+	}
+}
+
+// Destroy implements codelab.BallotKeys.
+func (b *ballots) Destroy(id string) {
+	if b.search != nil {
+		b.search.Forget(id)
+	}
+	b.Ballots.Destroy(id)
+}
+
+// All implements nodes.Kept: only secrets of polls that are not counted yet travel. One that
+// is new may be of a poll that is just being opened.
+func (b *ballots) All() ([]shares.Ballot, error) {
+	all, err := b.Ballots.All()
+	if labs := b.labs.Load(); labs != nil && err == nil {
+		old := b.Old()
+		all = slices.DeleteFunc(all, func(x shares.Ballot) bool {
+			if !slices.Contains(old, x.ID) {
+				return false
+			}
+			used, err := labs.UsesSecret(x.ID)
+			return err == nil && !used
+		})
+	}
+	return all, err
+}
+
+func (b *ballots) close() {
+	if b == nil {
+		return
+	}
+	b.search.End()
 	b.exchange.End()
 	if b.Ballots != nil {
 		b.Close()

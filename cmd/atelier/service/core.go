@@ -52,7 +52,7 @@ type Core struct {
 	node         *nodes.Node     // nil when this server stands alone
 	keyring      *nodes.Keyring  // likewise
 	made         map[string]bool // the secrets that this start has made, of those that nodes have alike
-	ballots      ballots
+	ballots      *ballots
 }
 
 // hosted is what runs the actors of one kind, under the name that its numbers have.
@@ -148,7 +148,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		System: c.system, Journal: c.store, List: c.list, Files: c.files,
 		Rules: codelab.Rules{
 			AuthorOnlyDeletes: cfg.Server.Mode == "serverless", AuditRows: c.audit.Rows, FileGrace: cfg.Files.Grace.Std(),
-			BallotKey: c.ballots.Key, BallotsComplete: c.ballots.complete, Webhooks: c.webhooks.Outbox,
+			BallotKey: c.ballots.Key, BallotLost: c.ballots.lost, Webhooks: c.webhooks.Outbox,
 		},
 		Ballots: c.ballots,
 		Frames:  messages.Frames{}, Epoch: c.store.StreamID(),
@@ -158,6 +158,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	}); err != nil {
 		return nil, err
 	}
+	c.ballots.labs.Store(c.codelabs)
 	c.hosts = append(c.hosts, hosted{"codelab", c.codelabs})
 	return c, nil
 }

@@ -1,0 +1,218 @@
+package nodes
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"atelier/persistence/shares"
+)
+
+// Search looks for secrets of polls that this node lacks. A node that kept one may be away
+// for hours, so a secret is lost only when nobody is left who may have it. Safe for
+// concurrent use.
+type Search struct {
+	// Immutable.
+	exchange *Exchange[shares.Ballot]
+	log      *slog.Logger
+	settled  func(id string)
+	pause    time.Duration // between two rounds of questions
+
+	mu     sync.Mutex
+	wanted map[string]*missing // guarded by mu, by the secret's id
+
+	wake chan struct{}
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// missing is a secret that is looked for.
+type missing struct {
+	keepers []string
+	no      []string // nodes that have answered that they do not have it
+	lost    bool
+	told    bool // that it is waited for
+}
+
+// NewSearch begins to look. settled is called, on a goroutine of the search, when a secret
+// was found and kept here, or is known to be lost.
+func NewSearch(x *Exchange[shares.Ballot], settled func(id string)) *Search {
+	return newSearch(x, settled, askTime)
+}
+
+func newSearch(x *Exchange[shares.Ballot], settled func(id string), pause time.Duration) *Search {
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Search{exchange: x, log: x.node.log, settled: settled, pause: pause, wanted: map[string]*missing{}, wake: make(chan struct{}, 1), stop: stop}
+	s.done.Go(func() { s.run(ctx) })
+	return s
+}
+
+// Lost says that nobody has a secret that is not here: all its keepers have said so, or were
+// forgotten, and all living nodes have said so. A secret without keepers is of a time when
+// nobody noted them: any member may have it. Until that is known it is not lost, and is
+// looked for.
+func (s *Search) Lost(id string, keepers []string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.wanted[id]
+	if w == nil {
+		w = &missing{keepers: slices.Clone(keepers)}
+		s.wanted[id] = w
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	return w.lost
+}
+
+// Forget ends the search for a secret that nobody needs any more.
+func (s *Search) Forget(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.wanted, id)
+}
+
+// End looks no more.
+func (s *Search) End() {
+	if s != nil {
+		s.stop()
+		s.done.Wait()
+	}
+}
+
+func (s *Search) run(ctx context.Context) {
+	for {
+		var again <-chan time.Time
+		if s.round(ctx) {
+			timer := time.NewTimer(s.pause)
+			defer timer.Stop()
+			again = timer.C
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		case <-again:
+		}
+	}
+}
+
+// round asks about all that is looked for, and says whether anything is left.
+func (s *Search) round(ctx context.Context) (left bool) {
+	s.mu.Lock()
+	ids := make([]string, 0, len(s.wanted))
+	for id, w := range s.wanted {
+		if !w.lost {
+			ids = append(ids, id)
+		}
+	}
+	s.mu.Unlock()
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			return false
+		}
+		left = !s.look(id) || left
+	}
+	return left
+}
+
+// look asks each living node that has not answered about a secret, and says whether it is
+// settled.
+func (s *Search) look(id string) bool {
+	if kept, ok := s.exchange.kept.(findable[shares.Ballot]); ok {
+		if _, here := kept.Find(id); here { // it came another way
+			return s.settle(id, false)
+		}
+	}
+	self := s.exchange.node.Store.Node()
+	members, err := s.exchange.node.Store.Members()
+	if err != nil {
+		s.log.Warn("looking for the secret of a poll failed; it is tried again", "error", err)
+		return false
+	}
+	waitsFor := ""
+	for _, o := range members {
+		if o.Node == self || s.said(id, o.Node) {
+			continue
+		}
+		if o.Left > 0 {
+			if answer, err := s.exchange.ask(o.Node, exchanged[shares.Ballot]{Find: id}); err == nil {
+				if len(answer.Shares) == 0 {
+					s.note(id, o.Node)
+					continue
+				}
+				if err = s.exchange.keep(answer.Shares); err == nil {
+					return s.settle(id, false)
+				}
+				s.log.Error("the secret of a poll was found and cannot be kept; it is tried again", "from", o.Node, "error", err)
+			}
+			waitsFor = o.Node // it lives, so it is asked until it answers
+		} else if s.keeps(id, o.Node) {
+			waitsFor = o.Node
+		}
+	}
+	if waitsFor != "" {
+		s.tell(id, waitsFor)
+		return false
+	}
+	s.log.Warn("the secret of a poll is lost: no node has it; the poll is void", "secret", id)
+	return s.settle(id, true)
+}
+
+// said says whether a node has answered that it does not have a secret.
+func (s *Search) said(id, node string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.wanted[id]
+	return w != nil && slices.Contains(w.no, node)
+}
+
+func (s *Search) note(id, node string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.wanted[id]; w != nil {
+		w.no = append(w.no, node)
+	}
+}
+
+// keeps says whether a node that is away may have a secret.
+func (s *Search) keeps(id, node string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.wanted[id]
+	return w != nil && (len(w.keepers) == 0 || slices.Contains(w.keepers, node))
+}
+
+// tell says once that a poll waits for a node.
+func (s *Search) tell(id, node string) {
+	s.mu.Lock()
+	w := s.wanted[id]
+	first := w != nil && !w.told
+	if first {
+		w.told = true
+	}
+	s.mu.Unlock()
+	if first {
+		s.log.Warn("a poll waits for a node that may have its secret; start it, or forget it if it is gone for good", "node", node, "secret", id)
+	}
+}
+
+func (s *Search) settle(id string, lost bool) bool {
+	s.mu.Lock()
+	w := s.wanted[id]
+	switch {
+	case w == nil: // forgotten meanwhile
+	case lost:
+		w.lost = true
+	default:
+		delete(s.wanted, id)
+	}
+	s.mu.Unlock()
+	if w != nil {
+		s.settled(id)
+	}
+	return true
+}

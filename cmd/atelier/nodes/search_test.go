@@ -1,0 +1,208 @@
+package nodes
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/persistence/shares"
+)
+
+// listed is a store whose list of members is given by a test.
+type listed struct {
+	durable.Shared
+	mu      sync.Mutex
+	members []durable.Member
+}
+
+func (t *listed) Members() ([]durable.Member, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.members), nil
+}
+
+func (t *listed) set(change func(m []durable.Member) []durable.Member) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.members = change(slices.Clone(t.members))
+}
+
+// searching are three nodes that keep secrets, of which the first looks for some.
+type searching struct {
+	*trio
+	kept    []*keeper
+	members *listed
+	search  *Search
+	settled chan string
+}
+
+func newSearching(t *testing.T) *searching {
+	s := &searching{trio: newTrio(t), settled: make(chan string, 10)}
+	var exchanges []*Exchange[shares.Ballot]
+	for i, n := range s.nodes {
+		e, err := NewBallotExchange(n, "a secret of all nodes")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := &keeper{}
+		if err := e.Serve(k); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(e.End)
+		s.kept, exchanges = append(s.kept, k), append(exchanges, e)
+		if i == 0 {
+			s.members = &listed{Shared: n.Store, members: slices.Clone(s.trio.members)}
+			n.Store = s.members
+		}
+	}
+	s.search = newSearch(exchanges[0], func(id string) { s.settled <- id }, time.Millisecond)
+	t.Cleanup(s.search.End)
+	return s
+}
+
+// away takes a node's lease away, forget takes it off the list.
+func (s *searching) away(i int) {
+	s.members.set(func(m []durable.Member) []durable.Member {
+		m[slices.IndexFunc(m, func(o durable.Member) bool { return o.Node == s.nodes[i].Store.Node() })].Left = 0
+		return m
+	})
+}
+
+func (s *searching) forget(i int) {
+	s.members.set(func(m []durable.Member) []durable.Member {
+		return slices.DeleteFunc(m, func(o durable.Member) bool { return o.Node == s.nodes[i].Store.Node() })
+	})
+}
+
+func (s *searching) all() (names []string) {
+	for _, n := range s.nodes {
+		names = append(names, n.Store.Node())
+	}
+	return names
+}
+
+// waits lets the search ask often, and wants it to have settled nothing.
+func (s *searching) waits(t *testing.T, when string) {
+	t.Helper()
+	for range 2 {
+		s.search.look("a")
+	}
+	select {
+	case <-s.settled:
+		t.Fatalf("%s: settled, lost: %v", when, s.search.Lost("a", nil))
+	default:
+	}
+}
+
+// ends wants it to settle.
+func (s *searching) ends(t *testing.T, when string, lost bool) {
+	t.Helper()
+	<-s.settled
+	if _, found := s.kept[0].Find("a"); found == lost || lost != s.search.Lost("a", s.all()) && lost {
+		t.Errorf("%s: found %v", when, found)
+	}
+}
+
+func TestASecretIsFoundOnAnyNode(t *testing.T) {
+	for _, keepers := range [][]int{{0, 1}, {0, 1, 2}, {}} {
+		s := newSearching(t)
+		s.kept[2].all = []shares.Ballot{{ID: "a"}} // which may be no keeper
+		var names []string
+		for _, i := range keepers {
+			names = append(names, s.all()[i])
+		}
+		if s.search.Lost("a", names) {
+			t.Error("lost before anybody was asked")
+		}
+		s.ends(t, "found", false)
+	}
+}
+
+// TestASecretIsLostWhenAllHaveSaidSo, and not while one that kept it is away.
+func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
+	t.Run("all are there", func(t *testing.T) {
+		s := newSearching(t)
+		s.search.Lost("a", s.all())
+		s.ends(t, "all have said no", true)
+		s.search.Forget("a")
+		s.kept[1].mu.Lock()
+		s.kept[1].all = []shares.Ballot{{ID: "a"}}
+		s.kept[1].mu.Unlock()
+		s.search.Lost("a", s.all())
+		s.ends(t, "it was forgotten and is looked for again", false)
+	})
+	t.Run("a keeper is away", func(t *testing.T) {
+		s := newSearching(t)
+		s.away(2)
+		s.search.Lost("a", s.all())
+		s.waits(t, "while a keeper is away")
+		s.forget(2)
+		s.ends(t, "once it is forgotten", true)
+	})
+	t.Run("another is away", func(t *testing.T) {
+		s := newSearching(t)
+		s.away(2)
+		s.search.Lost("a", s.all()[:2])
+		s.ends(t, "who is away never had it", true)
+	})
+	t.Run("nobody noted the keepers", func(t *testing.T) {
+		s := newSearching(t)
+		s.away(2)
+		s.search.Lost("a", nil)
+		s.waits(t, "any member may have it")
+		s.forget(2)
+		s.ends(t, "once it is forgotten", true)
+	})
+	t.Run("a node that lives does not answer", func(t *testing.T) {
+		s := newSearching(t)
+		s.kept[2].all = []shares.Ballot{{ID: "a"}}
+		s.cut(0, 2)
+		s.search.Lost("a", s.all()[:2])
+		s.waits(t, "while it cannot be asked")
+		a, b := s.nodes[0].Store.Node(), s.nodes[2].Store.Node()
+		s.net.Mend(a, b)
+		s.net.Mend(b, a)
+		s.ends(t, "once it can", false)
+	})
+	t.Run("what was found cannot be kept", func(t *testing.T) {
+		s := newSearching(t)
+		s.kept[0].mu.Lock()
+		s.kept[0].fail = errors.New("the disk")
+		s.kept[0].mu.Unlock()
+		s.kept[2].all = []shares.Ballot{{ID: "a"}}
+		s.search.Lost("a", s.all())
+		s.waits(t, "while the disk is full")
+		s.kept[0].mu.Lock()
+		s.kept[0].fail = nil
+		s.kept[0].mu.Unlock()
+		s.ends(t, "once it is not", false)
+	})
+}
+
+// TestASecretOutlivesTheNodeThatMadeIt: with one node alive of several a poll would be lost
+// with it.
+func TestASecretOutlivesTheNodeThatMadeIt(t *testing.T) {
+	s := newSearching(t)
+	x := s.search.exchange
+	keepers, err := x.SpreadTwice(shares.Ballot{ID: "b"})
+	slices.Sort(keepers)
+	if err != nil || !slices.Equal(keepers, s.all()) {
+		t.Errorf("kept by %v, %v", keepers, err)
+	}
+	s.away(1)
+	if keepers, err = x.SpreadTwice(shares.Ballot{ID: "c"}); err != nil || len(keepers) != 2 {
+		t.Errorf("with two nodes: kept by %v, %v", keepers, err)
+	}
+	s.away(2)
+	if _, err = x.SpreadTwice(shares.Ballot{ID: "d"}); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("with one of three: %v", err)
+	}
+	s.forget(1)
+	s.forget(2)
+	if keepers, err = x.SpreadTwice(shares.Ballot{ID: "e"}); err != nil || len(keepers) != 1 {
+		t.Errorf("alone: kept by %v, %v", keepers, err)
+	}
+}
