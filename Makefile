@@ -203,7 +203,7 @@ fuzz:
 			echo "$$(dirname "$$f") $$t"; \
 			$(GO) test -run '^$$' -fuzz "^$$t$$" -fuzztime $(FUZZTIME) "./$$(dirname "$$f")" >.fuzz.out 2>&1 || { cat .fuzz.out; rm .fuzz.out; exit 1; }; \
 		done || exit 1; \
-	done; rm -f .fuzz.out
+	done && rm -f .fuzz.out
 
 BENCHTIME ?= 1s
 bench:

@@ -29,6 +29,11 @@ func folded(name string) string {
 			return ' '
 		case invisible(r):
 			return -1
+		// Package cases swaps the two cases of Cherokee, instead of folding them.
+		case '\uab70' <= r && r <= '\uabbf':
+			return r - '\uab70' + '\u13a0'
+		case '\u13f8' <= r && r <= '\u13fd':
+			return r - '\u13f8' + '\u13f0'
 		}
 		return r
 	}, name)

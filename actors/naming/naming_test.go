@@ -2,6 +2,7 @@ package naming
 
 import (
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -56,7 +57,7 @@ func TestALineTurnsNothing(t *testing.T) {
 }
 
 func FuzzNames(f *testing.F) {
-	for _, s := range []string{"Lin", "\u202eLin", "E\u0301 STRASSE", "\xff", "\u200d", "İ", "ΐ"} {
+	for _, s := range []string{"Lin", "\u202eLin", "E\u0301 STRASSE", "\xff", "\u200d", "İ", "ΐ", "\uaba0", "\u13fa"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -74,4 +75,19 @@ func FuzzNames(f *testing.F) {
 			t.Errorf("the key of %q has another key: %q, %q", s, k, Key(k))
 		}
 	})
+}
+
+// TestBothCasesOfALetterAreOneName, of every letter there is: somebody could take the name
+// of another person otherwise.
+func TestBothCasesOfALetterAreOneName(t *testing.T) {
+	for r := rune(1); r <= unicode.MaxRune; r++ {
+		if !unicode.IsLetter(r) || r == 'İ' || r == 'ı' { // of Turkish, which fold to themselves
+			continue
+		}
+		for _, other := range []rune{unicode.ToLower(r), unicode.ToUpper(r)} {
+			if k, o := Key(string(r)), Key(string(other)); k != o {
+				t.Errorf("%c (%U) is another name than %c (%U): %q, %q", r, r, other, other, k, o)
+			}
+		}
+	}
 }
