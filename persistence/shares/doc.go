@@ -33,6 +33,11 @@
 //
 // # Failure
 //
+// What is kept was written, synced, and read back. If a full or broken disk has
+// left a part of a file, the next try writes all of it again in place: after a
+// sync that failed, the system takes its pages for clean, so a second sync would
+// say yes to what is not on the disk.
+//
 // A share that cannot be made fails what needs it, and is not tried again for a
 // second. A file that cannot be destroyed is out of use, logged, and tried again.
 // A file that is not what was written is out of use too: the tokens that need it
