@@ -165,7 +165,8 @@ test('the open one is first, then those opened last, then drafts as they were ma
 test('results are there when they are shown and enough have voted', () => {
   const shown = poll({ shown: true, counts: [1, 2] })
   expect(resultsShown(shown)).toBe(true)
-  for (const less of [{ shown: false }, { too_few: true }, { void: true }, { counting: true }, { counts: null }]) expect(resultsShown({ ...shown, ...less })).toBe(false)
+  for (const less of [{ shown: false }, { too_few: true }, { void: true }, { counting: true }, { counts: null }])
+    expect(resultsShown({ ...shown, ...less })).toBe(false)
 })
 
 test('a scale has a mean', () => {
