@@ -46,9 +46,9 @@ func (r *Rules) ballotKey(id string) []byte {
 }
 
 const (
-	// fewestVotes is how many have a result: of fewer it would tell what single people
-	// voted. From five on it is shown whatever it is. To withhold that all agree would
-	// tell just that, and what they chose to whoever added a vote of another kind.
+	// fewestVotes is how many votes a result needs: with fewer, it would reveal what single
+	// people voted. From five on it is shown whatever it is. Withholding it when all agree
+	// would reveal that they agree, and one vote of the asker's own would reveal on what.
 	fewestVotes = 5
 	maxBallots  = 64 << 20 // bytes of one poll
 )

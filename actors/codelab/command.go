@@ -157,8 +157,8 @@ var Vocabulary = durable.NewVocabulary[Body](
 // frees says that a command makes room on a disk that is nearly full.
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
-	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion,
-		DropQuestions, ClosePoll, CloseDuePoll: // the ballots go
+	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion, DropQuestions,
+		ClosePoll, CloseDuePoll: // the ballots go
 		return true
 	}
 	return false

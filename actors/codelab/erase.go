@@ -21,7 +21,6 @@ func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	// Not even the record may be there, when the log was cleaned since.
 	if at, known := s.byAttendee[id]; known {
 		s.forgetVoter(seq, at)
-		s.forgetQuestionVoter(at)
 	}
 	s.forgetAsker(seq, now, b)
 	if forget(&s.attendees, id) {
@@ -108,7 +107,7 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	return func(e *pb.Event) (*pb.Event, bool) {
 		cut := present.withoutAuthor(e)
 		if cut != nil {
-			e = &pb.Event{At: e.At, Body: cut.Body}
+			e = cut
 		}
 		if body := bodyOf(e); body != nil && tellingOf(body.Descriptor()).told && !tellsOf(body, gone, deleted) {
 			// The snapshot knows which references were used, and by whom, and has the texts
@@ -181,9 +180,9 @@ func (p *Present) withoutAuthor(e *pb.Event) *pb.Event {
 	q = q.Clone()
 	q.AuthorId, q.AuthorName, q.LeavesAt = "", "", now.LeavesAt
 	if e.GetQuestionAsked() != nil {
-		return &pb.Event{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: q}}}
+		return &pb.Event{At: e.At, Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: q}}}
 	}
-	return &pb.Event{Body: &pb.Event_QuestionChanged{QuestionChanged: &pb.QuestionChanged{Question: q}}}
+	return &pb.Event{At: e.At, Body: &pb.Event_QuestionChanged{QuestionChanged: &pb.QuestionChanged{Question: q}}}
 }
 
 func (p *Present) person(id string) bool {

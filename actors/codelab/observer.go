@@ -38,7 +38,7 @@ func (o *observer) Recovered(seq uint64, e *pb.Event) {
 		o.found, o.floor = true, seq-1
 	}
 	if w := WithdrawnBy(seq, e); w.Item != "" {
-		o.frames = w.from(o.frames)
+		o.frames = edited(o.frames, w.Edit)
 	}
 	if f, ok := o.w.Frames.Encode(seq, e); ok {
 		o.frames = append(o.frames, f)
@@ -53,14 +53,7 @@ func (o *observer) Live(v *View, seq uint64) {
 	}
 	if o.erases {
 		// A crash may have kept the log from being cleaned.
-		present := v.Present()
-		kept := o.frames[:0]
-		for _, f := range o.frames {
-			if f, ok := present.Frame(f); ok {
-				kept = append(kept, f)
-			}
-		}
-		o.frames = kept
+		o.frames = edited(o.frames, v.Present().Frame)
 	}
 	o.room.Restore(o.frames, o.floor, seq)
 	o.who()
@@ -142,9 +135,14 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	for _, who := range gone {
 		o.ended(who)
 	}
+	was := o.shown
 	o.shown = v
-	o.watchPoll(v)
-	o.watchQuestions(v)
+	if was == nil || v.Changed.Polls != was.Changed.Polls {
+		o.watchPoll(v)
+	}
+	if was == nil || v.Changed.Questions != was.Changed.Questions {
+		o.watchQuestions(v)
+	}
 }
 
 // Withdrawal says that attendees see no more of something, or less: what they were told of
@@ -180,10 +178,11 @@ func (w Withdrawal) Edit(f room.Frame) (room.Frame, bool) {
 	return f, true
 }
 
-func (w Withdrawal) from(frames []room.Frame) []room.Frame {
+// edited are the frames that are left, as they are now, in the place of the given ones.
+func edited(frames []room.Frame, edit func(room.Frame) (room.Frame, bool)) []room.Frame {
 	kept := frames[:0]
 	for _, f := range frames {
-		if f, ok := w.Edit(f); ok {
+		if f, ok := edit(f); ok {
 			kept = append(kept, f)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 type someSecrets struct {
 	mu                       sync.Mutex
 	created, destroyed, aged []string
+	away                     atomic.Bool // they are on other nodes only
 }
 
 func (s *someSecrets) Make(lab string) (string, []string, error) {
@@ -62,7 +63,7 @@ func (s *someSecrets) gone() []string {
 }
 
 func (s *someSecrets) key(id string) []byte {
-	if slices.Contains(s.made(), id) && !slices.Contains(s.gone(), id) {
+	if !s.away.Load() && slices.Contains(s.made(), id) && !slices.Contains(s.gone(), id) {
 		return make([]byte, 32)
 	}
 	return nil
@@ -74,6 +75,7 @@ func polling(t *testing.T, secrets *someSecrets, gate *atomic.Bool) (labs *codel
 	store := memory.New()
 	labs = oneNode(t, store, func(cfg *codelab.Config) {
 		cfg.Ballots, cfg.Rules.BallotKey = secrets, secrets.key
+		cfg.Rules.BallotLost = func(string, []string) bool { return !secrets.away.Load() }
 		cfg.Durable.Gate = func() error {
 			if gate.Load() {
 				return durable.ErrUnavailable
@@ -242,6 +244,34 @@ func TestQuestionsGoAfterADay(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if n := len(ws.View().Questions); n != 0 {
 			t.Errorf("%d questions after a day", n)
+		}
+	})
+}
+
+// TestASecretIsKeptUntilItsPollIsCounted: the poll is closed, and the sweep and the next
+// poll leave the secret alone until the votes are counted.
+func TestASecretIsKeptUntilItsPollIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		secrets := &someSecrets{}
+		labs, ws, polls := polling(t, secrets, new(atomic.Bool))
+		seconds := int32(5)
+		if _, err := ws.OpenPoll(leader, polls[0].Id, &seconds); err != nil {
+			t.Fatal(err)
+		}
+		secret := secrets.made()[0]
+		secrets.away.Store(true)
+		time.Sleep(6 * time.Second)
+		if p := ws.View().Poll(polls[0].Id); !p.Counting || len(secrets.gone()) != 0 {
+			t.Fatalf("it is %v, destroyed %v", p, secrets.gone())
+		}
+		if used, err := labs.UsesSecret(secret); err != nil || !used {
+			t.Errorf("while it is counted the secret is used: %v, %v", used, err)
+		}
+		secrets.away.Store(false)
+		labs.CloseDuePolls(ws.ID())
+		synctest.Wait()
+		if p := ws.View().Poll(polls[0].Id); p.Counting || p.Void || !slices.Equal(secrets.gone(), []string{secret}) {
+			t.Errorf("it is %v, destroyed %v", p, secrets.gone())
 		}
 	})
 }

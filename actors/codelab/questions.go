@@ -477,40 +477,32 @@ func (s *State) applyAskerStopped(id string) {
 	}
 }
 
-// forgetQuestionVoter takes the attendee at a place in the list out of the votes.
-func (s *State) forgetQuestionVoter(at int) {
-	s.questions = slices.Clone(s.questions)
-	for i, q := range s.questions {
-		q := *q
-		q.voters = q.voters.without(at)
-		q.votes = q.voters.count()
-		s.questions[i] = &q
-	}
-}
-
 // forgetAsker takes somebody out of the questions. Those with a name go, the others lose
 // their author.
 func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
+	at, known := s.byAttendee[id]
 	leaves := s.leavesAt()
 	if leaves == 0 {
 		leaves = now + questionsStay.Milliseconds()
 	}
 	kept := make([]*question, 0, len(s.questions))
 	for _, q := range s.questions {
-		switch {
-		case q.rec.AuthorId != id:
-		case !q.rec.Anonymous:
+		if q.rec.AuthorId == id && !q.rec.Anonymous {
 			continue
-		default:
-			was := *q
-			q = &was
+		}
+		q := *q
+		if known {
+			q.voters = q.voters.without(at)
+			q.votes = q.voters.count()
+		}
+		if q.rec.AuthorId == id {
 			q.rec = q.rec.Clone()
 			if q.rec.AuthorId, q.rec.AuthorName = "", ""; b.Erased {
 				q.rec.LeavesAt = leaves
 			}
 		}
-		kept = append(kept, q)
+		kept = append(kept, &q)
 	}
 	if len(s.questions) > 0 { // also when none was theirs: the version would tell
 		s.questions, s.changed.Questions = kept, seq

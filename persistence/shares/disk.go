@@ -57,19 +57,7 @@ func keep(d disk, name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err == nil && info.Size() > int64(len(content)) {
-		err = errors.Join(f.Close(), erase(d, name)) // it is none of ours
-		if err == nil {
-			f, err = d.Open(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err == nil {
-		_, err = f.Write(content)
-	}
+	_, err = f.Write(content)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}

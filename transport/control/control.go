@@ -66,7 +66,7 @@ func listenPrivately(path string) (*net.UnixListener, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	made := filepath.Join(dir, "s")
+	made := filepath.Join(dir, "s") // no longer than the path: see socketPath
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
 	if err != nil {
 		return nil, err
@@ -124,15 +124,12 @@ func (s *Server) Close() error {
 	return err
 }
 
-// longestPath is what a socket's address holds everywhere, bytes, less what making it
-// adds.
-const longestPath = 90
-
-// socketPath is how to name the socket. A path that is too long for a socket's address
-// goes through the folder's file descriptor.
+// socketPath is how to name the socket. A path of more than about 100 bytes
+// is too long for a socket address, so a long one goes through the folder's
+// file descriptor.
 func socketPath(data string) (path string, release func(), err error) {
 	path = filepath.Join(data, socketName)
-	if len(path) < longestPath {
+	if len(path) < 100 {
 		return path, func() {}, nil
 	}
 	dir, err := os.Open(data)

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -18,9 +17,6 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	trustTestServers()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(300) // a third of its processor time was the collector's
-	}
 	code := m.Run()
 	if err := searchTheSuite(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)

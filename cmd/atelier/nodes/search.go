@@ -87,9 +87,7 @@ func (s *Search) run(ctx context.Context) {
 	for {
 		var again <-chan time.Time
 		if s.round(ctx) {
-			timer := time.NewTimer(s.pause)
-			defer timer.Stop()
-			again = timer.C
+			again = time.After(s.pause)
 		}
 		select {
 		case <-ctx.Done():

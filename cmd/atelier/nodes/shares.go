@@ -183,15 +183,20 @@ const (
 // Spread brings a secret that this node has made to all that live. Nothing is sealed
 // under it before.
 func (x *Exchange[S]) Spread(s S) error {
-	_, err := x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(exchanged[S]) error { return nil })
+	_, err := x.bring(s)
 	return err
+}
+
+// bring is Spread, and says which nodes have it now.
+func (x *Exchange[S]) bring(s S) (done []string, err error) {
+	return x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(exchanged[S]) error { return nil })
 }
 
 // SpreadTwice is Spread for what must outlive this node: where there are other nodes, one
 // of them at least has it when SpreadTwice returns. keepers are all that have, with this
 // one.
 func (x *Exchange[S]) SpreadTwice(s S) (keepers []string, err error) {
-	done, err := x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(exchanged[S]) error { return nil })
+	done, err := x.bring(s)
 	if err != nil {
 		return nil, err
 	}
