@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/big"
 
 	pb "atelier/actors/codelab/codelabpb"
@@ -29,6 +30,8 @@ type BallotKeys interface {
 	// Make makes a secret, which every living node has on its disk when Make returns:
 	// those are its keepers; none where this server stands alone. Its id begins with that
 	// of the codelab.
+	// An error of the folder is durable.ErrReadOnly, and ErrTooFewKeepers says that no
+	// second node can keep it.
 	Make(codelab string) (id string, keepers []string, err error)
 	// Destroy removes a secret from this node for good.
 	Destroy(id string)
@@ -36,6 +39,10 @@ type BallotKeys interface {
 	// use them is done.
 	Old() (ids []string)
 }
+
+// ErrTooFewKeepers says that a secret would be on the disk of one node only, where there
+// are more.
+var ErrTooFewKeepers = fmt.Errorf("%w: fewer than two nodes can keep the secret", durable.ErrUnavailable)
 
 // ballotKey is the secret with this id; nil when it is not there.
 func (r *Rules) ballotKey(id string) []byte {

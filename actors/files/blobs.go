@@ -43,8 +43,8 @@ type Blobs interface {
 	// which is gone when it is closed.
 	Spool(r io.Reader, limit int64) (f *os.File, size int64, err error)
 
-	// Open opens a content for reading.
-	Open(sum Sum) (f *os.File, size int64, err error)
+	// Open opens a content for reading. It is whole: it was held against its sum.
+	Open(sum Sum) (content Content, size int64, err error)
 
 	// Discard removes contents that nobody has a lease on and nothing refers
 	// to, as inUse tells. While they are held for a backup it does nothing.
@@ -53,6 +53,11 @@ type Blobs interface {
 	// Collect is Discard for every content that was put, or put again, longer
 	// ago than the grace period. It says how many it removed.
 	Collect(inUse InUse) (removed int, err error)
+}
+
+// Content is what is read of a content. Where it lies on this machine it is an *os.File.
+type Content interface {
+	io.ReadSeekCloser
 }
 
 // InUse says whether anything that is recorded refers to a content.

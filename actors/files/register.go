@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -66,7 +65,7 @@ func (r *Register) Get(name string) (*pb.Upload, error) {
 }
 
 // Open opens an upload for reading.
-func (r *Register) Open(u *pb.Upload) (*os.File, int64, error) {
+func (r *Register) Open(u *pb.Upload) (Content, int64, error) {
 	sum, _ := SumOf(u.Sum)
 	return r.blobs.Open(sum)
 }

@@ -52,7 +52,7 @@ func (s *shelf) Put(r io.Reader, limit int64) (*Lease, error) {
 func (s *shelf) Spool(io.Reader, int64) (*os.File, int64, error) { panic("not used") }
 
 // Open knows what is there; the content is of no interest.
-func (s *shelf) Open(sum Sum) (*os.File, int64, error) {
+func (s *shelf) Open(sum Sum) (Content, int64, error) {
 	if !s.has(sum[:]) {
 		return nil, 0, ErrMissing
 	}

@@ -118,7 +118,11 @@ func TestSealsAreBoundToWhatMustNotChange(t *testing.T) {
 		if err := r.Decode(body); err != nil {
 			t.Fatal(err)
 		}
-		opener, err := v.SharedOpener(tok, w.vault.findShare(r.Share))
+		share, err := w.vault.findShare(r.Share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opener, err := v.SharedOpener(tok, share)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,11 +63,13 @@ func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptA
 		if len(rest) < len(seal.ShareID{}) {
 			return nil, seal.ErrDamaged
 		}
-		share := v.findShare(rest[:len(seal.ShareID{})])
-		if share == nil {
+		share, err := v.findShare(rest[:len(seal.ShareID{})])
+		switch {
+		case err != nil:
+			return nil, err
+		case share == nil:
 			return nil, seal.ErrOver
 		}
-		var err error
 		if opener, err = version.SharedAnswerOpener(c.Participant, in.IdempotencyKey, share); err != nil {
 			return nil, err
 		}

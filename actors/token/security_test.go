@@ -100,7 +100,10 @@ func TestTheCredentialCannotBeDerivedFromTheToken(t *testing.T) {
 	if err := r.Decode(body); err != nil {
 		t.Fatal(err)
 	}
-	share := w.vault.findShare(r.Share)
+	share, err := w.vault.findShare(r.Share)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, guess := range []seal.Token{a, b, "", seal.Token(key), seal.NewToken(seal.Production)} {
 		shared, err := v.SharedOpener(guess, share)
 		if err != nil {

@@ -16,9 +16,9 @@ type Shares interface {
 	// none. When Until returns, the share outlives a crash. For a time whose
 	// share would be over it gives seal.ErrOver.
 	Until(end time.Time) (*seal.Share, error)
-	// Find returns the share with an id, or nil when it is over. It does not
-	// wait.
-	Find(id seal.ShareID) *seal.Share
+	// Find returns the share with an id, or nil when it is over; an error where that
+	// is not known here. It does not wait.
+	Find(id seal.ShareID) (*seal.Share, error)
 }
 
 // shareUntil is the share for a token that ends at a time. It waits for the
@@ -35,9 +35,9 @@ func (v *Vault) shareUntil(end time.Time) (*seal.Share, error) {
 }
 
 // findShare is the share with an id; nil when it is over, or there is no id.
-func (v *Vault) findShare(id []byte) *seal.Share {
+func (v *Vault) findShare(id []byte) (*seal.Share, error) {
 	if len(id) != len(seal.ShareID{}) {
-		return nil
+		return nil, nil
 	}
 	return v.opts.Shares.Find(seal.ShareID(id))
 }

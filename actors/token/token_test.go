@@ -103,6 +103,8 @@ type memoryShares struct {
 	mu   sync.Mutex
 	made []*seal.Share
 	fail error
+	// unknown is what Find says of what it does not have.
+	unknown error
 
 	secrets map[seal.ShareID][seal.ShareBytes]byte
 }
@@ -137,15 +139,15 @@ func (m *memoryShares) Until(end time.Time) (*seal.Share, error) {
 	return m.add(ends, &secret), nil
 }
 
-func (m *memoryShares) Find(id seal.ShareID) *seal.Share {
+func (m *memoryShares) Find(id seal.ShareID) (*seal.Share, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, s := range m.made {
 		if s.ID() == id && m.now().Before(s.Ends()) {
-			return s
+			return s, nil
 		}
 	}
-	return nil
+	return nil, m.unknown
 }
 
 // lose forgets all shares, as if their files had gone.

@@ -173,7 +173,9 @@ func (a *tokenActor) use(w *work) error {
 	if k.record.Participant == cmd.attempt.Participant || cmd.attempt.Operation == Probe {
 		// Not for another participant: that would take time that an unknown
 		// token does not.
-		share = v.findShare(k.record.Share)
+		if share, err = v.findShare(k.record.Share); err != nil {
+			return err
+		}
 		cmd.attempt.ShareOver = share == nil && len(k.record.Share) > 0
 	}
 	verdict := Decide(k.record, cmd.attempt, v.opts.Rules)

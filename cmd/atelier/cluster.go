@@ -197,6 +197,9 @@ func writeClusterStatus(w io.Writer, st *nodes.Status) error {
 		}
 		if n.Figures != nil {
 			load = fmt.Sprint(n.Load)
+			if n.Trouble != nil {
+				state = "OUT: " + n.Trouble.Reason
+			}
 		}
 		if n.Node == st.Node {
 			mark = "* "

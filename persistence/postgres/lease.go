@@ -138,8 +138,37 @@ func (s *Store) renew(ctx context.Context, conn **pgx.Conn, l *lease) (err error
 			return err
 		}
 	}
-	_, err = (*conn).Exec(ctx, "select renew($1, $2, $3)", s.node, l.incarnation, s.opts.Lease)
+	var at time.Time
+	sent, here := uptime(), s.opts.Now()
+	err = (*conn).QueryRow(ctx, "select clock_timestamp(), renew($1, $2, $3)::text", s.node, l.incarnation, s.opts.Lease).Scan(&at, nil)
+	if err == nil {
+		s.compare(at, here, uptime()-sent)
+	}
 	return err
+}
+
+// maxRoundTrip is how long an answer may take of which this node still knows at which
+// moment the database looked at its clock.
+const maxRoundTrip = 5 * time.Second
+
+// compare notes how the database's clock stands to this node's: it showed at while this
+// one was between here and took later.
+func (s *Store) compare(at, here time.Time, took time.Duration) {
+	if took > maxRoundTrip {
+		s.offset.Store(nil)
+		return
+	}
+	offset := at.Sub(here.Add(took / 2).Round(0)) // by what clocks show
+	s.offset.Store(&offset)
+}
+
+// ClockOffset is the database's time minus this node's, at the last renewal of the lease;
+// known is false before the first, and after one that took longer than five seconds.
+func (s *Store) ClockOffset() (offset time.Duration, known bool) {
+	if o := s.offset.Load(); o != nil {
+		return *o, true
+	}
+	return 0, false
 }
 
 // Node implements durable.Shared.

@@ -68,6 +68,9 @@ type Options struct {
 
 	durable.StoreLimits
 
+	// Now is this node's clock, which is compared with the database's. Default time.Now.
+	Now func() time.Time
+
 	// LookEvery is how often a Feed looks by itself. Default 500 ms.
 	LookEvery time.Duration
 	// Remember is for how long the database knows of a row that it is gone.
@@ -90,6 +93,9 @@ func (o Options) withDefaults() Options {
 		o.Lease = 3 * time.Second
 	}
 	o.SetDefaults()
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.LookEvery == 0 {
 		o.LookEvery = 500 * time.Millisecond
 	}

@@ -31,8 +31,9 @@ type Store struct {
 	queue *calls.Queue[item]
 
 	lease     atomic.Pointer[lease]
-	rejoining sync.Mutex    // held while the lease changes
-	keeping   chan struct{} // guarded by rejoining; closed when the present keep returned
+	offset    atomic.Pointer[time.Duration] // see ClockOffset
+	rejoining sync.Mutex                    // held while the lease changes
+	keeping   chan struct{}                 // guarded by rejoining; closed when the present keep returned
 
 	lookups   *lookups
 	writer    *writer

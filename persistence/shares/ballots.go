@@ -44,6 +44,8 @@ type BallotOptions struct {
 	// Spread, where there are several nodes, brings a secret to the others before Make
 	// returns it, and says which have it, with this one; nil: this node is alone.
 	Spread func(Ballot) (keepers []string, err error)
+	// Failed, if set, is told of each error of the folder. It must not block.
+	Failed func(error)
 
 	disk disk // Dir, but for tests
 	now  func() time.Time
@@ -82,6 +84,9 @@ func OpenBallots(o BallotOptions) (*Ballots, error) {
 	}
 	if o.now == nil {
 		o.now = time.Now
+	}
+	if o.Failed == nil {
+		o.Failed = func(error) {}
 	}
 	if o.disk == nil {
 		if err := ondisk.MakeFolder(o.Dir, 0o700); err != nil {
@@ -161,7 +166,9 @@ func (b *Ballots) keep(id string, x *ballotSecret) error {
 	if err := keep(b.opts.disk, ballotPrefix+id, x.secret[:]); err != nil {
 		if b.Key(id) == nil {
 			b.doomed[id] = true
+			b.background.Go(b.sweep)
 		}
+		b.opts.Failed(err)
 		return err
 	}
 	delete(b.doomed, id)

@@ -177,7 +177,7 @@ func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 		}
 		check := func() {
 			for id, ends := range returned {
-				if live := times.now().Before(ends); live != (s.Find(id) != nil) {
+				if live := times.now().Before(ends); live != (s.found(id) != nil) {
 					rt.Fatalf("at %v the share until %v is found: %v", times.now(), ends, !live)
 				}
 			}

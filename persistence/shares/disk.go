@@ -9,8 +9,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"atelier/actors/durable"
 	"atelier/persistence/ondisk"
 )
+
+// ErrDisk says that the folder cannot be written.
+var ErrDisk = fmt.Errorf("%w: the folder of secrets cannot be written", durable.ErrReadOnly)
 
 // disk is the folder of the shares.
 type disk interface {
@@ -53,6 +57,13 @@ func read(d disk, name string, most int) ([]byte, fs.FileInfo, error) {
 // again in place: a system that could not sync a page takes it for clean afterwards, so a
 // second sync alone would say yes to what is not there.
 func keep(d disk, name string, content []byte) error {
+	if err := write(d, name, content); err != nil {
+		return fmt.Errorf("%w: %w", ErrDisk, err)
+	}
+	return nil
+}
+
+func write(d disk, name string, content []byte) error {
 	f, err := d.Open(name, os.O_WRONLY|os.O_CREATE)
 	if err != nil {
 		return err

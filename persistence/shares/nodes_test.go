@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"atelier/actors/durable"
 	"atelier/actors/token/seal"
 )
 
@@ -35,7 +36,7 @@ func TestNodesHaveEachOthersShares(t *testing.T) {
 		if made[i], err = nodes[i].Until(end); err != nil {
 			t.Fatal(err)
 		}
-		if nodes[1-i].Find(made[i].ID()) == nil {
+		if nodes[1-i].found(made[i].ID()) == nil {
 			t.Fatalf("node %d lacks a share of the other", 1-i)
 		}
 	}
@@ -55,7 +56,7 @@ func TestNodesHaveEachOthersShares(t *testing.T) {
 		}
 	}
 	for i := range made {
-		if third.Find(made[i].ID()) == nil {
+		if third.found(made[i].ID()) == nil {
 			t.Errorf("share %d did not come to the third node", i)
 		}
 	}
@@ -65,7 +66,7 @@ func TestNodesHaveEachOthersShares(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := spread(t, dirs[0], func(Share) error { return nil })
-	if again.Find(made[1].ID()) == nil {
+	if again.found(made[1].ID()) == nil {
 		t.Error("a share of another node is gone after a restart")
 	}
 	if s, err := again.Until(end); err != nil || s.ID() == made[0].ID() || s.ID() == made[1].ID() {
@@ -121,10 +122,34 @@ func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if third.Find(made.ID()) == nil {
+	if third.found(made.ID()) == nil {
 		t.Error("it lacks the share")
 	}
 	if all, err := s.All(); err != nil || len(all) != 1 {
 		t.Errorf("%d shares, %v", len(all), err)
+	}
+}
+
+// TestWhoLacksSharesDoesNotSayThatOneIsOver: a token would be told expired that lives.
+func TestWhoLacksSharesDoesNotSayThatOneIsOver(t *testing.T) {
+	lacks := true
+	s, err := Open(Options{Dir: t.TempDir(), Longest: time.Hour, Lacks: func() bool { return lacks }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	share, err := s.Until(time.Now().Add(time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Find(share.ID()); got != share || err != nil {
+		t.Errorf("what is here: %v, %v", got, err)
+	}
+	if _, err := s.Find(seal.ShareID{1}); !errors.Is(err, durable.ErrUnavailable) {
+		t.Errorf("what may be elsewhere: %v", err)
+	}
+	lacks = false
+	if got, err := s.Find(seal.ShareID{1}); got != nil || err != nil {
+		t.Errorf("what is nowhere: %v, %v", got, err)
 	}
 }

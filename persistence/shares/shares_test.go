@@ -135,7 +135,7 @@ func TestWhatEndsInOneQuarterHasOneShare(t *testing.T) {
 			t.Errorf("%v %v", info, err)
 		}
 	}
-	if s.Find(a.ID()) != a || s.Find(c.ID()) != c || s.Find(seal.ShareID{}) != nil {
+	if s.found(a.ID()) != a || s.found(c.ID()) != c || s.found(seal.ShareID{}) != nil {
 		t.Error("the wrong share is found")
 	}
 	if _, err := s.Until(noon); !errors.Is(err, seal.ErrOver) {
@@ -187,7 +187,7 @@ func TestARestartFindsWhatIsThereAndDropsWhatIsOver(t *testing.T) {
 	if !over(t, inHand) {
 		t.Error("a stop leaves a share in memory")
 	}
-	if s.Find(soon) == nil || s.Find(later) == nil || s.until(time.Minute).ID() != soon {
+	if s.found(soon) == nil || s.found(later) == nil || s.until(time.Minute).ID() != soon {
 		t.Error("not found again")
 	}
 	if err := s.Close(); err != nil {
@@ -195,7 +195,7 @@ func TestARestartFindsWhatIsThereAndDropsWhatIsOver(t *testing.T) {
 	}
 	s.pass(15 * time.Minute)
 	s.open()
-	if s.Find(soon) != nil || s.Find(later) == nil {
+	if s.found(soon) != nil || s.found(later) == nil {
 		t.Error("what is over is found, or what is not is gone")
 	}
 	if names := s.files(); len(names) != 2 {
@@ -247,11 +247,11 @@ func TestAClockThatIsSetBackProlongsNothing(t *testing.T) {
 	if second == first || !second.Ends().Equal(first.Ends()) {
 		t.Errorf("they end at %v and %v", first.Ends(), second.Ends())
 	}
-	if s.Find(first.ID()) == nil {
+	if s.found(first.ID()) == nil {
 		t.Error("the first is over too early")
 	}
 	s.pass(15 * time.Minute)
-	if s.sweep(); s.Find(first.ID()) != nil || s.Find(second.ID()) == nil || len(s.files()) != 1 {
+	if s.sweep(); s.found(first.ID()) != nil || s.found(second.ID()) == nil || len(s.files()) != 1 {
 		t.Errorf("at %v the first is still there, or the second is not", s.now())
 	}
 	if s.until(9*time.Minute) != second {
@@ -260,11 +260,11 @@ func TestAClockThatIsSetBackProlongsNothing(t *testing.T) {
 	// A start with a clock that is years behind.
 	s.set(noon.AddDate(-20, 0, 0))
 	s.restart()
-	if s.Find(second.ID()) == nil {
+	if s.found(second.ID()) == nil {
 		t.Error("not found again")
 	}
 	s.pass(6*time.Hour + 30*time.Minute)
-	if s.sweep(); s.Find(second.ID()) != nil || len(s.files()) != 0 {
+	if s.sweep(); s.found(second.ID()) != nil || len(s.files()) != 0 {
 		t.Error("it outlives every token")
 	}
 }
@@ -273,12 +273,12 @@ func TestAClockThatIsSetForwardEndsWhatItIsPast(t *testing.T) {
 	s := newStage(t)
 	first := s.until(time.Minute)
 	s.set(noon.Add(15 * time.Minute))
-	if s.Find(first.ID()) != nil {
+	if s.found(first.ID()) != nil {
 		t.Error("it is found")
 	}
 	s.sweep()
 	s.set(noon)
-	if next := s.until(time.Minute); next.ID() == first.ID() || s.Find(first.ID()) != nil {
+	if next := s.until(time.Minute); next.ID() == first.ID() || s.found(first.ID()) != nil {
 		t.Error("what was over has come back")
 	}
 }
@@ -301,7 +301,7 @@ func TestFilesThatAreNotWhatWasWritten(t *testing.T) {
 	change(erased, func(b []byte) []byte { return make([]byte, len(b)) })
 	s.restart()
 	for _, x := range []*seal.Share{damaged, cut, erased} {
-		if s.Find(x.ID()) != nil {
+		if s.found(x.ID()) != nil {
 			t.Errorf("the share until %v is found", x.Ends())
 		}
 	}
@@ -390,7 +390,7 @@ func TestWhatFailsIsTriedAgain(t *testing.T) {
 	}
 	times.pass(15 * time.Minute)
 	d.erase = errors.New("I/O error")
-	if s.sweep(); s.Find(share.ID()) != nil {
+	if s.sweep(); s.found(share.ID()) != nil {
 		t.Error("a share whose file cannot be destroyed goes on")
 	}
 	if names, _ := dir.List(); len(names) != 1 {
@@ -407,4 +407,13 @@ func TestWhatFailsIsTriedAgain(t *testing.T) {
 	if s.sweep(); len(s.doomed) != 0 {
 		t.Errorf("%v", s.doomed)
 	}
+}
+
+// found is Find of a node that lacks nothing.
+func (s *Store) found(id seal.ShareID) *seal.Share {
+	share, err := s.Find(id)
+	if err != nil {
+		panic(err)
+	}
+	return share
 }

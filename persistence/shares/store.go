@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"atelier/actors/durable"
 	"atelier/actors/token/seal"
 	"atelier/persistence/ondisk"
 )
@@ -30,6 +31,11 @@ type Options struct {
 	// used. Under shares that are found at the start nothing more is sealed then:
 	// nobody knows whether all have them. nil: this node is alone.
 	Spread func(Share) error
+	// Lacks, where there are several nodes, says whether others may have shares that are
+	// not here: then one that is not found is not known to be over. nil: it never is so.
+	Lacks func() bool
+	// Failed, if set, is told of each error of the folder. It must not block.
+	Failed func(error)
 
 	disk disk // Dir, but for tests
 }
@@ -84,6 +90,9 @@ func Open(o Options) (*Store, error) {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Failed == nil {
+		o.Failed = func(error) {}
 	}
 	if o.disk == nil {
 		if err := ondisk.MakeFolder(o.Dir, 0o700); err != nil {
@@ -153,14 +162,19 @@ func (s *Store) over(h *held) bool {
 }
 
 // Find implements token.Shares.
-func (s *Store) Find(id seal.ShareID) *seal.Share {
+func (s *Store) Find(id seal.ShareID) (*seal.Share, error) {
+	// Asked first: a share that comes behind that is found.
+	lacks := s.opts.Lacks != nil && s.opts.Lacks()
 	s.mu.RLock()
 	h := s.byID[id]
 	s.mu.RUnlock()
-	if h == nil || s.over(h) {
-		return nil
+	switch {
+	case h == nil && lacks:
+		return nil, fmt.Errorf("%w: this node does not have all shares yet", durable.ErrUnavailable)
+	case h == nil || s.over(h):
+		return nil, nil
 	}
-	return h.share
+	return h.share, nil
 }
 
 // make makes a share and its file. The caller holds making.
@@ -195,6 +209,7 @@ func (s *Store) write(h *held, secret []byte) error {
 	s.writing.Unlock()
 	if err != nil {
 		s.doom(h)
+		s.opts.Failed(err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/transport/httpapi"
 )
@@ -48,6 +49,8 @@ func statusOf(err error) (status int, text string, retry time.Duration) {
 		case durable.TooLarge:
 			return fasthttp.StatusRequestEntityTooLarge, rejected.Text, 0
 		}
+	case errors.Is(err, codelab.ErrTooFewKeepers):
+		return fasthttp.StatusServiceUnavailable, "the poll was not opened: two servers must keep the secret that makes it anonymous, and only one can now; try again", 10 * time.Second
 	case errors.Is(err, durable.ErrReadOnly):
 		return fasthttp.StatusServiceUnavailable, "the server is read-only for now: its disk is nearly full or has failed", 30 * time.Second
 	case errors.Is(err, durable.ErrBusy):

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -98,7 +97,7 @@ func (r *Request) serveFile(f file) error {
 // section is a part of a file, which is closed with it.
 type section struct {
 	io.LimitedReader
-	f *os.File
+	f io.Closer
 }
 
 func (s *section) Close() error { return s.f.Close() }

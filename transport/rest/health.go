@@ -111,6 +111,10 @@ type NodeHealth struct {
 	// added; nil where it has not said so.
 	Load    *float64 `json:"load"`
 	Reached string   `json:"reached"`
+	// Writable is whether it can write its own data folder, and ClockOffsetMillis the
+	// database's time minus its own; nil where it has not said so.
+	Writable          *bool  `json:"writable"`
+	ClockOffsetMillis *int64 `json:"clock_offset_ms"`
 }
 
 func getHealth(r *Request) error { return r.JSON(r.api.Health()) }

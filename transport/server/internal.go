@@ -21,8 +21,12 @@ import (
 type Health struct {
 	// Ready is whether traffic may come.
 	Ready bool `json:"ready"`
-	// Why says why not.
-	Why string `json:"why,omitempty"`
+	// Why says why not, and Reason in one word: "starting", "stopping", "disk_full", "disk",
+	// "clock", "drained", "unreachable", "aside", "lease", "database" or "store".
+	Why    string `json:"why,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Error is Why, under the name that errors have elsewhere.
+	Error string `json:"error,omitempty"`
 	// ReadOnly: reads work, writes answer 503.
 	ReadOnly bool `json:"read_only"`
 	// Quarantined names the actors that failed too often and rest.
@@ -62,8 +66,9 @@ func ListenInternal(addr string, metrics *prometheus.Registry, health func() Hea
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		h := health()
 		if i.draining.Load() {
-			h.Ready, h.Why = false, "stopping"
+			h.Ready, h.Why, h.Reason = false, "stopping", "stopping"
 		}
+		h.Error = h.Why
 		w.Header().Set("Content-Type", "application/json")
 		if !h.Ready {
 			w.WriteHeader(http.StatusServiceUnavailable)

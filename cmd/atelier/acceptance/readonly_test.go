@@ -23,7 +23,7 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 	for _, b := range []*browser{c.admin, lin.browser} {
 		b.base = "http://" + s.Addr()
 	}
-	if status, body := internal(s.InternalAddr(), "/readyz"); status != 200 || !strings.Contains(body, `"read_only":true`) {
+	if status, body := internal(s.InternalAddr(), "/readyz"); status != 503 || !strings.Contains(body, `"read_only":true`) || !strings.Contains(body, `"reason":"disk_full"`) {
 		t.Errorf("readyz: %d %s", status, body)
 	}
 	live := lin.connect(c.id, "")

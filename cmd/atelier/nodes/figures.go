@@ -17,7 +17,14 @@ type Figures struct {
 	Divergences int64 `json:"divergences"`
 	// People are connected to the node; in two codelabs they count twice.
 	People int `json:"people"`
+	// ClockMillis is the database's time minus the node's; nil where that is not known.
+	ClockMillis *int64 `json:"clock_offset_ms"`
+	// Trouble is why the node cannot keep its word; nil where it can.
+	Trouble *Trouble `json:"trouble,omitempty"`
 }
+
+// takes says that a node may be given codelabs.
+func (f *Figures) takes() bool { return f == nil || f.Trouble == nil }
 
 // Counts are what Figures are made of.
 type Counts struct {
@@ -43,7 +50,7 @@ func (m *meter) figures(now time.Time, c Counts) Figures {
 		m.rate = smooth(m.rate, float64(c.Records-m.records), now.Sub(m.at))
 	}
 	m.at, m.records = now, c.Records
-	return Figures{float64(int64((m.rate+float64(c.Connections))*10)) / 10, c.Lag.Seconds(), c.Divergences, c.People}
+	return Figures{Load: float64(int64((m.rate+float64(c.Connections))*10)) / 10, LagSeconds: c.Lag.Seconds(), Divergences: c.Divergences, People: c.People}
 }
 
 // smooth is a rate a second, as it was and with what has come in some time since: over

@@ -30,27 +30,33 @@ type Node struct {
 	lost  atomic.Int64
 	reach reach
 	// drained: an operator wants this node to serve nobody; draining counts the turns
-	// of Watch since then, and is owned by it.
+	// of Watch since it has left serving to others, for that or for its trouble, and is
+	// owned by it.
 	drained  atomic.Bool
 	draining int
 	// figures are this node's own, which meter makes in Watch.
 	figures atomic.Pointer[Figures]
 	meter   meter
 
+	folder *Folder
+	// clockTrouble: this node's clock is wrong, and that of another is right. clockTold: the
+	// log says that it differs; owned by Watch.
+	clockTrouble atomic.Pointer[Trouble]
+	clockTold    bool
+
 	placement placement
 	// first is done before this node serves again. Fixed before Watch begins.
 	first []func() error
 
-	// returns is how often this node has begun to come back: what others keep may have
-	// changed meanwhile. catchUps fetch it, see Exchange. Fixed before Watch begins.
-	returns  atomic.Int64
-	catchUps []func(ctx context.Context, returns int64)
+	// catchUps fetch what others keep, and brought elsewhere while this node was away. Fixed
+	// before Watch begins.
+	catchUps []catchingUp
 	catching sync.WaitGroup
 }
 
 // Open connects to the other nodes, and waits until each that is alive answers or
 // stop is closed. patience is how long a question to one may take; 0: a second.
-func Open(cfg config.Config, store durable.Shared, secrets *Keyring, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
+func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Folder, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
 	conf, err := cfg.Cluster.TLS(func(err error) { log.Error("the renewed certificate of this node cannot be used", "error", err) })
 	if err == nil && conf == nil && cfg.Cluster.MakesCertificates() {
 		conf, err = ownTLS(secrets, cfg.Cluster.Node)
@@ -68,7 +74,7 @@ func Open(cfg config.Config, store durable.Shared, secrets *Keyring, patience ti
 			peers = found
 		}
 	}
-	n := &Node{log: log.With("component", "cluster", "node", cfg.Cluster.Node)}
+	n := &Node{folder: folder, log: log.With("component", "cluster", "node", cfg.Cluster.Node)}
 	n.alive.Store(1)
 	n.bus, err = bus.Open(bus.Options{
 		Node: cfg.Cluster.Node, Secret: string(cfg.Cluster.Secret), Cluster: store.StreamID(), Listen: cfg.Cluster.Listen, Peers: peers,
@@ -120,6 +126,12 @@ func (n *Node) Actors() *durable.Cluster {
 	return &n.Cluster
 }
 
+// catchingUp is what fetches what this node lacks since it was away.
+type catchingUp interface {
+	lack()
+	catchUp(ctx context.Context)
+}
+
 // OnReturn has something done whenever this node comes back from being away, again and
 // again until it succeeds: before that the node serves nobody. Before Watch begins.
 func (n *Node) OnReturn(do func() error) { n.first = append(n.first, do) }
@@ -164,6 +176,17 @@ func (n *Node) Valid() func() error {
 // Serves says whether this node has its lease, without which others may own by now
 // what it owned, and knows what changed while it was away.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
+
+// Trouble is why this node cannot keep its word; nil where it can, or stands alone.
+func (n *Node) Trouble() *Trouble {
+	if n == nil {
+		return nil
+	}
+	if t := n.folder.Trouble(); t != nil {
+		return t
+	}
+	return n.clockTrouble.Load()
+}
 
 // Health is this node's part of what /readyz answers; nil for a server that stands
 // alone.

@@ -33,7 +33,7 @@ type missing struct {
 	keepers []string
 	no      []string // nodes that have answered that they do not have it
 	lost    bool
-	told    bool // that it is waited for
+	told    bool // why it is not settled yet
 }
 
 // NewSearch begins to look. settled is called, on a goroutine of the search, when a secret
@@ -145,7 +145,9 @@ func (s *Search) look(id string) bool {
 				if err = s.exchange.keep(answer.Shares); err == nil {
 					return s.settle(id, false)
 				}
-				s.log.Error("the secret of a poll was found and cannot be kept; it is tried again", "from", o.Node, "error", err)
+				if s.first(id) {
+					s.log.Error("the secret of a poll was found and cannot be kept; it is tried again", "from", o.Node, "error", err)
+				}
 			}
 			waitsFor = o.Node // it lives, so it is asked until it answers
 		} else if s.keeps(id, o.Node) {
@@ -184,16 +186,21 @@ func (s *Search) keeps(id, node string) bool {
 	return w != nil && (len(w.keepers) == 0 || slices.Contains(w.keepers, node))
 }
 
+// first says once of each secret that nothing was told of it yet.
+func (s *Search) first(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.wanted[id]
+	if w == nil || w.told {
+		return false
+	}
+	w.told = true
+	return true
+}
+
 // tell says once that a poll waits for a node.
 func (s *Search) tell(id, node string) {
-	s.mu.Lock()
-	w := s.wanted[id]
-	first := w != nil && !w.told
-	if first {
-		w.told = true
-	}
-	s.mu.Unlock()
-	if first {
+	if s.first(id) {
 		s.log.Warn("a poll waits for a node that may have its secret; start it, or forget it if it is gone for good", "node", node, "secret", id)
 	}
 }

@@ -33,15 +33,15 @@ func (t *listed) set(change func(m []durable.Member) []durable.Member) {
 // searching are three nodes that keep secrets, of which the first looks for some.
 type searching struct {
 	*trio
-	kept    []*keeper
-	members *listed
-	search  *Search
-	settled chan string
+	kept      []*keeper
+	exchanges []*Exchange[shares.Ballot]
+	members   *listed // of the first
+	search    *Search // of the first
+	settled   chan string
 }
 
 func newSearching(t *testing.T) *searching {
 	s := &searching{trio: newTrio(t), settled: make(chan string, 10)}
-	var exchanges []*Exchange[shares.Ballot]
 	for i, n := range s.nodes {
 		e, err := NewBallotExchange(n, "a secret of all nodes")
 		if err != nil {
@@ -52,13 +52,13 @@ func newSearching(t *testing.T) *searching {
 			t.Fatal(err)
 		}
 		t.Cleanup(e.End)
-		s.kept, exchanges = append(s.kept, k), append(exchanges, e)
+		s.kept, s.exchanges = append(s.kept, k), append(s.exchanges, e)
 		if i == 0 {
 			s.members = &listed{Shared: n.Store, members: slices.Clone(s.trio.members)}
 			n.Store = s.members
 		}
 	}
-	s.search = newSearch(exchanges[0], func(id string) { s.settled <- id }, time.Millisecond)
+	s.search = newSearch(s.exchanges[0], func(id string) { s.settled <- id }, time.Millisecond)
 	t.Cleanup(s.search.End)
 	return s
 }
@@ -187,22 +187,22 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 func TestASecretOutlivesTheNodeThatMadeIt(t *testing.T) {
 	s := newSearching(t)
 	x := s.search.exchange
-	keepers, err := x.SpreadTwice(shares.Ballot{ID: "b"})
+	keepers, err := x.Spread(shares.Ballot{ID: "b"})
 	slices.Sort(keepers)
 	if err != nil || !slices.Equal(keepers, s.all()) {
 		t.Errorf("kept by %v, %v", keepers, err)
 	}
 	s.away(1)
-	if keepers, err = x.SpreadTwice(shares.Ballot{ID: "c"}); err != nil || len(keepers) != 2 {
+	if keepers, err = x.Spread(shares.Ballot{ID: "c"}); err != nil || len(keepers) != 2 {
 		t.Errorf("with two nodes: kept by %v, %v", keepers, err)
 	}
 	s.away(2)
-	if _, err = x.SpreadTwice(shares.Ballot{ID: "d"}); !errors.Is(err, durable.ErrUnavailable) {
+	if _, err = x.Spread(shares.Ballot{ID: "d"}); !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("with one of three: %v", err)
 	}
 	s.forget(1)
 	s.forget(2)
-	if keepers, err = x.SpreadTwice(shares.Ballot{ID: "e"}); err != nil || len(keepers) != 1 {
+	if keepers, err = x.Spread(shares.Ballot{ID: "e"}); err != nil || len(keepers) != 1 {
 		t.Errorf("alone: kept by %v, %v", keepers, err)
 	}
 }

@@ -7,10 +7,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
+	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/persistence/shares"
 )
@@ -26,6 +29,11 @@ type Exchange[S any] struct {
 	what    string // in errors
 	kept    Kept[S]
 	stop    func()
+
+	// lacking counts how often this node has begun to lack what others may have, and
+	// whole is its value when all was fetched last.
+	lacking, whole atomic.Int64
+	catching       atomic.Bool // catchUp is under way
 }
 
 // Kept is where a node keeps what others bring.
@@ -41,12 +49,24 @@ type findable[S any] interface {
 	Find(id string) (S, bool)
 }
 
+// judge is a Kept that knows which secrets nobody needs any more.
+type judge interface {
+	// Needless are those of some ids that nobody needs, as far as this node can tell.
+	Needless(ids []string) []string
+}
+
 // exchanged is a message between nodes: it asks for all that the node keeps, or for one, or
-// says which to keep.
+// which of some are needless, or says which to keep.
 type exchanged[S any] struct {
-	All    bool   `json:"all,omitempty"`
-	Find   string `json:"find,omitempty"`
-	Shares []S    `json:"shares,omitempty"`
+	All    bool     `json:"all,omitempty"`
+	Find   string   `json:"find,omitempty"`
+	Judge  []string `json:"judge,omitempty"`
+	Shares []S      `json:"shares,omitempty"`
+	// Needless answers Judge.
+	Needless []string `json:"needless,omitempty"`
+	// Unkept answers a message that says what to keep: the node cannot write its disk. It
+	// knows that it lacks something, and uses nothing that it lacks until it has fetched it.
+	Unkept bool `json:"unkept,omitempty"`
 }
 
 // NewShareExchange is that of the shares of token keys.
@@ -101,9 +121,23 @@ func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	if err := x.Serve(kept); err != nil {
 		return err
 	}
-	x.node.catchUps = append(x.node.catchUps, x.catchUp)
-	return x.fetch(fetchTime)
+	x.node.catchUps = append(x.node.catchUps, x)
+	x.node.folder.OnMend(func(context.Context) error { return x.fetch(0) })
+	x.lack()
+	err := x.fetch(fetchTime)
+	if err != nil && (x.node.folder.Trouble() != nil || errors.Is(err, codelab.ErrTooFewKeepers)) {
+		x.node.log.Warn("this node may lack "+x.what+" that others have, and serves none that it lacks", "error", err)
+		return nil
+	}
+	return err
 }
+
+// lack notes that others may have what this node lacks.
+func (x *Exchange[S]) lack() { x.lacking.Add(1) }
+
+// Lacks says whether others may have what this node lacks: what is not here may still be in
+// use.
+func (x *Exchange[S]) Lacks() bool { return x.whole.Load() != x.lacking.Load() }
 
 // Serve serves the other nodes.
 func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
@@ -121,17 +155,40 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 	return err
 }
 
-// fetch asks the other nodes for all that they keep.
+// fetch asks the other nodes for all that they keep. Where there are others, one at least
+// must answer: what this node refused to keep is nowhere else.
 func (x *Exchange[S]) fetch(limit time.Duration) error {
-	_, err := x.everywhere(limit, exchanged[S]{All: true}, func(m exchanged[S]) error { return x.keep(m.Shares) })
+	lacking := x.lacking.Load()
+	done, err := x.everywhere(limit, exchanged[S]{All: true}, func(m exchanged[S]) error { return x.keep(m.Shares) })
+	if err == nil && len(done) == 0 {
+		err = x.alone()
+	}
+	if err == nil {
+		x.whole.Store(lacking)
+	}
 	return err
 }
 
-// catchUp fetches what was made while this node was away: it lives again, so whatever is
-// made from now on is brought to it. It goes on until all nodes have answered, ctx ends,
-// or this node is away again.
-func (x *Exchange[S]) catchUp(ctx context.Context, returns int64) {
-	for ctx.Err() == nil && x.node.returns.Load() == returns {
+// alone is an error where there are other nodes, none of which lives.
+func (x *Exchange[S]) alone() error {
+	members, err := x.node.Store.Members()
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(members, func(o durable.Member) bool { return o.Node != x.node.Store.Node() && !o.Stopped }) {
+		return fmt.Errorf("%w: no other node keeps the %s now", codelab.ErrTooFewKeepers, x.what)
+	}
+	return nil
+}
+
+// catchUp fetches what this node lacks, until it lacks nothing, ctx ends, or nothing can be
+// kept here: then Folder does it.
+func (x *Exchange[S]) catchUp(ctx context.Context) {
+	if !x.catching.CompareAndSwap(false, true) {
+		return
+	}
+	defer x.catching.Store(false)
+	for ctx.Err() == nil && x.Lacks() && !x.node.away.Load() && x.node.folder.Trouble() == nil {
 		err := x.fetch(0)
 		if err == nil {
 			return
@@ -161,7 +218,17 @@ func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 		}
 		return m, nil
 	}
-	return m, x.keep(in.Shares)
+	if kept, ok := x.kept.(judge); ok && len(in.Judge) > 0 {
+		m.Needless = kept.Needless(in.Judge)
+		return m, nil
+	}
+	err = x.keep(in.Shares)
+	if errors.Is(err, durable.ErrReadOnly) {
+		x.lack() // before the other node relies on it
+		x.node.log.Error(x.what+" of another node cannot be kept here", "error", err)
+		return exchanged[S]{Unkept: true}, nil
+	}
+	return m, err
 }
 
 func (x *Exchange[S]) keep(all []S) error {
@@ -180,39 +247,54 @@ const (
 	askTime               = time.Second
 )
 
-// Spread brings a secret that this node has made to all that live. Nothing is sealed
-// under it before.
-func (x *Exchange[S]) Spread(s S) error {
-	_, err := x.bring(s)
-	return err
-}
-
-// bring is Spread, and says which nodes have it now.
-func (x *Exchange[S]) bring(s S) (done []string, err error) {
-	return x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(exchanged[S]) error { return nil })
-}
-
-// SpreadTwice is Spread for what must outlive this node: where there are other nodes, one
-// of them at least has it when SpreadTwice returns. keepers are all that have, with this
-// one.
-func (x *Exchange[S]) SpreadTwice(s S) (keepers []string, err error) {
+// Spread brings a secret that this node has made to all that live and can keep it. Nothing
+// is sealed under it before. Where there are other nodes, one of them at least has it when
+// Spread returns: it outlives this one. keepers are all that have it, with this one.
+func (x *Exchange[S]) Spread(s S) (keepers []string, err error) {
 	done, err := x.bring(s)
+	if err == nil && len(done) == 0 {
+		err = x.alone()
+	}
 	if err != nil {
 		return nil, err
-	}
-	members, err := x.node.Store.Members()
-	if err != nil {
-		return nil, err
-	}
-	if len(done) == 0 && slices.ContainsFunc(members, func(o durable.Member) bool { return o.Node != x.node.Store.Node() }) {
-		return nil, fmt.Errorf("%w: no other node is alive to keep the %s", durable.ErrUnavailable, x.what)
 	}
 	return append(done, x.node.Store.Node()), nil
 }
 
+// bring brings a secret to all that live and can keep it, and says who has it.
+func (x *Exchange[S]) bring(s S) (done []string, err error) {
+	return x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(m exchanged[S]) error {
+		if m.Unkept {
+			return errUnkept
+		}
+		return nil
+	})
+}
+
+// errUnkept is of a node that has answered and is not counted.
+var errUnkept = errors.New("this node cannot write its disk")
+
+// Needless asks the other living nodes which of some secrets nobody needs any more: a node
+// that stands aside cannot tell.
+func (x *Exchange[S]) Needless(ids []string) (needless []string) {
+	members, err := x.node.Store.Members()
+	if err != nil {
+		return nil
+	}
+	for _, o := range members {
+		if o.Left > 0 && o.Node != x.node.Store.Node() {
+			if answer, err := x.ask(o.Node, exchanged[S]{Judge: ids}); err == nil {
+				needless = append(needless, answer.Needless...)
+			}
+		}
+	}
+	return needless
+}
+
 // everywhere asks each living node until it has answered, or lives no more, and says which
-// have answered.
+// have answered, but for those of which take says errUnkept.
 func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(exchanged[S]) error) (done []string, _ error) {
+	var unkept []string
 	for until := time.Now().Add(limit); ; {
 		members, err := x.node.Store.Members()
 		if err != nil {
@@ -220,18 +302,21 @@ func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(
 		}
 		missing := ""
 		for _, o := range members {
-			if o.Left <= 0 || o.Node == x.node.Store.Node() || slices.Contains(done, o.Node) {
+			if o.Left <= 0 || o.Node == x.node.Store.Node() || slices.Contains(done, o.Node) || slices.Contains(unkept, o.Node) {
 				continue
 			}
 			answer, err := x.ask(o.Node, m)
 			if err == nil {
 				err = take(answer)
 			}
-			if err != nil {
+			switch {
+			case errors.Is(err, errUnkept):
+				unkept = append(unkept, o.Node)
+			case err != nil:
 				missing = o.Node
-				continue
+			default:
+				done = append(done, o.Node)
 			}
-			done = append(done, o.Node)
 		}
 		if missing == "" {
 			return done, nil

@@ -183,14 +183,20 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 	}
 	for i := range st.Nodes {
 		m := &st.Nodes[i]
-		m.Figures = n.said(m.Node)
+		if m.Alive {
+			m.Figures = n.said(m.Node)
+		}
 		if !m.Alive || m.Node == st.Node {
 			continue
+		}
+		if !m.Figures.takes() {
+			st.Problems = append(st.Problems, fmt.Sprintf("node %s serves nobody while another can: %s", m.Node, m.Figures.Trouble.Text))
 		}
 		ok := false
 		if m.Reached, ok = n.reached(m.Node); !ok {
 			st.Problems = append(st.Problems, fmt.Sprintf("node %s is alive and cannot be reached from here", m.Node))
 		}
 	}
+	st.Problems = append(st.Problems, clockProblems(st.Nodes)...)
 	return st
 }

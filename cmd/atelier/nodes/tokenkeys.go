@@ -93,10 +93,13 @@ func (k *TokenKeys) Read() error {
 func (k *TokenKeys) take(s Secret) ([]seal.Key, error) {
 	keys, err := secrets.ParseKeys(k.o.File.Path, s.Content)
 	if err == nil {
-		err = ondisk.Replace(k.o.File.Path, s.Content)
+		err = k.o.Use(keys)
 	}
 	if err == nil {
-		err = k.o.Use(keys)
+		// The database has them: the next start writes a file that cannot be written now.
+		if failed := ondisk.Replace(k.o.File.Path, s.Content); failed != nil {
+			k.node.folder.Failed(failed)
+		}
 	}
 	if err == nil {
 		k.have = s
@@ -159,7 +162,7 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 		return nil, err
 	}
 	// Without the lock: another node that rotates brings its word here.
-	if err := k.exchange.Spread(version); err != nil {
+	if _, err := k.exchange.bring(version); err != nil {
 		return nil, fmt.Errorf("%w; the new key waits, and is used when this is called again", err)
 	}
 	keys, version, err := k.Change(func(keys []seal.Key) ([]seal.Key, error) {
@@ -172,7 +175,7 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := k.exchange.Spread(version); err != nil {
+	if _, err := k.exchange.bring(version); err != nil {
 		k.node.log.Warn("a node does not use the new token key yet; it will within a minute", "error", err)
 	}
 	return keys, nil

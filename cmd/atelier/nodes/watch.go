@@ -58,6 +58,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		}
 		server.EndGrants()
 		figures := n.meter.figures(time.Now(), server.Counts())
+		figures.ClockMillis, figures.Trouble = n.millisOf(), n.Trouble()
 		n.figures.Store(&figures)
 		members, err := n.Store.Members()
 		if err != nil {
@@ -72,13 +73,14 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		n.alive.Store(int64(max(len(alive), 1)))
 		now := time.Now() // behind the database, which may have been slow
 		n.look(now, members)
+		n.lookAtClock(members)
 		w, err := n.readWishes()
 		if err != nil {
 			continue
 		}
 		var takers []string
 		for _, m := range members {
-			if m.Left > 0 && m.Node != n.Store.Node() && !w.drained[m.Node] && n.Answers(m.Node) {
+			if m.Left > 0 && m.Node != n.Store.Node() && !w.drained[m.Node] && n.Answers(m.Node) && n.said(m.Node).takes() {
 				takers = append(takers, m.Node)
 			}
 		}
@@ -90,6 +92,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 			}
 			n.startOver(ctx, server, why)
 		}
+		n.catchUp(ctx)
 		server.CloseUnheard()
 		if turn%4 == 0 {
 			server.Compare(alive)
@@ -111,7 +114,9 @@ func (n *Node) comeBack(ctx context.Context, server Duties) {
 // new incarnation, which owns nothing: what this node owned is free at once.
 func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 	n.away.Store(true)
-	returns := n.returns.Add(1)
+	for _, x := range n.catchUps {
+		x.lack()
+	}
 	server.SendAway(why)
 	server.Drop()
 	for ctx.Err() == nil {
@@ -122,9 +127,7 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 			}
 			n.log.Info("this node is back")
 			n.away.Store(false)
-			for _, catchUp := range n.catchUps {
-				n.catching.Go(func() { catchUp(ctx, returns) })
-			}
+			n.catchUp(ctx)
 			return
 		}
 		if !errors.Is(err, context.Canceled) {
@@ -134,6 +137,13 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 		case <-ctx.Done():
 		case <-time.After(500 * time.Millisecond):
 		}
+	}
+}
+
+// catchUp begins to fetch what this node lacks.
+func (n *Node) catchUp(ctx context.Context) {
+	for _, x := range n.catchUps {
+		n.catching.Go(func() { x.catchUp(ctx) })
 	}
 }
 

@@ -121,6 +121,8 @@ func (n *Node) Move(id, to string) error {
 		return fmt.Errorf("no node %s is alive: atelier cluster status names them", to)
 	case w.drained[to]:
 		return fmt.Errorf("node %s is drained: atelier cluster undrain %s first", to, to)
+	case !n.said(to).takes():
+		return fmt.Errorf("node %s takes nothing now: %s", to, n.said(to).Trouble.Text)
 	}
 	err = durable.Commit(n.Store, []durable.Row{{Table: wishes, Key: n.wish(moveWish, id), Value: []byte(to), TTL: moveStays}})
 	if err != nil {
@@ -161,22 +163,28 @@ const drainTurns = 20
 func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	me := n.Store.Node()
 	for id, to := range w.moves {
-		// A drained node would give it back at once, and one that does not answer would
-		// keep its people waiting, each second anew.
-		if to == me && !w.drained[me] || slices.Contains(others, to) {
+		// A drained node would give it back at once, as one in trouble, and one that does
+		// not answer would keep its people waiting, each second anew.
+		if to == me && !w.drained[me] && n.Trouble() == nil || slices.Contains(others, to) {
 			server.Move(id, to)
 		}
 	}
-	if !w.drained[me] {
-		if n.drained.Swap(false) {
-			n.log.Info("this node is drained no more")
+	n.drained.Store(w.drained[me])
+	trouble := n.Trouble()
+	if !w.drained[me] && (trouble == nil || len(others) == 0) {
+		if n.draining > 0 {
+			n.log.Info("this node serves again")
 			n.draining = 0
 			server.Undrain()
 		}
 		return false
 	}
-	if !n.drained.Swap(true) || n.draining == 0 { // 0: it was so when it started
-		n.log.Info("this node is drained: it gives back what it owns, and takes nothing")
+	if n.draining == 0 {
+		why := "it is drained"
+		if !w.drained[me] {
+			why = trouble.Text
+		}
+		n.log.Info("this node gives back what it owns, and takes nothing", "why", why)
 		server.Drain()
 	}
 	n.draining++

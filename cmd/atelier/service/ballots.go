@@ -1,9 +1,11 @@
 package service
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"atelier/actors/codelab"
 	"atelier/cmd/atelier/nodes"
@@ -13,7 +15,8 @@ import (
 // ballots are the secrets of anonymous polls.
 type ballots struct {
 	*shares.Ballots
-	exchange *nodes.Exchange[shares.Ballot] // nil when this server stands alone
+	node     *nodes.Node                    // nil when this server stands alone
+	exchange *nodes.Exchange[shares.Ballot] // likewise
 	search   *nodes.Search                  // likewise
 	labs     atomic.Pointer[codelab.Codelabs]
 }
@@ -21,14 +24,14 @@ type ballots struct {
 // openBallots opens them before any codelab is: an open poll whose secret is not there
 // is closed.
 func (c *Core) openBallots() (*ballots, error) {
-	b := &ballots{}
-	o := shares.BallotOptions{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Logger: c.log}
+	b := &ballots{node: c.node}
+	o := shares.BallotOptions{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Logger: c.log, Failed: c.folder.Failed}
 	var err error
 	if c.node != nil {
 		if b.exchange, err = nodes.NewBallotExchange(c.node, string(c.cfg.Cluster.Secret)); err != nil {
 			return b, err
 		}
-		o.Spread = b.exchange.SpreadTwice
+		o.Spread = b.exchange.Spread
 	}
 	if b.Ballots, err = shares.OpenBallots(o); err != nil || b.exchange == nil {
 		return b, err
@@ -36,8 +39,55 @@ func (c *Core) openBallots() (*ballots, error) {
 	if err := b.exchange.Begin(b); err != nil {
 		return b, err
 	}
+	c.folder.OnMend(func(context.Context) error {
+		b.destroyNeedless()
+		return nil
+	})
 	b.search = nodes.NewSearch(b.exchange, b.settled)
 	return b, nil
+}
+
+// Needless implements what nodes ask each other: those of polls that are counted, or gone.
+func (b *ballots) Needless(ids []string) (needless []string) {
+	labs := b.labs.Load()
+	for _, id := range ids {
+		if labs == nil {
+			break
+		}
+		if used, err := labs.UsesSecret(id); err == nil && !used {
+			needless = append(needless, id)
+		}
+	}
+	return needless
+}
+
+// follow destroys, every so often until ctx ends, what others know to be needless while
+// this node stands aside and reads no codelab.
+func (b *ballots) follow(ctx context.Context, every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if b.node.Aside.Load() {
+			b.destroyNeedless()
+		}
+	}
+}
+
+func (b *ballots) destroyNeedless() {
+	old := b.Old()
+	if len(old) == 0 {
+		return
+	}
+	for _, id := range b.exchange.Needless(old) {
+		if slices.Contains(old, id) {
+			b.Destroy(id)
+		}
+	}
 }
 
 // lost says of a secret that is not on this node that no other has it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/objects/contents"
 	"atelier/persistence/objects/trees"
+	"atelier/persistence/ondisk"
 	"atelier/transport/messages"
 )
 
@@ -49,6 +51,7 @@ type Core struct {
 	blobs        *contents.Store
 	files        *files.Register
 	code         *trees.Store
+	folder       *nodes.Folder
 	node         *nodes.Node     // nil when this server stands alone
 	keyring      *nodes.Keyring  // likewise
 	made         map[string]bool // the secrets that this start has made, of those that nodes have alike
@@ -98,6 +101,10 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if c.store, err = openStore(cfg, hooks, opts, log); err != nil {
 		return nil, err
 	}
+	if err = ondisk.MakeFolder(filepath.Dir(TokenKeyFile(cfg)), 0o700); err != nil {
+		return nil, err
+	}
+	c.folder = nodes.NewFolder(filepath.Dir(TokenKeyFile(cfg)), minFree(cfg), log)
 	if cfg.Cluster.Enabled {
 		if c.keyring, err = nodes.OpenKeyring(c.store, string(cfg.Cluster.Secret)); err != nil {
 			return nil, err
@@ -105,7 +112,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		if err = c.shareSecrets(); err != nil {
 			return nil, err
 		}
-		if c.node, err = nodes.Open(cfg, c.store.(durable.Shared), c.keyring, opts.Lease/3, opts.Stop, log); err != nil {
+		if c.node, err = nodes.Open(cfg, c.store.(durable.Shared), c.keyring, c.folder, opts.Lease/3, opts.Stop, log); err != nil {
 			return nil, err
 		}
 	}

@@ -33,12 +33,16 @@ func (c *Core) openVaults() (v vaults, err error) {
 		return v, err
 	}
 	h := c.cfg.Handler
-	so := shares.Options{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log}
+	so := shares.Options{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log, Failed: c.folder.Failed}
 	if c.node != nil {
 		if v.exchange, err = nodes.NewShareExchange(c.node, string(c.cfg.Cluster.Secret)); err != nil {
 			return v, err
 		}
-		so.Spread = v.exchange.Spread
+		so.Lacks = v.exchange.Lacks
+		so.Spread = func(s shares.Share) error {
+			_, err := v.exchange.Spread(s)
+			return err
+		}
 	}
 	if v.shares, err = shares.Open(so); err != nil {
 		return v, err

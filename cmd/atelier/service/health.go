@@ -9,11 +9,11 @@ import (
 // health is what /readyz answers: whether a balancer should send people here.
 func (s *Service) health() server.Health {
 	if !s.started.Load() {
-		return server.Health{Why: "starting", Quarantined: []string{}}
+		return server.Health{Why: "starting", Reason: "starting", Quarantined: []string{}}
 	}
 	n, st := s.core.node, s.core.store.Stats()
 	if n != nil && !n.Serves() {
-		h := server.Health{Why: "this node has lost its lease", ReadOnly: st.ReadOnly, Quarantined: []string{}, Cluster: n.Health()}
+		h := server.Health{Why: "this node has lost its lease", Reason: "lease", ReadOnly: st.ReadOnly, Quarantined: []string{}, Cluster: n.Health()}
 		if st.ReadOnly {
 			h.Why += ": " + nodes.TakesNoWrites
 		}
@@ -26,18 +26,31 @@ func (s *Service) health() server.Health {
 	if h.Quarantined == nil {
 		h.Quarantined = []string{}
 	}
+	not := func(reason, why string) { h.Ready, h.Reason, h.Why = false, reason, why }
 	// What others own it cannot serve then, and they serve all but what it owns.
 	if n != nil && n.StandsAside() {
-		h.Ready, h.Why = false, "this node reaches none of the other living nodes, and leaves serving to them"
+		not("unreachable", "this node reaches none of the other living nodes, and leaves serving to them")
+	}
+	if n != nil && n.Aside.Load() {
+		not("aside", "this node serves nobody at this moment")
 	}
 	if n.Drained() {
-		h.Ready, h.Why = false, "this node is drained"
+		not("drained", "this node is drained")
+	}
+	_, shared := s.core.store.(durable.Shared)
+	if st.ReadOnly && !shared {
+		not(nodes.DiskFull, "the disk is nearly full, and nothing is written")
+	}
+	if t := s.core.folder.Trouble(); t != nil {
+		not(t.Reason, t.Text)
+	} else if t := n.Trouble(); t != nil {
+		not(t.Reason, t.Text)
 	}
 	if shared, ok := s.core.store.(durable.Shared); ok && !shared.Holds() {
-		h.Ready, h.Why = false, "the database does not answer"
+		not("database", "the database does not answer")
 	}
 	if st.Failed != nil {
-		h.Ready, h.Why = false, "the store failed and needs a restart"
+		not("store", "the store failed and needs a restart")
 	}
 	return h
 }

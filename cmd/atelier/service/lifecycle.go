@@ -295,6 +295,7 @@ func (s *Service) work() error {
 		s.background.Go(func() { s.core.files.SweepEvery(ctx, clock.System, every, s.log) })
 		s.background.Go(func() { s.core.keepCodeSwept(ctx, every) })
 	}
+	s.background.Go(func() { s.core.folder.Watch(ctx) })
 	s.background.Go(func() { s.endGrants(ctx) })
 	s.background.Go(func() {
 		keepMemory(ctx, func() {
@@ -305,6 +306,7 @@ func (s *Service) work() error {
 	if s.core.node != nil {
 		s.background.Go(func() { s.core.node.Watch(ctx, &duties{Service: s, undrain: func() {}}) })
 		s.background.Go(func() { s.vaults.keys.Follow(ctx, time.Minute) })
+		s.background.Go(func() { s.core.ballots.follow(ctx, time.Minute) })
 	}
 	return nil
 }

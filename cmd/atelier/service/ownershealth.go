@@ -169,12 +169,15 @@ func toNodesHealth(st *nodes.Status) *rest.NodesHealth {
 	h.List = []rest.NodeHealth{}
 	for _, n := range st.Nodes {
 		var load *float64
+		var writable *bool
+		var offset *int64
 		if n.Figures != nil {
-			load = &n.Load
+			can := n.Trouble == nil || n.Trouble.Reason == nodes.Clock
+			load, writable, offset = &n.Load, &can, n.ClockMillis
 		}
 		h.List = append(h.List, rest.NodeHealth{
 			Node: n.Node, State: n.State, Alive: n.Alive, Stopped: n.Stopped, LeaseLeftSeconds: n.LeaseLeftSeconds, Since: wire.Stamp(n.Since.UnixMilli()),
-			Program: n.Program, Protocol: n.Protocol, Owns: n.Owns, Load: load, Reached: n.Reached,
+			Program: n.Program, Protocol: n.Protocol, Owns: n.Owns, Load: load, Reached: n.Reached, Writable: writable, ClockOffsetMillis: offset,
 		})
 	}
 	return h

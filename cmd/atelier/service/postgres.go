@@ -44,7 +44,7 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 	}()
 	store, err := postgres.Open(postgres.Options{
 		URL: string(cfg.Storage.Postgres), Node: nodeName(cfg), Version: opts.protocol(), Program: opts.Version, Admit: nodes.Beside(cfg, opts.protocol()), Lease: opts.Lease, StoreLimits: storeLimits(cfg.Storage),
-		OnCommit: hooks.Committed, Logger: log,
+		OnCommit: hooks.Committed, Logger: log, Now: opts.Clock,
 	})
 	if errors.Is(err, postgres.ErrNameTaken) && cfg.Cluster.Enabled {
 		return nil, fmt.Errorf("cluster.node: another node is called %s; each needs a name of its own", cfg.Cluster.Node)

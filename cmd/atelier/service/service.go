@@ -76,6 +76,8 @@ type Options struct {
 	// Protocol is the version of the messages between nodes; 0: this program's.
 	// Tests change it.
 	Protocol int
+	// Clock is the one that is compared with the database's; nil: the system's. Tests set it.
+	Clock func() time.Time
 	// Stop, if closed, ends a start that waits for other nodes. May be nil.
 	Stop <-chan struct{}
 	// Lease is how long this node's lease lasts, where it is one of several; 0:

@@ -139,7 +139,7 @@ var errNoFiles = errors.New("simulated: contents are no files here")
 func (m *mount) Spool(io.Reader, int64) (*os.File, int64, error) { return nil, 0, errNoFiles }
 
 // Open implements files.Blobs: it needs files of the operating system.
-func (m *mount) Open(files.Sum) (*os.File, int64, error) { return nil, 0, errNoFiles }
+func (m *mount) Open(files.Sum) (files.Content, int64, error) { return nil, 0, errNoFiles }
 
 // Discard implements files.Blobs. It lists, then asks, then removes what it listed.
 func (m *mount) Discard(inUse files.InUse, sums ...files.Sum) error {

@@ -67,15 +67,15 @@ func (s *shares) Until(end time.Time) (*seal.Share, error) {
 }
 
 // Find implements token.Shares.
-func (s *shares) Find(id seal.ShareID) *seal.Share {
+func (s *shares) Find(id seal.ShareID) (*seal.Share, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, one := range s.made {
 		if one.ID() == id && time.Now().Before(one.Ends()) {
-			return one
+			return one, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func newTokens(w *world) *tokens { return &tokens{w: w, shares: &shares{}} }

@@ -65,7 +65,16 @@ func (s *folder) path(sum files.Sum) string {
 }
 
 // Open implements files.Blobs.
-func (s *folder) Open(sum files.Sum) (*os.File, int64, error) {
+func (s *folder) Open(sum files.Sum) (files.Content, int64, error) {
+	f, size, err := s.open(sum)
+	if err != nil {
+		return nil, 0, err // and no file that is nil
+	}
+	return f, size, nil
+}
+
+// open is Open of a file.
+func (s *folder) open(sum files.Sum) (*os.File, int64, error) {
 	f, err := os.Open(s.path(sum))
 	if errors.Is(err, fs.ErrNotExist) && s.bringBack(sum) {
 		f, err = os.Open(s.path(sum))

@@ -104,7 +104,7 @@ func (s *shared) keep(l *files.Lease) error {
 	if s.hasPut(l.Sum) {
 		return nil
 	}
-	f, _, err := s.local.Open(l.Sum)
+	f, _, err := s.local.open(l.Sum)
 	if err != nil {
 		return err
 	}
@@ -144,19 +144,28 @@ func (s *shared) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
 	return s.local.Spool(r, limit)
 }
 
-// Open implements files.Blobs.
-func (s *shared) Open(sum files.Sum) (*os.File, int64, error) {
+// Open implements files.Blobs. It reads a copy of what it has fetched, which other readers
+// find; where none can be written it reads the object itself.
+func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
 	for range 3 { // what is fetched may be dropped before it is opened
 		s.cache.expire()
 		if f, size, err := s.local.Open(sum); err == nil {
 			s.cache.add(sum, size)
 			return f, size, nil
 		}
-		if err := s.fetchOnce(sum); err != nil {
+		err := s.fetchOnce(sum)
+		if errors.Is(err, errNoCopy) {
+			break
+		}
+		if err != nil {
 			return nil, 0, fmt.Errorf("open content: %w", err)
 		}
 	}
-	return nil, 0, fmt.Errorf("open content: %w: no room for a copy", durable.ErrUnavailable)
+	f, size, err := s.stream(sum)
+	if err != nil {
+		return nil, 0, fmt.Errorf("open content: %w", err)
+	}
+	return f, size, nil
 }
 
 // fetchOnce fetches a content, or waits for who does.
@@ -228,7 +237,7 @@ func (s *shared) fetchCopy(ctx context.Context, sum files.Sum, o objects.Info) (
 		switch {
 		case errors.Is(err, files.ErrTooLarge): // longer than it says
 			return s.damaged(sum)
-		case errors.Is(err, durable.ErrReadOnly):
+		case errors.Is(err, errNoCopy):
 			s.cache.clear()
 		case !errors.Is(err, files.ErrSource): // a transfer that broke off
 			return err
@@ -243,7 +252,11 @@ func (s *shared) download(ctx context.Context, o objects.Info) (*files.Lease, er
 		return nil, err
 	}
 	defer r.Close()
-	return s.local.Put(r, size)
+	l, err := s.local.Put(r, size)
+	if err != nil && !errors.Is(err, files.ErrSource) && !errors.Is(err, files.ErrTooLarge) {
+		err = fmt.Errorf("%w: %w", errNoCopy, err)
+	}
+	return l, err
 }
 
 func (s *shared) damaged(sum files.Sum) error {

@@ -350,3 +350,43 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 		}
 	})
 }
+
+// TestReadingNeedsNoRoom: where no copy can be written, the object itself is read.
+func TestReadingNeedsNoRoom(t *testing.T) {
+	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
+		damaged := 0
+		one, two := node(t, b, nil), node(t, b, func() { damaged++ })
+		sum := putOne(t, one, "0123456789")
+		two.place.(*shared).local.opts.FreeBytes = func() (uint64, error) { return 0, nil }
+		f, size, err := two.Open(sum)
+		if err != nil || size != 10 {
+			t.Fatalf("%d bytes, %v", size, err)
+		}
+		defer f.Close()
+		for _, c := range []struct {
+			offset int64
+			whence int
+			want   string
+		}{
+			{0, io.SeekStart, "0123456789"}, {4, io.SeekStart, "456789"}, {-2, io.SeekEnd, "89"}, {-9, io.SeekCurrent, "123456789"}, {3, io.SeekEnd, ""},
+		} {
+			if _, err := f.Seek(c.offset, c.whence); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := io.ReadAll(f); string(got) != c.want || err != nil {
+				t.Errorf("from %d: %q, %v", c.offset, got, err)
+			}
+		}
+		if _, err := f.Seek(-1, io.SeekStart); err == nil {
+			t.Error("before the beginning")
+		}
+		if _, err := content(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
+			t.Errorf("another: %v", err)
+		}
+		// What is damaged is not begun.
+		b.Change(t, b.Keys(t, "contents/")[0], func(c []byte) []byte { c[9]++; return c })
+		if _, _, err := two.Open(sum); !errors.Is(err, durable.ErrCorrupt) || damaged != 1 {
+			t.Errorf("damaged: %v, told %d times", err, damaged)
+		}
+	})
+}

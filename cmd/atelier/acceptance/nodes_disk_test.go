@@ -1,0 +1,177 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// fullable gives a server a data folder on a disk of its own; fill leaves no byte on it,
+// and free takes that back.
+func fullable(t *testing.T, cfg *config.Config) (fill, free func()) {
+	t.Helper()
+	if err := os.MkdirAll(cfg.Server.Data, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", cfg.Server.Data, "tmpfs", 0, "size=16m,mode=700"); err != nil {
+		if errors.Is(err, syscall.EPERM) {
+			t.Skip("only root may mount a disk of a known size")
+		}
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(cfg.Server.Data, syscall.MNT_DETACH) })
+	cfg.Storage.MinFreeMiB = 1
+	ballast := filepath.Join(cfg.Server.Data, "ballast")
+	fill = func() {
+		f, err := os.Create(ballast)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		block := make([]byte, 64<<10)
+		for ; len(block) > 0; block = block[:len(block)/2] {
+			for err == nil {
+				_, err = f.Write(block)
+			}
+			if !errors.Is(err, syscall.ENOSPC) {
+				t.Fatal(err)
+			}
+			err = nil
+		}
+	}
+	return fill, func() {
+		if err := os.Remove(ballast); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// readiness is what /readyz of a server says.
+func readiness(s *service.Service) (status int, body record) {
+	status, text := internal(s.InternalAddr(), "/readyz")
+	_ = json.Unmarshal([]byte(text), &body)
+	return status, body
+}
+
+// TestANodeWithAFullDiskCannotKeepItsWord, so it says so and does nothing for which it would
+// have to: anonymous votes were lost with it, and it stopped tokens and polls on every node.
+func TestANodeWithAFullDiskCannotKeepItsWord(t *testing.T) {
+	t.Parallel()
+	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
+	fill, free := fullable(t, &cfgs[1])
+	nodes := startLasting(t, cfgs)
+	m := newMarket(t, nodes[0].Addr(), production)
+	c := newClassOn(t, nodes[0].Addr(), record{})
+	var people []*person
+	for i := range 6 {
+		people = append(people, c.attendee(fmt.Sprint("Voter ", i)))
+	}
+	anonymous := func() record {
+		return c.admin.post(c.path+"/polls", record{"kind": "choice", "question": "Which?", "options": []string{"a", "b"}, "anonymous": true}).want(200).object()
+	}
+	elsewhere := anonymous()
+	fill()
+	poll := c.poll(record{"kind": "choice", "question": "Which?", "options": []string{"a", "b"}, "anonymous": true})
+	for i, p := range people {
+		p.vote(c, poll, record{"choice": []int{i % 2}}).want(200)
+	}
+
+	// Tokens go on where they can be kept.
+	tokenize := func(node int) string {
+		status, code, token := m.platform.at(nodes[node].Addr()+m.path, "/tokenize", record{"credential": visa(), "binding": m.binding("full")})
+		if status != 200 {
+			t.Fatalf("tokenize on node %d: %d %s", node+1, status, code)
+		}
+		return token
+	}
+	first, third := tokenize(0), tokenize(2)
+	if status, code, number := m.psp.at(nodes[2].Addr()+m.path, "/detokenize", record{"token": first, "binding": m.binding("full")}); number != cardNumber {
+		t.Errorf("detokenize: %d %s", status, code)
+	}
+
+	eventual(t, "the node says so", func() bool {
+		status, said := readiness(nodes[1])
+		return status == 503 && said["reason"] == "disk_full" && said["error"] == said["why"] && said["error"] != nil
+	})
+	var said record
+	eventual(t, "the others know", func() bool {
+		said = record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any))
+		text := said.text("text")
+		return said["ok"] == false && strings.Contains(text, "node2") && strings.Contains(text, "disk")
+	})
+	for _, n := range said["list"].([]any) {
+		n := record(n.(map[string]any))
+		if want := n.text("node") != "node2"; n["writable"] != want {
+			t.Errorf("writable: %v", n)
+		}
+		if _, known := n["clock_offset_ms"].(float64); !known {
+			t.Errorf("the clock: %v", n)
+		}
+	}
+
+	// It has no secret of a poll that could be lost with it.
+	c.admin.base = "http://" + nodes[1].Addr()
+	refused := c.admin.send("POST", c.path+"/polls/"+elsewhere.text("id")+"/open", nil)
+	if refused.status != 503 || strings.Contains(string(refused.body), "internal") {
+		t.Errorf("opened there: %d %s", refused.status, refused.body)
+	}
+	c.admin.base = "http://" + nodes[0].Addr()
+	closed := c.admin.post(c.path+"/polls/"+poll.text("id")+"/close", nil).want(200).object()
+	if fmt.Sprint(closed["counts"]) != "[3 3]" || closed["void"] != false {
+		t.Errorf("closed: %v", closed)
+	}
+	if left, _ := filepath.Glob(filepath.Join(cfgs[1].Server.Data, "secrets", "ballots-*")); len(left) != 0 {
+		t.Errorf("left there: %v", left)
+	}
+
+	// With room again it fetches what it lacks before it serves.
+	free()
+	eventual(t, "the node is ready again", func() bool {
+		status, _ := readiness(nodes[1])
+		return status == 200
+	})
+	if status, code, number := m.psp.at(nodes[1].Addr()+m.path, "/detokenize", record{"token": third, "binding": m.binding("full")}); number != cardNumber {
+		t.Errorf("detokenize where it was refused: %d %s", status, code)
+	}
+}
+
+// TestReadingNeedsNoRoom: what people have sent is read through a node that has no room for
+// a copy of it, and that serves on where no other can.
+func TestReadingNeedsNoRoom(t *testing.T) {
+	t.Parallel()
+	cfgs := nodeConfigs(t, 1, postgrestest.Database(t), testConfig(t))
+	fill, _ := fullable(t, &cfgs[0])
+	node := startLasting(t, cfgs)[0]
+	c := newClassOn(t, node.Addr(), record{})
+	content := strings.Repeat("what somebody has sent\n", 40_000)
+	dana := c.attendee("Dana")
+	path := c.path + "/attendees/" + dana.id + "/submissions"
+	sent := dana.sendFile(path, "long.txt", []byte(content)).want(200).object().text("id")
+	if err := node.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	node = startLasting(t, cfgs)[0] // which has no copies yet
+	fill()
+	c.admin.base = "http://" + node.Addr()
+	if got := c.admin.get(path + "/" + sent + "/file").want(200); string(got.body) != content {
+		t.Errorf("%d bytes of %d", len(got.body), len(content))
+	}
+	part := c.admin.get(path+"/"+sent+"/file", header("Range", "bytes=23-45")).want(206)
+	if string(part.body) != content[23:46] {
+		t.Errorf("a part: %q", part.body)
+	}
+	eventual(t, "it says that its disk is full", func() bool {
+		status, said := readiness(node)
+		return status == 503 && said["reason"] == "disk_full"
+	})
+	c.admin.post(c.path+"/polls", record{"lines": "Still here?\n- yes\n- no"}).want(200) // in the database
+}

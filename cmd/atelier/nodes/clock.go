@@ -1,0 +1,117 @@
+package nodes
+
+import (
+	"fmt"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+const (
+	// tellOffset is from which difference to the database's clock on operators are told,
+	// and wrongOffset from which one on a node leaves serving to others.
+	tellOffset, wrongOffset = 2 * time.Second, 30 * time.Second
+)
+
+// clocked is a store that compares this node's clock with the database's.
+type clocked interface {
+	// ClockOffset is the database's time minus this node's; known is false where it was
+	// not compared, or took too long to be.
+	ClockOffset() (offset time.Duration, known bool)
+}
+
+// ClockOffset is by how much the database's clock is ahead of this node's; known is false
+// where that was not found out. A nil Node has none.
+func (n *Node) ClockOffset() (offset time.Duration, known bool) {
+	if n == nil {
+		return 0, false
+	}
+	c, ok := n.Store.(clocked)
+	if !ok {
+		return 0, false
+	}
+	return c.ClockOffset()
+}
+
+// OwnersTime is what an owner's clock shows, as far as this node knows both: times that the
+// owner has set are counted by it.
+func (n *Node) OwnersTime(owner string, now time.Time) time.Time {
+	if n == nil || owner == "" || owner == n.Store.Node() {
+		return now
+	}
+	own, known := n.ClockOffset()
+	if f := n.said(owner); known && f != nil && f.ClockMillis != nil {
+		return now.Add(own - time.Duration(*f.ClockMillis)*time.Millisecond)
+	}
+	return now
+}
+
+// millisOf is an offset as nodes tell it; nil where it is not known.
+func (n *Node) millisOf() *int64 {
+	offset, known := n.ClockOffset()
+	if !known {
+		return nil
+	}
+	ms := offset.Round(time.Millisecond).Milliseconds()
+	return &ms
+}
+
+// wrong says that a clock is so wrong that what its node writes would be.
+func (f *Figures) wrong() bool {
+	return f != nil && f.ClockMillis != nil && (time.Duration(*f.ClockMillis)*time.Millisecond).Abs() >= wrongOffset
+}
+
+// lookAtClock decides whether this node's clock is so wrong that it leaves serving to
+// others: only where the clock of another living node is right. If none is, it may be the
+// database's that is wrong.
+func (n *Node) lookAtClock(members []durable.Member) {
+	own := n.figures.Load()
+	var ms int64
+	if own != nil && own.ClockMillis != nil {
+		ms = *own.ClockMillis
+	}
+	offset := time.Duration(ms) * time.Millisecond
+	if told := n.clockTold; !told && offset.Abs() >= tellOffset {
+		n.clockTold = true
+		n.log.Warn("this node's clock differs from the database's: look at its time synchronisation", "clock", wordsOf(offset))
+	} else if told && offset.Abs() < tellOffset/2 {
+		n.clockTold = false
+	}
+	var t *Trouble
+	if own.wrong() {
+		for _, m := range members {
+			if f := n.said(m.Node); m.Left > 0 && m.Node != n.Store.Node() && f != nil && f.ClockMillis != nil && !f.wrong() {
+				t = &Trouble{Clock, "this server's clock is " + wordsOf(offset) + " the database's"}
+			}
+		}
+	}
+	n.clockTrouble.Store(t)
+}
+
+// wordsOf says how this clock stands to the database's, whose time minus this one is offset.
+func wordsOf(offset time.Duration) string {
+	if offset < 0 {
+		return fmt.Sprintf("%.1f s ahead of", -offset.Seconds())
+	}
+	return fmt.Sprintf("%.1f s behind", offset.Seconds())
+}
+
+// clockProblems are what operators are told of the clocks of living nodes.
+func clockProblems(all []NodeStatus) (problems []string) {
+	off, known := 0, 0
+	for _, m := range all {
+		if !m.Alive || m.Figures == nil || m.ClockMillis == nil {
+			continue
+		}
+		known++
+		offset := time.Duration(*m.ClockMillis) * time.Millisecond
+		if offset.Abs() >= tellOffset {
+			off++
+			problems = append(problems, fmt.Sprintf("the clock of node %s is %s the database's", m.Node, wordsOf(offset)))
+		}
+	}
+	if off > 1 && off == known {
+		problems = append(problems, "no node agrees with the database's clock: look at that one first")
+	}
+	return problems
+}

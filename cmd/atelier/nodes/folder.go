@@ -1,0 +1,212 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/persistence/ondisk"
+)
+
+// Reasons why a server is in trouble, the words of /readyz.
+const (
+	DiskFull = "disk_full"
+	Disk     = "disk"
+	Clock    = "clock"
+)
+
+// Trouble is why a server cannot keep its word: what it accepts would be lost, or wrong.
+type Trouble struct {
+	Reason string `json:"reason"`
+	Text   string `json:"text"`
+}
+
+// Folder knows whether this server can write its own data folder, where the secrets lie
+// and the copies of files. Safe for concurrent use.
+type Folder struct {
+	// Immutable.
+	try      func() error // writes something
+	free     func() (uint64, error)
+	minFree  uint64
+	log      *slog.Logger
+	pause    time.Duration // between two tries while it is in trouble
+	patience time.Duration // how long a try may take
+
+	mu      sync.Mutex
+	trouble *Trouble                      // guarded by mu; nil: it can
+	mend    []func(context.Context) error // guarded by mu
+	wake    chan struct{}
+}
+
+const (
+	// tryEvery is how often a folder is tried that could be written last. It costs a sync.
+	tryEvery = 5 * time.Second
+	// tryAgain is how often one is tried that could not, and goodTries how many tries in
+	// a row must succeed: a disk that is just full has room for a moment again and again.
+	tryAgain  = time.Second
+	goodTries = 3
+	// tryTime is how long a disk may take that is not counted as broken.
+	tryTime = 10 * time.Second
+)
+
+// NewFolder tries a data folder, which must exist. minFree is the free space, bytes,
+// below which this server writes nothing that it need not.
+func NewFolder(dir string, minFree uint64, log *slog.Logger) *Folder {
+	f := &Folder{
+		try: func() error { return tryWriting(dir) }, free: func() (uint64, error) { return ondisk.FreeBytes(dir) },
+		minFree: minFree, log: log.With("component", "folder"), pause: tryAgain, patience: tryTime, wake: make(chan struct{}, 1),
+	}
+	f.look()
+	return f
+}
+
+// tryWriting writes a block of a file and takes it away. Its name is synced with the next
+// secret.
+func tryWriting(dir string) error {
+	path := filepath.Join(dir, "write-test")
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(make([]byte, 4<<10))
+	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
+}
+
+// Trouble says why the folder cannot be written; nil where it can.
+func (f *Folder) Trouble() *Trouble {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.trouble
+}
+
+// Failed is told that something could not be written: the server is in trouble at once.
+func (f *Folder) Failed(err error) {
+	if f == nil {
+		return
+	}
+	f.fail(err)
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+// OnMend has something done before the server counts as one that can write again, again
+// and again until it succeeds.
+func (f *Folder) OnMend(do func(context.Context) error) {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mend = append(f.mend, do)
+}
+
+// Watch tries the folder now and then until ctx ends.
+func (f *Folder) Watch(ctx context.Context) {
+	good := 0
+	for {
+		wait := tryEvery
+		if f.Trouble() != nil {
+			wait = f.pause
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.wake:
+			good = 0
+		case <-time.After(wait):
+		}
+		if good++; !f.look() {
+			good = 0
+		} else if f.Trouble() != nil && good >= goodTries {
+			f.recover(ctx)
+		}
+	}
+}
+
+// look tries the folder once, and says whether it can be written.
+func (f *Folder) look() bool {
+	done := make(chan error, 1)
+	go func() { done <- f.room() }() // a disk may hang, and only this waits for it
+	var err error
+	select {
+	case err = <-done:
+	case <-time.After(f.patience):
+		err = fmt.Errorf("nothing was written within %v", f.patience)
+	}
+	if err != nil {
+		f.fail(err)
+	}
+	return err == nil
+}
+
+func (f *Folder) room() error {
+	free, err := f.free()
+	if err == nil && free < f.minFree {
+		err = fmt.Errorf("%w: %d MiB are free, and storage.min_free_mib is %d", durable.ErrReadOnly, free>>20, f.minFree>>20)
+	}
+	return errors.Join(err, f.try())
+}
+
+func (f *Folder) fail(err error) {
+	t := &Trouble{Disk, "this server cannot write its data folder: " + rootOf(err).Error()}
+	if isFull(err) {
+		t.Reason, t.Text = DiskFull, "the disk of the data folder is full"
+	}
+	f.mu.Lock()
+	before := f.trouble
+	f.trouble = t
+	f.mu.Unlock()
+	if before == nil {
+		f.log.Error(t.Text+": other nodes, where there are some, serve instead", "error", err)
+	}
+}
+
+// isFull says whether an error is one of a full disk.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, durable.ErrReadOnly)
+}
+
+// rootOf is an error without the path of its file.
+func rootOf(err error) error {
+	if p := (*os.PathError)(nil); errors.As(err, &p) {
+		return p.Err
+	}
+	if errors.Is(err, io.ErrShortWrite) {
+		return io.ErrShortWrite
+	}
+	return err
+}
+
+func (f *Folder) recover(ctx context.Context) {
+	f.mu.Lock()
+	todo, before := f.mend, f.trouble
+	f.mu.Unlock()
+	for _, do := range todo {
+		if err := do(ctx); err != nil {
+			f.log.Warn("the data folder can be written again, and this server still lacks what others have", "error", err)
+			return // the next try
+		}
+	}
+	f.mu.Lock()
+	mended := f.trouble == before // else it failed meanwhile
+	if mended {
+		f.trouble = nil
+	}
+	f.mu.Unlock()
+	if mended {
+		f.log.Info("the data folder can be written again")
+	}
+}

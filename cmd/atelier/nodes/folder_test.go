@@ -1,0 +1,214 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"atelier/actors/codelab"
+	"atelier/persistence/shares"
+)
+
+// brittle is a folder whose disk does what a test says.
+type brittle struct {
+	*Folder
+	mu   sync.Mutex
+	err  error // of a try
+	left uint64
+}
+
+func newBrittle() *brittle {
+	b := &brittle{left: 1 << 30}
+	b.Folder = &Folder{
+		try:     func() error { b.mu.Lock(); defer b.mu.Unlock(); return b.err },
+		free:    func() (uint64, error) { b.mu.Lock(); defer b.mu.Unlock(); return b.left, nil },
+		minFree: 1 << 20, log: slog.New(slog.DiscardHandler), pause: time.Millisecond, patience: time.Minute, wake: make(chan struct{}, 1),
+	}
+	return b
+}
+
+func (b *brittle) set(err error, left uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.err, b.left = err, left
+}
+
+func TestAFolderSaysWhyItCannotBeWritten(t *testing.T) {
+	full := &fs.PathError{Op: "write", Path: "/some/where", Err: syscall.ENOSPC}
+	for _, c := range []struct {
+		err    error
+		left   uint64
+		reason string
+	}{
+		{nil, 1 << 30, ""},
+		{nil, 1 << 19, DiskFull},
+		{full, 1 << 30, DiskFull},
+		{errors.Join(errors.New("keep"), full), 1 << 30, DiskFull},
+		{&fs.PathError{Op: "sync", Path: "/some/where", Err: syscall.EIO}, 1 << 30, Disk},
+		{&fs.PathError{Op: "open", Path: "/some/where", Err: syscall.EROFS}, 1 << 30, Disk},
+	} {
+		b := newBrittle()
+		b.set(c.err, c.left)
+		well := b.look()
+		got := b.Trouble()
+		switch {
+		case well != (c.reason == ""), (got == nil) != well:
+			t.Errorf("%v: %v, %v", c.err, well, got)
+		case got != nil && (got.Reason != c.reason || got.Text == "" || strings.Contains(got.Text, "/some/where")):
+			t.Errorf("%v: %+v", c.err, got)
+		}
+	}
+	b := newBrittle()
+	b.patience = time.Millisecond
+	hangs := make(chan struct{})
+	defer close(hangs)
+	b.try = func() error { <-hangs; return nil }
+	if b.look() || b.Trouble().Reason != Disk {
+		t.Errorf("a disk that hangs: %v", b.Trouble())
+	}
+	var none *Folder
+	if none.Failed(full); none.Trouble() != nil {
+		t.Error("no folder is in trouble")
+	}
+}
+
+// TestAFolderIsWrittenAgainWhenAllIsFetched: what was refused meanwhile is fetched first, and
+// one try that succeeds between two that fail is none.
+func TestAFolderIsWrittenAgainWhenAllIsFetched(t *testing.T) {
+	b := newBrittle()
+	ctx, stop := context.WithCancel(t.Context())
+	var mended int
+	failing := make(chan bool, 100)
+	b.OnMend(func(context.Context) error {
+		if mended++; mended < 3 {
+			failing <- b.Trouble() != nil
+			return errors.New("another node does not answer")
+		}
+		return nil
+	})
+	done := make(chan struct{})
+	go func() { defer close(done); b.Watch(ctx) }()
+	b.Failed(syscall.ENOSPC)
+	if b.Trouble() == nil {
+		t.Fatal("not in trouble at once")
+	}
+	for range 2 {
+		if !<-failing {
+			t.Error("out of trouble before all was fetched")
+		}
+	}
+	for b.Trouble() != nil {
+		time.Sleep(time.Millisecond)
+	}
+	stop()
+	<-done
+	if mended != 3 {
+		t.Errorf("mended %d times", mended)
+	}
+}
+
+func TestWritingLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	if err := tryWriting(dir); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+	if err := tryWriting(filepath.Join(dir, "missing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// TestWhoCannotKeepASecretIsNotCounted, and says of what it lacks that it is not known, until
+// it has fetched it.
+func TestWhoCannotKeepASecretIsNotCounted(t *testing.T) {
+	s := newSearching(t)
+	refuses, makes := s.exchanges[0], s.exchanges[1]
+	full := func(i int, err error) {
+		s.kept[i].mu.Lock()
+		defer s.kept[i].mu.Unlock()
+		s.kept[i].fail = err
+	}
+	full(0, shares.ErrDisk)
+	keepers, err := makes.Spread(shares.Ballot{ID: "a"})
+	slices.Sort(keepers)
+	if err != nil || !slices.Equal(keepers, s.all()[1:]) {
+		t.Errorf("kept by %v, %v", keepers, err)
+	}
+	if makes.Lacks() || !refuses.Lacks() {
+		t.Errorf("lacks: %v, %v", makes.Lacks(), refuses.Lacks())
+	}
+	full(2, shares.ErrDisk)
+	if keepers, err := makes.Spread(shares.Ballot{ID: "b"}); !errors.Is(err, codelab.ErrTooFewKeepers) {
+		t.Errorf("of three one can keep it: %v, %v", keepers, err)
+	}
+	full(0, nil)
+	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
+		t.Errorf("fetched: %v", err)
+	}
+	// None that lives can say what it lacks.
+	refuses.lack()
+	s.away(1)
+	s.away(2)
+	if err := refuses.fetch(0); err == nil || !refuses.Lacks() {
+		t.Errorf("with nobody there: %v", err)
+	}
+	s.forget(1)
+	s.forget(2)
+	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
+		t.Errorf("alone: %v", err)
+	}
+}
+
+// TestANodeInTroubleLeavesServingToOthers, where there are others.
+func TestANodeInTroubleLeavesServingToOthers(t *testing.T) {
+	x := newTrio(t)
+	n, b := x.nodes[0], newBrittle()
+	n.folder = b.Folder
+	d := &leaving{owns: 2}
+	w := wanted{drained: map[string]bool{}, moves: map[string]string{"c": n.Store.Node()}}
+	others := []string{"b"}
+	if n.obey(w, others, d) || d.drains != 0 || d.moved != 1 {
+		t.Errorf("well: %+v", d)
+	}
+	b.Failed(syscall.ENOSPC)
+	if n.obey(w, nil, d) || d.drains != 0 {
+		t.Errorf("alone it serves on: %+v", d)
+	}
+	if n.obey(w, others, d) || d.drains != 1 || d.owns != 1 || d.moved != 1 {
+		t.Errorf("in trouble: %+v", d)
+	}
+	n.obey(w, others, d)
+	if !n.obey(w, others, d) || d.drains != 1 || d.owns != 0 || n.Drained() {
+		t.Errorf("when all is given away: %+v", d)
+	}
+	b.trouble = nil
+	if n.obey(w, others, d) || d.undrains != 1 {
+		t.Errorf("well again: %+v", d)
+	}
+}
+
+// leaving are duties of one who gives codelabs away.
+type leaving struct {
+	Duties
+	owns, drains, undrains, moved int
+}
+
+func (l *leaving) Drain()              { l.drains++ }
+func (l *leaving) Undrain()            { l.undrains++ }
+func (l *leaving) Move(string, string) { l.moved++ }
+func (l *leaving) GiveAll([]string) int {
+	n := l.owns
+	l.owns = max(l.owns-1, 0)
+	return n
+}

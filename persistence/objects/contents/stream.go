@@ -1,0 +1,94 @@
+package contents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"atelier/actors/files"
+	"atelier/persistence/objects"
+)
+
+// errNoCopy says that a content is there, and that its copy cannot be written here.
+var errNoCopy = errors.New("no copy can be written here")
+
+// stream opens a content for which there is no room here. Its object is read twice: a
+// damaged content must not be told from a whole one only when half of it is sent.
+func (s *shared) stream(sum files.Sum) (files.Content, int64, error) {
+	ctx := context.Background()
+	list, err := s.copies(ctx, sum)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = fmt.Errorf("%w: content %s", files.ErrMissing, sum)
+	for _, o := range list {
+		sound, failed := s.sound(ctx, sum, o.Key)
+		switch {
+		case sound:
+			return &stream{store: s.opts.Objects, key: o.Key, size: o.Size}, o.Size, nil
+		case failed == nil:
+			err = s.damaged(sum)
+		case !errors.Is(failed, objects.ErrNotFound): // removed meanwhile
+			err = failed
+		}
+	}
+	return nil, 0, err
+}
+
+// stream reads an object from where it was last sought to. For one goroutine.
+type stream struct {
+	store    objects.Store
+	key      string
+	size, at int64
+	r        io.ReadCloser // what comes from at on; nil: nothing was asked for
+}
+
+// Read implements io.Reader.
+func (s *stream) Read(p []byte) (int, error) {
+	if s.at >= s.size {
+		return 0, io.EOF
+	}
+	if s.r == nil {
+		r, _, err := s.store.Get(context.Background(), s.key, s.at, s.size-s.at)
+		if err != nil {
+			return 0, err
+		}
+		s.r = r
+	}
+	n, err := s.r.Read(p)
+	s.at += int64(n)
+	if errors.Is(err, io.EOF) && s.at < s.size {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// Seek implements io.Seeker.
+func (s *stream) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += s.at
+	case io.SeekEnd:
+		offset += s.size
+	}
+	if offset < 0 {
+		return 0, errors.New("seek before the beginning of a content")
+	}
+	if offset == s.at {
+		return offset, nil
+	}
+	err := s.Close()
+	s.at = offset
+	return offset, err
+}
+
+// Close implements io.Closer.
+func (s *stream) Close() error {
+	if s.r == nil {
+		return nil
+	}
+	r := s.r
+	s.r = nil
+	return r.Close()
+}
