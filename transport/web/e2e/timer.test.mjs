@@ -26,6 +26,8 @@ async function reader(visitor, person, lab, options = phone) {
   const guest = await visitor({ as: person, ...options })
   await guest.page.goto(`/codelabs/${lab.id}`)
   await guest.page.getByRole('heading', { name: 'One' }).waitFor()
+  // What happened before somebody was connected is shown, and not read out.
+  await guest.page.getByText('● connected').first().waitFor({ state: 'attached' })
   return guest
 }
 
