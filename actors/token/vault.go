@@ -116,6 +116,10 @@ type Vault struct {
 
 type tables struct{ tokens, sessions, answers string }
 
+func tablesOf(env seal.Environment) tables {
+	return tables{"tokens-" + string(env), "checkouts-" + string(env), "answers-" + string(env)}
+}
+
 // NewVault starts the vault of an environment.
 func NewVault(opts Options) (*Vault, error) {
 	opts.setDefaults()
@@ -126,7 +130,7 @@ func NewVault(opts Options) (*Vault, error) {
 	env := string(opts.Environment)
 	v := &Vault{
 		opts:        opts,
-		tables:      tables{"tokens-" + env, "checkouts-" + env, "answers-" + env},
+		tables:      tablesOf(opts.Environment),
 		completions: newCompletions(opts.System),
 		log:         opts.Logger.With("component", "token", "environment", env),
 	}

@@ -1,14 +1,55 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
+	"atelier/cmd/atelier/service"
 	"atelier/transport/control"
 )
 
 // keysCmd looks after the server's token keys.
 type keysCmd struct {
 	Rotate keysRotate `cmd:"" help:"Make a new token key; new tokens use it at once, earlier keys stay for as long as their tokens may live."`
+	New    keysNew    `cmd:"" help:"While the server is stopped and the file of the token keys is lost or wrong: give up all tokens, so that the next start makes new keys."`
+}
+
+type keysNew struct {
+	common
+	ForgetTokens bool `required:"" help:"Every token becomes void, for good." name:"forget-tokens"`
+	Yes          bool `help:"Do not ask; for programs."`
+}
+
+// Run gives up all tokens. It asks nobody who runs: such a server does not start.
+func (c keysNew) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	ask := func(tokens int) error {
+		fmt.Printf("The store remembers %d tokens. All of them become void: who holds one gets token_not_found.\n", tokens)
+		if c.Yes {
+			return nil
+		}
+		fmt.Print("Write forget to go on: ")
+		answer, err := bufio.NewReader(io.LimitReader(os.Stdin, 100)).ReadString('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if strings.TrimSpace(answer) != "forget" {
+			return errors.New("nothing was changed")
+		}
+		return nil
+	}
+	if err := service.ForgetTokens(cfg, ask, newLogger(quietly(cfg.Log))); err != nil {
+		return err
+	}
+	fmt.Println("done: the next start makes new keys")
+	return nil
 }
 
 type keysRotate struct{ common }

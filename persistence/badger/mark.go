@@ -35,6 +35,9 @@ func markName(dir string) string { return dir + ".mark" }
 // looks at the folder.
 type mark struct {
 	file *os.File // nil for a read-only store without one
+	// emptied: it was there before, and nothing is in it. A mark is filled and synced before
+	// there is a store beside it.
+	emptied bool
 
 	mu    sync.Mutex
 	state markState // guarded by mu
@@ -78,6 +81,7 @@ func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
 	} else if err := ondisk.MakeFolder(filepath.Dir(dir), 0o755); err != nil {
 		return nil, false, err
 	}
+	_, missing := os.Stat(markName(dir))
 	m.file, err = os.OpenFile(markName(dir), flags, 0o600)
 	if readOnly && errors.Is(err, fs.ErrNotExist) {
 		return m, false, nil
@@ -93,6 +97,7 @@ func openMark(dir string, readOnly bool) (m *mark, known bool, err error) {
 	switch {
 	case n == 0 && !readOnly:
 		// A crash may leave it so, before the store is created.
+		m.emptied = missing == nil
 		return m, false, nil
 	case n < len(b):
 		return m, true, fmt.Errorf("%w: %w", errMark, err)

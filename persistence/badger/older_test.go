@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"atelier/persistence/layout"
@@ -111,5 +112,41 @@ func TestAForgottenTableWithTheNumberOfARemovedOneIsRefused(t *testing.T) {
 	}
 	if !errors.Is(err, ErrDamaged) {
 		t.Fatal(err)
+	}
+}
+
+// TestAnEmptyMarkIsDamage: the store's position is unknown, so it may be an older copy. Where
+// there is no store yet, a crash may have left it so.
+func TestAnEmptyMarkIsDamage(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := os.WriteFile(markName(dir), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := func(recover bool) error {
+		o := small(dir)
+		o.RecoverDamaged = recover
+		s, err := Open(o)
+		if err == nil {
+			err = s.Close()
+		}
+		return err
+	}
+	if err := open(false); err != nil {
+		t.Fatalf("without a store: %v", err)
+	}
+	if err := os.Truncate(markName(dir), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(false); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "store.mark") {
+		t.Fatalf("beside a store: %v", err)
+	}
+	if err := open(false); !errors.Is(err, ErrDamaged) {
+		t.Fatalf("tried again: %v", err)
+	}
+	if err := open(true); err != nil {
+		t.Fatalf("on purpose: %v", err)
+	}
+	if err := open(false); err != nil {
+		t.Fatalf("behind that: %v", err)
 	}
 }

@@ -51,6 +51,8 @@ func inspectLocked(o Options, m *mark, known bool, markErr error) error {
 		s.find(markName(o.Dir), markErr)
 	case known:
 		s.compare(m)
+	case m.emptied && s.manifest != nil:
+		s.find(markName(o.Dir), fmt.Errorf("%w: it is empty", errMark))
 	case s.manifest != nil:
 		o.Logger.Warn("the store has no high-water mark yet: whether its folder went back in time cannot be seen this once", "file", markName(o.Dir))
 	}

@@ -1,7 +1,9 @@
 package shares
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"atelier/actors/token/seal"
@@ -42,6 +44,20 @@ func (s *Store) Take(in Share) error {
 	s.byID[share.ID()] = h
 	s.mu.Unlock()
 	return nil
+}
+
+// Count counts the shares in a folder whose time is not over. A missing folder has none.
+func Count(dir string, now time.Time) (n int, err error) {
+	names, err := folder(dir).List()
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	for _, name := range names {
+		if ends, _, ours := parseName(name); ours && now.Before(ends) {
+			n++
+		}
+	}
+	return n, err
 }
 
 // All returns the shares that are in use, or about to be, for another node.

@@ -93,6 +93,18 @@ func (k *Keyring) begin(secret string, precondition durable.Precondition) (durab
 // first node to start makes another. It is refused while another node than the one whose
 // lease the store has is running: it would not find its secrets any more.
 func Rekey(store durable.Shared, secret, next string) error {
+	if err := AllStopped(store); err != nil {
+		return err
+	}
+	k, err := OpenKeyring(store, secret)
+	if err != nil {
+		return err
+	}
+	return k.rekey(next)
+}
+
+// AllStopped fails while another node than the one whose lease the store has is running.
+func AllStopped(store durable.Shared) error {
 	members, err := store.Members()
 	if err != nil {
 		return err
@@ -102,11 +114,13 @@ func Rekey(store durable.Shared, secret, next string) error {
 			return fmt.Errorf("node %s is running: stop all nodes first", m.Node)
 		}
 	}
-	k, err := OpenKeyring(store, secret)
-	if err != nil {
-		return err
-	}
-	return k.rekey(next)
+	return nil
+}
+
+// ForgetSecret removes a secret from the database: the first node to start brings its own,
+// or makes another.
+func ForgetSecret(store durable.Shared, name string) error {
+	return durable.Commit(store, []durable.Row{{Table: durable.NodeSecrets, Key: ofStream(store, name), Delete: true}})
 }
 
 func (k *Keyring) rekey(secret string) error {

@@ -78,9 +78,11 @@ func (s *Service) account() (err error) {
 	cfg, pw := s.cfg, &s.password
 	key := string(cfg.Session.Key)
 	if key == "" {
-		if key, _, err = secretKey(cfg, sessionKeyFile); err != nil {
+		var made bool
+		if key, made, err = secretKey(cfg, sessionKeyFile); err != nil {
 			return err
 		}
+		s.core.tellMadeAnew(sessionKeyFile, made, "everybody is signed out, and signs in again")
 	}
 	password := string(cfg.Admin.Password)
 	if password == "" {

@@ -54,6 +54,7 @@ type Core struct {
 	folder       *nodes.Folder
 	node         *nodes.Node     // nil when this server stands alone
 	keyring      *nodes.Keyring  // likewise
+	usedBefore   bool            // the store has served before this start
 	made         map[string]bool // the secrets that this start has made, of those that nodes have alike
 	ballots      *ballots
 }
@@ -105,6 +106,11 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		return nil, err
 	}
 	c.folder = nodes.NewFolder(filepath.Dir(TokenKeyFile(cfg)), minFree(cfg), log)
+	known, err := keyVersions(c.store) // which every server notes at its first start
+	if err != nil {
+		return nil, err
+	}
+	c.usedBefore = len(known) > 0
 	if cfg.Cluster.Enabled {
 		if c.keyring, err = nodes.OpenKeyring(c.store, string(cfg.Cluster.Secret)); err != nil {
 			return nil, err
@@ -123,6 +129,7 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	if err = c.openList(); err != nil {
 		return nil, err
 	}
+	c.usedBefore = c.usedBefore || len(c.list.All()) > 0 // of a restored backup
 	c.system = durable.NewSystem()
 	actors := durable.Options{
 		Logger: log, SnapshotEvents: cfg.Storage.SnapshotEvents, IdleAfter: cfg.Storage.IdleAfter.Std(),

@@ -28,7 +28,7 @@ type vaults struct {
 }
 
 func (c *Core) openVaults() (v vaults, err error) {
-	keys, err := openTokenKeys(c.cfg, c.store, time.Now())
+	keys, err := c.openTokenKeys(time.Now())
 	if err != nil {
 		return v, err
 	}
@@ -121,7 +121,7 @@ func (s *Service) rotateKeys() (string, error) {
 	var err error
 	if s.vaults.keys != nil {
 		keys, err = s.vaults.keys.Rotate(time.Now())
-	} else if keys, err = rotateTokenKeys(s.cfg, s.core.store, time.Now()); len(keys) > 0 {
+	} else if keys, err = s.core.newTokenKey(time.Now()); len(keys) > 0 {
 		err = errors.Join(err, s.vaults.use(keys))
 	}
 	if err != nil {

@@ -46,7 +46,7 @@ func (c *Core) rotateTokenKeys() (string, error) {
 		keys, err := k.Rotate(time.Now())
 		return describeKeys(keys), err
 	}
-	keys, err := rotateTokenKeys(c.cfg, c.store, time.Now())
+	keys, err := c.newTokenKey(time.Now())
 	if err != nil {
 		return "", err
 	}

@@ -31,6 +31,14 @@ func secretKey(cfg config.Config, name string) (key string, made bool, err error
 	return key, made, err
 }
 
+// tellMadeAnew writes to the log what it costs that a key was made although the store was
+// used before: its file was lost, or was left out of a restored backup.
+func (c *Core) tellMadeAnew(name string, made bool, cost string) {
+	if (made || c.made[name]) && c.usedBefore {
+		c.log.Warn("a key was not there, and another was made: "+cost, "made", secretFile(c.cfg, name))
+	}
+}
+
 // pinKeyFile holds the key under which rejoin codes are hashed: without it
 // nobody finds out the codes of a backup by trying them all.
 const pinKeyFile = "pin.key"

@@ -402,7 +402,7 @@ func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 	alone := cfg
 	alone.Cluster = config.Cluster{}
 	use(alone, func(c *Core, _ vaults) {
-		if _, err := rotateTokenKeys(alone, c.store, time.Now()); err != nil {
+		if _, err := c.newTokenKey(time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	})

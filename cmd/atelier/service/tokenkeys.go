@@ -5,13 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"atelier/actors/audit"
+	"atelier/actors/clock"
 	"atelier/actors/durable"
+	"atelier/actors/participant"
+	"atelier/actors/token"
 	"atelier/actors/token/seal"
 	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/secrets"
+	"atelier/persistence/shares"
 )
 
 // TokenKeyFile is where the server's token keys lie. They are not part of a
@@ -33,32 +43,164 @@ func keepKeys(cfg config.Config) time.Duration {
 }
 
 // openTokenKeys returns the server's token keys, making the first one where
-// none was ever used. It refuses to start with a key missing or wrong: tokens
+// nothing stands on another. It refuses to start with a key missing or wrong: tokens
 // that were acknowledged could not be kept.
-func openTokenKeys(cfg config.Config, store durable.Store, now time.Time) ([]seal.Key, error) {
-	path := TokenKeyFile(cfg)
+func (c *Core) openTokenKeys(now time.Time) ([]seal.Key, error) {
+	cfg, store, path := c.cfg, c.store, TokenKeyFile(c.cfg)
 	known, err := keyVersions(store)
 	if err != nil {
 		return nil, err
 	}
 	keys, err := secrets.LoadKeys(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && len(known) == 0:
-		if keys, err = secrets.CreateKeys(path, now); err != nil {
-			return nil, err
+	if errors.Is(err, fs.ErrNotExist) && len(known) > 0 {
+		needed, failed := c.standsOnKeys()
+		if failed == nil && needed != "" {
+			failed = fmt.Errorf("the token keys are missing: %s was used with this store, which holds %s, and is gone; %s", path, needed, wayOut)
 		}
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the token keys are missing: %s was used with this store and is gone; put it back", path)
-	case err != nil:
+		if failed == nil {
+			failed = forgetChecks(store)
+		}
+		if failed != nil {
+			return nil, failed
+		}
+		known = nil
+		c.log.Warn("the token keys were gone, and nothing that is stored needs them: new ones were made", "file", path)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		keys, err = secrets.CreateKeys(path, now)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := checkTokenKeys(path, keys, known, store.StreamID()); err != nil {
-		return nil, fmt.Errorf("%w; put back the right file", err)
+		return nil, fmt.Errorf("%w; %s", err, wayOut)
 	}
 	if store.ReadOnly() {
 		return keys, nil
 	}
 	return settleKeys(cfg, store, keys, now)
+}
+
+// wayOut ends the refusals of a start.
+const wayOut = "put the right file back, or give up all tokens with: atelier keys new --forget-tokens (OPERATIONS.md has both)"
+
+// standsOnKeys says what the store holds that needs the token keys, or a participant who
+// may have such a token still; "" for nothing.
+func (c *Core) standsOnKeys() (string, error) {
+	var held []string
+	say := func(n int, one, more string) {
+		switch {
+		case n == 1:
+			held = append(held, "1 "+one)
+		case n > 1:
+			held = append(held, fmt.Sprint(n, " ", more))
+		}
+	}
+	n, err := token.Count(c.store, c.store.StreamID())
+	if err != nil {
+		return "", err
+	}
+	say(n, "token", "tokens")
+	if c.participants != nil {
+		all, err := c.participants.Get(participant.ID)
+		if err != nil {
+			return "", err
+		}
+		say(len(all.View().All()), "participant", "participants")
+	}
+	if n, err = shares.Count(filepath.Dir(TokenKeyFile(c.cfg)), time.Now()); err != nil {
+		return "", err
+	}
+	say(n, "share of a key", "shares of keys")
+	return strings.Join(held, ", "), nil
+}
+
+// forgetChecks removes what tells the keys that were used with this stream.
+func forgetChecks(store durable.Store) error {
+	known, err := keyVersions(store)
+	if err != nil {
+		return err
+	}
+	var rows []durable.Row
+	for version := range known {
+		rows = append(rows, durable.Row{Table: keyChecks, Key: checkKey(store.StreamID(), version), Delete: true})
+	}
+	return durable.Commit(store, rows)
+}
+
+// ForgetTokens gives up all tokens of a server whose keys are gone or wrong: the next start
+// makes new keys. ask is told how many tokens that costs, and says whether to go on.
+func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logger) (err error) {
+	store, err := openStore(cfg, Hooks{}, Options{}, log)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	path := TokenKeyFile(cfg)
+	known, err := keyVersions(store)
+	if err != nil {
+		return err
+	}
+	shared, several := store.(durable.Shared)
+	several = several && cfg.Cluster.Enabled
+	where, keys := path, []seal.Key(nil)
+	if several {
+		where = "the database"
+		keys, err = sharedKeys(shared, cfg)
+		if err != nil {
+			return err
+		}
+	} else {
+		keys, err = secrets.LoadKeys(path)
+	}
+	if err == nil && len(keys) > 0 && checkTokenKeys(path, keys, known, store.StreamID()) == nil {
+		return fmt.Errorf("%s has the right keys, and nothing need be given up: new ones without a loss are made by: atelier keys rotate", where)
+	}
+	n, err := token.Count(store, store.StreamID())
+	if err == nil {
+		err = ask(n)
+	}
+	if err != nil {
+		return err
+	}
+	trail := audit.New(store, clock.System, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
+	// First: what fails behind it is done again, and told again.
+	err = trail.Record(&audit.Record{
+		Action: "token_keys_forget", ActorType: "system", CreatedAt: time.Now().UnixMilli(), Metadata: map[string]string{"tokens": fmt.Sprint(n), "security": "true"},
+	})
+	if err == nil {
+		err = token.Forget(store, store.StreamID())
+	}
+	if err == nil {
+		err = forgetChecks(store)
+	}
+	if err == nil && several {
+		err = nodes.ForgetSecret(shared, tokenKeyFile)
+	}
+	if err != nil {
+		return err
+	}
+	if err = os.Rename(path, path+".before"); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// sharedKeys are the token keys that all nodes have alike; none where the database has none.
+// It fails while another node runs.
+func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
+	if err := nodes.AllStopped(store); err != nil {
+		return nil, err
+	}
+	ring, err := nodes.OpenKeyring(store, string(cfg.Cluster.Secret))
+	if err != nil {
+		return nil, err
+	}
+	s, err := ring.Get(tokenKeyFile)
+	if err != nil || s.Version == 0 {
+		return nil, err
+	}
+	return secrets.ParseKeys("the database", s.Content)
 }
 
 // checkTokenKeys says which of the keys that were used with a stream of the store are
@@ -76,10 +218,11 @@ func checkTokenKeys(path string, keys []seal.Key, known map[uint32][]byte, strea
 	return nil
 }
 
-// rotateTokenKeys adds a key, and drops those that nothing needs any more. Keys
+// newTokenKey adds a key, and drops those that nothing needs any more. Keys
 // that come with an error are to be used all the same.
-func rotateTokenKeys(cfg config.Config, store durable.Store, now time.Time) ([]seal.Key, error) {
-	if _, err := openTokenKeys(cfg, store, now); err != nil {
+func (c *Core) newTokenKey(now time.Time) ([]seal.Key, error) {
+	cfg, store := c.cfg, c.store
+	if _, err := c.openTokenKeys(now); err != nil {
 		return nil, err
 	}
 	keys, err := secrets.RotateKeys(TokenKeyFile(cfg), now)

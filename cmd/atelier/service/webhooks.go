@@ -10,8 +10,9 @@ import (
 
 // settingsKey is the server's own key, under which secrets are sealed that others gave.
 func (s *Service) settingsKey() (string, error) {
-	key, _, err := secretKey(s.cfg, settingsKeyFile)
+	key, made, err := secretKey(s.cfg, settingsKeyFile)
 	if err == nil {
+		s.core.tellMadeAnew(settingsKeyFile, made, "the AI key that was saved and the webhooks' secrets cannot be read, and must be given again")
 		err = s.core.node.Agree("secrets/"+settingsKeyFile, key)
 	}
 	return key, err

@@ -83,6 +83,7 @@ export const actionWords: Readonly<Record<string, () => string>> = {
   token_reuse: m.audit_is_token_reuse,
   token_mismatch: m.audit_is_token_mismatch,
   token_lock: m.audit_is_token_lock,
+  token_keys_forget: m.audit_is_token_keys_forget,
   token_quarantine: m.audit_is_token_quarantine,
   token_session_end: m.audit_is_token_session_end,
   workspace_create: m.audit_is_workspace_create,

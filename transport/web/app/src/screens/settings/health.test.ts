@@ -34,7 +34,18 @@ test('a server that stands alone', () => {
 })
 
 test('one of several, of which one is dead', () => {
-  const node = { since: '2026-03-09T07:58:02.000Z', stopped: false, lease_left_seconds: 2, program: 'v1', protocol: 5, owns: 1, load: 0.5, reached: '' }
+  const node = {
+    since: '2026-03-09T07:58:02.000Z',
+    stopped: false,
+    lease_left_seconds: 2,
+    program: 'v1',
+    protocol: 5,
+    owns: 1,
+    load: 0.5,
+    reached: '',
+    writable: true,
+    clock_offset_ms: 0,
+  }
   const list = ['a', 'b', 'c'].map((name) => ({ ...node, node: name, alive: name !== 'b', state: name === 'b' ? ('dead' as const) : ('alive' as const) }))
   const nodes = { ok: false, text: 'node b is dead', remedy: 'start it', node: 'a', list }
   expect(figures({ nodes, people: { ...well, here: 1, all: 300, sockets: 1 } })).toMatchObject({
