@@ -142,6 +142,15 @@ func (r *Exchange) Body() ([]byte, error) {
 	return r.Read(r.endpoint.Body)
 }
 
+// SecretBody is Body for one that must not stay in memory. What it returns is the caller's
+// to wipe.
+func (r *Exchange) SecretBody() ([]byte, error) {
+	if !r.Type("application/json") {
+		return nil, ErrMediaType
+	}
+	return r.ReadSecret(r.endpoint.Body)
+}
+
 // Read reads a body of whatever type, of at most limit bytes.
 func (r *Exchange) Read(limit int) ([]byte, error) {
 	return readable(wire.ReadBody(r.RequestCtx, limit, &r.share))

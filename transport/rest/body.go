@@ -24,6 +24,24 @@ func (r *Request) decode(into any) error {
 	return wire.Decode(b, into)
 }
 
+// decodeSecret is decode for a body that must not stay in memory beside the cookie of who
+// sent it. The caller calls wiped at its end.
+func (r *Request) decodeSecret(into any) (wiped func(), err error) {
+	b, err := r.SecretBody()
+	wiped = func() {
+		clear(b)
+		wire.DiscardBody(r.RequestCtx, drainBytes)
+		wire.WipeBody(r.RequestCtx, nil)
+	}
+	if err == nil {
+		err = r.still()
+	}
+	if err == nil {
+		err = wire.Decode(b, into)
+	}
+	return wiped, err
+}
+
 // decodeStrict is decode for a body of which nothing may be overlooked.
 func (r *Request) decodeStrict(into any) error {
 	b, err := r.JSONBody()

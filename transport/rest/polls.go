@@ -364,7 +364,9 @@ func votePoll(r *Request) error {
 		Words  []string `json:"words"`
 		Text   *string  `json:"text"`
 	}
-	if err := r.decode(&in); err != nil {
+	wiped, err := r.decodeSecret(&in)
+	defer wiped() // so that no ballot stands beside its voter's cookie in memory
+	if err != nil {
 		return err
 	}
 	if in.Round == nil {
@@ -380,7 +382,7 @@ func votePoll(r *Request) error {
 	if slices.ContainsFunc(choice, func(i int32) bool { return i < 0 }) {
 		return wire.Invalid("choice: indexes must be 0 or more")
 	}
-	_, err := r.do(codelab.Vote{
+	_, err = r.do(codelab.Vote{
 		PollID: r.Param("poll_id"), Round: *in.Round, Choice: choice, Scale: in.Scale, Words: in.Words, Text: in.Text,
 	})
 	return r.answerVote(err)

@@ -3,13 +3,18 @@
 package acceptance
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"atelier/transport/auth"
 )
 
 // A process that holds credentials leaves no core dump, and can be weighed
@@ -55,3 +60,78 @@ func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 		}
 	}
 }
+
+// TestNoBallotStandsBesideItsVotersCookie: the buffers of requests keep what was read, and a
+// core taken after the poll is closed would tell who voted what.
+func TestNoBallotStandsBesideItsVotersCookie(t *testing.T) {
+	t.Parallel()
+	cmd, addr := run(t, binary(t), t.TempDir())
+	c := newClassOn(t, addr, record{})
+	poll := c.poll(record{"kind": "text", "question": "What was hard?", "anonymous": true})
+	ballots := map[string]string{} // by cookie
+	for i := range 8 {
+		p := c.attendee(fmt.Sprint("Voter ", i))
+		ballot := fmt.Sprintf("the-ballot-of-number-%d", i)
+		p.vote(c, poll, record{"text": ballot}).want(200)
+		ballots[p.cookie(auth.SessionCookie)] = ballot
+	}
+	c.admin.post(c.path+"/polls/"+poll.text("id")+"/close", nil).want(200)
+	cookies, found := 0, map[string]bool{}
+	for _, part := range memoryOf(t, cmd.Process.Pid) {
+		for cookie, ballot := range ballots {
+			for at := 0; ; at++ {
+				i := bytes.Index(part[at:], []byte(cookie))
+				if i < 0 {
+					break
+				}
+				at += i
+				cookies++
+				// As near as the body of a request is to its header.
+				if bytes.Contains(part[max(at-512, 0):min(at+len(cookie)+2048, len(part))], []byte(ballot)) {
+					found[ballot] = true
+				}
+			}
+		}
+	}
+	if cookies == 0 || len(found) > 0 {
+		t.Errorf("of %d places of cookies some have the ballot beside them: %v", cookies, found)
+	}
+}
+
+// memoryOf is what a process could write into a core: its own pages, by mapping.
+func memoryOf(t *testing.T, pid int) (parts [][]byte) {
+	t.Helper()
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if errors.Is(err, fs.ErrPermission) {
+		t.Skip("only root reads the memory of a process that allows nobody to")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	for line := range strings.Lines(string(maps)) {
+		fields := strings.Fields(line)
+		if !strings.HasPrefix(fields[1], "rw") || len(fields) > 5 && strings.HasPrefix(fields[5], "/") {
+			continue
+		}
+		var from, to int64
+		if _, err := fmt.Sscanf(fields[0], "%x-%x", &from, &to); err != nil {
+			t.Fatal(err)
+		}
+		// Only what is in use can be read; most of the heap's reservation is not.
+		const step = 4 << 20
+		for at := from; at < to; at += step {
+			part := make([]byte, min(step, to-at))
+			if n, _ := mem.ReadAt(part, at); n > 0 && !allZero(part[:n]) {
+				parts = append(parts, part[:n])
+			}
+		}
+	}
+	return parts
+}
+
+func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
