@@ -108,8 +108,8 @@ func TestAFailedSyncOfTheManifest(t *testing.T) {
 	t.Run("of a compaction", func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "store")
 		n := 0
-		for range 6 { // tables on level 0, of which five are compacted
-			s, err := Open(small(dir))
+		for range 6 { // tables on level 0, of which five are compacted later
+			s, err := open(small(dir), hooks{uncompacted: true})
 			if err != nil {
 				t.Fatal(err)
 			}

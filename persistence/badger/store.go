@@ -57,6 +57,8 @@ type hooks struct {
 	snapshotStep func(step string) error
 	syncFolder   func(dir string) error // instead of the real one
 	reserve      func(path string, bytes int64) error
+	// uncompacted leaves tables as they are flushed.
+	uncompacted bool
 }
 
 var _ durable.Journal = (*Store)(nil)
@@ -90,7 +92,11 @@ func open(o Options, h hooks) (*Store, error) {
 // openDB opens Badger in a folder that was inspected.
 func openDB(o Options, h hooks, m *mark) (*Store, error) {
 	b := newBridge(o)
-	db, err := badgerdb.Open(o.badgerOptions(b))
+	bo := o.badgerOptions(b)
+	if h.uncompacted {
+		bo = bo.WithNumCompactors(0)
+	}
+	db, err := badgerdb.Open(bo)
 	if err != nil {
 		return nil, openError(o, err)
 	}
