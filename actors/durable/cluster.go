@@ -15,6 +15,8 @@ type interconnect struct {
 	up atomic.Bool
 	// owns: this node's runtime is the actor, and has recovered.
 	owns atomic.Bool
+	// owner is the node that this one follows.
+	owner atomic.Pointer[string]
 	// followed: some node is told what happens.
 	followed atomic.Bool
 	// fresh is the Clock's uptime when the copy last showed all that was
@@ -45,6 +47,14 @@ func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 // Owns says whether the actor lives on this node, as it always does where there
 // is no other.
 func (h *Handle[C, E, V]) Owns() bool { return h.host.opts.Cluster == nil || h.owns.Load() }
+
+// Owner is the other node that the actor lives on; "" where that is this one, or is not known.
+func (h *Handle[C, E, V]) Owner() string {
+	if name := h.owner.Load(); name != nil && !h.Owns() {
+		return *name
+	}
+	return ""
+}
 
 // Unheard says that another node owns the actor, which is alive and cannot be
 // reached: listeners here are better off on another node.

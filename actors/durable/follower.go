@@ -132,6 +132,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 // nothing falls in between.
 func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
 	f.owner, f.quiet = owner, 0
+	f.handle.owner.Store(&owner)
 	f.askFollow(ctx)
 }
 

@@ -82,7 +82,7 @@ func (p *peer) welcome(seq, head uint64) []byte {
 	if p.who.Role == codelab.RoleAdmin {
 		role = roleAdmin
 	}
-	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.ID, p.name(), role}, p.g.Now())
+	return welcome(p.lab.Room.Epoch(), seq, head, you{p.who.ID, p.name(), role}, p.g.TimeOf(p.lab))
 }
 
 // arrive and leave keep the presence; facilitators hear of the first tab in

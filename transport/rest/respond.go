@@ -29,7 +29,7 @@ func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 	if err != nil {
 		return err
 	}
-	now := r.api.Now()
+	now := r.api.TimeOf(r.Codelab)
 	plain := slices.Clone(kept)
 	copy(plain[len(nowIsAt):], wire.Stamp(now.UnixMilli()))
 	if slot == forAdmins || len(plain) < wire.SmallestCompressed {

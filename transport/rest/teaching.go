@@ -35,7 +35,7 @@ type pointerRecord struct {
 
 func (r *Request) toTaught(v *codelab.View, m *pb.Codelab) taughtRecord {
 	admin := r.IsAdmin()
-	out := taughtRecord{Now: wire.Stamp(r.api.Now().UnixMilli()), codelabRecord: r.toCodelab(m, admin), Timer: ToTimer(v.Timer), Spotlight: ToSpotlight(v.Spotlight)}
+	out := taughtRecord{Now: wire.Stamp(r.api.TimeOf(r.Codelab).UnixMilli()), codelabRecord: r.toCodelab(m, admin), Timer: ToTimer(v.Timer), Spotlight: ToSpotlight(v.Spotlight)}
 	if p := v.OpenPoll(); p != nil {
 		out.Poll = ToPoll(p.Told, admin)
 	}

@@ -1,0 +1,66 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres/postgrestest"
+)
+
+// TestNodesCompareTheirClocks with the database's. One that is far off leaves serving to those
+// that are right; times of a codelab are counted by the clock that has set them.
+func TestNodesCompareTheirClocks(t *testing.T) {
+	t.Parallel()
+	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
+	first := startLasting(t, cfgs[:1])[0]
+	c := newClassOn(t, first.Addr(), record{})
+	start := func(behind time.Duration) *service.Service {
+		s := startWith(t, cfgs[1], service.Options{Lease: lastingLease, Clock: func() time.Time { return time.Now().Add(-behind) }})
+		t.Cleanup(func() { _ = s.Stop() })
+		return s
+	}
+	second := start(5 * time.Second)
+	now := func(s *service.Service) time.Time {
+		c.admin.base = "http://" + s.Addr()
+		var lab []json.RawMessage
+		c.admin.get(c.path).want(200).into(&lab)
+		var shown struct{ Now time.Time }
+		if err := json.Unmarshal(lab[0], &shown); err != nil {
+			t.Fatal(err)
+		}
+		return shown.Now
+	}
+	// Its own clock is right, but it compares one that is behind by five seconds.
+	eventual(t, "it knows its owner's clock", func() bool {
+		before := now(first)
+		return now(second).Sub(before) >= 4900*time.Millisecond
+	})
+	c.admin.base = "http://" + first.Addr()
+	told := func() string {
+		return record(c.admin.get("/api/admin/health").want(200).object()["nodes"].(map[string]any)).text("text")
+	}
+	eventual(t, "operators are told", func() bool {
+		return strings.Contains(told(), "the clock of node node2 is 5.0 s behind the database's")
+	})
+	if status, said := readiness(second); status != 200 {
+		t.Errorf("five seconds: %v", said)
+	}
+	if err := second.Stop(); err != nil {
+		t.Fatal(err)
+	}
+
+	second = start(40 * time.Second)
+	eventual(t, "it leaves serving to the other", func() bool {
+		status, said := readiness(second)
+		return status == 503 && said["reason"] == "clock"
+	})
+	eventual(t, "the other says so", func() bool { return strings.Contains(told(), "node node2 serves nobody") })
+	// Where no other is right it may be the database's clock that is wrong.
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	eventual(t, "it serves when it is alone", func() bool { return ready(second) })
+}
