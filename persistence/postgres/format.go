@@ -88,7 +88,7 @@ func unused(ctx context.Context, tx pgx.Tx, format int) error {
 	if err != nil || len(others) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: node %s (%s) works with format %d of the tables, which this program would bring to %d: stop all nodes, then start this one",
+	return fmt.Errorf("%w: node %s (%s) works with format %d of the tables, which this program would bring to %d: make a backup, stop all nodes, then start this one (CLUSTER.md, \"When a release changes the tables\")",
 		ErrInUse, others[0].Node, others[0].Program, format, len(migrations))
 }
 
