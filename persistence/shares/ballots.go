@@ -47,7 +47,8 @@ type BallotOptions struct {
 	// Failed, if set, is told of each error of the folder. It must not block.
 	Failed func(error)
 
-	disk disk // Dir, but for tests
+	// Disk is the folder; nil: that of the operating system in Dir. Tests and the simulator set it.
+	Disk Disk
 	now  func() time.Time
 }
 
@@ -88,15 +89,15 @@ func OpenBallots(o BallotOptions) (*Ballots, error) {
 	if o.Failed == nil {
 		o.Failed = func(error) {}
 	}
-	if o.disk == nil {
+	if o.Disk == nil {
 		if err := ondisk.MakeFolder(o.Dir, 0o700); err != nil {
 			return nil, fmt.Errorf("secrets of polls: %w", err)
 		}
-		o.disk = folder(o.Dir)
+		o.Disk = folder(o.Dir)
 	}
 	o.Logger = o.Logger.With("component", "ballots")
 	b := &Ballots{opts: o, byID: map[string]*ballotSecret{}, doomed: map[string]bool{}}
-	names, err := o.disk.List()
+	names, err := o.Disk.List()
 	if err != nil {
 		return nil, fmt.Errorf("secrets of polls: %w", err)
 	}
@@ -112,7 +113,7 @@ func OpenBallots(o BallotOptions) (*Ballots, error) {
 }
 
 func (b *Ballots) load(id string) error {
-	secret, info, err := read(b.opts.disk, ballotPrefix+id, ballotBytes)
+	secret, info, err := read(b.opts.Disk, ballotPrefix+id, ballotBytes)
 	switch {
 	case err != nil:
 		return err
@@ -163,7 +164,7 @@ func (b *Ballots) keep(id string, x *ballotSecret) error {
 	if b.settled(id) {
 		return nil // by somebody who was here before
 	}
-	if err := keep(b.opts.disk, ballotPrefix+id, x.secret[:]); err != nil {
+	if err := keep(b.opts.Disk, ballotPrefix+id, x.secret[:]); err != nil {
 		if b.Key(id) == nil {
 			b.doomed[id] = true
 			b.background.Go(b.sweep)
@@ -286,13 +287,13 @@ func (b *Ballots) sweep() {
 	}
 	var gone []string
 	for id := range b.doomed {
-		if err := erase(b.opts.disk, ballotPrefix+id); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := erase(b.opts.Disk, ballotPrefix+id); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			b.opts.Logger.Error("the secret of a poll could not be destroyed; it is tried again", "error", err)
 			continue
 		}
 		gone = append(gone, id)
 	}
-	if err := b.opts.disk.Sync(); err != nil {
+	if err := b.opts.Disk.Sync(); err != nil {
 		b.opts.Logger.Error("the secret of a poll could not be destroyed; it is tried again", "error", err)
 		return
 	}

@@ -169,7 +169,7 @@ func TestWhatCannotBeDestroyedIsTriedAgain(t *testing.T) {
 		d.folder = folder(t.TempDir())
 		remove, sync := d.remove, d.sync
 		d.remove, d.sync = nil, nil
-		b := openBallots(t, BallotOptions{Dir: string(d.folder), disk: d})
+		b := openBallots(t, BallotOptions{Dir: string(d.folder), Disk: d})
 		id, _, err := b.Make(aCodelab)
 		if err != nil {
 			t.Fatal(err)

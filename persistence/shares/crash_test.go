@@ -84,7 +84,7 @@ func (d *fragile) Sync() error {
 	return nil
 }
 
-func (d *fragile) Open(name string, flag int) (file, error) {
+func (d *fragile) Open(name string, flag int) (File, error) {
 	d.step()
 	n := d.names[name]
 	switch {
@@ -164,7 +164,7 @@ func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 			for !untilCrash(func() {
 				// Not Open: nothing runs beside the test.
 				s = &Store{
-					opts: Options{Longest: 6 * time.Hour, Now: times.now, Uptime: times.up, disk: d}, log: discard,
+					opts: Options{Longest: 6 * time.Hour, Now: times.now, Uptime: times.up, Disk: d}, log: discard,
 					byID: map[seal.ShareID]*held{}, byEnd: map[int64]*held{}, doomed: map[string]bool{},
 				}
 				if err := s.load(); err != nil {

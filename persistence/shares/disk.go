@@ -16,25 +16,25 @@ import (
 // ErrDisk says that the folder cannot be written.
 var ErrDisk = fmt.Errorf("%w: the folder of secrets cannot be written", durable.ErrReadOnly)
 
-// disk is the folder of the shares.
-type disk interface {
+// Disk is the folder of the secrets.
+type Disk interface {
 	// List returns the names of the folder's files.
 	List() ([]string, error)
-	Open(name string, flag int) (file, error)
+	Open(name string, flag int) (File, error)
 	Remove(name string) error
 	// Sync puts the names on the disk.
 	Sync() error
 }
 
-// file is an open file; Sync puts its content on the disk.
-type file interface {
+// File is an open file; Sync puts its content on the disk.
+type File interface {
 	io.ReadWriteCloser
 	Stat() (fs.FileInfo, error)
 	Sync() error
 }
 
 // read returns at most most bytes of a file, and what the folder says of it.
-func read(d disk, name string, most int) ([]byte, fs.FileInfo, error) {
+func read(d Disk, name string, most int) ([]byte, fs.FileInfo, error) {
 	f, err := d.Open(name, os.O_RDONLY)
 	if err != nil {
 		return nil, nil, err
@@ -56,14 +56,14 @@ func read(d disk, name string, most int) ([]byte, fs.FileInfo, error) {
 // nil, and has been read back. What an earlier try has left under the name is written
 // again in place: a system that could not sync a page takes it for clean afterwards, so a
 // second sync alone would say yes to what is not there.
-func keep(d disk, name string, content []byte) error {
+func keep(d Disk, name string, content []byte) error {
 	if err := write(d, name, content); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
 	}
 	return nil
 }
 
-func write(d disk, name string, content []byte) error {
+func write(d Disk, name string, content []byte) error {
 	f, err := d.Open(name, os.O_WRONLY|os.O_CREATE)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func write(d disk, name string, content []byte) error {
 
 // erase writes zeros over a file, in place, and takes its name away. The folder
 // is not synced yet: a file of zeros may come back.
-func erase(d disk, name string) error {
+func erase(d Disk, name string) error {
 	f, err := d.Open(name, os.O_WRONLY)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (d folder) List() ([]string, error) {
 	return names, err
 }
 
-func (d folder) Open(name string, flag int) (file, error) {
+func (d folder) Open(name string, flag int) (File, error) {
 	f, err := os.OpenFile(filepath.Join(string(d), name), flag, 0o600)
 	if err != nil {
 		return nil, err

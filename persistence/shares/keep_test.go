@@ -31,7 +31,7 @@ func (d *ailing) step() error {
 	return d.err
 }
 
-func (d *ailing) Open(name string, flag int) (file, error) {
+func (d *ailing) Open(name string, flag int) (File, error) {
 	// A file is made even where there is no room for what is in it.
 	f, err := d.folder.Open(name, flag)
 	if err != nil {
@@ -41,25 +41,25 @@ func (d *ailing) Open(name string, flag int) (file, error) {
 		_ = f.Close()
 		return nil, err
 	}
-	return &ailingFile{file: f, d: d}, nil
+	return &ailingFile{File: f, d: d}, nil
 }
 
 func (d *ailing) Sync() error { return errors.Join(d.step(), d.folder.Sync()) }
 
 type ailingFile struct {
-	file
+	File
 	d *ailing
 }
 
 func (f *ailingFile) Write(b []byte) (int, error) {
 	if err := f.d.step(); err != nil {
-		n, _ := f.file.Write(b[:len(b)/2])
+		n, _ := f.File.Write(b[:len(b)/2])
 		return n, err
 	}
-	return f.file.Write(b)
+	return f.File.Write(b)
 }
 
-func (f *ailingFile) Sync() error { return errors.Join(f.d.step(), f.file.Sync()) }
+func (f *ailingFile) Sync() error { return errors.Join(f.d.step(), f.File.Sync()) }
 
 // eachFault tries a full disk, a broken one and a failed sync at each step of keeping
 // something, and until it is left alone again.
@@ -81,7 +81,7 @@ func eachFault(t *testing.T, try func(t *testing.T, d *ailing, heal func())) {
 func TestASecretThatIsKeptIsOnTheDisk(t *testing.T) {
 	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
 	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
-		b := openBallots(t, BallotOptions{Dir: string(d.folder), disk: healthyList{d}})
+		b := openBallots(t, BallotOptions{Dir: string(d.folder), Disk: healthyList{d}})
 		onDisk := func() []byte { got, _ := os.ReadFile(filepath.Join(string(d.folder), ballotPrefix+in.ID)); return got }
 		for range 3 {
 			if err := b.Take(in); err == nil && !bytes.Equal(onDisk(), in.Secret) {
@@ -114,7 +114,7 @@ func (d healthyList) List() ([]string, error) { return d.folder.List() }
 func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 	in := Share{Ends: seal.QuarterEnd(time.Now().Add(time.Minute)), Secret: bytes.Repeat([]byte{7}, seal.ShareBytes)}
 	eachFault(t, func(t *testing.T, d *ailing, heal func()) {
-		s, err := Open(Options{Dir: string(d.folder), Longest: time.Hour, Spread: func(Share) error { return nil }, disk: healthyList{d}})
+		s, err := Open(Options{Dir: string(d.folder), Longest: time.Hour, Spread: func(Share) error { return nil }, Disk: healthyList{d}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 	in := inUse(b)[0]
 	b.Close()
 	d := &ailing{folder: folder(dir), err: syscall.EIO}
-	again := openBallots(t, BallotOptions{Dir: dir, disk: healthyList{d}})
+	again := openBallots(t, BallotOptions{Dir: dir, Disk: healthyList{d}})
 	defer again.Close()
 	d.times, d.after = 1, 2 // the sync of the file
 	if err := again.Take(in); !errors.Is(err, syscall.EIO) || again.Key(in.ID) == nil {
@@ -223,7 +223,7 @@ func TestASecretThatWasFoundIsKeptOnceItWasWritten(t *testing.T) {
 func TestASecretThatIsDestroyedWhileItIsKept(t *testing.T) {
 	in := Ballot{ID: aCodelab + ".0123456789abcdef", Secret: bytes.Repeat([]byte{7}, ballotBytes)}
 	d := &meanwhile{folder: folder(t.TempDir())}
-	b := openBallots(t, BallotOptions{Dir: string(d.folder), disk: d})
+	b := openBallots(t, BallotOptions{Dir: string(d.folder), Disk: d})
 	d.do = func() { b.Destroy(in.ID) }
 	if err := b.Take(in); err != nil || b.Key(in.ID) != nil {
 		t.Errorf("in use (%v)", err)

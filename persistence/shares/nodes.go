@@ -76,7 +76,7 @@ func (s *Store) All() (out []Share, err error) {
 	}
 	s.mu.RUnlock()
 	for _, h := range all {
-		b, _, err := read(s.opts.disk, h.name, seal.ShareBytes)
+		b, _, err := read(s.opts.Disk, h.name, seal.ShareBytes)
 		if err != nil {
 			return nil, fmt.Errorf("read a share: %w", err)
 		}

@@ -336,16 +336,16 @@ func (s *stage) open2(path string) {
 
 // failing is a disk that fails when it is told to.
 type failing struct {
-	disk
+	Disk
 	create, erase, sync error
 	creates             int
 }
 
-func (d *failing) Open(name string, flag int) (file, error) {
+func (d *failing) Open(name string, flag int) (File, error) {
 	if flag == os.O_WRONLY && d.erase != nil {
 		return nil, d.erase
 	}
-	f, err := d.disk.Open(name, flag)
+	f, err := d.Disk.Open(name, flag)
 	if flag&os.O_CREATE != 0 {
 		if d.creates++; d.create != nil && err == nil {
 			_, _ = f.Write([]byte("half"))
@@ -355,12 +355,12 @@ func (d *failing) Open(name string, flag int) (file, error) {
 	return f, err
 }
 
-func (d *failing) Sync() error { return errors.Join(d.sync, d.disk.Sync()) }
+func (d *failing) Sync() error { return errors.Join(d.sync, d.Disk.Sync()) }
 
 func TestWhatFailsIsTriedAgain(t *testing.T) {
 	times, dir := &times{clock: noon}, folder(t.TempDir())
-	d := &failing{disk: dir}
-	s, err := Open(Options{Longest: time.Hour, Now: times.now, Uptime: times.up, disk: d})
+	d := &failing{Disk: dir}
+	s, err := Open(Options{Longest: time.Hour, Now: times.now, Uptime: times.up, Disk: d})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,8 @@ type Options struct {
 	// Failed, if set, is told of each error of the folder. It must not block.
 	Failed func(error)
 
-	disk disk // Dir, but for tests
+	// Disk is the folder; nil: that of the operating system in Dir. Tests and the simulator set it.
+	Disk Disk
 }
 
 // Store keeps the shares. Safe for concurrent use.
@@ -94,11 +95,11 @@ func Open(o Options) (*Store, error) {
 	if o.Failed == nil {
 		o.Failed = func(error) {}
 	}
-	if o.disk == nil {
+	if o.Disk == nil {
 		if err := ondisk.MakeFolder(o.Dir, 0o700); err != nil {
 			return nil, fmt.Errorf("token shares: %w", err)
 		}
-		o.disk = folder(o.Dir)
+		o.Disk = folder(o.Dir)
 	}
 	s := &Store{
 		opts: o, log: o.Logger.With("component", "shares"),
@@ -202,7 +203,7 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 // sweep, unless it is written before.
 func (s *Store) write(h *held, secret []byte) error {
 	s.writing.Lock()
-	err := keep(s.opts.disk, h.name, secret)
+	err := keep(s.opts.Disk, h.name, secret)
 	if err == nil {
 		delete(s.doomed, h.name)
 	}
@@ -269,7 +270,7 @@ func parseName(name string) (ends time.Time, id string, ok bool) {
 // load takes the shares that are there into use, and notes for destruction what
 // is over or was never finished.
 func (s *Store) load() error {
-	names, err := s.opts.disk.List()
+	names, err := s.opts.Disk.List()
 	if err != nil {
 		return err
 	}
@@ -290,7 +291,7 @@ func (s *Store) load() error {
 }
 
 func (s *Store) read(name string, ends time.Time, id string, now time.Time) error {
-	b, info, err := read(s.opts.disk, name, seal.ShareBytes)
+	b, info, err := read(s.opts.Disk, name, seal.ShareBytes)
 	if err != nil {
 		return err
 	}

@@ -68,13 +68,13 @@ func (s *Store) destroy() error {
 	var errs []error
 	gone := make([]string, 0, len(s.doomed))
 	for name := range s.doomed {
-		if err := erase(s.opts.disk, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := erase(s.opts.Disk, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 			continue
 		}
 		gone = append(gone, name)
 	}
-	if err := s.opts.disk.Sync(); err != nil {
+	if err := s.opts.Disk.Sync(); err != nil {
 		return errors.Join(append(errs, err)...)
 	}
 	for _, name := range gone {

@@ -21,6 +21,8 @@ type SharedFile struct {
 	Load func() (made bool, err error)
 	// Lasting: with another one, what is stored already could not be read.
 	Lasting bool
+	// WayOut ends the refusal of a start without it; may be "".
+	WayOut string
 	// Lacks says what a content lacks that was used with the database, which a server that
 	// stood alone for a while may have in its file; nil where a file does not grow.
 	Lacks func(content []byte) error
@@ -37,7 +39,7 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 				return nil, err
 			}
 			if told || used {
-				return nil, fmt.Errorf("%s is missing, and no node has brought it into the database yet, which holds data that needs it: start the node first that has it, or bring the file back", f.Path)
+				return nil, fmt.Errorf("%s is missing, and no node has brought it into the database yet, which holds data that needs it: start the node first that has it, or bring the file back%s", f.Path, f.WayOut)
 			}
 		}
 		m, err := f.Load()

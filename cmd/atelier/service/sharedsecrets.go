@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"time"
 
 	"atelier/actors/durable"
@@ -39,7 +38,7 @@ func (c *Core) sharedFiles() []nodes.SharedFile {
 func (c *Core) tokenKeysFile() nodes.SharedFile {
 	path := TokenKeyFile(c.cfg)
 	return nodes.SharedFile{
-		Name: tokenKeyFile, Path: path, Lasting: true,
+		Name: tokenKeyFile, Path: path, Lasting: true, WayOut: ", or, with all nodes stopped, give up all tokens: atelier keys new --forget-tokens",
 		Load: func() (made bool, err error) {
 			if _, err = secrets.LoadKeys(path); !errors.Is(err, fs.ErrNotExist) {
 				return false, err
@@ -64,38 +63,16 @@ func (c *Core) tokenKeysFile() nodes.SharedFile {
 
 // shareSecrets brings the secrets that all nodes have alike.
 func (c *Core) shareSecrets() error {
-	used, err := c.tokenKeysUsed()
+	known, err := keyVersions(c.store)
 	if err != nil {
 		return err
 	}
 	for _, f := range c.sharedFiles() {
-		if c.made[f.Name], err = c.keyring.Bring(f, used, c.log); err != nil {
+		if c.made[f.Name], err = c.keyring.Bring(f, len(known) > 0, c.log); err != nil {
 			return fmt.Errorf("cluster: %w", err)
 		}
 	}
 	return nil
-}
-
-// tokenKeysUsed says whether the database holds anything that needs the token keys that it
-// was used with. Where it does not, and no node has brought them, others may be made.
-func (c *Core) tokenKeysUsed() (bool, error) {
-	known, err := keyVersions(c.store)
-	if err != nil || len(known) == 0 {
-		return false, err
-	}
-	needed, err := c.standsOnKeys()
-	if err != nil || needed != "" {
-		return true, err
-	}
-	has, err := c.keyring.Get(tokenKeyFile)
-	if err != nil || has.Version > 0 {
-		return false, err
-	}
-	if _, err = os.Stat(TokenKeyFile(c.cfg)); !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	c.log.Warn("the token keys were gone, and nothing that is stored needs them: new ones are made", "file", TokenKeyFile(c.cfg))
-	return false, forgetChecks(c.store)
 }
 
 // openSharedKeys opens the token keys of a node; use takes keys into use here.

@@ -155,7 +155,7 @@ func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A node without them must not make others: the tokens could not be read.
-	if _, err := openNode(t, aNode(t, "empty", dsn, files)); err == nil || !strings.Contains(err.Error(), tokenKeyFile+" is missing") {
+	if _, err := openNode(t, aNode(t, "empty", dsn, files)); err == nil || !strings.Contains(err.Error(), tokenKeyFile+" is missing") || !strings.Contains(err.Error(), "keys new --forget-tokens") {
 		t.Errorf("a node without the keys: %v", err)
 	}
 	first := aNode(t, "first", dsn, files)
