@@ -33,6 +33,10 @@ type Shared interface {
 	// name.
 	Members() ([]Member, error)
 
+	// Known returns the names of all nodes that have ever run and were not forgotten
+	// since: what one of them has on its disk may come back.
+	Known() ([]string, error)
+
 	// Holds says whether this node's lease holds. It is cheap: code
 	// that answers from memory asks it after having read, since the process may
 	// have been stopped before.

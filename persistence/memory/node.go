@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -108,6 +109,12 @@ func (n *Node) Members() (out []durable.Member, err error) {
 	})
 	slices.SortFunc(out, func(a, b durable.Member) int { return strings.Compare(a.Node, b.Node) })
 	return out, err
+}
+
+// Known implements durable.Shared: nobody is forgotten here.
+func (n *Node) Known() (names []string, err error) {
+	err = n.look(func() { names = slices.Sorted(maps.Keys(n.content.members)) })
+	return names, err
 }
 
 // Close implements durable.Store: it commits what is queued and gives everything

@@ -57,6 +57,22 @@ func (s *Store) Members() (members []durable.Member, err error) {
 	return members, err
 }
 
+// Known implements durable.Shared.
+func (s *Store) Known() (names []string, err error) {
+	if err := s.enterCall(); err != nil {
+		return nil, err
+	}
+	defer s.gate.Leave()
+	err = s.ask(func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, "select node from nodes where lease_until > '-infinity' order by node")
+		if err == nil {
+			names, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		}
+		return err
+	})
+	return names, err
+}
+
 // Members returns the nodes of a database, with those that stopped in order for a day
 // and those that died until they are forgotten, to one that runs no node on it. It
 // changes nothing.

@@ -57,3 +57,47 @@ func TestANodeThatStopsWithoutItsLeaseHasNotDied(t *testing.T) {
 		}
 	}
 }
+
+// TestANodeIsKnownUntilItIsForgotten, however long it has been away: it may have on its disk
+// what nobody else has.
+func TestANodeIsKnownUntilItIsForgotten(t *testing.T) {
+	url := postgrestest.Database(t)
+	a, gone := openNode(t, url, "a"), openNode(t, url, "gone")
+	defer a.Close()
+	if err := gone.Close(); err != nil {
+		t.Fatal(err)
+	}
+	postgrestest.Exec(t, url, "update atelier.nodes set lease_until = lease_until - interval '3 days' where node = 'gone'")
+	if members, err := a.Members(); err != nil || len(members) != 1 {
+		t.Errorf("members: %v, %v", members, err)
+	}
+	if known, err := a.Known(); err != nil || len(known) != 2 || known[1] != "gone" {
+		t.Errorf("known: %v, %v", known, err)
+	}
+	if done, err := Forget(url, "gone"); err != nil || !done {
+		t.Fatal(done, err)
+	}
+	if known, err := a.Known(); err != nil || len(known) != 1 {
+		t.Errorf("known behind that: %v, %v", known, err)
+	}
+}
+
+func TestTheClockIsComparedWithTheDatabases(t *testing.T) {
+	s := &Store{}
+	if _, known := s.ClockOffset(); known {
+		t.Error("known before it was compared")
+	}
+	here := time.Date(2026, 3, 9, 8, 0, 0, 0, time.UTC)
+	s.compare(here.Add(4*time.Second), here, 2*time.Second)
+	if offset, known := s.ClockOffset(); !known || offset != 3*time.Second {
+		t.Errorf("%v, %v", offset, known)
+	}
+	s.compare(here.Add(-time.Minute), here, maxRoundTrip)
+	if offset, _ := s.ClockOffset(); offset != -time.Minute-maxRoundTrip/2 {
+		t.Errorf("behind: %v", offset)
+	}
+	s.compare(here, here, maxRoundTrip+1)
+	if _, known := s.ClockOffset(); known {
+		t.Error("known although the answer took too long")
+	}
+}

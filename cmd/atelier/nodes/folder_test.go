@@ -156,8 +156,15 @@ func TestWhoCannotKeepASecretIsNotCounted(t *testing.T) {
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
 		t.Errorf("fetched: %v", err)
 	}
-	// None that lives can say what it lacks.
+	// Of two that lack something each may have what the other lacks.
 	refuses.lack()
+	makes.lack()
+	s.exchanges[2].lack()
+	s.away(2)
+	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) || !refuses.Lacks() {
+		t.Errorf("with one there that lacks something: %v", err)
+	}
+	// None that lives can say what it lacks.
 	s.away(1)
 	s.away(2)
 	if err := refuses.fetch(0); err == nil || !refuses.Lacks() {

@@ -150,8 +150,19 @@ func (s *Search) look(id string) bool {
 				}
 			}
 			waitsFor = o.Node // it lives, so it is asked until it answers
-		} else if s.keeps(id, o.Node) {
-			waitsFor = o.Node
+		}
+	}
+	if waitsFor == "" {
+		// Also one that has been away for long.
+		known, err := s.exchange.node.Store.Known()
+		if err != nil {
+			s.log.Warn("looking for the secret of a poll failed; it is tried again", "error", err)
+			return false
+		}
+		for _, name := range known {
+			if name != self && s.keeps(id, name) && !s.said(id, name) {
+				waitsFor = name
+			}
 		}
 	}
 	if waitsFor != "" {

@@ -16,12 +16,28 @@ type listed struct {
 	durable.Shared
 	mu      sync.Mutex
 	members []durable.Member
+	absent  []string // are known, and no members any more
+}
+
+func (t *listed) Known() (names []string, _ error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, m := range t.members {
+		names = append(names, m.Node)
+	}
+	return append(names, t.absent...), nil
 }
 
 func (t *listed) Members() ([]durable.Member, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.members), nil
+}
+
+func (t *listed) left(names []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.absent = names
 }
 
 func (t *listed) set(change func(m []durable.Member) []durable.Member) {
@@ -147,6 +163,15 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 		s.away(2)
 		s.search.Lost("a", s.all()[:2])
 		s.ends(t, "who is away never had it", true)
+	})
+	t.Run("one that kept it has been away for long", func(t *testing.T) {
+		s := newSearching(t)
+		s.forget(2)
+		s.members.left(s.all()[2:])
+		s.search.Lost("a", s.all())
+		s.waits(t, "while it may come back")
+		s.members.left(nil)
+		s.ends(t, "once it is forgotten", true)
 	})
 	t.Run("nobody noted the keepers", func(t *testing.T) {
 		s := newSearching(t)

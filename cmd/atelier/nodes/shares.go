@@ -33,7 +33,8 @@ type Exchange[S any] struct {
 	// lacking counts how often this node has begun to lack what others may have, and
 	// whole is its value when all was fetched last.
 	lacking, whole atomic.Int64
-	catching       atomic.Bool // catchUp is under way
+	catching       atomic.Bool  // catchUp is under way
+	warned         atomic.Int64 // the value of lacking that the log has told of
 }
 
 // Kept is where a node keeps what others bring.
@@ -64,6 +65,8 @@ type exchanged[S any] struct {
 	Shares []S      `json:"shares,omitempty"`
 	// Needless answers Judge.
 	Needless []string `json:"needless,omitempty"`
+	// Lacks, in an answer to All, says that others may have what is not in it.
+	Lacks bool `json:"lacks,omitempty"`
 	// Unkept answers a message that says what to keep: the node cannot write its disk. It
 	// knows that it lacks something, and uses nothing that it lacks until it has fetched it.
 	Unkept bool `json:"unkept,omitempty"`
@@ -122,14 +125,30 @@ func (x *Exchange[S]) Begin(kept Kept[S]) error {
 		return err
 	}
 	x.node.catchUps = append(x.node.catchUps, x)
-	x.node.folder.OnMend(func(context.Context) error { return x.fetch(0) })
+	x.node.folder.OnMend(func(context.Context) error {
+		err := x.fetch(0)
+		if errors.Is(err, errNotWhole) {
+			return nil // all that live were asked
+		}
+		return err
+	})
 	x.lack()
 	err := x.fetch(fetchTime)
-	if err != nil && (x.node.folder.Trouble() != nil || errors.Is(err, codelab.ErrTooFewKeepers)) {
-		x.node.log.Warn("this node may lack "+x.what+" that others have, and serves none that it lacks", "error", err)
+	if err != nil && (x.node.folder.Trouble() != nil || errors.Is(err, errNotWhole)) {
+		x.warn(err)
 		return nil
 	}
 	return err
+}
+
+// errNotWhole says that a node which does not live may have what no other has.
+var errNotWhole = fmt.Errorf("%w: a node that does not run may have others", durable.ErrUnavailable)
+
+// warn says once of each time that this node lacks something why it still does.
+func (x *Exchange[S]) warn(err error) {
+	if now := x.lacking.Load(); x.warned.Swap(now) != now {
+		x.node.log.Warn("this node may lack "+x.what+" that others have, and says so of what it does not find; it goes on asking", "error", err)
+	}
 }
 
 // lack notes that others may have what this node lacks.
@@ -155,18 +174,37 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 	return err
 }
 
-// fetch asks the other nodes for all that they keep. Where there are others, one at least
-// must answer: what this node refused to keep is nowhere else.
+// fetch asks the other living nodes for all that they keep. This node has all of it then if
+// one that lacks nothing was among them, or every node that may have something.
 func (x *Exchange[S]) fetch(limit time.Duration) error {
 	lacking := x.lacking.Load()
-	done, err := x.everywhere(limit, exchanged[S]{All: true}, func(m exchanged[S]) error { return x.keep(m.Shares) })
-	if err == nil && len(done) == 0 {
-		err = x.alone()
+	whole := false
+	done, err := x.everywhere(limit, exchanged[S]{All: true}, func(m exchanged[S]) error {
+		err := x.keep(m.Shares)
+		whole = whole || err == nil && !m.Lacks
+		return err
+	})
+	if err == nil && !whole {
+		err = x.allAnswered(done)
 	}
 	if err == nil {
 		x.whole.Store(lacking)
 	}
 	return err
+}
+
+// allAnswered is errNotWhole where a node that is known is not among some.
+func (x *Exchange[S]) allAnswered(done []string) error {
+	known, err := x.node.Store.Known()
+	if err != nil {
+		return err
+	}
+	for _, name := range known {
+		if name != x.node.Store.Node() && !slices.Contains(done, name) {
+			return fmt.Errorf("%w: start %s, or forget it if it is gone for good", errNotWhole, name)
+		}
+	}
+	return nil
 }
 
 // alone is an error where there are other nodes, none of which lives.
@@ -193,7 +231,7 @@ func (x *Exchange[S]) catchUp(ctx context.Context) {
 		if err == nil {
 			return
 		}
-		x.node.log.Warn("fetching the "+x.what+" of other nodes failed; it is tried again", "error", err)
+		x.warn(err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(askTime):
@@ -207,6 +245,7 @@ func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 		return m, err
 	}
 	if in.All {
+		m.Lacks = x.Lacks() // before what it lacks could come
 		m.Shares, err = x.kept.All()
 		return m, err
 	}

@@ -1,0 +1,633 @@
+package nodes
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/durable"
+	"atelier/actors/durable/bustest"
+	"atelier/actors/token/seal"
+	"atelier/persistence/shares"
+)
+
+// A simulation of the secrets of three nodes whose disks fill up, break and lose what
+// was not synced, whose processes die, and that do not always hear each other. Times
+// are those of a bubble. What it holds against:
+//
+//   - A secret whose making succeeded is on two disks, where there are two nodes, and stays
+//     there until it is destroyed; nobody ever calls it lost.
+//   - A share that is not over is found, or said not to be known.
+//   - What was destroyed comes back on no disk and in no memory.
+//   - Two nodes that can write are enough to make a secret.
+//   - In the end all nodes have all secrets that are not destroyed, and no other.
+
+// simDisk keeps in synced what outlives the process.
+type simDisk struct {
+	mu              sync.Mutex
+	seen, synced    map[string][]byte
+	full, eio, lame bool
+}
+
+func newSimDisk() *simDisk {
+	return &simDisk{seen: map[string][]byte{}, synced: map[string][]byte{}}
+}
+
+func (d *simDisk) fault() error {
+	if d.eio {
+		return syscall.EIO
+	}
+	return nil
+}
+
+func (d *simDisk) List() ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.seen)), nil
+}
+
+func (d *simDisk) Open(name string, flag int) (shares.File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, there := d.seen[name]; !there {
+		if flag&os.O_CREATE == 0 {
+			return nil, fs.ErrNotExist
+		}
+		d.seen[name] = []byte{}
+	}
+	return &simFile{d: d, name: name}, d.fault()
+}
+
+func (d *simDisk) Remove(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.seen, name)
+	return d.fault()
+}
+
+// Sync makes names last. Of a file that was not synced itself only the name does.
+func (d *simDisk) Sync() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.sync(); err != nil {
+		return err
+	}
+	for name := range d.synced {
+		if _, there := d.seen[name]; !there {
+			delete(d.synced, name)
+		}
+	}
+	for name := range d.seen {
+		if _, there := d.synced[name]; !there {
+			d.synced[name] = []byte{}
+		}
+	}
+	return nil
+}
+
+// sync is called with mu held.
+func (d *simDisk) sync() error {
+	if d.lame {
+		return syscall.EIO
+	}
+	return d.fault()
+}
+
+// crash loses what was not synced.
+func (d *simDisk) crash() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.seen = map[string][]byte{}
+	for name, content := range d.synced {
+		d.seen[name] = bytes.Clone(content)
+	}
+}
+
+func (d *simDisk) set(change func(d *simDisk)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.full, d.eio, d.lame = false, false, false
+	change(d)
+}
+
+// holds says whether a content lies on the disk for good.
+func (d *simDisk) holds(content []byte) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.synced {
+		if bytes.Equal(c, content) {
+			return true
+		}
+	}
+	return false
+}
+
+type simFile struct {
+	d    *simDisk
+	name string
+	at   int
+}
+
+func (f *simFile) Write(p []byte) (int, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.fault(); err != nil {
+		return 0, err
+	}
+	c := f.d.seen[f.name]
+	var err error
+	if f.d.full && f.at+len(p) > len(c) { // in place there is room
+		p, err = p[:min(max(len(c)-f.at, 0), len(p))], syscall.ENOSPC
+	}
+	next := append(bytes.Clone(c[:min(f.at, len(c))]), p...)
+	if len(next) < len(c) {
+		next = append(next, c[len(next):]...)
+	}
+	f.d.seen[f.name] = next
+	f.at += len(p)
+	return len(p), err
+}
+
+func (f *simFile) Read(p []byte) (int, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.fault(); err != nil {
+		return 0, err
+	}
+	c := f.d.seen[f.name]
+	if f.at >= len(c) {
+		return 0, io.EOF
+	}
+	n := copy(p, c[f.at:])
+	f.at += n
+	return n, nil
+}
+
+func (f *simFile) Sync() error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.sync(); err != nil {
+		return err
+	}
+	f.d.synced[f.name] = bytes.Clone(f.d.seen[f.name]) // with its name: a milder disk than some
+	return nil
+}
+
+func (f *simFile) Close() error               { return nil }
+func (f *simFile) Stat() (fs.FileInfo, error) { return simInfo{f}, nil }
+
+type simInfo struct{ f *simFile }
+
+func (i simInfo) Name() string { return i.f.name }
+func (i simInfo) Size() int64 {
+	i.f.d.mu.Lock()
+	defer i.f.d.mu.Unlock()
+	return int64(len(i.f.d.seen[i.f.name]))
+}
+func (i simInfo) Mode() fs.FileMode  { return 0o600 }
+func (i simInfo) ModTime() time.Time { return time.Now() }
+func (i simInfo) IsDir() bool        { return false }
+func (i simInfo) Sys() any           { return nil }
+
+// simMachine is a node over its starts.
+type simMachine struct {
+	w    *simWorld
+	name string
+	disk *simDisk
+	up   *simProcess // nil while it is down
+}
+
+// simProcess is one start.
+type simProcess struct {
+	*simMachine
+	node     *Node
+	ballots  *shares.Ballots
+	store    *shares.Store
+	exchange *Exchange[shares.Ballot]
+	tokens   *Exchange[shares.Share]
+	search   *Search
+	unplug   func()
+	stop     context.CancelFunc
+	work     sync.WaitGroup
+}
+
+// simWorld is what all share, and what the oracle knows.
+type simWorld struct {
+	t        *testing.T
+	rng      *rand.Rand
+	net      *bustest.Net
+	machines []*simMachine
+
+	mu      sync.Mutex
+	until   map[string]time.Time // guarded by mu; when each node's lease ends
+	made    map[string]simMade   // guarded by mu; secrets whose making succeeded
+	tried   map[string]bool      // guarded by mu; ids that were made, acknowledged or not
+	counted map[string]bool      // guarded by mu; nobody needs these any more
+	shares  map[seal.ShareID]time.Time
+}
+
+type simMade struct {
+	secret  []byte
+	keepers []string
+}
+
+const simLease = 3 * time.Second
+
+// simStore is what a node sees of the database.
+type simStore struct {
+	durable.Shared
+	w    *simWorld
+	name string
+}
+
+func (s simStore) Node() string { return s.name }
+func (s simStore) Holds() bool  { return true }
+
+func (s simStore) Members() (out []durable.Member, _ error) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(s.w.until)) {
+		if left := time.Until(s.w.until[name]); left > -20*simLease {
+			out = append(out, durable.Member{Node: name, Left: left})
+		}
+	}
+	return out, nil
+}
+
+func (s simStore) Known() ([]string, error) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.w.until)), nil
+}
+
+// simKept is what a server adds: secrets that nobody needs do not travel.
+type simKept struct {
+	*shares.Ballots
+	w *simWorld
+}
+
+func (k simKept) All() ([]shares.Ballot, error) {
+	all, err := k.Ballots.All()
+	return slices.DeleteFunc(all, func(b shares.Ballot) bool { return k.w.needless(b.ID) }), err
+}
+
+func (k simKept) Needless(ids []string) []string {
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !k.w.needless(id) })
+}
+
+// needless says what the state of codelabs would: a secret whose making failed is of no poll.
+func (w *simWorld) needless(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, made := w.made[id]
+	return w.counted[id] || w.tried[id] && !made
+}
+
+func (m *simMachine) start() {
+	m.disk.crash()
+	m.w.mu.Lock()
+	m.w.until[m.name] = time.Now().Add(1000 * time.Hour)
+	m.w.mu.Unlock()
+	bus, unplug := m.w.net.Node(m.name)
+	log := slog.New(slog.DiscardHandler)
+	n := &Node{log: log, Cluster: durable.Cluster{Store: simStore{w: m.w, name: m.name}, Bus: bus}}
+	n.folder = &Folder{
+		try: func() error {
+			f, err := m.disk.Open("write-test", os.O_CREATE)
+			if err == nil {
+				_, err = f.Write(make([]byte, 64))
+				err = errors.Join(err, f.Sync())
+			}
+			return errors.Join(err, m.disk.Remove("write-test"))
+		},
+		free: func() (uint64, error) { return 1, nil }, log: log, pause: tryAgain, patience: tryTime, wake: make(chan struct{}, 1),
+	}
+	n.folder.look()
+	ctx, stop := context.WithCancel(context.Background())
+	p := &simProcess{simMachine: m, node: n, unplug: unplug, stop: stop}
+	must := func(err error) bool {
+		if err != nil {
+			p.end()
+		}
+		return err == nil
+	}
+	var err error
+	p.exchange, _ = NewBallotExchange(n, "a secret of all nodes")
+	if p.ballots, err = shares.OpenBallots(shares.BallotOptions{Disk: m.disk, Spread: p.exchange.Spread, Failed: n.folder.Failed}); !must(err) {
+		return
+	}
+	if !must(p.exchange.Begin(simKept{p.ballots, m.w})) {
+		return
+	}
+	n.folder.OnMend(func(context.Context) error {
+		for _, id := range p.exchange.Needless(p.ballots.Old()) {
+			p.ballots.Destroy(id)
+		}
+		return nil
+	})
+	p.tokens, _ = NewShareExchange(n, "a secret of all nodes")
+	p.store, err = shares.Open(shares.Options{
+		Disk: m.disk, Longest: 6 * time.Hour, Failed: n.folder.Failed, Lacks: p.tokens.Lacks,
+		Spread: func(s shares.Share) error {
+			_, err := p.tokens.Spread(s)
+			return err
+		},
+	})
+	if !must(err) || !must(p.tokens.Begin(p.store)) {
+		return
+	}
+	p.search = NewSearch(p.exchange, func(string) {})
+	p.work.Go(func() { n.folder.Watch(ctx) })
+	p.work.Go(func() {
+		for turn := 0; ctx.Err() == nil; turn++ {
+			n.catchUp(ctx)
+			if turn%60 == 59 && n.folder.Trouble() == nil { // as SweepBallots does
+				for _, id := range p.ballots.Old() {
+					if m.w.needless(id) {
+						p.ballots.Destroy(id)
+					}
+				}
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
+		n.catching.Wait()
+	})
+	m.up = p
+}
+
+// end ends a process; its lease ends a while later.
+func (p *simProcess) end() {
+	p.stop()
+	p.work.Wait()
+	p.search.End()
+	p.exchange.End()
+	p.tokens.End()
+	if p.ballots != nil {
+		p.ballots.Close()
+	}
+	if p.store != nil {
+		_ = p.store.Close()
+	}
+	p.unplug()
+	p.w.mu.Lock()
+	p.w.until[p.name] = time.Now().Add(simLease)
+	p.w.mu.Unlock()
+	p.up = nil
+}
+
+func (w *simWorld) any() *simProcess {
+	var up []*simProcess
+	for _, m := range w.machines {
+		if m.up != nil {
+			up = append(up, m.up)
+		}
+	}
+	if len(up) == 0 {
+		return nil
+	}
+	return up[w.rng.IntN(len(up))]
+}
+
+// able are the nodes that can write, and hear each other where healthy says so.
+func (w *simWorld) able() (n int) {
+	for _, m := range w.machines {
+		m.disk.mu.Lock()
+		if m.up != nil && !m.disk.full && !m.disk.eio && !m.disk.lame {
+			n++
+		}
+		m.disk.mu.Unlock()
+	}
+	return n
+}
+
+func (w *simWorld) makeSecret() {
+	p := w.any()
+	if p == nil {
+		return
+	}
+	var id string
+	codelab := fmt.Sprintf("00000000-0000-0000-0000-%012d", w.rng.IntN(4))
+	id, keepers, err := p.ballots.Make(codelab)
+	if err != nil {
+		return
+	}
+	key := p.ballots.Key(id)
+	w.mu.Lock()
+	w.made[id], w.tried[id] = simMade{key, keepers}, true
+	members := len(w.until)
+	w.mu.Unlock()
+	if key == nil {
+		w.t.Errorf("made and not there: %s", id)
+	}
+	disks := 0
+	for _, m := range w.machines {
+		if m.disk.holds(key) {
+			disks++
+		}
+	}
+	if alive := len(keepers); disks < alive || members > 1 && alive < 2 && !w.alone(p.name) {
+		w.t.Errorf("%s has the keepers %v and lies on %d disks", id, keepers, disks)
+	}
+}
+
+// alone says that no other node has been a member for a while.
+func (w *simWorld) alone(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for other, until := range w.until {
+		if other != name && time.Until(until) > -20*simLease {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *simWorld) makeShare() {
+	p := w.any()
+	if p == nil {
+		return
+	}
+	share, err := p.store.Until(time.Now().Add(time.Duration(1+w.rng.IntN(30)) * time.Minute))
+	if err == nil {
+		w.mu.Lock()
+		w.shares[share.ID()] = share.Ends()
+		w.mu.Unlock()
+	}
+}
+
+// look holds against the oracle what each node says.
+func (w *simWorld) look() {
+	w.mu.Lock()
+	made, counted, all := maps.Clone(w.made), maps.Clone(w.counted), maps.Clone(w.shares)
+	w.mu.Unlock()
+	for _, m := range w.machines {
+		if m.up == nil {
+			continue
+		}
+		for id, ends := range all {
+			if share, err := m.up.store.Find(id); share == nil && err == nil && time.Now().Before(ends) {
+				w.t.Errorf("%s says that a share is over which ends in %v", m.name, time.Until(ends))
+			}
+		}
+		for id, x := range made {
+			if !counted[id] && m.up.ballots.Key(id) == nil && m.up.search.Lost(id, x.keepers) {
+				w.t.Errorf("%s says that %s is lost, kept by %v", m.name, id, x.keepers)
+			}
+		}
+	}
+}
+
+func (w *simWorld) step() {
+	m := w.machines[w.rng.IntN(len(w.machines))]
+	switch w.rng.IntN(12) {
+	case 0, 1, 2:
+		w.makeSecret()
+	case 3, 4:
+		w.makeShare()
+	case 5:
+		w.mu.Lock()
+		ids := slices.Sorted(maps.Keys(w.made))
+		ids = slices.DeleteFunc(ids, func(id string) bool { return w.counted[id] })
+		var id string
+		if len(ids) > 0 {
+			id = ids[w.rng.IntN(len(ids))]
+			w.counted[id] = true
+		}
+		w.mu.Unlock()
+		if p := w.any(); p != nil && id != "" {
+			p.ballots.Destroy(id)
+		}
+	case 6, 7:
+		m.disk.set(func(d *simDisk) {
+			switch w.rng.IntN(4) {
+			case 0, 1:
+				d.full = true
+			case 2:
+				d.eio = true
+			case 3:
+				d.lame = true
+			}
+		})
+	case 8:
+		m.disk.set(func(*simDisk) {})
+	case 9:
+		if m.up != nil {
+			m.up.end()
+		}
+	case 10:
+		if m.up == nil {
+			m.start()
+		}
+	case 11:
+		a, b := m.name, w.machines[w.rng.IntN(len(w.machines))].name
+		if w.rng.IntN(2) == 0 {
+			w.net.Cut(a, b)
+		} else {
+			w.net.Mend(a, b)
+			w.net.Mend(b, a)
+		}
+	}
+	time.Sleep(time.Duration(w.rng.IntN(40)) * time.Second)
+	w.look()
+}
+
+// heal ends all faults, and starts who is down.
+func (w *simWorld) heal() {
+	for _, a := range w.machines {
+		a.disk.set(func(*simDisk) {})
+		for _, b := range w.machines {
+			w.net.Mend(a.name, b.name)
+		}
+	}
+	for _, m := range w.machines {
+		for m.up == nil {
+			m.start()
+		}
+	}
+	time.Sleep(5 * time.Minute)
+}
+
+func (w *simWorld) finish() {
+	w.heal()
+	for _, m := range w.machines {
+		if t := m.up.node.Trouble(); t != nil {
+			w.t.Errorf("%s is in trouble for ever: %v", m.name, t)
+		}
+		if m.up.exchange.Lacks() || m.up.tokens.Lacks() {
+			w.t.Errorf("%s lacks something for ever", m.name)
+		}
+		for id, x := range w.made {
+			switch here := m.up.ballots.Key(id); {
+			case !w.counted[id] && !bytes.Equal(here, x.secret):
+				w.t.Errorf("%s does not have %s", m.name, id)
+			case w.counted[id] && (here != nil || m.disk.holds(x.secret)):
+				w.t.Errorf("%s still has %s, which was counted", m.name, id)
+			}
+		}
+		for id, ends := range w.shares {
+			if share, err := m.up.store.Find(id); (share != nil) != time.Now().Before(ends) || err != nil {
+				w.t.Errorf("%s: of a share that ends in %v: %v, %v", m.name, time.Until(ends), share, err)
+			}
+		}
+	}
+	// Two nodes that can write are enough.
+	w.machines[w.rng.IntN(3)].disk.set(func(d *simDisk) { d.full = true })
+	for range 3 {
+		before := len(w.made)
+		if w.makeSecret(); w.able() == 3 {
+			break
+		}
+		for _, m := range w.machines {
+			if !m.disk.full && len(w.made) == before {
+				if _, _, err := m.up.ballots.Make("00000000-0000-0000-0000-000000000009"); err != nil {
+					w.t.Errorf("with one full disk of three %s cannot make a secret: %v", m.name, err)
+				}
+			}
+		}
+	}
+	for _, m := range w.machines {
+		m.up.end()
+	}
+}
+
+// TestSecretsOutliveDisks runs seeds of the simulation.
+func TestSecretsOutliveDisks(t *testing.T) {
+	seeds := 60
+	if os.Getenv("LONG_TESTS") != "" {
+		seeds = 2000
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &simWorld{
+					t: t, rng: rand.New(rand.NewPCG(uint64(seed), 7)), net: bustest.NewNet(), until: map[string]time.Time{},
+					made: map[string]simMade{}, tried: map[string]bool{}, counted: map[string]bool{}, shares: map[seal.ShareID]time.Time{},
+				}
+				for i := range 3 {
+					w.machines = append(w.machines, &simMachine{w: w, name: fmt.Sprint("n", i+1), disk: newSimDisk()})
+				}
+				w.heal()
+				for range 40 {
+					w.step()
+				}
+				w.finish()
+			})
+		})
+	}
+}
