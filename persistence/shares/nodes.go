@@ -37,12 +37,14 @@ func (s *Store) Take(in Share) error {
 		share.Wipe()
 		return fmt.Errorf("take a share: it ends in %v; are the clocks of the nodes right?", left)
 	}
-	if err := s.write(h, in.Secret); err != nil {
+	err := s.write(h, in.Secret, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.byID[share.ID()] = h
+	})
+	if err != nil {
 		return fmt.Errorf("take a share: %w", err)
 	}
-	s.mu.Lock()
-	s.byID[share.ID()] = h
-	s.mu.Unlock()
 	return nil
 }
 

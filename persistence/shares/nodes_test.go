@@ -153,3 +153,23 @@ func TestWhoLacksSharesDoesNotSayThatOneIsOver(t *testing.T) {
 		t.Errorf("what is nowhere: %v, %v", got, err)
 	}
 }
+
+// TestAShareThatComesBackKeepsItsFile: a node that could not bring its share to all destroyed
+// the file, although another had taken it and brought it back meanwhile. Then no node could
+// read all shares of this one, nor start beside it.
+func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
+	var s *Store
+	s = spread(t, t.TempDir(), func(made Share) error {
+		if err := s.Take(made); err != nil { // from one that has it
+			t.Error(err)
+		}
+		return errors.New("one node does not answer")
+	})
+	if _, err := s.Until(time.Now().Add(time.Minute)); err == nil {
+		t.Fatal("made although one node does not answer")
+	}
+	s.sweep()
+	if all, err := s.All(); err != nil || len(all) != 1 {
+		t.Errorf("%v, %v", all, err)
+	}
+}

@@ -185,7 +185,7 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 	_, _ = rand.Read(secret[:]) // never fails
 	share := seal.NewShare(ends, &secret)
 	h := s.hold(share, fileName(share), now)
-	if err := s.write(h, secret[:]); err != nil {
+	if err := s.write(h, secret[:], func() {}); err != nil {
 		return nil, fmt.Errorf("make a share: %w", err)
 	}
 	if s.opts.Spread != nil {
@@ -199,13 +199,14 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 	return h, nil
 }
 
-// write makes a share's file; what is left of one that fails is destroyed by the next
-// sweep, unless it is written before.
-func (s *Store) write(h *held, secret []byte) error {
+// write makes a share's file, and calls then before the folder is worked on again; what is
+// left of one that fails is destroyed by the next sweep, unless it is written before.
+func (s *Store) write(h *held, secret []byte, then func()) error {
 	s.writing.Lock()
 	err := keep(s.opts.Disk, h.name, secret)
 	if err == nil {
 		delete(s.doomed, h.name)
+		then()
 	}
 	s.writing.Unlock()
 	if err != nil {
@@ -215,12 +216,18 @@ func (s *Store) write(h *held, secret []byte) error {
 	return err
 }
 
-// doom lets the next sweep destroy a share that nothing is sealed under.
+// doom lets the next sweep destroy a share that nothing is sealed under, unless it came back
+// meanwhile from a node that has taken it: then its file is that one's.
 func (s *Store) doom(h *held) {
+	id := h.share.ID()
 	h.share.Wipe()
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.doomed[h.name] = true
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.byID[id] == nil {
+		s.doomed[h.name] = true
+	}
 }
 
 // hold says how long a share is in use, whatever the clock says. A hundredth
