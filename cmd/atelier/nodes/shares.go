@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,9 @@ type Exchange[S any] struct {
 	what    string // in errors
 	kept    Kept[S]
 	stop    func()
+
+	serving sync.RWMutex // held for reading while another node is answered
+	ended   bool         // guarded by serving
 
 	// lacking counts how often this node has begun to lack what others may have, and
 	// whole is its value when all was fetched last.
@@ -163,6 +167,11 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 	x.kept = kept
 	x.stop, err = x.node.Bus.Serve(x.subject, func(from string, data []byte, answer func([]byte)) {
 		go func() { // it waits for the disk
+			x.serving.RLock()
+			defer x.serving.RUnlock()
+			if x.ended {
+				return
+			}
 			m, err := x.serve(data)
 			if err != nil {
 				x.node.log.Error(x.what+" for another node", "from", from, "error", err)
@@ -381,9 +390,13 @@ func (x *Exchange[S]) ask(node string, m exchanged[S]) (exchanged[S], error) {
 	return x.open(o.data)
 }
 
-// End serves no more.
+// End serves no more: what is kept may be wiped when it returns, which no node must take for
+// an answer.
 func (x *Exchange[S]) End() {
 	if x != nil && x.stop != nil {
 		x.stop()
+		x.serving.Lock()
+		defer x.serving.Unlock()
+		x.ended = true
 	}
 }
