@@ -31,7 +31,9 @@ func small(url string) Options {
 
 func TestConformance(t *testing.T) {
 	journaltest.Run(t, func(t testing.TB, dir string) journaltest.Journal {
-		s, err := Open(small(postgrestest.In(t, dir)))
+		o := small(postgrestest.In(t, dir))
+		o.Lease = 30 * time.Second // machines are busy
+		s, err := Open(o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -231,3 +231,33 @@ func TestASecretOutlivesTheNodeThatMadeIt(t *testing.T) {
 		t.Errorf("alone: kept by %v, %v", keepers, err)
 	}
 }
+
+// TestANodeThatStopsWaitsForItsAnswers: it wipes its secrets behind that, and an answer from
+// what is wiped would say that there is none.
+func TestANodeThatStopsWaitsForItsAnswers(t *testing.T) {
+	s := newSearching(t)
+	asked, wiped := make(chan struct{}), make(chan struct{})
+	s.kept[2].mu.Lock()
+	s.kept[2].asked = func() { close(asked); <-wiped }
+	s.kept[2].all = []shares.Ballot{{ID: "a"}}
+	s.kept[2].mu.Unlock()
+	answered := make(chan bool)
+	go func() {
+		m, err := s.exchanges[1].ask(s.all()[2], exchanged[shares.Ballot]{Find: "a"})
+		answered <- err == nil && len(m.Shares) == 1
+	}()
+	<-asked
+	ended := make(chan struct{})
+	go func() { s.exchanges[2].End(); close(ended) }()
+	select {
+	case <-ended:
+		t.Fatal("ended while it answers")
+	default:
+	}
+	close(wiped)
+	<-ended
+	<-answered
+	if m, err := s.exchanges[1].ask(s.all()[2], exchanged[shares.Ballot]{Find: "a"}); err == nil {
+		t.Errorf("answered behind its end: %v", m.Shares)
+	}
+}

@@ -17,6 +17,8 @@ type keeper struct {
 	all  []shares.Ballot
 	fail error // of Take
 	took int   // how often Take was called
+	// asked, if set, is called by Find.
+	asked func()
 }
 
 func (k *keeper) Take(b shares.Ballot) error {
@@ -36,6 +38,12 @@ func (k *keeper) All() ([]shares.Ballot, error) {
 }
 
 func (k *keeper) Find(id string) (shares.Ballot, bool) {
+	k.mu.Lock()
+	asked := k.asked
+	k.mu.Unlock()
+	if asked != nil {
+		asked()
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return shares.Ballot{ID: id}, k.has(id)
