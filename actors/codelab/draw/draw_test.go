@@ -10,6 +10,7 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/codelab/oracle"
 	"atelier/actors/durable"
 	"atelier/actors/files"
 	"atelier/actors/naming"
@@ -59,15 +60,24 @@ func TestAnyWords(t *testing.T) {
 		var events []*pb.Event
 		var records, removed [][]byte // removed are names of people
 		byID := map[string][][]byte{}
+		rules := oracle.New()
 		say := func(cmd codelab.Command) {
+			rules.Saying(cmd)
 			d, err := state.Decide(cmd, durable.Env{Now: now, Seq: uint64(len(events)) + 1})
 			if err != nil {
+				rules.Refused(cmd)
 				return
 			}
 			drawn[reflect.TypeOf(cmd.Body).Name()] = true
 			for _, e := range d.Events {
 				events = append(events, e)
 				state.Apply(uint64(len(events)), e)
+				if err := rules.Event(e); err != nil {
+					t.Fatalf("seed %d: event %d, %v: %v", seed, len(events), e, err)
+				}
+			}
+			if err := rules.View(state.Capture()); err != nil {
+				t.Fatalf("seed %d: after event %d, %T%+v: %v", seed, len(events), cmd.Body, cmd.Body, err)
 			}
 			switch b := cmd.Body.(type) {
 			case codelab.Register:
@@ -80,20 +90,25 @@ func TestAnyWords(t *testing.T) {
 				removed = append(removed, byID[b.AttendeeID]...)
 			}
 		}
-		say(codelab.Command{Caller: Facilitator, Body: codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234"},
+		say(codelab.Command{Caller: Facilitator, Body: codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234", Questions: pb.Asking_ASKING_OPEN},
 			Steps: []*pb.Step{{Title: "one", ContentMarkdown: "1"}, {Title: "two", ContentMarkdown: "2" + Checked}}}})
-		cut := s.Rand.IntN(80)
+		cut := s.Rand.IntN(100)
 		var snapshot []byte
 		var at int
-		for n := range 80 {
+		for n := range 100 {
 			if n == cut {
 				snapshot, at = encoded(t, state), len(events)
 			}
-			now = now.Add(time.Duration(s.Rand.IntN(5000)) * time.Millisecond)
+			longest := 5000 // ms
 			word := Names[s.Rand.IntN(len(Names))]
-			if s.Rand.IntN(4) == 0 {
+			of := int(seed) % (len(Subjects) + 1)
+			switch {
+			case n < 6 || of == len(Subjects) && s.Rand.IntN(4) == 0:
 				word = "Register"
+			case of < len(Subjects):
+				longest, word = 500, Of(s, Subjects[of])
 			}
+			now = now.Add(time.Duration(s.Rand.IntN(longest)) * time.Millisecond)
 			if cmd := Words[word](s, state.Capture()); cmd.Body != nil {
 				say(cmd)
 			}

@@ -376,6 +376,24 @@ var Words = map[string]Word{
 // Names are those of Words, sorted: a seed draws the same each time.
 var Names = slices.Sorted(maps.Keys(Words))
 
+// Subjects are words that lead to each other, by how often they are said: what needs
+// several of them, like a poll that five people vote in, hardly happens among all words.
+var Subjects = [][]string{
+	{"Register", "CreatePoll", "OpenPoll", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Unvote", "ClosePoll", "ShowPoll", "ResetPoll", "UpdatePoll", "CloseDuePoll", "DeletePoll", "Remove", "SetSpotlight"},
+	{"Register", "Register", "AskQuestion", "AskQuestion", "AskQuestion", "VoteQuestion", "VoteQuestion", "VoteQuestion", "MergeQuestion", "ChangeQuestion", "TakeQuestion", "DeleteQuestion", "StopAsker", "PostChat", "Remove", "Update", "SetSpotlight"},
+	{"Register", "AskHelp", "AskHelp", "OfferHelp", "ClaimHelp", "ClaimHelp", "ReleaseHelp", "ReleaseHelp", "ResolveHelp", "AnswerHelp", "ReleaseClaims", "SetPlace", "Rename", "Remove", "TakeQuestion"},
+	{"Register", "Progress", "Progress", "Progress", "Publish", "ReplaceSteps", "Point", "SetPulse", "AskHelp", "Annotate", "Complete", "SetTimer", "SetPin", "ReportCheck"},
+	{"Register", "PostChat", "PostChat", "DeleteChat", "Annotate", "Reply", "DeleteComment", "AddSubmission", "DeleteSubmission", "SaveConversation", "GiveFeedback", "SubmitQuiz", "ReplaceQuizzes", "ApplyRetention", "Mute", "Remove"},
+}
+
+// Of draws a word: mostly of a subject, and any of all now and then.
+func Of(s *Source, subject []string) string {
+	if s.Rand.IntN(4) == 0 {
+		return Names[s.Rand.IntN(len(Names))]
+	}
+	return subject[s.Rand.IntN(len(subject))]
+}
+
 // One draws an item of a list; nil of an empty one.
 func One[T any](s *Source, list cow.View[*T]) *T {
 	if list.Len() == 0 {

@@ -2,13 +2,14 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // simulation is the package whose test is the simulator.
@@ -58,45 +59,128 @@ type mutated struct {
 	*mutant
 	overlay string // file for -overlay; "" for the tree as it is
 	binary  string // of the simulator, once it is built
+	// shared is the build that it shares with others, where it is switched on by its
+	// number; nil for one that is built alone.
+	shared *sharedBuild
 }
 
-// mutate lays what a mutant changes beside the tree.
-func (t *tree) mutate(m *mutant) (*mutated, error) {
-	changed, _, err := m.apply(t.read)
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(t.dir, m.name)
+// sharedBuild is one build of many mutants: of the simulator, and of the tests of each
+// package that somebody asks for.
+type sharedBuild struct {
+	*tree
+	has    map[*mutant]bool
+	broken map[string]error // mutants that do not compile, by name
+	// original is the build while no mutant is on.
+	original *mutated
+
+	mu    sync.Mutex
+	tests map[string]func() (string, error) // binaries by package. Guarded by mu.
+}
+
+// share builds the simulator with as many of these mutants as can share a build.
+func (t *tree) share(all []*mutant) (*sharedBuild, error) {
+	b := &sharedBuild{tree: t, broken: map[string]error{}, tests: map[string]func() (string, error){}}
+	dir := filepath.Join(t.dir, "shared")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err
 	}
-	var overlay struct{ Replace map[string]string }
-	overlay.Replace = map[string]string{}
-	for file, text := range changed {
-		path := filepath.Join(dir, fmt.Sprint(len(overlay.Replace), "-", filepath.Base(file)))
-		if err := os.WriteFile(path, text, 0o600); err != nil {
+	for _, m := range all {
+		if _, _, err := m.apply(t.read); err != nil {
+			b.broken[m.name] = err
+		}
+	}
+	for {
+		good := slices.DeleteFunc(slices.Clone(all), func(m *mutant) bool { return b.broken[m.name] != nil })
+		c, err := combine(good, t.read, t.root, dir)
+		if err != nil {
 			return nil, err
 		}
-		overlay.Replace[filepath.Join(t.root, file)] = path
+		b.has = c.has
+		b.original = &mutated{tree: t, mutant: &mutant{name: originalName}, overlay: c.overlay, shared: b}
+		b.original.binary = filepath.Join(dir, "simulation.test")
+		err = b.compile(b.original.binary, simulation)
+		if err == nil {
+			// The packages of mutants that are not in the simulator.
+			err = b.compile("", b.packages()...)
+		}
+		if err == nil {
+			return b, nil
+		}
+		names := namedBy(err.Error())
+		if len(names) == 0 {
+			return nil, err
+		}
+		for name, text := range names {
+			b.broken[name] = fmt.Errorf("%s does not compile: %s", name, strings.TrimSpace(text))
+		}
 	}
-	b, err := json.Marshal(overlay)
+}
+
+// packages are those that the mutants change.
+func (b *sharedBuild) packages() (all []string) {
+	for m := range b.has {
+		for _, p := range m.places {
+			all = append(all, "./"+path.Dir(p.file))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// compile builds the tests of a package into a file; with "" it only compiles packages.
+func (b *sharedBuild) compile(to string, packages ...string) error {
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", to}
+	if to == "" {
+		args = []string{"build", "-gcflags=-e"}
+	}
+	cmd := exec.Command("go", append(append(args, "-overlay="+b.original.overlay), packages...)...) //nolint:gosec // of the list
+	cmd.Dir = b.root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build %v: %w\n%s", packages, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// testOf is the built test of a package.
+func (b *sharedBuild) testOf(pkg string) (string, error) {
+	b.mu.Lock()
+	build := b.tests[pkg]
+	if build == nil {
+		to := filepath.Join(b.dir, "shared", fmt.Sprint(len(b.tests), ".test"))
+		build = sync.OnceValues(func() (string, error) { return to, b.compile(to, pkg) })
+		b.tests[pkg] = build
+	}
+	b.mu.Unlock()
+	return build()
+}
+
+// mutate lays what a mutant changes beside the tree, unless it shares a build.
+func (b *sharedBuild) mutate(m *mutant) (*mutated, error) {
+	if err := b.broken[m.name]; err != nil {
+		return nil, err
+	}
+	if b.has[m] {
+		return &mutated{tree: b.tree, mutant: m, overlay: b.original.overlay, binary: b.original.binary, shared: b}, nil
+	}
+	changed, _, err := m.apply(b.read)
 	if err != nil {
 		return nil, err
 	}
-	x := &mutated{tree: t, mutant: m, overlay: filepath.Join(dir, "overlay.json")}
-	return x, os.WriteFile(x.overlay, b, 0o600)
+	dir := filepath.Join(b.dir, m.name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	x := &mutated{tree: b.tree, mutant: m, overlay: filepath.Join(dir, "overlay.json")}
+	return x, overlay(changed, b.root, dir, x.overlay)
 }
 
-// original is the tree as it is, in the shape of a mutant.
-func (t *tree) original() (*mutated, error) {
-	x := &mutated{tree: t, mutant: &mutant{name: "original"}}
-	return x, os.Mkdir(filepath.Join(t.dir, x.name), 0o700)
-}
-
-// build builds the simulator.
+// build builds the simulator with a mutant that is alone.
 func (x *mutated) build(flags ...string) error {
-	path := filepath.Join(x.dir, x.name, "simulation.test")
-	args := append([]string{"test", "-c", "-ldflags=-s -w", "-o", path}, flags...)
+	if x.shared != nil {
+		return nil
+	}
+	to := filepath.Join(x.dir, x.name, "simulation.test")
+	args := append([]string{"test", "-c", "-ldflags=-s -w", "-o", to}, flags...)
 	if x.overlay != "" {
 		args = append(args, "-overlay="+x.overlay)
 	}
@@ -105,9 +189,21 @@ func (x *mutated) build(flags ...string) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s does not compile: %w\n%s", x.name, err, bytes.TrimSpace(out))
 	}
-	x.binary = path
+	x.binary = to
 	return nil
 }
 
-// clean removes what was built.
-func (x *mutated) clean() { _ = os.RemoveAll(filepath.Join(x.dir, x.name)) }
+// clean removes what was built for this one.
+func (x *mutated) clean() {
+	if x.shared == nil {
+		_ = os.RemoveAll(filepath.Join(x.dir, x.name))
+	}
+}
+
+// environment is that of a program that is built of the mutant.
+func (x *mutated) environment(more ...string) []string {
+	return append(append(os.Environ(), fmt.Sprint(switchedOn, "=", x.number)), more...)
+}
+
+// originalName is the name of the mutant that changes nothing.
+const originalName = "original"

@@ -9,9 +9,9 @@ import (
 
 // judge says of each mutant what finds it.
 type judge struct {
-	tree     *tree
-	original *mutated // built
-	limit    uint64   // of seeds for each mutant; 0: none is run, only tests are
+	tree   *tree
+	shared *sharedBuild
+	limit  uint64 // of seeds for each mutant; 0: none is run, only tests are
 
 	mu sync.Mutex
 	// passes are the tests that passed without a mutant. Guarded by mu.
@@ -34,7 +34,7 @@ const equivalentSeeds = 100
 // judge tries what found a mutant before, then seeds, then its tests.
 func (j *judge) judge(m *mutant, before finding) (v verdict) {
 	v.mutant = m
-	x, err := j.tree.mutate(m)
+	x, err := j.shared.mutate(m)
 	if err != nil {
 		v.err = err
 		return v
@@ -112,7 +112,7 @@ func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
 
 // clean says whether a seed passes without a mutant.
 func (j *judge) clean(seed uint64) (bool, error) {
-	f, err := j.original.fails(seed, tries)
+	f, err := j.shared.original.fails(seed, tries)
 	if f.seed > 0 {
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -131,7 +131,7 @@ func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 	defer j.mu.Unlock()
 	clean, known := j.passes[t]
 	if !known {
-		if _, failed, clean = j.original.test(t); clean == nil && failed {
+		if _, failed, clean = j.shared.original.test(t); clean == nil && failed {
 			clean = fmt.Errorf("go test %s fails without a mutant, too", t)
 		}
 		j.passes[t] = clean

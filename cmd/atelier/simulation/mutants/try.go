@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -21,8 +20,8 @@ const hang = 10 * time.Second
 // What stands still under a mutant has found it, and need not stand still for long;
 // without one a test may take its time on a busy machine.
 const (
-	mutatedTimeout  = "-timeout=25s"
-	originalTimeout = "-timeout=2m"
+	mutatedTimeout  = "-test.timeout=25s"
+	originalTimeout = "-test.timeout=2m"
 )
 
 // crashed is the oracle of a process that fell, or stood still.
@@ -33,7 +32,7 @@ func (x *mutated) seeds(first, last uint64) (finding, error) {
 	began := time.Now()
 	cmd := exec.Command(x.binary, "-test.run=^TestSimulation$", "-test.timeout=0", "-worker", //nolint:gosec // built here
 		fmt.Sprint("-first=", first), fmt.Sprint("-seeds=", last-first+1), "-every=1", "-plan=")
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	cmd.Env = x.environment("GOMAXPROCS=1")
 	cmd.Dir = filepath.Dir(x.binary)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -94,13 +93,23 @@ func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
 // test runs a package test, and says whether it fails.
 func (x *mutated) test(t packageTest) (f finding, failed bool, err error) {
 	began := time.Now()
-	args := []string{"test", "-count=1", "-vet=off", originalTimeout, "-v", "-run", t.run}
-	if x.overlay != "" {
-		args = append(args, "-overlay="+x.overlay, mutatedTimeout)
+	timeout := originalTimeout
+	if x.name != originalName {
+		timeout = mutatedTimeout
 	}
-	cmd := exec.Command("go", append(args, t.pkg)...) //nolint:gosec // of the list
-	cmd.Dir = x.root
-	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=true") // it would leave a file in the tree
+	var cmd *exec.Cmd
+	if x.shared != nil {
+		binary, err := x.shared.testOf(t.pkg)
+		if err != nil {
+			return f, false, err
+		}
+		cmd = exec.Command(binary, "-test.count=1", "-test.v", timeout, "-test.run="+t.run) //nolint:gosec // built here
+		cmd.Dir = filepath.Join(x.root, t.pkg)
+	} else {
+		cmd = exec.Command("go", "test", "-count=1", "-vet=off", timeout, "-v", "-run", t.run, "-overlay="+x.overlay, t.pkg) //nolint:gosec // of the list
+		cmd.Dir = x.root
+	}
+	cmd.Env = x.environment("RAPID_NOFAILFILE=true") // it would leave a file in the tree
 	out, err := cmd.CombinedOutput()
 	f = finding{test: t, seconds: time.Since(began).Seconds()}
 	var exit *exec.ExitError

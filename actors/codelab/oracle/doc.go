@@ -1,0 +1,94 @@
+// Package oracle says what transport/rest/RULES.md promises of a codelab, as models that
+// share no code with it: each is written from a section of that page, is told of the
+// events in their order, and compares what a view shows with what it expects. Package
+// draw and the simulator ask it.
+//
+// A model trusts an event for what somebody wanted, such as the text of a question, and
+// not for what follows from it: who is in the queue, where people come when steps go,
+// how often a poll was voted for. An event that the rules do not allow is an error, too.
+//
+// What a model must know beside the events is told by Saying: the votes of an anonymous
+// poll, which the log has only sealed.
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// Codelab are the models of one codelab. Not safe for concurrent use.
+type Codelab struct {
+	room   *room
+	models []model
+	polls  *polls
+}
+
+// model is one section of the rules.
+type model interface {
+	// event is told of an event before the room knows of it.
+	event(e *pb.Event) error
+	// view compares what is shown after an event.
+	view(v *codelab.View) error
+}
+
+// New returns the models of a codelab without any event.
+func New() *Codelab {
+	r := &room{}
+	p := &polls{room: r, said: map[ballot][]vote{}}
+	return &Codelab{room: r, polls: p, models: []model{&help{room: r}, p, &questions{room: r}, &teaching{room: r}}}
+}
+
+// Event tells of the next event.
+func (c *Codelab) Event(e *pb.Event) error {
+	for _, m := range c.models {
+		if err := m.event(e); err != nil {
+			return err
+		}
+	}
+	return c.room.event(e)
+}
+
+// View says what a view shows that the events up to it do not lead to.
+func (c *Codelab) View(v *codelab.View) error {
+	if v.Meta == nil {
+		return nil
+	}
+	for _, m := range append([]model{c.room}, c.models...) {
+		if err := m.view(v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Saying tells of a command before it is decided: it may be done from then on.
+func (c *Codelab) Saying(cmd codelab.Command) {
+	if v, is := cmd.Body.(codelab.Vote); is {
+		b := ballot{v.PollID, v.Round, cmd.Caller.ID}
+		c.polls.said[b] = append(c.polls.said[b], voteOf(v))
+	}
+}
+
+// Refused tells that a command that was told of was not done.
+func (c *Codelab) Refused(cmd codelab.Command) {
+	if v, is := cmd.Body.(codelab.Vote); is {
+		b := ballot{v.PollID, v.Round, cmd.Caller.ID}
+		for i, said := range c.polls.said[b] {
+			if fmt.Sprint(said) == fmt.Sprint(voteOf(v)) {
+				c.polls.said[b] = slices.Delete(c.polls.said[b], i, i+1)
+				break
+			}
+		}
+	}
+}
+
+// differs is the error of a value that is not what was expected.
+func differs(what string, got, want any) error {
+	if fmt.Sprint(got) == fmt.Sprint(want) {
+		return nil
+	}
+	return fmt.Errorf("%s is %v, and should be %v", what, got, want)
+}

@@ -1,0 +1,139 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// help is the queue: the section "Help and feedback".
+type help struct {
+	room  *room
+	queue []*request // in the order in which they came; resolved ones stay in their place
+}
+
+type request struct {
+	id, who, name, place string
+	step                 int
+	message              string
+	status               string
+	// Who claimed it, by name and login, and when; nobody while it waits.
+	by, claimant string
+	claimed      int64
+}
+
+const (
+	waiting  = "pending"
+	claimed  = "in_progress"
+	resolved = "resolved"
+)
+
+var helpStatus = map[pb.HelpStatus]string{
+	pb.HelpStatus_HELP_STATUS_PENDING: waiting, pb.HelpStatus_HELP_STATUS_IN_PROGRESS: claimed, pb.HelpStatus_HELP_STATUS_RESOLVED: resolved,
+}
+
+func requestOf(h *pb.HelpRequest) *request {
+	return &request{h.Id, h.AttendeeId, h.AttendeeName, h.Place, int(h.StepNumber), h.Message, helpStatus[h.Status], h.ClaimedBy, h.ClaimedPerson, h.ClaimedAt}
+}
+
+func (m *help) find(id string) *request {
+	for _, r := range m.queue {
+		if r.id == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// open is the request of somebody that is not resolved.
+func (m *help) open(who string) *request {
+	for _, r := range m.queue {
+		if r.who == who && r.status != resolved {
+			return r
+		}
+	}
+	return nil
+}
+
+func (m *help) event(e *pb.Event) error {
+	switch b := e.Body.(type) {
+	case *pb.Event_HelpAsked:
+		r := requestOf(b.HelpAsked.Request)
+		was := m.open(r.who)
+		if was == nil {
+			if r.status != waiting || r.claimant != "" || r.by != "" || m.find(r.id) != nil {
+				return fmt.Errorf("a new request begins as %+v", *r)
+			}
+			m.queue = append(m.queue, r)
+			return nil
+		}
+		// Asking again changes what is asked, and keeps the place and who comes.
+		want := *was
+		want.step, want.message = r.step, r.message
+		*was = want
+		return differs("a request that is asked again", fmt.Sprintf("%+v", *r), fmt.Sprintf("%+v", want))
+	case *pb.Event_HelpOffered:
+		r := requestOf(b.HelpOffered.Request)
+		if m.open(r.who) != nil || m.find(r.id) != nil || r.status != claimed || r.claimant == "" {
+			return fmt.Errorf("help is offered as %+v; open: %+v", *r, m.open(r.who))
+		}
+		m.queue = append(m.queue, r)
+	case *pb.Event_HelpClaimed:
+		r := m.find(b.HelpClaimed.HelpId)
+		if r == nil || r.status != waiting {
+			return fmt.Errorf("%s is claimed, which is %+v", b.HelpClaimed.HelpId, r)
+		}
+		r.status, r.by, r.claimant, r.claimed = claimed, b.HelpClaimed.By, b.HelpClaimed.Person, e.At
+		return differs("who is told of a claim", b.HelpClaimed.AttendeeId, r.who)
+	case *pb.Event_HelpReleased:
+		r := m.find(b.HelpReleased.HelpId)
+		if r == nil || r.status != claimed {
+			return fmt.Errorf("%s is released, which is %+v", b.HelpReleased.HelpId, r)
+		}
+		r.status, r.by, r.claimant, r.claimed = waiting, "", "", 0
+		return differs("who is told of a release", b.HelpReleased.AttendeeId, r.who)
+	case *pb.Event_HelpResolved:
+		r := m.find(b.HelpResolved.HelpId)
+		if r == nil || r.status == resolved {
+			return fmt.Errorf("%s is resolved, which is %+v", b.HelpResolved.HelpId, r)
+		}
+		r.status = resolved
+		return differs("who is told of an answer", b.HelpResolved.AttendeeId, r.who)
+	case *pb.Event_Renamed:
+		if r := m.open(b.Renamed.AttendeeId); r != nil {
+			r.name = b.Renamed.Name
+		}
+	case *pb.Event_Placed:
+		if r := m.open(b.Placed.AttendeeId); r != nil {
+			r.place = b.Placed.Place
+		}
+	case *pb.Event_Removed:
+		m.queue = slices.DeleteFunc(m.queue, func(r *request) bool { return r.who == b.Removed.AttendeeId })
+	case *pb.Event_StepsReplaced:
+		// Open requests follow like people. When all steps are new they keep the number.
+		steps := idsOf(b.StepsReplaced.Steps)
+		if !slices.ContainsFunc(steps, func(id string) bool { return m.room.step(id) > 0 }) {
+			return nil
+		}
+		for _, r := range m.queue {
+			if r.status != resolved && r.step > 0 && r.step <= len(m.room.steps) {
+				r.step = m.room.moved(r.step, steps)
+			}
+		}
+	}
+	return nil
+}
+
+func (m *help) view(v *codelab.View) error {
+	if v.Help.Len() != len(m.queue) {
+		return differs("the number of requests for help", v.Help.Len(), len(m.queue))
+	}
+	for i, r := range m.queue {
+		if err := differs(fmt.Sprint("request ", i, " for help"), fmt.Sprintf("%+v", *requestOf(v.Help.At(i))), fmt.Sprintf("%+v", *r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

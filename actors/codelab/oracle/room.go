@@ -1,0 +1,155 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// room is who is there, and on which step: the sections "Attendees", "Codelabs and steps"
+// and "Publishing".
+type room struct {
+	people []*person // in the order in which they registered
+	steps  []string  // ids
+	ended  bool
+}
+
+type person struct {
+	id, name, place string
+	// Numbers of steps from 1. furthest does not go back but with the steps.
+	step, furthest int
+	completed      int64
+	muted          bool
+}
+
+func (r *room) find(id string) *person {
+	for _, p := range r.people {
+		if p.id == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// step is the number of a step; 0 when it is not there.
+func (r *room) step(id string) int { return slices.Index(r.steps, id) + 1 }
+
+func idsOf(steps []*pb.Step) (ids []string) {
+	for _, st := range steps {
+		ids = append(ids, st.Id)
+	}
+	return ids
+}
+
+func (r *room) event(e *pb.Event) error {
+	switch b := e.Body.(type) {
+	case *pb.Event_Created:
+		r.steps = idsOf(b.Created.Steps)
+	case *pb.Event_Updated:
+		r.ended = b.Updated.Codelab.EndedAt != 0
+	case *pb.Event_StepsReplaced:
+		return r.replaced(idsOf(b.StepsReplaced.Steps))
+	case *pb.Event_Registered:
+		a := b.Registered.Attendee
+		if r.find(a.Id) != nil {
+			return fmt.Errorf("%s registers twice", a.Id)
+		}
+		r.people = append(r.people, &person{id: a.Id, name: a.Name, place: a.Place, step: 1, furthest: 1})
+	case *pb.Event_Removed:
+		r.people = slices.DeleteFunc(r.people, func(p *person) bool { return p.id == b.Removed.AttendeeId })
+	case *pb.Event_Renamed:
+		return r.change(b.Renamed.AttendeeId, func(p *person) { p.name = b.Renamed.Name })
+	case *pb.Event_Placed:
+		return r.change(b.Placed.AttendeeId, func(p *person) { p.place = b.Placed.Place })
+	case *pb.Event_Muted:
+		return r.change(b.Muted.AttendeeId, func(p *person) { p.muted = b.Muted.Muted })
+	case *pb.Event_Progressed:
+		n := int(b.Progressed.StepNumber)
+		if n < 1 || n > len(r.steps) {
+			return fmt.Errorf("%s goes to step %d of %d", b.Progressed.AttendeeId, n, len(r.steps))
+		}
+		return r.change(b.Progressed.AttendeeId, func(p *person) { p.step, p.furthest = n, max(p.furthest, n) })
+	case *pb.Event_Completed: // a second call keeps the first time
+		return r.change(b.Completed.AttendeeId, func(p *person) {
+			if p.completed == 0 {
+				p.completed = e.At
+			}
+		})
+	}
+	return nil
+}
+
+func (r *room) change(id string, change func(*person)) error {
+	p := r.find(id)
+	if p == nil {
+		return fmt.Errorf("%s acts, who is not there", id)
+	}
+	change(p)
+	return nil
+}
+
+// replaced: people stay on the step they are on, whatever its number becomes; of one that
+// goes they come to the nearest before it that stays. When all are new they keep its
+// number, at most the last.
+func (r *room) replaced(steps []string) error {
+	was := *r
+	r.steps = steps
+	for _, p := range r.people {
+		p.step, p.furthest = was.moved(p.step, steps), was.reached(p.furthest, steps)
+		p.furthest = max(p.furthest, p.step)
+	}
+	return nil
+}
+
+// moved is the number that a step has among others.
+func (r *room) moved(number int, steps []string) int {
+	if !slices.ContainsFunc(steps, func(id string) bool { return slices.Contains(r.steps, id) }) {
+		return min(number, max(len(steps), 1))
+	}
+	for ; number > 0; number-- {
+		if number > len(r.steps) {
+			continue
+		}
+		if now := slices.Index(steps, r.steps[number-1]); now >= 0 {
+			return now + 1
+		}
+	}
+	return 1
+}
+
+// reached is the furthest of the steps that somebody has reached.
+func (r *room) reached(furthest int, steps []string) (now int) {
+	for n := 1; n <= furthest; n++ {
+		now = max(now, r.moved(n, steps))
+	}
+	return now
+}
+
+func (r *room) view(v *codelab.View) error {
+	if v.Attendees.Len() != len(r.people) {
+		return differs("the number of attendees", v.Attendees.Len(), len(r.people))
+	}
+	counts, completed := make([]int, max(len(v.PerStep), len(r.steps))), 0
+	for i, p := range r.people {
+		a := v.Attendees.At(i)
+		got := person{a.Id, a.Name, a.Place, int(a.CurrentStep), int(a.FurthestStep), a.CompletedAt, a.Muted}
+		if err := differs("attendee "+p.id, fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", *p)); err != nil {
+			return err
+		}
+		if len(a.ReachedAt) != p.furthest || !slices.IsSorted(a.ReachedAt) {
+			return differs("when "+p.id+" reached each step", a.ReachedAt, fmt.Sprint(p.furthest, " times, one after another"))
+		}
+		if p.step > 0 && p.step <= len(counts) {
+			counts[p.step-1]++
+		}
+		if p.completed != 0 {
+			completed++
+		}
+	}
+	if shown := append(slices.Clone(v.PerStep), make([]int, len(counts)-len(v.PerStep))...); !slices.Equal(shown, counts) {
+		return differs("the number of people on each step", shown, counts)
+	}
+	return differs("the number of people who completed", v.Completed, completed)
+}

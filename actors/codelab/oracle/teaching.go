@@ -1,0 +1,131 @@
+package oracle
+
+import (
+	"fmt"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// teaching is the pin, the pointer, the timer, the spotlight and pulses: the sections
+// "Live teaching" and "Timer".
+type teaching struct {
+	room      *room
+	pin       string
+	pinnedAt  int64
+	pointed   string // id of the step
+	hints     bool
+	timer     string
+	spotlight string
+	pulses    map[string]pulse // by attendee
+	// endedAt is when the workshop ended, and left what has to go in the same decision.
+	endedAt int64
+	left    map[string]bool
+}
+
+type pulse struct {
+	state pb.PulseState
+	step  string // id
+	on    int    // the number of the step, when it was said
+}
+
+func timerOf(t *pb.Timer) string {
+	if t == nil {
+		return "none"
+	}
+	return fmt.Sprint(t.EndsAt, " of ", t.TotalSeconds, " s, ", t.Label, ", break: ", t.Break, ", by ", t.By)
+}
+
+func spotlightOf(x *pb.Spotlight) string { return x.GetKind() + " " + x.GetId() }
+
+func (m *teaching) event(e *pb.Event) error {
+	if len(m.left) > 0 && e.At != m.endedAt {
+		return fmt.Errorf("the workshop has ended, and left %v", m.left)
+	}
+	switch b := e.Body.(type) {
+	case *pb.Event_Updated: // ending the workshop clears the pointer and the timer
+		m.left = nil
+		if b.Updated.Codelab.EndedAt != 0 && !m.room.ended {
+			m.endedAt, m.left = e.At, map[string]bool{}
+			if m.pointed != "" {
+				m.left["the pointer"] = true
+			}
+			if m.timer != "" && m.timer != timerOf(nil) {
+				m.left["the timer"] = true
+			}
+		}
+	case *pb.Event_Pinned:
+		m.pin, m.pinnedAt = b.Pinned.Message, e.At
+	case *pb.Event_Pointed:
+		p := b.Pointed.Pointer
+		if p.StepNumber != 0 && m.room.step(p.StepId) != int(p.StepNumber) {
+			return fmt.Errorf("the pointer is at step %d, which is %s", p.StepNumber, p.StepId)
+		}
+		m.pointed, m.hints = p.StepId, p.Hints
+		delete(m.left, "the pointer")
+	case *pb.Event_TimerSet:
+		m.timer = timerOf(b.TimerSet.Timer)
+		delete(m.left, "the timer")
+	case *pb.Event_Spotlighted:
+		m.spotlight = spotlightOf(b.Spotlighted.Spotlight)
+	case *pb.Event_Pulsed:
+		if m.pulses == nil {
+			m.pulses = map[string]pulse{}
+		}
+		if b.Pulsed.State == pb.PulseState_PULSE_STATE_NONE {
+			delete(m.pulses, b.Pulsed.AttendeeId)
+			return nil
+		}
+		p := m.room.find(b.Pulsed.AttendeeId)
+		if p == nil || p.step != int(b.Pulsed.StepNumber) {
+			return fmt.Errorf("%s says how they get on with step %d, and is %+v", b.Pulsed.AttendeeId, b.Pulsed.StepNumber, p)
+		}
+		m.pulses[b.Pulsed.AttendeeId] = pulse{b.Pulsed.State, b.Pulsed.StepId, p.step}
+	case *pb.Event_Removed:
+		delete(m.pulses, b.Removed.AttendeeId)
+	case *pb.Event_StepsReplaced: // what stands on a step goes with it
+		there := map[string]bool{"": true}
+		for _, id := range idsOf(b.StepsReplaced.Steps) {
+			there[id] = true
+		}
+		for who, p := range m.pulses {
+			if !there[p.step] {
+				delete(m.pulses, who)
+			}
+		}
+	}
+	return nil
+}
+
+func (m *teaching) view(v *codelab.View) error {
+	if err := differs("the pin", fmt.Sprint(v.Pin.GetMessage(), v.Pin.GetAt() != 0), fmt.Sprint(m.pin, m.pin != "")); err != nil {
+		return err
+	}
+	if err := differs("the pointer", fmt.Sprint(v.Pointer.GetStepId(), v.Pointer.GetStepNumber(), v.Pointer.GetHints()),
+		fmt.Sprint(m.pointed, m.room.step(m.pointed), m.hints)); err != nil {
+		return err
+	}
+	timer := m.timer
+	if timer == "" {
+		timer = timerOf(nil)
+	}
+	if err := differs("the timer", timerOf(v.Timer), timer); err != nil {
+		return err
+	}
+	spotlight := m.spotlight
+	if spotlight == "" {
+		spotlight = spotlightOf(nil)
+	}
+	if err := differs("the spotlight", spotlightOf(v.Spotlight), spotlight); err != nil {
+		return err
+	}
+	counts := map[pb.PulseState]int{}
+	for _, p := range m.room.people {
+		a, want := v.Attendee(p.id), m.pulses[p.id]
+		if err := differs("how "+p.id+" gets on", a.GetPulse().GetState(), want.state); err != nil {
+			return err
+		}
+		counts[want.state]++
+	}
+	return differs("how many are stuck", v.Pulses.Stuck, counts[pb.PulseState_PULSE_STATE_STUCK])
+}
