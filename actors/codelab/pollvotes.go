@@ -26,15 +26,16 @@ var errPollFull = &durable.Rejection{Reason: durable.Conflict, Text: "full: this
 
 // poll is a poll with its votes. Owned by the codelab's actor.
 type poll struct {
-	rec  *pb.Poll // replaced, never changed
-	told *pb.Poll // rec with the result of that moment; nil when it is made anew
+	rec *pb.Poll // replaced, never changed
+	// told is rec with the result of that moment; nil when it is made anew.
+	told *pb.Poll `snapshot:"made anew, with the result of the moment"`
 
 	// marks and said are parallel to State.attendees; the last may be missing. A mark
 	// is 0 for who has not voted.
-	marks cow.Vector[uint16]
-	said  cow.Vector[*pb.PollSaid]
+	marks cow.Vector[uint16]       `snapshot:"trailing zeros: the last may be missing"`
+	said  cow.Vector[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
 	// ballots are those of an open anonymous poll. Appended only.
-	ballots [][]byte
+	ballots [][]byte `snapshot:"any order: that of the votes would say who gave which"`
 	hidden  hidden
 
 	// What follows from the above.
@@ -43,17 +44,17 @@ type poll struct {
 	tally  tally
 	texts  int // bytes
 
-	view *PollView // nil once the poll has changed
+	view *PollView `snapshot:"captured anew"` // nil once the poll has changed
 }
 
 // PollView is a poll with its votes. Immutable.
 type PollView struct {
 	*pb.Poll
 	// Told is the poll as it was when it was changed last.
-	Told    *pb.Poll
-	marks   cow.View[uint16]
-	said    cow.View[*pb.PollSaid]
-	ballots [][]byte
+	Told    *pb.Poll               `snapshot:"made anew, with the result of the moment"`
+	marks   cow.View[uint16]       `snapshot:"trailing zeros: the last may be missing"`
+	said    cow.View[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
+	ballots [][]byte               `snapshot:"any order: that of the votes would say who gave which"`
 }
 
 // keep makes a record that of the poll. Only a closed anonymous poll keeps its result

@@ -33,14 +33,14 @@ const (
 type question struct {
 	rec *pb.Question // replaced, never changed; without the votes
 	// voters has a bit for each of State.attendees. Replaced, never changed.
-	voters bitset
+	voters bitset `snapshot:"trailing zeros: the last may be missing"`
 	votes  int32
 }
 
 // QuestionView is a question with its votes. Immutable.
 type QuestionView struct {
 	*pb.Question
-	voters bitset
+	voters bitset `snapshot:"trailing zeros: the last may be missing"`
 }
 
 // told is the question as clients are told of it.

@@ -50,7 +50,7 @@ const (
 type State struct {
 	id    string
 	rules Rules
-	ids   *naming.IDs
+	ids   *naming.IDs `snapshot:"has seen ids of what is gone since: new ones are by time, and random"`
 
 	meta    *pb.Codelab // nil before creation and after deletion
 	steps   []*pb.Step  // replaced as a whole
@@ -100,18 +100,18 @@ type State struct {
 	settled   int // help requests that are resolved
 
 	refs      refs
-	changed   Changed
+	changed   Changed `snapshot:"all counts as changed at the snapshot: ETags are anew"`
 	revisions Revisions
 	deleted   bool
 
-	encoded   Encodings // see View.Encoded
-	encodedAt Changed   // the changes that encoded knows of
+	encoded   Encodings `snapshot:"readers make it"`        // see View.Encoded
+	encodedAt Changed   `snapshot:"the changes of encoded"` // the changes that encoded knows of
 
 	// What was captured last of polls and questions, and up to which change.
-	pollsShown     []*PollView
-	pollsAt        uint64
-	questionsShown []QuestionView
-	questionsAt    uint64
+	pollsShown     []*PollView    `snapshot:"captured anew"`
+	pollsAt        uint64         `snapshot:"captured anew"`
+	questionsShown []QuestionView `snapshot:"captured anew"`
+	questionsAt    uint64         `snapshot:"captured anew"`
 }
 
 // Changed holds, for each part of the state, the seq of its last change: the

@@ -16,8 +16,8 @@ import (
 type tally struct {
 	words map[string]*tallied
 	// top are the commonest, best first, at most shownPollWords; valid unless stale.
-	top   []*tallied
-	stale bool
+	top   []*tallied `snapshot:"sorted anew when it is stale"`
+	stale bool       `snapshot:"of top"`
 }
 
 type tallied struct {
@@ -25,11 +25,11 @@ type tallied struct {
 	votes int32
 	// spellings are in any order; at is where each is, once they are many: a long word has
 	// more of them than people are in a room.
-	spellings []spelling
-	at        map[string]int
+	spellings []spelling     `snapshot:"any order: none was promised"`
+	at        map[string]int `snapshot:"made anew, of spellings"`
 	// best is the commonest of them; valid unless stale.
-	best  spelling
-	stale bool
+	best  spelling `snapshot:"found anew when it is stale"`
+	stale bool     `snapshot:"of best"`
 }
 
 // manySpellings are looked for in a map.

@@ -52,7 +52,7 @@ type View struct {
 	// UpdatedAt is when settings, steps, quizzes or materials were last changed,
 	// Unix milliseconds.
 	UpdatedAt int64
-	Changed   Changed
+	Changed   Changed `snapshot:"all counts as changed at the snapshot: ETags are anew"`
 	Revisions Revisions
 
 	// Grants is another one from view to view whenever what was granted to an attendee has
@@ -61,7 +61,7 @@ type View struct {
 
 	// Encoded is what readers made of the parts; a part that has not changed
 	// keeps it from view to view.
-	Encoded Encodings
+	Encoded Encodings `snapshot:"readers make it"`
 
 	right   cow.View[Right]
 	refs    []*pb.Ref

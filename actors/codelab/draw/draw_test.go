@@ -2,16 +2,22 @@ package draw
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/codelab/oracle"
 	"atelier/actors/durable"
+	"atelier/actors/durable/statetest"
 	"atelier/actors/files"
 	"atelier/actors/naming"
 )
@@ -47,20 +53,67 @@ func encoded(t *testing.T, s *codelab.State) []byte {
 	return b
 }
 
+// marks are the texts that Mark makes, wrote those and ids. withItem are those of what somebody can
+// delete by itself, and of votes: what is not in the snapshot any more is in no record.
+var (
+	marks    = regexp.MustCompile(`[a-z]+-[0-9]+-of-draw`)
+	wrote    = regexp.MustCompile(marks.String() + `|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	withItem = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link|word|text|feedback|ai|question|answer)-`)
+)
+
+// leaves are the texts that leave the log with what they are in.
+var leaves = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link)-`)
+
+func textsIn(b []byte) map[string]bool {
+	all := map[string]bool{}
+	for _, text := range marks.FindAll(b, -1) {
+		all[string(text)] = true
+	}
+	return all
+}
+
+func kindOf(e *pb.Event) protoreflect.Name {
+	return e.ProtoReflect().WhichOneof(body).Name()
+}
+
+var body = new(pb.Event).ProtoReflect().Descriptor().Oneofs().ByName("body")
+
+// kindsOfPeople are the events that name people, by what their definition says.
+func kindsOfPeople() (kinds []protoreflect.Name) {
+	var names func(m protoreflect.MessageDescriptor) bool
+	names = func(m protoreflect.MessageDescriptor) bool {
+		for i := range m.Fields().Len() {
+			f := m.Fields().Get(i)
+			if proto.GetExtension(f.Options(), pb.E_OfPerson).(bool) || f.Message() != nil && names(f.Message()) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range body.Fields().Len() {
+		if f := body.Fields().Get(i); names(f.Message()) {
+			kinds = append(kinds, f.Name())
+		}
+	}
+	return kinds
+}
+
 // Whatever is said, the events alone lead to the state, in any mixture of snapshot
-// and tail; and of who was removed, nothing is left in what is erased of the log.
+// and tail, in every field; the rules hold (package oracle); and of who was removed, and
+// what was deleted, nothing is left in the log and the snapshot, whatever told of it.
 func TestAnyWords(t *testing.T) {
-	drawn := map[string]bool{}
-	for seed := range uint64(400) {
+	drawn, told := map[string]bool{}, map[protoreflect.Name]bool{} // told: events of people who are gone
+	for seed := range uint64(300) {
 		s := &Source{Rand: rand.New(rand.NewPCG(seed, 0)), Name: "draw", Secret: "secret"}
 		if seed%2 == 0 {
 			s.Uploads, s.Sums = []string{files.NewName(files.Images, "png"), files.NewName(files.Materials, "pdf")}, [][]byte{make([]byte, 32)}
 		}
 		state, now := newState(), time.UnixMilli(1_800_000_000_000)
 		var events []*pb.Event
-		var records, removed [][]byte // removed are names of people
-		byID := map[string][][]byte{}
-		rules := oracle.New()
+		var removed []string           // ids and texts of people who are gone
+		texts := map[string][]string{} // that people wrote, by their id
+		items := map[string]bool{}     // texts that go with what they are in
+		rules, shown := oracle.New(), map[string]bool{}
 		say := func(cmd codelab.Command) {
 			rules.Saying(cmd)
 			d, err := state.Decide(cmd, durable.Env{Now: now, Seq: uint64(len(events)) + 1})
@@ -76,18 +129,38 @@ func TestAnyWords(t *testing.T) {
 					t.Fatalf("seed %d: event %d, %v: %v", seed, len(events), e, err)
 				}
 			}
+			after := textsIn(encoded(t, state))
+			for text := range shown {
+				if leaves.MatchString(text) && !after[text] && !slices.ContainsFunc(d.Events, codelab.Erases) {
+					t.Fatalf("seed %d: %s goes with %T, which does not ask that the log forgets it", seed, text, cmd.Body)
+				}
+			}
+			shown = after
 			if err := rules.View(state.Capture()); err != nil {
 				t.Fatalf("seed %d: after event %d, %T%+v: %v", seed, len(events), cmd.Body, cmd.Body, err)
+			}
+			said := marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1)
+			for _, text := range said {
+				items[text] = items[text] || withItem.MatchString(text)
 			}
 			switch b := cmd.Body.(type) {
 			case codelab.Register:
 				if r, ok := d.Reply.(codelab.Registration); ok && len(d.Events) > 0 {
-					byID[r.Attendee.Id] = append(byID[r.Attendee.Id], []byte(b.Name))
+					texts[r.Attendee.Id] = append(append(texts[r.Attendee.Id], said...), r.Attendee.Id)
 				}
 			case codelab.Rename:
-				byID[b.AttendeeID] = append(byID[b.AttendeeID], []byte(b.Name))
+				texts[b.AttendeeID] = append(texts[b.AttendeeID], said...)
 			case codelab.Remove:
-				removed = append(removed, byID[b.AttendeeID]...)
+				removed = append(removed, texts[b.AttendeeID]...)
+			case codelab.AskQuestion:
+				if b.Anonymous { // stays, without who asked
+					break
+				}
+				texts[cmd.Caller.ID] = append(texts[cmd.Caller.ID], said...)
+			default:
+				if cmd.Caller.Role == codelab.RoleAttendee {
+					texts[cmd.Caller.ID] = append(texts[cmd.Caller.ID], said...)
+				}
 			}
 		}
 		say(codelab.Command{Caller: Facilitator, Body: codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true, JoinCode: "ABC234", Questions: pb.Asking_ASKING_OPEN},
@@ -115,7 +188,8 @@ func TestAnyWords(t *testing.T) {
 		}
 		want := encoded(t, state)
 		whole, tail := newState(), newState()
-		if err := tail.Restore(uint64(at), snapshot); err != nil {
+		err := error(nil)
+		if err = tail.Restore(uint64(at), snapshot); err != nil {
 			t.Fatal(err)
 		}
 		for i, e := range events {
@@ -130,21 +204,41 @@ func TestAnyWords(t *testing.T) {
 		if !bytes.Equal(encoded(t, tail), want) {
 			t.Fatalf("seed %d: snapshot and tail lead to another state", seed)
 		}
-		erase := codelab.Erase(state.Capture())
-		for _, e := range events {
-			e, _ = erase(e)
-			record, err := durable.AppendMessage(nil, e)
-			if err != nil {
-				t.Fatal(err)
-			}
-			records = append(records, record)
+		if diff := statetest.Diff(whole, tail); diff != "" {
+			t.Fatalf("seed %d: what a snapshot at %d of %d forgets: %s", seed, at, len(events), diff)
 		}
-		for _, name := range removed {
-			for i, record := range append(records, want) {
-				if bytes.Contains(record, name) {
-					t.Fatalf("seed %d: record %d still holds %s", seed, i+1, name)
+		for text, is := range items {
+			if is && !bytes.Contains(want, []byte(text)) {
+				removed = append(removed, text)
+			}
+		}
+		gone := map[string]bool{}
+		for _, text := range removed {
+			gone[text] = true
+		}
+		erase := codelab.Erase(state.Capture())
+		for i, e := range append(events, nil) {
+			record := want // behind the last one the snapshot
+			if e != nil {
+				persons, _, _ := codelab.TellsOf(e)
+				if slices.ContainsFunc(persons, func(id string) bool { return gone[id] }) {
+					told[kindOf(e)] = true
+				}
+				e, _ = erase(e)
+				if record, err = durable.AppendMessage(nil, e); err != nil {
+					t.Fatal(err)
 				}
 			}
+			for _, text := range wrote.FindAllString(string(record), -1) {
+				if gone[text] {
+					t.Fatalf("seed %d: record %d of %d still holds %s: %v", seed, i+1, len(events), text, e)
+				}
+			}
+		}
+	}
+	for _, kind := range kindsOfPeople() {
+		if !told[kind] {
+			t.Errorf("no event %s was of somebody who was removed", kind)
 		}
 	}
 	for _, name := range Names {

@@ -51,9 +51,17 @@ type Word func(s *Source, v *codelab.View) codelab.Command
 // Words are the commands of a codelab by their names. A test fails for one that is
 // missing here. Create and Delete are for codelabs of their own.
 var Words = map[string]Word{
-	"Register": func(s *Source, _ *codelab.View) codelab.Command {
+	"Register": func(s *Source, v *codelab.View) codelab.Command {
 		name := s.Mark("person")
 		body := codelab.Register{Name: name, Email: name + "@example.org", PINHash: []byte(s.Mark("pin"))}
+		switch a := One(s, v.Attendees); s.Rand.IntN(8) {
+		case 0, 1:
+			body.Email = ""
+		case 2: // they come back
+			if a != nil {
+				body.Name, body.PINHash = a.Name, a.PinHash
+			}
+		}
 		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleAnyone}, Body: body}
 	},
 	"Remove": func(s *Source, v *codelab.View) codelab.Command {

@@ -148,6 +148,9 @@ func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View,
 	if cmd.Ref != "" {
 		value, seq, err = c.again(cmd, value, seq, err)
 	}
+	if durable.Refused(err) {
+		model.refused(cmd)
+	}
 	if err != nil {
 		return err
 	}
@@ -250,6 +253,9 @@ func (c *client) word(v *codelab.View) string {
 	}
 	if v.Attendees.Len() == 0 {
 		return "Register"
+	}
+	if of := int(c.w.plan.Seed) % (2 * len(draw.Subjects)); of < len(draw.Subjects) {
+		return draw.Of(c.Source, draw.Subjects[of])
 	}
 	if c.Rand.IntN(3) > 0 {
 		often := []string{"Register", "Register", "Remove", "PostChat", "PostChat", "Progress", "AskHelp", "DeleteChat"}

@@ -69,14 +69,14 @@ func (h *history) story(to io.Writer, finding string, n int) {
 	names := strings.FieldsFunc(finding, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`,:;"{}()`, r) })
 	names = slices.DeleteFunc(names, func(s string) bool { return !strings.ContainsAny(s, "0123456789") })
 	about := func(s step, by func(step, string) bool) bool {
-		return s.who == oracle || slices.ContainsFunc(names, func(name string) bool { return by(s, name) })
+		return s.who == reporter || slices.ContainsFunc(names, func(name string) bool { return by(s, name) })
 	}
 	things := func(s step, name string) bool {
 		return s.who == name || len(name) > 3 && strings.Contains(s.what, name)
 	}
 	places := func(s step, name string) bool { return s.node == name }
 	by := things
-	if !slices.ContainsFunc(h.steps, func(s step) bool { return s.who != oracle && about(s, things) }) {
+	if !slices.ContainsFunc(h.steps, func(s step) bool { return s.who != reporter && about(s, things) }) {
 		by = places
 	}
 	var told []step

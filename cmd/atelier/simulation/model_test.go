@@ -4,16 +4,18 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/anishathalye/porcupine"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/codelab/oracle"
 )
 
-// oracle is who reports what went wrong.
-const oracle = "ORACLE"
+// reporter is who reports what went wrong.
+const reporter = "ORACLE"
 
 // model knows what was committed and what was acknowledged, and checks what nodes
 // show against it. It has no rules of its own: it knows of each person and
@@ -27,7 +29,9 @@ type model struct {
 	// records are those that were committed, as they were: nothing that is rewritten
 	// or truncated later changes them.
 	records [][]byte
-	people  map[string]*fact // by id
+	// ends are the positions at which a commit ended: what is between them nobody sees.
+	ends   map[uint64]bool
+	people map[string]*fact // by id
 	// messages are those of the chat, by id.
 	messages map[string]*fact
 	// views are the hashes of what was seen at a position, and where.
@@ -36,14 +40,21 @@ type model struct {
 	// removed are the names of people who are gone, what they said, and what was
 	// deleted: no byte of it may stay.
 	removed []string
+	// names are how often somebody registered under each: one who was removed may be
+	// followed by another one.
+	names   map[string]int
 	deleted []string // ids of codelabs of which nothing may stay
 	// taken are messages that became a question to all, or may have: it stays when they
 	// are deleted, and goes with who asked.
 	taken map[string]bool
 	// operations are what clients were answered, for the check of linearizability.
 	operations []porcupine.Operation
-	listeners  []*listener
-	open       connections
+	// rules are the models of the codelab's rules, and whole some of the views that nodes
+	// showed, to be compared field by field.
+	rules     *oracle.Codelab
+	whole     []wholeView
+	listeners []*listener
+	open      connections
 	// quiet is closed when listeners are to leave.
 	quiet   chan struct{}
 	failure string // the first one
@@ -60,13 +71,20 @@ type fact struct {
 	of   [2]string // whose message it is, and for whom
 }
 
+// wholeView is what a node showed at a position.
+type wholeView struct {
+	where string
+	seq   uint64
+	view  *codelab.View
+}
+
 type seen struct {
 	sum   [32]byte
 	where string
 }
 
 func newModel(w *world) *model {
-	return &model{w: w, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, taken: map[string]bool{}, views: map[uint64]seen{}}
+	return &model{w: w, rules: oracle.New(), ends: map[uint64]bool{}, names: map[string]int{}, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, taken: map[string]bool{}, views: map[uint64]seen{}}
 }
 
 // begin tells which codelab all this is about; its first events are committed.
@@ -97,6 +115,7 @@ func (m *model) committed(node, actor string, first uint64, records [][]byte) {
 	for _, r := range records {
 		m.records = append(m.records, slices.Clone(r))
 	}
+	m.ends[uint64(len(m.records))] = true
 }
 
 // fail notes what an oracle found. The first finding counts.
@@ -108,7 +127,7 @@ func (m *model) fail(which, format string, args ...any) {
 
 func (m *model) failLocked(which, format string, args ...any) {
 	text := which + ": " + fmt.Sprintf(format, args...)
-	m.w.history.add(oracle, "", "%s", text)
+	m.w.history.add(reporter, "", "%s", text)
 	if m.failure == "" {
 		m.failure = text
 		close(m.w.ended)
@@ -154,6 +173,7 @@ func of(facts map[string]*fact, id string) *fact {
 func (m *model) asking(cmd codelab.Command) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.rules.Saying(cmd)
 	asked, _ := cmd.Body.(codelab.AskQuestion)
 	if cmd.Caller.Role == codelab.RoleAttendee && !asked.Anonymous { // which stays, without them
 		for _, text := range marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1) {
@@ -161,6 +181,8 @@ func (m *model) asking(cmd codelab.Command) {
 		}
 	}
 	switch b := cmd.Body.(type) {
+	case codelab.Register:
+		m.names[b.Name]++
 	case codelab.Rename:
 		m.named(b.AttendeeID, b.Name)
 	case codelab.Remove:
@@ -207,6 +229,13 @@ func (m *model) answeredWith(cmd codelab.Command, value any, seq uint64, deleted
 	}
 }
 
+// refused notes that a command was not done.
+func (m *model) refused(cmd codelab.Command) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rules.Refused(cmd)
+}
+
 // textsOf are the texts that a command deletes by themselves.
 func textsOf(body codelab.Body, v *codelab.View) (texts []string) {
 	switch b := body.(type) {
@@ -224,8 +253,28 @@ func textsOf(body codelab.Body, v *codelab.View) (texts []string) {
 				texts = append(texts, work.FileName)
 			}
 		}
+	case codelab.DeleteQuestion:
+		texts = append(texts, askedIn(v, b.QuestionID)...)
+	case codelab.MergeQuestion:
+		texts = append(texts, askedIn(v, b.QuestionID)...)
 	}
 	return texts
+}
+
+// askedIn is the text of a question, if it stands nowhere else: one that was taken from
+// the chat does.
+func askedIn(v *codelab.View, id string) []string {
+	if q := v.Question(id); q != nil && strings.HasPrefix(q.Text, "asked-") {
+		return []string{q.Text}
+	}
+	return nil
+}
+
+// keep keeps a view, to be compared field by field.
+func (m *model) keep(where string, v *codelab.View, seq uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.whole = append(m.whole, wholeView{where, seq, v})
 }
 
 // named notes a name that somebody has, or is about to get, or what they say.

@@ -2,12 +2,14 @@ package simulation
 
 import (
 	"crypto/sha256"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 
 	"atelier/actors/codelab"
+	"atelier/actors/durable/statetest"
 	"atelier/actors/room"
 	"atelier/transport/messages"
 )
@@ -24,6 +26,8 @@ func (m *model) checkReference() {
 	var told []*tale
 	once := map[string]uint64{}
 	var frames messages.Frames
+	// A second core begins with a snapshot at some position.
+	cut, restored := m.w.plan.random(ofSnapshots).Uint64N(uint64(len(m.records)))+1, kind.New(m.w.lab)
 	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
 		e, err := m.event(seq)
 		if err != nil {
@@ -39,6 +43,32 @@ func (m *model) checkReference() {
 		}
 		core.Apply(seq, e)
 		v := core.Capture()
+		err = m.rules.Event(e)
+		if err == nil && m.ends[seq] {
+			err = m.rules.View(v)
+		}
+		if err != nil {
+			m.failLocked("rules", "at position %d, %v: %v", seq, e, err)
+			return
+		}
+		if seq > cut {
+			restored.Apply(seq, e)
+		} else if seq == cut {
+			state, err := codelab.EncodeState(v)
+			if err = errors.Join(err, restored.Restore(seq, state)); err != nil {
+				m.failLocked("snapshot", "at position %d: %v", seq, err)
+				return
+			}
+		}
+		for _, w := range m.whole {
+			if w.seq != seq {
+				continue
+			}
+			if diff := statetest.Diff(v, w.view); diff != "" {
+				m.failLocked("snapshot", "at position %d %s shows another view than the events up to there lead to: %s", seq, w.where, diff)
+				return
+			}
+		}
 		if before, ok := m.views[seq]; ok {
 			if state, err := codelab.EncodeState(v); err != nil || sha256.Sum256(state) != before.sum {
 				m.failLocked("acknowledged", "at position %d %s showed another state than the events up to there lead to", seq, before.where)
@@ -63,6 +93,9 @@ func (m *model) checkReference() {
 				}
 			}
 		}
+	}
+	if diff := statetest.Diff(core, restored); diff != "" {
+		m.failLocked("snapshot", "one at position %d forgets: %s", cut, diff)
 	}
 	for _, l := range m.listeners {
 		m.checkListener(l, told)

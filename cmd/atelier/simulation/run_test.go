@@ -132,6 +132,7 @@ func (w *world) settle(when string) {
 					w.model.fail("linearizable", "%s, %s shows position %d, %d was acknowledged", when, n.name, seq, at)
 				}
 				w.model.checkView(n.name, view, seq)
+				w.model.keep(n.name, view, seq)
 				// The room follows the view, and listeners that are sent away take a moment.
 				if err := ws.Await(seq); err != nil {
 					w.model.fail("frames", "%s, the room at %s does not get to %d: %v", when, n.name, seq, err)

@@ -52,6 +52,7 @@ const (
 	ofFaults = 2 + iota
 	ofMessages
 	ofCrashes
+	ofSnapshots
 	ofClients   = 100
 	ofListeners = 200
 	ofPayers    = 300
@@ -75,7 +76,7 @@ func newWorld(p Plan, l lies) (*world, error) {
 		w.nodes = append(w.nodes, n)
 	}
 	m, err := w.nodes[0].server.Load().labs.Create(draw.Facilitator, &codelab.Create{
-		Codelab: &pb.Codelab{Title: "Simulated", IsPublic: true},
+		Codelab: &pb.Codelab{Title: "Simulated", IsPublic: true, Questions: pb.Asking_ASKING_OPEN},
 		Steps:   []*pb.Step{{Title: "one", ContentMarkdown: "1"}, {Title: "two", ContentMarkdown: "2"}, {Title: "three", ContentMarkdown: "3" + draw.Checked}},
 	})
 	if err != nil {
