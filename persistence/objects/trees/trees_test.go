@@ -390,7 +390,7 @@ type before struct {
 }
 
 func (b *before) List(ctx context.Context, prefix string, fn func(objects.Info) error) error {
-	if b.list != nil {
+	if b.list != nil && strings.HasPrefix(prefix, "workspaces/") { // and not that of backups under way
 		b.list()
 	}
 	return b.Store.List(ctx, prefix, fn)
