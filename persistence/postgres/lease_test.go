@@ -500,3 +500,49 @@ func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
 		t.Errorf("a lease that was over was renewed: %v", err)
 	}
 }
+
+// TestALeaseCountsFromWhenItsRenewalWasSent: the database counts from when it renews, which
+// is not before. A node that counted from the answer, which may take long, would hold its
+// lease for longer than the database does.
+func TestALeaseCountsFromWhenItsRenewalWasSent(t *testing.T) {
+	ctx := context.Background()
+	url := postgrestest.Database(t)
+	s, err := Open(Options{URL: url, Node: "a", Lease: 3 * time.Second, Program: "test", Version: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "begin; select from atelier.nodes where node = 'a' for update"); err != nil {
+		t.Fatal(err)
+	}
+	l := s.lease.Load()
+	before := l.renewed.Load()
+	watch, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Close(ctx)
+	for waits := false; !waits; {
+		if err := watch.QueryRow(ctx, "select exists (select from pg_locks where not granted)").Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sentBefore := uptime() // it waits already
+	if _, err := conn.Exec(ctx, "rollback"); err != nil {
+		t.Fatal(err)
+	}
+	for l.renewed.Load() == before && l.holds() {
+		time.Sleep(time.Millisecond)
+	}
+	if !l.holds() {
+		t.Skip("this machine takes seconds for a renewal")
+	}
+	if counts := time.Duration(l.renewed.Load()); counts > sentBefore {
+		t.Errorf("it counts from %v after it was sent", counts-sentBefore)
+	}
+}

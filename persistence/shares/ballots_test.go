@@ -223,3 +223,22 @@ func TestADamagedSecretIsNoKey(t *testing.T) {
 		t.Errorf("one that others may read: %v", err)
 	}
 }
+
+// TestADestroyedSecretLeavesMemory: a core dump or a swapped page that comes later does
+// not have it.
+func TestADestroyedSecretLeavesMemory(t *testing.T) {
+	b := openBallots(t, BallotOptions{Dir: t.TempDir()})
+	id, _, err := b.Make(aCodelab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := b.byID[id]
+	b.Destroy(id)
+	if x.secret != [ballotBytes]byte{} {
+		t.Error("its bytes stay in memory")
+	}
+	if _, there := b.Find(id); there || b.Key(id) != nil || len(inUse(b)) > 0 {
+		t.Error("it is still in use")
+	}
+	b.Close()
+}

@@ -1,0 +1,51 @@
+package nodes
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"atelier/persistence/shares"
+)
+
+// full is a keeper whose disk is full once.
+type full struct {
+	keeper
+	once sync.Once
+}
+
+func (k *full) Take(b shares.Ballot) (err error) {
+	k.once.Do(func() { err = errors.New("the disk is full") })
+	if err != nil {
+		return err
+	}
+	return k.keeper.Take(b)
+}
+
+// TestASecretIsSpreadWhenNobodyRefusesIt: a node that could not keep it is asked again,
+// and counts only when it has it.
+func TestASecretIsSpreadWhenNobodyRefusesIt(t *testing.T) {
+	x := newTrio(t)
+	refuses, keeps := &full{}, &keeper{}
+	var exchanges []*Exchange[shares.Ballot]
+	for i, kept := range []Kept[shares.Ballot]{&keeper{}, refuses, keeps} {
+		e, err := NewBallotExchange(x.nodes[i], "a secret of all nodes")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Serve(kept); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(e.End)
+		exchanges = append(exchanges, e)
+	}
+	keepers, err := exchanges[0].SpreadTwice(shares.Ballot{ID: "made"})
+	if err != nil || len(keepers) != 3 {
+		t.Fatalf("kept by %v, %v", keepers, err)
+	}
+	for i, k := range []*keeper{&refuses.keeper, keeps} {
+		if all, _ := k.All(); len(all) != 1 {
+			t.Errorf("it counts as spread, and node %d has %v", i+1, all)
+		}
+	}
+}

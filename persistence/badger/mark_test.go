@@ -1,0 +1,24 @@
+package badger
+
+import "testing"
+
+// TestAMarkThatCannotBeWrittenEndsWriting: what is committed without it could be taken
+// away by an older copy of the folder, and nobody would see that.
+func TestAMarkThatCannotBeWrittenEndsWriting(t *testing.T) {
+	s, err := open(small(t.TempDir()), hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }() // it says that the mark is closed already
+	l := openLog(t, s, "actor/1")
+	if err := commit(l, 1, "before"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.mark.close(); err != nil {
+		t.Fatal(err)
+	}
+	first := commit(l, 2, "without a mark") // it is on the disk, whatever the answer
+	if err := commit(l, 3, "after it"); err == nil {
+		t.Errorf("the store goes on writing; before that the answer was %v", first)
+	}
+}
