@@ -50,7 +50,7 @@ const (
 type State struct {
 	id    string
 	rules Rules
-	ids   *naming.IDs `snapshot:"has seen ids of what is gone since: new ones are by time, and random"`
+	ids   *naming.IDs
 
 	meta    *pb.Codelab // nil before creation and after deletion
 	steps   []*pb.Step  // replaced as a whole

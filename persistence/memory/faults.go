@@ -45,6 +45,13 @@ func (m *Store) Hold() (release func()) {
 	})
 }
 
+// SetFull lets appends fail with durable.ErrBusy, as those that meet a full queue do.
+func (m *Store) SetFull(full bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.full = full
+}
+
 // SetReadOnly lets appends that are not urgent and snapshots fail with
 // durable.ErrReadOnly, or ends that.
 func (m *Store) SetReadOnly(readOnly bool) {

@@ -29,6 +29,7 @@ type Store struct {
 
 	closed   bool
 	readOnly bool
+	full     bool      // see SetFull
 	held     int       // Holds that were not released
 	failures []failure // of the next commits
 
@@ -170,7 +171,7 @@ func (m *Store) push(e entry) error {
 		return durable.ErrReadOnly
 	case e.commit && e.bytes > maxBatch:
 		return durable.ErrTooLarge
-	case e.commit && m.bytes > 0 && m.bytes+e.bytes > m.limit:
+	case e.commit && (m.full || m.bytes > 0 && m.bytes+e.bytes > m.limit):
 		return durable.ErrBusy
 	}
 	m.bytes += e.bytes

@@ -68,6 +68,10 @@ func init() { // a list that its members lead to
 			s.store.SetReadOnly(true)
 			return func() { s.store.SetReadOnly(false) }
 		})},
+		{"fill the queue of the store", 1, onServer(func(s *server, _ *rand.Rand) func() {
+			s.store.SetFull(true)
+			return func() { s.store.SetFull(false) }
+		})},
 		{"hold the store", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) { return w.store.Hold(), true }},
 		{"kill a node", 2, func(w *world, a, _ *node, _ *rand.Rand) (func(), bool) {
 			a.kill()

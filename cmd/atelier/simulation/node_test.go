@@ -25,6 +25,7 @@ import (
 	"atelier/actors/participant"
 	"atelier/actors/room"
 	"atelier/actors/token"
+	"atelier/actors/webhook"
 	"atelier/persistence/memory"
 	"atelier/transport/messages"
 )
@@ -75,7 +76,9 @@ type server struct {
 	// Both nil where nobody signs in.
 	sessions *login.Sessions
 	parties  *participant.Host
-	unplug   func() // takes it off the network
+	hooks    *webhook.Webhooks // nil where nobody listens
+	unhook   func()            // ends what they send
+	unplug   func()            // takes it off the network
 	stop     chan struct{}
 	done     chan struct{} // watch has ended
 	sweeping sync.WaitGroup
@@ -125,10 +128,17 @@ func (n *node) start() error {
 		Clock: clock, SnapshotEvents: 50, IdleAfter: idleAfter,
 		Cluster: &durable.Cluster{Store: shared, Bus: bus, Patience: patience, MaxTold: w.plan.maxTold()},
 	}
+	if err := s.startHooks(cluster); err != nil {
+		return fmt.Errorf("node %s: %w", n.name, err)
+	}
+	rules := codelab.Rules{FileGrace: fileGrace, BallotKey: ballotKey}
+	if s.hooks != nil {
+		rules.Webhooks = s.hooks.Outbox
+	}
 	s.files = w.newRegister(s)
 	s.labs, err = codelab.NewCodelabs(codelab.Config{
 		System: s.system, Journal: shared, List: s.list, Frames: frames, Epoch: store.StreamID(), Files: s.files,
-		Rules:     codelab.Rules{FileGrace: fileGrace, BallotKey: ballotKey},
+		Rules:     rules,
 		Room:      room.Limits{Frames: keptFrames},
 		Durable:   cluster,
 		Sweep:     true,
@@ -302,6 +312,9 @@ func inTime(what string) (done func() bool) {
 func (s *server) drop() {
 	defer inTime("to drop all actors of " + s.n.name)()
 	s.labs.Drop()
+	if s.hooks != nil {
+		s.hooks.Host().Drop()
+	}
 	if s.parties != nil {
 		s.parties.Drop()
 	}
@@ -311,7 +324,14 @@ func (s *server) end() error {
 	defer inTime("to close " + s.n.name)()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
+	if n := s.labs.Stats().Divergences.Load(); n > 0 && !s.n.w.lying() {
+		s.n.w.model.fail("divergence", "%s counts %d copies that differed from their owner, and nobody lied", s.n.name, n)
+	}
 	err := s.labs.Close(ctx)
+	if s.hooks != nil {
+		s.unhook()
+		err = errors.Join(err, s.hooks.Close(ctx))
+	}
 	s.contents.end()
 	s.sweeping.Wait()
 	if s.vault != nil {

@@ -27,6 +27,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 	w.startAll()
 	w.settle("when all is whole again")
 	w.presence()
+	w.hooks.check()
 	w.leave()
 	w.erasesSoon()
 	deleted := newClient(w, "c0", w.plan.random(ofClients-1)).shortLived(w.nodes[0])

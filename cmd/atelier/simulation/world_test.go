@@ -33,6 +33,7 @@ type world struct {
 	tokens  *tokens
 	grants  *grants
 	uploads *uploads
+	hooks   *hooks // nil where nobody listens
 	store   *memory.Database
 	net     *network
 	nodes   []*node
@@ -42,6 +43,9 @@ type world struct {
 	// listening are the listeners, who stay until all is quiet.
 	listening sync.WaitGroup
 }
+
+// lying says that something lies to the nodes of this run.
+func (w *world) lying() bool { return w.lies.store != nil || w.lies.fate != nil }
 
 // random returns the source of one kind of decisions: what is left out of a plan
 // changes nothing about the others.
@@ -67,6 +71,9 @@ func newWorld(p Plan, l lies) (*world, error) {
 	}
 	w.net = newNetwork(w, bustest.NewNet())
 	w.model, w.tokens, w.grants, w.uploads = newModel(w), newTokens(w), &grants{w: w}, newUploads(w)
+	if p.hooked() {
+		w.hooks = &hooks{w: w, got: map[string]int{}}
+	}
 	w.store.Committed(w.model.committed)
 	for i := range p.Nodes {
 		n := newNode(w, i)
@@ -84,6 +91,9 @@ func newWorld(p Plan, l lies) (*world, error) {
 	}
 	w.model.begin(m.Id)
 	w.lab = m.Id
+	if w.hooks != nil {
+		return w, w.hooks.begin()
+	}
 	return w, nil
 }
 

@@ -1,0 +1,76 @@
+package statetest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"atelier/actors/durable"
+)
+
+// Replay lets an actor decide commands, each about the view that the ones before led to.
+// After each it compares the state, field by field, with what the whole log leads to, and
+// with what each snapshot before leads to with the records behind it. Records travel as
+// bytes, as they do in a store. It returns them. words are the vocabulary, of which all
+// must be said; body is that of a command.
+func Replay[C, E, V any](t testing.TB, kind durable.Kind[C, E, V], id string, words []reflect.Type, body func(C) any, commands ...func(v *V) C) (records [][]byte) {
+	t.Helper()
+	said := map[reflect.Type]bool{}
+	defer func() {
+		for _, w := range words {
+			if !said[w] && !t.Failed() {
+				t.Errorf("nobody says %s", w)
+			}
+		}
+	}()
+	core := kind.New(id)
+	type copied struct {
+		core durable.Core[C, E, V]
+		from int
+	}
+	copies := []copied{{kind.New(id), 0}}
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	for i, command := range commands {
+		cmd := command(core.Capture())
+		said[reflect.TypeOf(body(cmd))] = true
+		d, err := core.Decide(cmd, durable.Env{Now: now.Add(time.Duration(i) * time.Second), Seq: uint64(len(records)) + 1})
+		if err != nil {
+			t.Fatalf("command %d, %+v: %v", i, cmd, err)
+		}
+		if len(d.Events) == 0 {
+			t.Fatalf("command %d, %+v, changes nothing", i, cmd)
+		}
+		for _, e := range d.Events {
+			record, err := kind.AppendEvent(nil, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, record)
+			seq := uint64(len(records))
+			for _, c := range append(slices.Clone(copies), copied{core, 0}) {
+				again, err := kind.ParseEvent(record)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.core.Apply(seq, again)
+			}
+		}
+		restored := kind.New(id)
+		state, err := kind.EncodeState(core.Capture())
+		if err == nil {
+			err = restored.Restore(uint64(len(records)), state)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		copies = append(copies, copied{restored, len(records)})
+		for _, c := range copies {
+			if diff := Diff(core, c.core); diff != "" {
+				t.Fatalf("after command %d, %s: a snapshot at %d of %d forgets %s", i, fmt.Sprintf("%+v", cmd), c.from, len(records), diff)
+			}
+		}
+	}
+	return records
+}

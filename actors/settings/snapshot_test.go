@@ -1,0 +1,42 @@
+package settings
+
+import (
+	"bytes"
+	"testing"
+
+	"atelier/actors/audit"
+	"atelier/actors/clock"
+	"atelier/actors/durable/statetest"
+	"atelier/actors/usage"
+	"atelier/persistence/memory"
+)
+
+// TestASnapshotForgetsNothing of what was said, in any place of the log.
+func TestASnapshotForgetsNothing(t *testing.T) {
+	journal := memory.New()
+	defer journal.Close()
+	words, _ := Vocabulary.Words()
+	say := func(b Body) func(*View) Command { return func(*View) Command { return Command{Body: b} } }
+	kind := Kind(audit.New(journal, clock.System, 0))
+	records := statetest.Replay(t, kind, "all", words, func(c Command) any { return c.Body },
+		say(CreateToken{Name: "one", SecretHash: []byte("hash 1")}), say(CreateToken{Name: "two", Scope: "read", Days: 3, SecretHash: []byte("hash 2")}),
+		say(SetAIKey{Sealed: []byte("first key")}), say(NoteAIUse{Usage: &usage.AIUsage{Model: "m"}}),
+		func(v *View) Command { return Command{Body: RevokeToken{ID: v.Tokens[0].Id}} },
+		say(SetAIKey{Sealed: []byte("second key")}),
+	)
+	// A key that was replaced leaves the log.
+	erase := kind.Erase(&View{AIKey: []byte("second key")})
+	for i, record := range records {
+		e, err := kind.ParseEvent(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, _ := erase(e)
+		if out == nil {
+			out = e
+		}
+		if record, err = kind.AppendEvent(nil, out); err != nil || bytes.Contains(record, []byte("first key")) {
+			t.Errorf("record %d holds the key that was replaced; %v", i+1, err)
+		}
+	}
+}

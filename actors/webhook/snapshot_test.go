@@ -1,0 +1,47 @@
+package webhook
+
+import (
+	"bytes"
+	"testing"
+
+	"atelier/actors/audit"
+	"atelier/actors/clock"
+	"atelier/actors/durable/statetest"
+	"atelier/persistence/memory"
+)
+
+// TestASnapshotForgetsNothing of what was said, in any place of the log; and the secret of
+// a webhook that is gone leaves the log.
+func TestASnapshotForgetsNothing(t *testing.T) {
+	journal := memory.New()
+	defer journal.Close()
+	words, _ := Vocabulary.Words()
+	kind := Kind(audit.New(journal, clock.System, 0))
+	say := func(b Body) func(*View) Command { return func(*View) Command { return Command{Body: b} } }
+	fails := func(tries uint32) func(*View) Command {
+		return say(Note{Delivery: &Delivery{Id: "d", Type: HelpRequested, Tries: tries}, Status: 500})
+	}
+	commands := []func(*View) Command{
+		say(Create{URL: "https://example.org", Events: []string{HelpRequested}, Names: true, Secret: []byte("the secret")}),
+		say(NoteTest{Status: 204}), fails(0), fails(uint32(len(Pauses))),
+		say(Note{Delivery: &Delivery{Id: "e", Type: HelpRequested}, Status: 200}),
+	}
+	for range MaxFailures {
+		commands = append(commands, fails(0))
+	}
+	commands = append(commands, say(Resume{}), fails(0), say(Delete{}))
+	records := statetest.Replay(t, kind, "hook", words, func(c Command) any { return c.Body }, commands...)
+	erase := kind.Erase(&View{})
+	for i, record := range records {
+		e, err := kind.ParseEvent(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out, changed := erase(e); changed {
+			e = out
+		}
+		if record, err = kind.AppendEvent(nil, e); err != nil || bytes.Contains(record, []byte("the secret")) {
+			t.Errorf("record %d holds the secret of a webhook that is gone; %v", i+1, err)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"atelier/actors/audit"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/webhook"
+)
+
+// hooks is somebody who receives what a webhook tells: each event that it wants comes at
+// least once, whatever happened to the nodes meanwhile.
+type hooks struct {
+	w     *world
+	id    string
+	since uint64      // the webhook is active on all nodes for what comes behind this position
+	kind  atomic.Bool // it takes everything from now on
+
+	mu    sync.Mutex
+	tries int            // guarded by mu
+	got   map[string]int // guarded by mu; how often each came
+}
+
+// hooked says that a plan has a webhook.
+func (p Plan) hooked() bool { return p.Seed%5 == 1 }
+
+// told names what a delivery is about.
+func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
+
+// send is a receiver that refuses many first tries.
+func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) int32 {
+	select {
+	case <-time.After(5 * time.Millisecond):
+	case <-ctx.Done():
+		return 0
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.tries++; d.Tries == 0 && !h.kind.Load() && h.tries%3 == 0 { // 20 in a row would stop it
+		return 500
+	}
+	h.got[told(d.Type, d.Data.AttendeeId, d.Data.HelpId+d.Data.Check)]++
+	return 204
+}
+
+// startHooks runs the webhooks of a node; nil where nobody listens.
+func (s *server) startHooks(options durable.Options) (err error) {
+	if s.n.w.hooks == nil {
+		return nil
+	}
+	s.hooks, err = webhook.New(webhook.Config{
+		System: s.system, Journal: s.shared, Audit: audit.New(s.shared, s.clock, time.Hour), Durable: options, Clock: s.clock,
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { s.hooks.Run(ctx, s.n.w.hooks.send) })
+	s.unhook = func() { cancel(); running.Wait() }
+	return nil
+}
+
+// begin creates the webhook, before anything goes wrong.
+func (h *hooks) begin() error {
+	id, err := h.w.nodes[0].server.Load().hooks.Create(webhook.Caller{}, webhook.Create{
+		URL: "https://example.org/", Secret: []byte("sealed"), Codelabs: []string{h.w.lab},
+		Events: []string{webhook.AttendeeRegistered, webhook.HelpRequested, webhook.AttendeeCompleted, webhook.WorkshopEnded, webhook.CheckReported},
+	})
+	if err != nil {
+		return fmt.Errorf("create the webhook: %w", err)
+	}
+	h.id = id
+	time.Sleep(1500 * time.Millisecond) // on several nodes it is active within a second
+	h.since = h.w.model.committedTo()
+	return nil
+}
+
+// check waits for what is tried again, and looks whether everything came.
+func (h *hooks) check() {
+	if h == nil || h.w.model.failed() != "" {
+		return
+	}
+	h.kind.Store(true)
+	time.Sleep(45 * time.Second) // the second try is after 5 s, and 30 s after an outcome that could not be noted
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for seq, want := range h.w.model.wanted() {
+		if seq > h.since && h.got[want] == 0 {
+			h.w.model.fail("webhooks", "event %d was never delivered: %s", seq, want)
+			return
+		}
+	}
+}
+
+// committedTo is how many records are committed.
+func (m *model) committedTo() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return uint64(len(m.records))
+}
+
+// wanted is what the webhook is to be told of, by position: each registration, completion
+// and report, a request for help that is new, and the end of the workshop.
+func (m *model) wanted() map[uint64]string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out, asked, ended := map[uint64]string{}, map[string]bool{}, false
+	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
+		e, err := m.event(seq)
+		if err != nil {
+			continue // the reference says so
+		}
+		switch b := e.Body.(type) {
+		case *pb.Event_Registered:
+			out[seq] = told(webhook.AttendeeRegistered, b.Registered.Attendee.Id, "")
+		case *pb.Event_Completed:
+			out[seq] = told(webhook.AttendeeCompleted, b.Completed.AttendeeId, "")
+		case *pb.Event_CheckReported:
+			out[seq] = told(webhook.CheckReported, b.CheckReported.AttendeeId, b.CheckReported.Name)
+		case *pb.Event_HelpAsked:
+			if h := b.HelpAsked.Request; !asked[h.Id] {
+				asked[h.Id] = true
+				out[seq] = told(webhook.HelpRequested, h.AttendeeId, h.Id)
+			}
+		case *pb.Event_HelpOffered:
+			asked[b.HelpOffered.Request.Id] = true
+		case *pb.Event_Updated:
+			if ends := b.Updated.Codelab.EndedAt != 0; ends != ended {
+				if ended = ends; ends {
+					out[seq] = told(webhook.WorkshopEnded, "", "")
+				}
+			}
+		}
+	}
+	return out
+}
