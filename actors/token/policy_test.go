@@ -1,11 +1,13 @@
 package token
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
 )
 
@@ -64,4 +66,28 @@ func behaviour(t *testing.T, p Policy) string {
 		clock.wait(every)
 	}
 	return life.String()
+}
+
+// TestATokenEndsAtTheCapOfItsSession, which counts from the first token of the session: a
+// later one does not make it longer.
+func TestATokenEndsAtTheCapOfItsSession(t *testing.T) {
+	clock := clockAt(noon)
+	w := newWorld(t, func(o *Options) { o.Clock, o.SessionCap = clock, time.Hour })
+	first := w.issue("checkout", pb.Policy_POLICY_SESSION)
+	clock.wait(50 * time.Minute)
+	second := w.issue("checkout", pb.Policy_POLICY_SESSION)
+	for _, after := range []struct {
+		wait time.Duration
+		want error
+	}{{9 * time.Minute, nil}, {time.Minute, IsExpired}} {
+		clock.wait(after.wait)
+		for i, token := range []seal.Token{first, second} {
+			if _, err := w.vault.Detokenize(business, Use{token, "business", "checkout"}); !errors.Is(err, after.want) {
+				t.Errorf("token %d, %v after noon: %v, want %v", i+1, clock.Now().Sub(noon), err, after.want)
+			}
+		}
+	}
+	if _, err := w.tokenize("checkout", pb.Policy_POLICY_SESSION); !errors.Is(err, IsSessionEnded) {
+		t.Errorf("a session that has reached its cap takes another token: %v", err)
+	}
 }

@@ -250,6 +250,9 @@ var Words = map[string]Word{
 		if kind <= pb.PollKind_POLL_KIND_SCALE || kind == pb.PollKind_POLL_KIND_TEXT && s.coin() {
 			p.Options = []string{"a", "b"}
 		}
+		if kind <= pb.PollKind_POLL_KIND_SEVERAL && s.coin() {
+			p.Right = []int32{1}
+		}
 		return Lead(codelab.CreatePoll{Poll: p})
 	},
 	"UpdatePoll": func(s *Source, v *codelab.View) codelab.Command {
@@ -306,7 +309,11 @@ var Words = map[string]Word{
 		return as(One(s, v.Attendees), body)
 	},
 	"Unvote": func(s *Source, v *codelab.View) codelab.Command {
-		return as(One(s, v.Attendees), codelab.Unvote{PollID: s.poll(v).GetId()})
+		p := s.poll(v)
+		if open := v.OpenPoll(); open != nil {
+			p = open.Poll
+		}
+		return as(One(s, v.Attendees), codelab.Unvote{PollID: p.GetId()})
 	},
 	"AskQuestion": func(s *Source, v *codelab.View) codelab.Command {
 		return as(One(s, v.Attendees), codelab.AskQuestion{Text: s.Mark("asked"), Anonymous: s.coin()})
@@ -387,7 +394,7 @@ var Names = slices.Sorted(maps.Keys(Words))
 // Subjects are words that lead to each other, by how often they are said: what needs
 // several of them, like a poll that five people vote in, hardly happens among all words.
 var Subjects = [][]string{
-	{"Register", "CreatePoll", "OpenPoll", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Unvote", "ClosePoll", "ShowPoll", "ResetPoll", "UpdatePoll", "CloseDuePoll", "DeletePoll", "Remove", "SetSpotlight"},
+	{"Register", "CreatePoll", "OpenPoll", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Unvote", "Unvote", "ClosePoll", "ShowPoll", "ResetPoll", "UpdatePoll", "CloseDuePoll", "DeletePoll", "Remove", "Remove", "SetSpotlight"},
 	{"Register", "Register", "AskQuestion", "AskQuestion", "AskQuestion", "VoteQuestion", "VoteQuestion", "VoteQuestion", "MergeQuestion", "ChangeQuestion", "TakeQuestion", "DeleteQuestion", "StopAsker", "PostChat", "Remove", "Update", "SetSpotlight"},
 	{"Register", "AskHelp", "AskHelp", "OfferHelp", "ClaimHelp", "ClaimHelp", "ReleaseHelp", "ReleaseHelp", "ResolveHelp", "AnswerHelp", "ReleaseClaims", "SetPlace", "Rename", "Remove", "TakeQuestion"},
 	{"Register", "Progress", "Progress", "Progress", "Publish", "ReplaceSteps", "Point", "SetPulse", "AskHelp", "Annotate", "Complete", "SetTimer", "SetPin", "ReportCheck"},

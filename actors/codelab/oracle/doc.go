@@ -8,7 +8,7 @@
 // how often a poll was voted for. An event that the rules do not allow is an error, too.
 //
 // What a model must know beside the events is told by Saying: the votes of an anonymous
-// poll, which the log has only sealed.
+// poll, which the log has only sealed, and which questions attendees asked themselves.
 package oracle
 
 import (
@@ -21,9 +21,10 @@ import (
 
 // Codelab are the models of one codelab. Not safe for concurrent use.
 type Codelab struct {
-	room   *room
-	models []model
-	polls  *polls
+	room      *room
+	models    []model
+	polls     *polls
+	questions *questions
 }
 
 // model is one section of the rules.
@@ -38,7 +39,8 @@ type model interface {
 func New() *Codelab {
 	r := &room{}
 	p := &polls{room: r, said: map[ballot][]vote{}}
-	return &Codelab{room: r, polls: p, models: []model{&help{room: r}, p, &questions{room: r}, &teaching{room: r}}}
+	q := &questions{room: r, said: map[string]bool{}}
+	return &Codelab{room: r, polls: p, questions: q, models: []model{&help{room: r}, p, q, &teaching{room: r}}}
 }
 
 // Event tells of the next event.
@@ -66,6 +68,9 @@ func (c *Codelab) View(v *codelab.View) error {
 
 // Saying tells of a command before it is decided: it may be done from then on.
 func (c *Codelab) Saying(cmd codelab.Command) {
+	if q, is := cmd.Body.(codelab.AskQuestion); is {
+		c.questions.said[q.Text] = true
+	}
 	if v, is := cmd.Body.(codelab.Vote); is {
 		b := ballot{v.PollID, v.Round, cmd.Caller.ID}
 		c.polls.said[b] = append(c.polls.said[b], voteOf(v))

@@ -16,6 +16,7 @@ type questions struct {
 	named   bool
 	all     []*question // in the order in which they were asked
 	stopped map[string]bool
+	said    map[string]bool // the texts that attendees asked; others were taken from elsewhere
 }
 
 type question struct {
@@ -124,12 +125,19 @@ func (m *questions) asked(rec *pb.Question) error {
 			unanswered++
 		}
 	}
-	checked := m.asking == pb.Asking_ASKING_CHECKED && rec.State == pb.QuestionState_QUESTION_STATE_WAITING
+	begins := pb.QuestionState_QUESTION_STATE_OPEN
+	own := m.said[rec.Text]
+	if own && m.asking == pb.Asking_ASKING_CHECKED {
+		begins = pb.QuestionState_QUESTION_STATE_WAITING
+	}
+	who := m.room.find(rec.AuthorId)
 	switch {
-	case !checked && rec.State != pb.QuestionState_QUESTION_STATE_OPEN:
+	case rec.State != begins:
 		return fmt.Errorf("question %s begins as %v", rec.Id, rec.State)
-	case checked && (unanswered >= mostUnanswered || m.stopped[rec.AuthorId] || m.named && rec.Anonymous || m.room.ended || m.room.find(rec.AuthorId).muted):
+	case own && (unanswered >= mostUnanswered || m.stopped[rec.AuthorId]):
 		return fmt.Errorf("%s asks another question, after %d, stopped: %t", rec.AuthorId, unanswered, m.stopped[rec.AuthorId])
+	case own && (m.asking == pb.Asking_ASKING_OFF || m.named && rec.Anonymous || m.room.ended || who == nil || who.muted):
+		return fmt.Errorf("%s may not ask a question: %+v", rec.AuthorId, who)
 	case len(m.all) >= mostQuestions:
 		return fmt.Errorf("%d questions, and another one", len(m.all))
 	}

@@ -138,6 +138,9 @@ func (c *client) say(n *node, s *server, ws codelab.Codelab, view *codelab.View,
 	}
 	began, looks := time.Now(), c.w.watchLease(n)
 	value, seq, err := c.ask(s, ws, view, cmd)
+	if took := time.Since(began); took > answerWithin {
+		model.fail("answers", "%s waited %v for the answer to %s at %s", c.Name, took, word, n.name)
+	}
 	if err = c.taken(word, s, err); err == nil {
 		looks("the answer to " + word)
 		if head := ws.Room.Head(); head < seq {

@@ -26,6 +26,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 	w.act(time.Now().Add(p.For))
 	w.startAll()
 	w.settle("when all is whole again")
+	w.writes()
 	w.presence()
 	w.hooks.check()
 	w.leave()
@@ -154,6 +155,27 @@ func (w *world) settle(when string) {
 	w.uploads.settle(when)
 	w.tokens.settle()
 	w.grants.settle()
+}
+
+// writes lets somebody say something at each node, once all is whole: it is answered, in
+// time, and with yes. What a store or a queue refused before does not stand in its way.
+func (w *world) writes() {
+	c := newClient(w, "c99", w.plan.random(ofClients-2))
+	for _, n := range w.nodes {
+		for try := 0; w.model.failed() == ""; try++ {
+			s, ws, err := n.get()
+			if err == nil {
+				err = c.say(n, s, ws, ws.View(), "SetPin")
+			}
+			if err == nil {
+				break
+			}
+			if try == settleIn { // what a store was told to do may meet it a few times
+				w.model.fail("answers", "node %s takes nothing for %d s after all was whole again: %v", n.name, settleIn, err)
+			}
+			time.Sleep(time.Second)
+		}
+	}
 }
 
 // presence waits until nodes have compared who is connected, and looks whether all

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"atelier/actors/codelab"
 	"atelier/actors/durable"
 )
 
@@ -49,6 +50,7 @@ func (m *model) checkStore(j durable.Journal) {
 		gone[text] = m.names[text] < 2
 	}
 	m.mu.Unlock()
+	counted := m.counted()
 	look := func(where string, data []byte) {
 		for text := range found(data, gone) {
 			m.fail("erased", "%s still holds %s, which was removed", where, text)
@@ -65,6 +67,9 @@ func (m *model) checkStore(j durable.Journal) {
 		return nil
 	}, func(seq uint64, record []byte) error {
 		look(fmt.Sprintf("record %d", seq), record)
+		if e, err := codelab.ParseEvent(record); err == nil && len(e.GetPollVoted().GetBallot()) > 0 && seq < counted[e.GetPollVoted().PollId] {
+			m.fail("anonymous", "record %d still holds the ballot of %s, after the poll was counted", seq, e.GetPollVoted().AttendeeId)
+		}
 		return nil
 	})
 	if err == nil {
@@ -78,6 +83,27 @@ func (m *model) checkStore(j durable.Journal) {
 	if err != nil {
 		m.fail("store", "%v", err)
 	}
+}
+
+// counted are the positions at which the ballots of each poll went last: no record before
+// it may tell who voted.
+func (m *model) counted() map[string]uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last := map[string]uint64{}
+	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
+		e, err := m.event(seq)
+		if err != nil {
+			continue // the reference says so
+		}
+		if b := e.GetPollChanged(); b.GetBallotsGone() {
+			last[b.Poll.Id] = seq
+		}
+		if b := e.GetPollDeleted(); b != nil {
+			last[b.PollId] = seq
+		}
+	}
+	return last
 }
 
 // checkDeleted is oracle 5 for codelabs: nothing is left of one that was deleted.
