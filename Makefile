@@ -342,7 +342,7 @@ fresh:
 # account of. Test support has a row of its own: suites that several packages pass, doubles
 # of what stands outside, and the disk that remembers.
 WRITTEN := git ls-files '*.go' | grep -vE '_test\.go$$|^bench/peers/' | xargs grep -L '^// Code generated'
-SUPPORT := /[a-z0-9]+test/|/codelab/draw/|/persistence/(powercut/|memory/faults)|/simulation/|/cmd/atelier/powercut/|/e2e/|/internal/(suites|house)/
+SUPPORT := /[a-z0-9]+test/|/codelab/(draw|oracle)/|/persistence/(powercut/|memory/faults)|/simulation/|/cmd/atelier/powercut/|/e2e/|/internal/(suites|house)/
 COUNTED := xargs cat | awk '{n += 1 + int((length($$0) - 1) / 120)} END {print n}'
 size:
 	@for d in actors transport persistence cmd bench; do \

@@ -12,8 +12,8 @@
 //
 // The real code from actors/durable upwards: owners, followers, forwarding,
 // erasing, rooms, the codelab with every command of its vocabulary (actors/codelab/draw), the
-// list of codelabs, retention, sessions, participants, tokens, the register of files
-// with its claims and sweeps. No rule is written twice. What it stands on is simulated:
+// list of codelabs, retention, sessions, participants, tokens, webhooks, the register of
+// files with its claims and sweeps. What it stands on is simulated:
 //
 //   - The store is persistence/memory. Each node has a lease that it renews, a queue
 //     and a latency of its own. It passes the same suites as PostgreSQL
@@ -30,7 +30,10 @@
 // remove, edit, end and delete (clients_test.go), connections that listen and come back
 // with their position (listeners.go), payers (tokens.go), people who sign in and out
 // (grants.go), people who send files, refer to them at one node while others take the
-// reference away at another, make codelabs of them and delete those (uploads.go).
+// reference away at another, make codelabs of them and delete those (uploads.go), somebody
+// who receives what a webhook tells (hooks.go). In half of all seeds people talk mostly of
+// one subject, since what needs several commands hardly happens among all
+// (draw.Subjects).
 //
 // # Faults
 //
@@ -38,7 +41,7 @@
 // doubled, a queue overflows. A node loses its lease, cannot reach the store, stands
 // still while its timers wait, has a wrong time of day, is stopped in order, is
 // killed (the store keeps any first part of what it had queued), gives a codelab
-// away, or has a full disk. Commits fail; their answers are lost, done or not; the
+// away, has a full disk, or a full queue. Commits fail; their answers are lost, done or not; the
 // store stands still. Contents are stored late, or refused, or their node is killed
 // meanwhile (contents.go). At the end all is whole again, everybody rests, and then all
 // nodes are killed and started. Where files were sent, all nodes are down for 15 more
@@ -51,13 +54,23 @@
 //	acknowledged  what was acknowledged was committed before, is there, and stays;
 //	              every view is what all records ever committed lead to, applied in
 //	              order from the first (reference_test.go)
+//	rules         what transport/rest/RULES.md says of people and steps, help, polls,
+//	              questions, the timer, pins, the pointer and pulses: models that share
+//	              no code with the codelab (actors/codelab/oracle) are told of each
+//	              event, and compare what a commit led to
+//	snapshot      a state from a snapshot at a random position and the records behind
+//	              it is the state of all records, field by field, and so is what each
+//	              node shows at the end (actors/durable/statetest); fields that a
+//	              snapshot leaves out have a struct tag with the reason
 //	once          nothing is done twice, with a reference or without
 //	same view     all nodes show the same at a position, byte for byte
 //	linearizable  what was answered has an order (porcupine); no read is behind
 //	frames        a listener gets each frame once, in order, or reads anew; an ack
 //	              is not before its frame
 //	removed       who was removed is in no view, and has no connection
-//	erased        nor in a snapshot, record, row, or frame kept for replay
+//	erased        nor in a snapshot, record, row, or frame kept for replay; nor is what
+//	              was deleted, or a question that was merged
+//	anonymous     no record tells who voted in an anonymous poll that was counted
 //	deleted       nothing is left of a deleted codelab: at once when all is whole,
 //	              else after the next start
 //	tokens        what was answered about each token keeps its rules (porcupine)
@@ -68,7 +81,10 @@
 //	uploads       an upload, or the content of a submission, stays while a codelab
 //	              refers to it, and while a claim says so (uploadchecks.go); in the end
 //	              nothing of files is left to which nothing refers (uploadsleft.go)
-//	answers       everybody is answered, and only with errors that are known
+//	answers       everybody is answered, in time, and only with errors that are known;
+//	              when all is whole each node takes a write
+//	webhooks      each event that a webhook wants is delivered at least once
+//	divergence    no copy counts as one that differs from its owner: nobody lies
 //	out           a node whose lease was over before a question does not answer it
 //	rest          what nobody uses leaves: owners, copies, rows of erasing, and what
 //	              a node listens to

@@ -48,6 +48,19 @@ func TestOraclesNotice(t *testing.T) {
 				}
 			})
 		}},
+		"a snapshot that lost a part": {finds: "snapshot same acknowledged", plan: "faults=0", lies: func() lies {
+			return onLogs(func(l *lyingLog) {
+				l.snapshot = func(state []byte) []byte { return bytes.ReplaceAll(state, []byte("chat-"), []byte("tahc-")) }
+			})
+		}},
+		"a delivery that is lost": {finds: "webhooks", plan: "faults=0", lies: func() lies {
+			return onLogs(func(l *lyingLog) {
+				l.append = func(b durable.Batch) error {
+					b.Rows = slices.DeleteFunc(slices.Clone(b.Rows), func(r durable.Row) bool { return r.Table == "hookqueue" && !r.Delete })
+					return l.Log.Append(b)
+				}
+			})
+		}},
 		"a bus that doubles": {plan: "nodes=3 faults=0", finds: "once erased", lies: func() lies {
 			return lies{fate: func(m bustest.Message, f *bustest.Fate) { f.Twice = m.Sort == bustest.Question }}
 		}},
@@ -155,7 +168,16 @@ type lyingLog struct {
 	durable.Log
 	append  func(durable.Batch) error
 	rewrite func() error
-	close   func()
+	// snapshot changes what is stored.
+	snapshot func(state []byte) []byte
+	close    func()
+}
+
+func (l *lyingLog) Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error {
+	if l.snapshot != nil {
+		state = l.snapshot(state)
+	}
+	return l.Log.Snapshot(seq, state, keep, done)
 }
 
 func (l *lyingLog) Append(b durable.Batch) error {

@@ -334,7 +334,7 @@ var tokenRules = (&porcupine.NondeterministicModel{
 		next := at // when it is done
 		switch {
 		case in.op == detokenize:
-			next.used = live && token.PolicyOf(in.policy).Once
+			next.used = live && in.policy == pb.Policy_POLICY_SINGLE_USE
 		case in.op == revoke || in.op == endSession:
 			next.over = true
 		}

@@ -6,11 +6,16 @@
 //	make simulate-mutants MUTANT=17   # one, by its number or name, or several: 17,18
 //	make simulate-mutants LIMIT=10000 # try up to so many seeds for each
 //
-// mutants.txt lists them, each with the promise it breaks. A mutant is built beside
-// the source with go's -overlay; no source file is changed. It is run with seeds of
-// the simulation, then with the package tests that its entry names. found.txt keeps
-// what found it. That is tried first the next time, a few times, because the Go
-// scheduler has choices of its own.
+// mutants.txt lists them, each with the promise it breaks. They are built beside the
+// source with go's -overlay; no source file is changed. All that change functions share
+// one build (combine.go): a function has a copy for each mutant of it, and calls the copy
+// while MUTANT_ON in the environment has the mutant's number. So a hundred mutants take
+// one build of the simulator and one of each package's tests. One that changes something
+// else, such as a constant or SQL, has a build of its own.
+//
+// A mutant is run with seeds of the simulation, then with the package tests that its
+// entry names. found.txt keeps what found it. That is tried first the next time, a few
+// times, because the Go scheduler has choices of its own.
 //
 // # What counts as found
 //

@@ -190,3 +190,44 @@ func TestALineThatNothingRanIsNoticed(t *testing.T) {
 		}
 	}
 }
+
+const program = "package p\n\ntype t[K any] struct{}\n\nfunc (t[K]) one(a, _ int, more ...string) (n int, err error) {\n\treturn a, nil\n}\n\nfunc two[A, B any](x A, y B) {\n\tprintln(x, y)\n}\n\nconst three = 3\n"
+
+// All mutants of functions share a build, where each is on only while it is asked for; one
+// of a constant does not.
+func TestFunctionsAreSwitched(t *testing.T) {
+	all, err := parse([]byte("== a\npromise: it\nfile: p/p.go\n-\treturn a, nil\n+\treturn 0, nil\n" +
+		"== b\npromise: it\nfile: p/p.go\n-\tprintln(x, y)\n+\tprintln(y, x)\n\n-\treturn a, nil\n+\treturn 1, nil\n" +
+		"== c\npromise: it\nfile: p/p.go\n-const three = 3\n+const three = 4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	c, err := combine(all, func(string) ([]byte, error) { return []byte(program), nil }, "/root", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.has[all[0]] || !c.has[all[1]] || c.has[all[2]] {
+		t.Errorf("switched are %v", c.has)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "1-p.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	for _, want := range []string{
+		"func (unnamed1 t[K]) one(a, unnamed3 int, more ...string) (n int, err error) { if mutantOn == 1 { return unnamed1.one_1(a, unnamed3, more...) }; if mutantOn == 2 { return unnamed1.one_2(a, unnamed3, more...) };\n\treturn a, nil",
+		"func two[A, B any](x A, y B) { if mutantOn == 2 { two_2[A, B](x, y); return };\n\tprintln(x, y)",
+		"//line a.mutant:1\nfunc (t[K]) one_1(a, _ int, more ...string) (n int, err error) {\n\treturn 0, nil\n}",
+		"//line b.mutant:1\nfunc two_2[A, B any](x A, y B) {\n\tprintln(y, x)\n}",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if named := namedBy("x.go:1:2: good\np/two-words.mutant:3:4: declared and not used: y\n"); len(named) != 1 || !strings.Contains(named["two-words"], "not used") {
+		t.Errorf("a compiler names %v", named)
+	}
+}
