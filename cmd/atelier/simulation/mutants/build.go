@@ -99,9 +99,8 @@ func (t *tree) share(all []*mutant) (*sharedBuild, error) {
 		b.original = &mutated{tree: t, mutant: &mutant{name: originalName}, overlay: c.overlay, shared: b}
 		b.original.binary = filepath.Join(dir, "simulation.test")
 		err = b.compile(b.original.binary, simulation)
-		if err == nil {
-			// The packages of mutants that are not in the simulator.
-			err = b.compile("", b.packages()...)
+		if others := b.others(); err == nil && len(others) > 0 {
+			err = b.compile("", others...)
 		}
 		if err == nil {
 			return b, nil
@@ -116,11 +115,13 @@ func (t *tree) share(all []*mutant) (*sharedBuild, error) {
 	}
 }
 
-// packages are those that the mutants change.
-func (b *sharedBuild) packages() (all []string) {
+// others are the packages that the mutants change and that are not in the simulator.
+func (b *sharedBuild) others() (all []string) {
 	for m := range b.has {
 		for _, p := range m.places {
-			all = append(all, "./"+path.Dir(p.file))
+			if dir := path.Dir(p.file); !b.deps[dir] {
+				all = append(all, "./"+dir)
+			}
 		}
 	}
 	slices.Sort(all)
@@ -131,7 +132,7 @@ func (b *sharedBuild) packages() (all []string) {
 func (b *sharedBuild) compile(to string, packages ...string) error {
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", to}
 	if to == "" {
-		args = []string{"build", "-gcflags=-e"}
+		args = []string{"build"}
 	}
 	cmd := exec.Command("go", append(append(args, "-overlay="+b.original.overlay), packages...)...) //nolint:gosec // of the list
 	cmd.Dir = b.root
