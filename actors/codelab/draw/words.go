@@ -204,7 +204,7 @@ var Words = map[string]Word{
 	},
 	"Update": func(s *Source, _ *codelab.View) codelab.Command {
 		guide := s.mention("guide")
-		return Lead(codelab.Update{Title: proto.String(s.Mark("title")), GuideMarkdown: &guide, QuizEnabled: proto.Bool(s.coin()), Questions: pb.Asking(s.Rand.IntN(3)).Enum()})
+		return Lead(codelab.Update{Title: proto.String(s.Mark("title")), GuideMarkdown: &guide, QuizEnabled: proto.Bool(s.coin()), Questions: pb.Asking(s.Rand.IntN(3)).Enum(), ChatRetentionDays: proto.Int32(int32(s.Rand.IntN(2))), EmailRetentionDays: proto.Int32(int32(s.Rand.IntN(2)))})
 	},
 	"ReplaceSteps": func(s *Source, v *codelab.View) codelab.Command {
 		steps := slices.Clone(v.Steps)

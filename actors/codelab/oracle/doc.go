@@ -40,7 +40,7 @@ func New() *Codelab {
 	r := &room{}
 	p := &polls{room: r, said: map[ballot][]vote{}}
 	q := &questions{room: r, said: map[string]bool{}}
-	return &Codelab{room: r, polls: p, questions: q, models: []model{&help{room: r}, p, q, &teaching{room: r}}}
+	return &Codelab{room: r, polls: p, questions: q, models: []model{&help{room: r}, p, q, &teaching{room: r}, &talk{room: r, emails: map[string]email{}}}}
 }
 
 // Event tells of the next event.
