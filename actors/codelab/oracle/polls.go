@@ -33,9 +33,6 @@ type poll struct {
 	votes map[string]vote // by attendee; of an anonymous poll empty votes
 	// kept is the result of a closed anonymous poll.
 	kept *pb.Poll
-	// result bounds the counts of the anonymous round that was closed: each vote is one
-	// of what its voter may have said.
-	gone int // votes of people who left an anonymous poll
 }
 
 // vote is what somebody votes: options from 0, words or a text.
@@ -85,7 +82,7 @@ func (m *polls) event(e *pb.Event) error {
 			m.all = append(m.all, &poll{rec: p, votes: map[string]vote{}})
 		}
 	case *pb.Event_PollChanged:
-		return m.changed(e.At, b.PollChanged.Poll)
+		return m.changed(b.PollChanged.Poll)
 	case *pb.Event_PollDeleted:
 		m.all = slices.DeleteFunc(m.all, func(p *poll) bool { return p.rec.Id == b.PollDeleted.PollId })
 	case *pb.Event_PollVoted:
@@ -117,7 +114,7 @@ func (m *polls) event(e *pb.Event) error {
 
 // changed: one poll is open at a time; an anonymous one is not opened again, and says
 // nothing of a secret once it is closed.
-func (m *polls) changed(at int64, rec *pb.Poll) error {
+func (m *polls) changed(rec *pb.Poll) error {
 	p := m.find(rec.Id)
 	if p == nil {
 		if rec.State != pb.PollState_POLL_STATE_DRAFT || rec.Round != 1 {
