@@ -316,7 +316,11 @@ var Words = map[string]Word{
 		return as(One(s, v.Attendees), codelab.Unvote{PollID: p.GetId()})
 	},
 	"AskQuestion": func(s *Source, v *codelab.View) codelab.Command {
-		return as(One(s, v.Attendees), codelab.AskQuestion{Text: s.Mark("asked"), Anonymous: s.coin()})
+		a := One(s, v.Attendees)
+		if a != nil && s.coin() { // somebody asks so much that it is too much
+			a = v.Attendees.At(0)
+		}
+		return as(a, codelab.AskQuestion{Text: s.Mark("asked"), Anonymous: s.coin()})
 	},
 	"TakeQuestion": func(s *Source, v *codelab.View) codelab.Command {
 		if s.coin() {
