@@ -39,7 +39,7 @@ func TestASecretIsSpreadWhenNobodyRefusesIt(t *testing.T) {
 		t.Cleanup(e.End)
 		exchanges = append(exchanges, e)
 	}
-	keepers, err := exchanges[0].SpreadTwice(shares.Ballot{ID: "made"})
+	keepers, err := exchanges[0].Spread(shares.Ballot{ID: "made"})
 	if err != nil || len(keepers) != 3 {
 		t.Fatalf("kept by %v, %v", keepers, err)
 	}
