@@ -84,7 +84,7 @@ func cutLabel(text []byte) (label, rest []byte, ok bool) {
 
 // plainAddress says that a line is an address and cannot begin a block.
 func plainAddress(text []byte) bool {
-	return len(text) > 0 && !bytes.ContainsAny(text, " \t<[") && (text[0] == '/' || text[0] == '.' || bytes.Contains(text, []byte(":/")))
+	return len(text) > 0 && !bytes.ContainsAny(text, " \t<[") && (isLetter(text[0]) || text[0] == '/' || text[0] == '.' || bytes.Contains(text, []byte(":/")))
 }
 
 func cutAddress(text []byte) (address, rest []byte, ok bool) {

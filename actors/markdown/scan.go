@@ -53,9 +53,13 @@ type Scanner struct {
 	strict bool
 	// Of the last line: what it is within its containers, what stands there, and whether
 	// it opened its fence.
-	inner  Kind
-	rest   []byte
-	opened bool
+	inner      Kind
+	innerFirst bool // begins a block within its containers
+	rest       []byte
+	restAt     int // in the text
+	opened     bool
+	// inside asks for rest without strict.
+	inside bool
 	// Found gets each definition; nil for nobody.
 	Found func(Definition)
 	// steps counts the bytes that were looked at, for tests.
@@ -116,9 +120,10 @@ func (s *Scanner) Next() (Line, bool) {
 	inside := len(s.stack) > 0
 	s.opened = false
 	l.Kind, l.Level, l.First = s.read(&c, l)
-	s.inner = l.Kind
-	if s.strict {
+	s.inner, s.innerFirst = l.Kind, l.First
+	if s.strict || s.inside {
 		_, s.rest = c.peek()
+		s.restAt = l.Start + len(c.text) - len(s.rest)
 	}
 	s.steps += c.steps + l.End - l.Start
 	if len(s.stack) > 0 {

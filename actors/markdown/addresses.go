@@ -1,0 +1,649 @@
+package markdown
+
+import (
+	"bytes"
+	"html"
+	"strings"
+
+	parser "golang.org/x/net/html"
+)
+
+// Address is a place of a text that says where a link leads, or what is shown there.
+type Address struct {
+	// Span is what stands for the address: with the < and > around it, without the
+	// quotes of an attribute.
+	Span
+	// URL is the address without escapes of Markdown and entities of HTML.
+	URL string
+	// Shows says that a picture, a video or a sound is meant, not a link.
+	Shows bool
+	// Words are what a link of Markdown is written on, as they stand there.
+	Words string
+}
+
+// Addresses finds the addresses that a text has, in order, however CommonMark and HTML
+// write them: links and pictures, definitions of references whether used or not, and
+// attributes of elements. Code has none; code is where that stands, in order, too. The
+// time is in proportion to the size of the text, whatever is in it: where people write
+// nothing that looks so, it gives up a link instead.
+func Addresses(text string) (found []Address, code []Span) {
+	f := finder(text)
+	return f.found, f.code
+}
+
+func finder(text string) *addressFinder {
+	f := &addressFinder{shown: map[string]bool{}}
+	s := New([]byte(text))
+	s.inside = true
+	kind := Blank
+	for l, more := s.Next(); more; l, more = s.Next() {
+		if s.innerFirst || s.inner != kind {
+			f.flush(kind)
+		}
+		switch kind = s.inner; kind {
+		case Code:
+			f.code = append(f.code, Span{l.Start, l.End})
+		case Paragraph, Heading, HTML, Defining:
+			f.add(s.rest, s.restAt)
+		}
+	}
+	f.flush(kind)
+	for _, d := range f.defined {
+		f.found[d.at].Shows = f.shown[d.label]
+	}
+	return f
+}
+
+// addressFinder collects what Addresses finds.
+type addressFinder struct {
+	found   []Address
+	code    []Span
+	shown   map[string]bool // the labels that pictures refer to
+	defined []defined
+
+	// text is that of the block which is read, without the marks of what is around it,
+	// and lines are where its lines begin, there and in the source.
+	text  []byte
+	lines []place
+	// wasted are the bytes that were looked at for what turned out to be none, steps all
+	// that were looked at again, for tests.
+	wasted, steps int
+}
+
+// defined is an address of a definition, by its place in found.
+type defined struct {
+	label string
+	at    int
+}
+
+type place struct{ at, source int }
+
+// Bounds of what is looked at in vain: so often the size of a block, and some bytes.
+const (
+	vainTimes = 16
+	vainBytes = 4096
+)
+
+// maxWords bounds the words of a link that are given, bytes.
+const maxWords = 400
+
+func (f *addressFinder) add(line []byte, source int) {
+	f.lines = append(f.lines, place{len(f.text), source})
+	f.text = append(append(f.text, line...), '\n')
+}
+
+// flush reads the block that has ended.
+func (f *addressFinder) flush(kind Kind) {
+	if len(f.lines) == 0 {
+		return
+	}
+	switch kind {
+	case HTML:
+		f.elements()
+	case Defining:
+		f.definitions()
+	default:
+		f.inline()
+	}
+	f.text, f.lines, f.wasted = f.text[:0], f.lines[:0], 0
+}
+
+// source is where a part of the block stands; false when that is more than one line.
+func (f *addressFinder) source(start, end int) (Span, bool) {
+	for i := len(f.lines) - 1; i >= 0; i-- {
+		if l := f.lines[i]; l.at <= start {
+			if i+1 < len(f.lines) && end >= f.lines[i+1].at {
+				return Span{}, false
+			}
+			return Span{l.source + start - l.at, l.source + end - l.at}, true
+		}
+	}
+	return Span{}, false
+}
+
+func (f *addressFinder) give(start, end int, a Address) bool {
+	at, ok := f.source(start, end)
+	if ok && a.URL != "" {
+		a.Span = at
+		f.found = append(f.found, a)
+	}
+	return ok
+}
+
+func (f *addressFinder) hopeless() bool { return f.wasted > vainTimes*len(f.text)+vainBytes }
+
+// bracket is a [ whose ] was not met yet.
+type bracket struct {
+	at      int // behind it
+	picture bool
+}
+
+// inline reads the text of a paragraph or a heading.
+func (f *addressFinder) inline() {
+	var open []bracket
+	links := 0 // of the open brackets, those below cannot become links: a link is in them
+	nested := 0
+	var last []int
+	uncommented := false
+	text := f.text
+	for i := 0; i < len(text); {
+		switch text[i] {
+		case '\\':
+			i += 2
+			continue
+		case '`':
+			if last == nil {
+				last = lastRuns(text, i)
+			}
+			end := codeEnd(text, i, last)
+			if n := run(text[i:], '`'); end > i+n {
+				f.inlineCode(i, end)
+			}
+			i = end
+			continue
+		case '<':
+			if bytes.HasPrefix(text[i:], []byte("<!--")) && !uncommented {
+				end := bytes.Index(text[i+4:], []byte("-->"))
+				if uncommented = end < 0; !uncommented {
+					i += 4 + end + 3
+					continue
+				}
+			} else if end := f.angle(i); end > 0 {
+				i = end
+				continue
+			}
+		case '[':
+			open = append(open, bracket{i + 1, i > 0 && text[i-1] == '!' && !escaped(text, i-1)})
+			nested = i
+		case ']':
+			if len(open) == 0 {
+				break
+			}
+			b := open[len(open)-1]
+			open = open[:len(open)-1]
+			plain := b.picture || len(open) >= links
+			links = min(links, len(open))
+			if !plain {
+				break
+			}
+			if end, ok := f.target(b, i); ok {
+				if !b.picture {
+					links = len(open)
+				}
+				i = end
+				continue
+			}
+			if b.picture {
+				f.refers(text, b.at, i, nested)
+			}
+		}
+		i++
+	}
+}
+
+// inlineCode notes code between backticks, line by line.
+func (f *addressFinder) inlineCode(start, end int) {
+	for start < end {
+		stop := end
+		if n := bytes.IndexByte(f.text[start:end], '\n'); n >= 0 {
+			stop = start + n
+		}
+		if at, ok := f.source(start, stop); ok && stop > start {
+			f.code = append(f.code, at)
+		}
+		start = stop + 1
+	}
+}
+
+// target reads the address in parentheses behind the ] at i.
+func (f *addressFinder) target(b bracket, i int) (end int, ok bool) {
+	text := f.text
+	if i+1 >= len(text) || text[i+1] != '(' || f.hopeless() {
+		return 0, false
+	}
+	at := skipSpace(text, i+2)
+	if at < len(text) && text[at] == ')' {
+		return at + 1, true
+	}
+	stop, looked := destination(text, at)
+	if stop > at {
+		var title int
+		end, title = titled(text, stop, ')')
+		looked = max(looked, title)
+	}
+	f.steps += looked - i
+	if stop <= at || end < 0 {
+		f.wasted += looked - i
+		return 0, false
+	}
+	a := Address{URL: plainDestination(text[at:stop]), Shows: b.picture}
+	if !b.picture {
+		a.Words = strings.TrimSpace(string(text[b.at:min(i, b.at+maxWords)]))
+	}
+	f.give(at, stop, a)
+	return end, true
+}
+
+// refers notes the label of a picture whose address stands in a definition.
+func (f *addressFinder) refers(text []byte, start, end, nested int) {
+	label := text[start:end]
+	if end+1 < len(text) && text[end+1] == '[' {
+		if own, _, ok := cutLabel(text[end+1 : min(len(text), end+1+MaxLabel)]); ok && len(bytes.TrimSpace(own)) > 0 {
+			label, nested = own, start-1
+		}
+	}
+	if nested < start && len(label) <= MaxLabel {
+		f.shown[Normal(label)] = true
+	}
+}
+
+// definitions reads a block of nothing else.
+func (f *addressFinder) definitions() {
+	text := f.text
+	for i := 0; ; {
+		i = skipSpace(text, i)
+		label, rest, ok := cutLabel(text[i:])
+		if !ok || len(rest) == 0 || rest[0] != ':' {
+			return
+		}
+		at := skipSpace(text, len(text)-len(rest)+1)
+		end, looked := destination(text, at)
+		f.steps += looked - i
+		if end <= at {
+			return
+		}
+		if f.give(at, end, Address{URL: plainDestination(text[at:end])}) && len(f.found) > 0 {
+			f.defined = append(f.defined, defined{Normal(label), len(f.found) - 1})
+		}
+		if i, looked = titled(text, end, '\n'); i < 0 {
+			i = end
+		}
+		if f.steps += looked - end; f.steps > vainTimes*len(text)+vainBytes {
+			return
+		}
+	}
+}
+
+// angle reads what begins with a <: an address or an element; 0 when it is neither.
+func (f *addressFinder) angle(i int) (end int) {
+	text := f.text
+	if f.hopeless() {
+		return 0
+	}
+	if end := autolink(text, i); end > 0 {
+		return end
+	}
+	end, ok := element(text, i)
+	f.steps += end - i
+	if !ok {
+		f.wasted += end - i
+		return 0
+	}
+	f.attributes(i, end)
+	return end
+}
+
+// elements reads a block of HTML.
+func (f *addressFinder) elements() {
+	at := 0
+	t := parser.NewTokenizer(bytes.NewReader(f.text))
+	for {
+		kind := t.Next()
+		if kind == parser.ErrorToken {
+			return
+		}
+		n := len(t.Raw())
+		if kind == parser.StartTagToken || kind == parser.SelfClosingTagToken {
+			f.attributes(at, at+n)
+		}
+		at += n
+	}
+}
+
+// shownBy says which attributes of an element have addresses of what it shows.
+var shownBy = map[string]string{"img": "src srcset", "source": "src srcset", "video": "src poster", "audio": "src", "track": "src"}
+
+// attributes reads the addresses of an element.
+func (f *addressFinder) attributes(start, end int) {
+	tag := f.text[start:end]
+	name := 1
+	for name < len(tag) && !isTagEnd(tag[name]) {
+		name++
+	}
+	element := strings.ToLower(string(tag[1:name]))
+	shows, of := shownBy[element], element == "a"
+	if shows == "" && !of {
+		return
+	}
+	eachAttribute(tag, name, func(key string, from, to int) {
+		value := string(tag[from:to])
+		switch {
+		case key == "srcset" && strings.Contains(shows, key):
+			eachCandidate(value, func(a, b int) {
+				f.give(start+from+a, start+from+b, Address{URL: html.UnescapeString(value[a:b]), Shows: true})
+			})
+		case of && key == "href", !of && key != "" && (key == "src" || key == "poster") && strings.Contains(shows, key):
+			lead := len(value) - len(strings.TrimLeft(value, " \t\n\f\r"))
+			f.give(start+from+lead, start+from+len(strings.TrimRight(value, " \t\n\f\r")), Address{URL: html.UnescapeString(strings.TrimSpace(value)), Shows: !of})
+		}
+	})
+}
+
+// eachAttribute gives the attributes of a tag behind its name, and where their values stand.
+func eachAttribute(tag []byte, i int, fn func(key string, from, to int)) {
+	seen := map[string]bool{}
+	for i < len(tag) {
+		for i < len(tag) && (isHTMLSpace(tag[i]) || tag[i] == '/') {
+			i++
+		}
+		from := i
+		for i < len(tag) && (!isTagEnd(tag[i]) && tag[i] != '=' || tag[i] == '=' && i == from) {
+			i++
+		}
+		if i == from {
+			return
+		}
+		key := strings.ToLower(string(tag[from:i]))
+		at := skipHTMLSpace(tag, i)
+		if at >= len(tag) || tag[at] != '=' {
+			continue
+		}
+		i = skipHTMLSpace(tag, at+1)
+		if i >= len(tag) {
+			return
+		}
+		from, to := i, i
+		if q := tag[i]; q == '"' || q == '\'' {
+			n := bytes.IndexByte(tag[i+1:], q)
+			if n < 0 {
+				return
+			}
+			from, to = i+1, i+1+n
+			i = to + 1
+		} else {
+			for i < len(tag) && !isHTMLSpace(tag[i]) && tag[i] != '>' {
+				i++
+			}
+			to = i
+		}
+		if !seen[key] { // of two the first counts
+			seen[key] = true
+			fn(key, from, to)
+		}
+	}
+}
+
+// eachCandidate gives where the addresses of a srcset stand.
+func eachCandidate(value string, fn func(from, to int)) {
+	for i := 0; i < len(value); {
+		for i < len(value) && (value[i] == ',' || isHTMLSpace(value[i])) {
+			i++
+		}
+		from := i
+		for i < len(value) && !isHTMLSpace(value[i]) {
+			i++
+		}
+		to := i
+		for to > from && value[to-1] == ',' {
+			to--
+		}
+		if to > from {
+			fn(from, to)
+		}
+		if to < i {
+			continue
+		}
+		for i < len(value) && value[i] != ',' {
+			i++
+		}
+	}
+}
+
+// element says where the element ends that begins at i as CommonMark has it, or how far
+// it was looked.
+func element(text []byte, i int) (end int, ok bool) {
+	i++
+	if i < len(text) && text[i] == '/' {
+		i++
+	}
+	if i >= len(text) || !isLetter(text[i]) {
+		return i, false
+	}
+	for i < len(text) && (isLetter(text[i]) || text[i] >= '0' && text[i] <= '9' || text[i] == '-') {
+		i++
+	}
+	for {
+		at := skipSpace(text, i)
+		if at >= len(text) {
+			return at, false
+		}
+		switch {
+		case text[at] == '>':
+			return at + 1, true
+		case text[at] == '/':
+			return at + 2, at+1 < len(text) && text[at+1] == '>'
+		case at == i:
+			return at, false
+		}
+		i = at
+		for i < len(text) && (isLetter(text[i]) || text[i] == '_' || text[i] == ':' || i > at && (text[i] == '.' || text[i] == '-' || text[i] >= '0' && text[i] <= '9')) {
+			i++
+		}
+		if i == at {
+			return at, false
+		}
+		if at = skipSpace(text, i); at >= len(text) || text[at] != '=' {
+			continue
+		}
+		i = skipSpace(text, at+1)
+		if i >= len(text) {
+			return i, false
+		}
+		if q := text[i]; q == '"' || q == '\'' {
+			n := bytes.IndexByte(text[i+1:], q)
+			if n < 0 {
+				return len(text), false
+			}
+			i += n + 2
+			continue
+		}
+		from := i
+		for i < len(text) && bytes.IndexByte([]byte(" \t\r\n\"'=<>`"), text[i]) < 0 {
+			i++
+		}
+		if i == from {
+			return i, false
+		}
+	}
+}
+
+// autolink says where the address in angle brackets ends that begins at i, 0 for none.
+func autolink(text []byte, i int) int {
+	const maxScheme = 32
+	at := i + 1
+	for at < len(text) && at-i <= maxScheme+1 && (isLetter(text[at]) || at > i+1 && bytes.IndexByte([]byte("0123456789+.-"), text[at]) >= 0) {
+		at++
+	}
+	if at-i < 3 || at-i > maxScheme+1 || at >= len(text) || text[at] != ':' {
+		return 0
+	}
+	n := bytes.IndexAny(text[at:], "<> \t\r\n")
+	if n < 0 || text[at+n] != '>' {
+		return 0
+	}
+	return at + n + 1
+}
+
+// destination says where the address ends that begins at i, i for none, and how far it
+// looked.
+func destination(text []byte, i int) (end, looked int) {
+	if i < len(text) && text[i] == '<' {
+		for at := i + 1; at < len(text); at++ {
+			switch text[at] {
+			case '\\':
+				at++
+			case '>':
+				return at + 1, at + 1
+			case '<', '\n':
+				return i, at
+			}
+		}
+		return i, len(text)
+	}
+	open, at := 0, i
+	for ; at < len(text) && text[at] > ' ' && text[at] != 0x7f; at++ {
+		switch text[at] {
+		case '\\':
+			if at+1 < len(text) && isPunct(text[at+1]) {
+				at++
+			}
+		case '(':
+			open++
+		case ')':
+			if open--; open < 0 {
+				return at, at
+			}
+		}
+	}
+	if open > 0 {
+		return i, at
+	}
+	return at, at
+}
+
+// titled says where what ends with a byte does, with a title before that or without
+// one; -1 when neither. looked is how far it looked.
+func titled(text []byte, i int, with byte) (end, looked int) {
+	at := skipSpace(text, i)
+	looked = at
+	if at > i {
+		var ok bool
+		if end, looked, ok = title(text, at); ok {
+			behind := skipBlanks(text, end)
+			if with == ')' {
+				behind = skipSpace(text, end)
+			}
+			if behind < len(text) && text[behind] == with {
+				return behind + 1, behind
+			}
+		}
+	}
+	if with == '\n' { // the title may be missing, and the next line is another's
+		at = skipBlanks(text, i)
+	}
+	if at < len(text) && text[at] == with {
+		return at + 1, max(looked, at)
+	}
+	return -1, max(looked, at)
+}
+
+// title says where the title in its quotes ends that begins at i, and how far it looked.
+func title(text []byte, i int) (end, looked int, ok bool) {
+	if i >= len(text) {
+		return 0, i, false
+	}
+	closing, ok := map[byte]byte{'"': '"', '\'': '\'', '(': ')'}[text[i]]
+	if !ok {
+		return 0, i, false
+	}
+	for at := i + 1; at < len(text); at++ {
+		switch text[at] {
+		case '\\':
+			at++
+		case closing:
+			return at + 1, at, true
+		}
+	}
+	return 0, len(text), false
+}
+
+// plainDestination is an address as it is meant.
+func plainDestination(written []byte) string {
+	if len(written) > 1 && written[0] == '<' {
+		written = written[1 : len(written)-1]
+	}
+	return Unescape(string(written))
+}
+
+// Unescape gives a text of Markdown without its backslashes and entities: \_ is _, and
+// &amp; is &.
+func Unescape(text string) string {
+	if !strings.ContainsAny(text, "\\&") {
+		return text
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text) && isPunct(text[i+1]):
+			i++
+			b.WriteByte(text[i])
+		case c == '&':
+			n := strings.IndexByte(text[i:min(len(text), i+maxEntity)], ';')
+			if n > 0 {
+				b.WriteString(html.UnescapeString(text[i : i+n+1]))
+				i += n
+				break
+			}
+			b.WriteByte(c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// maxEntity bounds the name of an entity with its marks, bytes.
+const maxEntity = 40
+
+func isPunct(b byte) bool {
+	return b >= '!' && b <= '/' || b >= ':' && b <= '@' || b >= '[' && b <= '`' || b >= '{' && b <= '~'
+}
+
+func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+func isHTMLSpace(b byte) bool {
+	return b == ' ' || b == '\t' || b == '\n' || b == '\f' || b == '\r'
+}
+
+func isTagEnd(b byte) bool { return isHTMLSpace(b) || b == '/' || b == '>' }
+
+func skipSpace(text []byte, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+func skipBlanks(text []byte, i int) int {
+	for i < len(text) && (text[i] == ' ' || text[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+func skipHTMLSpace(text []byte, i int) int {
+	for i < len(text) && isHTMLSpace(text[i]) {
+		i++
+	}
+	return i
+}
