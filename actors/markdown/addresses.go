@@ -27,12 +27,15 @@ type Address struct {
 // time is in proportion to the size of the text, whatever is in it: where people write
 // nothing that looks so, it gives up a link instead.
 func Addresses(text string) (found []Address, code []Span) {
-	f := finder(text)
+	f := finder(text, true)
 	return f.found, f.code
 }
 
-func finder(text string) *addressFinder {
+// finder reads a text; notes says that fenced blocks of notes are read as Markdown, which
+// they are to facilitators, not as code.
+func finder(text string, notes bool) *addressFinder {
 	f := &addressFinder{shown: map[string]bool{}}
+	note := -1 // where the text of an open one begins
 	s := New([]byte(text))
 	s.inside = true
 	kind := Blank
@@ -40,7 +43,18 @@ func finder(text string) *addressFinder {
 		if s.innerFirst || s.inner != kind {
 			f.flush(kind)
 		}
-		switch kind = s.inner; kind {
+		kind = s.inner
+		if note >= 0 && (kind != Code || s.opened || s.leaf != fenceLeaf) {
+			f.note(text[note:l.Start], note)
+			note = -1
+		}
+		switch {
+		case note >= 0:
+			continue
+		case notes && s.opened && s.fence.isNotes():
+			note = l.End
+		}
+		switch kind {
 		case Code:
 			f.code = append(f.code, Span{l.Start, l.End})
 		case Paragraph, Heading, HTML, Defining:
@@ -48,6 +62,9 @@ func finder(text string) *addressFinder {
 		}
 	}
 	f.flush(kind)
+	if note >= 0 {
+		f.note(text[note:], note)
+	}
 	for _, d := range f.defined {
 		f.found[d.at].Shows = f.shown[d.label]
 	}
@@ -86,6 +103,19 @@ const (
 
 // maxWords bounds the words of a link that are given, bytes.
 const maxWords = 400
+
+// note reads a note for facilitators that begins at a place of the source.
+func (f *addressFinder) note(text string, at int) {
+	in := finder(text, false)
+	for _, a := range in.found {
+		a.Start, a.End = a.Start+at, a.End+at
+		f.found = append(f.found, a)
+	}
+	for _, c := range in.code {
+		f.code = append(f.code, Span{c.Start + at, c.End + at})
+	}
+	f.steps += in.steps
+}
 
 func (f *addressFinder) add(line []byte, source int) {
 	f.lines = append(f.lines, place{len(f.text), source})

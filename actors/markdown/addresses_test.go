@@ -61,6 +61,8 @@ func TestAddresses(t *testing.T) {
 		"<a title=\"x\" name=y href=z.csv>w</a> <a b='c\" href=d.csv>":                     {"z.csv"},
 		"![a](data:image/png;base64,AA==) [m](mailto:a@b.org)":                             {"!data:image/png;base64,AA==", "mailto:a@b.org"},
 		"[a]: b.png\nnot \"one\n\n![a]":                                                    {"!b.png"},
+		"```notes\n![a](a.png)\n```\n![b](b.png)\n~~~ Notes x\n```\n[c](c)\n```\n[d](d)":   {"!a.png", "!b.png", "d"},
+		"- ```notes\n  ![a](a.png)\n![b](b.png)":                                           {"!a.png", "!b.png"},
 		"<div>\n\n![a](a.png)\n\n</div>\n![b](b.png)\n":                                    {"!a.png"},
 	} {
 		if got := found(text); !slices.Equal(got, want) {
@@ -89,7 +91,7 @@ func TestAddressesOfTextThatLooksLikeMany(t *testing.T) {
 		"<a ", "<a b=\"", "<a b='<a b=\"", "<a b=\" <a b=\" b=\" ", "<!--", "<a:", "\\", "<img src=", "<img srcset=\"a, ", "> [a](", "- [a](b '\n", "<a\n",
 	} {
 		for _, text := range []string{strings.Repeat(part, 20_000/len(part)), "x " + strings.Repeat(part, 20_000/len(part)), "<p>" + strings.Repeat(part, 20_000/len(part))} {
-			f := finder(text)
+			f := finder(text, true)
 			if most := 40*len(text) + 10*vainBytes; f.steps > most {
 				t.Errorf("%q: %d bytes take %d steps", part, len(text), f.steps)
 			}

@@ -55,7 +55,11 @@ func keepNothing(n *int) Keep {
 }
 
 func readAll(b []byte) (*codelab.Create, []LeftOut, error) {
-	return Read(bytes.NewReader(b), int64(len(b)), keepNothing(new(int)), always)
+	c, err := Read(bytes.NewReader(b), int64(len(b)), Surroundings{Keep: keepNothing(new(int)), Still: always})
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.Create, c.LeftOut, nil
 }
 
 const tutorial = "id: x\nsummary: s\n\n# T\n\n## One\nDuration: 3\n\ntext\n"

@@ -104,12 +104,13 @@ func (c *codeReader) zip(r io.ReaderAt, size int64) error {
 		return invalid("the archive has more than %d entries", maxEntries)
 	}
 	for _, f := range z.File {
-		path, wanted, err := c.path(f.Name)
+		name, _ := entryName(f)
+		path, wanted, err := c.path(name)
 		if err != nil {
 			return err
 		}
 		switch mode := f.Mode(); {
-		case mode.IsDir() || strings.HasSuffix(f.Name, "/"):
+		case mode.IsDir() || strings.HasSuffix(name, "/"):
 			if f.UncompressedSize64 > 0 {
 				return invalid("%s is a folder with content", path)
 			}
@@ -145,8 +146,7 @@ func (c *codeReader) zipFile(path string, f *zip.File) error {
 // zipMode is the mode of an entry. Programs of Windows write none: a file that is there
 // keeps its own.
 func zipMode(f *zip.File) code.Mode {
-	const unix, macOS = 3, 19
-	if made := f.CreatorVersion >> 8; made != unix && made != macOS {
+	if made := f.CreatorVersion >> 8; made != madeByUnix && made != madeByMacOS {
 		return code.KeptMode
 	}
 	return modeOf(f.Mode())

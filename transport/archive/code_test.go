@@ -114,14 +114,17 @@ func TestCodeIsReadWithItsModes(t *testing.T) {
 func TestHostileArchivesOfCodeAreRefused(t *testing.T) {
 	good := member{name: "good", content: "x", mode: 0o644}
 	names := map[string]string{
-		"/etc/passwd": "absolute", "../x": "..", "a/../../x": "..", "a/./b": "part .", `a\b`: "backslash", "C:/x": "Windows", ".git/config": ".git", "a/.GIT/hooks/x": ".git", "git~1/x": ".git",
-		"a//b": "empty part", "nul": "Windows", "a/aux.c": "Windows", "a?": "Windows", "a.": "Windows", "a\nb": "control", strings.Repeat("a/", 600) + "b": "longer", strings.Repeat("x", 256): "longer", "a\xff": "UTF-8",
+		"/etc/passwd": "absolute", "../x": "..", "a/../../x": "..", "a/./b": "part .", `a\..\..\b`: "..", "C:/x": "Windows", ".git/config": ".git", "a/.GIT/hooks/x": ".git", "git~1/x": ".git",
+		"a//b": "empty part", "nul": "Windows", "a/aux.c": "Windows", "a?": "Windows", "a.": "Windows", "a\nb": "control", strings.Repeat("a/", 600) + "b": "longer", strings.Repeat("x", 256): "longer",
 	}
 	for name, says := range names {
 		m := member{name: name, content: "x", mode: 0o644}
 		folder := member{name: name + "/", tarType: tar.TypeDir, mode: fs.ModeDir | 0o755}
 		refused(t, "ZIP "+name, zipOf(t, good, m), says)
 		refused(t, "ZIP folder "+name, zipOf(t, good, member{name: name + "/", mode: fs.ModeDir | 0o755}), says)
+		if strings.Contains(name, `\`) {
+			says = "backslash" // of a tar it is none of its marks
+		}
 		refused(t, "tar "+name, tarOf(t, good, m), says)
 		refused(t, "tar folder "+name, tarOf(t, good, folder), says)
 	}

@@ -1,19 +1,18 @@
 package archive
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"path"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
+	"atelier/transport/intake"
 )
 
 // folder is where an archive holds the files that it brings.
@@ -88,15 +87,17 @@ func (p *Pack) upload(u *pb.Upload, uploads *files.Register) error {
 // keeper brings the files of an archive in, each once.
 type keeper struct {
 	t     *tree
-	keep  Keep
 	names map[string]string     // what files.json says
-	kept  map[string]*pb.Upload // by path in the archive
+	kept  map[string]*pb.Upload // by kind and path in the archive; nil was left out
 	all   []*pb.Upload          // in the order they were kept
-	steps int                   // bytes of links that were looked at, for tests
+	// linked are the materials that texts link.
+	linked []*pb.Material
+	// own are the files that the text was read from.
+	own map[string]bool
 }
 
-func (t *tree) keeper(keep Keep) (*keeper, error) {
-	k := &keeper{t: t, keep: keep, names: map[string]string{}, kept: map[string]*pb.Upload{}}
+func (t *tree) keeper() (*keeper, error) {
+	k := &keeper{t: t, names: map[string]string{}, kept: map[string]*pb.Upload{}}
 	if t.files["files.json"] == nil {
 		return k, nil
 	}
@@ -110,10 +111,14 @@ func (t *tree) keeper(keep Keep) (*keeper, error) {
 	return k, nil
 }
 
-// bring keeps the file at a path of the archive, which exists.
+// pointerOf is how a pointer begins that Git LFS leaves in the place of a file.
+const pointerOf = "version https://git-lfs.github.com/spec/"
+
+// bring keeps the file at a path of the archive, which exists. It gives nil when the file
+// cannot be used, and names it.
 func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 	id := kind + "\x00" + file
-	if u := k.kept[id]; u != nil {
+	if u, done := k.kept[id]; done {
 		return u, nil
 	}
 	if err := k.t.still(); err != nil {
@@ -122,49 +127,90 @@ func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 	k.t.used[file] = true
 	r, err := k.t.files[file].Open()
 	if err != nil {
-		return nil, invalid("%s cannot be unpacked", file)
+		k.leaveOut(id, file, "it cannot be unpacked", CodeUnknown)
+		return nil, nil
 	}
 	defer r.Close()
 	name := k.names[file]
 	if name == "" {
 		name = path.Base(file)
 	}
-	u, err := k.keep(kind, name, &counted{r, &k.t.room, k.t.still})
-	if err != nil {
-		return nil, explainFile(file, err)
+	unpacked := &counted{r: r, room: &k.t.room, still: k.t.still}
+	content := bufio.NewReader(unpacked)
+	head, err := content.Peek(len(pointerOf))
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		err = errors.Join(files.ErrSource, err)
+	case len(head) == 0:
+		k.leaveOut(id, file, "it is empty", CodeEmpty)
+		return nil, nil
+	case string(head) == pointerOf:
+		k.leaveOut(id, file, "it only says where Git LFS has the file: run git lfs pull and pack it again", CodeLFS)
+		return nil, nil
+	}
+	var u *pb.Upload
+	if err == nil || errors.Is(err, io.EOF) {
+		u, err = k.t.with.Keep(kind, name, content)
+	}
+	switch {
+	case unpacked.stopped != nil:
+		return nil, unpacked.stopped
+	case errors.Is(err, errUnpacked):
+		return nil, invalid("the archive unpacks to more than %d MiB, with %s", maxUnpacked>>20, shown(file))
+	case err != nil:
+		reason, code := unusable(kind, err)
+		if reason == "" {
+			return nil, fmt.Errorf("keep %s: %w", shown(file), err)
+		}
+		k.leaveOut(id, file, reason, code)
+		return nil, nil
 	}
 	k.kept[id] = u
 	k.all = append(k.all, u)
 	return u, nil
 }
 
-// explainFile says which file of an archive was refused, and why.
-func explainFile(file string, err error) error {
+func (k *keeper) leaveOut(id, file, reason string, code Code) {
+	k.kept[id] = nil
+	k.t.left.add(file, reason, code)
+}
+
+// unusable says why a file cannot be used; no reason when it is not the file.
+func unusable(kind string, err error) (reason string, code Code) {
 	var rejected *durable.Rejection
-	switch {
-	case errors.As(err, &rejected):
-		return invalid("%s: %s", file, rejected.Text)
-	case errors.Is(err, files.ErrTooLarge):
-		return invalid("%s is too large", file)
-	case errors.Is(err, files.ErrSource):
-		return invalid("%s cannot be unpacked", file)
+	limit := intake.MaxMaterial
+	if kind == files.Images {
+		limit = intake.MaxImage
 	}
-	return fmt.Errorf("keep %s: %w", file, err)
+	switch {
+	case errors.Is(err, files.ErrTooLarge):
+		return fmt.Sprintf("it is larger than %d MiB", limit>>20), CodeTooLarge
+	case errors.Is(err, intake.ErrDimensions) && errors.As(err, &rejected):
+		return rejected.Text, CodeTooLarge
+	case errors.As(err, &rejected) && kind == files.Images:
+		return rejected.Text, CodeNotAnImage
+	case errors.As(err, &rejected):
+		return rejected.Text, CodeUnknown
+	case errors.Is(err, files.ErrSource):
+		return "it cannot be unpacked", CodeUnknown
+	}
+	return "", ""
 }
 
 // counted counts what is unpacked; what an entry says of its size is not
 // believed.
 type counted struct {
-	r     io.Reader
-	room  *int64
-	still func() error
+	r       io.Reader
+	room    *int64
+	still   func() error
+	stopped error // of still
 }
 
 var errUnpacked = errors.New("more than an archive may unpack to")
 
 func (c *counted) Read(p []byte) (int, error) {
-	if err := c.still(); err != nil {
-		return 0, err
+	if c.stopped = c.still(); c.stopped != nil {
+		return 0, c.stopped
 	}
 	n, err := c.r.Read(p)
 	if *c.room -= int64(n); *c.room < 0 {
@@ -173,97 +219,10 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// relink lets a text refer to the files that the archive brings: links to
-// uploads that it holds, and images beside the text. dir is the text's folder.
-func (k *keeper) relink(field *string, dir string) error {
-	text := *field
-	var out strings.Builder
-	done := 0
-	for at := 0; at < len(text); {
-		from, to, file, kind := k.nextLink(text, at, dir)
-		if from < 0 {
-			break
-		}
-		at = to
-		u, err := k.bring(kind, file)
-		if err != nil {
-			return err
-		}
-		out.WriteString(text[done:from])
-		out.WriteString(files.Folder + u.Name)
-		done = to
-	}
-	out.WriteString(text[done:])
-	*field = out.String()
-	return nil
-}
-
-// nextLink finds the first link at or behind a place that leads to a file of
-// the archive; from is -1 when there is none. It looks at each byte once.
-func (k *keeper) nextLink(text string, at int, dir string) (from, to int, file, kind string) {
-	for ; at < len(text); at++ {
-		rest, skip := text[at:], 0
-		switch {
-		case rest[0] == '/' && strings.HasPrefix(rest, files.Folder):
-			name := files.NameAt(rest[len(files.Folder):])
-			if name != "" && k.t.files[folder+name] != nil {
-				kind, _, _ = strings.Cut(name, "/")
-				return at, at + len(files.Folder) + len(name), folder + name, kind
-			}
-		case strings.HasPrefix(rest, "]("):
-			skip = len("](")
-		case strings.HasPrefix(rest, `src="`):
-			skip = len(`src="`)
-		}
-		if skip == 0 {
-			continue
-		}
-		link := rest[skip:min(len(rest), skip+maxLink)]
-		k.steps++
-		// A bracket ends it too: without that, a text of nothing but beginnings
-		// of links would be read over and over.
-		n := strings.IndexAny(link, ")]\" \t\r\n")
-		if k.steps += n; n < 0 {
-			k.steps += len(link)
-		}
-		if n > 0 && link[n] != ']' {
-			if file := k.imageAt(link[:n], dir); file != "" {
-				return at + skip, at + skip + n, file, files.Images
-			}
-		}
-	}
-	return -1, 0, "", ""
-}
-
-// maxLink bounds a relative link.
-const maxLink = 1024
-
-// imageAt is the image of the archive to which a relative link leads, if any.
-func (k *keeper) imageAt(link, dir string) string {
-	if strings.HasPrefix(link, "/") || strings.Contains(link, ":") {
-		return ""
-	}
-	plain, err := url.PathUnescape(link)
-	if err != nil {
-		return ""
-	}
-	file := path.Join(dir, plain)
-	if !isImage(file) {
-		return ""
-	}
-	if !safeName(file) || k.t.files[file] == nil {
-		if utf8.ValidString(file) {
-			k.t.left.add(file, "the text shows it, and it was not sent along")
-		}
-		return ""
-	}
-	return file
-}
-
-// materials reads materials.json.
+// materials reads materials.json, and adds what texts link.
 func (k *keeper) materials() (out []*pb.Material, err error) {
 	if k.t.files["materials.json"] == nil {
-		return nil, nil
+		return k.linked, nil
 	}
 	var list []material
 	if err := k.t.json("materials.json", &list); err != nil {
@@ -273,7 +232,7 @@ func (k *keeper) materials() (out []*pb.Material, err error) {
 	for _, m := range list {
 		to := &pb.Material{Title: m.Title, MaterialType: m.MaterialType, LinkUrl: m.LinkURL}
 		if m.File != "" {
-			file := path.Clean(m.File)
+			file := pathOf(m.File)
 			if !safeName(m.File) || k.t.files[file] == nil {
 				return nil, invalid("materials.json: %q is not in the archive", m.File)
 			}
@@ -281,9 +240,17 @@ func (k *keeper) materials() (out []*pb.Material, err error) {
 			if err != nil {
 				return nil, err
 			}
+			if u == nil {
+				continue
+			}
 			to.Upload = u.Name
 		}
 		out = append(out, to)
+	}
+	for _, m := range k.linked {
+		if !slices.ContainsFunc(out, func(has *pb.Material) bool { return has.Upload == m.Upload }) {
+			out = append(out, m)
+		}
 	}
 	return out, nil
 }

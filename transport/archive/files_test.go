@@ -1,73 +1,12 @@
 package archive
 
 import (
-	"archive/zip"
-	"bytes"
-	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
 	"atelier/actors/files"
 )
-
-// beginnings are what long texts could be made of: each could begin a link.
-var beginnings = []string{"](", `src="`, "/uploads/", "](x", "/uploads/images/" + strings.Repeat("0", 32)}
-
-func relinker(t testing.TB) *keeper {
-	t.Helper()
-	packed := pack(t, map[string]string{"a.png": "x"})
-	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr, err := check(z, int64(len(packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tr.still = always
-	k, err := tr.keeper(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
-
-func TestWhatIsNoLinkStays(t *testing.T) {
-	k := relinker(t)
-	for _, part := range beginnings {
-		text := strings.Repeat(part, 1000)
-		before := text
-		k.steps = 0
-		if err := k.relink(&text, "."); err != nil || text != before {
-			t.Errorf("%q: changed, %v", part, err)
-		}
-		// It is read once, not once for each beginning of a link.
-		if k.steps > 2*len(text) {
-			t.Errorf("%q: %d bytes take %d steps", part, len(text), k.steps)
-		}
-	}
-}
-
-// BenchmarkRelink reads a long text of nothing but what could be a link, which
-// is read once, not once for each: MB/s stay the same from size to size.
-func BenchmarkRelink(b *testing.B) {
-	k := relinker(b)
-	for _, part := range beginnings {
-		for _, size := range []int{1 << 18, 1 << 22} {
-			text := strings.Repeat(part, size/len(part))
-			b.Run(fmt.Sprintf("%.10q/%d", part, size), func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				for b.Loop() {
-					field := text
-					if err := k.relink(&field, "."); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
-}
 
 func TestLinksLeadToTheFilesOfTheArchive(t *testing.T) {
 	name := strings.Repeat("a", 32) + ".png"

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -15,17 +16,18 @@ import (
 	"atelier/transport/intake"
 )
 
-// Importer reads codelabs from files. All fields are required.
+// Importer reads codelabs from files.
 type Importer struct {
 	Files *files.Register
 	Now   func() time.Time
+	// Codelab is that of Surroundings; nil knows none.
+	Codelab func(slug string) (id string, err error)
 }
 
 // Incoming is a codelab that was read from a file. Nothing of it is recorded yet; the
 // files that it brings are kept until Close.
 type Incoming struct {
-	*codelab.Create
-	LeftOut []LeftOut
+	*Content
 
 	files  *files.Register
 	leases []*files.Lease
@@ -45,7 +47,7 @@ func (im Importer) Open(r io.ReaderAt, size int64, still func() error) (*Incomin
 		return u, err
 	}
 	var err error
-	if in.Create, in.LeftOut, err = Read(r, size, keep, still); err != nil {
+	if in.Content, err = Read(r, size, Surroundings{Keep: keep, Still: still, Codelab: im.Codelab}); err != nil {
 		return nil, errors.Join(err, in.Close(false))
 	}
 	return in, nil
@@ -67,14 +69,14 @@ func (in *Incoming) Close(unknown bool) error {
 
 // Version is what it says as a newer version of a codelab. A file that the codelab has
 // already keeps its name, so that a text with the same pictures is the same text; reused
-// are those. A claat file says nothing of guide and materials.
+// are those. A claat file says nothing of the guide; files that it links are added to the
+// materials.
 func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string, _ error) {
-	whole := in.Materials != nil // of our own form, which says all
 	m := in.Codelab
 	out := codelab.Publish{
 		Title: m.Title, Description: m.Description, Author: m.Author, Slug: m.Slug, Guide: m.GuideMarkdown, Steps: in.Steps,
 	}
-	if whole {
+	if in.Whole {
 		out.Materials = &in.Materials
 		if out.Guide == nil {
 			out.Guide = new(string)
@@ -110,8 +112,34 @@ func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string
 		guide := rename.Replace(*out.Guide)
 		out.Guide = &guide
 	}
+	if !in.Whole {
+		out.Materials = in.added(v)
+	}
 	slices.Sort(reused)
 	return out, slices.Compact(reused), nil
+}
+
+// added are the materials of a codelab with those that a tutorial links and that it has not
+// yet; nil when there are none.
+func (in *Incoming) added(v *codelab.View) *[]*pb.Material {
+	var out []*pb.Material
+	for _, m := range v.Materials.All() {
+		out = append(out, m)
+	}
+	had := len(out)
+	for _, m := range in.Materials {
+		if len(out) == codelab.Bounds.Materials {
+			in.LeftOut = append(in.LeftOut, LeftOut{m.Title, fmt.Sprintf("a codelab has at most %d materials", codelab.Bounds.Materials), CodeUnknown})
+			break
+		}
+		if !slices.ContainsFunc(out[:had], func(has *pb.Material) bool { return has.Upload == m.Upload }) {
+			out = append(out, m)
+		}
+	}
+	if len(out) == had {
+		return nil
+	}
+	return &out
 }
 
 // present are the files of a codelab by their content, in the order in which those of an

@@ -5,7 +5,10 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -17,7 +20,26 @@ type LeftOut struct {
 	// File is its path in the archive; empty for the imported file itself.
 	File   string `json:"file"`
 	Reason string `json:"reason"`
+	Code   Code   `json:"code"`
 }
+
+// Code is the reason of a LeftOut for programs.
+type Code string
+
+// The codes.
+const (
+	CodeTooLarge       Code = "too_large"
+	CodeEmpty          Code = "empty"
+	CodeNotAnImage     Code = "not_an_image"
+	CodeLFS            Code = "lfs" // it stands for a file that Git LFS has
+	CodeUnreadableName Code = "unreadable_name"
+	CodeDeadLink       Code = "dead_link"
+	CodeDuplicate      Code = "duplicate"
+	CodeUnknown        Code = "unknown"
+)
+
+// Codes are all of them.
+var Codes = []Code{CodeTooLarge, CodeEmpty, CodeNotAnImage, CodeLFS, CodeUnreadableName, CodeDeadLink, CodeDuplicate, CodeUnknown}
 
 // MaxLeftOut bounds the list: one more entry says how many there were besides.
 const MaxLeftOut = 100
@@ -28,8 +50,8 @@ type leftOut struct {
 	more    int
 }
 
-func (o *leftOut) add(file, reason string) {
-	e := LeftOut{file, reason}
+func (o *leftOut) add(file, reason string, code Code) {
+	e := LeftOut{file, reason, code}
 	switch {
 	case o.reasons[e]:
 	case len(o.reasons) == MaxLeftOut:
@@ -51,7 +73,7 @@ func (o *leftOut) list() []LeftOut {
 		return strings.Compare(a.Reason, b.Reason)
 	})
 	if o.more > 0 {
-		out = append(out, LeftOut{"", fmt.Sprintf("and %d more were left out", o.more)})
+		out = append(out, LeftOut{"", fmt.Sprintf("and %d more were left out", o.more), CodeUnknown})
 	}
 	if out == nil {
 		out = []LeftOut{}
@@ -64,12 +86,10 @@ func (t *tree) unused() {
 	for _, name := range slices.Sorted(maps.Keys(t.files)) {
 		switch {
 		case t.used[name], isNoise(name):
-		case isImage(name), strings.HasPrefix(name, folder):
-			t.left.add(name, "nothing refers to it")
 		case isMarkdown(name):
-			t.left.add(name, "it is no part of the codelab")
+			t.left.add(name, "it is no part of the codelab", CodeUnknown)
 		default:
-			t.left.add(name, "an import does not take this kind of file")
+			t.left.add(name, "nothing refers to it", CodeUnknown)
 		}
 	}
 }
@@ -80,21 +100,21 @@ func (t *tree) unheeded(steps []*pb.Step) {
 	for i, st := range steps {
 		n, mark := i+1, codelab.StepMark(st)
 		if first := marks[mark]; mark != "" && first > 0 {
-			t.left.add("", fmt.Sprintf("step %d: its id %q is the one of step %d, so it is not known by it", n, short(mark), first))
+			t.left.add("", fmt.Sprintf("step %d: its id %q is the one of step %d, so it is not known by it", n, short(mark), first), CodeUnknown)
 		} else {
 			marks[mark] = n
 		}
 		for _, info := range markdown.MisnamedChecks(st.ContentMarkdown) {
-			t.left.add("", fmt.Sprintf("step %d: %q declares no check: its name has letters, digits, dots, _ and -, at most 64", n, short(info)))
+			t.left.add("", fmt.Sprintf("step %d: %q declares no check: its name has letters, digits, dots, _ and -, at most 64", n, short(info)), CodeUnknown)
 		}
 		for _, c := range markdown.Checks(st.ContentMarkdown) {
 			if first := checks[c.Name]; first > 0 {
-				t.left.add("", fmt.Sprintf("step %d: the check %s again: the one of step %d counts", n, c.Name, first))
+				t.left.add("", fmt.Sprintf("step %d: the check %s again: the one of step %d counts", n, c.Name, first), CodeUnknown)
 				continue
 			}
 			checks[c.Name] = n
 			if len(checks) == codelab.MaxChecks+1 {
-				t.left.add("", fmt.Sprintf("step %d: the check %s and those behind it: a codelab has at most %d", n, c.Name, codelab.MaxChecks))
+				t.left.add("", fmt.Sprintf("step %d: the check %s and those behind it: a codelab has at most %d", n, c.Name, codelab.MaxChecks), CodeUnknown)
 			}
 		}
 	}
@@ -106,6 +126,18 @@ func short(s string) string {
 		return string(r[:40]) + "…"
 	}
 	return s
+}
+
+// shown is the name of an entry in what is said of it.
+func shown(name string) string {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		name = strconv.QuoteToGraphic(name)
+	}
+	const most = 200
+	if r := []rune(name); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return name
 }
 
 // isNoise says that a file is nobody's: packing programs add it.

@@ -57,7 +57,7 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 				"lab.md": strings.Replace(tutorial, "# T\n", "# T\npreface\n", 1) + "![](a.png)\n<<part.md>>\n", "part.md": "x", "a.png": "x", "b.png": "x", "aa.md": "# no",
 				"other.md": other, "more/notes.md": "notes", "more/movie.mp4": "x", ".DS_Store": "x", "__MACOSX/lab.md": "x",
 			}),
-			[]string{"aa.md: it is no tutorial", "b.png: nothing refers", "lab.md: the text before", "more/movie.mp4: an import does not", "more/notes.md: it is no part", "other.md: another tutorial"},
+			[]string{"aa.md: it is no tutorial", "b.png: nothing refers", "lab.md: the text before", "more/movie.mp4: nothing refers", "more/notes.md: it is no part", "other.md: another tutorial"},
 		},
 		"checks and ids that do nothing": {
 			[]byte("id: t\n\n# T\n\n## One\n<!-- id: a -->\n```check build\nIt builds\n```\n```check\nNo name\n```\n\n## Two\n<!-- id: a -->\n```check build\nAgain\n```\n```check my tests\nOf no name\n```\n"),
@@ -124,7 +124,7 @@ func TestReadingStopsWhenNobodyWaits(t *testing.T) {
 			return nil
 		}
 		kept := 0
-		_, _, err := Read(strings.NewReader(string(packed)), int64(len(packed)), keepNothing(&kept), still)
+		_, err := Read(strings.NewReader(string(packed)), int64(len(packed)), Surroundings{Keep: keepNothing(&kept), Still: still})
 		if asked > after && (!errors.Is(err, left) || asked != after+1) {
 			t.Errorf("after %d: %v, asked %d times", after, err, asked)
 		}

@@ -19,6 +19,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 	"atelier/actors/naming"
 	"atelier/transport/claat"
 	"atelier/transport/wire"
@@ -37,39 +38,61 @@ const (
 	maxFile = 32 << 20
 )
 
-// Read reads a codelab from a file of any of the known forms, and gives the
-// files that it brings to keep. It says what of the file the codelab does not
-// have. What is wrong with the file is an Invalid rejection that says so; other
-// errors are those of keep, of reading, and of still, which is asked now and
-// then whether anybody waits for the outcome.
-func Read(r io.ReaderAt, size int64, keep Keep, still func() error) (*codelab.Create, []LeftOut, error) {
+// Surroundings are what reading a file needs of those who read it.
+type Surroundings struct {
+	// Keep keeps a file that the codelab brings.
+	Keep Keep
+	// Still is asked now and then whether anybody waits for the outcome: its error ends
+	// the work.
+	Still func() error
+	// Codelab gives the id of the codelab that was made of a file with an id, "" when
+	// there is none. A text that refers to that file then leads there. nil knows none.
+	Codelab func(slug string) (id string, err error)
+}
+
+// Content is a codelab as a file has it.
+type Content struct {
+	*codelab.Create
+	// LeftOut says what of the file the codelab does not have. It is never nil.
+	LeftOut []LeftOut
+	// Whole says that the file is of our own form, or of the reference application: what
+	// it does not have, the codelab has not. Of others, Materials are those that the text
+	// links.
+	Whole bool
+}
+
+// Read reads a codelab from a file of any of the known forms, and gives the files that it
+// brings to Keep. A file of it that cannot be used is left out. What is wrong with the
+// file is an Invalid rejection that says so; other errors are those of Keep, of reading,
+// and of Still.
+func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
-		return nil, nil, fmt.Errorf("read the file: %w", err)
+		return nil, fmt.Errorf("read the file: %w", err)
 	} else if n == 4 && string(magic[:2]) == "PK" {
-		return readZIP(r, size, keep, still)
+		return readZIP(r, size, with)
 	}
 	if size > maxFile {
-		return nil, nil, invalid("the file is neither a ZIP nor a Markdown file of at most %d MiB", maxFile>>20)
+		return nil, invalid("the file is neither a ZIP nor a Markdown file of at most %d MiB", maxFile>>20)
 	}
 	b, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the file: %w", err)
+		return nil, fmt.Errorf("read the file: %w", err)
 	}
-	t := &tree{still: still}
-	k, err := t.keeper(keep)
+	t := &tree{with: with}
+	k, err := t.keeper()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	c, lost, err := t.fromClaat(b, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := t.relinkSteps(c, k, "", ".", lost); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	t.unheeded(c.Steps)
-	return c, t.left.list(), nil
+	return &Content{Create: c, LeftOut: t.left.list()}, nil
 }
 
 // tree is the checked entries of a ZIP by name.
@@ -77,90 +100,101 @@ type tree struct {
 	files map[string]*zip.File
 	used  map[string]bool // those that were asked for
 	room  int64           // bytes that may still be unpacked
-	still func() error
+	with  Surroundings
 	left  leftOut
+	// lately are the files that were read since a tutorial was begun, and tutorials the
+	// ids of those that were looked at, "" of what is none.
+	lately    []string
+	tutorials map[string]string
 }
 
-func readZIP(r io.ReaderAt, size int64, keep Keep, still func() error) (*codelab.Create, []LeftOut, error) {
+func (t *tree) still() error { return t.with.Still() }
+
+func readZIP(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, nil, invalid("the file is not a readable ZIP")
+		return nil, invalid("the file is not a readable ZIP")
 	}
 	t, err := check(z, size)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	t.still = still
-	k, err := t.keeper(keep)
+	t.with = with
+	k, err := t.keeper()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	c, err := t.understand(k)
+	c, whole, err := t.understand(k)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	c.Uploads = k.all
 	t.unused()
 	t.unheeded(c.Steps)
-	return c, t.left.list(), nil
+	return &Content{Create: c, LeftOut: t.left.list(), Whole: whole}, nil
 }
 
 // understand reads the codelab in whichever layout the archive has.
-func (t *tree) understand(k *keeper) (*codelab.Create, error) {
+func (t *tree) understand(k *keeper) (c *codelab.Create, whole bool, err error) {
 	if t.files["codelab.json"] == nil {
-		return t.tutorial(k)
+		c, err = t.tutorial(k)
+		return c, false, err
 	}
 	var d document
 	if err := t.json("codelab.json", &d); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if d.Format == "" && strings.TrimSpace(d.Title) == "" && len(t.stepNames()) == 0 && len(t.referenceStepNames()) == 0 {
 		t.used["codelab.json"] = false // somebody else's
-		return t.tutorial(k)
+		c, err = t.tutorial(k)
+		return c, false, err
 	}
-	return t.codelab(&d, k)
+	c, err = t.codelab(&d, k)
+	return c, c != nil && c.Materials != nil, err
 }
 
 // check looks at every entry before any is read.
 func check(z *zip.Reader, size int64) (*tree, error) {
-	if len(z.File) > maxEntries {
-		return nil, invalid("the archive has more than %d entries", maxEntries)
-	}
 	t := &tree{files: map[string]*zip.File{}, used: map[string]bool{}, room: maxUnpacked}
-	var total uint64
-	for _, f := range z.File {
-		if !safeName(f.Name) {
-			return nil, invalid("the archive has an entry outside of it, or with a name that is not allowed")
+	var total, largest uint64
+	var widest string // the name of the largest
+	for i, f := range z.File {
+		name, readable := entryName(f)
+		if i == maxEntries {
+			return nil, invalid("the archive has more than %d entries: %s is too many", maxEntries, shown(name))
+		}
+		if leadsOut(name) {
+			return nil, invalid("the archive has an entry that leads out of it: %s", shown(name))
 		}
 		if mode := f.Mode(); mode&fs.ModeSymlink != 0 || mode&(fs.ModeDevice|fs.ModeNamedPipe|fs.ModeSocket) != 0 {
-			return nil, invalid("the archive has an entry that is no plain file")
+			return nil, invalid("the archive has an entry that is no plain file: %s", shown(name))
 		}
-		if f.UncompressedSize64 > maxUnpacked {
-			return nil, invalid("the archive unpacks to more than %d MiB", maxUnpacked>>20)
+		// Each alone first: a sum of what is claimed may overflow.
+		if f.UncompressedSize64 > maxUnpacked || total+f.UncompressedSize64 > maxUnpacked {
+			return nil, invalid("the archive unpacks to more than %d MiB, with %s", maxUnpacked>>20, shown(name))
 		}
-		if total += f.UncompressedSize64; total > maxUnpacked {
-			return nil, invalid("the archive unpacks to more than %d MiB", maxUnpacked>>20)
+		total += f.UncompressedSize64
+		if f.UncompressedSize64 >= largest {
+			largest, widest = f.UncompressedSize64, name
 		}
-		if strings.HasSuffix(f.Name, "/") {
+		switch {
+		case strings.HasSuffix(name, "/"):
+			continue
+		case !readable:
+			t.left.add(shown(name), "its name cannot be read", CodeUnreadableName)
 			continue
 		}
-		name := path.Clean(f.Name)
+		name = pathOf(name)
 		if t.files[name] != nil {
-			return nil, invalid("the archive has two entries of the same name")
+			t.left.add(name, "another file of the archive has the same name: the first counts", CodeDuplicate)
+			continue
 		}
 		t.files[name] = f
 	}
 	if total > freeRatio && total/maxRatio > uint64(size) {
-		return nil, invalid("the archive unpacks to suspiciously much")
+		return nil, invalid("the archive unpacks to suspiciously much: %s is the largest in it", shown(widest))
 	}
 	return t, nil
-}
-
-func safeName(name string) bool {
-	if name == "" || len(name) > 1024 || !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\\") || strings.HasPrefix(name, "/") {
-		return false
-	}
-	return !slices.Contains(strings.Split(name, "/"), "..")
 }
 
 // read unpacks one text file; what the entry says of its size is not believed.
@@ -173,6 +207,7 @@ func (t *tree) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	t.used[name] = true
+	t.lately = append(t.lately, name)
 	r, err := f.Open()
 	if err != nil {
 		return nil, invalid("%s cannot be unpacked", name)
@@ -276,25 +311,21 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 		}
 	}
 	// What is small and may be wrong was read first; now come the files.
-	for _, st := range c.Steps {
-		if err := k.relink(&st.ContentMarkdown, in); err != nil {
-			return nil, err
-		}
+	var texts []reading
+	for i, st := range c.Steps {
+		texts = append(texts, reading{&st.ContentMarkdown, in, i + 1})
 	}
-	if err := k.relink(&c.Codelab.Description, "."); err != nil {
-		return nil, err
-	}
+	texts = append(texts, reading{&c.Codelab.Description, ".", 0})
 	if c.Codelab.GuideMarkdown != nil {
-		if err := k.relink(c.Codelab.GuideMarkdown, "."); err != nil {
-			return nil, err
-		}
+		texts = append(texts, reading{c.Codelab.GuideMarkdown, ".", 0})
 	}
 	for _, q := range c.Quizzes {
 		for _, text := range append([]*string{&q.Question}, pointers(q.Options)...) {
-			if err := k.relink(text, "."); err != nil {
-				return nil, err
-			}
+			texts = append(texts, reading{text, ".", 0})
 		}
+	}
+	if err := k.relink(texts); err != nil {
+		return nil, err
 	}
 	c.Materials, err = k.materials()
 	return c, err
@@ -387,6 +418,7 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, error) {
 		return strings.Compare(a, b)
 	})
 	var first error
+	var none [][2]string // what is no tutorial, and why
 	tried := names[:min(len(names), maxTried)]
 	for i, name := range tried {
 		c, lost, err := t.readTutorial(name)
@@ -395,6 +427,11 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, error) {
 			if err := t.relinkSteps(c, k, name, path.Dir(name), lost); err != nil {
 				return nil, err
 			}
+			for _, n := range none {
+				if k.kept[files.Materials+"\x00"+n[0]] == nil {
+					t.left.add(n[0], "it is no tutorial: "+n[1], CodeUnknown)
+				}
+			}
 			return c, t.further(tried[i+1:])
 		case !isInvalid(err):
 			return nil, err
@@ -402,7 +439,7 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, error) {
 		if first == nil {
 			first = invalid("%s: %v", name, err)
 		}
-		t.left.add(name, "it is no tutorial: "+err.Error())
+		none = append(none, [2]string{name, err.Error()})
 	}
 	return nil, first
 }
@@ -412,16 +449,17 @@ const maxTried = 50
 
 // readTutorial reads a claat file of the archive.
 func (t *tree) readTutorial(name string) (c *codelab.Create, lost []string, err error) {
+	t.lately = nil
 	b, err := t.read(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	dir := path.Dir(name)
 	return t.fromClaat(b, func(fragment string) ([]byte, error) {
-		if !safeName(fragment) {
+		if !safeName(strings.ReplaceAll(fragment, `\`, "/")) {
 			return nil, fmt.Errorf("the name is not allowed")
 		}
-		return t.read(path.Join(dir, fragment))
+		return t.read(pathOf(path.Join(dir, strings.ReplaceAll(fragment, `\`, "/"))))
 	})
 }
 
@@ -436,9 +474,9 @@ func (t *tree) further(names []string) error {
 			return err
 		}
 		if err == nil {
-			t.left.add(name, "another tutorial: a codelab is made of one; import it alone")
+			t.left.add(name, "another tutorial: a codelab is made of one; import it alone", CodeUnknown)
 		} else {
-			t.left.add(name, "it is no part of the tutorial")
+			t.left.add(name, "it is no part of the tutorial", CodeUnknown)
 		}
 	}
 	return nil
@@ -447,13 +485,20 @@ func (t *tree) further(names []string) error {
 // relinkSteps lets the steps of a tutorial refer to what the archive brings.
 func (t *tree) relinkSteps(c *codelab.Create, k *keeper, name, dir string, lost []string) error {
 	for _, what := range lost {
-		t.left.add(name, what)
+		t.left.add(name, what, CodeUnknown)
 	}
-	for _, st := range c.Steps {
-		if err := k.relink(&st.ContentMarkdown, dir); err != nil {
-			return err
-		}
+	k.own = map[string]bool{}
+	for _, name := range t.lately { // with the fragments
+		k.own[name] = true
 	}
+	var texts []reading
+	for i, st := range c.Steps {
+		texts = append(texts, reading{&st.ContentMarkdown, dir, i + 1})
+	}
+	if err := k.relink(texts); err != nil {
+		return err
+	}
+	c.Materials = k.linked
 	return nil
 }
 

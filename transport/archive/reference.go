@@ -78,7 +78,7 @@ func (t *tree) referenceSteps(c *codelab.Create, d *document) error {
 	case d.GuideMarkdown == nil || strings.TrimSpace(*d.GuideMarkdown) == "":
 		c.Codelab.GuideMarkdown = &guide
 	case strings.TrimSpace(guide) != strings.TrimSpace(*d.GuideMarkdown):
-		t.left.add(referenceGuide, "codelab.json holds another guide, which was taken")
+		t.left.add(referenceGuide, "codelab.json holds another guide, which was taken", CodeUnknown)
 	}
 	return nil
 }

@@ -22,7 +22,8 @@ const (
 const tolerance = 1 << 10
 
 // Image takes an image of at most MaxImage bytes, without what its file tells
-// beside the picture.
+// beside the picture. Of one that is refused the error is an Invalid rejection, and what
+// Check says.
 func Image(blobs files.Blobs, r io.Reader) (*files.Lease, Kind, error) {
 	f, size, err := blobs.Spool(r, MaxImage)
 	if err != nil {
@@ -31,7 +32,7 @@ func Image(blobs files.Blobs, r io.Reader) (*files.Lease, Kind, error) {
 	defer f.Close()
 	kind, err := Check(f, size)
 	if err != nil {
-		return nil, 0, wire.Invalid("%v", err)
+		return nil, 0, errors.Join(wire.Invalid("%v", err), err)
 	}
 	clean, done := Stripped(kind, f, size)
 	lease, err := blobs.Put(clean, MaxImage+tolerance)

@@ -59,6 +59,15 @@ var (
 	errMalformed = errors.New("the image is malformed or cut off")
 )
 
+// ErrDimensions says that an image has more pixels than are taken.
+var ErrDimensions = errors.New("intake: too many pixels")
+
+// dimensionsError is an ErrDimensions in words for the person who sent the image.
+type dimensionsError string
+
+func (e dimensionsError) Error() string        { return string(e) }
+func (e dimensionsError) Is(target error) bool { return target == ErrDimensions }
+
 // Check tells the kind of an image by its content and looks at its size. Its
 // errors are meant for the person who sent it.
 func Check(r io.ReaderAt, size int64) (Kind, error) {
@@ -76,10 +85,10 @@ func Check(r io.ReaderAt, size int64) (Kind, error) {
 			return 0, errMalformed
 		}
 		if width < 1 || height < 1 || width > maxSide || height > maxSide {
-			return 0, fmt.Errorf("the image must be 1 to %d pixels wide and high", maxSide)
+			return 0, dimensionsError(fmt.Sprintf("the image must be 1 to %d pixels wide and high", maxSide))
 		}
 		if width*height > maxPixels {
-			return 0, fmt.Errorf("the image has more than %d megapixels; make it smaller", maxPixels/1_000_000)
+			return 0, dimensionsError(fmt.Sprintf("the image has more than %d megapixels; make it smaller", maxPixels/1_000_000))
 		}
 		return k.kind, nil
 	}

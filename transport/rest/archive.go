@@ -61,7 +61,7 @@ func importCodelab(r *Request) error {
 		return r.storeError(err)
 	}
 	defer f.Close()
-	in, err := archive.Importer{Files: r.api.Files, Now: r.api.Now}.Open(f, size, r.present)
+	in, err := archive.Importer{Files: r.api.Files, Now: r.api.Now, Codelab: r.codelabOf}.Open(f, size, r.present)
 	if err != nil {
 		return err
 	}
@@ -74,6 +74,12 @@ func importCodelab(r *Request) error {
 		err = r.importNew(in, false)
 	}
 	return errors.Join(err, in.Close(archive.Unknown(err)))
+}
+
+// codelabOf is the id of the codelab that was made of the file with an id, "" for none.
+func (r *Request) codelabOf(slug string) (id string, err error) {
+	id, _, err = r.api.Codelabs.BySlug(slug)
+	return id, err
 }
 
 // importNew makes a codelab of a file. It keeps the id of the file when no other has it,

@@ -130,15 +130,15 @@ func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 func keptOut(in *archive.Incoming, has []*codelab.PollView) (out []archive.LeftOut) {
 	switch {
 	case len(in.Polls) == 0:
-	case in.Materials != nil: // our own form
-		out = append(out, archive.LeftOut{File: "polls.json", Reason: "the codelab keeps its own"})
+	case in.Whole:
+		out = append(out, archive.LeftOut{File: "polls.json", Reason: "the codelab keeps its own", Code: archive.CodeUnknown})
 	case slices.ContainsFunc(in.Polls, func(p *pb.Poll) bool {
 		return !slices.ContainsFunc(has, func(h *codelab.PollView) bool { return h.Poll.GetQuestion() == p.Question })
 	}):
-		out = append(out, archive.LeftOut{Reason: "the surveys that are no polls yet: the codelab keeps its own polls"})
+		out = append(out, archive.LeftOut{Reason: "the surveys that are no polls yet: the codelab keeps its own polls", Code: archive.CodeUnknown})
 	}
 	if len(in.Quizzes) > 0 {
-		out = append(out, archive.LeftOut{File: "quizzes.json", Reason: "the codelab keeps its own"})
+		out = append(out, archive.LeftOut{File: "quizzes.json", Reason: "the codelab keeps its own", Code: archive.CodeUnknown})
 	}
 	return out
 }
@@ -161,7 +161,7 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 		case err != nil:
 			return err
 		case has != "" && has != id:
-			in.LeftOut = append(in.LeftOut, archive.LeftOut{Reason: "its id: another codelab has it"})
+			in.LeftOut = append(in.LeftOut, archive.LeftOut{Reason: "its id: another codelab has it", Code: archive.CodeUnknown})
 			b.Slug = ""
 		case !dry:
 			if letGo, err = r.api.Codelabs.ClaimSlug(b.Slug, id); err != nil {

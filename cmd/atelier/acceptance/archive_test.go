@@ -151,10 +151,10 @@ func TestAnImportSaysWhatItLeftOut(t *testing.T) {
 		left  string
 	}{
 		"all of it":             {[]byte(tutorial), 2, "[]"},
-		"a preface":             {[]byte(strings.Replace(tutorial, "# Tutorial\n", "# Tutorial\nHello.\n", 1)), 2, "[map[file: reason:the text before the first step belongs to none]]"},
-		"another tutorial":      {packed(t, "a.md", tutorial, "b.md", tutorial), 2, "[map[file:b.md reason:another tutorial: a codelab is made of one; import it alone]]"},
+		"a preface":             {[]byte(strings.Replace(tutorial, "# Tutorial\n", "# Tutorial\nHello.\n", 1)), 2, "[map[code:unknown file: reason:the text before the first step belongs to none]]"},
+		"another tutorial":      {packed(t, "a.md", tutorial, "b.md", tutorial), 2, "[map[code:unknown file:b.md reason:another tutorial: a codelab is made of one; import it alone]]"},
 		"the reference's ZIP":   {packed(t, "codelab.json", reference, "step_01_One.md", "one", "step_02_Two.md", "two"), 2, "[]"},
-		"the reference's, more": {packed(t, "codelab.json", reference, "step_01_One.md", "one", "x.exe", "x"), 1, "[map[file:x.exe reason:an import does not take this kind of file]]"},
+		"the reference's, more": {packed(t, "codelab.json", reference, "step_01_One.md", "one", "x.exe", "x"), 1, "[map[code:unknown file:x.exe reason:nothing refers to it]]"},
 	} {
 		made := b.upload(tc.file).object()
 		if got := fmt.Sprint(made["left_out"]); got != tc.left {
@@ -176,8 +176,8 @@ func TestABadArchiveMakesNothing(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"empty": {}, "text": []byte("no tutorial"), "binary": {0, 1, 2, 3}, "broken zip": []byte("PK\x03\x04rest"), "empty zip": packed(t),
 		"path outside": packed(t, "codelab.json", good, "../evil.md", "x"), "absolute path": packed(t, "/codelab.json", good),
-		"backslash": packed(t, "codelab.json", good, `a\b`, ""), "twice": packed(t, "codelab.json", good, "codelab.json", good),
-		"no title": packed(t, "codelab.json", `{}`), "long title": packed(t, "codelab.json", `{"title":"`+strings.Repeat("x", 201)+`"}`),
+		"backslash": packed(t, "codelab.json", good, `a\..\..\b`, ""),
+		"no title":  packed(t, "codelab.json", `{}`), "long title": packed(t, "codelab.json", `{"title":"`+strings.Repeat("x", 201)+`"}`),
 		"other format": packed(t, "codelab.json", `{"title":"T","format":"other"}`), "newer": packed(t, "codelab.json", `{"title":"T","format_version":99}`),
 		"bad step": packed(t, "codelab.json", good, "steps/01.md", "no front matter"), "bad quiz": packed(t, "codelab.json", good, "quizzes.json", `[{"question":"q","quiz_type":"x"}]`),
 		"not UTF-8": packed(t, "codelab.json", good, "guide.md", "\xff"), "bomb": packed(t, "codelab.json", good, "guide.md", strings.Repeat("\x00", 17<<20)),

@@ -104,10 +104,10 @@ func TestATutorialBringsItsImages(t *testing.T) {
 	md := "id: x\n\n# T\n\n## One\n![a](img/a.png) ![b](./img/b%20c.png \"title\") <img src=\"img/a.png\"> ![no](img/none.png) ![web](https://example.org/a.png) [text](../up.png) [doc](img/notes.txt)\n"
 	made := b.upload(packed(t, "lab/index.md", md, "lab/img/a.png", string(pixel(1)), "lab/img/b c.png", string(pixel(2)), "lab/img/notes.txt", "x", "up.png", string(pixel(3)))).object().text("id")
 	text := stepText(b, made, 0)
-	if strings.Count(text, "/uploads/images/") != 4 || strings.Contains(text, "img/a.png") {
+	if strings.Count(text, "/uploads/images/") != 4 || strings.Count(text, "/uploads/materials/") != 1 || strings.Contains(text, "img/a.png") {
 		t.Fatalf("the step says %q", text)
 	}
-	for _, kept := range []string{"(img/none.png)", "(https://example.org/a.png)", "(img/notes.txt)", `.png "title")`} {
+	for _, kept := range []string{"(img/none.png)", "(https://example.org/a.png)", `.png "title")`} {
 		if !strings.Contains(text, kept) {
 			t.Errorf("the step lost %s: %q", kept, text)
 		}
@@ -127,19 +127,13 @@ func TestARefusedImportLeavesNoFile(t *testing.T) {
 	doc := "files/materials/" + name + ".txt"
 	material := `[{"title":"t","material_type":"file","file":"` + doc + `"}]`
 	for what, files := range map[string][]string{
-		"no title":       {"codelab.json", `{}`, "steps/01.md", step, img, string(onePixel)},
-		"no image":       {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, "<svg/>", doc, "x", "materials.json", material},
-		"half an image":  {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel[:40])},
-		"bad material":   {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, "x", "materials.json", `[{"title":"","material_type":"file","file":"` + doc + `"}]`},
-		"no such file":   {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", material},
-		"outside":        {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"../../secrets/session.key"}]`},
-		"absolute":       {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"/etc/passwd"}]`},
-		"empty file":     {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, "", "materials.json", material},
-		"large file":     {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, random(50<<20 + 1), "materials.json", material},
-		"large image":    {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel) + random(5<<20)},
-		"bad script":     {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"link","link_url":"javascript:x"}]`},
-		"names no list":  {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "files.json", `{}`},
-		"tutorial image": {"lab.md", tutorial + "\n![](a.png)\n", "a.png", "no image"},
+		"no title":      {"codelab.json", `{}`, "steps/01.md", step, img, string(onePixel)},
+		"bad material":  {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, "x", "materials.json", `[{"title":"","material_type":"file","file":"` + doc + `"}]`},
+		"no such file":  {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", material},
+		"outside":       {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"../../secrets/session.key"}]`},
+		"absolute":      {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"file","file":"/etc/passwd"}]`},
+		"bad script":    {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "materials.json", `[{"title":"t","material_type":"link","link_url":"javascript:x"}]`},
+		"names no list": {"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), "files.json", `{}`},
 	} {
 		got := b.upload(packed(t, files...))
 		if got.status != 400 {
@@ -153,6 +147,50 @@ func TestARefusedImportLeavesNoFile(t *testing.T) {
 	}
 	if n := len(b.get("/codelabs").list()); n != 0 {
 		t.Errorf("%d codelabs were made", n)
+	}
+}
+
+// TestAFileThatCannotBeUsedIsLeftOut: the rest of its archive comes in, whatever layout
+// it has, and nothing of the bad one is kept.
+func TestAFileThatCannotBeUsedIsLeftOut(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	b := facilitator(t, startServer(t, cfg).Addr(), "")
+	name := strings.Repeat("a", 32)
+	img, doc := "files/images/"+name+".png", "files/materials/"+name+".txt"
+	step := "---\ntitle: t\n---\n![](/uploads/images/" + name + ".png)"
+	material := `[{"title":"t","material_type":"file","file":"` + doc + `"}]`
+	for what, tc := range map[string]struct {
+		files            []string
+		file, code, says string
+		kept             int
+	}{
+		"no image":        {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, "<svg/>", doc, "x", "materials.json", material}, img, "not_an_image", "no PNG", 1},
+		"half an image":   {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel[:40])}, img, "not_an_image", "cut off", 0},
+		"empty file":      {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, "", "materials.json", material}, doc, "empty", "empty", 1},
+		"large file":      {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel), doc, strings.Repeat(random(1<<20), 50) + "x", "materials.json", material}, doc, "too_large", "50 MiB", 1},
+		"large image":     {[]string{"codelab.json", `{"title":"t"}`, "steps/01.md", step, img, string(onePixel) + random(5<<20)}, img, "too_large", "5 MiB", 0},
+		"tutorial image":  {[]string{"lab.md", tutorial + "\n![](a.png) ![](b.png) [c](c.csv)\n", "a.png", "no image", "b.png", string(onePixel), "c.csv", "a,b"}, "a.png", "not_an_image", "no PNG", 2},
+		"a large picture": {[]string{"lab.md", tutorial + "\n![](a.png)\n", "a.png", string(onePixel[:16]) + "\x00\x00\x40\x00\x00\x00\x40\x00" + string(onePixel[24:])}, "a.png", "not_an_image", "", 0},
+		"Git LFS":         {[]string{"lab.md", tutorial + "\n![](a.png)\n", "a.png", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"}, "a.png", "lfs", "git lfs pull", 0},
+	} {
+		made := b.upload(packed(t, tc.files...)).object()
+		left, _ := made["left_out"].([]any)
+		if len(left) != 1 {
+			t.Errorf("%s: left out are %v", what, left)
+			continue
+		}
+		l := record(left[0].(map[string]any))
+		if l.text("file") != tc.file || l.text("code") != tc.code || !strings.Contains(l.text("reason"), tc.says) {
+			t.Errorf("%s: left out is %v", what, l)
+		}
+		if got := filesIn(t, cfg.Server.Data); len(got) != tc.kept {
+			t.Errorf("%s: kept are %q", what, got)
+		}
+		b.delete("/codelabs/" + made.text("id")).want(204)
+		if got := filesIn(t, cfg.Server.Data); len(got) != 0 {
+			t.Fatalf("%s: behind the codelab stay %q", what, got)
+		}
 	}
 }
 

@@ -1,0 +1,74 @@
+package archive
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"hash/crc32"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Of a ZIP (APPNOTE.TXT 6.3.10): the flag of a name in UTF-8 (appendix D), the header of
+// a field that has the name in UTF-8 beside another one (4.6.9), and who made an entry.
+const (
+	flagUTF8     = 1 << 11
+	unicodePath  = 0x7075
+	madeByUnix   = 3
+	madeByMacOS  = 19
+	maxNameBytes = 1024
+)
+
+// entryName is the name of an entry as its author saw it, with slashes and in NFC: what
+// the field for it says, UTF-8 where the flag says so, else code page 437. macOS and old
+// programs of Unix write UTF-8 without the flag. False is a name that cannot be read;
+// what stands there then is to be shown only.
+func entryName(f *zip.File) (name string, ok bool) {
+	name = unicodeName(f)
+	switch maker := f.CreatorVersion >> 8; {
+	case name != "":
+	case f.Flags&flagUTF8 != 0, (maker == madeByUnix || maker == madeByMacOS) && utf8.ValidString(f.Name):
+		name = f.Name
+	default:
+		// Every byte is a character of that page.
+		name, _ = charmap.CodePage437.NewDecoder().String(f.Name)
+	}
+	name = norm.NFC.String(strings.ReplaceAll(name, `\`, "/"))
+	ok = name != "" && len(name) <= maxNameBytes && utf8.ValidString(name) && !strings.ContainsFunc(name, unicode.IsControl)
+	return name, ok
+}
+
+// unicodeName is what the extra field of an entry says of its name; empty when it has
+// none, or one of another name than the entry bears now.
+func unicodeName(f *zip.File) string {
+	for extra := f.Extra; len(extra) >= 4; {
+		tag, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
+		if extra = extra[4:]; size > len(extra) {
+			return ""
+		}
+		field := extra[:size]
+		extra = extra[size:]
+		if tag == unicodePath && size > 5 && field[0] == 1 && binary.LittleEndian.Uint32(field[1:]) == crc32.ChecksumIEEE([]byte(f.Name)) {
+			return string(field[5:])
+		}
+	}
+	return ""
+}
+
+// leadsOut says that a path leads out of the folder that it is of.
+func leadsOut(name string) bool {
+	return strings.HasPrefix(name, "/") || len(name) > 2 && name[1] == ':' && name[2] == '/' || slices.Contains(strings.Split(name, "/"), "..")
+}
+
+// safeName says that a path that a text of the archive has can be one of its entries.
+func safeName(name string) bool {
+	return name != "" && len(name) <= maxNameBytes && utf8.ValidString(name) && !strings.ContainsRune(name, 0) && !leadsOut(name)
+}
+
+// pathOf is the path under which an entry is found.
+func pathOf(name string) string { return norm.NFC.String(path.Clean(name)) }

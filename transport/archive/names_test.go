@@ -1,0 +1,108 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// raw is an entry whose header says what a packing program wrote.
+type raw struct {
+	name, content string
+	flags, maker  uint16
+	extra         []byte
+}
+
+// asWritten is a ZIP with the names and flags as they are given, whatever Go's writer
+// would make of them.
+func asWritten(t testing.TB, entries ...raw) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, e := range entries {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Store, Flags: e.flags, CreatorVersion: e.maker << 8, Extra: e.extra}
+		h.CRC32, h.CompressedSize64, h.UncompressedSize64 = crc32.ChecksumIEEE([]byte(e.content)), uint64(len(e.content)), uint64(len(e.content))
+		w, err := z.CreateRaw(h)
+		if err == nil {
+			_, err = w.Write([]byte(e.content))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// named is the extra field that has the name in UTF-8 of an entry with another.
+func named(name, of string) []byte {
+	out := binary.LittleEndian.AppendUint16([]byte{0x55, 0x54, 1, 0, 0}, unicodePath) // behind another field
+	out = binary.LittleEndian.AppendUint16(out, uint16(5+len(name)))
+	out = binary.LittleEndian.AppendUint32(append(out, 1), crc32.ChecksumIEEE([]byte(of)))
+	return append(out, name...)
+}
+
+func TestNamesOfEntriesAreReadAsTheirAuthorsSawThem(t *testing.T) {
+	const windows, unix = 0, madeByUnix
+	for what, tc := range map[string]struct {
+		entry raw
+		link  string
+	}{
+		"backslashes":          {raw{name: `img\a.png`}, "img/a.png"},
+		"code page 437":        {raw{name: "bild_\x81.png"}, "bild_ü.png"},
+		"of Unix, too":         {raw{name: "\x84\x94.png", maker: unix}, "äö.png"},
+		"UTF-8 and its flag":   {raw{name: "ü.png", flags: flagUTF8}, "ü.png"},
+		"UTF-8, no flag, Unix": {raw{name: "ü.png", maker: unix}, "ü.png"},
+		"not of Windows":       {raw{name: "ü.png", maker: windows}, "├╝.png"},
+		"the extra field":      {raw{name: "?.png", extra: named("日本.png", "?.png")}, "日本.png"},
+		"one of another name":  {raw{name: "a.png", extra: named("b.png", "x.png")}, "a.png"},
+		"decomposed":           {raw{name: "u\u0308.png", flags: flagUTF8}, "ü.png"},
+		"composed":             {raw{name: "ü.png", flags: flagUTF8}, "u\u0308.png"},
+		"a folder before it":   {raw{name: "./img/./a.png"}, "img/a.png"},
+	} {
+		tc.entry.content = "x"
+		c, left, err := readAll(asWritten(t, raw{name: "lab.md", content: tutorial + "![](<" + tc.link + ">)"}, tc.entry))
+		if err != nil || len(left) != 0 || len(c.Uploads) != 1 {
+			t.Errorf("%s: %v, left out %v", what, err, left)
+		}
+	}
+}
+
+func TestANameThatCannotBeReadLeavesOutItsEntryOnly(t *testing.T) {
+	c, left, err := readAll(asWritten(t, raw{name: "lab.md", content: tutorial},
+		raw{name: "\xff\xfe.png", flags: flagUTF8}, raw{name: "a\x00.png"}, raw{name: "b\n.png"}, raw{name: ""}, raw{name: strings.Repeat("x", maxNameBytes+1)}))
+	if err != nil || c.Codelab.Title != "T" || len(left) != 5 {
+		t.Fatalf("%v, left out %q", err, left)
+	}
+	for _, l := range left {
+		if l.Code != CodeUnreadableName || strings.ContainsAny(l.File, "\x00\n\xff") {
+			t.Errorf("left out is %q", l)
+		}
+	}
+}
+
+func TestOfTwoEntriesWithOneNameTheFirstCounts(t *testing.T) {
+	c, left, err := readAll(asWritten(t, raw{name: "lab.md", content: tutorial}, raw{name: "lab.md", content: "second"}, raw{name: "./lab.md", content: "third"}))
+	if err != nil || c.Codelab.Title != "T" || !slices.Equal(left, []LeftOut{{"lab.md", "another file of the archive has the same name: the first counts", CodeDuplicate}}) {
+		t.Errorf("%v, left out %q", err, left)
+	}
+}
+
+// TestARefusalNamesTheEntry: of an archive of thousands nobody finds it otherwise.
+func TestARefusalNamesTheEntry(t *testing.T) {
+	lab := raw{name: "lab.md", content: tutorial}
+	for name, says := range map[string]string{
+		"../up.md": "../up.md", `..\up.md`: "../up.md", "/abs.md": "/abs.md", `\abs.md`: "/abs.md", `C:\x.md`: "C:/x.md", "a/../b.md": "a/../b.md", "..": "..", "../\x1b[2J": `"../\x1b[2J"`,
+	} {
+		_, _, err := readAll(asWritten(t, lab, raw{name: name}))
+		if !isInvalid(err) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
