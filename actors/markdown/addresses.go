@@ -629,12 +629,18 @@ func Unescape(text string) string {
 			b.WriteByte(text[i])
 		case c == '&':
 			n := strings.IndexByte(text[i:min(len(text), i+maxEntity)], ';')
-			if n > 0 {
-				b.WriteString(html.UnescapeString(text[i : i+n+1]))
-				i += n
+			if n < 0 {
+				b.WriteByte(c)
 				break
 			}
-			b.WriteByte(c)
+			// HTML knows some without the semicolon, Markdown does not.
+			entity := text[i : i+n+1]
+			plain := html.UnescapeString(entity)
+			if strings.HasSuffix(plain, ";") && plain != ";" {
+				plain = entity
+			}
+			b.WriteString(plain)
+			i += n
 		default:
 			b.WriteByte(c)
 		}

@@ -10,6 +10,7 @@ import (
 type Definition struct {
 	Label string // as it is compared
 	Text  string // the definition on one line
+	Span         // its lines
 }
 
 // MaxLabel bounds a label, bytes; CommonMark says 999 characters.
@@ -41,7 +42,7 @@ func define(text, follow []byte) (l Definition, more int, ok bool) {
 	if !ok || len(title) > 0 && !isTitle(title) {
 		return l, 0, false
 	}
-	l = Definition{name, string(head) + " " + string(address)}
+	l = Definition{Label: name, Text: string(head) + " " + string(address)}
 	if len(title) == 0 {
 		if next, size := firstLine(follow); isTitle(next) {
 			title = next

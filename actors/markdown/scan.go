@@ -301,6 +301,7 @@ func (s *Scanner) text(c *cursor, l Line, matched int) (Kind, int, bool) {
 		follow = s.source[l.End:]
 	}
 	if d, more, ok := define(rest, follow); ok {
+		d.Span = Span{l.Start, l.End + more}
 		if s.Found != nil {
 			s.Found(d)
 		}

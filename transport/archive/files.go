@@ -2,11 +2,15 @@ package archive
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"path"
 	"slices"
+	"strings"
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
@@ -136,38 +140,93 @@ func (k *keeper) bring(kind, file string) (*pb.Upload, error) {
 		name = path.Base(file)
 	}
 	unpacked := &counted{r: r, room: &k.t.room, still: k.t.still}
-	content := bufio.NewReader(unpacked)
+	u, reason, code, err := k.take(kind, name, unpacked)
+	if errors.Is(err, errUnpacked) {
+		return nil, invalid("the archive unpacks to more than %d MiB, with %s", maxUnpacked>>20, shown(file))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if u == nil {
+		k.leaveOut(id, file, reason, code)
+		return nil, nil
+	}
+	k.kept[id] = u
+	return u, nil
+}
+
+// take keeps a content, or says why it cannot be used.
+func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason string, code Code, err error) {
+	content := bufio.NewReader(from)
 	head, err := content.Peek(len(pointerOf))
 	switch {
 	case err != nil && !errors.Is(err, io.EOF):
 		err = errors.Join(files.ErrSource, err)
 	case len(head) == 0:
-		k.leaveOut(id, file, "it is empty", CodeEmpty)
-		return nil, nil
+		return nil, "it is empty", CodeEmpty, nil
 	case string(head) == pointerOf:
-		k.leaveOut(id, file, "it only says where Git LFS has the file: run git lfs pull and pack it again", CodeLFS)
-		return nil, nil
-	}
-	var u *pb.Upload
-	if err == nil || errors.Is(err, io.EOF) {
+		return nil, "it only says where Git LFS has the file: run git lfs pull and pack it again", CodeLFS, nil
+	default:
 		u, err = k.t.with.Keep(kind, name, content)
 	}
 	switch {
-	case unpacked.stopped != nil:
-		return nil, unpacked.stopped
+	case from.stopped != nil:
+		return nil, "", "", from.stopped
+	case err == nil:
+		k.all = append(k.all, u)
+		return u, "", "", nil
 	case errors.Is(err, errUnpacked):
-		return nil, invalid("the archive unpacks to more than %d MiB, with %s", maxUnpacked>>20, shown(file))
-	case err != nil:
-		reason, code := unusable(kind, err)
-		if reason == "" {
-			return nil, fmt.Errorf("keep %s: %w", shown(file), err)
-		}
-		k.leaveOut(id, file, reason, code)
-		return nil, nil
+		return nil, "", "", err
 	}
-	k.kept[id] = u
-	k.all = append(k.all, u)
-	return u, nil
+	if reason, code = unusable(kind, err); reason == "" {
+		return nil, "", "", fmt.Errorf("keep %s: %w", shown(name), err)
+	}
+	return nil, reason, code, nil
+}
+
+// picture keeps the pictures that stand in a text itself, each content once, by the rules
+// of images; file is that of the text. What cannot be used is named, and shows nothing.
+func (k *keeper) picture(file string) func(data string) (string, error) {
+	done, n := map[[sha256.Size]byte]string{}, 0
+	return func(data string) (string, error) {
+		n++
+		sum := sha256.Sum256([]byte(data))
+		if to, ok := done[sum]; ok {
+			return to, nil
+		}
+		if n > maxEntries {
+			return "", invalid("more than %d pictures stand in the text", maxEntries)
+		}
+		kind, content := dataOf(data)
+		from := &counted{r: content, room: &k.t.room, still: k.t.still}
+		u, reason, code, err := k.take(files.Images, "", from)
+		switch {
+		case errors.Is(err, errUnpacked):
+			return "", invalid("the pictures in the text are larger than %d MiB", maxUnpacked>>20)
+		case err != nil:
+			return "", err
+		case u == nil:
+			k.t.left.add(file, fmt.Sprintf("picture %d in the text (%s): %s", n, short(kind), reason), code)
+			done[sum] = "data:,"
+		default:
+			done[sum] = files.Folder + u.Name
+		}
+		return done[sum], nil
+	}
+}
+
+// dataOf is the media type of a data: address, and what it holds (RFC 2397).
+func dataOf(address string) (mediaType string, content io.Reader) {
+	head, body, _ := strings.Cut(address[len("data:"):], ",")
+	mediaType, _, _ = strings.Cut(head, ";")
+	if plain, err := url.PathUnescape(body); err == nil {
+		body = plain
+	}
+	if !strings.HasSuffix(strings.ToLower(strings.TrimSpace(head)), ";base64") {
+		return mediaType, strings.NewReader(body)
+	}
+	body = strings.TrimRight(strings.Join(strings.Fields(body), ""), "=")
+	return mediaType, base64.NewDecoder(base64.RawStdEncoding, strings.NewReader(body))
 }
 
 func (k *keeper) leaveOut(id, file, reason string, code Code) {

@@ -33,11 +33,11 @@ type Incoming struct {
 	leases []*files.Lease
 }
 
-// Open reads a file of any of the known forms. What it brings is registered in the
+// Open reads a file of any of the known forms, which was sent under a name. What it brings is registered in the
 // commit that makes a codelab of it, or a newer version of one; of a file that is
 // refused, or for which nobody waits any more, nothing is kept. still says the latter by
 // its error.
-func (im Importer) Open(r io.ReaderAt, size int64, still func() error) (*Incoming, error) {
+func (im Importer) Open(name string, r io.ReaderAt, size int64, still func() error) (*Incoming, error) {
 	in := &Incoming{files: im.Files}
 	keep := func(kind, name string, content io.Reader) (*pb.Upload, error) {
 		u, lease, err := im.keep(kind, name, content)
@@ -47,7 +47,7 @@ func (im Importer) Open(r io.ReaderAt, size int64, still func() error) (*Incomin
 		return u, err
 	}
 	var err error
-	if in.Content, err = Read(r, size, Surroundings{Keep: keep, Still: still, Codelab: im.Codelab}); err != nil {
+	if in.Content, err = Read(r, size, Surroundings{Keep: keep, Still: still, Name: codelab.FileName(name), Codelab: im.Codelab}); err != nil {
 		return nil, errors.Join(err, in.Close(false))
 	}
 	return in, nil

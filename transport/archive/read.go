@@ -2,7 +2,6 @@ package archive
 
 import (
 	"archive/zip"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -45,6 +44,8 @@ type Surroundings struct {
 	// Still is asked now and then whether anybody waits for the outcome: its error ends
 	// the work.
 	Still func() error
+	// Name is that of the file: the title of a tutorial that says none.
+	Name string
 	// Codelab gives the id of the codelab that was made of a file with an id, "" when
 	// there is none. A text that refers to that file then leads there. nil knows none.
 	Codelab func(slug string) (id string, err error)
@@ -59,6 +60,8 @@ type Content struct {
 	// it does not have, the codelab has not. Of others, Materials are those that the text
 	// links.
 	Whole bool
+	// TitleFrom says where the title of a tutorial is from; empty for the other forms.
+	TitleFrom claat.TitleFrom
 }
 
 // Read reads a codelab from a file of any of the known forms, and gives the files that it
@@ -79,20 +82,21 @@ func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the file: %w", err)
 	}
-	t := &tree{with: with}
+	t := &tree{with: with, room: maxUnpacked}
 	k, err := t.keeper()
 	if err != nil {
 		return nil, err
 	}
-	c, lost, err := t.fromClaat(b, nil)
+	c, tut, err := t.fromClaat(b, claat.Options{Name: with.Name, Picture: k.picture("")})
 	if err != nil {
 		return nil, err
 	}
-	if err := t.relinkSteps(c, k, "", ".", lost); err != nil {
+	if err := t.relinkSteps(c, k, "", ".", tut.Lost); err != nil {
 		return nil, err
 	}
+	c.Uploads = k.all
 	t.unheeded(c.Steps)
-	return &Content{Create: c, LeftOut: t.left.list()}, nil
+	return &Content{Create: c, LeftOut: t.left.list(), TitleFrom: tut.TitleFrom}, nil
 }
 
 // tree is the checked entries of a ZIP by name.
@@ -124,33 +128,32 @@ func readZIP(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, whole, err := t.understand(k)
+	c, from, err := t.understand(k)
 	if err != nil {
 		return nil, err
 	}
 	c.Uploads = k.all
 	t.unused()
 	t.unheeded(c.Steps)
-	return &Content{Create: c, LeftOut: t.left.list(), Whole: whole}, nil
+	return &Content{Create: c, LeftOut: t.left.list(), Whole: from == "" && c.Materials != nil, TitleFrom: from}, nil
 }
 
-// understand reads the codelab in whichever layout the archive has.
-func (t *tree) understand(k *keeper) (c *codelab.Create, whole bool, err error) {
+// understand reads the codelab in whichever layout the archive has; from is where the
+// title of a tutorial is from.
+func (t *tree) understand(k *keeper) (c *codelab.Create, from claat.TitleFrom, err error) {
 	if t.files["codelab.json"] == nil {
-		c, err = t.tutorial(k)
-		return c, false, err
+		return t.tutorial(k)
 	}
 	var d document
 	if err := t.json("codelab.json", &d); err != nil {
-		return nil, false, err
+		return nil, "", err
 	}
 	if d.Format == "" && strings.TrimSpace(d.Title) == "" && len(t.stepNames()) == 0 && len(t.referenceStepNames()) == 0 {
 		t.used["codelab.json"] = false // somebody else's
-		c, err = t.tutorial(k)
-		return c, false, err
+		return t.tutorial(k)
 	}
 	c, err = t.codelab(&d, k)
-	return c, c != nil && c.Materials != nil, err
+	return c, "", err
 }
 
 // check looks at every entry before any is read.
@@ -199,6 +202,15 @@ func check(z *zip.Reader, size int64) (*tree, error) {
 
 // read unpacks one text file; what the entry says of its size is not believed.
 func (t *tree) read(name string) ([]byte, error) {
+	b, err := t.unpack(name)
+	if err == nil && !utf8.Valid(b) {
+		return nil, invalid("%s is not valid UTF-8", name)
+	}
+	return b, err
+}
+
+// unpack is read for what may be in another encoding.
+func (t *tree) unpack(name string) ([]byte, error) {
 	f := t.files[name]
 	if f == nil {
 		return nil, invalid("%s is not in the archive", name)
@@ -222,9 +234,6 @@ func (t *tree) read(name string) ([]byte, error) {
 		return nil, invalid("%s is too large", name)
 	}
 	t.room -= int64(len(b))
-	if !utf8.Valid(b) {
-		return nil, invalid("%s is not valid UTF-8", name)
-	}
 	return b, nil
 }
 
@@ -401,7 +410,7 @@ func parseStep(text string) (*pb.Step, error) {
 
 // tutorial looks for the claat file of an archive: the highest in the tree
 // that reads as one.
-func (t *tree) tutorial(k *keeper) (*codelab.Create, error) {
+func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 	var names []string
 	for name := range t.files {
 		if isMarkdown(name) && !isNoise(name) {
@@ -409,7 +418,7 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, invalid("the archive holds neither codelab.json nor a Markdown file")
+		return nil, "", invalid("the archive holds neither codelab.json nor a Markdown file")
 	}
 	slices.SortFunc(names, func(a, b string) int {
 		if d := strings.Count(a, "/") - strings.Count(b, "/"); d != 0 {
@@ -421,46 +430,53 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, error) {
 	var none [][2]string // what is no tutorial, and why
 	tried := names[:min(len(names), maxTried)]
 	for i, name := range tried {
-		c, lost, err := t.readTutorial(name)
-		switch {
-		case err == nil:
-			if err := t.relinkSteps(c, k, name, path.Dir(name), lost); err != nil {
-				return nil, err
+		c, tut, err := t.readTutorial(name, noPicture)
+		if err == nil {
+			if c, tut, err = t.readTutorial(name, k.picture(name)); err != nil {
+				return nil, "", err
+			}
+			if err := t.relinkSteps(c, k, name, path.Dir(name), tut.Lost); err != nil {
+				return nil, "", err
 			}
 			for _, n := range none {
 				if k.kept[files.Materials+"\x00"+n[0]] == nil {
 					t.left.add(n[0], "it is no tutorial: "+n[1], CodeUnknown)
 				}
 			}
-			return c, t.further(tried[i+1:])
-		case !isInvalid(err):
-			return nil, err
+			return c, tut.TitleFrom, t.further(tried[i+1:])
+		}
+		if !isInvalid(err) {
+			return nil, "", err
 		}
 		if first == nil {
 			first = invalid("%s: %v", name, err)
 		}
 		none = append(none, [2]string{name, err.Error()})
 	}
-	return nil, first
+	return nil, "", first
 }
 
 // maxTried bounds the files that are tried for a tutorial.
 const maxTried = 50
 
+// noPicture takes the pictures out of a text that is only looked at.
+func noPicture(string) (string, error) { return "data:,", nil }
+
 // readTutorial reads a claat file of the archive.
-func (t *tree) readTutorial(name string) (c *codelab.Create, lost []string, err error) {
+func (t *tree) readTutorial(name string, picture func(string) (string, error)) (*codelab.Create, *claat.Tutorial, error) {
 	t.lately = nil
-	b, err := t.read(name)
+	b, err := t.unpack(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	dir := path.Dir(name)
-	return t.fromClaat(b, func(fragment string) ([]byte, error) {
-		if !safeName(strings.ReplaceAll(fragment, `\`, "/")) {
+	return t.fromClaat(b, claat.Options{Name: path.Base(name), Picture: picture, Include: func(fragment string) ([]byte, error) {
+		fragment = strings.ReplaceAll(fragment, `\`, "/")
+		if !safeName(fragment) {
 			return nil, fmt.Errorf("the name is not allowed")
 		}
-		return t.read(pathOf(path.Join(dir, strings.ReplaceAll(fragment, `\`, "/"))))
-	})
+		return t.unpack(pathOf(path.Join(dir, fragment)))
+	}})
 }
 
 // further names the tutorials beside the one that was taken.
@@ -469,7 +485,7 @@ func (t *tree) further(names []string) error {
 		if t.used[name] {
 			continue // a fragment
 		}
-		_, _, err := t.readTutorial(name)
+		_, _, err := t.readTutorial(name, noPicture)
 		if err != nil && !isInvalid(err) {
 			return err
 		}
@@ -525,23 +541,29 @@ func slugOf(id string) string {
 	return ""
 }
 
-// fromClaat makes a codelab of a tutorial; lost is what it does not have of it.
-func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, lost []string, err error) {
-	if bytes.IndexByte(b, 0) >= 0 {
-		return nil, nil, invalid("the file is not Markdown")
-	}
+// fromClaat makes a codelab of a tutorial.
+func (t *tree) fromClaat(b []byte, with claat.Options) (*codelab.Create, *claat.Tutorial, error) {
 	var stopped error
-	tut, err := claat.Parse(b, include, func() error {
+	with.Still = func() error {
 		stopped = t.still()
 		return stopped
-	})
-	if stopped != nil {
-		return nil, nil, stopped
 	}
-	if err != nil {
+	picture, failed := with.Picture, error(nil)
+	with.Picture = func(data string) (string, error) {
+		to, err := picture(data)
+		failed = err
+		return to, err
+	}
+	tut, err := claat.Parse(b, with)
+	switch {
+	case stopped != nil:
+		return nil, nil, stopped
+	case failed != nil:
+		return nil, nil, failed
+	case err != nil:
 		return nil, nil, invalid("%v", err)
 	}
-	c = &codelab.Create{
+	c := &codelab.Create{
 		Origin:  codelab.OriginImport,
 		Codelab: &pb.Codelab{Title: tut.Title, Description: tut.Summary, Author: tut.Author, Slug: slugOf(tut.ID), IsPublic: true},
 	}
@@ -550,5 +572,5 @@ func (t *tree) fromClaat(b []byte, include claat.Include) (c *codelab.Create, lo
 		// The id is by which polls name it; the codelab makes its own.
 		c.Steps = append(c.Steps, &pb.Step{Id: strconv.Itoa(i + 1), Title: s.Title, ContentMarkdown: s.Markdown, DurationMinutes: int32(s.Duration / time.Minute)})
 	}
-	return c, tut.Lost, nil
+	return c, tut, nil
 }

@@ -300,7 +300,7 @@ func (t *tree) tutorialAt(file string) (slug string, ok bool, err error) {
 		return slug, slug != "", nil
 	}
 	was, wasOf := t.used[file], t.lately
-	c, _, err := t.readTutorial(file)
+	c, _, err := t.readTutorial(file, noPicture)
 	t.used[file], t.lately = was, wasOf
 	if err != nil && !isInvalid(err) {
 		return "", false, err

@@ -176,3 +176,44 @@ func TestLinksLeadToOtherCodelabsThatAreHere(t *testing.T) {
 		}
 	}
 }
+
+// TestPicturesInTheTextAreKept: by the rules of images, each once, wherever their
+// definition stands.
+func TestPicturesInTheTextAreKept(t *testing.T) {
+	const good, bad = "data:image/png;base64,eA==", "data:image/svg+xml;utf8,svg"
+	text := "id: x\n\n# T\n\n## One\n\n![][a] ![](" + good + ") ![](<" + bad + ">)\n\n## Two\n\nx\n\n[a]: <" + good + ">\n"
+	for name, file := range map[string][]byte{"a file": []byte(text), "a ZIP": pack(t, map[string]string{"lab.md": text})} {
+		c, err := Read(bytes.NewReader(file), int64(len(file)), Surroundings{Keep: keepByName, Still: always})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A picture in the text has no name of which an extension could be made.
+		kept := files.Folder + c.Uploads[0].Name
+		if want := "![][a] ![](" + kept + ") ![](data:,)\n\n[a]: " + kept + "\n"; len(c.Uploads) != 1 || c.Steps[0].ContentMarkdown != want || c.Steps[1].ContentMarkdown != "x\n" {
+			t.Errorf("%s: kept %v: %q", name, c.Uploads, c.Steps)
+		}
+		if len(c.LeftOut) != 1 || c.LeftOut[0].Code != CodeNotAnImage || !strings.Contains(c.LeftOut[0].Reason, "picture 2 in the text (image/svg+xml): no image") {
+			t.Errorf("%s: left out %v", name, c.LeftOut)
+		}
+	}
+}
+
+func TestATutorialOfAnyEncodingAndName(t *testing.T) {
+	const text = "id: x\r\r## One\r"
+	wide := []byte{0xff, 0xfe}
+	for _, r := range text {
+		wide = append(wide, byte(r), 0)
+	}
+	for name, file := range map[string][]byte{"sent.md": wide, "sent": pack(t, map[string]string{"dir/My lab.md": string(wide)})} {
+		c, err := Read(bytes.NewReader(file), int64(len(file)), Surroundings{Keep: keepByName, Still: always, Name: name})
+		want := map[string]string{"sent.md": "sent", "sent": "My lab"}[name]
+		if err != nil || c.Codelab.Title != want || c.TitleFrom != "name" {
+			t.Errorf("%s: %v, %v", name, c, err)
+		}
+	}
+	for _, file := range []string{"\x89PNG\r\n\x1a\n", "a\x00b"} {
+		if _, _, err := readAll([]byte(file)); !isInvalid(err) || err.Error() != "this file is neither Markdown nor a ZIP file" {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+}

@@ -42,7 +42,7 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 		switch at.kind {
 		case markdown.Paragraph:
 			var last int
-			if kind, content, last = defined(body, blocks[i:]); kind != "" {
+			if kind, content, last = boxed(body, blocks[i:]); kind != "" {
 				i += last
 			}
 		case markdown.Quote:
@@ -78,9 +78,9 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 	return b.String()
 }
 
-// defined reads a box in the form of a definition list; last is the last of
+// boxed reads a box in the form of a definition list; last is the last of
 // the blocks that it takes.
-func defined(body string, blocks []block) (kind, content string, last int) {
+func boxed(body string, blocks []block) (kind, content string, last int) {
 	term, def, _ := strings.Cut(body[blocks[0].start:blocks[0].end], "\n")
 	if kind = boxKind(term); kind == "" {
 		return "", "", 0

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,12 +29,24 @@ type Tutorial struct {
 	// ID, Summary and Author are from the metadata; only the id is required.
 	ID, Summary, Author string
 	Title               string
-	Steps               []Step
+	// TitleFrom says where the title is from.
+	TitleFrom TitleFrom
+	Steps     []Step
 	// Polls are the questions of its surveys, as drafts. Their StepId is the number of the step.
 	Polls []*pb.Poll
 	// Lost says what of the file a codelab does not have, each once.
 	Lost []string
 }
+
+// TitleFrom is where the title of a tutorial is from.
+type TitleFrom string
+
+// The places of a title.
+const (
+	TitleH1     TitleFrom = "h1"
+	TitleHeader TitleFrom = "header"
+	TitleName   TitleFrom = "name" // of the file
+)
 
 func (t *Tutorial) lose(what string) {
 	if !slices.Contains(t.Lost, what) {
@@ -68,21 +82,35 @@ const (
 // Include returns a fragment of the same archive.
 type Include func(name string) ([]byte, error)
 
-// Parse reads a tutorial. include resolves <<file.md>> lines; nil when there
-// is no archive to include from. still is asked now and then whether anybody
-// waits for the outcome; its error ends the work. The time is in proportion to
-// the size of the text.
-func Parse(source []byte, include Include, still func() error) (*Tutorial, error) {
-	if !utf8.Valid(source) {
-		return nil, errors.New("the file is not valid UTF-8")
+// Options are what reading a tutorial needs.
+type Options struct {
+	// Name is that of the file, without its folder; its title when the text has none.
+	Name string
+	// Include resolves <<file.md>> lines; nil when there is no archive to include from.
+	Include Include
+	// Still is asked now and then whether anybody waits for the outcome; its error ends
+	// the work.
+	Still func() error
+	// Picture is given each picture that stands in the text itself, as a data: address,
+	// and says what takes its place. nil leaves them.
+	Picture func(data string) (to string, err error)
+}
+
+// Parse reads a tutorial. The time is in proportion to the size of the text.
+func Parse(source []byte, o Options) (*Tutorial, error) {
+	source, err := Decode(source)
+	if err != nil {
+		return nil, err
 	}
-	source = bytes.TrimPrefix(source, []byte("\ufeff"))
-	source = bytes.ReplaceAll(source, []byte("\r\n"), []byte("\n"))
-	in := inclusion{include: include, still: still}
+	in := inclusion{include: o.Include, still: o.Still}
 	if err := in.expand(source, nil); err != nil {
 		return nil, err
 	}
-	return parse(in.out.Bytes(), still)
+	text, err := pictures(in.out.Bytes(), o.Picture)
+	if err != nil {
+		return nil, err
+	}
+	return parse(text, o)
 }
 
 // head is an H1 or H2 of the file.
@@ -93,43 +121,86 @@ type head struct {
 
 // outline is where things stand in a file.
 type outline struct {
-	title head
-	steps []head
+	// title is the H1 before the first step, if titled.
+	title  head
+	titled bool
+	steps  []head
+	// body is where what is not the header begins.
+	body int
 	// preface is where text before the first step begins, -1 for nowhere.
 	preface int
 	links   definitions
 }
 
-func parse(source []byte, still func() error) (*Tutorial, error) {
-	o, err := outlineOf(source, still)
+func parse(source []byte, with Options) (*Tutorial, error) {
+	front, body, err := fencedHeader(source)
 	if err != nil {
 		return nil, err
+	}
+	o, err := outlineOf(source, body, with.Still)
+	if err == nil && (!o.titled || len(o.steps) == 0) {
+		if spaced := withSpaces(source, body, o); spaced != nil {
+			source = spaced
+			o, err = outlineOf(source, body, with.Still)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(o.steps) == 0 {
+		line, _ := place(source, len(bytes.TrimRight(source, "\n")))
+		return nil, at(line, 1, "there is no step: each step starts with a line of ## and its title")
 	}
 	t := &Tutorial{}
 	if o.preface >= 0 {
 		t.lose("the text before the first step belongs to none")
 	}
-	if err := t.metadata(source[:o.title.start]); err != nil {
-		return nil, err
+	if front == nil {
+		front = &header{}
 	}
-	if t.Title, err = plain(source, o.title, o.links); err != nil {
-		return nil, fmt.Errorf("the title %w", err)
+	until := o.steps[0].start
+	if o.titled {
+		until = o.title.start
 	}
+	front.lines(source[body:until])
+	t.ID, t.Summary, t.Author = front.id, front.summary, front.author
+	for _, key := range front.ignored {
+		t.lose(fmt.Sprintf("the metadata %q", key))
+	}
+	if t.ID == "" {
+		return nil, at(1, 1, "the metadata has no id: a line like \"id: my-codelab\" before the title")
+	}
+	name := strings.TrimSuffix(with.Name, path.Ext(with.Name))
+	switch {
+	case o.titled:
+		t.TitleFrom = TitleH1
+		if t.Title, err = plain(source, o.title, o.links); err != nil {
+			return nil, o.title.wrong(source, "the title %w", err)
+		}
+	case front.title != "":
+		t.Title, t.TitleFrom = front.title, TitleHeader
+	case strings.TrimSpace(name) != "":
+		t.Title, t.TitleFrom = strings.TrimSpace(name), TitleName
+	default:
+		return nil, at(1, 1, "the title is missing: a line with # and the title, before the first step")
+	}
+	refs, known := o.references(source)
 	for i, h := range o.steps {
-		if err := still(); err != nil {
+		if err := with.Still(); err != nil {
 			return nil, err
 		}
 		title, err := plain(source, h, o.links)
 		if err != nil {
-			return nil, fmt.Errorf("the title of step %d %w", i+1, err)
+			return nil, h.wrong(source, "the title of step %d %w", i+1, err)
 		}
 		end := len(source)
 		if i+1 < len(o.steps) {
 			end = o.steps[i+1].start
 		}
 		content := source[h.end:end]
+		content = o.links.without(content, refs[i], known)
 		if len(content) > maxContent && utf8.RuneCount(content) > maxContent {
-			return nil, fmt.Errorf("step %d is far too long", i+1)
+			return nil, tooLong(source, h.end, end, i+1, Step{Title: title, Markdown: string(content)})
 		}
 		st := Step{Title: title}
 		asked := func(q question) bool {
@@ -144,19 +215,56 @@ func parse(source []byte, still func() error) (*Tutorial, error) {
 		st.read(string(content), o.links, asked, func(what string) {
 			t.lose(fmt.Sprintf("step %d: %s", i+1, what))
 		})
+		if utf8.RuneCountInString(st.Markdown) > codelab.Bounds.Markdown {
+			return nil, tooLong(source, h.end, end, i+1, st)
+		}
 		t.Steps = append(t.Steps, st)
 	}
 	return t, nil
 }
 
-// outlineOf finds the title and the steps. It reads the blocks of Markdown, so
-// that a # in a code block is none and an underlined title is one.
-func outlineOf(source []byte, still func() error) (*outline, error) {
-	o := &outline{preface: -1, links: definitions{}}
-	s := markdown.New(source)
+// wrong is an error at a heading.
+func (h head) wrong(source []byte, format string, args ...any) error {
+	line, column := place(source, h.start)
+	return at(line, column, format, args...)
+}
+
+// tooLong says of a step what makes it so: the largest block of it, or the definitions
+// that it refers to and that stand elsewhere.
+func tooLong(source []byte, start, end, number int, st Step) error {
+	content := source[start:end]
+	var largest block
+	for _, b := range blocksOf(content) {
+		if b.end-b.start > largest.end-largest.start {
+			largest = b
+		}
+	}
+	size := utf8.RuneCountInString(st.Markdown)
+	what := map[markdown.Kind]string{markdown.Code: "a code block", markdown.HTML: "HTML", markdown.Quote: "a quotation", markdown.List: "a list", markdown.Defining: "definitions of links"}[largest.kind]
+	if what == "" {
+		what = "a paragraph"
+	}
+	length := utf8.RuneCount(content[largest.start:largest.end])
+	if carried := size - utf8.RuneCount(content); carried > length {
+		what, length, largest.start = "the definitions of links that it refers to", carried, 0
+	}
+	line, _ := place(source, start+largest.start)
+	title := st.Title
+	if r := []rune(title); len(r) > 60 {
+		title = string(r[:60]) + "…"
+	}
+	return at(line, 1, "step %d (%s) has %d characters and may have %d: the longest part of it is %s, %d, which begins here",
+		number, title, size, codelab.Bounds.Markdown, what, length)
+}
+
+// outlineOf finds the title and the steps behind a header. It reads the blocks of
+// Markdown, so that a # in a code block is none and an underlined title is one.
+func outlineOf(source []byte, body int, still func() error) (*outline, error) {
+	o := &outline{preface: -1, body: body, links: definitions{}}
+	s := markdown.New(source[body:])
 	s.Found = o.links.add
 	var text int // where the paragraph began
-	titled, comment := false, false
+	comment, begun, loose := false, false, -1
 	n := 0
 	for l, more := s.Next(); more; l, more = s.Next() {
 		if n++; n%4096 == 0 {
@@ -164,48 +272,89 @@ func outlineOf(source []byte, still func() error) (*outline, error) {
 				return nil, err
 			}
 		}
+		l.Start, l.End = l.Start+body, l.End+body
 		h := head{l.Level, l.Start, l.End}
 		switch l.Kind {
 		case markdown.Paragraph:
 			if l.First {
 				text = l.Start
 			}
+			if loose < 0 && !isHeaderLine(source[l.Start:l.End]) {
+				loose = l.Start
+			}
 		case markdown.Underline:
 			h.start = text
+			if !begun && h.level == 2 && isHeaderLine(source[text:l.End]) {
+				// The line that ends a header, of which the first is missing.
+				begun = true
+				continue
+			}
 		case markdown.HTML:
 			if l.First {
 				comment = bytes.HasPrefix(bytes.TrimLeft(source[l.Start:l.End], " "), []byte("<!--"))
 			}
+		case markdown.Blank, markdown.Defining:
+		default:
+			if loose < 0 && h.level == 0 {
+				loose = l.Start
+			}
 		}
+		begun = begun || l.Kind != markdown.Blank && l.Kind != markdown.Paragraph
 		found := h.level == 1 || h.level == 2
 		switch {
-		case found && !titled:
-			if h.level == 2 {
-				return nil, errNoTitle
-			}
-			o.title, titled = h, true
+		case found && h.level == 1 && !o.titled && len(o.steps) == 0:
+			o.title, o.titled = h, true
 		case found && h.level == 2: // a further H1 is content of its step
 			if len(o.steps) == maxSteps {
-				return nil, fmt.Errorf("there are more than %d steps", maxSteps)
+				return nil, h.wrong(source, "there are more than %d steps", maxSteps)
 			}
 			if o.preface == h.start {
 				o.preface = -1 // it was this title, before its underline was seen
 			}
+			if len(o.steps) == 0 && !o.titled && loose >= 0 && loose < h.start {
+				o.preface = loose
+			}
 			o.steps = append(o.steps, h)
-		case titled && len(o.steps) == 0 && o.preface < 0 && l.Kind != markdown.Blank && l.Kind != markdown.Defining && (l.Kind != markdown.HTML || !comment):
+		case o.titled && len(o.steps) == 0 && o.preface < 0 && l.Kind != markdown.Blank && l.Kind != markdown.Defining && (l.Kind != markdown.HTML || !comment):
 			o.preface = l.Start
 		}
-	}
-	switch {
-	case !titled:
-		return nil, errNoTitle
-	case len(o.steps) == 0:
-		return nil, errors.New("there is no step: each step starts with a line of ## and its title")
 	}
 	return o, nil
 }
 
-var errNoTitle = errors.New("the title is missing: a line with # and the title, before the first step")
+// noSpace is a heading whose space behind the # was forgotten.
+var noSpace = regexp.MustCompile(`^ {0,3}(##?)[\pL"'*_` + "`" + `]`)
+
+// withSpaces gives a text in which the headings that it lacks have a space behind their #,
+// which authors forget: the title, and the steps when there is none. nil when it has none
+// such.
+func withSpaces(source []byte, body int, o *outline) []byte {
+	var out []byte
+	done, titled := 0, o.titled
+	s := markdown.New(source[body:])
+	for l, more := s.Next(); more; l, more = s.Next() {
+		start, end := l.Start+body, l.End+body
+		if l.Kind == markdown.Heading && l.Level <= 2 {
+			titled = true // what is behind is of a step
+			continue
+		}
+		m := noSpace.FindSubmatchIndex(source[start:end])
+		if l.Kind != markdown.Paragraph || m == nil {
+			continue
+		}
+		level := m[3] - m[2]
+		if level == 1 && titled || level == 2 && len(o.steps) > 0 {
+			continue
+		}
+		titled = true
+		out = append(append(out, source[done:start+m[3]]...), ' ')
+		done = start + m[3]
+	}
+	if done == 0 {
+		return nil
+	}
+	return append(out, source[done:]...)
+}
 
 // plain is the text of a heading without its marks.
 func plain(source []byte, h head, links definitions) (string, error) {
@@ -221,12 +370,18 @@ func plain(source []byte, h head, links definitions) (string, error) {
 		if entering {
 			switch n := n.(type) {
 			case *ast.Text:
-				b.Write(n.Value(line))
+				words := string(n.Value(line))
+				if !n.IsRaw() {
+					words = markdown.Unescape(words)
+				}
+				b.WriteString(words)
 				if n.SoftLineBreak() || n.HardLineBreak() {
 					b.WriteByte(' ')
 				}
 			case *ast.String:
 				b.Write(n.Value)
+			case *ast.AutoLink:
+				b.Write(n.Label(line))
 			}
 		}
 		return ast.WalkContinue, nil
@@ -236,33 +391,6 @@ func plain(source []byte, h head, links definitions) (string, error) {
 		return "", errors.New("is empty")
 	}
 	return title, nil
-}
-
-// metadata reads the key: value lines before the title.
-func (t *Tutorial) metadata(block []byte) error {
-	for l := range strings.Lines(string(block)) {
-		key, value, ok := strings.Cut(l, ":")
-		if !ok {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		switch strings.ToLower(strings.TrimSpace(key)) {
-		case "id":
-			t.ID = value
-		case "summary":
-			t.Summary = value
-		case "author", "authors":
-			t.Author = value
-		case "feedback link", "home url":
-			if value != "" {
-				t.lose(fmt.Sprintf("the metadata %q", strings.ToLower(strings.TrimSpace(key))))
-			}
-		}
-	}
-	if t.ID == "" {
-		return errors.New("the metadata has no id: a line like \"id: my-codelab\" before the title")
-	}
-	return nil
 }
 
 // read takes the lines about the step off its content, and gives it the definitions that

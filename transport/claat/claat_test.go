@@ -47,12 +47,12 @@ Positive
 func always() error { return nil }
 
 func TestParse(t *testing.T) {
-	got, err := Parse([]byte(sample), nil, always)
+	got, err := Parse([]byte(sample), Options{Still: always})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := &Tutorial{
-		ID: "sample", Summary: "What it is: a test", Author: "Ann", Title: "The Title",
+		ID: "sample", Summary: "What it is: a test", Author: "Ann", Title: "The Title", TitleFrom: TitleH1,
 		Steps: []Step{
 			{"First step", 6 * time.Minute, "Text.\n\n```\n## not a step\n```\n\n<aside class=\"positive\">\n\n**Good** to know\nand more\n\n</aside>\n"},
 			{"Second code step", 5 * time.Minute, "<aside class=\"negative\">\n\nMind\n\nthe gap\n\n</aside>\n"},
@@ -74,18 +74,18 @@ func TestIncludes(t *testing.T) {
 		return []byte(s), nil
 	}
 	head := "id: x\n# T\n## S\n"
-	got, err := Parse([]byte(head+"<<a.md>>\nend"), include, always)
+	got, err := Parse([]byte(head+"<<a.md>>\nend"), Options{Include: include, Still: always})
 	if err != nil || got.Steps[0].Markdown != "from a\nfrom b\n\nend\n" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
 	for line, want := range map[string]string{
 		"<<loop.md>>": "includes itself", "<<none.md>>": "not in the archive",
 	} {
-		if _, err := Parse([]byte(head+line), include, always); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Parse([]byte(head+line), Options{Include: include, Still: always}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s gave %v, want %q", line, err, want)
 		}
 	}
-	if _, err := Parse([]byte(head+"<<a.md>>"), nil, always); err == nil {
+	if _, err := Parse([]byte(head+"<<a.md>>"), Options{Still: always}); err == nil {
 		t.Error("an include without an archive was accepted")
 	}
 }
@@ -100,7 +100,7 @@ func TestMistakes(t *testing.T) {
 		"empty title": {"id: x\n#\n## S\n", "title"},
 		"empty step":  {"id: x\n# T\n##\ntext\n", "step 1"},
 	} {
-		if _, err := Parse([]byte(tc[0]), nil, always); err == nil || !strings.Contains(err.Error(), tc[1]) {
+		if _, err := Parse([]byte(tc[0]), Options{Still: always}); err == nil || !strings.Contains(err.Error(), tc[1]) {
 			t.Errorf("%s: got %v, want %q", name, err, tc[1])
 		}
 	}
@@ -120,7 +120,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("id: x\n# T\n## S\n<<a.md>>\n> aside positive\n"))
 	f.Add([]byte("Title\n=====\nid:y\nS\n-\n\nPositive\n\n: x"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := Parse(b, func(string) ([]byte, error) { return []byte("fragment"), nil }, always)
+		got, err := Parse(b, Options{Name: "lab.md", Include: func(string) ([]byte, error) { return []byte("fragment"), nil }, Still: always, Picture: func(string) (string, error) { return "/p", nil }})
 		if err != nil {
 			return
 		}

@@ -23,24 +23,89 @@ func (d definitions) carried(text []byte, most int) []string {
 	for _, more := own.Next(); more; _, more = own.Next() {
 	}
 	var out []string
+	each(text, func(name string) bool {
+		if def, there := d[name]; there && !had[name] {
+			had[name] = true
+			out = append(out, def)
+			most -= len(def)
+		}
+		return most > 0
+	})
+	return out
+}
+
+// each gives what stands in brackets, as labels are compared, until fn says stop.
+func each(text []byte, fn func(name string) (more bool)) {
 	open := -1
-	for i := 0; i < len(text) && most > 0; i++ {
+	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
 			i++
 		case '[':
 			open = i + 1
 		case ']':
-			if open >= 0 && i-open <= markdown.MaxLabel {
-				name := markdown.Normal(text[open:i])
-				if def, there := d[name]; there && !had[name] {
-					had[name] = true
-					out = append(out, def)
-					most -= len(def)
-				}
+			if open >= 0 && i-open <= markdown.MaxLabel && !fn(markdown.Normal(text[open:i])) {
+				return
 			}
 			open = -1
 		}
 	}
+}
+
+// references are the labels that each step refers to, and all of them.
+func (o *outline) references(source []byte) (of []map[string]bool, all map[string]bool) {
+	of, all = make([]map[string]bool, len(o.steps)), map[string]bool{}
+	if len(o.links) == 0 {
+		return of, all
+	}
+	for i, h := range o.steps {
+		end := len(source)
+		if i+1 < len(o.steps) {
+			end = o.steps[i+1].start
+		}
+		of[i] = map[string]bool{}
+		text := source[h.end:end]
+		at := 0
+		note := func(name string) bool {
+			if _, there := o.links[name]; there {
+				of[i][name], all[name] = true, true
+			}
+			return true
+		}
+		for _, d := range defined(text) {
+			each(text[at:d.Start], note)
+			at = d.End
+		}
+		each(text[at:], note)
+	}
+	return of, all
+}
+
+// defined are the definitions that stand in a text.
+func defined(text []byte) (out []markdown.Definition) {
+	s := markdown.New(text)
+	s.Found = func(d markdown.Definition) { out = append(out, d) }
+	for _, more := s.Next(); more; _, more = s.Next() {
+	}
 	return out
+}
+
+// without gives the content of a step without the definitions that only other steps refer
+// to, each of which has its own.
+func (d definitions) without(content []byte, here, anywhere map[string]bool) []byte {
+	if len(anywhere) == 0 {
+		return content
+	}
+	var out []byte
+	at := 0
+	for _, def := range defined(content) {
+		if anywhere[def.Label] && !here[def.Label] {
+			out = append(out, content[at:def.Start]...)
+			at = min(def.End, len(content))
+		}
+	}
+	if at == 0 {
+		return content
+	}
+	return append(out, content[at:]...)
 }

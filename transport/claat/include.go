@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"unicode/utf8"
 )
 
 // inclusion puts a text together of a file and its fragments.
@@ -47,10 +46,13 @@ func (in *inclusion) expand(source []byte, path []string) error {
 		if err != nil {
 			return fmt.Errorf("include %s: %w", name, err)
 		}
-		if !utf8.Valid(fragment) {
-			return errors.New(name + " is not valid UTF-8")
+		if fragment, err = Decode(fragment); err != nil {
+			if errors.Is(err, ErrNoText) {
+				err = errors.New("it is no text")
+			}
+			return fmt.Errorf("include %s: %w", name, err)
 		}
-		if err := in.expand(bytes.ReplaceAll(fragment, []byte("\r\n"), []byte("\n")), append(path, name)); err != nil {
+		if err := in.expand(fragment, append(path, name)); err != nil {
 			return err
 		}
 		in.out.WriteByte('\n')

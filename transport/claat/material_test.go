@@ -11,7 +11,7 @@ import (
 // steps are the contents of the steps of a text under a head.
 func steps(t *testing.T, text string) []Step {
 	t.Helper()
-	got, err := Parse([]byte("id: x\n# T\n"+text), nil, always)
+	got, err := Parse([]byte("id: x\n# T\n"+text), Options{Still: always})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestTextBeforeTheFirstStepIsTold(t *testing.T) {
 		"- item":                      true,
 	} {
 		for _, step := range []string{"## One\n", "One\n---\n"} {
-			got, err := Parse([]byte("id: x\n# T\n"+head+"\n\n"+step), nil, always)
+			got, err := Parse([]byte("id: x\n# T\n"+head+"\n\n"+step), Options{Still: always})
 			if err != nil || (len(got.Lost) == 1) != want {
 				t.Errorf("%q before %q: got %+v, %v", head, step, got, err)
 			}
@@ -133,25 +133,20 @@ func TestWhatIsFarTooLargeIsRefused(t *testing.T) {
 	endless := func(name string) ([]byte, error) { return []byte("<<" + name + "1>>\n<<" + name + "2>>\n"), nil }
 	for name, tc := range map[string][2]string{
 		"steps":     {strings.Repeat("## S\n", maxSteps+1), "more than 200 steps"},
-		"a step":    {"## S\n" + strings.Repeat("é", maxContent+1), "step 1 is far too long"},
+		"a step":    {"## S\n" + strings.Repeat("é", maxContent+1), "line 4, column 1: step 1 (S) has 100001 characters and may have 50000: the longest part of it is a paragraph, 100001"},
 		"a title":   {"## " + strings.Repeat("[a](", maxHeading/4), "title of step 1 is too long"},
 		"fragments": {"## S\n" + strings.Repeat("<<part>>\n", maxFragments+1), "more than 1000 fragments"},
 	} {
 		include := func(name string) ([]byte, error) { return nil, nil }
-		if _, err := Parse([]byte("id: x\n# T\n"+tc[0]), include, always); err == nil || !strings.Contains(err.Error(), tc[1]) {
+		if _, err := Parse([]byte("id: x\n# T\n"+tc[0]), Options{Include: include, Still: always}); err == nil || !strings.Contains(err.Error(), tc[1]) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if _, err := Parse([]byte("id: x\n# T\n## S\n<<f>>\n"), endless, always); err == nil {
+	if _, err := Parse([]byte("id: x\n# T\n## S\n<<f>>\n"), Options{Include: endless, Still: always}); err == nil {
 		t.Error("fragments without end were included")
 	}
 	// Definitions that every step refers to do not multiply the file.
-	defs := strings.Repeat("[a]", 1) + "\n\n[a]: /" + strings.Repeat("x", 3*maxContent/4) + "\n"
-	for _, s := range steps(t, strings.Repeat("## S\n[a]\n\n", 3)+"## D\n"+defs) {
-		if len(s.Markdown) > 2*maxContent {
-			t.Errorf("a step has %d bytes", len(s.Markdown))
-		}
-	}
+	long := "[a]: /" + strings.Repeat("x", 3*maxContent/4) + "\n"
 	var many, uses strings.Builder
 	for i := range 2500 {
 		if i%1000 == 0 {
@@ -160,10 +155,14 @@ func TestWhatIsFarTooLargeIsRefused(t *testing.T) {
 		fmt.Fprintf(&many, "[%d]: /%s\n", i, strings.Repeat("x", 60))
 		fmt.Fprintf(&uses, "[%d]", i)
 	}
-	for i, s := range steps(t, "## A\n"+uses.String()+"\n## B\n"+uses.String()+many.String()) {
-		if len(s.Markdown) > maxContent+20_000 {
-			t.Errorf("step %d has %d bytes", i+1, len(s.Markdown))
+	for _, text := range []string{strings.Repeat("## S\n[a]\n\n", 3) + "## D\n" + long, "## A\n" + uses.String() + "\n## B\n" + uses.String() + many.String()} {
+		if _, err := Parse([]byte("id: x\n# T\n"+text), Options{Still: always}); err == nil || !strings.Contains(err.Error(), "definitions of links that it refers to") {
+			t.Errorf("got %v", err)
 		}
+	}
+	code := "## S\ntext\n\n```\n" + strings.Repeat("code\n", 11_000) + "```\n\nmore\n"
+	if _, err := Parse([]byte("id: x\n# T\n"+code), Options{Still: always}); err == nil || !strings.Contains(err.Error(), "line 6, column 1: step 1 (S)") || !strings.Contains(err.Error(), "a code block") {
+		t.Errorf("a long code block gave %v", err)
 	}
 }
 
@@ -171,12 +170,12 @@ func TestWhatIsFarTooLargeIsRefused(t *testing.T) {
 func TestParsingStopsWhenNobodyWaits(t *testing.T) {
 	left := errors.New("left")
 	asked := 0
-	_, err := Parse([]byte("id: x\n# T\n## S\n"+strings.Repeat("\n", 100_000)), nil, func() error {
+	_, err := Parse([]byte("id: x\n# T\n## S\n"+strings.Repeat("\n", 100_000)), Options{Still: func() error {
 		if asked++; asked > 3 {
 			return left
 		}
 		return nil
-	})
+	}})
 	if !errors.Is(err, left) || asked != 4 {
 		t.Errorf("got %v after %d questions", err, asked)
 	}

@@ -12,7 +12,7 @@ import (
 func TestASurveyBecomesPollsOfItsStep(t *testing.T) {
 	const form = "<form>\n<name>How will you\n*use* it?</name>\n<input type=\"radio\" value=\"Only read\">\n<input type=\"radio\" value=\"Read & do\">\n\n" +
 		"<name>What do you know?</name>\n<input type=\"checkbox\" value=\"Go\">\n<input type=\"checkbox\" value=\"Rust\">\n</form>\n"
-	got, err := Parse([]byte("id: x\n# T\n## S\nBefore.\n\n"+form+"\nAfter.\n\n## U\n"+form), nil, always)
+	got, err := Parse([]byte("id: x\n# T\n## S\nBefore.\n\n"+form+"\nAfter.\n\n## U\n"+form), Options{Still: always})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestASurveyBecomesPollsOfItsStep(t *testing.T) {
 
 func TestACodelabGetsNoMorePollsThanItMayHave(t *testing.T) {
 	form := "<form>\n" + strings.Repeat("<name>Q</name>\n<input value=\"a\">\n<input value=\"b\">\n", codelab.Bounds.Polls+1) + "</form>\n"
-	got, err := Parse([]byte("id: x\n# T\n## S\n"+form), nil, always)
+	got, err := Parse([]byte("id: x\n# T\n## S\n"+form), Options{Still: always})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestASurveyThatNoPollHoldsIsShownAsTextAndNamed(t *testing.T) {
 	const form = "<form>\n<name>How will you *use* it?</name>\n<input value=\"Only & read\">\n\n<name>Again?</name>\n<input value=\"Yes\">\n</form>\n"
 	const want = "**How will you \\*use\\* it?**\n\n- Only \\& read\n\n**Again?**\n\n- Yes\n"
 	const named = "step 1: a survey that makes no poll is shown as text, which nobody answers"
-	got, err := Parse([]byte("id: x\n# T\n## S\nBefore.\n\n"+form+"\nAfter.\n\n"+form), nil, always)
+	got, err := Parse([]byte("id: x\n# T\n## S\nBefore.\n\n"+form+"\nAfter.\n\n"+form), Options{Still: always})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +72,12 @@ func TestWhatIsNotShownIsNamed(t *testing.T) {
 		"<aside class=\"positive\">a</aside>":      "",
 		"<details><summary>a</summary>b</details>": "",
 	} {
-		got, err := Parse([]byte("id: x\n# T\n## S\n"+in+"\n"), nil, always)
+		got, err := Parse([]byte("id: x\n# T\n## S\n"+in+"\n"), Options{Still: always})
 		if lost := strings.Join(got.Lost, ", "); err != nil || lost != want {
 			t.Errorf("%q: lost are %q, %v", in, lost, err)
 		}
 	}
-	got, err := Parse([]byte("id: x\nfeedback link: https://example.org\ntags: a\n# T\n## S\n"), nil, always)
+	got, err := Parse([]byte("id: x\nfeedback link: https://example.org\ntags: a\n# T\n## S\n"), Options{Still: always})
 	if err != nil || !slices.Equal(got.Lost, []string{`the metadata "feedback link"`}) {
 		t.Errorf("lost are %q, %v", got.Lost, err)
 	}

@@ -61,7 +61,7 @@ func importCodelab(r *Request) error {
 		return r.storeError(err)
 	}
 	defer f.Close()
-	in, err := archive.Importer{Files: r.api.Files, Now: r.api.Now, Codelab: r.codelabOf}.Open(f, size, r.present)
+	in, err := archive.Importer{Files: r.api.Files, Now: r.api.Now, Codelab: r.codelabOf}.Open(part.FileName(), f, size, r.present)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (r *Request) importNew(in *archive.Incoming, must bool) error {
 	if err != nil {
 		return err
 	}
-	out := importedRecord{codelabRecord: r.toCodelab(m, true), LeftOut: in.LeftOut, Created: true}
+	out := importedRecord{codelabRecord: r.toCodelab(m, true), LeftOut: in.LeftOut, TitleFrom: wire.OrNull(string(in.TitleFrom)), Created: true}
 	return r.JSON(out)
 }
 
@@ -106,6 +106,8 @@ func (r *Request) importNew(in *archive.Incoming, must bool) error {
 type importedRecord struct {
 	codelabRecord
 	LeftOut []archive.LeftOut `json:"left_out"`
+	// TitleFrom says where the title of a tutorial is from; null of the other forms.
+	TitleFrom *string `json:"title_from"`
 	// Created says that the codelab is new.
 	Created bool `json:"created"`
 	*changesRecord

@@ -197,7 +197,7 @@ func TestAnImportedCodelabIsDescribedAsOne(t *testing.T) {
 	}
 	one := read("Codelab")
 	for name, own := range map[string]struct{ always, also []string }{
-		"Imported": {[]string{"created", "left_out"}, changes}, "UpdatedRun": {changes, nil},
+		"Imported": {[]string{"created", "title_from", "left_out"}, changes}, "UpdatedRun": {changes, nil},
 	} {
 		is := read(name)
 		if want := append(slices.Clone(one.Required), own.always...); !slices.Equal(is.Required, want) {

@@ -52,6 +52,8 @@ func toChanges(p codelab.Published, dry bool) *changesRecord {
 type dryRunRecord struct {
 	*changesRecord
 	LeftOut []archive.LeftOut `json:"left_out,omitempty"`
+	// TitleFrom says where the title of a tutorial is from; left out where there is none.
+	TitleFrom *string `json:"title_from,omitempty"`
 	// Created says that it would be a new codelab.
 	Created bool `json:"created"`
 	// TitleWas and SlugWas are the title and the slug that it would lose; null where they
@@ -122,7 +124,7 @@ func (r *Request) publishMatch(in *archive.Incoming, dry bool) error {
 	for _, st := range in.Steps {
 		changes.Steps = append(changes.Steps, stepChangeRecord{nil, st.Title, nil, string(codelab.Added)})
 	}
-	return r.JSON(dryRunRecord{changesRecord: changes, LeftOut: in.LeftOut, Created: true, Code: []codeChangeRecord{}})
+	return r.JSON(dryRunRecord{changesRecord: changes, LeftOut: in.LeftOut, TitleFrom: wire.OrNull(string(in.TitleFrom)), Created: true, Code: []codeChangeRecord{}})
 }
 
 // keptOut names what a file has and a codelab that it is published into does not take.
@@ -178,9 +180,11 @@ func (r *Request) publishFile(in *archive.Incoming, id string, dry bool) error {
 		return err
 	}
 	if dry {
-		return r.JSON(toDryRun(made, in.LeftOut))
+		out := toDryRun(made, in.LeftOut)
+		out.TitleFrom = wire.OrNull(string(in.TitleFrom))
+		return r.JSON(out)
 	}
-	return r.JSON(importedRecord{r.toCodelab(made.Codelab, true), in.LeftOut, false, toChanges(made, false)})
+	return r.JSON(importedRecord{r.toCodelab(made.Codelab, true), in.LeftOut, wire.OrNull(string(in.TitleFrom)), false, toChanges(made, false)})
 }
 
 // publish sends the command, while the files that it refers to stay in their place.

@@ -3,6 +3,7 @@ package acceptance
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net/http"
@@ -157,6 +158,13 @@ func TestAnImportSaysWhatItLeftOut(t *testing.T) {
 		"the reference's, more": {packed(t, "codelab.json", reference, "step_01_One.md", "one", "x.exe", "x"), 1, "[map[code:unknown file:x.exe reason:nothing refers to it]]"},
 	} {
 		made := b.upload(tc.file).object()
+		var from any = "h1"
+		if strings.HasPrefix(name, "the reference") {
+			from = nil
+		}
+		if made["title_from"] != from {
+			t.Errorf("%s: the title is from %v", name, made["title_from"])
+		}
 		if got := fmt.Sprint(made["left_out"]); got != tc.left {
 			t.Errorf("%s: left out are %s", name, got)
 		}
@@ -164,6 +172,38 @@ func TestAnImportSaysWhatItLeftOut(t *testing.T) {
 		b.get("/codelabs/" + made.text("id")).into(&both)
 		if n := len(both[1].([]any)); n != tc.steps {
 			t.Errorf("%s: made %d steps", name, n)
+		}
+	}
+}
+
+// TestOrdinaryFilesComeIn: what people's programs write, through the whole server.
+func TestOrdinaryFilesComeIn(t *testing.T) {
+	t.Parallel()
+	b := facilitator(t, common.get(t).Addr(), "")
+	picture := "data:image/png;base64," + base64.StdEncoding.EncodeToString(onePixel)
+	for name, tc := range map[string]struct{ file, title, from, text string }{
+		"YAML":         {"---\nsummary: S\nid: a-%s\ntitle: Of the header\n---\n\n## One\n\ntext\n", "Of the header", "header", "text\n"},
+		"TOML":         {"+++\nid = \"b-%s\"\n+++\n# T &amp; \\#\n\n## One\n\ntext\n", "T & #", "h1", "text\n"},
+		"of its name":  {"id: c-%s\r\r##One\rtext\r", "my lab", "name", "text\n"},
+		"Google Docs":  {"id: d-%s\n# T\n## One\n![][p]\n\n## Two\n\n[p]: <" + picture + ">\n", "T", "h1", ""},
+		"no text":      {"%%PDF-1.7 %s", "", "", "this file is neither Markdown nor a ZIP file"},
+		"a bad header": {"---\nsummary: a: %s\n---\n# T\n## One\n", "", "", "line 2, column 11"},
+	} {
+		a := b.sendFile("/codelabs/import", "my lab.md", []byte(fmt.Sprintf(tc.file, t.Name())))
+		if tc.title == "" {
+			a.refused(400, tc.text)
+			continue
+		}
+		made := a.object()
+		if made.text("title") != tc.title || made["title_from"] != tc.from || fmt.Sprint(made["left_out"]) != "[]" {
+			t.Errorf("%s: made %v", name, made)
+		}
+		got := stepText(b, made.text("id"), 0)
+		if tc.text != "" && got != tc.text {
+			t.Errorf("%s: the step says %q", name, got)
+		}
+		if at := strings.Index(got, "[p]: "); tc.text == "" {
+			b.get(strings.TrimSpace(got[at+len("[p]: "):])).want(200)
 		}
 	}
 }

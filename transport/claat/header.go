@@ -1,0 +1,176 @@
+package claat
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pelletier/go-toml/v2"
+	"go.yaml.in/yaml/v3"
+)
+
+// header is what stands before the title and the steps.
+type header struct {
+	id, summary, author, title string
+	// ignored are keys that a codelab has no place for.
+	ignored []string
+}
+
+// set takes a key; the first value of each counts.
+func (h *header) set(key, value string) {
+	to := map[string]*string{"id": &h.id, "summary": &h.summary, "description": &h.summary, "author": &h.author, "authors": &h.author, "title": &h.title}[key]
+	switch {
+	case to != nil && *to == "":
+		*to = strings.TrimSpace(value)
+	case (key == "feedback link" || key == "home url") && strings.TrimSpace(value) != "":
+		h.ignored = append(h.ignored, key)
+	}
+}
+
+// maxHeader bounds a header that is fenced, bytes: behind it the text is none.
+const maxHeader = 64 << 10
+
+// fencedHeader reads a header between two lines: --- (or ... at the end) around YAML, +++
+// around TOML. end is where it ends; 0 when there is none.
+func fencedHeader(source []byte) (h *header, end int, err error) {
+	first, rest, _ := bytes.Cut(source, []byte("\n"))
+	mark := string(bytes.TrimRight(first, " \t"))
+	if mark != "---" && mark != "+++" {
+		return nil, 0, nil
+	}
+	at := len(source) - len(rest)
+	for line := range bytes.Lines(rest[:min(len(rest), maxHeader)]) {
+		body := source[len(first)+1 : at]
+		at += len(line)
+		if l := string(bytes.TrimRight(line, " \t\n")); l == mark || mark == "---" && l == "..." {
+			h = &header{}
+			if mark == "+++" {
+				err = h.toml(body)
+			} else {
+				err = h.yaml(body)
+			}
+			return h, at, err
+		}
+	}
+	return nil, 0, nil
+}
+
+// at is an error at a place of the file. Both count from 1.
+func at(line, column int, format string, args ...any) error {
+	return fmt.Errorf("line %d, column %d: %w", line, column, fmt.Errorf(format, args...))
+}
+
+func (h *header) toml(body []byte) error {
+	var values map[string]any
+	if err := toml.Unmarshal(body, &values); err != nil {
+		var at2 *toml.DecodeError
+		if errors.As(err, &at2) {
+			line, column := at2.Position()
+			return at(line+1, column, "the header is not TOML: %s", strings.TrimPrefix(at2.Error(), "toml: "))
+		}
+		return at(1, 1, "the header is not TOML: %w", err)
+	}
+	for key, value := range values {
+		var words []string
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		for _, v := range list {
+			switch v.(type) {
+			case string, int64, float64, bool:
+				words = append(words, fmt.Sprint(v))
+			}
+		}
+		h.set(strings.ToLower(key), strings.Join(words, ", "))
+	}
+	return nil
+}
+
+// yaml reads YAML, and where it is none, lines of keys and values: authors write colons
+// into texts without quotes.
+func (h *header) yaml(body []byte) error {
+	var document yaml.Node
+	err := yaml.Unmarshal(body, &document)
+	if err != nil {
+		lines := &header{}
+		if lines.lines(body); lines.id == "" {
+			return yamlError(body, err)
+		}
+		*h = *lines
+		return nil
+	}
+	if len(document.Content) == 0 {
+		return nil
+	}
+	top := document.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return at(top.Line+1, top.Column, "the header has no keys: a line like \"id: my-codelab\" is one")
+	}
+	for i := 0; i+1 < len(top.Content); i += 2 {
+		value := top.Content[i+1]
+		if value.Kind == yaml.AliasNode {
+			value = value.Alias
+		}
+		var words []string
+		for _, v := range append([]*yaml.Node{value}, value.Content...) {
+			if v.Kind == yaml.ScalarNode && v.Tag != "!!null" && (v == value || value.Kind == yaml.SequenceNode) {
+				words = append(words, strings.TrimSpace(v.Value))
+			}
+		}
+		h.set(strings.ToLower(top.Content[i].Value), strings.Join(strings.Fields(strings.Join(words, ", ")), " "))
+	}
+	return nil
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
+
+// yamlError says where YAML is none. The parser knows the line: the column is that of the
+// second colon, which it does not allow, or where the line begins.
+func yamlError(body []byte, err error) error {
+	says := strings.SplitN(err.Error(), "\n", 2)[0]
+	line := 1
+	if m := yamlLine.FindStringSubmatch(says); m != nil {
+		says = m[2]
+		if n, err := strconv.Atoi(m[1]); err == nil {
+			line = n
+		}
+	}
+	column := 1
+	if lines := bytes.Split(body, []byte("\n")); line <= len(lines) {
+		text := lines[line-1]
+		column += len(text) - len(bytes.TrimLeft(text, " \t"))
+		if first := bytes.Index(text, []byte(": ")); first >= 0 && strings.Contains(says, "mapping values") {
+			if second := bytes.Index(text[first+2:], []byte(": ")); second >= 0 {
+				column = utf8.RuneCount(text[:first+2+second]) + 1
+			}
+		}
+	}
+	return at(line+1, column, "the header is not YAML: %s", says)
+}
+
+// lines reads key: value lines.
+func (h *header) lines(block []byte) {
+	for l := range strings.Lines(string(block)) {
+		if key, value, ok := strings.Cut(l, ":"); ok {
+			h.set(strings.ToLower(strings.TrimSpace(key)), unquoted(strings.TrimSpace(value)))
+		}
+	}
+}
+
+// unquoted takes quotes off a value that is all in them.
+func unquoted(value string) string {
+	if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] && strings.IndexByte(value[1:n-1], value[0]) < 0 {
+		return value[1 : n-1]
+	}
+	return value
+}
+
+// isHeaderLine says that a line is a key of a header and its value.
+func isHeaderLine(line []byte) bool { return headerLine.Match(line) }
+
+var headerLine = regexp.MustCompile(`^[A-Za-z][A-Za-z _-]{0,40}:(?:[ \t]|$)`)
