@@ -318,3 +318,53 @@ long('hostile texts stop neither the page nor what is beside them', async ({ vis
   }
   assert.equal(await page.locator('article .missing').count(), 7)
 })
+
+test('links lead to places of this step and of others, and what leads nowhere is text', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const far = Array.from({ length: 60 }, (_, i) => `Line ${i}.`).join('\n\n')
+  const lab = await lead.codelab({ title: 'Places' })
+  const steps = [
+    {
+      title: 'One',
+      content_markdown: `[below](#second-part) [again](#second-part-1) [old](#anchor) [next](#two-of-two) [deep](#deeper) [other](other-lab.md) [about](/about)\n\n${far}\n\n### Second part\n\n${far}\n\n### Second part\n\n<a name="anchor"></a>\n\nEnd.`,
+    },
+    { title: 'Two: of two', content_markdown: `Here.\n\n${far}\n\n## Deeper\n\nThere.` },
+  ]
+  await lead.put(`/codelabs/${lab.id}/steps`, { steps })
+  const ann = await person(lab, 'Attendee 1')
+  const { page } = await visitor({ as: ann, viewport: { width: 1440, height: 1000 } })
+  await page.goto(`/codelabs/${lab.id}?step=1`)
+  const text = page.locator('article .markdown')
+  const link = (name) => text.getByRole('link', { name, exact: true })
+  await link('below').waitFor()
+  const seen = async (what) => {
+    await until('the place is in view', async () =>
+      what.evaluate((e) => {
+        const box = e.getBoundingClientRect()
+        return box.top >= 0 && box.top < innerHeight
+      }),
+    )
+  }
+  const top = () => page.evaluate(() => document.querySelector('main').scrollTo(0, 0))
+  const headings = text.getByRole('heading', { name: 'Second part' })
+  for (const [name, place] of [
+    ['below', headings.first()],
+    ['again', headings.last()],
+    ['old', text.locator('#user-content-anchor')],
+  ]) {
+    await top()
+    await link(name).click()
+    await seen(place)
+  }
+  assert.equal(new URL(page.url()).pathname, `/codelabs/${lab.id}`)
+  // Neither file is here: they are words.
+  assert.equal(await text.getByRole('link', { name: /other|about/ }).count(), 0)
+  assert.equal(await text.getByText('other').count(), 1)
+  await top()
+  await link('next').click()
+  await page.getByRole('heading', { name: 'Two: of two' }).waitFor()
+  await page.goto(`/codelabs/${lab.id}?step=1`)
+  await link('deep').click()
+  await text.getByRole('heading', { name: 'Deeper' }).waitFor()
+  await seen(text.getByRole('heading', { name: 'Deeper' }))
+})

@@ -19,7 +19,20 @@ function read(address: string | null): URL | null {
   }
 }
 
+/** What the paths of this server begin with. */
+const here = /^\/(?:$|(?:account|admin|api|certificate|codelabs|git|handler|invite|j|login|sandbox|schemas|uploads|verify|\.well-known)(?:\/|$))/
+
+/** Whether a link of a text leads somewhere: a file beside the text is not here, unless an import has brought it. */
+function leads(href: string, url: URL): boolean {
+  if (url.origin !== location.origin || /^[#?]/.test(href)) return true
+  return /^(?:[a-z][a-z0-9+.-]*:|[\\/])/i.test(href) && here.test(url.pathname)
+}
+
 const purify = DOMPurify()
+// Old places have a name in the place of an id.
+purify.addHook('beforeSanitizeAttributes', (node) => {
+  if (node.tagName === 'A' && !node.id && node.hasAttribute('name')) node.id = node.getAttribute('name')!
+})
 purify.addHook('afterSanitizeAttributes', (node) => {
   if (node.hasAttribute('class')) {
     const kept = [...node.classList].filter((c) => classes.test(c))
@@ -27,10 +40,12 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     else node.removeAttribute('class')
   }
   if (node.tagName === 'A' && node.hasAttribute('href')) {
-    const url = read(node.getAttribute('href'))
-    if (!url)
+    const href = node.getAttribute('href')!.trim()
+    const url = read(href)
+    if (!url || !leads(href, url)) {
       node.removeAttribute('href') // a link that nobody can follow is text
-    else if (url.origin !== location.origin || url.pathname.startsWith('/uploads/')) {
+      if (href !== '') node.setAttribute('data-dead', href)
+    } else if (url.origin !== location.origin || url.pathname.startsWith('/uploads/')) {
       node.setAttribute('target', '_blank')
       node.setAttribute('rel', 'noopener noreferrer nofollow')
     }

@@ -1,4 +1,5 @@
 // Where one attendee is in the text, and what they can do there.
+import { tick } from 'svelte'
 import { appInfo } from '../../api/app'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
@@ -151,6 +152,31 @@ export class Reading {
   turn(n: 1 | -1): void {
     const to = this.beside(n)
     if (to !== null) this.go(to)
+  }
+
+  /** The place of the text that is sought once its page is there; null for none. */
+  #sought: string | null = location.hash.length > 1 ? location.hash.slice(1) : null
+
+  /** Goes to the page that has the place to which a link leads. */
+  async seek(fragment: string): Promise<void> {
+    const { stepOf, hasPlace } = await import('../../markdown/anchors')
+    const guide = this.room.now?.codelab.guide_markdown
+    const to = stepOf(this.steps, fragment)?.step_number ?? (guide && hasPlace(guide, fragment) ? 'guide' : null)
+    if (to === null) return
+    this.#sought = fragment
+    this.go(to)
+  }
+
+  /** A text is in the page: shows the place that was sought. */
+  arrive(text: HTMLElement): void {
+    const fragment = this.#sought
+    if (fragment === null) return
+    this.#sought = null
+    void Promise.all([import('../../markdown/anchors'), tick()]).then(([{ placeOf, fragmentOf }]) => {
+      // Behind the position that is kept on the device, which is set first.
+      const place = placeOf(text, fragmentOf('#' + fragment))
+      requestAnimationFrame(() => (place ? place.scrollIntoView() : text.closest('main')?.scrollTo(0, 0)))
+    })
   }
 
   show(panel: Panel | null): void {

@@ -1,0 +1,20 @@
+// @vitest-environment node
+import { expect, test } from 'vitest'
+import { fragmentOf, slugOf } from './anchors'
+
+test('headings are named as GitHub names them', () => {
+  for (const [text, slug] of [
+    ['Second part', 'second-part'],
+    ['  Q&A: what (now)? ', 'qa-what-now'],
+    ['Über “uns” — 2.0', 'über-uns--20'],
+    ['snake_case and-dash', 'snake_case-and-dash'],
+    ['步骤 一', '步骤-一'],
+    ['🚀', ''],
+  ] as const)
+    expect(slugOf(text)).toBe(slug)
+})
+
+test('a fragment is what it means', () => {
+  expect(fragmentOf('#%C3%BCber')).toBe('über')
+  expect(fragmentOf('#100%')).toBe('100%')
+})

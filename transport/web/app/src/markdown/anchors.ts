@@ -1,0 +1,64 @@
+// Places of a text that links lead to: headings, as GitHub names them, and elements with
+// an id or a name. In the page each has a prefix, as the sanitiser gives it, so that none
+// is taken for something of the app.
+import { parse } from './parse'
+
+/** What stands before an id of a text in the page. */
+export const prefix = 'user-content-'
+
+/** The id that GitHub gives a heading: letters, digits, - and _ of any script. */
+export function slugOf(text: string): string {
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-')
+}
+
+/** Gives the headings below root their ids: of several with one name the second has -1, and so on. */
+export function nameHeadings(root: ParentNode): void {
+  const taken = new Set([...root.querySelectorAll('[id]')].map((e) => e.id))
+  const used = new Map<string, number>()
+  for (const h of root.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
+    const slug = slugOf(h.textContent)
+    if (h.id !== '' || slug === '') continue
+    let n = used.get(slug) ?? 0
+    let id = prefix + slug
+    while (taken.has(id)) id = `${prefix}${slug}-${++n}`
+    used.set(slug, n)
+    taken.add(id)
+    h.id = id
+  }
+}
+
+/** What a fragment of an address means. */
+export function fragmentOf(href: string): string {
+  const raw = href.slice(href.indexOf('#') + 1)
+  try {
+    return decodeURIComponent(raw)
+  } catch {
+    return raw
+  }
+}
+
+/** The element below root to which a fragment leads. */
+export function placeOf(root: ParentNode, fragment: string): Element | null {
+  if (fragment === '') return null
+  return root.querySelector('#' + CSS.escape(prefix + fragment)) ?? root.querySelector('#' + CSS.escape(prefix + fragment.toLowerCase()))
+}
+
+/** Whether a text has a place of this name, which is read for it. Nothing of it is shown. */
+export function hasPlace(markdown: string, fragment: string): boolean {
+  const html = parse(markdown, 3)
+  if (html === null) return false
+  const page = new DOMParser().parseFromString(html, 'text/html')
+  for (const e of page.querySelectorAll('[id], a[name]')) e.id = prefix + (e.id || e.getAttribute('name')!)
+  nameHeadings(page)
+  return placeOf(page, fragment) !== null
+}
+
+/** The step to which a fragment leads, by its title or by what it has; one that is not among them is undefined. */
+export function stepOf<S extends { title: string; content_markdown: string }>(steps: readonly S[], fragment: string): S | undefined {
+  const wanted = fragment.toLowerCase()
+  return steps.find((s) => slugOf(s.title) === wanted) ?? steps.find((s) => hasPlace(s.content_markdown, fragment))
+}
