@@ -93,7 +93,7 @@ const maxBody = 64 << 10
 func (b *base) endpoints() (out []httpapi.Endpoint) {
 	add := func(method, path, name string, handle func(*call) error) {
 		out = append(out, httpapi.Endpoint{
-			Method: method, Path: b.path + path, Name: name, Body: maxBody, Open: path == "/oauth/token", Head: method == fasthttp.MethodGet,
+			Method: method, Path: b.path + path, Name: name, Body: maxBody, Open: path == "/oauth/token",
 			Begin: func(r *httpapi.Exchange) httpapi.Call { return &call{Exchange: r, base: b, handle: handle} },
 		})
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,8 +30,6 @@ type Endpoint struct {
 	Open bool
 	// Gzip takes bodies that are compressed with gzip; the call unpacks them.
 	Gzip bool
-	// Head answers HEAD too.
-	Head bool
 	// Begin makes the call.
 	Begin func(*Exchange) Call
 }
@@ -107,12 +106,10 @@ func New(cfg Config) *API {
 	for i := range cfg.Endpoints {
 		e := &a.Endpoints[i]
 		methods[e.Path] = append(methods[e.Path], e.Method)
-		if e.Head {
-			methods[e.Path] = append(methods[e.Path], fasthttp.MethodHead)
-		}
 		serve := func(ctx *fasthttp.RequestCtx) { a.serve(ctx, e) }
 		a.router.Handle(e.Method, e.Path, serve)
-		if e.Head {
+		if e.Method == fasthttp.MethodGet { // RFC 9110, 9.1: what answers the one answers the other
+			methods[e.Path] = append(methods[e.Path], fasthttp.MethodHead)
 			a.router.Handle(fasthttp.MethodHead, e.Path, serve)
 		}
 	}
@@ -124,7 +121,7 @@ func New(cfg Config) *API {
 // parameter would take the word for its value: GET /codelabs/import reads no codelab.
 func (a *API) refuseOthers(methods map[string][]string) {
 	for path, own := range methods {
-		if strings.Contains(path, "{") {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(methods)), func(other string) bool { return takes(other, path) }) {
 			continue
 		}
 		allow := strings.Join(own, ", ")
@@ -138,6 +135,26 @@ func (a *API) refuseOthers(methods map[string][]string) {
 			})
 		}
 	}
+}
+
+// takes says that a pattern of a path with a parameter takes another one, which has a word
+// there.
+func takes(pattern, path string) bool {
+	a, b := strings.Split(pattern, "/"), strings.Split(path, "/")
+	wider := false
+	for i := range a {
+		switch all := strings.HasSuffix(a[i], ":*}"); {
+		case i >= len(b):
+			return false
+		case all:
+			return wider || !strings.HasSuffix(b[i], ":*}")
+		case strings.HasPrefix(a[i], "{"):
+			wider = wider || !strings.HasPrefix(b[i], "{")
+		case a[i] != b[i]:
+			return false
+		}
+	}
+	return wider && len(a) == len(b)
 }
 
 // Handler serves a request.
@@ -199,6 +216,14 @@ func (a *API) end(r *Exchange, began time.Time) {
 	r.share.Release()
 	if r.Expecting() {
 		return
+	}
+	if r.IsHead() {
+		// What asks only for the fields begins nothing.
+		r.Response.Header.DelAllCookies()
+		if r.Response.IsBodyStream() && r.Response.Header.ContentLength() < 0 {
+			// The library would end a body that is not sent.
+			_ = r.Response.CloseBodyStream()
+		}
 	}
 	wire.DiscardBody(r.RequestCtx, a.Drain)
 	if !r.detached {

@@ -153,13 +153,21 @@ func TestMethodsAndPaths(t *testing.T) {
 	s := play(t, map[*Endpoint]played{
 		endpoint("POST", "/things/{name}/end"):                            {serve: echo},
 		endpoint("PUT", "/things/{name}/end"):                             {serve: echo},
-		{Method: "GET", Path: "/file", Name: "file", Head: true, Body: 1}: {serve: echo},
+		{Method: "GET", Path: "/file", Name: "file", Body: 1}: {serve: echo},
+		endpoint("POST", "/{name}/new"):                       {serve: echo},
+		endpoint("DELETE", "/{name}/{id}"):                    {serve: echo},
 	})
 	if resp, _ := s.send(t, "GET", "/things/a/end", "", ""); resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST, PUT" && resp.Header.Get("Allow") != "PUT, POST" {
 		t.Error(resp.StatusCode, resp.Header)
 	}
 	if resp, _ := s.send(t, "HEAD", "/file", "", ""); resp.StatusCode != 200 {
 		t.Error(resp.Status)
+	}
+	// Another path would take the word for its parameter.
+	for _, method := range []string{"DELETE", "PUT", "PATCH"} {
+		if resp, _ := s.send(t, method, "/a/new", "", ""); resp.StatusCode != 405 || resp.Header.Get("Allow") != "POST" {
+			t.Error(method, resp.Status, resp.Header.Get("Allow"))
+		}
 	}
 	for sent, want := range map[string]string{
 		"/things/plain/end?q=a%26b": `{"name":"plain","query":"a&b","body":"x"}`,

@@ -13,7 +13,7 @@ import (
 // anyway (Fetch, CORS protocol).
 const (
 	corsRequestHeaders  = "Accept, Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Range, X-CSRF-Token"
-	corsResponseHeaders = "Content-Disposition, ETag, Location, Retry-After, X-Codelab-Seq, X-CSRF-Token, X-Request-Id"
+	corsResponseHeaders = "Age, Content-Disposition, Date, ETag, Location, Retry-After, X-Codelab-Seq, X-CSRF-Token, X-Request-Id"
 	corsMaxAge          = "600" // seconds for which a browser need not ask again
 )
 

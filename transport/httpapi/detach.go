@@ -80,7 +80,7 @@ func (d *Detached) Send(piece []byte) error {
 	if !d.head {
 		d.begin(fasthttp.StatusOK)
 		fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Accel-Buffering: no\r\n"+
-			"X-Content-Type-Options: nosniff\r\nConnection: close\r\nX-Request-Id: %s\r\n", d.ID)
+			"X-Content-Type-Options: nosniff\r\nConnection: close\r\nDate: %s\r\nX-Request-Id: %s\r\n", fasthttp.AppendHTTPDate(nil, time.Now()), d.ID)
 		d.sharing.dress(func(key, value string) { fmt.Fprintf(w, "%s: %s\r\n", key, value) })
 		if d.http11 {
 			_, _ = w.WriteString("Transfer-Encoding: chunked\r\n")

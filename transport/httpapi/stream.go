@@ -8,6 +8,11 @@ import (
 // Stream answers what write writes, while it is written. When that fails on
 // the way, the answer breaks off without its end.
 func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
+	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	r.SetContentType(mediaType)
+	if r.IsHead() {
+		return
+	}
 	pr, pw := io.Pipe()
 	log := r.api.Logger.With("request_id", r.ID)
 	go func() {
@@ -18,7 +23,5 @@ func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 			log.Warn("a download was not finished", "error", err)
 		}
 	}()
-	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+`"`)
-	r.SetContentType(mediaType)
 	r.Response.SetBodyStream(r.Paced(pr), -1) // closes it, also when the client has left
 }

@@ -43,12 +43,14 @@ func (f Protocol) append(dst []byte, epoch string, seq uint64, payload []byte) [
 // heartbeat is what an idle connection of the protocol is sent.
 func (f Protocol) heartbeat() []byte {
 	if f == SSE {
-		return sseComment
+		return sseBeat
 	}
 	return emptyPing
 }
 
 var (
-	sseComment = []byte(":\n\n")
-	emptyPing  = rfc6455.AppendHeader(nil, rfc6455.Ping, 0)
+	// An event with a name, and data: EventSource hides comments from pages. It has no id,
+	// so the position stays.
+	sseBeat   = []byte("event: beat\ndata: {}\n\n")
+	emptyPing = rfc6455.AppendHeader(nil, rfc6455.Ping, 0)
 )

@@ -242,7 +242,7 @@ func TestSSE(t *testing.T) {
 	until("text/event-stream\r\nCache-Control: no-store\r\n\r\n" +
 		"id: e1:1\ndata: {\"type\":\"welcome\",\"seq\":1,\"head\":3}\n\n" +
 		"id: e1:2\ndata: {\"seq\":2}\n\nid: e1:3\ndata: {\"seq\":3}\n\n")
-	until(":\n\n")
+	until("event: beat\ndata: {}\n\n")
 	s.Send([]byte("private"))
 	until("data: private\n\n")
 	r.Publish(frames(4, 4)...)

@@ -125,11 +125,13 @@ func (g *Gateway) webSocket(r *rest.Request) error {
 // (GET /codelabs/:id/events).
 func (g *Gateway) events(r *rest.Request) error {
 	epoch, since := r.Query("epoch"), r.Query("since")
+	unplaced := false
 	if last := string(r.Request.Header.Peek("Last-Event-ID")); last != "" {
 		var ok bool
 		if epoch, since, ok = strings.Cut(last, ":"); !ok {
 			return wire.Invalid("Last-Event-ID must be epoch:seq")
 		}
+		unplaced = since == ""
 	}
 	if err := g.allowed(r); err != nil {
 		return err
@@ -138,10 +140,20 @@ func (g *Gateway) events(r *rest.Request) error {
 	if err != nil {
 		return err
 	}
+	if unplaced { // it has missed what it cannot name
+		o.Since, o.EpochChanged = new(uint64), true
+	}
+	if r.IsHead() {
+		r.Response.Header.SetContentType("text/event-stream")
+		r.Response.Header.Set("X-Accel-Buffering", "no")
+		return nil
+	}
 	o.Protocol = live.SSE
 	var head strings.Builder
 	head.WriteString("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n" +
-		"X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nX-Request-Id: ")
+		"X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\nDate: ")
+	head.Write(fasthttp.AppendHTTPDate(nil, g.Now()))
+	head.WriteString("\r\nX-Request-Id: ")
 	head.Write(r.Response.Header.Peek("X-Request-Id"))
 	head.WriteString("\r\n\r\n")
 	o.Preamble = []byte(head.String())
@@ -189,7 +201,7 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 // does not.
 func checkHandshake(r *rest.Request) error {
 	h := &r.Request.Header
-	if !h.IsHTTP11() || !bytes.Contains(bytes.ToLower(h.Peek("Upgrade")), []byte("websocket")) ||
+	if !r.IsGet() || !h.IsHTTP11() || !bytes.Contains(bytes.ToLower(h.Peek("Upgrade")), []byte("websocket")) ||
 		!bytes.Contains(bytes.ToLower(h.Peek("Connection")), []byte("upgrade")) {
 		return errNoUpgrade
 	}

@@ -171,7 +171,7 @@ const seenEvery = login.SeenEvery
 // seen notes that a person was here. Nobody waits for it.
 func (r *Request) seen(id string) {
 	h, err := r.api.People.Get(people.ID)
-	if err != nil || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery.Milliseconds() {
+	if err != nil || r.IsHead() || r.api.Now().UnixMilli()-h.View().SeenAt(id) < seenEvery.Milliseconds() {
 		return
 	}
 	_ = h.Submit(people.Command{Body: people.NoteSeen{ID: id}}, unheard{})

@@ -163,7 +163,7 @@ func (a *API) endpoints() (out []httpapi.Endpoint) {
 			path = "/api" + path
 		}
 		out = append(out, httpapi.Endpoint{
-			Method: op.Method, Path: path, Name: op.Method + " " + op.Path, Body: op.body(), File: op.File, Open: op.open(), Head: op.Head, Gzip: op.Basic,
+			Method: op.Method, Path: path, Name: op.Method + " " + op.Path, Body: op.body(), File: op.File, Open: op.open(), Gzip: op.Basic,
 			Begin: func(r *httpapi.Exchange) httpapi.Call { return &Request{Exchange: r, api: a, op: &op} },
 		})
 	}

@@ -14,7 +14,7 @@ func exportCodelab(r *Request) error {
 	if v.Meta == nil {
 		return errNoCodelab
 	}
-	if _, err := r.do(codelab.NoteExport{}); err != nil {
+	if err := r.noteExport(codelab.NoteExport{}); err != nil {
 		return err
 	}
 	r.Stream("codelab-"+v.Meta.Id+".zip", "application/zip", func(w io.Writer) error { return archive.Write(w, v, r.api.Files) })

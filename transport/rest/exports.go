@@ -20,16 +20,45 @@ func export(what string, table func(v *codelab.View, w *sheet.Writer)) func(*Req
 		if v.Meta == nil {
 			return errNoCodelab
 		}
-		if _, err := r.do(codelab.NoteExport{What: what}); err != nil {
+		mark, err := r.mark()
+		if err != nil {
+			return err
+		}
+		if err := r.noteExport(codelab.NoteExport{What: what}); err != nil {
 			return err
 		}
 		r.Stream(what+"-"+v.Meta.Id+".csv", "text/csv; charset=utf-8; header=present", func(w io.Writer) error {
+			if _, err := io.WriteString(w, mark); err != nil {
+				return err
+			}
 			s := sheet.NewWriter(w)
 			table(v, s)
 			return s.Close()
 		})
 		return nil
 	}
+}
+
+// mark is what a table begins with: the byte order mark, without which Excel takes UTF-8
+// for something else, unless bom=0 asks for none.
+func (r *Request) mark() (string, error) {
+	switch r.Query("bom") {
+	case "", "1", "true":
+		return sheet.Mark, nil
+	case "0", "false":
+		return "", nil
+	}
+	return "", wire.Invalid("bom must be 0 or 1")
+}
+
+// noteExport writes down who took what away. Who asks only for the fields of the answer
+// takes nothing.
+func (r *Request) noteExport(what codelab.NoteExport) error {
+	if r.IsHead() {
+		return nil
+	}
+	_, err := r.do(what)
+	return err
 }
 
 func stampOrNothing(ms int64) string {

@@ -58,7 +58,6 @@ type Operation struct {
 	Joins        bool // has a bucket of its own for each address
 	File         int  // limit of the file that is uploaded, bytes
 	Root         bool // the path is not below /api
-	Head         bool // answers HEAD too, as what serves files does
 	Import       bool // API tokens with the scope import may call it
 	Assistants   bool // on a codelab: its assistants act as admins here
 	Check        bool // a personal secret for checks calls it, and nobody else
@@ -201,13 +200,13 @@ var operations = []Operation{
 	{Method: del, Path: "/codelabs/{id}/materials/{material_id}", Access: CodelabAdmin, Handle: deleteMaterial},
 	{Method: post, Path: "/upload/material", Access: AdminOnly, Upload: true, File: intake.MaxMaterial, Handle: uploadMaterial},
 	{Method: post, Path: "/upload/image", Access: Somebody, Upload: true, File: intake.MaxImage, Handle: uploadImage},
-	{Method: get, Path: "/uploads/{kind}/{name}", Access: Anyone, Root: true, Head: true, Handle: serveUpload},
+	{Method: get, Path: "/uploads/{kind}/{name}", Access: Anyone, Root: true, Handle: serveUpload},
 
 	{Method: get, Path: "/codelabs/{id}/submissions", Access: CodelabMember, Assistants: true, Handle: getSubmissions},
 	{Method: get, Path: "/codelabs/{id}/submissions/download", Access: CodelabAdmin, Handle: downloadSubmissions},
 	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions", Access: CodelabAttendee, Upload: true, File: codelab.MaxSubmissionBytes, Handle: submitFile},
 	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/link", Access: CodelabAttendee, Handle: submitLink},
-	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", Access: CodelabMember, Assistants: true, Head: true, Handle: getSubmissionFile},
+	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}/file", Access: CodelabMember, Assistants: true, Handle: getSubmissionFile},
 	{Method: del, Path: "/codelabs/{id}/attendees/{attendee_id}/submissions/{submission_id}", Access: CodelabMember, Handle: deleteSubmission},
 
 	{Method: post, Path: "/codeserver", Access: AdminOnly, Import: true, Handle: createWorkspace},

@@ -50,7 +50,7 @@ func (r *Request) takeOut(person, name string) error {
 		}
 		noted = codelab.NoteExport{What: "attendee", AttendeeID: person}
 	}
-	if _, err := r.do(noted); err != nil {
+	if err := r.noteExport(noted); err != nil {
 		return err
 	}
 	if person != "" {

@@ -169,7 +169,6 @@ func (p *Public) Serve(o PublicOptions) {
 		ExpectHandler:         expect(o),
 		ConnState:             p.silence.changed,
 		NoDefaultServerHeader: true,
-		NoDefaultDate:         true,
 		Concurrency:           o.MaxConnections,
 		ReadTimeout:           60 * time.Second,
 		WriteTimeout:          60 * time.Second,

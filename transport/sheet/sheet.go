@@ -10,6 +10,9 @@ import (
 	"unicode"
 )
 
+// Mark is the byte order mark of UTF-8, for those who open a table in Excel.
+const Mark = "\ufeff"
+
 // Writer writes rows. Not safe for concurrent use.
 type Writer struct {
 	csv *csv.Writer

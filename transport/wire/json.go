@@ -1,9 +1,12 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -30,9 +33,87 @@ func Decode(body []byte, into any) error {
 		return Invalid("the body is not valid UTF-8")
 	}
 	if err := Codec.Unmarshal(body, into); err != nil {
-		return explain(body, into)
+		whole := wholeNumbers(body)
+		if whole == nil {
+			return explain(body, into)
+		}
+		return Decode(whole, into)
 	}
 	return nil
+}
+
+// wholeNumbers gives a body whose whole numbers stand without a fraction and an exponent:
+// 35.0 and 3.5e1 are 35, which is an integer to JSON Schema and to clients whose language
+// has one kind of numbers. nil when there is none such.
+func wholeNumbers(body []byte) []byte {
+	var out []byte
+	done := 0
+	for i := 0; i < len(body); {
+		switch c := body[i]; {
+		case c == '"':
+			for i++; i < len(body) && body[i] != '"'; i++ {
+				if body[i] == '\\' {
+					i++
+				}
+			}
+			i++
+		case c == '-' || c >= '0' && c <= '9':
+			from := i
+			for i < len(body) && bytes.IndexByte([]byte("+-.eE0123456789"), body[i]) >= 0 {
+				i++
+			}
+			if n := wholeNumber(body[from:i]); n != "" {
+				out = append(append(out, body[done:from]...), n...)
+				done = i
+			}
+		default:
+			i++
+		}
+	}
+	if done == 0 {
+		return nil
+	}
+	return append(out, body[done:]...)
+}
+
+var fractional = regexp.MustCompile(`^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,3}))?$`)
+
+// maxDigits bounds the digits of a whole number: those of the largest integer.
+const maxDigits = 19
+
+// wholeNumber is a number as an integer, if it is one and not written so; else empty.
+func wholeNumber(number []byte) string {
+	m := fractional.FindSubmatch(number)
+	if m == nil || m[3] == nil && m[4] == nil {
+		return ""
+	}
+	digits, exponent := string(m[2])+string(m[3]), 0
+	if m[4] != nil {
+		exponent, _ = strconv.Atoi(string(m[4]))
+	}
+	point := len(m[2]) + exponent // where the point stands among the digits
+	rest := ""
+	switch {
+	case point > len(digits)+maxDigits:
+		return ""
+	case point >= len(digits):
+		digits += strings.Repeat("0", point-len(digits))
+	case point <= 0:
+		digits, rest = "", digits
+	default:
+		digits, rest = digits[:point], digits[point:]
+	}
+	if strings.Trim(rest, "0") != "" {
+		return ""
+	}
+	digits = strings.TrimLeft(digits, "0")
+	if len(digits) > maxDigits {
+		return ""
+	}
+	if digits == "" {
+		return "0"
+	}
+	return string(m[1]) + digits
 }
 
 // DecodeQuietly is Decode for bodies that hold secrets: its errors name the

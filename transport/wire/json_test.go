@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -77,5 +78,35 @@ func TestFormsOfTimesAndOfNothing(t *testing.T) {
 	}{})
 	if err != nil || string(b) != `{"list":[],"map":{}}` {
 		t.Errorf("%s %v", b, err)
+	}
+}
+
+// TestWholeNumbersAreIntegers: clients whose language has one kind of numbers write them so.
+func TestWholeNumbersAreIntegers(t *testing.T) {
+	type record struct {
+		N int32   `json:"n"`
+		S string  `json:"s"`
+		F float64 `json:"f"`
+		L []int64 `json:"l"`
+	}
+	for in, want := range map[string]string{
+		`{"n":35.0}`:                                   "{35  0 []}",
+		`{"n":3.5e1,"s":"1.0 \" 2.0","f":1.5}`:         `{35 1.0 " 2.0 1.5 []}`,
+		`{"n":-2.000,"l":[1e3,0.0,-0.0,10.0e-1,9e18]}`: "{-2  0 [1000 0 0 1 9000000000000000000]}",
+		`{"n":350E-1}`:                                 "{35  0 []}",
+		`{"n":35.5}`:                                   "",
+		`{"n":1e400}`:                                  "",
+		`{"n":35.00000000000000000001}`:                "",
+		`{"n":5e-1}`:                                   "",
+		`{"n":"35.0"}`:                                 "",
+		`{"n":1.}`:                                     "",
+		`{"n":01.0}`:                                   "",
+		`{"n":3e9}`:                                    "",
+	} {
+		var r record
+		err := Decode([]byte(in), &r)
+		if got := fmt.Sprint(r); want == "" && err == nil || want != "" && (err != nil || got != want) {
+			t.Errorf("%s: %s, %v", in, got, err)
+		}
 	}
 }

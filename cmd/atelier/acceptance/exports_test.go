@@ -18,7 +18,14 @@ func (c *class) table(name string) []map[string]string {
 	if got, want := a.header.Get("Content-Disposition"), `attachment; filename="`+name+"-"+c.id+`.csv"`; got != want {
 		c.t.Errorf("the disposition is %q, want %q", got, want)
 	}
-	rows, err := csv.NewReader(bytes.NewReader(a.body)).ReadAll()
+	body, marked := bytes.CutPrefix(a.body, []byte("\xef\xbb\xbf"))
+	if !marked {
+		c.t.Errorf("%s begins without a byte order mark", name)
+	}
+	if bare := c.admin.get(c.path + "/export/" + name + ".csv?bom=0").want(200); !bytes.Equal(bare.body, body) {
+		c.t.Errorf("%s without its mark is %q", name, bare.body)
+	}
+	rows, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
 	if err != nil || len(rows) == 0 {
 		c.t.Fatalf("%v: %s", err, a.body)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -155,6 +156,137 @@ func TestAllowNamesWhatIsAllowed(t *testing.T) {
 		if allow := got.header.Get("Allow"); got.status != 405 || allow != "POST" {
 			t.Errorf("%s: %d, Allow %q", method, got.status, allow)
 		}
+	}
+}
+
+// TestAllowNamesWhatThePathTakes, not what another path takes that has a parameter in the
+// place of its last word.
+func TestAllowNamesWhatThePathTakes(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	for path, want := range map[string]string{
+		c.path + "/questions/from": "POST", c.path + "/submissions/download": "GET, HEAD", c.path + "/export/all": "GET, HEAD",
+		c.path + "/attendees/" + lin.id + "/submissions/link": "POST", c.path + "/questions/" + lin.id: "DELETE, PUT", "/app": "GET, HEAD",
+	} {
+		for _, method := range []string{"PUT", "DELETE", "PATCH", "GET", "HEAD", "POST"} {
+			if slices.Contains(strings.Split(want, ", "), method) {
+				continue
+			}
+			if got := c.admin.send(method, path, nil); got.status != 405 || got.header.Get("Allow") != want {
+				t.Errorf("%s %s: %d, Allow %q, want %q", method, path, got.status, got.header.Get("Allow"), want)
+			}
+		}
+	}
+}
+
+// TestEveryAnswerSaysWhenItWasMade: RFC 9110, 6.6.1. Without it, nobody can tell a kept
+// answer from a new one, and clocks are set by the age of a cache.
+func TestEveryAnswerSaysWhenItWasMade(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	dated := func(what string, h http.Header) {
+		t.Helper()
+		at, err := http.ParseTime(h.Get("Date"))
+		if err != nil || len(h.Values("Date")) != 1 || time.Since(at).Abs() > time.Hour {
+			t.Errorf("%s: Date is %q", what, h.Values("Date"))
+		}
+	}
+	tag := lin.get(c.path).header.Get("ETag")
+	for _, a := range []answer{
+		lin.get("/app"), lin.get(c.path), lin.send("GET", c.path, nil, header("If-None-Match", tag)), lin.send("GET", "/nowhere", nil), lin.send("PATCH", "/login", nil),
+		lin.send("POST", "/login", "{"), lin.send("GET", "/codelabs/x", nil), open(t, c.addr).send("GET", c.path+"/overview", nil), lin.send("HEAD", c.path, nil),
+	} {
+		dated(fmt.Sprintf("%s: %d", a.what, a.status), a.header)
+	}
+	for _, path := range []string{"/", "/codelabs/" + c.id, "/nowhere", "/assets/none.js", "/handler", "/.well-known/commerce", "/uploads/images/none.png"} {
+		req, err := http.NewRequest("GET", lin.base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := exchange(t, req)
+		dated(fmt.Sprintf("%s: %d", path, a.status), a.header)
+	}
+	_, res := lin.dial("/ws/" + c.id)
+	dated("the handshake", res.Header)
+	for what, request := range map[string]string{
+		"no request":   "rubbish\r\n\r\n",
+		"large fields": "GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 9<<10) + "\r\n\r\n",
+		"a stream":     "GET /api" + c.path + "/events HTTP/1.1\r\nHost: " + c.addr + "\r\nCookie: svc_session=" + lin.cookie("svc_session") + "\r\n\r\n",
+	} {
+		conn, err := net.Dial("tcp", c.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		_, _ = io.WriteString(conn, request)
+		res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		dated(what, res.Header)
+		_ = conn.Close()
+	}
+}
+
+// TestHeadAnswersWhereverGetDoes: RFC 9110, 9.1, and leaves no trace of its own.
+func TestHeadAnswersWhereverGetDoes(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	before := len(c.audited())
+	for _, path := range []string{
+		"/app", "/openapi.json", "/asyncapi.json", c.path, c.path + "/chat", c.path + "/attendees/" + lin.id, c.path + "/overview", c.path + "/export", c.path + "/export/all",
+		c.path + "/export/attendance.csv", c.path + "/attendees/" + lin.id + "/export", "/codelabs", "/admin/session", "/codelabs/x", "/codelabs/" + lin.id, c.path + "/export/attendance.csv?bom=x",
+	} {
+		for _, who := range []*browser{c.admin, lin.browser, open(t, c.addr)} {
+			head := who.send("HEAD", path, nil)
+			if len(head.body) != 0 || head.header.Get("Set-Cookie") != "" {
+				t.Errorf("HEAD %s: %q, cookie %q", path, head.body, head.header.Get("Set-Cookie"))
+			}
+			if strings.Contains(path, "export") {
+				continue // what GET leaves behind is not to be compared here
+			}
+			get := who.send("GET", path, nil)
+			if head.status != get.status || head.header.Get("Content-Type") != get.header.Get("Content-Type") || head.header.Get("ETag") != get.header.Get("ETag") {
+				t.Errorf("%s: HEAD is %d %v, GET %d %v", path, head.status, head.header, get.status, get.header)
+			}
+		}
+	}
+	for path, want := range map[string]int{"/export": 200, "/export/attendance.csv": 200, "/export/all": 200, "/export/none.csv": 404} {
+		if got := c.admin.send("HEAD", c.path+path, nil); got.status != want {
+			t.Errorf("HEAD %s: %d", path, got.status)
+		}
+	}
+	if after := len(c.audited()); after != before {
+		t.Errorf("HEAD left %d audit records", after-before)
+	}
+	// Nothing stands behind the fields, or the next answer would be taken for a wrong one.
+	for _, path := range []string{"/export", "/chat", "/export/attendance.csv", ""} {
+		fields := " HTTP/1.1\r\nHost: " + c.addr + "\r\nCookie: svc_session=" + c.admin.cookie("svc_session") + "\r\n"
+		conn, err := net.Dial("tcp", c.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		_, _ = io.WriteString(conn, "HEAD /api"+c.path+path+fields+"\r\nGET /api/app"+fields+"Connection: close\r\n\r\n")
+		all, err := io.ReadAll(conn)
+		_ = conn.Close()
+		head, rest, _ := strings.Cut(string(all), "\r\n\r\n")
+		if err != nil || !strings.HasPrefix(head, "HTTP/1.1 200") || !strings.HasPrefix(rest, "HTTP/1.1 200") || strings.Contains(head, "\nContent-Length: 0\r") {
+			t.Errorf("HEAD %s: %v, %.40q, then %.40q", path, err, head, rest)
+		}
+	}
+	// A stream answers and ends, and nobody has come.
+	if a := lin.send("HEAD", c.path+"/events", nil); a.status != 200 || a.header.Get("Content-Type") != "text/event-stream" {
+		t.Errorf("HEAD of the stream: %d %v", a.status, a.header)
+	}
+	if a := open(t, c.addr).send("HEAD", c.path+"/events", nil); a.status != 401 {
+		t.Errorf("HEAD of the stream by nobody: %d", a.status)
+	}
+	if here := fmt.Sprint(c.admin.get(c.path + "/presence").object()["attendee_ids"]); here != "[]" {
+		t.Errorf("present are %s", here)
 	}
 }
 

@@ -58,8 +58,8 @@ func NewEndpoint(cfg EndpointConfig) *Endpoint {
 	}
 	e.way = httpapi.New(httpapi.Config{
 		Endpoints: []httpapi.Endpoint{
-			{Method: fasthttp.MethodGet, Path: profilePath, Name: "profile", Head: true, Begin: begin(e.profile)},
-			{Method: fasthttp.MethodGet, Path: schemasPath + "{file:*}", Name: "schema", Head: true, Begin: begin(e.schema)},
+			{Method: fasthttp.MethodGet, Path: profilePath, Name: "profile", Begin: begin(e.profile)},
+			{Method: fasthttp.MethodGet, Path: schemasPath + "{file:*}", Name: "schema", Begin: begin(e.schema)},
 			{Method: fasthttp.MethodPost, Path: negotiatePath, Name: "negotiate", Body: maxBody, Open: true, Begin: begin(e.negotiate)},
 		},
 		Stray: begin(nil), Drain: maxBody, Bodies: cfg.Bodies, Logger: cfg.Logger, Now: time.Now,

@@ -8,6 +8,8 @@ interface Estimate {
   spread: number
   /** When it was made, by the device's clock. */
   at: number
+  /** It is of an answer that was surely made for us, not of one that may have been kept. */
+  sure: boolean
 }
 
 /** An estimate is replaced by a less exact one when it is older than this, milliseconds. */
@@ -18,15 +20,21 @@ let estimate: Estimate | null = null
 /**
  * Notes the server's time out of an answer that was asked for at sent and came at
  * received, both by the device's clock. Stamps of replayed or stored messages must not
- * come here: they are not the time of the answer.
+ * come here: they are not the time of the answer. Of an answer that a browser may have kept
+ * sure is false: what a connection said lately counts more.
  */
-export function noteTime(stamp: string, sent = Date.now(), received = Date.now()): void {
+export function noteTime(stamp: string, sent = Date.now(), received = Date.now(), sure = true): void {
   const there = Date.parse(stamp)
   // Between the two the device's clock was set back.
   if (Number.isNaN(there) || received < sent) return
   // The server made the stamp between the two.
-  const next = { offset: Math.round(there - (sent + received) / 2), spread: (received - sent) / 2, at: received }
+  const next = { offset: Math.round(there - (sent + received) / 2), spread: (received - sent) / 2, at: received, sure }
   const e = estimate
+  if (e && e.sure !== sure) {
+    if (!sure && Math.abs(received - e.at) < old) return
+    estimate = next
+    return
+  }
   const agrees = e !== null && Math.abs(next.offset - e.offset) <= next.spread + e.spread
   if (e && agrees && e.spread <= next.spread && Math.abs(received - e.at) < old) return
   estimate = next

@@ -27,6 +27,10 @@ export const batched =
     }
     const pipe = dial(address, from, {
       messages(batch) {
+        if (batch.length === 0) {
+          on.messages(batch)
+          return
+        }
         waiting.push(...batch)
         if (batch.some((m) => !crowd.has(m.type))) flush()
         else timer ??= setTimeout(flush, every)

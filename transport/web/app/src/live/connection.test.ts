@@ -274,7 +274,7 @@ describe('the connection', () => {
     s.last.on.messages([welcome(10)])
     expect(s.blocked).toBe(false)
     const events = s.last
-    while (s.last === events && s.hands.next());
+    while (s.last === events && s.hands.next()) events.on.messages([]) // the server says that it is there
     expect(events.closed).toBe(true)
     expect(s.last).toMatchObject({ kind: 'socket', from: { epoch: 'e1', seq: 10 } })
     expect(s.hands.now()).toBeGreaterThan(60_000)
@@ -367,7 +367,9 @@ describe('the connection', () => {
     expect(s.state).toBe('connected')
     s.connection.offline()
     expect(s.state).toBe('doubtful')
-    s.connection.hurry() // the network is back, and nothing was asked
+    s.connection.hurry() // the network is back, which says nothing of the server
+    expect([s.state, s.last.sent.at(-1)]).toEqual(['doubtful', { type: 'hello' }])
+    s.last.on.messages([welcome(11)])
     expect(s.state).toBe('connected')
     s.hands.pass(20_000)
     expect(s.state).toBe('connected')
@@ -375,6 +377,55 @@ describe('the connection', () => {
     s.hands.pass(7000)
     expect(s.state).toBe('waiting')
     expect(s.last.closed).toBe(true)
+  })
+
+  test('a silence is broken by a question, and without an answer it connects anew from its place', async () => {
+    const s = stage()
+    await connected(s)
+    const first = s.last
+    s.hands.pass(29_999)
+    expect(first.sent).toEqual([])
+    first.on.messages([chat(11)])
+    s.hands.pass(29_999)
+    expect(first.sent).toEqual([])
+    s.hands.pass(1)
+    expect(first.sent).toEqual([{ type: 'hello' }])
+    // The answer is the time of the server, and nothing else.
+    s.hands.pass(100)
+    first.on.messages([{ ...welcome(11), now: 'then' } as ServerMessage])
+    expect([s.times.at(-1), s.reads.length, s.state]).toEqual([['then', s.hands.now() - 100], 1, 'connected'])
+    s.hands.pass(60_000)
+    expect(first.closed).toBe(true)
+    expect(s.attempts).toHaveLength(2)
+    expect(s.last.from).toEqual({ epoch: 'e1', seq: 11 })
+    expect(first.sent).toHaveLength(2)
+    // Woken, it asks at once, and not twice.
+    s.last.on.messages([welcome(11)])
+    s.connection.hurry()
+    s.connection.hurry()
+    expect(s.last.sent).toEqual([{ type: 'hello' }])
+    s.hands.pass(4999)
+    expect(s.attempts).toHaveLength(2)
+    s.hands.pass(1)
+    expect(s.attempts).toHaveLength(3)
+  })
+
+  test('an event stream that is silent begins anew, one that beats does not', async () => {
+    const s = stage(true)
+    s.last.on.messages([welcome(10)])
+    s.reads[0]!.resolve()
+    await settle()
+    const first = s.last
+    expect(first.kind).toBe('events')
+    for (let i = 0; i < 3; i++) {
+      s.hands.pass(15_000)
+      first.on.messages([])
+      s.connection.hurry() // it was heard a moment ago
+    }
+    expect([s.attempts.length, first.sent]).toEqual([1, []])
+    s.hands.pass(20_000)
+    s.connection.hurry()
+    expect([s.attempts.length, first.closed, s.last.kind]).toEqual([2, true, 'events'])
   })
 
   test('closed for another window it waits for a click, and for no network', async () => {

@@ -65,6 +65,16 @@ const answerWithin = 3000
 /** What says nothing for so long after that is given up. */
 const giveUpAfter = 7000
 
+/**
+ * After such a silence, give or take a fifth so that not all ask at once, the server is
+ * asked whether it is there, milliseconds. Proxies close what is silent for a minute.
+ */
+const silence = 30_000
+/** An event stream says so often that the server is there, milliseconds. */
+export const beatWithin = 17_000
+/** It answers within this, or the connection is dead, milliseconds. */
+const helloWithin = 5000
+
 export class Connection {
   #address: Address
   #dials: { socket: Dial; events: Dial }
@@ -94,6 +104,11 @@ export class Connection {
   #cancelDoubt: (() => void) | null = null
   #doubtful = false
   #heard = 0
+  /** When something was heard last, Unix milliseconds. */
+  #heardAt = 0
+  #cancelSilence: (() => void) | null = null
+  /** When the server was asked whether it is there, Unix milliseconds; null when it is not asked. */
+  #asked: number | null = null
   /** Up to where replayed messages reach. */
   #head = 0
   #missed: Told[] = []
@@ -115,6 +130,7 @@ export class Connection {
   stop(): void {
     this.#attempt++
     this.#cancelWait?.()
+    this.#cancelSilence?.()
     this.#pipe?.close()
     this.#pipe = null
   }
@@ -125,13 +141,60 @@ export class Connection {
     else this.hurry()
   }
 
-  /** Does not wait any longer: the network came back. */
+  /** Does not wait any longer, and finds out whether what is open is alive: the network came back, or the page did. */
   hurry(): void {
-    if (this.#doubtful && this.#unanswered.size === 0) this.#certain()
     if (this.#cancelWait) {
       this.#cancelWait()
       this.#dial()
+    } else this.#verify()
+  }
+
+  /** Asks the server whether it is there. An event stream cannot ask: it begins anew. */
+  #verify() {
+    if (!this.ready || this.#asked !== null) return
+    if (this.#useEvents) {
+      if (Math.abs(this.#clock.now() - this.#heardAt) > beatWithin) this.#anew()
+      return
     }
+    const attempt = this.#attempt
+    const heard = this.#heard
+    this.#asked = this.#clock.now()
+    this.#pipe?.send({ type: 'hello' })
+    this.#clock.after(helloWithin, () => {
+      if (attempt !== this.#attempt || this.#asked === null) return
+      this.#asked = null
+      if (heard === this.#heard) this.#anew()
+    })
+  }
+
+  /** Leaves what is dead, and connects at once from where it was. */
+  #anew() {
+    this.#caughtUp()
+    if (this.#held) this.#place = null // what was being read is not known
+    this.#held = null
+    this.#unanswered.clear()
+    this.#doubtful = false
+    this.#certain()
+    this.#pipe?.close()
+    this.#dial()
+  }
+
+  /** Waits for a silence. */
+  #listen() {
+    this.#cancelSilence?.()
+    const attempt = this.#attempt
+    const patience = silence * (0.8 + 0.4 * this.#clock.random())
+    const look = () => {
+      if (attempt !== this.#attempt) return
+      const left = this.#heardAt + patience - this.#clock.now()
+      if (left > 0 && left <= patience) {
+        this.#cancelSilence = this.#clock.after(left, look)
+        return
+      }
+      this.#verify()
+      this.#cancelSilence = this.#clock.after(patience, look)
+    }
+    this.#cancelSilence = this.#clock.after(patience, look)
   }
 
   /** Whether what is sent now goes out. */
@@ -193,20 +256,27 @@ export class Connection {
 
   #dial() {
     this.#cancelWait = null
+    this.#cancelSilence?.()
     this.#elsewhere = false
     this.#welcomed = false
+    this.#asked = null
     const attempt = ++this.#attempt
     this.#dialled = this.#clock.now()
     this.#on.status({ state: 'connecting' })
     const dial = this.#useEvents ? this.#dials.events : this.#dials.socket
     this.#pipe = dial(this.#address, this.#place, {
-      messages: (batch) => batch.forEach((m) => attempt === this.#attempt && this.#message(m, attempt)),
+      messages: (batch) => {
+        if (attempt !== this.#attempt) return
+        this.#heard++
+        this.#heardAt = this.#clock.now()
+        if (this.#doubtful && this.#unanswered.size === 0) this.#certain()
+        batch.forEach((m) => attempt === this.#attempt && this.#message(m, attempt))
+      },
       closed: (code) => attempt === this.#attempt && this.#closed(code),
     })
   }
 
   #message(m: ServerMessage, attempt: number) {
-    this.#heard++
     switch (m.type) {
       case 'welcome':
         this.#welcome(m, attempt)
@@ -262,8 +332,15 @@ export class Connection {
   }
 
   #welcome(m: Extract<ServerMessage, { type: 'welcome' }>, attempt: number) {
-    if (this.#welcomed) return // the answer to a hello
+    if (this.#welcomed) {
+      // The answer to a hello.
+      if (this.#asked !== null) this.#on.time(m.now, this.#asked)
+      this.#asked = null
+      return
+    }
     this.#welcomed = true
+    this.#asked = null
+    this.#listen()
     this.#on.time(m.now, this.#dialled)
     this.#failures = 0
     this.#neverOpened = 0
@@ -324,6 +401,7 @@ export class Connection {
     this.#unanswered.clear()
     this.#doubtful = false
     this.#certain()
+    this.#cancelSilence?.()
     this.#attempt++
     this.#pipe = null
     const opened = this.#welcomed

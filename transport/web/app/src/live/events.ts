@@ -34,6 +34,7 @@ export const events: Dial = (address, from, on) => {
 function own(address: Address, from: Place | null, on: PipeEvents): () => void {
   const source = new EventSource(`/api/codelabs/${address.codelab}/events?${query(address, from)}`)
   source.onmessage = (e: MessageEvent<string>) => on.messages([JSON.parse(e.data) as ServerMessage])
+  source.addEventListener('beat', () => on.messages([]))
   source.onerror = () => {
     source.close()
     on.closed(1006)
@@ -44,7 +45,7 @@ function own(address: Address, from: Place | null, on: PipeEvents): () => void {
 /** What a tab tells the worker that holds the stream. */
 export type ToStream = { open: { path: string; epoch: string; seq: number } } | { leave: true }
 /** What the worker tells a tab. */
-export type FromStream = { message: string } | { closed: number }
+export type FromStream = { message: string } | { beat: true } | { closed: number }
 
 function shared(address: Address, from: Place | null, on: PipeEvents): () => void {
   const worker = new SharedWorker(new URL('./stream.worker.ts', import.meta.url), { type: 'module', name: `${address.codelab} ${address.as}` })
@@ -60,6 +61,8 @@ function shared(address: Address, from: Place | null, on: PipeEvents): () => voi
   port.onmessage = (e: MessageEvent<FromStream>) => {
     if ('message' in e.data) {
       on.messages([JSON.parse(e.data.message) as ServerMessage])
+    } else if ('beat' in e.data) {
+      on.messages([])
     } else {
       leave()
       on.closed(e.data.closed)

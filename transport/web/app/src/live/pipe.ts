@@ -21,7 +21,7 @@ export interface Pipe {
 
 /** What a pipe tells; after closed nothing more. */
 export interface PipeEvents {
-  /** One or more, in order. */
+  /** In order; none when the server only says that it is there. */
   messages(batch: readonly ServerMessage[]): void
   /** code is that of the WebSocket protocol; 1006 when nobody said why. */
   closed(code: number): void

@@ -10,8 +10,9 @@ import type { Again, Attendee, ChatMessage, Material, Quiz, Workshop } from '../
 
 export type Role = 'admin' | 'attendee'
 
-/** The time in an answer may be older than the answer by this, milliseconds. */
+/** The time in an answer may be older than the answer by this, milliseconds; a Date is in whole seconds, too. */
 const answerAge = 1000
+const dateAge = 2000
 
 const chatPage = 200
 /** The largest page that the server gives. */
@@ -49,7 +50,7 @@ export class Reads {
     const sent = Date.now()
     const { data, response } = await asked(api.GET('/codelabs/{id}', this.#path))
     const [codelab, steps] = data as unknown as [Workshop['codelab'], Workshop['steps']]
-    if (codelab.now !== undefined && answeredNow(codelab.now, response.headers)) noteTime(codelab.now, sent - answerAge)
+    tellTime(codelab.now, response.headers, sent)
     const at = position(response.headers)
     const { now } = this.#known
     return {
@@ -171,8 +172,15 @@ function position(headers: Headers): number | null {
   return value === null || !/^\d+$/.test(value) ? null : Number(value)
 }
 
-/** Whether the time in an answer is the answer's own: a browser that has it stored gives it with another Date. */
-function answeredNow(now: string, headers: Headers): boolean {
-  const date = Date.parse(headers.get('Date') ?? '')
-  return Number.isNaN(date) || Math.abs(Date.parse(now) - date) < 3000
+/**
+ * Takes the server's time from an answer whose age is known: without a Date it may be of
+ * any age, and a cache on the way says so in Age. A browser that had the record kept gives
+ * it with the Date of now.
+ */
+function tellTime(now: string | undefined, headers: Headers, sent: number): void {
+  const date = headers.get('Date')
+  const made = Date.parse(date ?? '')
+  if (date === null || Number.isNaN(made) || headers.has('Age')) return
+  if (now !== undefined && Math.abs(Date.parse(now) - made) < 3000) noteTime(now, sent - answerAge, Date.now(), false)
+  else noteTime(date, sent - dateAge, Date.now(), false)
 }

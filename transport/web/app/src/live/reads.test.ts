@@ -118,12 +118,23 @@ test("the server's time is taken from an answer, and not from one that the brows
   const minutesAhead = () => Math.abs(Math.round((serverNow() - Date.now()) / 60_000))
   const there = Date.now() + 3_600_000
   answer = () => [{ id: 'lab', now: new Date(there).toISOString() }, []]
-  headers = { Date: new Date(there + 600_000).toUTCString() }
+  // Of unknown age: without a Date, or kept by a cache on the way.
+  await r.text()
+  headers = { Date: new Date(there).toUTCString(), Age: '8' }
   await r.text()
   expect(minutesAhead()).toBe(0)
   headers = { Date: new Date(there).toUTCString() }
   await r.text()
   expect(minutesAhead()).toBe(60)
+  // A record that the browser had, with the Date at which the server said that it still holds.
+  headers = { Date: new Date(there + 600_000).toUTCString() }
+  await r.text()
+  expect(minutesAhead()).toBe(70)
+  // What a connection says counts more.
+  const { noteTime } = await import('../device/now')
+  noteTime(new Date(there + 1_200_000).toISOString())
+  await r.text()
+  expect(minutesAhead()).toBe(80)
 })
 
 test('the session is over when the server says so or it belongs to another role', async () => {

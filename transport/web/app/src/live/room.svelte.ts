@@ -2,6 +2,7 @@
 // is on its way, and what one can do.
 import { Refused } from '../api/refused'
 import { noteTime } from '../device/now'
+import { onWake } from './wake'
 import { recall, remember } from '../device/remember'
 import { lookForBuild } from '../offline/upgrade'
 import { apply } from '../workshop/apply'
@@ -101,13 +102,12 @@ export class Room {
   /** Connects; call the returned function to leave. */
   enter(): () => void {
     this.#connection.start()
-    const hurry = () => this.#connection.hurry()
+    const asleep = onWake(() => this.#connection.hurry())
     const offline = () => this.#connection.offline()
-    addEventListener('online', hurry)
     addEventListener('offline', offline)
     return () => {
       this.#stopped = true
-      removeEventListener('online', hurry)
+      asleep()
       removeEventListener('offline', offline)
       this.#connection.stop()
       this.#rereads.stop()

@@ -51,7 +51,7 @@ beforeEach(() => {
   }
   device.clear()
   vi.stubGlobal('location', { href: 'http://atelier.test/', origin: 'http://atelier.test' })
-  vi.stubGlobal('document', { visibilityState: 'hidden', cookie: '' })
+  vi.stubGlobal('document', { visibilityState: 'hidden', cookie: '', addEventListener: () => {}, removeEventListener: () => {} })
   vi.stubGlobal('window', { addEventListener() {} })
   vi.stubGlobal('addEventListener', () => {})
   vi.stubGlobal('removeEventListener', () => {})

@@ -10,6 +10,13 @@ class Source {
   constructor(readonly path: string) {
     Source.all.push(this)
   }
+  #beat: () => void = () => {}
+  addEventListener(kind: string, f: () => void) {
+    if (kind === 'beat') this.#beat = f
+  }
+  beats() {
+    this.#beat()
+  }
   close() {
     this.closed = true
   }
@@ -121,6 +128,25 @@ describe('the stream that tabs share', () => {
     expect(back.short).toEqual(['welcome 51', 'resync 51'])
     expect(back.messages[0]?.you).toEqual(you)
     expect(tab().open(50).short).toEqual(['welcome 50', 'chat 51'])
+  })
+
+  test('tells tabs that it beats, and lets none into one that is silent', () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      const [a, b] = [tab().open(), tab()]
+      source().says(welcome(1))
+      const dead = source()
+      vi.setSystemTime(Date.now() + 16_000)
+      dead.beats()
+      expect(a.heard.at(-1)).toEqual({ beat: true })
+      vi.setSystemTime(Date.now() + 18_000)
+      b.open(1)
+      expect([dead.closed, a.heard.at(-1), Source.all.length]).toEqual([true, { closed: 1006 }, 2])
+      source().says(welcome(1))
+      expect(b.short).toEqual(['welcome 1'])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('keeps the newest of a long stream', () => {

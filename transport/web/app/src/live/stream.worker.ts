@@ -17,6 +17,10 @@ const kept = 2000
 const tabs = new Set<MessagePort>()
 const recent: { seq: number; text: string }[] = []
 let source: EventSource | null = null
+/** When the stream was heard last, Unix milliseconds. */
+let heard = 0
+/** What is silent for so long is dead, milliseconds: the server says at least every 15 s that it is there. */
+const silence = 17_000
 let head: Head | null = null
 
 function tell(port: MessagePort, m: FromStream) {
@@ -28,16 +32,24 @@ function start(path: string, epoch: string, seq: number) {
   head = null
   const from = epoch ? `&epoch=${encodeURIComponent(epoch)}&since=${seq}` : ''
   source = new EventSource(path + from)
+  heard = Date.now()
   source.onmessage = (e: MessageEvent<string>) => {
+    heard = Date.now()
     note(e.data)
     for (const port of tabs) tell(port, { message: e.data })
   }
-  source.onerror = () => {
-    source?.close()
-    source = null
-    for (const port of tabs) tell(port, { closed: 1006 })
-    tabs.clear()
-  }
+  source.addEventListener('beat', () => {
+    heard = Date.now()
+    for (const port of tabs) tell(port, { beat: true })
+  })
+  source.onerror = lose
+}
+
+function lose() {
+  source?.close()
+  source = null
+  for (const port of tabs) tell(port, { closed: 1006 })
+  tabs.clear()
 }
 
 /** Follows the place of the stream. */
@@ -80,6 +92,7 @@ function letIn(port: MessagePort, epoch: string, seq: number) {
       return
     }
     const { path, epoch, seq } = m.data.open
+    if (source && Math.abs(Date.now() - heard) > silence) lose() // a tab that comes back because of that must not be let in there
     tabs.add(port)
     if (source) letIn(port, epoch, seq)
     else start(path, epoch, seq)

@@ -4,7 +4,7 @@
 // What may be shown is decided by the sanitiser, behind this.
 
 const attributes = new Set(
-  'alt align checked cite class cols colspan controls datetime dir disabled headers height hidden href id kind label lang loop muted open poster preload reversed rows rowspan scope span src srclang start summary title type value valign width'.split(
+  'alt align checked cite class cols colspan controls datetime dir disabled headers height hidden href id kind label lang loop muted name open poster preload reversed rows rowspan scope span src srclang start summary title type value valign width'.split(
     ' ',
   ),
 )

@@ -6,9 +6,11 @@ import { Refused } from '../../api/refused'
 import { words } from '../../api/words'
 import { keeper, recallDraft } from '../../device/drafts'
 import { Leftover, type Left } from '../../device/leftover.svelte'
+import { noteTime } from '../../device/now'
 import { Connection } from '../../live/connection'
 import { events } from '../../live/events'
 import { socket } from '../../live/socket'
+import { onWake } from '../../live/wake'
 import { m } from '../../messages/compiled/messages.js'
 import { complain, toast } from '../../parts/toasts.svelte'
 import { touched, type Touched } from './comments'
@@ -78,7 +80,7 @@ export class Authoring {
         settled: () => {},
         blocked: () => {},
         ready: () => {},
-        time: () => {},
+        time: noteTime,
       },
     )
   }
@@ -90,7 +92,9 @@ export class Authoring {
 
   begin(): () => void {
     void this.#open()
+    const asleep = onWake(() => this.#connection.hurry())
     return () => {
+      asleep()
       this.#keeper.stop()
       this.#connection.stop()
     }
