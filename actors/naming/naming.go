@@ -63,13 +63,46 @@ func Clean(name string) string {
 	if Key(name) == "" {
 		return ""
 	}
-	name = strings.Map(func(r rune) rune {
-		if invisible(r) && !joins(r) && !chooses(r) {
-			return -1
+	var kept strings.Builder
+	for name != "" {
+		if n := flagged(name); n > 0 {
+			kept.WriteString(name[:n])
+			name = name[n:]
+			continue
 		}
-		return r
-	}, name)
+		r, n := utf8.DecodeRuneInString(name)
+		if !invisible(r) || joins(r) || chooses(r) {
+			kept.WriteRune(r)
+		}
+		name = name[n:]
+	}
+	name = kept.String()
 	return strings.TrimFunc(name, func(r rune) bool { return blank(r) || joins(r) })
+}
+
+// flagged is the size of the flag with which a text begins that is written with tag
+// characters, as those of England, Scotland and Wales (UTS 51, ED-14a): a black flag, the
+// letters and digits of a region, and the tag that ends them. 0 is none.
+func flagged(text string) int {
+	const (
+		flag, end = '\U0001F3F4', '\U000E007F'
+		most      = 6 // letters and digits of a subdivision
+	)
+	n := 0
+	for i, r := range text {
+		switch {
+		case i == 0 && r != flag:
+			return 0
+		case i == 0:
+		case r == end && n >= 3:
+			return i + utf8.RuneLen(end)
+		case n == most || !(r >= 0xe0030 && r <= 0xe0039 || r >= 0xe0061 && r <= 0xe007a):
+			return 0
+		default:
+			n++
+		}
+	}
+	return 0
 }
 
 // Line is a one-line text as it is kept: trimmed, and without the characters

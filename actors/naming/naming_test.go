@@ -1,6 +1,7 @@
 package naming
 
 import (
+	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -42,6 +43,28 @@ func TestWhatIsKeptOfAName(t *testing.T) {
 		if got := Clean(name); got != want {
 			t.Errorf("%q is kept as %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestFlagsOfRegionsAreKept: of Scotland's flag a black one was left.
+func TestFlagsOfRegionsAreKept(t *testing.T) {
+	const scotland, england = "\U0001F3F4\U000E0067\U000E0062\U000E0073\U000E0063\U000E0074\U000E007F", "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F"
+	for name, want := range map[string]string{
+		"Ian " + scotland:           "Ian " + scotland,
+		scotland + england + "x":    scotland + england + "x",
+		"a\U000E0067\U000E007Fb":    "ab",
+		"\U0001F3F4\U000E007F x":    "\U0001F3F4 x",
+		scotland[:len(scotland)-4]:  "\U0001F3F4",
+		"\U0001F3F4" + scotland[4:]: scotland,
+		"\U0001F3F4" + strings.Repeat("\U000E0067", 7) + "\U000E007F": "\U0001F3F4",
+		"\U0001F3F4\U000E0041\U000E0067\U000E0067\U000E007F":          "\U0001F3F4",
+	} {
+		if got := Clean(name); got != want || Clean(got) != got {
+			t.Errorf("of %+q is kept %+q, not %+q", name, got, want)
+		}
+	}
+	if Key("Ian "+scotland) != Key("ian "+england) || Key("Ian "+scotland) != Key("Ian \U0001F3F4") {
+		t.Error("tag characters tell two names apart")
 	}
 }
 

@@ -326,7 +326,7 @@ test('links lead to places of this step and of others, and what leads nowhere is
   const steps = [
     {
       title: 'One',
-      content_markdown: `[below](#second-part) [again](#second-part-1) [old](#anchor) [next](#two-of-two) [deep](#deeper) [other](other-lab.md) [about](/about)\n\n${far}\n\n### Second part\n\n${far}\n\n### Second part\n\n<a name="anchor"></a>\n\nEnd.`,
+      content_markdown: `[below](#second-part) [again](#second-part-1) [old](#anchor) [next](#two-of-two) [deep](#deeper) [other](other-lab.md) [about](/about)\n\n| n | c | l | r |\n|---|:-:|:--|--:|\n| 1 | 2 | 3 | 4 |\n\n${far}\n\n### Second part\n\n${far}\n\n### Second part\n\n<a name="anchor"></a>\n\nEnd.`,
     },
     { title: 'Two: of two', content_markdown: `Here.\n\n${far}\n\n## Deeper\n\nThere.` },
   ]
@@ -357,6 +357,8 @@ test('links lead to places of this step and of others, and what leads nowhere is
     await seen(place)
   }
   assert.equal(new URL(page.url()).pathname, `/codelabs/${lab.id}`)
+  // Columns are aligned as the table says.
+  assert.deepEqual(await text.locator('td').evaluateAll((all) => all.map((e) => getComputedStyle(e).textAlign)), ['start', 'center', 'left', 'right'])
   // Neither file is here: they are words.
   assert.equal(await text.getByRole('link', { name: /other|about/ }).count(), 0)
   assert.equal(await text.getByText('other').count(), 1)
