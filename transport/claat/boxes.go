@@ -59,7 +59,12 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 				i += last
 				continue
 			}
-			hiddenIn(text, func(tag string) { lost("<" + tag + "> is not shown") })
+			if link, ok := pressed(text); ok {
+				text = link
+			}
+		}
+		if content = written(content, lost); kind == "" && at.kind != markdown.Code {
+			text = written(text, lost)
 		}
 		switch {
 		case kind != "":
@@ -76,6 +81,16 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 		}
 	}
 	return b.String()
+}
+
+// written is a block as the app shows it; lost is told what it does not show.
+func written(text string, lost func(what string)) string {
+	if !strings.Contains(text, "<") {
+		return text
+	}
+	text = linked(text, withoutCode(text))
+	hiddenIn(withoutCode(text), func(tag string) { lost("<" + tag + "> is not shown") })
+	return text
 }
 
 // boxed reads a box in the form of a definition list; last is the last of

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"regexp"
 	"slices"
@@ -445,10 +446,55 @@ func cutComment(text string) (comment, rest string, ok bool) {
 	return text[:i] + "-->\n\n", rest, true
 }
 
-// ParseDuration reads hh:mm:ss, mm:ss or a bare number of minutes, rounded up
-// to minutes.
+// ParseDuration reads hh:mm:ss, mm:ss, a number of minutes (7.5), or numbers with their
+// units (5 min, 1h, 1h30, 1 hour 30 minutes, 90s), rounded up to minutes.
 func ParseDuration(s string) (time.Duration, bool) {
-	parts := strings.Split(strings.TrimSpace(s), ":")
+	s = strings.ToLower(strings.TrimSpace(s))
+	if strings.Contains(s, ":") {
+		return clockTime(strings.Split(s, ":"))
+	}
+	var seconds float64
+	last := 0.0 // the unit before, seconds
+	parts := 0
+	for s != "" {
+		m := quantity.FindStringSubmatch(s)
+		if m == nil || parts == 3 {
+			return 0, false
+		}
+		parts++
+		s = s[len(m[0]):]
+		n, err := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64)
+		if err != nil {
+			return 0, false
+		}
+		unit := map[byte]float64{'h': 3600, 'm': 60, 's': 1}[(m[2] + " ")[0]]
+		switch {
+		case m[2] == "" && last == 0:
+			unit = 60
+			if s != "" {
+				return 0, false
+			}
+		case m[2] == "": // 1h30
+			unit = last / 60
+		case last != 0 && unit >= last:
+			return 0, false
+		}
+		last = unit
+		seconds += n * unit
+	}
+	if parts == 0 || last == 0 || seconds > maxDuration {
+		return 0, false
+	}
+	return time.Duration(math.Ceil(seconds/60)) * time.Minute, true
+}
+
+// maxDuration bounds a duration, seconds.
+const maxDuration = 100_000 * 60
+
+var quantity = regexp.MustCompile(`^[ \t]*(?:and[ \t]+)?([0-9]{1,6}(?:[.,][0-9]{1,6})?)[ \t]*(hours?|hrs?|h|minutes?|mins?|min|m|seconds?|secs?|sec|s)?\.?[ \t]*(?:,[ \t]*)?`)
+
+// clockTime reads the parts of hh:mm:ss.
+func clockTime(parts []string) (time.Duration, bool) {
 	if len(parts) > 3 {
 		return 0, false
 	}
@@ -459,9 +505,6 @@ func ParseDuration(s string) (time.Duration, bool) {
 			return 0, false
 		}
 		total = total*60 + n
-	}
-	if len(parts) == 1 {
-		total *= 60
 	}
 	return time.Duration((total+59)/60) * time.Minute, true
 }

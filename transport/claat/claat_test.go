@@ -107,7 +107,9 @@ func TestMistakes(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for in, want := range map[string]int{"5": 5, "5:00": 5, "0:30": 1, "1:00:01": 61, " 0:05:00 ": 5, "0": 0, "x": -1, "": -1, "1:2:3:4": -1, "-1": -1} {
+	for in, want := range map[string]int{"5": 5, "5:00": 5, "0:30": 1, "1:00:01": 61, " 0:05:00 ": 5, "0": 0, "x": -1, "": -1, "1:2:3:4": -1, "-1": -1,
+		"5 min": 5, "5m": 5, "7.5": 8, "7,5 min.": 8, "1h": 60, "1h30": 90, "1 h 30 min": 90, "1 hour and 5 minutes": 65, "1.5 hours": 90, "90s": 2, "5 Minutes": 5, "30 sec": 1, "2h 0m 1s": 121,
+		"30 1h": -1, "5m5m": -1, "1m1h": -1, "5 days": -1, "about 5": -1, "1h30m5s1s": -1, "999999h": -1, "5min x": -1, ".": -1} {
 		got, ok := ParseDuration(in)
 		if want < 0 && ok || want >= 0 && (!ok || got != time.Duration(want)*time.Minute) {
 			t.Errorf("%q gave %v, %v", in, got, ok)

@@ -12,13 +12,28 @@ var (
 	videoElement = regexp.MustCompile(`<video id="([A-Za-z0-9_-]{6,20})">[ \t]*</video>`)
 )
 
+// embedded is the alternative text of a picture in whose place claat shows a page.
+var embedded = regexp.MustCompile(`^https?://[^\s<>()\[\]]+$`)
+
+// embed is the picture of such a page, which leads to it. A title of the picture is what
+// the link says.
+func embed(page, picture string) string {
+	alt := page
+	if _, behind, ok := strings.Cut(picture, " "); ok {
+		if title := unquoted(strings.TrimSpace(behind)); title != "" && !strings.ContainsAny(title, "[]") {
+			alt = title
+		}
+	}
+	return "[![" + alt + "](" + picture + ")](" + page + ")"
+}
+
 // maxAddress bounds the address of a video.
 const maxAddress = 1000
 
 // videos makes of each video its still picture, which leads to it: no frame
 // and no script of somebody else.
 func videos(text string) string {
-	if !strings.Contains(text, "youtu") && !strings.Contains(text, "<video") {
+	if !strings.Contains(text, "youtu") && !strings.Contains(text, "<video") && !strings.Contains(text, "![http") {
 		return text
 	}
 	text = videoElement.ReplaceAllString(text, "[![Video](https://img.youtube.com/vi/$1/hqdefault.jpg)](https://www.youtube.com/watch?v=$1)")
@@ -51,11 +66,17 @@ func videos(text string) string {
 				continue
 			}
 			address, _, _ := strings.Cut(strings.TrimSpace(rest[:size]), " ") // behind it is a title
+			alt := text[from+1 : i]
+			if embedded.MatchString(alt) && (from < 2 || text[from-2] != '[') {
+				b.WriteString(text[done:from-1] + embed(alt, strings.TrimSpace(rest[:size])))
+				done = i + 2 + size + 1
+				i = done - 1
+				continue
+			}
 			m := videoAddress.FindStringSubmatch(address)
 			if m == nil {
 				continue
 			}
-			alt := text[from+1 : i]
 			if strings.TrimSpace(alt) == "" {
 				alt = "Video"
 			}

@@ -1,0 +1,99 @@
+package claat
+
+import (
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+
+	parser "golang.org/x/net/html"
+
+	"atelier/actors/markdown"
+)
+
+// Elements that no page of this server shows as they are: what is in a frame, a video of
+// another host, and a button. Each becomes the link that its reader needs.
+var (
+	frame  = regexp.MustCompile(`(?is)<(?:iframe\b[^>]*>.*?</iframe|video\b[^>]*>.*?</video)\s*>`)
+	button = regexp.MustCompile(`(?is)^\s*<button\b[^>]*>(.*)</button\s*>\s*$`)
+)
+
+// withoutCode is a text of the same length in which code is blank.
+func withoutCode(text string) string {
+	_, code := markdown.Addresses(text)
+	if len(code) == 0 {
+		return text
+	}
+	out := []byte(text)
+	for _, c := range code {
+		for i := c.Start; i < c.End; i++ {
+			out[i] = ' '
+		}
+	}
+	return string(out)
+}
+
+// linked gives a block in which frames and videos of other hosts are links; plain is the
+// block without its code.
+func linked(text, plain string) string {
+	var out strings.Builder
+	done := 0
+	for _, at := range frame.FindAllStringIndex(plain, -1) {
+		out.WriteString(text[done:at[0]] + link(text[at[0]:at[1]]))
+		done = at[1]
+	}
+	return out.String() + text[done:]
+}
+
+// link is what a frame or a video becomes.
+func link(element string) string {
+	src, title := source(element)
+	to, err := url.Parse(src)
+	if err != nil || to.Scheme != "https" && to.Scheme != "http" || to.Host == "" {
+		return element // a file beside the text, or nothing
+	}
+	if m := videoAddress.FindStringSubmatch(src); m != nil {
+		return `<a href="https://www.youtube.com/watch?v=` + m[1] + `"><img src="https://img.youtube.com/vi/` + m[1] + `/hqdefault.jpg" alt="` + html.EscapeString(or(title, "Video")) + `"></a>`
+	}
+	return `<a href="` + html.EscapeString(src) + `">` + html.EscapeString(or(title, to.Host)) + `</a>`
+}
+
+// source is where the content of a frame or a video comes from, and its title.
+func source(element string) (src, title string) {
+	for t := parser.NewTokenizer(strings.NewReader(element)); ; {
+		switch t.Next() {
+		case parser.ErrorToken:
+			return src, title
+		case parser.StartTagToken, parser.SelfClosingTagToken:
+			for _, a := range t.Token().Attr {
+				switch {
+				case a.Key == "src" && src == "":
+					src = strings.TrimSpace(a.Val)
+				case a.Key == "title" && title == "":
+					title = oneLine(a.Val)
+				}
+			}
+		}
+	}
+}
+
+// pressed is what a button holds when that leads somewhere: claat writes links to
+// downloads so.
+func pressed(text string) (content string, ok bool) {
+	m := button.FindStringSubmatch(text)
+	if m == nil || strings.Contains(strings.ToLower(m[1]), "<button") || !strings.Contains(m[1], "](") && !strings.Contains(strings.ToLower(m[1]), "<a ") {
+		return "", false
+	}
+	var lines []string
+	for l := range strings.Lines(strings.TrimSpace(m[1])) {
+		lines = append(lines, strings.TrimSpace(l))
+	}
+	return strings.Join(lines, "\n") + "\n", true
+}
+
+func or(text, instead string) string {
+	if text == "" {
+		return instead
+	}
+	return text
+}
