@@ -430,9 +430,10 @@ func (t *tree) tutorial(k *keeper) (*codelab.Create, claat.TitleFrom, error) {
 	var none [][2]string // what is no tutorial, and why
 	tried := names[:min(len(names), maxTried)]
 	for i, name := range tried {
-		c, tut, err := t.readTutorial(name, noPicture)
+		_, _, err := t.readTutorial(name, noPicture)
 		if err == nil {
-			if c, tut, err = t.readTutorial(name, k.picture(name)); err != nil {
+			c, tut, err := t.readTutorial(name, k.picture(name))
+			if err != nil {
 				return nil, "", err
 			}
 			if err := t.relinkSteps(c, k, name, path.Dir(name), tut.Lost); err != nil {

@@ -1,6 +1,7 @@
 package claat
 
 import (
+	"regexp"
 	"strings"
 
 	"atelier/actors/markdown"
@@ -83,8 +84,21 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 	return b.String()
 }
 
+// shortcode is what Hugo ({{< >}}) and Jekyll ({% %}) replace by something else, by its
+// name.
+var shortcode = regexp.MustCompile(`\{(?:\{([<%])|%)-?[ \t]*(/?[A-Za-z][A-Za-z0-9_.-]{0,40})`)
+
 // written is a block as the app shows it; lost is told what it does not show.
 func written(text string, lost func(what string)) string {
+	if strings.Contains(text, "{{") || strings.Contains(text, "{%") {
+		for _, m := range shortcode.FindAllStringSubmatch(withoutCode(text), -1) {
+			mark := "{%"
+			if m[1] != "" {
+				mark = "{{" + m[1]
+			}
+			lost(mark + " " + m[2] + " is of another program, and left as it is")
+		}
+	}
 	if !strings.Contains(text, "<") {
 		return text
 	}

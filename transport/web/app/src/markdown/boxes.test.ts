@@ -11,7 +11,27 @@ describe('boxes', () => {
     ['a quotation', '> aside negative\n> # Mind\n>\n> the gap\n\nafter', box('negative', '<h3>Mind</h3>\n<p>the gap</p>\n') + '<p>after</p>\n'],
     ['two of them', 'Positive\n: a\n\nNegative\n: b', box('positive', '<p>a</p>\n') + box('negative', '<p>b</p>\n')],
     ['the word alone', 'Positive\n\nthinking', '<p>Positive</p>\n<p>thinking</p>\n'],
-    ['another word', 'Note\n: x', '<p>Note\n: x</p>\n'],
+    ['another word', 'Note\n: x', '<dl>\n<dt>Note</dt>\n<dd>x</dd>\n</dl>\n'],
+    [
+      'terms and what they mean',
+      '*Go*\n: a language\n  of 2009\n: a game\n\nRust\n\n: another\n\nText.',
+      '<dl>\n<dt><em>Go</em></dt>\n<dd>a language\nof 2009</dd>\n<dd>a game</dd>\n<dt>Rust</dt>\n<dd>another</dd>\n</dl>\n<p>Text.</p>\n',
+    ],
+    ['a container', ':::tip\nWell *done*\n:::\nafter', box('tip', '<p>Well <em>done</em></p>\n') + '<p>after</p>\n'],
+    [
+      'a container with a title',
+      '::: warning Mind the gap\n\na\n\n```\n:::\n```\n:::',
+      box('warning', '<p><strong>Mind the gap</strong></p>\n<p>a</p>\n<pre><code>:::\n</code></pre>\n'),
+    ],
+    ['a container in another', '::::danger\na\n:::note\nb\n:::\n::::', box('caution', '<p>a\n:::note\nb\n:::</p>\n')],
+    ['a container that is not closed', ':::note\na', box('note', '<p>a</p>\n')],
+    ['a container of another kind', ':::tabs\na\n:::', '<p>:::tabs\na\n:::</p>\n'],
+    [
+      'an admonition',
+      '!!! note "A title"\n    a\n\n    - b\n\nafter',
+      box('note', '<p><strong>A title</strong></p>\n<p>a</p>\n<ul>\n<li>b</li>\n</ul>\n') + '<p>after</p>\n',
+    ],
+    ['an admonition of nothing', '!!! note\na', '<p>!!! note\na</p>\n'],
     ['no text', 'Positive\n:', '<p>Positive\n:</p>\n'],
     ['within a paragraph', 'All is\npositive\n: yes', '<p>All is\npositive\n: yes</p>\n'],
     ['in code', '```\nPositive\n: x\n```', '<pre><code>Positive\n: x\n</code></pre>\n'],
@@ -25,6 +45,11 @@ describe('boxes', () => {
       'Positive\n: ' + 'a\n '.repeat(50_000),
       'Positive\n:' + ' '.repeat(100_000),
       '> aside positive\n' + '>\n'.repeat(50_000) + 'x',
+      ':::note\n\n'.repeat(5000),
+      '!!! note\n' + '    \n'.repeat(20_000),
+      '!!! note\n\n'.repeat(5000),
+      'a\n: b\n\n'.repeat(5000),
+      'a\n\n'.repeat(10_000),
     ]
     // A regular expression that tries again and again would take minutes here.
     for (const source of hostile) expect(parse(source, 3)).not.toBe('')

@@ -1,12 +1,15 @@
 // Markdown to HTML, by the parser alone: what comes out is not to be trusted yet.
 // It needs no page, so a worker can do it, too.
 import { Marked, type Token, type Tokens } from 'marked'
-import { alertOf, boxes } from './boxes'
+import { alertOf, boxes, definitionLists } from './boxes'
 import { formulaBlocks, formulas, masked } from './dollars'
 import { heavy } from './heavy'
 import { quieten } from './quiet'
 
-export const marked = new Marked({ gfm: true, async: false }, { extensions: [boxes, formulaBlocks, formulas], hooks: { emStrongMask: masked } })
+export const marked = new Marked(
+  { gfm: true, async: false },
+  { extensions: [boxes, definitionLists, formulaBlocks, formulas], hooks: { emStrongMask: masked } },
+)
 
 /** The text as it was written, for what cannot be laid out. */
 export function plain(markdown: string): string {
