@@ -151,8 +151,8 @@ func TestEveryAnswerIsDressed(t *testing.T) {
 
 func TestMethodsAndPaths(t *testing.T) {
 	s := play(t, map[*Endpoint]played{
-		endpoint("POST", "/things/{name}/end"):                            {serve: echo},
-		endpoint("PUT", "/things/{name}/end"):                             {serve: echo},
+		endpoint("POST", "/things/{name}/end"):                {serve: echo},
+		endpoint("PUT", "/things/{name}/end"):                 {serve: echo},
 		{Method: "GET", Path: "/file", Name: "file", Body: 1}: {serve: echo},
 		endpoint("POST", "/{name}/new"):                       {serve: echo},
 		endpoint("DELETE", "/{name}/{id}"):                    {serve: echo},
