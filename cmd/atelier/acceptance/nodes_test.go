@@ -201,7 +201,8 @@ func TestANodeThatReachesNobodyGivesBack(t *testing.T) {
 	if say(0, "unheard") {
 		t.Error("a node that stands aside takes messages")
 	}
-	if code := listening.closed(); code != 1012 {
+	// 1013 where the codelab was given to another node before, which is heard no more.
+	if code := listening.closed(); code != 1012 && code != 1013 {
 		t.Errorf("who listened there was closed with %d", code)
 	}
 	ways[0].set(false)
