@@ -241,7 +241,7 @@ func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")
 	id := "mended-" + t.Name()
-	b.publish("match=1", chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "content_markdown")
+	b.publish("match=1", chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "may have 50000")
 	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("slug") != id {
 		t.Errorf("made %v", made)
 	}
@@ -249,7 +249,7 @@ func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
 	// Nor is it from another codelab than the one into which it was refused.
 	id = "elsewhere-" + t.Name()
 	c := newClass(t)
-	b.publish("into="+c.id, chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "content_markdown")
+	b.publish("into="+c.id, chapters(id, "One="+strings.Repeat("x", 50_001))).refused(400, "may have 50000")
 	if made := b.publish("match=1", chapters(id, "One=x")).object(); made["created"] != true || made.text("id") == c.id {
 		t.Errorf("published %v", made)
 	}
