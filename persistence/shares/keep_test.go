@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,11 +20,20 @@ import (
 // written half.
 type ailing struct {
 	folder
-	after, times int
+	mu           sync.Mutex // what failed is swept beside the test
+	after, times int        // guarded by mu
 	err          error
 }
 
+func (d *ailing) heal() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.times = 0
+}
+
 func (d *ailing) step() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.after--; d.after >= 0 || d.times == 0 {
 		return nil
 	}
@@ -69,7 +79,7 @@ func eachFault(t *testing.T, try func(t *testing.T, d *ailing, heal func())) {
 			for _, times := range []int{1, 2, 1000} {
 				t.Run(fmt.Sprintf("%v at step %d, %d times", fault, after, times), func(t *testing.T) {
 					d := &ailing{folder: folder(t.TempDir()), after: after, times: times, err: fault}
-					try(t, d, func() { d.times = 0 })
+					try(t, d, d.heal)
 				})
 			}
 		}
