@@ -120,8 +120,9 @@ func New(cfg Config) *API {
 // refuseOthers answers the methods that a path does not have where another path with a
 // parameter would take the word for its value: GET /codelabs/import reads no codelab.
 func (a *API) refuseOthers(methods map[string][]string) {
+	paths := slices.Collect(maps.Keys(methods))
 	for path, own := range methods {
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(methods)), func(other string) bool { return takes(other, path) }) {
+		if !slices.ContainsFunc(paths, func(other string) bool { return takes(other, path) }) {
 			continue
 		}
 		allow := strings.Join(own, ", ")

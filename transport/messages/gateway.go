@@ -45,7 +45,7 @@ type Config struct {
 	SocketsPerPerson, SocketsPerAddress int
 	Logger                              *slog.Logger
 	Now                                 func() time.Time
-	// TimeOf is the time by which those of a codelab are counted; nil: Now.
+	// TimeOf is the time by which those of a codelab are counted: of the node that owns it.
 	TimeOf func(codelab.Codelab) time.Time
 	// Acked is told how long a message on a socket took from its arrival to
 	// its ack. It must not block.
@@ -75,9 +75,6 @@ func (g *Gateway) Operations() []rest.Operation {
 
 // NewGateway returns a gateway whose summaries run until Close.
 func NewGateway(cfg Config) *Gateway {
-	if cfg.TimeOf == nil {
-		cfg.TimeOf = func(codelab.Codelab) time.Time { return cfg.Now() }
-	}
 	g := &Gateway{Config: cfg, stop: make(chan struct{})}
 	g.upgrader = websocket.FastHTTPUpgrader{
 		ReadBufferSize: 256, WriteBufferSize: 256, // unused: the connection is taken over

@@ -76,6 +76,7 @@ func newSchool(t *testing.T) *school {
 	t.Cleanup(hub.Close)
 	s.Gateway = NewGateway(Config{
 		Hub: hub, Grants: s.grants, Codelabs: func() []codelab.Codelab { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		TimeOf: func(codelab.Codelab) time.Time { return time.Now() },
 	})
 	t.Cleanup(s.Gateway.Close)
 	rooms := Rooms{hub}

@@ -89,18 +89,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	Logger         *slog.Logger
 	Now            func() time.Time
-	// OwnersTime is what the clock of another node shows, which has set the times of the
-	// codelabs that it owns; nil where there is one node.
-	OwnersTime func(owner string, now time.Time) time.Time
-}
-
-// TimeOf is the time by which those of a codelab are counted.
-func (c *Config) TimeOf(lab codelab.Codelab) time.Time {
-	now := c.Now()
-	if c.OwnersTime == nil {
-		return now
-	}
-	return c.OwnersTime(lab.Owner(), now)
+	// TimeOf is the time by which those of a codelab are counted: of the node that owns it.
+	TimeOf func(codelab.Codelab) time.Time
 }
 
 // Limits are the token buckets of the interface (RULES.md, "Limits"). A nil one

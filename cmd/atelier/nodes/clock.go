@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// tellOffset is from which difference to the database's clock on operators are told,
-	// and wrongOffset from which one on a node leaves serving to others.
+	// A node whose clock differs from the database's by tellOffset is named to operators.
+	// One that differs by wrongOffset leaves serving to others.
 	tellOffset, wrongOffset = 2 * time.Second, 30 * time.Second
 )
 
@@ -40,8 +40,8 @@ func (n *Node) OwnersTime(owner string, now time.Time) time.Time {
 		return now
 	}
 	own, known := n.ClockOffset()
-	if f := n.said(owner); known && f != nil && f.ClockMillis != nil {
-		return now.Add(own - time.Duration(*f.ClockMillis)*time.Millisecond)
+	if theirs, told := n.said(owner).offset(); known && told {
+		return now.Add(own - theirs)
 	}
 	return now
 }
@@ -56,21 +56,19 @@ func (n *Node) millisOf() *int64 {
 	return &ms
 }
 
-// wrong says that a clock is so wrong that what its node writes would be.
-func (f *Figures) wrong() bool {
-	return f != nil && f.ClockMillis != nil && (time.Duration(*f.ClockMillis)*time.Millisecond).Abs() >= wrongOffset
+// offset is the database's time minus a node's; known is false where the node has not said it.
+func (f *Figures) offset() (offset time.Duration, known bool) {
+	if f == nil || f.ClockMillis == nil {
+		return 0, false
+	}
+	return time.Duration(*f.ClockMillis) * time.Millisecond, true
 }
 
 // lookAtClock decides whether this node's clock is so wrong that it leaves serving to
 // others: only where the clock of another living node is right. If none is, it may be the
 // database's that is wrong.
 func (n *Node) lookAtClock(members []durable.Member) {
-	own := n.figures.Load()
-	var ms int64
-	if own != nil && own.ClockMillis != nil {
-		ms = *own.ClockMillis
-	}
-	offset := time.Duration(ms) * time.Millisecond
+	offset, _ := n.figures.Load().offset()
 	if told := n.clockTold; !told && offset.Abs() >= tellOffset {
 		n.clockTold = true
 		n.log.Warn("this node's clock differs from the database's: look at its time synchronisation", "clock", wordsOf(offset))
@@ -78,9 +76,9 @@ func (n *Node) lookAtClock(members []durable.Member) {
 		n.clockTold = false
 	}
 	var t *Trouble
-	if own.wrong() {
+	if offset.Abs() >= wrongOffset {
 		for _, m := range members {
-			if f := n.said(m.Node); m.Left > 0 && m.Node != n.Store.Node() && f != nil && f.ClockMillis != nil && !f.wrong() {
+			if theirs, known := n.said(m.Node).offset(); m.Left > 0 && m.Node != n.Store.Node() && known && theirs.Abs() < wrongOffset {
 				t = &Trouble{Clock, "this server's clock is " + wordsOf(offset) + " the database's"}
 			}
 		}
@@ -96,15 +94,15 @@ func wordsOf(offset time.Duration) string {
 	return fmt.Sprintf("%.1f s behind", offset.Seconds())
 }
 
-// clockProblems are what operators are told of the clocks of living nodes.
+// clockProblems names the living nodes whose clocks differ from the database's.
 func clockProblems(all []NodeStatus) (problems []string) {
 	off, known := 0, 0
 	for _, m := range all {
-		if !m.Alive || m.Figures == nil || m.ClockMillis == nil {
+		offset, told := m.Figures.offset()
+		if !m.Alive || !told {
 			continue
 		}
 		known++
-		offset := time.Duration(*m.ClockMillis) * time.Millisecond
 		if offset.Abs() >= tellOffset {
 			off++
 			problems = append(problems, fmt.Sprintf("the clock of node %s is %s the database's", m.Node, wordsOf(offset)))

@@ -90,7 +90,7 @@ func (f *Folder) Trouble() *Trouble {
 	return f.trouble
 }
 
-// Failed is told that something could not be written: the server is in trouble at once.
+// Failed takes note of a write that failed. The server is in trouble at once.
 func (f *Folder) Failed(err error) {
 	if f == nil {
 		return

@@ -129,6 +129,7 @@ func (n *Node) Actors() *durable.Cluster {
 // catchingUp is what fetches what this node lacks since it was away.
 type catchingUp interface {
 	lack()
+	Lacks() bool
 	catchUp(ctx context.Context)
 }
 

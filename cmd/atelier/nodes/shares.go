@@ -241,9 +241,13 @@ func (x *Exchange[S]) catchUp(ctx context.Context) {
 			return
 		}
 		x.warn(err)
+		pause := askTime
+		if errors.Is(err, errNotWhole) {
+			pause = absentTime
+		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(askTime):
+		case <-time.After(pause):
 		}
 	}
 }
@@ -293,6 +297,9 @@ const (
 	// spreadTime how long the first use of a new one waits for them.
 	fetchTime, spreadTime = 30 * time.Second, 5 * time.Second
 	askTime               = time.Second
+	// absentTime is how often all secrets are fetched again while a node that may have others
+	// does not run: that may be for days, and each time the others read theirs from the disk.
+	absentTime = 5 * time.Second
 )
 
 // Spread brings a secret that this node has made to all that live and can keep it. Nothing

@@ -199,6 +199,11 @@ func (k *TokenKeys) dropOld() error {
 
 // Follow looks for keys of which this node was not told, until ctx ends.
 func (k *TokenKeys) Follow(ctx context.Context, every time.Duration) {
+	Every(ctx, every, k.look)
+}
+
+// Every does something every so often until ctx ends.
+func Every(ctx context.Context, every time.Duration, do func()) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -206,8 +211,8 @@ func (k *TokenKeys) Follow(ctx context.Context, every time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			do()
 		}
-		k.look()
 	}
 }
 

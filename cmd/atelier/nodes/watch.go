@@ -143,7 +143,9 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 // catchUp begins to fetch what this node lacks.
 func (n *Node) catchUp(ctx context.Context) {
 	for _, x := range n.catchUps {
-		n.catching.Go(func() { x.catchUp(ctx) })
+		if x.Lacks() {
+			n.catching.Go(func() { x.catchUp(ctx) })
+		}
 	}
 }
 

@@ -64,18 +64,11 @@ func (b *ballots) Needless(ids []string) (needless []string) {
 // follow destroys, every so often until ctx ends, what others know to be needless while
 // this node stands aside and reads no codelab.
 func (b *ballots) follow(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	nodes.Every(ctx, every, func() {
 		if b.node.Aside.Load() {
 			b.destroyNeedless()
 		}
-	}
+	})
 }
 
 func (b *ballots) destroyNeedless() {
@@ -116,17 +109,8 @@ func (b *ballots) Destroy(id string) {
 // is new may be of a poll that is just being opened.
 func (b *ballots) All() ([]shares.Ballot, error) {
 	all, err := b.Ballots.All()
-	if labs := b.labs.Load(); labs != nil && err == nil {
-		old := b.Old()
-		all = slices.DeleteFunc(all, func(x shares.Ballot) bool {
-			if !slices.Contains(old, x.ID) {
-				return false
-			}
-			used, err := labs.UsesSecret(x.ID)
-			return err == nil && !used
-		})
-	}
-	return all, err
+	needless := b.Needless(b.Old())
+	return slices.DeleteFunc(all, func(x shares.Ballot) bool { return slices.Contains(needless, x.ID) }), err
 }
 
 func (b *ballots) close() {

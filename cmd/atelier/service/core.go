@@ -199,6 +199,11 @@ func (c *Core) openList() (err error) {
 	return err
 }
 
+// timeOf is the time by which those of a codelab are counted: of the node that owns it.
+func (c *Core) timeOf(lab codelab.Codelab) time.Time {
+	return c.node.OwnersTime(lab.Owner(), time.Now())
+}
+
 // writable refuses writes while the disk is nearly full.
 func (c *Core) writable() error {
 	if c.store.ReadOnly() {

@@ -37,16 +37,18 @@ func (s *Service) health() server.Health {
 	if n.Drained() {
 		not("drained", "this node is drained")
 	}
-	_, shared := s.core.store.(durable.Shared)
-	if st.ReadOnly && !shared {
+	shared, ok := s.core.store.(durable.Shared)
+	if st.ReadOnly && !ok {
 		not(nodes.DiskFull, "the disk is nearly full, and nothing is written")
 	}
-	if t := s.core.folder.Trouble(); t != nil {
-		not(t.Reason, t.Text)
-	} else if t := n.Trouble(); t != nil {
+	t := s.core.folder.Trouble()
+	if t == nil {
+		t = n.Trouble()
+	}
+	if t != nil {
 		not(t.Reason, t.Text)
 	}
-	if shared, ok := s.core.store.(durable.Shared); ok && !shared.Holds() {
+	if ok && !shared.Holds() {
 		not("database", "the database does not answer")
 	}
 	if st.Failed != nil {

@@ -10,7 +10,6 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/clock"
-	"atelier/actors/codelab"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/ondisk"
@@ -247,14 +246,9 @@ func (s *Service) openGateway() error {
 	s.gateway = messages.NewGateway(messages.Config{
 		Hub: s.hub, Grants: s.grants, Codelabs: s.core.codelabs.Active, Origins: s.origins(),
 		SocketsPerPerson: s.cfg.Limits.SocketsPerPerson, SocketsPerAddress: ofOneAddress(server.Descriptors()),
-		Logger: s.log, Now: time.Now, TimeOf: s.timeOf, Acked: s.metrics.Acked,
+		Logger: s.log, Now: time.Now, TimeOf: s.core.timeOf, Acked: s.metrics.Acked,
 	})
 	return nil
-}
-
-// timeOf is the time by which those of a codelab are counted: of the node that owns it.
-func (s *Service) timeOf(lab codelab.Codelab) time.Time {
-	return s.core.node.OwnersTime(lab.Owner(), time.Now())
 }
 
 // ofOneAddress is how many sockets an address may have: a hall of ten thousand behind one
@@ -285,7 +279,7 @@ func (s *Service) openAPI() error {
 		Origins: s.origins(),
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
 		SecureCookies: overHTTPS(cfg.Server),
-		Logger:        s.log, Now: time.Now, OwnersTime: s.core.node.OwnersTime,
+		Logger:        s.log, Now: time.Now, TimeOf: s.core.timeOf,
 	})
 	return nil
 }

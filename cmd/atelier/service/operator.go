@@ -31,7 +31,7 @@ func (c *Core) Operator() fasthttp.RequestHandler {
 		Codelabs: c.codelabs, List: c.list, Audit: c.audit, Files: c.files, Settings: c.settings, Participants: c.participants,
 		People: c.people, Passwords: password.NewComputer(),
 		Bodies: wire.NewBodyBudget(int64(c.cfg.Limits.BodyMemoryMiB) << 20), Workspaces: c.code,
-		AdminID: c.cfg.Admin.ID, StreamID: c.store.StreamID(), Logger: c.log, Now: time.Now,
+		AdminID: c.cfg.Admin.ID, StreamID: c.store.StreamID(), Logger: c.log, Now: time.Now, TimeOf: c.timeOf,
 	})
 	return ops.Handler(api.Operator)
 }

@@ -63,12 +63,9 @@ func (c *Core) tokenKeysFile() nodes.SharedFile {
 
 // shareSecrets brings the secrets that all nodes have alike.
 func (c *Core) shareSecrets() error {
-	known, err := keyVersions(c.store)
-	if err != nil {
-		return err
-	}
 	for _, f := range c.sharedFiles() {
-		if c.made[f.Name], err = c.keyring.Bring(f, len(known) > 0, c.log); err != nil {
+		var err error
+		if c.made[f.Name], err = c.keyring.Bring(f, c.usedBefore, c.log); err != nil {
 			return fmt.Errorf("cluster: %w", err)
 		}
 	}

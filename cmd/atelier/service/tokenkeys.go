@@ -52,21 +52,13 @@ func (c *Core) openTokenKeys(now time.Time) ([]seal.Key, error) {
 		return nil, err
 	}
 	keys, err := secrets.LoadKeys(path)
-	if errors.Is(err, fs.ErrNotExist) && len(known) > 0 {
-		needed, failed := c.standsOnKeys()
-		if failed == nil && needed != "" {
-			failed = fmt.Errorf("the token keys are missing: %s was used with this store, which holds %s, and is gone; %s", path, needed, wayOut)
-		}
-		if failed == nil {
-			failed = forgetChecks(store)
-		}
-		if failed != nil {
-			return nil, failed
-		}
-		known = nil
-		c.log.Warn("the token keys were gone, and nothing that is stored needs them: new ones were made", "file", path)
-	}
 	if errors.Is(err, fs.ErrNotExist) {
+		if len(known) > 0 {
+			if err := c.forgetLostKeys(path); err != nil {
+				return nil, err
+			}
+			known = nil
+		}
 		keys, err = secrets.CreateKeys(path, now)
 	}
 	if err != nil {
@@ -83,6 +75,22 @@ func (c *Core) openTokenKeys(now time.Time) ([]seal.Key, error) {
 
 // wayOut ends the refusals of a start.
 const wayOut = "put the right file back, or give up all tokens with: atelier keys new --forget-tokens (OPERATIONS.md has both)"
+
+// forgetLostKeys gives up the keys of a file that is gone, if nothing needs them.
+func (c *Core) forgetLostKeys(path string) error {
+	needed, err := c.standsOnKeys()
+	if err != nil {
+		return err
+	}
+	if needed != "" {
+		return fmt.Errorf("the token keys are missing: %s was used with this store, which holds %s, and is gone; %s", path, needed, wayOut)
+	}
+	if err := forgetChecks(c.store); err != nil {
+		return err
+	}
+	c.log.Warn("the token keys were gone, and nothing that is stored needs them: new ones were made", "file", path)
+	return nil
+}
 
 // standsOnKeys says what the store holds that needs the token keys, or a participant who
 // may have such a token still; "" for nothing.
@@ -101,13 +109,11 @@ func (c *Core) standsOnKeys() (string, error) {
 		return "", err
 	}
 	say(n, "token", "tokens")
-	if c.participants != nil {
-		all, err := c.participants.Get(participant.ID)
-		if err != nil {
-			return "", err
-		}
-		say(len(all.View().All()), "participant", "participants")
+	all, err := c.participants.Get(participant.ID)
+	if err != nil {
+		return "", err
 	}
+	say(len(all.View().All()), "participant", "participants")
 	if n, err = shares.Count(filepath.Dir(TokenKeyFile(c.cfg)), time.Now()); err != nil {
 		return "", err
 	}

@@ -209,8 +209,8 @@ func (s *shared) fetch(sum files.Sum) error {
 	err = fmt.Errorf("%w: content %s", files.ErrMissing, sum)
 	for _, o := range list {
 		got := s.fetchCopy(ctx, sum, o)
-		if got == nil {
-			return nil
+		if got == nil || errors.Is(got, errNoCopy) {
+			return got
 		}
 		if !errors.Is(got, objects.ErrNotFound) { // removed meanwhile
 			err = got
@@ -223,7 +223,7 @@ func (s *shared) fetch(sum files.Sum) error {
 }
 
 func (s *shared) fetchCopy(ctx context.Context, sum files.Sum, o objects.Info) (err error) {
-	for range 3 {
+	for try := range 3 {
 		var l *files.Lease
 		if l, err = s.download(ctx, o); err == nil {
 			l.Release()
@@ -237,6 +237,8 @@ func (s *shared) fetchCopy(ctx context.Context, sum files.Sum, o objects.Info) (
 		switch {
 		case errors.Is(err, files.ErrTooLarge): // longer than it says
 			return s.damaged(sum)
+		case errors.Is(err, errNoCopy) && try > 0: // also without the other copies
+			return err
 		case errors.Is(err, errNoCopy):
 			s.cache.clear()
 		case !errors.Is(err, files.ErrSource): // a transfer that broke off
