@@ -60,7 +60,7 @@ func opensFence(text []byte) (fence, bool) {
 	if b != '`' && b != '~' || n < 3 || b == '`' && bytes.IndexByte(text[n:], '`') >= 0 {
 		return fence{}, false
 	}
-	return fence{b, n, text[n:]}, true
+	return fence{char: b, length: n, info: text[n:]}, true
 }
 
 func (f fence) closed(text []byte) bool {
@@ -81,8 +81,8 @@ var blockTags = func() map[string]bool {
 }()
 
 var (
-	rawTag   = regexp.MustCompile(`(?i)^<(?:script|pre|style|textarea)(?:[\s>]|$)`)
-	rawEnd   = regexp.MustCompile(`(?i)</(?:script|pre|style|textarea)>`)
+	rawTag   = regexp.MustCompile(`(?i)^<(script|pre|style|textarea)(?:[\s>]|$)`)
+	rawEnd   = regexp.MustCompile(`(?i)</(script|pre|style|textarea)>`)
 	blockTag = regexp.MustCompile(`^</?([a-zA-Z][a-zA-Z0-9-]*)(?:[ \t>]|/>|$)`)
 	closeRaw = regexp.MustCompile(`(?i)^</(?:script|pre|style|textarea)\s*>`)
 	anyTag   = regexp.MustCompile(`^(?:<[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][a-zA-Z0-9_.:-]*(?:\s*=\s*(?:[^ \t"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*\s*/?>|</[a-zA-Z][a-zA-Z0-9-]*\s*>)[ \t]*$`)

@@ -102,16 +102,21 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	switch {
 	case s.opened:
 		return s.fence, false, s.fence.isNotes()
-	case s.inner == Paragraph, s.inner == HTML && s.leaf == htmlLeaf && s.html.sort == elements:
-		// Authors indent it further than they should, write it as the text of a box
-		// (": "), nest it deeper than is followed here, and forget the empty line
-		// between HTML and Markdown; and there parsers differ.
-		if rest := bytes.TrimLeft(s.rest, " \t:>-+*0123456789.)"); len(rest) > 0 {
-			f, ok = opensFence(rest)
-		}
-		return f, true, ok && f.isNotes()
+	case s.inner == HTML && s.leaf == htmlLeaf && s.html.sort != elements:
+		return f, false, false
 	}
-	return f, false, false
+	// Authors indent it further than they should, write it as the text of a box (": "),
+	// nest it deeper than is followed here, and forget the empty line between HTML and
+	// Markdown; and there parsers differ.
+	if rest := bytes.TrimLeft(s.rest, " \t:>-+*0123456789.)"); len(rest) > 0 {
+		f, ok = opensFence(rest)
+	}
+	if !ok || !f.isNotes() {
+		return f, false, false
+	}
+	// In a block of the same fences: of the closing ones only the first can close it.
+	nested := s.leaf == fenceLeaf && f.char == s.fence.char && f.length >= s.fence.length
+	return f, true, s.inner != Code || nested || !s.sure()
 }
 
 // word is the info string of notes, in whatever capitals: one that is not known to be a
@@ -235,9 +240,14 @@ func (a *asides) line(s *Scanner, l Line) {
 		return
 	}
 	switch s.inner {
-	case Blank, Code:
+	case Blank:
 		a.drop()
 		return
+	case Code:
+		if s.sure() {
+			a.drop()
+			return
+		}
 	case HTML:
 		switch s.html.sort {
 		case raw:
@@ -281,11 +291,12 @@ func (a *asides) line(s *Scanner, l Line) {
 			a.drop()
 		}
 	}
-	a.read(text, l.Start, hidden)
+	a.read(text, l.Start, hidden, s.inner != HTML && s.sure())
 }
 
-// read reads the elements in a text on the line that begins at.
-func (a *asides) read(text []byte, at int, hidden bool) {
+// read reads the elements in a text on the line that begins at. inline says that it may
+// have inline code.
+func (a *asides) read(text []byte, at int, hidden, inline bool) {
 	uncommented := false
 	var last []int // run of backticks of each length, where it is known
 	for i := 0; i < len(text); {
@@ -295,6 +306,12 @@ func (a *asides) read(text []byte, at int, hidden bool) {
 		}
 		i += next
 		a.steps += next + 1
+		// HTML has no inline code; that the end of a note stands in some is believed all
+		// the same.
+		if text[i] == '`' && !inline && a.open == 0 {
+			i++
+			continue
+		}
 		if text[i] == '`' {
 			if last == nil {
 				last = lastRuns(text, i)

@@ -120,6 +120,7 @@ func TestNotesTakeTimeInProportionToTheText(t *testing.T) {
 	for _, part := range []string{
 		"```notes\n", "```notes\n```\n", "> ```notes\n", "- ```notes\n", "a\n```notes\nx\n```\n2. ```\n   ```notes\n   y\n   ```\n", "<aside class=facilitator>\n", "<aside\n", "<aside \"", "</aside>",
 		"<aside class=facilitator></aside>", "<!--<aside", "`` ` ", "`</aside>`", "\\", "<aside class='", "notes\n\n", "<div>\n```notes\n```\n", "<aside\n\n", "` `` ``` ",
+		"<!--\n", "<!-- --!>\n", "<?\n", "<pre>\n", "<pre></pre>\n", "```\n", "````\n```\n", "> ```\n", "[a]: b\n<b>\n```\n", "- <b>\na\n", "```a\n\n~~~~\n",
 	} {
 		looked := func(n int) (steps int) {
 			text := "notes\n" + strings.Repeat(part, n)

@@ -60,6 +60,11 @@ type Scanner struct {
 	opened     bool
 	// inside asks for rest without strict.
 	inside bool
+	// Asked for by strict: see sure.
+	doubtful bool // a line of the open paragraph may begin a block of HTML, to another reader
+	astray   bool // other readers may have read what came before otherwise
+	hanging  bool // what is indented may belong to something before it, to another reader
+	ends     [2]lookedUp
 	// Found gets each definition; nil for nobody.
 	Found func(Definition)
 	// steps counts the bytes that were looked at, for tests.
@@ -89,6 +94,7 @@ type fence struct {
 	char   byte
 	length int
 	info   []byte
+	sure   bool // every reader sees it begin and end where the scanner does
 }
 
 // markup is an open block of HTML.
@@ -162,11 +168,13 @@ func (s *Scanner) read(c *cursor, l Line) (Kind, int, bool) {
 			return k, 0, false
 		}
 	} else if s.leaf != paragraphLeaf {
+		s.astray = s.astray || s.leaf == htmlLeaf
 		s.close(matched)
 	}
 	for opened := false; ; {
 		indent, rest := c.peek()
 		inParagraph := s.leaf == paragraphLeaf && !opened
+		doubtful := inParagraph && s.doubtful
 		switch {
 		case len(rest) == 0:
 			s.close(matched)
@@ -191,11 +199,15 @@ func (s *Scanner) read(c *cursor, l Line) (Kind, int, bool) {
 		if f, ok := opensFence(rest); ok {
 			s.close(matched)
 			s.leaf, s.fence, s.opened = fenceLeaf, f, true
+			s.fence.sure = s.strict && !doubtful && !s.astray && s.closes(f)
 			return Code, 0, true
 		}
 		if h, ok := opensHTML(rest, inParagraph, !s.strict); ok {
 			s.close(matched)
 			h.start = l.Start
+			if s.hanging = true; s.strict {
+				s.weigh(&h, rest, l.Start+len(c.text)-len(rest), doubtful)
+			}
 			if s.leaf, s.html = htmlLeaf, h; h.until(rest) {
 				s.leaf = noLeaf
 			}
@@ -287,7 +299,10 @@ func (s *Scanner) text(c *cursor, l Line, matched int) (Kind, int, bool) {
 	first := s.leaf != paragraphLeaf
 	if first {
 		s.close(matched)
-		s.leaf, s.defines, s.defined = paragraphLeaf, !s.strict, 0
+		s.leaf, s.defines, s.defined, s.doubtful = paragraphLeaf, !s.strict, 0, false
+	}
+	if s.strict {
+		s.leads(c)
 	}
 	if !s.defines {
 		return Paragraph, 0, first
@@ -320,5 +335,6 @@ func (s *Scanner) close(containers int) {
 
 func (s *Scanner) open(at int, k container) {
 	s.close(at)
+	s.hanging = true
 	s.stack = append(s.stack, k)
 }

@@ -18,10 +18,12 @@ export interface Fence {
   readonly char: string
   readonly length: number
   readonly info: string
+  /** Every reader sees it begin and end where this one does. */
+  sure?: boolean
 }
 
 interface Html {
-  readonly sort: 'elements' | 'comment' | 'preformatted' | 'raw'
+  sort: 'elements' | 'comment' | 'preformatted' | 'raw'
   readonly until: (line: string) => boolean
   readonly start: number
 }
@@ -42,8 +44,10 @@ const blockTags = new Set(
     'search section summary table tbody td tfoot th thead title tr track ul'
   ).split(' '),
 )
-const rawTag = /^<(?:script|pre|style|textarea)(?:[\t\n\f\r >]|$)/i
-const rawEnd = /<\/(?:script|pre|style|textarea)>/i
+const rawTag = /^<(script|pre|style|textarea)(?:[\t\n\f\r >]|$)/i
+const rawEnd = /<\/(script|pre|style|textarea)>/i
+const rawEnds = new RegExp(rawEnd, 'gi')
+const commentEnds = /--!?>/g
 const blockTag = /^<\/?([a-zA-Z][a-zA-Z0-9-]*)(?:[ \t>]|\/>|$)/
 const anyTag =
   /^(?:<[a-zA-Z][a-zA-Z0-9-]*(?:[\t\n\f\r ]+[a-zA-Z_:][a-zA-Z0-9_.:-]*(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:[^ \t"'=<>`]+|'[^']*'|"[^"]*"))?)*[\t\n\f\r ]*\/?>|<\/[a-zA-Z][a-zA-Z0-9-]*[\t\n\f\r ]*>)[ \t]*$/
@@ -159,10 +163,28 @@ export class Blocks {
   opened = false
   at = 0
   #stack: Container[] = []
+  /** A line of the open paragraph may begin a block of HTML, to another reader. */
+  #doubtful = false
+  /** Other readers may have read what came before otherwise. */
+  #astray = false
+  /** What is indented may belong to something before it, to another reader. */
+  #hanging = false
+  /** Where ends were found last. */
+  readonly #ends = new Map<RegExp, { at: number; found: RegExpExecArray | null }>()
   readonly #source: string
 
   constructor(source: string) {
     this.#source = source
+  }
+
+  /**
+   * Whether every reader takes the last line for code, if this one does. Readers part
+   * where something has no end, behind what could be HTML, and on what belongs to an item
+   * of a list. Only what is surely code may hold what looks like a note.
+   */
+  get sure(): boolean {
+    if (this.leaf === 'fence') return this.fence!.sure === true
+    return !this.#astray && (this.leaf !== 'indented' || !this.#hanging)
   }
 
   /** Reads a line; null at the end. */
@@ -195,12 +217,50 @@ export class Blocks {
     return new Cursor(this.#source.slice(start, end))
   }
 
+  /** The first end of a kind from a place on. */
+  #end(kind: RegExp, from: number): RegExpExecArray | null {
+    let known = this.#ends.get(kind)
+    if (!known || (known.found && known.found.index < from) || from < known.at) {
+      kind.lastIndex = from
+      this.#ends.set(kind, (known = { at: from, found: kind.exec(this.#source) }))
+    }
+    return known.found
+  }
+
+  /** Takes for elements what a page may show of a block of HTML that begins at a place. */
+  #weigh(html: Html, rest: string, at: number, doubtful: boolean) {
+    if (html.sort === 'elements') return
+    const tag = rawTag.exec(rest)?.[1]?.toLowerCase()
+    let hides = false // <?, <![CDATA[ and <!x: a page hides them up to the first >
+    if (tag) hides = tag !== 'textarea' && this.#end(rawEnds, at)?.[1]!.toLowerCase() === tag
+    else if (html.sort === 'comment') hides = this.#end(commentEnds, at + '<!--'.length)?.[0] === '-->'
+    if (hides && !doubtful) return
+    html.sort = 'elements'
+    this.#astray = true
+  }
+
+  /** Whether a line behind this one closes a fence. */
+  #closes(fence: Fence): boolean {
+    const [at, stack] = [this.at, this.#stack.map((k) => ({ ...k }))]
+    let closed = false
+    while (!closed && this.at < this.#source.length) {
+      const c = this.#take()
+      if (this.#match(c) < this.#stack.length) break
+      const [indent, rest] = c.peek()
+      closed = indent <= 3 && closes(fence, rest)
+    }
+    this.at = at
+    this.#stack = stack
+    return closed
+  }
+
   #close(containers: number) {
     this.#stack.length = containers
     this.leaf = 'none'
   }
 
   #open(at: number, container: Container) {
+    this.#hanging = true
     this.#close(at)
     this.#stack.push(container)
   }
@@ -228,16 +288,20 @@ export class Blocks {
     if (all) {
       const kind = this.#goOn(c)
       if (kind) return kind
-    } else if (this.leaf !== 'paragraph') this.#close(matched)
+    } else if (this.leaf !== 'paragraph') {
+      if (this.leaf === 'html') this.#astray = true
+      this.#close(matched)
+    }
     for (let opened = false; ; opened = true) {
       const [indent, rest] = c.peek()
       const inParagraph = this.leaf === 'paragraph' && !opened
+      const doubtful = inParagraph && this.#doubtful
       if (rest === '') {
         this.#close(matched)
         return 'blank'
       }
       if (indent >= 4) {
-        if (inParagraph) return this.#text(matched)
+        if (inParagraph) return this.#text(matched, rest)
         this.#close(matched)
         this.leaf = 'indented'
         return 'code'
@@ -258,12 +322,15 @@ export class Blocks {
         this.leaf = 'fence'
         this.fence = fence
         this.opened = true
+        fence.sure = !doubtful && !this.#astray && this.#closes(fence)
         return 'code'
       }
       const html = opensHtml(rest, inParagraph, start)
       if (html) {
         this.#close(matched)
+        this.#hanging = true
         this.html = html
+        this.#weigh(html, rest, start + c.text.length - rest.length, doubtful)
         this.leaf = html.until(rest) ? 'none' : 'html'
         return 'html'
       }
@@ -278,7 +345,7 @@ export class Blocks {
       const width = c.item(indent, rest, inParagraph && all)
       if (width === 0 || matched >= maxNesting) {
         if (opened) this.leaf = 'none'
-        return this.#text(matched)
+        return this.#text(matched, rest)
       }
       const content = c.peek()[1]
       this.#open(matched, { quote: false, width, bare: content === '' })
@@ -305,11 +372,15 @@ export class Blocks {
     return null
   }
 
-  #text(matched: number): Kind {
+  #text(matched: number, rest: string): Kind {
     if (this.leaf !== 'paragraph') {
       this.#close(matched)
       this.leaf = 'paragraph'
+      this.#doubtful = false
     }
+    if (rest[0] === '<' || rest[0] === '[') this.#doubtful = true
+    // A box, a table, a footnote, a number that begins no list here.
+    if (!/^[\p{L}\p{N}]/u.test(rest) || mark.test(rest)) this.#hanging = true
     return 'paragraph'
   }
 }

@@ -26,9 +26,12 @@ const trim = (line: string) => line.replace(/^[ \t>\r\n]+|[ \t>\r\n]+$/g, '')
 
 function opensNotes(b: Blocks, line: Line): { fence: Fence; loose: boolean } | null {
   if (b.opened) return isNotes(b.fence!) ? { fence: b.fence!, loose: false } : null
-  if (line.kind !== 'paragraph' && (line.kind !== 'html' || b.leaf !== 'html' || b.html!.sort !== 'elements')) return null
+  if (line.kind === 'html' && b.leaf === 'html' && b.html!.sort !== 'elements') return null
   const fence = opensFence(line.rest.replace(/^[ \t:>\-+*0-9.)]+/, ''))
-  return fence && isNotes(fence) ? { fence, loose: true } : null
+  if (!fence || !isNotes(fence)) return null
+  // In a block of the same fences: of the closing ones only the first can close it.
+  const nested = b.leaf === 'fence' && fence.char === b.fence!.char && fence.length >= b.fence!.length
+  return line.kind !== 'code' || nested || !b.sure ? { fence, loose: true } : null
 }
 
 /** Reads up to the end of a fenced block, and gives its lines. */
@@ -81,7 +84,7 @@ class Asides {
       if (closes(this.#code, text)) this.#code = null
       return
     }
-    if (line.kind === 'blank' || line.kind === 'code') return void this.drop()
+    if (line.kind === 'blank' || (line.kind === 'code' && b.sure)) return void this.drop()
     if (line.kind === 'html') {
       const { sort, start } = b.html!
       if (sort === 'raw' || sort === 'comment') this.drop()
@@ -105,15 +108,16 @@ class Asides {
       if (end >= 0) this.#tag = this.#tag.slice(0, end)
       this.drop()
     }
-    this.#read(text, line.start, hidden)
+    this.#read(text, line.start, hidden, line.kind !== 'html' && b.sure)
   }
 
-  #read(text: string, at: number, hidden: boolean) {
+  #read(text: string, at: number, hidden: boolean, code: boolean) {
     let uncommented = false
     let last: number[] | null = null
     for (let i = 0; i < text.length;) {
       const c = text[i]
-      if (c === '`') {
+      // HTML has no inline code; that the end of a note stands in some is believed all the same.
+      if (c === '`' && (code || this.open > 0)) {
         last ??= lastRuns(text, i)
         i = codeEnd(text, i, last)
         continue

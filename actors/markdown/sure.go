@@ -1,0 +1,101 @@
+package markdown
+
+import (
+	"bytes"
+	"regexp"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Readers of Markdown part where something has no end, behind what could be HTML, and on
+// what belongs to an item of a list. The server reads as CommonMark has it, a page as its
+// parser and the browser do. Only what is code to all of them may hold what looks like a
+// note for facilitators: the rest is cut.
+
+// sure says whether every reader takes the last line for code, if the scanner does.
+func (s *Scanner) sure() bool {
+	if s.leaf == fenceLeaf {
+		return s.fence.sure
+	}
+	return !s.astray && (s.leaf != indentedLeaf || !s.hanging)
+}
+
+// leads looks at how a line of a paragraph begins.
+func (s *Scanner) leads(c *cursor) {
+	_, rest := c.peek()
+	if rest[0] == '<' || rest[0] == '[' {
+		s.doubtful = true
+	}
+	// A box, a table, a footnote, a number that begins no list here.
+	if r, _ := utf8.DecodeRune(rest); !unicode.IsLetter(r) && !unicode.IsNumber(r) || listMark.Match(rest) {
+		s.hanging = true
+	}
+}
+
+var listMark = regexp.MustCompile(`^[0-9]{1,9}[.)]`)
+
+// weigh takes for elements what a page may show of a block of HTML that begins at a
+// place.
+func (s *Scanner) weigh(h *markup, rest []byte, at int, doubtful bool) {
+	hides := false // <?, <![CDATA[ and <!x: a page hides them up to the first >
+	if tag := rawTag.FindSubmatch(rest); tag != nil {
+		end := s.end(rawEnds, at)
+		hides = !bytes.EqualFold(tag[1], []byte("textarea")) && bytes.EqualFold(end, tag[1])
+	} else if h.sort == comment {
+		hides = string(s.end(commentEnds, at+len("<!--"))) == "-->"
+	} else if h.sort == elements {
+		return
+	}
+	if !hides || doubtful {
+		h.sort, s.astray = elements, true
+	}
+}
+
+// The ends that weigh asks for: of raw elements their names, of comments as they stand. A
+// page ends a comment at --!>, too.
+const (
+	rawEnds = iota
+	commentEnds
+)
+
+var ends = [2]*regexp.Regexp{rawEnds: rawEnd, commentEnds: regexp.MustCompile(`(--!?>)`)}
+
+// lookedUp is an end that was looked for from a place on.
+type lookedUp struct {
+	looked     bool
+	at         int // of the end; len(source) for none
+	start, end int // of what names it
+}
+
+// end gives what names the first end of a kind from a place on; nil for none. Places
+// only grow, so that all of it reads the text once.
+func (s *Scanner) end(kind, from int) []byte {
+	f := &s.ends[kind]
+	if !f.looked || f.at < from {
+		*f = lookedUp{looked: true, at: len(s.source)}
+		from = min(from, len(s.source))
+		if m := ends[kind].FindSubmatchIndex(s.source[from:]); m != nil {
+			f.at, f.start, f.end = from+m[0], from+m[2], from+m[3]
+		}
+		s.steps += f.at - from
+	}
+	return s.source[f.start:f.end]
+}
+
+// closes says whether a line behind the last one closes a fence.
+func (s *Scanner) closes(f fence) bool {
+	ahead := Scanner{source: s.source, at: s.at, strict: true, stack: append([]container(nil), s.stack...)}
+	for ahead.at < len(ahead.source) {
+		l, c := ahead.line()
+		matched := ahead.match(&c)
+		indent, rest := c.peek()
+		s.steps += c.steps + l.End - l.Start
+		if matched < len(ahead.stack) {
+			return false
+		}
+		if indent <= 3 && f.closed(rest) {
+			return true
+		}
+	}
+	return false
+}
