@@ -26,6 +26,18 @@ type Denials struct {
 type denial struct {
 	status                          int
 	actorType, actorID, codelab, ip string
+	why                             string // of a sign-in that failed; "" for other requests
+}
+
+func (d denial) record(n int, at time.Time) *Record {
+	r := &Record{
+		Action: "access_denied", ActorType: d.actorType, ActorId: d.actorID, CodelabId: d.codelab, Ip: d.ip, CreatedAt: at.UnixMilli(),
+		Metadata: map[string]string{"status": strconv.Itoa(d.status), "count": strconv.Itoa(n)},
+	}
+	if d.why != "" {
+		r.Action, r.Metadata = "admin_login_failed", map[string]string{"by": "oidc", "why": d.why, "count": strconv.Itoa(n)}
+	}
+	return r
 }
 
 // NewDenials starts the summing; every is the minute, shorter in tests.
@@ -49,11 +61,19 @@ func NewDenials(audit *Trail, every time.Duration, log *slog.Logger) *Denials {
 
 // Note counts one refused request.
 func (d *Denials) Note(status int, actorType, actorID, codelab, ip string) {
+	d.note(denial{status: status, actorType: actorType, actorID: actorID, codelab: codelab, ip: ip})
+}
+
+// NoteSignIn counts one sign-in with the identity provider that failed.
+func (d *Denials) NoteSignIn(why, ip string) {
+	d.note(denial{actorType: "anonymous", ip: ip, why: why})
+}
+
+func (d *Denials) note(k denial) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	k := denial{status, actorType, actorID, codelab, ip}
 	if _, known := d.counts[k]; !known && len(d.counts) >= maxDenials {
-		k = denial{status: status, actorType: "various"}
+		k = denial{status: k.status, why: k.why, actorType: "various"}
 	}
 	d.counts[k]++
 }
@@ -70,12 +90,7 @@ func (d *Denials) flush() {
 	d.counts = map[denial]int{}
 	d.mu.Unlock()
 	for k, n := range counts {
-		err := d.audit.Record(&Record{
-			Action: "access_denied", ActorType: k.actorType, ActorId: k.actorID, CodelabId: k.codelab, Ip: k.ip,
-			Metadata:  map[string]string{"status": strconv.Itoa(k.status), "count": strconv.Itoa(n)},
-			CreatedAt: d.audit.clock.Now().UnixMilli(),
-		})
-		if err != nil {
+		if err := d.audit.Record(k.record(n, d.audit.clock.Now())); err != nil {
 			d.log.Warn("recording refused requests failed", "error", err)
 			return
 		}

@@ -45,6 +45,13 @@ func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 // Wait is how long to wait before trying; 0 for not at all.
 func (a Attempt) Wait() time.Duration { return a.buckets.Check(a.key) }
 
+// Charge counts the login before it is known to be right; false when its bucket is empty.
+// Right gives back what it took.
+func (a Attempt) Charge() bool { return a.buckets.Allow(a.key) == 0 }
+
+// Right ends a login that was charged and is right.
+func (a Attempt) Right() { a.buckets.Return(a.key) }
+
 // Each failed login makes the next answer of its bucket slower by slowLogin, up
 // to maxSlowLogin.
 const (

@@ -85,6 +85,9 @@ func NewRate(perSec float64, burst int, now func() time.Time) *Limiter {
 // is one, which is more than 0.
 func (l *Limiter) Allow(key string) (wait time.Duration) { return l.take(key, 1) }
 
+// Return gives back a token that Allow took.
+func (l *Limiter) Return(key string) { l.take(key, -1) }
+
 // Check tells like Allow, and takes nothing.
 func (l *Limiter) Check(key string) (wait time.Duration) { return l.take(key, 0) }
 
@@ -147,7 +150,7 @@ func (l *Limiter) take(key string, n float64) time.Duration {
 	defer s.mu.Unlock()
 	b := s.buckets[key]
 	if b == nil {
-		if n == 0 {
+		if n <= 0 {
 			return 0
 		}
 		if len(s.buckets) >= perShard {
@@ -161,6 +164,10 @@ func (l *Limiter) take(key string, n float64) time.Duration {
 	}
 	b.tokens, b.at = l.refilled(b, now), now
 	cost := l.cost()
+	if n < 0 {
+		b.tokens = min(l.burst, b.tokens+cost)
+		return 0
+	}
 	if b.tokens < cost {
 		return max(time.Millisecond, time.Duration((cost-b.tokens)/l.perSec*float64(time.Second)))
 	}

@@ -66,6 +66,9 @@ type Config struct {
 	Health func() Health
 	// Denials takes note of refused requests for the audit trail.
 	Denials func(status int, actorType, actorID, codelab, ip string)
+	// SignInFailed takes note of a sign-in with the identity provider that strangers can
+	// bring about, for the audit trail; may be nil.
+	SignInFailed func(why, ip string)
 	// Current fails while it cannot be known who may do what. now asks for
 	// everything that was granted until now, else what was granted a moment ago
 	// may be missing; token whether it is about API tokens, not sessions. nil where there is one node, which always knows.

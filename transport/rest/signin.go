@@ -57,7 +57,7 @@ func beginSignIn(r *Request) error {
 	ctx, cancel := context.WithTimeout(context.Background(), signInTime)
 	defer cancel()
 	to := oidc.Path(r.Query("to"), afterSignIn)
-	address, attempt, err := s.Provider.Begin(ctx, to)
+	address, attempt, err := s.Provider.Begin(ctx, to, oidc.Caller{Address: r.ip(), Device: r.device()})
 	if err != nil {
 		return r.notSignedIn(to, err)
 	}
@@ -91,7 +91,17 @@ func finishSignIn(r *Request) error {
 	r.keepSignIn("", time.Unix(1, 0))
 	ctx, cancel := context.WithTimeout(context.Background(), signInTime)
 	defer cancel()
-	id, err := s.Provider.Finish(ctx, attempt, oidc.Answer{State: r.Query("state"), Code: r.Query("code"), Error: r.Query("error")})
+	charged := false
+	login := r.api.Auth.Failures.Attempt(&auth.Identity{}, attempt.Device, r.ip(), signInPath)
+	id, err := s.Provider.Finish(ctx, attempt, oidc.Answer{
+		State: r.Query("state"), Code: r.Query("code"), Error: r.Query("error"), Issuer: r.Query("iss"),
+	}, oidc.Caller{Address: r.ip(), Charge: func() bool {
+		charged = login.Charge()
+		return charged
+	}})
+	if charged && (err == nil || errors.Is(err, oidc.Away)) {
+		login.Right()
+	}
 	if err != nil {
 		return r.notSignedIn(to, err)
 	}
@@ -137,6 +147,11 @@ func (r *Request) notSignedIn(to string, err error) error {
 	case errors.Is(err, oidc.Expired), errors.Is(err, oidc.Busy), errors.Is(err, oidc.ErrPaused):
 		level = slog.LevelDebug
 	case errors.Is(err, oidc.Away):
+	// What a made-up code brings about is summed.
+	case errors.Is(err, oidc.Invalid), errors.Is(err, oidc.Denied):
+		if r.api.SignInFailed != nil {
+			r.api.SignInFailed(why, r.ip())
+		}
 	default:
 		if err := r.audit("admin_login_failed", "anonymous", "", map[string]string{"by": "oidc", "why": why}); err != nil {
 			return err

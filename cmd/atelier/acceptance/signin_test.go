@@ -1,6 +1,8 @@
 package acceptance
 
 import (
+	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -279,6 +281,57 @@ func TestACallbackIsOfOneBrowserAndOnce(t *testing.T) {
 	if to := leads(b.get("/login/oidc/callback?error=%3Cscript%3E&state=x")); strings.Contains(to, "script") {
 		t.Errorf("an error leads to %s", to)
 	}
+}
+
+// One visitor keeps coming back with codes that the provider never gave, on 24
+// connections: others sign in, and the trail has one row of it.
+func TestOneVisitorKeepsNobodyFromSigningIn(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, func(c *config.Config) { c.Server.TrustedProxies = []string{"127.0.0.1/32", "::1/128"} })
+	slow := make(chan struct{}) // the provider has not answered any of them
+	o.provider.Serve("/token", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("code") == "made up" {
+			<-slow
+		}
+		o.provider.Genuine(w, r)
+	})
+	var visitor sync.WaitGroup
+	for range 24 {
+		b := o.browser()
+		b.from = "203.0.113.9"
+		back, err := url.Parse(o.callback(b, "/admin/x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := back.Query()
+		query.Set("code", "made up")
+		visitor.Go(func() {
+			for range 5 {
+				b.get(back.Path + "?" + query.Encode())
+			}
+		})
+	}
+	for i := range 12 {
+		b := o.browser()
+		b.from = fmt.Sprint("198.51.100.", i)
+		if to := o.signIn(b); to != "/admin/x" {
+			t.Errorf("somebody else's signing in leads to %s", to)
+		}
+	}
+	close(slow)
+	visitor.Wait()
+	// Who has paid all their tries is not heard any more, whatever they bring.
+	o.provider.Serve("/token", nil)
+	b := o.browser()
+	b.from = "203.0.113.9"
+	for range 25 {
+		if to := o.signIn(b); strings.Contains(to, "why=busy") {
+			return
+		}
+		back := o.callback(b, "/admin/x")
+		b.get(strings.Replace(back, "code=", "code=made-up-", 1))
+	}
+	t.Error("an address has made-up codes without end")
 }
 
 func TestTwoCallbacksOfOneNewPersonMakeOne(t *testing.T) {

@@ -81,6 +81,7 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bo
 	limiter := limit.New(limit.Rate{Burst: cfg.Limits.WritesPerMinute, Per: time.Minute}, time.Now)
 	return publish.NewEndpoint(publish.EndpointConfig{
 		Business: business, Schemas: p.Schemas, Fetcher: remote.New(), Bodies: bodies, Logger: log,
-		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
+		ClientIP: client,
+		Wait:     func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
 	}), nil
 }

@@ -271,7 +271,7 @@ func (s *Service) openAPI() error {
 		Participants: s.core.participants, People: s.core.people, Passwords: password.NewComputer(), Auth: s.grants,
 		SignIn: s.signIn(), OwnerPassword: !cfg.Login.Password,
 		Current: s.current(), Valid: s.core.node.Valid(), Bodies: s.bodies,
-		Limits: newLimits(cfg.Limits, s.core.node.Count()), Denials: s.denials.Note, Observe: s.metrics.Request,
+		Limits: newLimits(cfg.Limits, s.core.node.Count()), Denials: s.denials.Note, SignInFailed: s.denials.NoteSignIn, Observe: s.metrics.Request,
 		LoginFailed: s.metrics.LoginFailed,
 		Others:      slices.Concat(s.gateway.Operations(), s.ai.Operations()), AIModels: s.aiModels(), AIKeys: s.aiKeys, Webhooks: s.core.webhooks, WebhookSender: s.webhooks, Workspaces: s.core.code,
 		Health:  s.ownersHealth,

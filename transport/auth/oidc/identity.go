@@ -22,24 +22,39 @@ type Identity struct {
 }
 
 // Answer is what a browser comes back with.
-type Answer struct{ State, Code, Error string }
+type Answer struct {
+	State, Code, Error string
+	// Issuer is who answers, "" when that is not said (RFC 9207).
+	Issuer string
+}
 
 // Finish says who has signed in. The error holds a Reason, and beside it what happened,
 // for the log.
-func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer) (Identity, error) {
+func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer, from Caller) (Identity, error) {
 	if a.State == "" || subtle.ConstantTimeCompare([]byte(a.State), []byte(in.State)) != 1 {
 		return Identity{}, Expired
+	}
+	if in.Issuer != "" && in.Issuer != p.cfg.Issuer {
+		return Identity{}, fmt.Errorf("%w: another provider answers", Invalid)
 	}
 	if in.Error != "" || in.Code == "" {
 		return Identity{}, Denied
 	}
-	if !p.enter() {
+	from.Device = a.Device
+	leave, ok := p.enter(from)
+	if !ok {
 		return Identity{}, Busy
 	}
-	defer p.leave()
+	defer leave()
 	f, err := p.discover(ctx)
 	if err != nil {
 		return Identity{}, fmt.Errorf("%w: %w", Away, err)
+	}
+	if f.names && in.Issuer == "" {
+		return Identity{}, fmt.Errorf("%w: the provider does not say that the answer is its own", Invalid)
+	}
+	if from.Charge != nil && !from.Charge() {
+		return Identity{}, Busy
 	}
 	ctx = oidc.ClientContext(ctx, client)
 	token, err := p.oauth(f).Exchange(ctx, in.Code, oauth2.VerifierOption(a.Verifier))
@@ -50,8 +65,7 @@ func (p *Provider) Finish(ctx context.Context, a Attempt, in Answer) (Identity, 
 	if len(raw) > maxToken { // a signature that long takes a processor for seconds
 		return Identity{}, fmt.Errorf("%w: the token is too long", Invalid)
 	}
-	verifier := f.provider.Verifier(&oidc.Config{ClientID: p.cfg.ClientID, Now: p.cfg.Now})
-	id, err := verifier.Verify(ctx, raw)
+	id, err := f.verifier.Verify(ctx, raw)
 	if err != nil {
 		return Identity{}, fmt.Errorf("%w: %w", Invalid, err)
 	}

@@ -29,9 +29,24 @@ type desk struct {
 	*oidc.Provider
 	at  *oidctest.Provider
 	off atomic.Int64 // how far its clock is ahead, a duration
+	// callers is how many addresses somebody came from.
+	callers atomic.Int32
 }
 
 func (d *desk) now() time.Time { return time.Now().Add(time.Duration(d.off.Load())) }
+
+// Begin and Finish are of somebody at an address of their own.
+func (d *desk) Begin(ctx context.Context, to string) (string, oidc.Attempt, error) {
+	return d.Provider.Begin(ctx, to, d.caller())
+}
+
+func (d *desk) Finish(ctx context.Context, a oidc.Attempt, in oidc.Answer) (oidc.Identity, error) {
+	return d.Provider.Finish(ctx, a, in, d.caller())
+}
+
+func (d *desk) caller() oidc.Caller {
+	return oidc.Caller{Address: fmt.Sprintf("192.0.2.%d", d.callers.Add(1)%250)}
+}
 
 // pass lets time pass.
 func (d *desk) pass(t time.Duration) { d.off.Add(int64(t)) }
@@ -430,10 +445,105 @@ func TestOnlySoManyAtATime(t *testing.T) {
 	there.Wait()
 	_, err := d.Finish(t.Context(), attempt, answer)
 	refused(t, err, oidc.Busy)
-	_, _, err = d.Begin(t.Context(), "/")
-	refused(t, err, oidc.Busy)
+	// A browser in which somebody who leads has logged in has a place; and what is known
+	// of the provider takes none.
+	address, attempt, err := d.Provider.Begin(t.Context(), "/", oidc.Caller{Device: "known"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, _ := url.Parse(d.at.Approve(address))
+	there.Add(1)
+	gone.Go(func() {
+		_, err := d.Finish(t.Context(), attempt, oidc.Answer{State: back.Query().Get("state"), Code: back.Query().Get("code")})
+		refused(t, err, oidc.Invalid)
+	})
+	there.Wait()
 	close(free)
 	gone.Wait()
+}
+
+// One address asks for all places with made-up codes, and others sign in meanwhile.
+func TestOneAddressHasTwoPlaces(t *testing.T) {
+	d := open(t, nil)
+	var there, gone sync.WaitGroup
+	free := make(chan struct{})
+	d.at.Answers["/token"] = func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("code") == "made up" {
+			there.Done()
+			<-free
+			http.NotFound(w, r)
+			return
+		}
+		d.at.Genuine(w, r)
+	}
+	there.Add(2)
+	var busy atomic.Int32
+	for i := range 24 {
+		a, _ := d.begin(t)
+		gone.Go(func() {
+			// Of IPv6 the network counts.
+			_, err := d.Provider.Finish(t.Context(), a, oidc.Answer{State: a.State, Code: "made up"}, oidc.Caller{Address: fmt.Sprintf("2001:db8::%x", i)})
+			if errors.Is(err, oidc.Busy) {
+				busy.Add(1)
+			}
+		})
+	}
+	there.Wait()
+	if _, err := d.signIn(t); err != nil {
+		t.Errorf("somebody else: %v", err)
+	}
+	close(free)
+	if gone.Wait(); busy.Load() != 22 {
+		t.Errorf("%d of 24 were refused", busy.Load())
+	}
+}
+
+// Who is out of tries is refused before the provider hears of it.
+func TestATryIsPaidBeforeTheProviderIsAsked(t *testing.T) {
+	d := open(t, nil)
+	d.at.Answers["/token"] = func(http.ResponseWriter, *http.Request) { t.Error("the provider is asked") }
+	a, answer := d.begin(t)
+	_, err := d.Provider.Finish(t.Context(), a, answer, oidc.Caller{Charge: func() bool { return false }})
+	refused(t, err, oidc.Busy)
+}
+
+func TestWhoAnswersIsTheProvider(t *testing.T) {
+	d := open(t, nil)
+	a, answer := d.begin(t)
+	answer.Issuer = "https://other.example"
+	_, err := d.Finish(t.Context(), a, answer)
+	refused(t, err, oidc.Invalid)
+	answer.Issuer = d.at.URL
+	if _, err := d.Finish(t.Context(), a, answer); err != nil {
+		t.Error(err)
+	}
+	// A provider that says so always has to.
+	d = open(t, nil)
+	d.at.Names = true
+	_, err = d.signIn(t)
+	refused(t, err, oidc.Invalid)
+}
+
+// A key counts as long as the provider's answer says, and a minute at least.
+func TestAKeyThatIsWithdrawnOpensNothing(t *testing.T) {
+	for said, lives := range map[string]time.Duration{
+		"public, max-age=600": 10 * time.Minute, "max-age=86400": time.Hour, "no-cache, max-age=600": time.Minute, "": time.Minute, `max-age="120"`: 2 * time.Minute,
+	} {
+		d := open(t, nil)
+		d.at.KeysFor = said
+		if _, err := d.signIn(t); err != nil {
+			t.Fatal(err)
+		}
+		d.at.Withdrawn = true
+		d.at.Valid = 3 * time.Hour
+		d.pass(lives - time.Second)
+		if _, err := d.signIn(t); err != nil {
+			t.Errorf("%q: %v later: %v", said, lives-time.Second, err)
+		}
+		d.pass(time.Second)
+		_, err := d.signIn(t)
+		refused(t, err, oidc.Invalid)
+	}
 }
 
 func TestWhereItLeads(t *testing.T) {
@@ -477,7 +587,7 @@ func TestAProviderOverHTTPSNamesNoWeakerAddresses(t *testing.T) {
 	defer srv.Close()
 	at = srv.URL
 	oidc.Trust(t, srv.Client().Transport)
-	_, _, err := oidc.New(oidc.Config{Issuer: at, ClientID: "x", Redirect: "https://here.test/", Now: time.Now}).Begin(t.Context(), "/")
+	_, _, err := oidc.New(oidc.Config{Issuer: at, ClientID: "x", Redirect: "https://here.test/", Now: time.Now}).Begin(t.Context(), "/", oidc.Caller{})
 	refused(t, err, oidc.Away)
 	if err == nil || !strings.Contains(err.Error(), "not one to trust") {
 		t.Errorf("the error is %v", err)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"atelier/transport/auth"
+	"atelier/transport/limit"
 )
 
 // Config of a Provider. All fields but ClientSecret and TrustEmail are required.
@@ -39,8 +40,10 @@ const (
 	fresh = time.Hour
 	// pause is how long a provider that did not answer is left alone.
 	pause = 5 * time.Second
-	// atOnce is how many sign-ins the provider is asked about at a time.
-	atOnce = 16
+	// atOnce is how many sign-ins the provider is asked about at a time, and eachAtOnce
+	// those of one address. Browsers in which somebody who leads has logged in before
+	// have knownAtOnce beside those.
+	atOnce, eachAtOnce, knownAtOnce = 16, 2, 8
 	// maxUsed is how many sign-ins that came back are remembered.
 	maxUsed = 20_000
 )
@@ -72,9 +75,11 @@ func (r Reason) Error() string { return "signing in with the identity provider: 
 
 // Provider is one identity provider. Safe for concurrent use.
 type Provider struct {
-	cfg    Config
-	places chan struct{} // one for each sign-in that is asked about
-	asking chan struct{} // held by who asks for the discovery document
+	cfg Config
+	// Of sign-ins that the provider is asked about; and of those that wait for the first
+	// discovery, without which nobody signs in.
+	strangers, known, early *limit.Places
+	asking           chan struct{} // held by who asks for the discovery document
 
 	mu    sync.Mutex
 	found *found    // guarded by mu; nil before the first discovery
@@ -89,20 +94,27 @@ type found struct {
 	at       time.Time
 	provider *oidc.Provider
 	style    oauth2.AuthStyle
+	verifier *oidc.IDTokenVerifier
+	// names: the provider says of each answer that it is its own (RFC 9207).
+	names bool
 }
 
 // New returns a Provider. It asks nothing yet: the server starts while the provider is
 // away.
 func New(cfg Config) *Provider {
-	return &Provider{cfg: cfg, places: make(chan struct{}, atOnce), asking: make(chan struct{}, 1), used: map[string]time.Time{}}
+	return &Provider{
+		cfg: cfg, strangers: limit.NewPlaces(atOnce, eachAtOnce), known: limit.NewPlaces(knownAtOnce, eachAtOnce),
+		early: limit.NewPlaces(atOnce, atOnce),
+		asking: make(chan struct{}, 1), used: map[string]time.Time{},
+	}
 }
 
 // Issuer is the provider's address.
 func (p *Provider) Issuer() string { return p.cfg.Issuer }
 
-// known is what was found so far, nil for nothing; old says that it should be asked for
+// state is what was found so far, nil for nothing; old says that it should be asked for
 // again, and paused that this failed a moment ago.
-func (p *Provider) known() (f *found, old, paused bool) {
+func (p *Provider) state() (f *found, old, paused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.cfg.Now()
@@ -112,7 +124,7 @@ func (p *Provider) known() (f *found, old, paused bool) {
 // discover returns what is known of the provider. What is old serves on while somebody
 // asks again; where nothing is known callers wait for one of them who asks.
 func (p *Provider) discover(ctx context.Context) (*found, error) {
-	f, old, paused := p.known()
+	f, old, paused := p.state()
 	switch {
 	case !old:
 		return f, nil
@@ -135,7 +147,7 @@ func (p *Provider) discover(ctx context.Context) (*found, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if f, _, paused = p.known(); f != nil {
+	if f, _, paused = p.state(); f != nil {
 		return f, nil
 	}
 	if paused {
@@ -144,7 +156,7 @@ func (p *Provider) discover(ctx context.Context) (*found, error) {
 	if err := p.learn(ctx); err != nil {
 		return nil, err
 	}
-	f, _, _ = p.known()
+	f, _, _ = p.state()
 	return f, nil
 }
 
@@ -174,6 +186,8 @@ func (p *Provider) ask(ctx context.Context) (*found, error) {
 	var more struct {
 		Methods []string `json:"token_endpoint_auth_methods_supported"`
 		Keys    string   `json:"jwks_uri"`
+		Signed  []string `json:"id_token_signing_alg_values_supported"`
+		Names   bool     `json:"authorization_response_iss_parameter_supported"`
 	}
 	if err := provider.Claims(&more); err != nil {
 		return nil, fmt.Errorf("discovery: %w", err)
@@ -190,7 +204,10 @@ func (p *Provider) ask(ctx context.Context) (*found, error) {
 			return nil, errors.New("discovery: an address of the provider is not one to trust")
 		}
 	}
-	f := &found{provider: provider, style: oauth2.AuthStyleInHeader}
+	f := &found{provider: provider, style: oauth2.AuthStyleInHeader, names: more.Names}
+	f.verifier = oidc.NewVerifier(p.cfg.Issuer, &keySet{address: more.Keys, now: p.cfg.Now}, &oidc.Config{
+		ClientID: p.cfg.ClientID, Now: p.cfg.Now, SupportedSigningAlgs: accepted(more.Signed),
+	})
 	basic := len(more.Methods) == 0 || slices.Contains(more.Methods, "client_secret_basic")
 	if p.cfg.ClientSecret == "" || !basic {
 		f.style = oauth2.AuthStyleInParams
@@ -215,19 +232,46 @@ type Attempt struct {
 	Verifier string `json:"v"`
 	// To is the path that it leads to afterwards.
 	To string `json:"t"`
+	// Device names the browser when somebody who leads has logged in there before, "" for
+	// others. It is kept here since a browser that comes back from another site does not
+	// show what is SameSite=Strict.
+	Device string `json:"d,omitempty"`
 }
 
-// Begin returns where the browser goes to sign in, and what it keeps meanwhile.
-func (p *Provider) Begin(ctx context.Context, to string) (address string, a Attempt, err error) {
-	if !p.enter() {
-		return "", Attempt{}, Busy
+// Caller is where somebody signs in.
+type Caller struct {
+	// Address limits those of one network.
+	Address string
+	// Device is the browser's when somebody who leads has logged in there before.
+	Device string
+	// Charge is asked before the provider is asked about a code; false refuses it as
+	// Busy. nil: it is free.
+	Charge func() bool
+}
+
+// enter takes a place of those for the caller.
+func (p *Provider) enter(c Caller) (leave func(), ok bool) {
+	if c.Device != "" {
+		return p.known.Enter(c.Device)
 	}
-	defer p.leave()
+	return p.strangers.Enter(limit.Address(c.Address))
+}
+
+// Begin returns where the browser goes to sign in, and what it keeps meanwhile. Where the
+// provider is known nobody waits for it.
+func (p *Provider) Begin(ctx context.Context, to string, from Caller) (address string, a Attempt, err error) {
+	if f, _, _ := p.state(); f == nil {
+		leave, ok := p.early.Enter("")
+		if !ok {
+			return "", Attempt{}, Busy
+		}
+		defer leave()
+	}
 	f, err := p.discover(ctx)
 	if err != nil {
 		return "", Attempt{}, fmt.Errorf("%w: %w", Away, err)
 	}
-	a = Attempt{State: auth.Random(16), Nonce: auth.Random(16), Verifier: oauth2.GenerateVerifier(), To: to}
+	a = Attempt{State: auth.Random(16), Nonce: auth.Random(16), Verifier: oauth2.GenerateVerifier(), To: to, Device: from.Device}
 	return p.oauth(f).AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier)), a, nil
 }
 
@@ -240,17 +284,6 @@ func Path(to, otherwise string) string {
 	}
 	return to
 }
-
-func (p *Provider) enter() bool {
-	select {
-	case p.places <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-func (p *Provider) leave() { <-p.places }
 
 // once says that nobody has signed in with an attempt before, and remembers that
 // somebody has now. Only what the provider has proved gets here, so that strangers fill

@@ -13,6 +13,7 @@ import (
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/schema"
 	"atelier/transport/httpapi"
+	"atelier/transport/limit"
 	"atelier/transport/wire"
 )
 
@@ -25,8 +26,9 @@ const (
 	maxBody = 1 << 20
 	// negotiateFor bounds a negotiation, with what it fetches.
 	negotiateFor = 15 * time.Second
-	// atOnce bounds the negotiations that fetch from elsewhere at a time.
-	atOnce = 16
+	// atOnce bounds the negotiations that fetch from elsewhere at a time, and eachAtOnce
+	// those that one address asked for.
+	atOnce, eachAtOnce = 16, 2
 )
 
 // EndpointConfig says what an Endpoint serves. All fields but Wait and Bodies are required.
@@ -38,6 +40,8 @@ type EndpointConfig struct {
 	// Wait says how long the caller must wait before the next negotiation; nil
 	// for never.
 	Wait func(ctx *fasthttp.RequestCtx) time.Duration
+	// ClientIP says who asks.
+	ClientIP func(*fasthttp.RequestCtx) string
 	// Bodies is httpapi's; may be nil.
 	Bodies *wire.BodyBudget
 	Logger *slog.Logger
@@ -46,13 +50,13 @@ type EndpointConfig struct {
 // Endpoint serves. Safe for concurrent use.
 type Endpoint struct {
 	EndpointConfig
-	fetching chan struct{}
+	fetching *limit.Places
 	way      *httpapi.API
 }
 
 // NewEndpoint returns an endpoint.
 func NewEndpoint(cfg EndpointConfig) *Endpoint {
-	e := &Endpoint{EndpointConfig: cfg, fetching: make(chan struct{}, atOnce)}
+	e := &Endpoint{EndpointConfig: cfg, fetching: limit.NewPlaces(atOnce, eachAtOnce)}
 	begin := func(serve func(*httpapi.Exchange) error) func(*httpapi.Exchange) httpapi.Call {
 		return func(r *httpapi.Exchange) httpapi.Call { return call{r, serve} }
 	}
@@ -141,7 +145,7 @@ func (e *Endpoint) negotiate(r *httpapi.Exchange) error {
 	if err != nil {
 		return err
 	}
-	result, err := e.agree(sent, string(r.Request.Header.Peek("UCP-Agent")))
+	result, err := e.agree(sent, string(r.Request.Header.Peek("UCP-Agent")), e.ClientIP(r.RequestCtx))
 	if err != nil {
 		return err
 	}
@@ -157,7 +161,7 @@ var errBusy = &httpapi.Error{
 	Status: fasthttp.StatusServiceUnavailable, Code: "unavailable", Text: "too many profiles are being fetched; try again", Retry: time.Second,
 }
 
-func (e *Endpoint) agree(sent []byte, agent string) (*negotiate.Result, error) {
+func (e *Endpoint) agree(sent []byte, agent, ip string) (*negotiate.Result, error) {
 	req, err := negotiate.ReadRequest(sent, agent)
 	if err != nil {
 		return nil, err
@@ -168,12 +172,11 @@ func (e *Endpoint) agree(sent []byte, agent string) (*negotiate.Result, error) {
 	// announced by its address does.
 	opts := negotiate.Options{Published: e.Schemas}
 	if req.Profile == nil {
-		select {
-		case e.fetching <- struct{}{}:
-			defer func() { <-e.fetching }()
-		default:
+		leave, ok := e.fetching.Enter(limit.Address(ip))
+		if !ok {
 			return nil, errBusy
 		}
+		defer leave()
 		opts.Fetcher = e.Fetcher
 		if req.Profile, err = negotiate.Fetch(ctx, req.Address, e.Fetcher); err != nil {
 			return nil, err

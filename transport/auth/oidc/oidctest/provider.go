@@ -2,6 +2,7 @@
 package oidctest
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
@@ -48,6 +49,14 @@ type Provider struct {
 	AgainAndAgain bool
 	// InfoOnly tells who it is at the userinfo endpoint alone.
 	InfoOnly bool
+	// Names: it says that each of its answers names it, and none does (RFC 9207).
+	Names bool
+	// KeysFor is the Cache-Control of its keys. Withdrawn: there are none any more, while
+	// it signs with the one of before.
+	KeysFor   string
+	Withdrawn bool
+	// Valid is how long its tokens are; 0 for a minute.
+	Valid time.Duration
 
 	t   *testing.T
 	key *rsa.PrivateKey
@@ -76,25 +85,47 @@ func New(t *testing.T) *Provider {
 	return p
 }
 
+// Serve replaces the answer of a path, also while it is asked; nil: it is the genuine one
+// again.
+func (p *Provider) Serve(path string, answer http.HandlerFunc) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Answers[path] = answer
+}
+
 // Key is the private part of the published key.
 func (p *Provider) Key() *rsa.PrivateKey { return p.key }
 
 // ServeHTTP implements http.Handler.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch answer := p.Answers[r.URL.Path]; {
+	p.mu.Lock()
+	answer := p.Answers[r.URL.Path]
+	p.mu.Unlock()
+	switch {
 	case p.Away.Load():
 		panic(http.ErrAbortHandler)
 	case answer != nil:
 		answer(w, r)
 		return
 	}
+	p.Genuine(w, r)
+}
+
+// Genuine answers as if nothing was replaced.
+func (p *Provider) Genuine(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
 		p.answer(w, map[string]any{
 			"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
 			"userinfo_endpoint": p.URL + "/userinfo", "id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
+			"authorization_response_iss_parameter_supported": p.Names,
 		})
 	case "/keys":
+		w.Header().Set("Cache-Control", p.KeysFor)
+		if p.Withdrawn {
+			p.answer(w, map[string]any{"keys": []any{}})
+			return
+		}
 		n := base64.RawURLEncoding.EncodeToString(p.key.N.Bytes())
 		e := base64.RawURLEncoding.EncodeToString(big.NewInt(int64(p.key.E)).Bytes())
 		p.answer(w, map[string]any{"keys": []any{map[string]string{"kty": "RSA", "alg": "RS256", "use": "sig", "kid": KeyID, "n": n, "e": e}}})
@@ -146,7 +177,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	now := time.Now()
-	c := Claims{"iss": p.URL, "aud": ClientID, "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(), "nonce": asked.Get("nonce"), "sub": p.Person["sub"]}
+	c := Claims{"iss": p.URL, "aud": ClientID, "iat": now.Unix(), "exp": now.Add(cmp.Or(p.Valid, time.Minute)).Unix(), "nonce": asked.Get("nonce"), "sub": p.Person["sub"]}
 	if !p.InfoOnly {
 		for name, value := range p.Person {
 			c[name] = value

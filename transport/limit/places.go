@@ -1,0 +1,38 @@
+package limit
+
+import "sync"
+
+// Places are what a bounded number of callers may hold at a time, and each of them only a
+// few: who takes all that they are given leaves the others theirs. Safe for concurrent use.
+type Places struct {
+	all, each int
+
+	mu   sync.Mutex
+	held map[string]int // by key; none with 0
+	n    int            // the sum of held
+}
+
+// NewPlaces returns places, of which each key may hold some.
+func NewPlaces(all, each int) *Places { return &Places{all: all, each: each, held: map[string]int{}} }
+
+// Enter takes a place; false when none is free for the key. leave gives it back, and is
+// called once.
+func (p *Places) Enter(key string) (leave func(), ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n >= p.all || p.held[key] >= p.each {
+		return nil, false
+	}
+	p.n++
+	p.held[key]++
+	return func() { p.leave(key) }, true
+}
+
+func (p *Places) leave(key string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.n--
+	if p.held[key]--; p.held[key] == 0 {
+		delete(p.held, key)
+	}
+}
