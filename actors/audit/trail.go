@@ -128,6 +128,8 @@ func (a *Trail) Record(r *Record) error {
 type Query struct {
 	Limit, Offset     int
 	CodelabID, Action string
+	// OfCodelabs leaves out what belongs to none.
+	OfCodelabs bool
 	// Person is who did it, or to whom it was done.
 	Person string
 }
@@ -143,7 +145,7 @@ func (a *Trail) Find(q Query) ([]*Record, error) {
 			return false
 		}
 		r.Id = string(id)
-		if q.Action != "" && r.Action != q.Action || q.Person != "" && r.ActorId != q.Person && r.TargetId != q.Person {
+		if q.OfCodelabs && r.CodelabId == "" || q.Action != "" && r.Action != q.Action || q.Person != "" && r.ActorId != q.Person && r.TargetId != q.Person {
 			return true
 		}
 		if skip > 0 {

@@ -3,6 +3,7 @@ package codelab
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -59,8 +60,19 @@ func (b ReportCheck) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	return decided(nil, &pb.Event{Body: &pb.Event_CheckReported{CheckReported: &pb.CheckReported{
-		AttendeeId: a.Id, Name: b.Name, Ok: b.OK, Note: strings.TrimSpace(b.Note),
+		AttendeeId: a.Id, Name: b.Name, Ok: b.OK, Note: printable(b.Note),
 	}}}), nil
+}
+
+// printable is a text without what steers a terminal or a page rather than being read;
+// lines and tabs stay.
+func printable(s string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, s))
 }
 
 // declared says which checks there are.

@@ -2,6 +2,7 @@ package codelab
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -55,6 +56,8 @@ type AskQuestion struct {
 	Text      string
 	Anonymous bool
 	StepID    string
+	// Siblings are the attendees whom the same browser has been here.
+	Siblings []string
 }
 
 func (b AskQuestion) decide(c call) (decision, error) {
@@ -72,7 +75,7 @@ func (b AskQuestion) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "questions carry a name here")
 	case who.Muted:
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
-	case c.s.stopped[c.ID]:
+	case c.s.stopped[c.ID] || c.s.anyStopped(b.Siblings):
 		// A conflict: what is forbidden is noted in the audit log with the name of who tried,
 		// which would tell facilitators whose question they stopped.
 		return decision{}, durable.Reject(durable.Conflict, "a facilitator has stopped your questions until the workshop ends")
@@ -467,14 +470,25 @@ func (s *State) applyQuestionDeleted(seq uint64, id string) {
 	s.changed.Questions = seq
 }
 
-func (s *State) applyAskerStopped(id string) {
-	if q := s.question(id); q != nil {
-		stopped := map[string]bool{q.rec.AuthorId: true}
-		for who := range s.stopped {
-			stopped[who] = true
-		}
-		s.stopped = stopped
+// anyStopped says that one of some attendees may ask no more questions.
+func (s *State) anyStopped(attendees []string) bool {
+	return slices.ContainsFunc(attendees, func(id string) bool { return s.stopped[id] })
+}
+
+func (s *State) applyAskerStopped(b *pb.AskerStopped) {
+	who := b.AttendeeId
+	if q := s.question(b.QuestionId); q != nil {
+		who = q.rec.AuthorId
 	}
+	if who == "" {
+		return
+	}
+	stopped := maps.Clone(s.stopped)
+	if stopped == nil {
+		stopped = map[string]bool{}
+	}
+	stopped[who] = true
+	s.stopped = stopped
 }
 
 // forgetAsker takes somebody out of the questions. Those with a name go, the others lose

@@ -114,9 +114,20 @@ type Register struct {
 	Place string
 	// The name belongs to a facilitator at this moment.
 	NameReserved bool
+	// Siblings are the attendees whom the same browser has been here.
+	Siblings []string
 }
 
 func (r Register) decide(c call) (decision, error) {
+	d, err := r.admitted(c)
+	// Whose questions were stopped does not ask on under another name.
+	if reg, in := d.Reply.(Registration); err == nil && in && !c.s.stopped[reg.Attendee.Id] && c.s.anyStopped(r.Siblings) {
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_AskerStopped{AskerStopped: &pb.AskerStopped{AttendeeId: reg.Attendee.Id}}})
+	}
+	return d, err
+}
+
+func (r Register) admitted(c call) (decision, error) {
 	m := c.s.meta
 	r, err := admit(m, r, c.admin())
 	if err != nil {

@@ -303,7 +303,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	case *pb.Event_QuestionsMerged:
 		s.applyQuestionsMerged(seq, b.QuestionsMerged)
 	case *pb.Event_AskerStopped:
-		s.applyAskerStopped(b.AskerStopped.QuestionId)
+		s.applyAskerStopped(b.AskerStopped)
 	case *pb.Event_TimerSet:
 		s.applyTimer(seq, b.TimerSet.Timer)
 	case *pb.Event_Spotlighted:

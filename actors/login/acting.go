@@ -1,5 +1,7 @@
 package login
 
+import "slices"
+
 // Acting returns the session by which somebody acts in a codelab now, in the browser whose
 // family has that name: who leads by the login of that name, or the attendee with that
 // id. Others may use the same browser. Of several sessions it is the one that lasts
@@ -33,6 +35,19 @@ func (s *Sessions) acting(name, codelab string, leading bool, of string) (best S
 		}
 	}
 	return best, last > 0
+}
+
+// Siblings are the ids of the attendees of a codelab whose grants the session's family has.
+func (s Session) Siblings(codelab string) (out []string) {
+	if s.family == nil {
+		return nil
+	}
+	for _, e := range s.family.record.Load().GetIds() {
+		if id := e.Attendees[codelab].GetAttendeeId(); id != "" && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 func (s *Sessions) familyOf(name string) *family {

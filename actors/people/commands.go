@@ -255,7 +255,10 @@ func (in Update) decide(d *decision) error {
 		return err
 	}
 	if in.Disabled != nil {
-		next.Disabled = *in.Disabled
+		// An invitation that somebody was denied does not come back with the account.
+		if next.Disabled = *in.Disabled; next.Disabled {
+			next.Invitation, next.InvitationEndsAt = nil, 0
+		}
 	}
 	if in.Link != nil {
 		next.Link = *in.Link

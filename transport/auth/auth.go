@@ -337,6 +337,10 @@ func (i *Identity) Grant(codelab string) *loginpb.AttendeeGrant {
 	return nil
 }
 
+// Siblings are the ids of the attendees of a codelab whom the browser has been, as far as
+// its sessions know.
+func (i *Identity) Siblings(codelab string) []string { return i.session.Siblings(codelab) }
+
 // Grants calls fn for each attendee grant that has not expired.
 func (i *Identity) Grants(fn func(codelab string, g *loginpb.AttendeeGrant)) {
 	for codelab, g := range i.session.Attendees() {

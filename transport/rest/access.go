@@ -101,7 +101,7 @@ func (r *Request) enter(who Access, id string) (err error) {
 		r.asAdmin()
 		return nil
 	case Somebody:
-		return r.authorizeSomebody(r.Query("as") != "attendee" && r.who.Rank() != auth.NoRank)
+		return r.authorizeSomebody(r.Query("as") != "attendee" && r.who.Admin())
 	case CodelabAdmin:
 		if err := r.need(r.who.Admin() || r.op.Assistants && r.who.Leads(id)); err != nil {
 			return err
@@ -212,7 +212,7 @@ func (r *Request) inScope() bool {
 	case settings.ScopeAll:
 		return true
 	case settings.ScopeRead:
-		return r.op.Method == fasthttp.MethodGet || r.op.Reads || r.op.open()
+		return (r.op.Method == fasthttp.MethodGet || r.op.Reads) && r.op.Access != OwnerOrToken || r.op.open()
 	}
 	return r.op.Import || r.op.open()
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"atelier/actors/audit"
+	"atelier/actors/settings"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
 )
@@ -40,13 +41,20 @@ func auditLogs(r *Request) error {
 	if q.Offset, err = r.number("offset", 0, 0, 1<<30); err != nil {
 		return err
 	}
+	// An API token that reads learns of codelabs alone, and not from where.
+	reads := r.who.Scope() == settings.ScopeRead
+	q.OfCodelabs = reads
 	records, err := r.api.Audit.Find(q)
 	if err != nil {
 		return err
 	}
 	out := make([]auditRecord, 0, len(records))
 	for _, a := range records {
-		out = append(out, toAudit(a))
+		record := toAudit(a)
+		if reads {
+			record.IP, record.UserAgent = "", ""
+		}
+		out = append(out, record)
 	}
 	return r.JSON(out)
 }

@@ -97,7 +97,7 @@ func askQuestion(r *Request) error {
 	if wait := r.api.Limits.Questions.Check(r.Caller.ID); wait > 0 {
 		return httpapi.ErrTooMany(wait)
 	}
-	made, err := r.do(codelab.AskQuestion{Text: *in.Text, Anonymous: or(in.Anonymous, false), StepID: in.StepID})
+	made, err := r.do(codelab.AskQuestion{Text: *in.Text, Anonymous: or(in.Anonymous, false), StepID: in.StepID, Siblings: r.who.Siblings(r.Codelab.ID())})
 	if err == nil {
 		r.api.Limits.Questions.Allow(r.Caller.ID)
 	}

@@ -47,6 +47,7 @@ func registerAttendee(r *Request) error {
 			return httpapi.ErrTooMany(wait)
 		}
 	}
+	in.Siblings = r.siblings()
 	in.PINHash, in.NameReserved = a.Auth.PINHash(lab, code), a.Auth.Reserved(lab, in.Name)
 	v, err := r.do(in)
 	who := r.sameAgain(in.Name, err)
@@ -101,6 +102,17 @@ func (r *Request) wasAttendee(name string) string {
 		return ""
 	}
 	return id
+}
+
+// siblings are the attendees whom this browser has been here.
+func (r *Request) siblings() []string {
+	out := r.who.Siblings(r.Codelab.ID())
+	if mark := r.Cookie(auth.AttendeeCookie); len(mark) > 0 {
+		if id, _ := r.api.Auth.Signer.WasAttendee(string(mark)); id != "" {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // sameAgain is the attendee of a registration that this browser repeats: the answer

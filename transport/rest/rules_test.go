@@ -9,7 +9,10 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/settings"
+	"atelier/actors/settings/settingspb"
 	"atelier/transport/archive"
+	"atelier/transport/auth"
 	"atelier/transport/intake"
 )
 
@@ -49,7 +52,7 @@ func operationsTable() string {
 		CodelabReader: "anybody if it is public, else as members", Registrant: "anybody", Somebody: "facilitators, attendees of any codelab",
 	}
 	var b strings.Builder
-	b.WriteString("| Operation | Who |\n|---|---|\n")
+	b.WriteString("| Operation | Who | API tokens |\n|---|---|---|\n")
 	for _, o := range operations {
 		root := ""
 		if o.Root {
@@ -59,9 +62,24 @@ func operationsTable() string {
 		if o.Assistants {
 			more = ", assistants of the codelab"
 		}
-		fmt.Fprintf(&b, "| %s `%s`%s | %s%s |\n", o.Method, o.Path, root, who[o.Access], more)
+		fmt.Fprintf(&b, "| %s `%s`%s | %s%s | %s |\n", o.Method, o.Path, root, who[o.Access], more, tokensOf(&o))
 	}
 	return b.String()
+}
+
+// tokensOf says which API tokens may call an operation, by their scope.
+func tokensOf(o *Operation) string {
+	switch o.Access {
+	case OwnerOnly, AdminLogin, Leader, CodelabAttendee:
+		return "none"
+	}
+	var scopes []string
+	for _, scope := range []string{settings.ScopeAll, settings.ScopeRead, settings.ScopeImport} {
+		if (&Request{op: o, who: auth.Identity{Token: &settingspb.ApiToken{Scope: scope}}}).inScope() {
+			scopes = append(scopes, "`"+scope+"`")
+		}
+	}
+	return strings.Join(scopes, ", ")
 }
 
 func limitsTable() string {

@@ -3076,9 +3076,12 @@ func (x *QuestionsMerged) GetInto() string {
 }
 
 // Who asked an anonymous question asks no more until the workshop ends.
+// Of an anonymous question's author, or of somebody who has registered anew in their
+// browser.
 type AskerStopped struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
+	AttendeeId    string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3116,6 +3119,13 @@ func (*AskerStopped) Descriptor() ([]byte, []int) {
 func (x *AskerStopped) GetQuestionId() string {
 	if x != nil {
 		return x.QuestionId
+	}
+	return ""
+}
+
+func (x *AskerStopped) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
 	}
 	return ""
 }
@@ -4354,10 +4364,12 @@ const file_events_proto_rawDesc = "" +
 	"\x0fQuestionsMerged\x12\x1f\n" +
 	"\vquestion_id\x18\x01 \x01(\tR\n" +
 	"questionId\x12\x12\n" +
-	"\x04into\x18\x02 \x01(\tR\x04into:\x04\xb8\xbb\x18\x01\"/\n" +
+	"\x04into\x18\x02 \x01(\tR\x04into:\x04\xb8\xbb\x18\x01\"P\n" +
 	"\fAskerStopped\x12\x1f\n" +
 	"\vquestion_id\x18\x01 \x01(\tR\n" +
-	"questionId\"A\n" +
+	"questionId\x12\x1f\n" +
+	"\vattendee_id\x18\x02 \x01(\tR\n" +
+	"attendeeId\"A\n" +
 	"\bTimerSet\x12/\n" +
 	"\x05timer\x18\x01 \x01(\v2\x19.atelier.codelab.v1.TimerR\x05timer:\x04\xb8\xbb\x18\x01\"P\n" +
 	"\vSpotlighted\x12;\n" +

@@ -2780,6 +2780,7 @@ func (m *AskerStopped) EncodedSize() (n int) {
 		return 0
 	}
 	n += pbwire.SizeText(1, len(m.QuestionId))
+	n += pbwire.SizeText(2, len(m.AttendeeId))
 	return n + len(m.unknownFields)
 }
 
@@ -2789,6 +2790,7 @@ func (m *AskerStopped) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 2, m.AttendeeId)
 	at = pbwire.PutText(b, at, 1, m.QuestionId)
 	return at
 }
@@ -2800,6 +2802,8 @@ func (m *AskerStopped) Decode(b []byte) error {
 		switch r.Field {
 		case 1:
 			m.QuestionId = r.Text()
+		case 2:
+			m.AttendeeId = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -2814,6 +2818,7 @@ func (m *AskerStopped) Clone() *AskerStopped {
 	}
 	return &AskerStopped{
 		QuestionId:    m.QuestionId,
+		AttendeeId:    m.AttendeeId,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

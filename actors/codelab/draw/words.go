@@ -54,6 +54,9 @@ var Words = map[string]Word{
 	"Register": func(s *Source, v *codelab.View) codelab.Command {
 		name := s.Mark("person")
 		body := codelab.Register{Name: name, Email: name + "@example.org", PINHash: []byte(s.Mark("pin"))}
+		if a := One(s, v.Attendees); a != nil && s.coin() {
+			body.Siblings = []string{a.Id}
+		}
 		switch a := One(s, v.Attendees); s.Rand.IntN(8) {
 		case 0, 1:
 			body.Email = ""

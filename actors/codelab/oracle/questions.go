@@ -97,6 +97,13 @@ func (m *questions) event(e *pb.Event) error {
 		delete(into.voters, into.author)
 		m.drop(q.rec.Id)
 	case *pb.Event_AskerStopped:
+		if who := b.AskerStopped.AttendeeId; who != "" { // has registered again
+			if m.room.find(who) == nil || len(m.stopped) == 0 {
+				return fmt.Errorf("attendee %s is stopped", who)
+			}
+			m.stopped[who] = true
+			return nil
+		}
 		if q := m.find(b.AskerStopped.QuestionId); q == nil || !q.rec.Anonymous || q.author == "" {
 			return fmt.Errorf("the author of question %s is stopped", b.AskerStopped.QuestionId)
 		} else if m.stopped == nil {

@@ -352,6 +352,12 @@ func TestScopesOfAPITokens(t *testing.T) {
 	c.admin.post("/admin/tokens", record{"name": "x", "expires_in_days": 0}).refused(400)
 	reads := token("read")
 	reads.get(c.path + "/overview").want(200)
+	reads.get("/admin/participants").refused(403, "insufficient_scope")
+	for _, row := range reads.get("/admin/audit-logs?limit=1000").want(200).list() {
+		if row["codelab_id"] == nil || row.text("ip") != "" || row.text("user_agent") != "" {
+			t.Fatalf("a token that reads is shown %v", row)
+		}
+	}
 	reads.put(c.path, record{"author": "x"}).refused(403, "insufficient_scope")
 	reads.post(c.path+"/messages", record{"type": "chat", "message": "x"}).refused(403, "insufficient_scope")
 	live := reads.connect(c.id, "")

@@ -259,6 +259,11 @@ func TestQuestionsOfTheRoom(t *testing.T) {
 		t.Errorf("merged: %v", merged)
 	}
 	c.admin.post(at+"/stop", nil).want(200)
+	// It holds for whoever the same browser registers as.
+	again := c.join(lin.browser, record{"name": "Lin again"})
+	again.post(c.path+"/questions", record{"text": "Why, again?"}).refused(409, "stopped your questions")
+	again.post("/logout", record{"codelab_id": c.id}).want(204)
+	c.join(again.browser, record{"name": "Lin once more"}).post(c.path+"/questions", record{"text": "Why?"}).refused(409, "stopped your questions")
 	c.admin.put(at, record{"state": "hidden"}).want(200)
 	other.until("it is hidden", func(m message) bool {
 		return m["type"] == "question_changed" && m["question"] == nil && m.text("question_id") == asked.text("id")

@@ -63,6 +63,8 @@ func Check(field, password, login string) error {
 	switch {
 	case !utf8.ValidString(password) || n < Least || n > Most:
 		return durable.Reject(durable.Invalid, "%s must have %d to %d characters", field, Least, Most)
+	case utf8.RuneCountInString(strings.TrimSpace(password)) < Least:
+		return durable.Reject(durable.Invalid, "%s must have %d characters at least without the spaces at its ends", field, Least)
 	case login != "" && folded == strings.ToLower(login):
 		return durable.Reject(durable.Invalid, "%s must not be the login", field)
 	}
