@@ -43,7 +43,7 @@ func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
 		return l.end
 	}
 	r.SetContentType("application/json")
-	r.Response.SetBodyStream(&made{paced{l, r.Conn(), r.api.turns}}, -1) // closes it, also when the client has left
+	r.Send(&made{paced{l, r.Conn(), r.api.turns}}, -1) // closes it, also when the client has left
 	return nil
 }
 

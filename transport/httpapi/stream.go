@@ -23,5 +23,5 @@ func (r *Exchange) Stream(name, mediaType string, write func(io.Writer) error) {
 			log.Warn("a download was not finished", "error", err)
 		}
 	}()
-	r.Response.SetBodyStream(r.Paced(pr), -1) // closes it, also when the client has left
+	r.Send(r.Paced(pr), -1) // closes it, also when the client has left
 }

@@ -86,10 +86,10 @@ func (r *Request) serveFile(f file) error {
 		}
 		r.SetStatusCode(fasthttp.StatusPartialContent)
 		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, from+n-1, size))
-		r.Response.SetBodyStream(&section{io.LimitedReader{R: content, N: n}, content}, int(n))
+		r.Send(&section{io.LimitedReader{R: content, N: n}, content}, int(n))
 	default:
 		// A bare file, so that the kernel can send it by itself.
-		r.Response.SetBodyStream(content, int(size))
+		r.Send(content, int(size))
 	}
 	return nil
 }

@@ -257,7 +257,7 @@ func gitUploadPack(r *Request) error {
 			return err
 		}
 	}
-	r.Response.SetBodyStream(r.Paced(content), int(size))
+	r.Send(r.Paced(content), int(size))
 	return nil
 }
 

@@ -82,6 +82,6 @@ func (r *Request) sendArchive(f io.ReadCloser, size int64, name, head, format st
 	}
 	r.Response.Header.Set("Content-Disposition", `attachment; filename="`+name+"."+format+`"`)
 	r.SetContentType(map[string]string{formatTar: "application/gzip", formatZip: "application/zip"}[format])
-	r.Response.SetBodyStream(r.Paced(f), int(size))
+	r.Send(r.Paced(f), int(size))
 	return nil
 }

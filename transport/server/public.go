@@ -16,6 +16,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/naming"
+	"atelier/transport/httpapi"
 	"atelier/transport/keypair"
 	"atelier/transport/live"
 	"atelier/transport/wire"
@@ -52,8 +53,9 @@ type PublicOptions struct {
 	// that, or the status of the answer it has made. APIExpect may be nil.
 	API       fasthttp.RequestHandler
 	APIExpect func(ctx *fasthttp.RequestCtx) int
-	// Access, if set, is told of each answer.
-	Access func(ctx *fasthttp.RequestCtx, took time.Duration)
+	// Access, if set, is told of each answer when it has gone out: how many bytes its body
+	// had, and how long it took to make.
+	Access func(ctx *fasthttp.RequestCtx, sent int64, took time.Duration)
 	// Handler serves the tokenization handler; it says whether a path is its
 	// own. May be nil.
 	Handler func(ctx *fasthttp.RequestCtx) bool
@@ -303,14 +305,16 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 }
 
 // observed tells access of each answer.
-func observed(next fasthttp.RequestHandler, access func(*fasthttp.RequestCtx, time.Duration)) fasthttp.RequestHandler {
+func observed(next fasthttp.RequestHandler, access func(*fasthttp.RequestCtx, int64, time.Duration)) fasthttp.RequestHandler {
 	if access == nil {
 		return next
 	}
 	return func(ctx *fasthttp.RequestCtx) {
 		began := time.Now()
+		made := httpapi.CountSent(ctx)
 		next(ctx)
-		access(ctx, time.Since(began))
+		took := time.Since(began)
+		made(func(sent int64) { access(ctx, sent, took) })
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"testing"
 	"time"
 )
@@ -43,12 +44,29 @@ func TestTheAccessLogSaysWhoAndInWhichUnit(t *testing.T) {
 	c := newClassOn(t, addr, record{})
 	lin := c.attendee("Lin")
 	lin.get(c.path + "/chat").want(200)
+	// What is made beforehand, what is streamed, a file, a part of it, and nothing.
+	sent := map[string][]int{}
+	notes := func(key string, a answer, bytes int) {
+		sent[key] = append(sent[key], bytes)
+		if a.status/100 != 2 {
+			t.Errorf("%s answers %d", key, a.status)
+		}
+	}
+	a := lin.get(c.path + "/polls")
+	notes("GET /api/codelabs/"+c.id+"/polls", a, len(a.body))
+	a = c.admin.get(c.path + "/export")
+	notes("GET /api/codelabs/"+c.id+"/export", a, len(a.body))
+	picture := c.admin.sendFile("/upload/image", "a.png", pixel(7)).object().text("url")
+	a = lin.get(picture)
+	notes("GET /uploads/images/…", a, len(a.body))
+	notes("GET /uploads/images/…", lin.get(picture, header("Range", "bytes=3-9")), 7)
+	notes("HEAD /uploads/images/…", lin.send("HEAD", picture, nil), 0)
 	_ = cmd.Process.Signal(os.Interrupt)
 	rest, err := io.ReadAll(io.MultiReader(lines.Buffered(), out))
 	if err = errors.Join(err, cmd.Wait()); err != nil {
 		t.Fatal(err)
 	}
-	who, units := map[string]string{}, 0
+	who, units, logged := map[string]string{}, 0, map[string][]int{}
 	for line := range bytes.Lines(rest) {
 		var l struct {
 			Msg, Method, Path, Who string
@@ -65,6 +83,9 @@ func TestTheAccessLogSaysWhoAndInWhichUnit(t *testing.T) {
 		if l.TookMs != nil {
 			units++
 		}
+		if key := l.Method + " " + l.Path; l.Bytes != nil && sent[key] != nil {
+			logged[key] = append(logged[key], *l.Bytes)
+		}
 		who[l.Method+" "+l.Path] = l.Who
 	}
 	if got := who["GET /api/codelabs/"+c.id+"/chat"]; got != "attendee "+lin.id {
@@ -72,6 +93,9 @@ func TestTheAccessLogSaysWhoAndInWhichUnit(t *testing.T) {
 	}
 	if got := who["POST /api/codelabs"]; len(got) < len("admin login:") || got[:len("admin login:")] != "admin login:" {
 		t.Errorf("who made the codelab is %q", got)
+	}
+	if !reflect.DeepEqual(logged, sent) {
+		t.Errorf("bytes are logged as %v, want %v", logged, sent)
 	}
 	if units < 4 {
 		t.Errorf("the log is\n%s", rest)

@@ -16,14 +16,14 @@ import (
 // accessLog writes a line for each request, if the configuration asks for it.
 // Queries are left out, and so is whatever in a path this server has not made: what
 // somebody mistypes may be a card number.
-func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestCtx) string, log *slog.Logger) func(*fasthttp.RequestCtx, time.Duration) {
+func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestCtx) string, log *slog.Logger) func(*fasthttp.RequestCtx, int64, time.Duration) {
 	if !cfg.Access {
 		return nil
 	}
 	words := wordsOf(routes)
-	return func(ctx *fasthttp.RequestCtx, took time.Duration) {
+	return func(ctx *fasthttp.RequestCtx, sent int64, took time.Duration) {
 		log.Info("request", "method", string(ctx.Method()), "path", words.loggable(string(ctx.Path())),
-			"status", ctx.Response.StatusCode(), "bytes", ctx.Response.Header.ContentLength(), "took_ms", float64(took.Microseconds())/1000,
+			"status", ctx.Response.StatusCode(), "bytes", sent, "took_ms", float64(took.Microseconds())/1000,
 			"ip", clientIP(ctx), "who", httpapi.Who(ctx), "agent", agent(ctx), "request_id", string(ctx.Response.Header.Peek("X-Request-Id")))
 	}
 }

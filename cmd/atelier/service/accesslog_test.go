@@ -22,7 +22,7 @@ func TestTheAccessLogTellsNoSecrets(t *testing.T) {
 	for _, uri := range []string{"/api/codelabs?secret=1", "/uploads/images/secret.png", "/sandbox/handler/sessions/secret/end", "/handler/keys/secret"} {
 		ctx := &fasthttp.RequestCtx{}
 		ctx.Request.SetRequestURI(uri)
-		access(ctx, 1500)
+		access(ctx, 7, 1500)
 	}
 	if got := out.String(); strings.Contains(got, "secret") || strings.Count(got, "status=200") != 4 || !strings.Contains(got, "path=/api/codelabs ") {
 		t.Errorf("logged:\n%s", got)
