@@ -15,6 +15,7 @@ import (
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/doctor"
 	"atelier/cmd/atelier/service"
+	"atelier/transport/messages"
 )
 
 // doctorDefaults are what counts where the flags of doctorCmd do not say so.
@@ -44,7 +45,7 @@ func (c doctorCmd) Run() error {
 	all := doctor.Examine(context.Background(), doctor.Options{
 		Data: cfg.Server.Data, MinFree: uint64(cfg.Storage.MinFreeMiB) << 20,
 		Address: c.reach(cfg), Open: !loopback(cfg.Server.Listen), TLSCert: cfg.Server.TLSCert, Metrics: cfg.Server.InternalListen,
-		Admin: cfg.Admin.ID, Password: password, People: c.People, BackupAge: c.BackupAge, Now: time.Now,
+		Admin: cfg.Admin.ID, Password: password, People: c.People, SocketsPerLogin: cfg.Limits.SocketsPerPerson * messages.FacilitatorSockets, BackupAge: c.BackupAge, Now: time.Now,
 	})
 	if c.JSON {
 		out := json.NewEncoder(os.Stdout)

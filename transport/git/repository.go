@@ -181,5 +181,5 @@ func (r *Repository) Advertise(service string) []byte {
 const (
 	common      = " side-band-64k object-format=sha1 agent=atelier"
 	uploadAble  = "multi_ack_detailed no-done shallow deepen-relative no-progress" + common
-	receiveAble = "report-status delete-refs ofs-delta" + common
+	receiveAble = "report-status delete-refs atomic ofs-delta" + common
 )

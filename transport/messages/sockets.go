@@ -11,9 +11,9 @@ import (
 // who has too many. A client does not connect again by itself.
 const openedElsewhere = 4008
 
-// facilitatorSockets is how many times as many connections a facilitator's session
+// FacilitatorSockets is how many times as many connections a facilitator's session
 // may have in all codelabs as an attendee in one.
-const facilitatorSockets = 8
+const FacilitatorSockets = 8
 
 // sockets are the live connections by who has them, the oldest first, and their
 // number by address. The zero value is empty.
@@ -27,7 +27,7 @@ type sockets struct {
 // may have; 0 for any number.
 func (p *peer) owner() (key string, most int) {
 	if most = p.g.SocketsPerPerson; p.who.Role == codelab.RoleAdmin {
-		return p.standing.Key(), most * facilitatorSockets
+		return p.standing.Key(), most * FacilitatorSockets
 	}
 	return p.lab.ID() + " " + p.who.ID, most
 }

@@ -82,10 +82,18 @@ func askHelp(r *Request) error {
 	default:
 		wanted = codelab.AskHelp{StepNumber: *in.StepNumber, Message: in.Message}
 	}
-	if _, err := r.take(wanted); err != nil {
+	v, err := r.take(wanted)
+	if err != nil {
 		return err
 	}
-	return r.ok()
+	h, _ := v.(*pb.HelpRequest)
+	return r.JSON(helpAsked{"ok", h.GetId()})
+}
+
+// helpAsked names the request that was made, or was there.
+type helpAsked struct {
+	Status string `json:"status"`
+	ID     string `json:"id"`
 }
 
 // take is do for what may make a request the caller's. What ends a person's rights

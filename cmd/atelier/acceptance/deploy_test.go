@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,11 +90,60 @@ func TestTheSamplesForProxiesWork(t *testing.T) {
 	}
 }
 
+// TestTheSamplesForProxiesHoldARoom: nginx refuses people where its own bound is too small,
+// the doctor says so and names the key, and with what the sample says all get in.
+func TestTheSamplesForProxiesHoldARoom(t *testing.T) {
+	t.Parallel()
+	inLongRuns(t, "what a page says is tried")
+	sample, err := os.ReadFile("../deploy/nginx.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile(`events \{ (worker_connections [0-9]+;) \}`).FindSubmatch(sample)
+	if said == nil {
+		t.Fatal("the sample does not say how many connections a worker has to have")
+	}
+	cert, key, roots := selfSigned(t, t.TempDir())
+	for events, want := range map[string]string{"worker_connections 100;": "worker_connections", string(said[1]): ""} {
+		front := freeAddr(t)
+		cfg := testConfig(t)
+		cfg.Server.PublicURL, cfg.Server.TrustedProxies = "https://"+front, []string{"127.0.0.1/32"}
+		s := startServer(t, cfg)
+		cmd := nginxWith(t, events, edited(t, "nginx.conf", "127.0.0.1:8080", s.Addr(), "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
+			"/etc/ssl/atelier.pem", cert, "/etc/ssl/atelier.key", key))
+		runProxy(t, cmd, front)
+		admin := openWith(t, "https://"+front, &tls.Config{RootCAs: roots})
+		admin.login("")
+		admin.post("/codelabs", record{"title": "behind a proxy"}).want(200)
+		doctor := exec.Command(binary(t), "doctor", "--people", "80", "--json", "--url", "https://"+front)
+		doctor.Dir = t.TempDir()
+		doctor.Env = append(os.Environ(), "SSL_CERT_FILE="+cert, "ADMIN_PW="+adminPW, "ADMIN_ID="+adminID)
+		out, err := doctor.Output()
+		if err != nil && errors.As(err, new(*exec.Error)) {
+			t.Fatal(err)
+		}
+		var found struct {
+			Checks []struct{ Name, Text, Remedy string }
+		}
+		if err := json.Unmarshal(out, &found); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		i := slices.IndexFunc(found.Checks, func(c struct{ Name, Text, Remedy string }) bool { return c.Name == "room" })
+		if i < 0 || want == "" && (found.Checks[i].Remedy != "" || !strings.Contains(found.Checks[i].Text, "80 connections")) ||
+			!strings.Contains(found.Checks[i].Remedy, want) {
+			t.Errorf("with %s the doctor says %+v", events, found.Checks)
+		}
+	}
+}
+
 // nginx is to run with a site.
-func nginx(t *testing.T, site string) *exec.Cmd {
+func nginx(t *testing.T, site string) *exec.Cmd { return nginxWith(t, "", site) }
+
+// nginxWith has one worker, and something in its events block.
+func nginxWith(t *testing.T, events, site string) *exec.Cmd {
 	t.Helper()
 	path, dir := program(t, "nginx"), t.TempDir()
-	whole := fmt.Sprintf("daemon off; pid %[1]s/pid; error_log %[1]s/error.log;\nevents {}\nhttp {\naccess_log off;\n", dir)
+	whole := fmt.Sprintf("daemon off; pid %[1]s/pid; error_log %[1]s/error.log;\nworker_processes 1;\nevents { %[2]s }\nhttp {\naccess_log off;\n", dir, events)
 	for _, temp := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		whole += fmt.Sprintf("%s_temp_path %s/%s;\n", temp, dir, temp)
 	}

@@ -62,7 +62,7 @@ func TestCodeIsPushed(t *testing.T) {
 	g.run(dir, "reset", "-q", "--hard")
 	g.run(dir, "checkout", "-q", "main")
 	g.run(dir, "merge", "-q", "-m", "Merge", "side")
-	g.run(dir, "push", "-q", "origin", "main", "side:step-4-start", ":step-3-end", "+side:step-1-start")
+	g.run(dir, "push", "-q", "--atomic", "origin", "main", "side:step-4-start", ":step-3-end", "+side:step-1-start")
 	if got := c.admin.get(c.code() + "/branches").texts(); fmt.Sprint(got) != "[main step-1-end step-1-start step-2-end step-2-start step-3-start step-4-start]" {
 		t.Errorf("the branches are %v", got)
 	}
@@ -117,7 +117,7 @@ func TestWhatIsNotKeptIsRefused(t *testing.T) {
 		t.Helper()
 		g.run(dir, "checkout", "-q", "-B", "try", "origin/main")
 		change()
-		g.fails(dir, []string{"push", "-q", "origin", "try:main", "try:new"}, append(parts, "remote rejected")...)
+		g.fails(dir, []string{"push", "-q", "--atomic", "origin", "try:main", "try:new"}, append(parts, "remote rejected")...)
 		if now := g.run(dir, "ls-remote", "origin"); now != before {
 			t.Errorf("there is now\n%s", now)
 		}

@@ -29,6 +29,7 @@ type visit struct {
 	reached  bool // the address answers as this server
 	loggedIn bool
 	csrf     string
+	lab      string // a codelab with a socket that opens; "" for none
 }
 
 // untried is a look that needs what an earlier one did not find.
@@ -80,7 +81,7 @@ func (v *visit) address(ctx context.Context) Finding {
 	if err != nil {
 		return bad("", "%v", err)
 	}
-	v.client = &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	v.client = v.anew(jar)
 	if v.Address == "" {
 		return bad("server.public_url: the address that people type, with https://", "how browsers reach the server is not known: links in certificates and the check of origins are guesses")
 	}
@@ -101,6 +102,11 @@ func (v *visit) address(ctx context.Context) Finding {
 		return bad("serve it by https: deploy/Caddyfile, deploy/nginx.conf, or server.tls_cert", "%s is not https: passwords travel in the clear, and texts cannot be read without a network", v.Address)
 	}
 	return fine("%s is this server, version %s", v.Address, *app.Version)
+}
+
+// anew is a client with no connections yet.
+func (v *visit) anew(jar http.CookieJar) *http.Client {
+	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // plain is an error without the address that everybody knows.
@@ -243,7 +249,6 @@ func (v *visit) socket(ctx context.Context) Finding {
 	if !v.loggedIn {
 		return untried("nobody is logged in")
 	}
-	defer v.ask(context.WithoutCancel(ctx), http.MethodPost, "/api/logout", nil, nil) //nolint:errcheck // it ends by itself
 	var labs []struct {
 		ID string `json:"id"`
 	}
@@ -253,16 +258,7 @@ func (v *visit) socket(ctx context.Context) Finding {
 	if len(labs) == 0 {
 		return untried("there is no codelab yet")
 	}
-	u, err := url.Parse(v.Address)
-	if err != nil {
-		return bad("", "%v", err)
-	}
-	h := http.Header{"Origin": {origin(v.Address)}}
-	for _, c := range v.client.Jar.Cookies(u) {
-		h.Add("Cookie", c.Name+"="+c.Value)
-	}
-	address := "ws" + strings.TrimPrefix(strings.TrimSuffix(v.Address, "/"), "http") + "/api/ws/" + labs[0].ID + "?as=admin"
-	c, res, err := (&websocket.Dialer{HandshakeTimeout: patience}).DialContext(ctx, address, h)
+	c, res, err := v.dial(ctx, labs[0].ID)
 	if err != nil {
 		text, remedy := fmt.Sprint(plain(err)), "the proxy must pass Upgrade and Connection on, by HTTP/1.1 (deploy/nginx.conf, deploy/Caddyfile)"
 		if res != nil {
@@ -280,5 +276,24 @@ func (v *visit) socket(ctx context.Context) Finding {
 	if _, _, err := c.ReadMessage(); err != nil {
 		return bad("the proxy must not hold answers back (proxy_buffering off)", "a socket opens, and nothing comes through it: %v", err)
 	}
+	v.lab = labs[0].ID
 	return fine("a socket opens, and messages come")
+}
+
+// dial opens a socket of who is logged in.
+func (v *visit) dial(ctx context.Context, lab string) (*websocket.Conn, *http.Response, error) {
+	u, err := url.Parse(v.Address)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := http.Header{"Origin": {origin(v.Address)}}
+	for _, c := range v.client.Jar.Cookies(u) {
+		h.Add("Cookie", c.Name+"="+c.Value)
+	}
+	address := "ws" + strings.TrimPrefix(strings.TrimSuffix(v.Address, "/"), "http") + "/api/ws/" + lab + "?as=admin"
+	return (&websocket.Dialer{HandshakeTimeout: patience}).DialContext(ctx, address, h)
+}
+
+func (v *visit) logout(ctx context.Context) {
+	_, _, _ = v.ask(context.WithoutCancel(ctx), http.MethodPost, "/api/logout", nil, nil) // it ends by itself
 }

@@ -1,7 +1,7 @@
 // Package doctor looks at what an operator should know before people come: the
 // machine, the way from a browser to the server, and the last backup. Each
 // finding has its remedy. It changes nothing but what it makes and removes
-// itself: small files to time the disk, one login, one socket. A running
+// itself: small files to time the disk, logins, and sockets. A running
 // server judges itself for its owner by the same functions.
 package doctor
 
@@ -30,8 +30,10 @@ type Options struct {
 	// Admin and Password are the owner's, to log in with; no password: nobody
 	// does.
 	Admin, Password string
-	// People is how many are expected.
+	// People is how many are expected: as many connections are opened through Address.
 	People int
+	// SocketsPerLogin is how many sockets one login may have; 0 for any number.
+	SocketsPerLogin int
 	// BackupAge is how old the last backup may be.
 	BackupAge time.Duration
 	// Now is the time of day.
@@ -77,6 +79,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 		{"app", v.app},
 		{"login", v.login},
 		{"socket", v.socket},
+		{"room", v.room},
 	} {
 		ctx, done := context.WithTimeout(ctx, patience)
 		f := look.at(ctx)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,6 +106,16 @@ func TestTheWayFromABrowser(t *testing.T) {
 		{"no cookies", status("POST /api/login", 200, `{}`), "login", "do not arrive"},
 		{"no upgrade", status("GET /api/ws/lab", 400, ""), "socket", "no socket opens (400)"},
 		{"another host", status("GET /api/ws/lab", 403, ""), "socket", "no socket opens (403)"},
+		{"a full proxy", func(m *http.ServeMux) {
+			var open atomic.Int32
+			m.HandleFunc("GET /api/ws/lab", func(w http.ResponseWriter, r *http.Request) {
+				if open.Add(1) > 60 {
+					http.Error(w, "full", http.StatusServiceUnavailable)
+				} else if c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil); err == nil {
+					_ = c.WriteMessage(websocket.TextMessage, []byte("welcome"))
+				}
+			})
+		}, "room", "59 of 70 connections"},
 		{"nothing comes", func(m *http.ServeMux) {
 			m.HandleFunc("GET /api/ws/lab", func(w http.ResponseWriter, r *http.Request) {
 				if c, err := (&websocket.Upgrader{}).Upgrade(w, r, nil); err == nil {
@@ -114,9 +125,9 @@ func TestTheWayFromABrowser(t *testing.T) {
 		}, "socket", "nothing comes through"},
 	} {
 		s := site(c.change)
-		found := examine(t, Options{Address: s.URL, Admin: "admin", Password: "p"})
+		found := examine(t, Options{Address: s.URL, Admin: "admin", Password: "p", People: 70, SocketsPerLogin: 20})
 		s.Close()
-		for _, name := range []string{"address", "app", "login", "socket"} {
+		for _, name := range []string{"address", "app", "login", "socket", "room"} {
 			f := found[name]
 			if c.what == "another host" && name == c.name && !strings.Contains(f.Remedy, "public_url") {
 				t.Errorf("%s: %+v", c.what, f)

@@ -1,0 +1,94 @@
+package doctor
+
+import (
+	"context"
+	"net/http/cookiejar"
+	"sync"
+
+	"github.com/fasthttp/websocket"
+)
+
+const (
+	// maxRoom bounds the connections that are opened.
+	maxRoom = 2000
+	// atOnce is how many are being opened at a time.
+	atOnce = 16
+)
+
+// room opens as many sockets as people are expected, as browsers do, and holds them until
+// all are there: a proxy has a bound of its own, which nobody meets who is alone.
+func (v *visit) room(ctx context.Context) Finding {
+	if v.loggedIn {
+		defer v.logout(ctx)
+	}
+	if v.lab == "" {
+		return untried("no socket has opened")
+	}
+	n := min(v.People, maxRoom)
+	each := v.SocketsPerLogin
+	if each <= 0 {
+		each = n
+	}
+	var (
+		all   sync.WaitGroup
+		mu    sync.Mutex
+		open  []*websocket.Conn
+		first error
+	)
+	places := make(chan struct{}, atOnce)
+	for begun := 0; begun < n; begun += each {
+		who, err := v.again(ctx)
+		if err != nil {
+			mu.Lock()
+			first = err
+			mu.Unlock()
+			break
+		}
+		defer who.logout(ctx)
+		for range min(each, n-begun) {
+			places <- struct{}{}
+			all.Go(func() {
+				defer func() { <-places }()
+				c, _, err := who.dial(ctx, v.lab)
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					open = append(open, c)
+				case first == nil:
+					first = err
+				}
+			})
+		}
+	}
+	all.Wait()
+	defer func() {
+		for _, c := range open {
+			_ = c.Close()
+		}
+	}()
+	if first != nil || len(open) < n {
+		return bad(
+			"behind nginx: worker_connections in the events block of /etc/nginx/nginx.conf, two for each socket, and worker_rlimit_nofile (deploy/nginx.conf); LimitNOFILE of the proxy and of the server",
+			"%d of %d connections at once open: %v", len(open), n, plain(first))
+	}
+	return fine("%d connections at once open", n)
+}
+
+// again logs the owner in once more: a login has only so many sockets.
+func (v *visit) again(ctx context.Context) (*visit, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	who := &visit{Options: v.Options, client: v.anew(jar), reached: true}
+	if f := who.login(ctx); !f.OK {
+		return nil, failed(f.Text)
+	}
+	return who, nil
+}
+
+// failed is a finding as an error.
+type failed string
+
+func (f failed) Error() string { return string(f) }
