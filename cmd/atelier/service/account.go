@@ -60,7 +60,7 @@ func (pw adminPassword) where() string {
 // show says on a terminal where to go and as whom, and shows a password that
 // was made now.
 func (pw adminPassword) show(to *os.File, url, id string) {
-	if !isTerminal(to) {
+	if !IsTerminal(to) {
 		return
 	}
 	password := pw.where()

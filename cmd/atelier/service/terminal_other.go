@@ -4,8 +4,8 @@ package service
 
 import "os"
 
-// isTerminal says that somebody may be reading.
-func isTerminal(f *os.File) bool {
+// IsTerminal says that somebody may be reading.
+func IsTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"atelier/cmd/atelier/service"
+)
+
+type passwordCmd struct {
+	common
+	Reveal bool `help:"Also where the output is no terminal."`
+}
+
+// Run shows the owner's password: an image has no program that could read the file. Who
+// may run this may read it.
+func (c passwordCmd) Run() error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	if cfg.Admin.Password != "" {
+		return errors.New("the owner's password is the configured one: ADMIN_PW, or admin.password")
+	}
+	if !c.Reveal && !service.IsTerminal(os.Stdout) {
+		return errors.New("the output is no terminal, and may be kept: --reveal shows the password all the same")
+	}
+	password, err := ownersPassword(cfg)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no password yet: the server makes it when it starts first (%w)", err)
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Println(password)
+	return nil
+}
