@@ -105,7 +105,8 @@ type Issue struct {
 	Life time.Duration
 	// IdempotencyKey makes a repeated request get the same token; "" for none.
 	IdempotencyKey string
-	// Request is the request's body as it came, to recognise it again.
+	// Request is the request's body in its canonical form, to recognise it again; of no
+	// use without an IdempotencyKey.
 	Request []byte
 }
 

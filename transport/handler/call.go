@@ -47,7 +47,7 @@ func (c *call) caller() token.Caller {
 	return token.Caller{Participant: c.who.Id, IP: c.ClientIP(c.RequestCtx), UserAgent: string(ua[:min(len(ua), 256)])}
 }
 
-// decode reads a JSON body. optional allows none.
+// decode reads a JSON body, of which each object has each member once. optional allows none.
 func (c *call) decode(into any, optional bool) ([]byte, error) {
 	if !c.Type("application/json") {
 		return nil, httpapi.ErrMediaType
@@ -56,7 +56,10 @@ func (c *call) decode(into any, optional bool) ([]byte, error) {
 	if err != nil || optional && len(b) == 0 {
 		return nil, err
 	}
-	return b, wire.DecodeQuietly(b, into)
+	if err := wire.DecodeQuietly(b, into); err != nil {
+		return b, err
+	}
+	return b, wire.Once(b)
 }
 
 func (c *call) readBody() ([]byte, error) {

@@ -37,6 +37,12 @@ func (c *call) tokenize() error {
 	if err != nil {
 		return err
 	}
+	if key != "" {
+		sent, err = wire.Canonical(c.own(make([]byte, 6*len(sent)))[:0], sent)
+		if err != nil {
+			return err
+		}
+	}
 	accepted, err := credential.Parse(in.Credential, c.Credentials, c.Now())
 	if err != nil {
 		return err

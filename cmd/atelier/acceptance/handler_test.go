@@ -222,6 +222,28 @@ func TestIdempotencyKeys(t *testing.T) {
 	}
 	m.platform.post("/tokenize", record{"credential": visa(), "binding": m.binding("d")}, header("Idempotency-Key", key)).gives(409, "idempotency_conflict")
 	good := record{"credential": visa(), "binding": m.binding("c")}
+	// The same data in another order, with other spaces and escapes, is the same request.
+	card, err := json.Marshal(visa())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound, err := json.Marshal(m.binding("c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	as := strings.Replace(string(card), `"type"`, `"t\u0079pe"`, 1)
+	for _, body := range []string{`{"credential":` + as + `, "binding" :` + string(bound) + "}", ` {"binding":` + string(bound) + `,"credential":` + string(card) + `}`} {
+		if again := m.platform.post("/tokenize", body, header("Idempotency-Key", key)).want(200).object().text("token"); again != first {
+			t.Errorf("another token for %s", body)
+		}
+	}
+	// What stands twice says two things.
+	for _, body := range []string{
+		`{"credential":` + string(card) + `,"binding":` + string(bound) + `,"bind\u0069ng":` + string(bound) + `}`,
+		`{"credential":` + strings.TrimSuffix(string(card), "}") + `,"x":{"y":[{"z":1,"z":2}]}},"binding":` + string(bound) + `}`,
+	} {
+		m.platform.post("/tokenize", body).gives(400, "invalid_request")
+	}
 	for _, bad := range [][]string{{""}, {"short"}, {key[:21]}, {strings.Repeat("x", 256)}, {key, key}, {key, ""}} {
 		m.platform.post("/tokenize", good, func(r *http.Request) { r.Header["Idempotency-Key"] = bad }).gives(400, "invalid_request")
 	}
