@@ -71,7 +71,7 @@ func init() {
 func (l *linter) categorize(res *schema.Resource) category {
 	root, _ := res.Root().(map[string]any)
 	defs, _ := root["$defs"].(map[string]any)
-	hasVariants := false
+	hasVariants, builds := false, false
 	for _, variant := range variantsOf[capability] {
 		def, ok := defs[variant].(map[string]any)
 		if !ok {
@@ -83,12 +83,17 @@ func (l *linter) categorize(res *schema.Resource) category {
 			if c, _ := l.metaRef(from, ref); c != unknown {
 				return c
 			}
+			builds = builds || !strings.HasPrefix(ref, "#")
 		}
 	}
 	_, named := root["name"]
 	_, versioned := root["version"]
 	switch {
 	case inFolder(res, "meta"):
+		return meta
+	// What others build their variants on is of no version, has no name, and builds its
+	// own on nothing, wherever it lies.
+	case hasVariants && !named && !versioned && !builds:
 		return meta
 	case inFolder(res, "types"):
 		return plain

@@ -7,39 +7,89 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// openness advises against what keeps a schema from growing. Where it is
-// meant, a $comment beside it that begins with "closed" says why.
+// openness advises against what keeps a schema from growing. Where it is meant, a $comment
+// beside it that begins with "closed" says why, or a description that says that the set is
+// provably closed.
 func (s *subject) openness() {
-	s.open("", s.doc.Value)
+	s.open("", s.doc.Value, false)
 }
 
 // open looks at a schema and those below it. What stands under if and not is a
-// question to the value, and closes nothing.
-func (s *subject) open(pointer string, value any) {
+// question to the value, and closes nothing. chosen: it is one of several, of which the
+// value of a member says which.
+func (s *subject) open(pointer string, value any, chosen bool) {
 	node, ok := value.(map[string]any)
 	if !ok {
 		return
 	}
-	s.closed(pointer, node)
+	s.closed(pointer, node, chosen)
 	schema.Subschemas(node, func(at string, _ schema.Place, child any) {
 		if at != "/if" && at != "/not" {
-			s.open(pointer+at, child)
+			branch := strings.HasPrefix(at, "/oneOf/") || strings.HasPrefix(at, "/anyOf/")
+			s.open(pointer+at, child, branch && discriminates(child))
 		}
 	})
 }
 
-func (s *subject) closed(pointer string, node map[string]any) {
-	if comment, _ := node["$comment"].(string); strings.HasPrefix(comment, "closed") {
+// discriminates says that a schema is of one kind, which a member names.
+func discriminates(value any) bool {
+	node, _ := value.(map[string]any)
+	properties, _ := node["properties"].(map[string]any)
+	for _, p := range properties {
+		if p, ok := p.(map[string]any); ok && p["const"] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// kinds are how many of some schemas are of objects: of those a reader must know which.
+func kinds(branches []any) (n int) {
+	for _, b := range branches {
+		b, _ := b.(map[string]any)
+		if b["type"] == "object" || b["properties"] != nil || b["$ref"] != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// reserved is the member that the protocol speaks of itself in.
+const reserved = "ucp"
+
+func (s *subject) closed(pointer string, node map[string]any, chosen bool) {
+	description, _ := node["description"].(string)
+	comment, _ := node["$comment"].(string)
+	if strings.HasPrefix(comment, "closed") || strings.Contains(strings.ToLower(description), "provably closed") {
 		return
+	}
+	if branches, ok := node["oneOf"].([]any); ok && kinds(branches) > 1 {
+		s.find("kinds-closed", pointer+"/oneOf", `a new kind will break readers; describe the known ones with anyOf, or say why in a $comment that begins with "closed"`)
+	}
+	for _, keyword := range []string{"minProperties", "maxProperties"} {
+		if node[keyword] != nil {
+			s.find("members-counted", pointer+"/"+keyword, `how many members there are says nothing of what they are, and a new one will break readers; require what is needed by its name`)
+		}
+	}
+	if properties, ok := node["properties"].(map[string]any); ok && pointer != "" && s.category != meta {
+		if p, ok := properties[reserved].(map[string]any); ok && !s.speaks(p) {
+			s.find("member-reserved", pointer+"/properties/"+reserved, "the protocol speaks of itself in a member of this name; choose another")
+		}
 	}
 	if enum, ok := node["enum"].([]any); ok && len(enum) > 1 && !slices.Equal(sortedText(enum), slices.Sorted(slices.Values(schema.CheckoutStates))) {
 		s.find("enum-closed", pointer+"/enum", `a new value will break readers; describe known values instead, or say why in a $comment that begins with "closed"`)
 	}
 	for _, keyword := range []string{"additionalProperties", "unevaluatedProperties"} {
-		if node[keyword] == false {
+		if node[keyword] == false && !chosen {
 			s.find("properties-closed", pointer+"/"+keyword, `a new member will break readers; leave the object open, or say why in a $comment that begins with "closed"`)
 		}
 	}
+}
+
+// speaks says that a member is the protocol's own: it refers to what the protocol says.
+func (s *subject) speaks(node map[string]any) bool {
+	ref, _ := node["$ref"].(string)
+	return ref != "" || len(allOfRefs(node)) > 0
 }
 
 func sortedText(values []any) []string {

@@ -102,6 +102,9 @@ var ofDocuments = []Rule{
 
 	{"enum-closed", Advice, "enums are for sets that can never grow"},
 	{"properties-closed", Advice, "objects stay open for new members"},
+	{"kinds-closed", Advice, "oneOf is for kinds that can never become more"},
+	{"members-counted", Advice, "members are required by their names, not counted"},
+	{"member-reserved", Advice, "an object in a document has no member ucp of its own"},
 }
 
 var severities = func() map[string]Severity {
