@@ -134,6 +134,7 @@ var operations = []Operation{
 	{Method: post, Path: "/codelabs/{id}/end", Access: CodelabAdmin, Handle: endWorkshop},
 	{Method: put, Path: "/codelabs/{id}/pin", Access: CodelabAdmin, Assistants: true, Handle: setPin},
 	{Method: get, Path: "/codelabs/{id}/overview", Access: CodelabAdmin, Assistants: true, Handle: overview},
+	{Method: get, Path: "/codelabs/{id}/summary", Access: CodelabAdmin, Handle: summarize},
 	{Method: get, Path: "/codelabs/{id}/progress", Access: CodelabAdmin, Assistants: true, Handle: progress},
 
 	{Method: get, Path: "/codelabs/{id}/chat", Access: CodelabMember, Assistants: true, Handle: getChat},

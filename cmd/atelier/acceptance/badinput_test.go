@@ -80,6 +80,7 @@ var probes = []probe{
 	{op: "GET /codelabs/{id}/polls/{poll_id}/texts", by: byAdmin},
 	{op: "GET /codelabs/{id}/questions", by: byMember},
 	{op: "GET /codelabs/{id}/overview", by: byAdmin},
+	{op: "GET /codelabs/{id}/summary", by: byAdmin},
 	{op: "GET /codelabs/{id}/progress", by: byAdmin},
 	{op: "GET /codelabs/{id}/chat", by: byMember},
 	{op: "GET /codelabs/{id}/inline-comments", by: byMember},

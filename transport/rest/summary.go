@@ -1,0 +1,203 @@
+package rest
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// summaryRecord is what came of a workshop, on one page.
+type summaryRecord struct {
+	People    int           `json:"people"`
+	Completed int           `json:"completed"`
+	Steps     []summaryStep `json:"steps"`
+	// Hardest are the steps that took the most people the most, at most three.
+	Hardest   []string          `json:"hardest"`
+	Questions []summaryQuestion `json:"questions"`
+	Quiz      []summaryQuiz     `json:"quiz"`
+	Polls     []*pollRecord     `json:"polls"`
+	Feedback  summaryFeedback   `json:"feedback"`
+}
+
+type summaryStep struct {
+	StepID string `json:"step_id"`
+	Title  string `json:"title"`
+	// Planned and Median are minutes: null for none planned, and for a group under fewest.
+	Planned *float64 `json:"planned"`
+	Median  *float64 `json:"median"`
+	// Stuck says how many said so last of this step, Help how often help was asked for.
+	Stuck int `json:"stuck"`
+	Help  int `json:"help"`
+}
+
+type summaryQuestion struct {
+	ID    string `json:"id"`
+	Text  string `json:"text"`
+	Votes int    `json:"votes"`
+}
+
+type summaryQuiz struct {
+	QuizID   string        `json:"quiz_id"`
+	Question string        `json:"question"`
+	Wrong    []summaryText `json:"wrong"`
+}
+
+type summaryText struct {
+	Answer string `json:"answer"`
+	Count  int    `json:"count"`
+}
+
+type summaryFeedback struct {
+	Count        int      `json:"count"`
+	Difficulty   [5]int   `json:"difficulty"`
+	Satisfaction [5]int   `json:"satisfaction"`
+	Comments     []string `json:"comments"`
+}
+
+const (
+	// fewest is how many times make a median that is nobody's own.
+	fewest = 5
+	// hardestSteps bounds the steps that are named as hard, summaryWrong the wrong
+	// answers to a question.
+	hardestSteps, summaryWrong = 3, 10
+)
+
+// summarize answers what came of a workshop. What people wrote themselves in feedback and
+// quizzes is in it with names=1 alone.
+func summarize(r *Request) error {
+	names, err := r.flag("names")
+	if err != nil {
+		return err
+	}
+	v := r.view()
+	out := summaryRecord{
+		People: v.Attendees.Len(), Completed: v.Completed, Steps: summarySteps(v), Quiz: summaryQuizzes(v, names), Feedback: summaryOfFeedback(v, names),
+		Questions: []summaryQuestion{}, Polls: []*pollRecord{},
+	}
+	out.Hardest = hardest(out.Steps)
+	for _, q := range v.Questions {
+		if q.State == pb.QuestionState_QUESTION_STATE_OPEN || q.State == pb.QuestionState_QUESTION_STATE_WAITING {
+			out.Questions = append(out.Questions, summaryQuestion{q.Id, q.Text, int(q.Votes)})
+		}
+	}
+	slices.SortStableFunc(out.Questions, func(a, b summaryQuestion) int { return cmp.Compare(b.Votes, a.Votes) })
+	for _, p := range v.Polls {
+		if p.OpenedAt != 0 {
+			out.Polls = append(out.Polls, r.poll(v, p))
+		}
+	}
+	return r.JSON(out)
+}
+
+func summarySteps(v *codelab.View) []summaryStep {
+	out := make([]summaryStep, len(v.Steps))
+	spent := spentOn(v)
+	for i, st := range v.Steps {
+		out[i] = summaryStep{StepID: st.Id, Title: st.Title}
+		if st.DurationMinutes > 0 {
+			planned := float64(st.DurationMinutes)
+			out[i].Planned = &planned
+		}
+		if len(spent[i]) >= fewest {
+			minutes := math.Round(*quantile(spent[i], 0.5)/6) / 10
+			out[i].Median = &minutes
+		}
+	}
+	for _, a := range v.Attendees.All() {
+		if i := int(a.Pulse.GetStepNumber()) - 1; i >= 0 && i < len(out) && a.Pulse.State == pb.PulseState_PULSE_STATE_STUCK {
+			out[i].Stuck++
+		}
+	}
+	for _, h := range v.Help.All() {
+		if i := int(h.StepNumber) - 1; i >= 0 && i < len(out) && !h.Offered {
+			out[i].Help++
+		}
+	}
+	return out
+}
+
+// hardest are the steps at which people were stuck or asked for help, or which took longer
+// than planned: those first at which most did.
+func hardest(steps []summaryStep) []string {
+	over := func(s summaryStep) float64 {
+		if s.Planned == nil || s.Median == nil {
+			return 0
+		}
+		return max(0, *s.Median / *s.Planned-1)
+	}
+	hard := slices.DeleteFunc(slices.Clone(steps), func(s summaryStep) bool { return s.Stuck+s.Help == 0 && over(s) == 0 })
+	slices.SortStableFunc(hard, func(a, b summaryStep) int {
+		return cmp.Or(cmp.Compare(b.Stuck+b.Help, a.Stuck+a.Help), cmp.Compare(over(b), over(a)))
+	})
+	out := []string{}
+	for _, s := range hard[:min(len(hard), hardestSteps)] {
+		out = append(out, s.StepID)
+	}
+	return out
+}
+
+// summaryQuizzes are the wrong answers to each question that has a right one, the commonest
+// first.
+func summaryQuizzes(v *codelab.View, names bool) []summaryQuiz {
+	counts := make([]map[string]int, len(v.Quizzes))
+	at := map[string]int{}
+	for i, q := range v.Quizzes {
+		at[q.Id], counts[i] = i, map[string]int{}
+	}
+	for _, a := range v.Answers.All() {
+		if i, there := at[a.QuizId]; there && !a.IsCorrect {
+			if chosen, free := chosenOf(v.Quizzes[i], a.Answer); names || !free {
+				counts[i][chosen]++
+			}
+		}
+	}
+	out := make([]summaryQuiz, len(v.Quizzes))
+	for i, q := range v.Quizzes {
+		out[i] = summaryQuiz{q.Id, q.Question, []summaryText{}}
+		for answer, n := range counts[i] {
+			out[i].Wrong = append(out[i].Wrong, summaryText{answer, n})
+		}
+		slices.SortFunc(out[i].Wrong, func(a, b summaryText) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Answer, b.Answer))
+		})
+		out[i].Wrong = out[i].Wrong[:min(len(out[i].Wrong), summaryWrong)]
+	}
+	return out
+}
+
+// chosenOf is an answer to a choice in the words of its options; free says that it is no
+// choice, and so somebody's own words.
+func chosenOf(q *pb.Quiz, answer string) (text string, free bool) {
+	var parts []string
+	for _, i := range codelab.Choices(answer) {
+		if i < 0 || int(i) >= len(q.Options) {
+			return answer, true
+		}
+		parts = append(parts, q.Options[i])
+	}
+	if q.QuizType != codelab.MultipleChoice || parts == nil {
+		return answer, true
+	}
+	return strings.Join(parts, " + "), false
+}
+
+func summaryOfFeedback(v *codelab.View, names bool) summaryFeedback {
+	out := summaryFeedback{Count: v.Feedback.Len(), Comments: []string{}}
+	count := func(into *[5]int, said string) {
+		if len(said) == 1 && said[0] >= '1' && said[0] <= '5' {
+			into[said[0]-'1']++
+		}
+	}
+	for _, f := range v.Feedback.All() {
+		count(&out.Difficulty, f.Difficulty)
+		count(&out.Satisfaction, f.Satisfaction)
+		if names && f.Comment != "" {
+			out.Comments = append(out.Comments, f.Comment)
+		}
+	}
+	return out
+}
