@@ -127,7 +127,7 @@ func hardest(steps []summaryStep) []string {
 		if s.Planned == nil || s.Median == nil {
 			return 0
 		}
-		return max(0, *s.Median / *s.Planned-1)
+		return max(0, *s.Median / *s.Planned - 1)
 	}
 	hard := slices.DeleteFunc(slices.Clone(steps), func(s summaryStep) bool { return s.Stuck+s.Help == 0 && over(s) == 0 })
 	slices.SortStableFunc(hard, func(a, b summaryStep) int {

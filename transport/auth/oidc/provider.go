@@ -79,7 +79,7 @@ type Provider struct {
 	// Of sign-ins that the provider is asked about; and of those that wait for the first
 	// discovery, without which nobody signs in.
 	strangers, known, early *limit.Places
-	asking           chan struct{} // held by who asks for the discovery document
+	asking                  chan struct{} // held by who asks for the discovery document
 
 	mu    sync.Mutex
 	found *found    // guarded by mu; nil before the first discovery
@@ -104,7 +104,7 @@ type found struct {
 func New(cfg Config) *Provider {
 	return &Provider{
 		cfg: cfg, strangers: limit.NewPlaces(atOnce, eachAtOnce), known: limit.NewPlaces(knownAtOnce, eachAtOnce),
-		early: limit.NewPlaces(atOnce, atOnce),
+		early:  limit.NewPlaces(atOnce, atOnce),
 		asking: make(chan struct{}, 1), used: map[string]time.Time{},
 	}
 }
