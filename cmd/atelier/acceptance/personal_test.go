@@ -1,0 +1,56 @@
+package acceptance
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/transport/rest"
+)
+
+// TestThePageOnPersonalDataIsTrue does what the page says to somebody who asks for their
+// data, and then wants it erased.
+func TestThePageOnPersonalDataIsTrue(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../deploy/PERSONAL_DATA.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClass(t)
+	lin := c.attendee("Lin Erasable")
+	lin.post(c.path+"/messages", record{"type": "chat", "message": "a word of Lin's"}).want(200)
+	said := regexp.MustCompile("`(GET|DELETE) (/[^`]*)`").FindAllStringSubmatch(string(page), -1)
+	if len(said) != 4 {
+		t.Fatalf("the page names %q", said)
+	}
+	for _, m := range said {
+		if !slices.ContainsFunc(rest.Operations(), func(o rest.Operation) bool { return o.Method == m[1] && o.Path == m[2] }) {
+			t.Errorf("there is no %s", m[0])
+		}
+		at := strings.NewReplacer("{id}", c.id, "{attendee_id}", lin.id).Replace(m[2])
+		if m[1] == "DELETE" && strings.Contains(at, lin.id) {
+			at += "?erase=1"
+		}
+		answer := c.admin.send(m[1], at, nil)
+		if answer.status/100 != 2 {
+			t.Errorf("%s answers %d", at, answer.status)
+		}
+		switch {
+		case strings.HasSuffix(m[2], "/attendees"):
+			if !strings.Contains(string(answer.body), lin.id) {
+				t.Error("the person is not found")
+			}
+		case strings.HasSuffix(m[2], "/export"):
+			if len(answer.body) == 0 {
+				t.Error("there is nothing of them")
+			}
+		case strings.HasSuffix(m[2], "{attendee_id}"):
+			if chat := string(c.admin.get(c.path + "/chat").body); strings.Contains(chat, "a word of Lin's") {
+				t.Error("what they wrote is still there")
+			}
+		}
+	}
+	c.admin.get(c.path).refused(404)
+}
