@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { svelte } from '@sveltejs/vite-plugin-svelte'
+import { gemoji } from 'gemoji'
 import { defineConfig } from 'vitest/config'
 import type { Plugin } from 'vite'
 import { firstLoad } from './scripts/messages.mjs'
@@ -79,11 +80,21 @@ function offline(): Plugin {
   }
 }
 
+/** Names of emoji, without what else their list says: a tenth of it. */
+function emoji(): Plugin {
+  const id = 'virtual:emoji'
+  return {
+    name: 'emoji',
+    resolveId: (wanted) => (wanted === id ? '\0' + id : null),
+    load: (wanted) => (wanted === '\0' + id ? `export default ${JSON.stringify(gemoji.map((e) => [e.emoji, ...e.names].join(' ')).join('\n'))}` : null),
+  }
+}
+
 // The server runs beside it while one works on the app (npm run dev).
 const server = process.env.ATELIER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
-  plugins: [svelte(), offline()],
+  plugins: [svelte(), emoji(), offline()],
   build: {
     outDir: '../built',
     emptyOutDir: true,
@@ -112,7 +123,7 @@ export default defineConfig({
             // The connection and what is true, which readers and facilitators have alike.
             { name: ofReader('room', true), test: /src\/(call|live|timer|workshop)\//, minShareCount: 2 },
             { name: ofReader('more', false), test: shared, minShareCount: 2 },
-            { name: 'markdown', test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight|notes|blocks)/, minShareCount: 2 },
+            { name: 'markdown', test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight|notes|blocks|emojiNames)/, minShareCount: 2 },
           ],
         },
       },

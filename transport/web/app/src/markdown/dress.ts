@@ -1,8 +1,10 @@
 // What is added to rendered Markdown in the page: buttons to copy code, colours once
 // the language's parser is here, formulas, names of boxes, and pictures that enlarge.
-// None of it adds a character to the text, which comments count.
+// None of it adds a character to the text, which comments count. Emoji alone take the
+// place of their names: comments find their words again (workshop/anchor.ts).
 import { copy } from '../device/copy'
 import { withTexts } from '../messages/texts'
+import { showEmoji } from './emoji'
 
 export interface Words {
   copy: string
@@ -59,6 +61,7 @@ function picture(img: HTMLImageElement, words: Words) {
 /** Dresses what is below root; the returned function stops it. */
 export function dress(root: HTMLElement, words: Words): () => void {
   let stopped = false
+  showEmoji(root, () => stopped, words.changed)
   for (const pre of root.querySelectorAll('pre')) {
     const code = pre.querySelector('code')
     if (!code || code.classList.contains('language-math')) continue

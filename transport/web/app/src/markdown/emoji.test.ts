@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { withEmoji } from './emoji'
+import { emoji } from './emojiNames'
+
+test('short names become emoji', () => {
+  for (const [text, shown] of [
+    [':tada:', '🎉'],
+    ['Done :tada::rocket:!', 'Done 🎉🚀!'],
+    [':+1: and :-1:', '👍 and 👎'],
+    ['(:heavy_check_mark:)', '(✔️)'],
+    ['好:tada:了', '好🎉了'],
+    [':e-mail:', '📧'],
+    [':de:', '🇩🇪'],
+  ])
+    expect(withEmoji(text!, emoji), text).toBe(shown)
+})
+
+test('what only looks like a name stays', () => {
+  for (const text of [
+    ':no_such_name:',
+    '10:100:20',
+    'std::b::c',
+    'a:b:c',
+    'https://example.org/:tada:/',
+    ':tada:x',
+    'x:tada:',
+    ': tada:',
+    '::tada::',
+    ':TADA:',
+  ])
+    expect(withEmoji(text, emoji), text).toBe(text)
+})
+
+test('every name of the list is found', () => {
+  expect(emoji.size).toBeGreaterThan(1800)
+  for (const [name, sign] of emoji) expect(withEmoji(`:${name}:`, emoji)).toBe(sign)
+})
