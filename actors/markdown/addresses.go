@@ -40,10 +40,14 @@ func finder(text string, notes bool) *addressFinder {
 	s.inside = true
 	kind := Blank
 	for l, more := s.Next(); more; l, more = s.Next() {
-		if s.innerFirst || s.inner != kind {
+		inner := s.inner
+		if inner == Defining && IsFootnote(s.rest) {
+			inner = Paragraph // what it says is no address
+		}
+		if s.innerFirst || inner != kind {
 			f.flush(kind)
 		}
-		kind = s.inner
+		kind = inner
 		if note >= 0 && (kind != Code || s.opened || s.leaf != fenceLeaf) {
 			f.note(text[note:l.Start], note)
 			note = -1

@@ -28,6 +28,7 @@ func found(text string) (out []string) {
 
 func TestAddresses(t *testing.T) {
 	for text, want := range map[string][]string{
+		"[^1]: a.pdf\n[^2]: [a](b.pdf)\n[d]: c.pdf\n[^3]: ![](d.png)":                      {"b.pdf", "c.pdf", "!d.png"},
 		"![a](a.png) [b](b.csv \"t\")":                                                     {"!a.png", "b.csv"},
 		"![a](<my pic.png>)":                                                               {"!<my pic.png> -> my pic.png"},
 		"![a](<>) ![]() [a](<b)c>)":                                                        {"<b)c> -> b)c"},

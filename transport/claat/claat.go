@@ -263,7 +263,14 @@ func tooLong(source []byte, start, end, number int, st Step) error {
 func outlineOf(source []byte, body int, still func() error) (*outline, error) {
 	o := &outline{preface: -1, body: body, links: definitions{}}
 	s := markdown.New(source[body:])
-	s.Found = o.links.add
+	for _, d := range markdown.Footnotes(source[body:]) {
+		o.links.add(d)
+	}
+	s.Found = func(d markdown.Definition) {
+		if !isFootnote(d) {
+			o.links.add(d)
+		}
+	}
 	var text int // where the paragraph began
 	comment, begun, loose := false, false, -1
 	n := 0
@@ -426,7 +433,7 @@ func (s *Step) read(body string, links definitions, asked func(question) bool, l
 		s.Markdown += "\n"
 	}
 	if len(carried) > 0 {
-		s.Markdown += "\n" + strings.Join(carried, "\n") + "\n"
+		s.Markdown += "\n" + strings.TrimRight(strings.Join(carried, "\n"), "\n") + "\n"
 	}
 }
 

@@ -1,6 +1,11 @@
 package claat
 
-import "atelier/actors/markdown"
+import (
+	"slices"
+	"strings"
+
+	"atelier/actors/markdown"
+)
 
 // definitions are those of a file, the first of each label.
 type definitions map[string]string
@@ -18,19 +23,24 @@ func (d definitions) carried(text []byte, most int) []string {
 		return nil
 	}
 	had := map[string]bool{}
-	own := markdown.New(text)
-	own.Found = func(l markdown.Definition) { had[l.Label] = true }
-	for _, more := own.Next(); more; _, more = own.Next() {
+	for _, l := range defined(text) {
+		had[l.Label] = true
 	}
 	var out []string
-	each(text, func(name string) bool {
+	refers := func(name string) bool {
 		if def, there := d[name]; there && !had[name] {
 			had[name] = true
 			out = append(out, def)
 			most -= len(def)
 		}
 		return most > 0
-	})
+	}
+	each(text, refers)
+	for i := 0; i < len(out) && most > 0; i++ {
+		if markdown.IsFootnote([]byte(out[i])) {
+			each([]byte(out[i]), refers) // what it says refers to others
+		}
+	}
 	return out
 }
 
@@ -81,14 +91,26 @@ func (o *outline) references(source []byte) (of []map[string]bool, all map[strin
 	return of, all
 }
 
-// defined are the definitions that stand in a text.
+// defined are the definitions that stand in a text, and its footnotes, in order.
 func defined(text []byte) (out []markdown.Definition) {
+	out = markdown.Footnotes(text)
 	s := markdown.New(text)
-	s.Found = func(d markdown.Definition) { out = append(out, d) }
+	notes := len(out)
+	s.Found = func(d markdown.Definition) {
+		if !isFootnote(d) {
+			out = append(out, d)
+		}
+	}
 	for _, more := s.Next(); more; _, more = s.Next() {
+	}
+	if notes > 0 {
+		slices.SortStableFunc(out, func(a, b markdown.Definition) int { return a.Start - b.Start })
 	}
 	return out
 }
+
+// isFootnote says of what CommonMark takes for a definition whether it is a footnote.
+func isFootnote(d markdown.Definition) bool { return strings.HasPrefix(d.Label, "^") }
 
 // without gives the content of a step without the definitions that only other steps refer
 // to, each of which has its own.

@@ -180,3 +180,37 @@ func TestParsingStopsWhenNobodyWaits(t *testing.T) {
 		t.Errorf("got %v after %d questions", err, asked)
 	}
 }
+
+// The notes at the end of a file are often those of all steps.
+func TestFootnotesComeAlongWithTheStepsThatReferToThem(t *testing.T) {
+	got := steps(t, `
+## A
+One[^1], again[^1].
+
+## B
+Two[^Long], own[^own].
+
+[^own]: mine
+
+## C
+Nothing.
+
+[^1]: word
+[^long]: More words, see[^deep] and [d].
+
+    A second paragraph.
+[^deep]: deepest
+[^unused]: stays here
+
+[d]: https://example.com/d
+`)
+	for i, want := range []string{
+		"One[^1], again[^1].\n\n[^1]: word\n",
+		"Two[^Long], own[^own].\n\n[^own]: mine\n\n[^long]: More words, see[^deep] and [d].\n\n    A second paragraph.\n\n[^deep]: deepest\n\n[d]: https://example.com/d\n",
+		"Nothing.\n\n[^deep]: deepest\n[^unused]: stays here\n\n[d]: https://example.com/d\n",
+	} {
+		if got[i].Markdown != want {
+			t.Errorf("step %d is\n%q\nwant\n%q", i+1, got[i].Markdown, want)
+		}
+	}
+}

@@ -15,9 +15,13 @@ export function slugOf(text: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Gives the headings below root their ids: of several with one name the second has -1, and so on. */
+/** Gives the headings below root their ids: of several with one name the second has -1, and so on. An id that stands twice is that of the first. */
 export function nameHeadings(root: ParentNode): void {
-  const taken = new Set([...root.querySelectorAll('[id]')].map((e) => e.id))
+  const taken = new Set<string>()
+  for (const e of root.querySelectorAll('[id]')) {
+    if (taken.has(e.id)) e.removeAttribute('id')
+    else taken.add(e.id)
+  }
   const used = new Map<string, number>()
   for (const h of root.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
     const slug = slugOf(h.textContent)
@@ -45,6 +49,13 @@ export function fragmentOf(href: string): string {
 export function placeOf(root: ParentNode, fragment: string): Element | null {
   if (fragment === '') return null
   return root.querySelector('#' + CSS.escape(prefix + fragment)) ?? root.querySelector('#' + CSS.escape(prefix + fragment.toLowerCase()))
+}
+
+/** Shows a place, and puts the focus there: a keyboard and a screen reader go on from it. */
+export function goTo(place: HTMLElement): void {
+  place.scrollIntoView()
+  if (!place.matches('a[href], summary')) place.tabIndex = -1
+  place.focus({ preventScroll: true })
 }
 
 /** Whether a text has a place of this name, which is read for it. Nothing of it is shown. */

@@ -3,6 +3,7 @@
 // all; markdown/maths.ts sets it once its program is here. So nothing of it is lost
 // where that fails, and the offsets of comments count what was written.
 import type { TokenizerAndRendererExtension } from 'marked'
+import { escaped } from './escaped'
 
 /** What is longer is no formula, characters. */
 const longest = 5000
@@ -13,8 +14,6 @@ const display = /^\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$/
 const block = /^ {0,3}\$\$(?:\\[^]|\$(?!\$)|[^$\\]){1,5000}\$\$[ \t]*(?:\n|$)/
 /** What ends a paragraph would not be seen within a formula: the server finds notes and checks there. */
 const ends = /\n[ \t]*(?:\n|(?:[>*+-][ \t]*)*(?:```|~~~|<[a-z/!?]))/i
-
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 /** The formula that a text within a paragraph begins with, behind the character before; '' for none. */
 export function formulaAt(src: string, before: string): string {

@@ -16,6 +16,10 @@ export interface Words {
   enlarge(img: HTMLImageElement): void
   /** The name of a box of this kind. */
   box: Readonly<Record<string, () => string>>
+  /** What footnotes are, one of them, and the way back from it. */
+  footnotes: string
+  footnote: (number: string) => string
+  back: string
   copied(): void
   failed(): void
   /** The elements of a code block were replaced by coloured ones. */
@@ -108,6 +112,9 @@ export function dress(root: HTMLElement, words: Words): () => void {
     const name = words.box[aside.className]
     if (name) aside.dataset.label = name()
   }
+  for (const list of root.querySelectorAll('section.footnotes')) list.ariaLabel = words.footnotes
+  for (const link of root.querySelectorAll('.footnote-ref > a')) link.ariaLabel = words.footnote(link.textContent)
+  for (const link of root.querySelectorAll('a.footnote-back')) link.ariaLabel = words.back
   if (root.querySelector('.language-math')) {
     void withTexts(() => import('./maths'))
       .then(({ setMaths }) => setMaths(root, () => stopped))

@@ -3,12 +3,13 @@
 import { Marked, type Token, type Tokens } from 'marked'
 import { alertOf, boxes, definitionLists } from './boxes'
 import { formulaBlocks, formulas, masked } from './dollars'
+import { footnoteList, footnoteReferences, footnotes, numberFootnotes } from './footnotes'
 import { heavy } from './heavy'
 import { quieten } from './quiet'
 
 export const marked = new Marked(
   { gfm: true, async: false },
-  { extensions: [boxes, definitionLists, formulaBlocks, formulas], hooks: { emStrongMask: masked } },
+  { extensions: [boxes, definitionLists, formulaBlocks, formulas, footnotes, footnoteReferences, footnoteList], hooks: { emStrongMask: masked } },
 )
 
 /** The text as it was written, for what cannot be laid out. */
@@ -27,6 +28,7 @@ export function parse(markdown: string, top: number): string | null {
   try {
     const tokens = marked.lexer(markdown)
     prepare(tokens, top)
+    numberFootnotes(tokens, (below, each) => void marked.walkTokens(below, each))
     return marked.parser(tokens)
   } catch {
     return null
