@@ -15,6 +15,9 @@
 // the language that the browser asks for, and the page names the file with the
 // app's texts in it, so that this is loaded with the program and not after it.
 //
+// The frame in which authors' diagrams are drawn (/diagram.html) has a policy of its own, with a
+// sandbox; its scripts may be loaded by documents without an origin.
+//
 // A Handler is immutable and safe for concurrent use. It answers every request
 // that it is given; nothing fails but the question for a certificate, which is
 // answered 503 then.

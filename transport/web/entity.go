@@ -15,10 +15,13 @@ import (
 // entity is something to answer with, in the codings that there are of it.
 // Immutable.
 type entity struct {
-	kind     string // media type
-	cache    string // how long it may be kept
-	policy   string // its Content-Security-Policy
-	variants [wire.Count]variant
+	kind   string // media type
+	cache  string // how long it may be kept
+	policy string // its Content-Security-Policy
+	// framed says that the app may show it in a frame, and shared that a document without
+	// an origin may load it as a module.
+	framed, shared bool
+	variants       [wire.Count]variant
 	// varies says that there is more than one variant, and languages that there
 	// is one for each language.
 	varies, languages bool
@@ -63,6 +66,12 @@ func (e *entity) compress(z *zip.Writer) error {
 func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	h := &ctx.Response.Header
 	w.protect(h, e.policy)
+	if e.framed {
+		h.Set("X-Frame-Options", "SAMEORIGIN")
+	}
+	if e.shared {
+		h.Set("Access-Control-Allow-Origin", "*")
+	}
 	h.Set("Cache-Control", e.cache)
 	c := wire.Identity
 	if e.languages {

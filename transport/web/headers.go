@@ -6,8 +6,14 @@ import "github.com/valyala/fasthttp"
 // app's own, but for the images that people link to in their codelabs. The
 // socket is of the same origin.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; " +
-	"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; " +
+	"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; " +
 	"frame-ancestors 'none'; manifest-src 'self'"
+
+// ofDiagram is the Content-Security-Policy of the frame in which the app has the diagrams
+// of authors drawn (diagramPage): scripts of this server, the styles that the drawing needs,
+// and nothing else. In its sandbox it has no origin, whoever opens it.
+const ofDiagram = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'self'; sandbox allow-scripts"
 
 // permissions is what pages may ask the browser for: to share the screen, to
 // copy, to fill the screen, and to keep it awake where it hangs on a wall. All

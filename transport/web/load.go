@@ -16,6 +16,13 @@ const index = "index.html"
 // assets is where the build puts what has a hash of its contents in its name.
 const assets = "/assets/"
 
+// diagramPage is the frame in which diagrams are drawn, and diagramParts the folder of its
+// scripts: it has no origin, so that they are another's to it.
+const (
+	diagramPage  = "/diagram.html"
+	diagramParts = assets + "diagram/"
+)
+
 // hashed are the names that change with the contents.
 var hashed = regexp.MustCompile(`^/assets/(?:.*/)?[^/]+-[A-Za-z0-9_-]{8,}\.[A-Za-z0-9.]+$`)
 
@@ -64,6 +71,10 @@ func load(build fs.FS) (page shell, files map[string]*entity, app bool, err erro
 		e := &entity{kind: kindOf(name), cache: ask, policy: policy}
 		if hashed.MatchString("/" + name) {
 			e.cache = forever
+		}
+		e.shared = strings.HasPrefix("/"+name, diagramParts)
+		if "/"+name == diagramPage {
+			e.policy, e.framed = ofDiagram, true
 		}
 		e.set(wire.Identity, body)
 		for c := wire.Gzip; c < wire.Count; c++ {

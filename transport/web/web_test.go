@@ -22,22 +22,24 @@ var script = []byte(strings.Repeat("console.log('hello');", 100))
 func build() fstest.MapFS {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	return fstest.MapFS{
-		"index.html":                    file(indexHTML),
-		"favicon.svg":                   file("<svg/>"),
-		"manifest.webmanifest":          file("{}"),
-		".gitignore":                    file("*"),
-		".vite/manifest.json":           file("{}"),
-		"assets/index-DiwrgTda.js":      {Data: script},
-		"assets/index-DiwrgTda.js.br":   file("brotli"),
-		"assets/index-DiwrgTda.js.gz":   file("gzip"),
-		"assets/useless-DiwrgTdb.js":    file("x"),
-		"assets/useless-DiwrgTdb.js.gz": file("larger"),
-		"assets/a/deep-_-wrgTdb.css":    file("a{}"),
-		"assets/face-DiwrgTdc.woff2":    file("font"),
-		"assets/plain.js":               file("x"),
-		"assets/alone.js.gz":            file("alone"),
-		"assets/first-de-DiwrgTdd.js":   file("export default []"),
-		"odd.xyz":                       file("?"),
+		"index.html":                       file(indexHTML),
+		"favicon.svg":                      file("<svg/>"),
+		"manifest.webmanifest":             file("{}"),
+		".gitignore":                       file("*"),
+		".vite/manifest.json":              file("{}"),
+		"assets/index-DiwrgTda.js":         {Data: script},
+		"diagram.html":                     file("<!doctype html><title>Diagram</title>"),
+		"assets/diagram/frame-AbCdEfGh.js": file("draw()"),
+		"assets/index-DiwrgTda.js.br":      file("brotli"),
+		"assets/index-DiwrgTda.js.gz":      file("gzip"),
+		"assets/useless-DiwrgTdb.js":       file("x"),
+		"assets/useless-DiwrgTdb.js.gz":    file("larger"),
+		"assets/a/deep-_-wrgTdb.css":       file("a{}"),
+		"assets/face-DiwrgTdc.woff2":       file("font"),
+		"assets/plain.js":                  file("x"),
+		"assets/alone.js.gz":               file("alone"),
+		"assets/first-de-DiwrgTdd.js":      file("export default []"),
+		"odd.xyz":                          file("?"),
 	}
 }
 
@@ -329,9 +331,32 @@ func TestSecurityHeaders(t *testing.T) {
 		t.Errorf("over https: %q", got)
 	}
 	if got := header(r, "Content-Security-Policy"); got != "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; "+
-		"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; "+
+		"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; "+
 		"frame-ancestors 'none'; manifest-src 'self'" {
 		t.Errorf("policy %q", got)
+	}
+}
+
+// Texts of authors are drawn there: it may have nothing of the app.
+func TestTheFrameOfDiagramsHasAPolicyOfItsOwn(t *testing.T) {
+	w := handler(t, nil)
+	r := answerTo(t, w, "GET /diagram.html")
+	for name, want := range map[string]string{
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; " +
+			"frame-ancestors 'self'; sandbox allow-scripts",
+		"X-Frame-Options": "SAMEORIGIN", "X-Content-Type-Options": "nosniff", "Permissions-Policy": permissions,
+		"Access-Control-Allow-Origin": "", "Cache-Control": "no-cache",
+	} {
+		if got := header(r, name); r.StatusCode() != 200 || got != want {
+			t.Errorf("%d, %s: %q, want %q", r.StatusCode(), name, got, want)
+		}
+	}
+	// Without an origin it loads its scripts as those of another.
+	for path, want := range map[string][2]string{"/assets/diagram/frame-AbCdEfGh.js": {"*", "DENY"}, "/assets/index-DiwrgTda.js": {"", "DENY"}} {
+		r := answerTo(t, w, "GET "+path, "Origin: null")
+		if got := [2]string{header(r, "Access-Control-Allow-Origin"), header(r, "X-Frame-Options")}; got != want || header(r, "Content-Security-Policy") != policy {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
 	}
 }
 

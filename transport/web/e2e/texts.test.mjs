@@ -370,3 +370,93 @@ test('links lead to places of this step and of others, and what leads nowhere is
   await text.getByRole('heading', { name: 'Deeper' }).waitFor()
   await seen(text.getByRole('heading', { name: 'Deeper' }))
 })
+
+const diagrams = [
+  '```mermaid\nflowchart LR\n  accTitle: Who asks whom\n  A[Browser] -->|asks| B{Server}\n  B --> C[(Store)]\n  B --> D["a **long** label <br/> of two lines"]\n```',
+  '```mermaid\nsequenceDiagram\n  participant A as Ann\n  A->>B: Hello\n  B-->>A: Hi\n```',
+  '```mermaid\nflowchart LR\n  A -->\n```',
+  '```mermaid\n%% ' + '字'.repeat(17_000) + '\nflowchart LR\n  A --> B\n```',
+]
+
+test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, person, note }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({
+    title: 'Drawn',
+    steps: [
+      `# Drawn\n\nDone :tada: \`:tada:\`, see[^why].\n\n${diagrams.join('\n\n')}\n\n[^why]: Because[^1].\n[^1]: It is so.\n\nEnd.`,
+      '# Plain\n\nNothing drawn.',
+    ],
+  })
+  const ann = await person(lab, 'Attendee 1')
+  const guest = await visitor({ as: ann, viewport: { width: 1440, height: 1000 } })
+  const { page } = guest
+  const loaded = []
+  page.on('response', (r) => /emojiNames|diagram/.test(r.url()) && loaded.push(r))
+  await page.goto(`/codelabs/${lab.id}?step=2`)
+  await page.getByText('Nothing drawn.').waitFor()
+  await still(page)
+  assert.equal(loaded.length, 0, 'a text without them loads nothing for them')
+  await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Drawn' }).click()
+  const text = page.locator('article .markdown')
+  await text.getByText('Done 🎉 :tada:, see').waitFor()
+
+  // There and back again, with the focus.
+  const reference = text.getByRole('link', { name: 'Footnote 1' })
+  const list = text.getByRole('region', { name: 'Footnotes' })
+  assert.match(await list.innerText(), /Because2\. ↩\s+It is so\. ↩/)
+  await reference.focus()
+  await page.keyboard.press('Enter')
+  await until('the focus is at the footnote', () =>
+    list
+      .locator('li')
+      .first()
+      .evaluate((e) => e === document.activeElement),
+  )
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await until('it is back', () => reference.evaluate((e) => e === document.activeElement))
+
+  const pictures = text.locator('figure.diagram > img')
+  await until('both are drawn, and the others say why not', async () => (await pictures.count()) === 2 && (await text.locator('[data-why]').count()) === 2)
+  note(`${loaded.length} answers for emoji and diagrams`)
+  assert.deepEqual(await pictures.evaluateAll((all) => all.map((e) => e.alt)), ['Who asks whom', 'Diagram. Its source stands below it.'])
+  const drawn = await pictures.first().evaluate(async (img) => {
+    await img.decode()
+    return { width: img.naturalWidth, svg: decodeURIComponent(img.src) }
+  })
+  assert.ok(drawn.width > 200, `${drawn.width} pixels`)
+  assert.match(drawn.svg, /Browser/)
+  assert.doesNotMatch(drawn.svg, /foreignObject|<script|https?:\/\/(?!www\.w3\.org)/)
+  assert.match(await text.locator('[data-why]').first().getAttribute('data-why'), /^The diagram has an error: /)
+  assert.match(await text.locator('[data-why]').last().getAttribute('data-why'), /longer than 50 kB/)
+  // The frame has no origin, and none of the page's rights.
+  const frame = page.locator('iframe')
+  assert.equal(await frame.getAttribute('sandbox'), 'allow-scripts')
+  const inside = await (await frame.elementHandle()).contentFrame()
+  guest.expect(/\/api\/app/) // it is tried, and refused
+  const rights = await inside.evaluate(async () => {
+    const tried = async (what) => {
+      try {
+        await what()
+        return 'done'
+      } catch {
+        return 'refused'
+      }
+    }
+    return [origin, await tried(() => fetch('/api/app')), await tried(() => parent.document.title), await tried(() => localStorage.length)]
+  })
+  assert.deepEqual(rights, ['null', 'refused', 'refused', 'refused'])
+  // The source is there.
+  await text.getByText('accTitle: Who asks whom').waitFor({ state: 'hidden' })
+  await text.locator('summary').first().click()
+  await text.getByText('accTitle: Who asks whom').waitFor()
+  await text.locator('summary').first().click()
+  // Dark in the dark.
+  const light = await pictures.first().getAttribute('src')
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await until('it is drawn anew', async () => (await pictures.first().getAttribute('src')) !== light)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await until('and light again', async () => (await pictures.first().getAttribute('src')) === light)
+  await sound(page, 'texts-drawn')
+})

@@ -24,13 +24,13 @@ describe('work beside the page', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  function stage() {
+  function stage(bounds?: { mostTime: number; idle: number }) {
     const helpers: Fake[] = []
     const layout = new Beside<string, string>(() => {
       const f = new Fake()
       helpers.push(f)
       return f
-    })
+    }, bounds)
     return { helpers, layout }
   }
 
@@ -62,6 +62,28 @@ describe('work beside the page', () => {
     expect(await next).toBe('next')
     vi.advanceTimersByTime(1000)
     expect(helpers[1]!.ended).toBe(false)
+  })
+
+  test('has its own time, and ends a worker that nobody needs', async () => {
+    const { helpers, layout } = stage({ mostTime: 2000, idle: 30_000 })
+    const work = async (took: number) => {
+      const done = layout.do('x')
+      const h = helpers.at(-1)!
+      h.say({ id: h.task.id, begun: true })
+      vi.advanceTimersByTime(took)
+      h.say({ id: h.task.id, result: 'done' })
+      return done
+    }
+    expect(await work(1999)).toBe('done')
+    vi.advanceTimersByTime(29_000)
+    expect(await work(0)).toBe('done')
+    vi.advanceTimersByTime(29_000)
+    expect(helpers.length).toBe(1)
+    expect(helpers[0]!.ended).toBe(false)
+    vi.advanceTimersByTime(1000)
+    expect(helpers[0]!.ended).toBe(true)
+    expect(await work(2001)).toBe(null)
+    expect(helpers.length).toBe(2)
   })
 
   test('gives nothing where there are no workers', async () => {

@@ -1,5 +1,5 @@
 // Work that somebody else's text might make endless is done beside the page, by a
-// worker: one task after the other, and each has a moment for it.
+// worker or a frame: one task after the other, and each has a moment for it.
 
 export interface Ask<T> {
   id: number
@@ -7,8 +7,12 @@ export interface Ask<T> {
 }
 export type Answer<R> = { id: number; begun: true } | { id: number; result: R | null }
 
-/** How long a task may take, milliseconds. */
-const mostTime = 200
+interface Bounds {
+  /** How long a task may take, milliseconds. */
+  mostTime: number
+  /** After how long without a task the helper ends, milliseconds. */
+  idle: number
+}
 
 /** What this needs of a Worker. */
 export interface Helper<T, R> {
@@ -25,8 +29,12 @@ export class Beside<T, R> {
   #timer: ReturnType<typeof setTimeout> | undefined
   #last = 0
 
-  constructor(make: () => Helper<T, R>) {
+  #bounds: Bounds
+  #unused: ReturnType<typeof setTimeout> | undefined
+
+  constructor(make: () => Helper<T, R>, bounds: Partial<Bounds> = {}) {
     this.#make = make
+    this.#bounds = { mostTime: 200, idle: Infinity, ...bounds }
   }
 
   /** Gives what comes of a task; null when it takes too long. */
@@ -38,8 +46,12 @@ export class Beside<T, R> {
   }
 
   #next() {
+    clearTimeout(this.#unused)
     const first = this.#tasks[0]
-    if (!first) return
+    if (!first) {
+      if (this.#bounds.idle < Infinity) this.#unused = setTimeout(() => this.#end(), this.#bounds.idle)
+      return
+    }
     try {
       this.#helper ??= this.#start()
       this.#helper.postMessage(first.ask)
@@ -53,16 +65,20 @@ export class Beside<T, R> {
     helper.onmessage = (e) => {
       if (e.data.id !== this.#tasks[0]?.ask.id) return
       // Its own start does not count.
-      if ('begun' in e.data) this.#timer = setTimeout(() => this.#stop(), mostTime)
+      if ('begun' in e.data) this.#timer = setTimeout(() => this.#stop(), this.#bounds.mostTime)
       else this.#settle(e.data.result)
     }
     helper.onerror = () => this.#stop()
     return helper
   }
 
-  #stop() {
+  #end() {
     this.#helper?.terminate()
     this.#helper = null
+  }
+
+  #stop() {
+    this.#end()
     this.#settle(null)
   }
 

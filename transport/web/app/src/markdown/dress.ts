@@ -1,5 +1,6 @@
 // What is added to rendered Markdown in the page: buttons to copy code, colours once
-// the language's parser is here, formulas, names of boxes, and pictures that enlarge.
+// the language's parser is here, formulas, diagrams, names of boxes, and
+// pictures that enlarge.
 // None of it adds a character to the text, which comments count. Emoji alone take the
 // place of their names: comments find their words again (workshop/anchor.ts).
 import { copy } from '../device/copy'
@@ -120,6 +121,18 @@ export function dress(root: HTMLElement, words: Words): () => void {
       .then(({ setMaths }) => setMaths(root, () => stopped))
       .then((changed) => changed && words.changed())
       .catch(() => {}) // it stays as it was written
+  }
+  if (root.querySelector('.language-mermaid')) {
+    void withTexts(() => import('./diagrams'))
+      .then(({ drawDiagrams }) =>
+        drawDiagrams(
+          root,
+          () => stopped,
+          (img) => picture(img, words),
+          words.changed,
+        ),
+      )
+      .catch(() => {}) // the source is there
   }
   return () => {
     stopped = true

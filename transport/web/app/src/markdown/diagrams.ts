@@ -1,0 +1,148 @@
+// Diagrams of a text, in fences of the language mermaid: a frame draws them
+// (diagram/frame.ts), and what it says is shown as a picture, above the source. Loaded
+// where a text has one.
+import { m } from '../messages/compiled/messages.js'
+import { ready, type Diagram, type Drawing } from '../diagram/messages'
+import { Beside, type Ask, type Answer, type Helper } from './beside'
+
+/** What is longer is not drawn, bytes of source. */
+const longest = 50_000
+/** What is longer is not shown, characters of SVG. */
+const largest = 2_000_000
+/** Of one text; what is beyond stays code. */
+const mostDiagrams = 50
+/** After so many that took too long nobody tries the rest. */
+const mostFailures = 3
+/** How long one may take, and the frame to be there, and how long that stays without work, milliseconds. */
+const mostTime = 2000
+const mostStart = 30_000
+const idle = 30_000
+/** Drawings that are kept, for an editor that draws the same text again and again. */
+const mostKept = 50
+
+/** The frame as what works beside the page. Nothing that it says is more than text. */
+export class Frame implements Helper<Diagram, Drawing> {
+  onmessage: ((e: MessageEvent<Answer<Drawing>>) => void) | null = null
+  onerror: (() => void) | null = null
+  #frame = document.createElement('iframe')
+  #ready = false
+  #waiting: Ask<Diagram>[] = []
+  #start = setTimeout(() => this.onerror?.(), mostStart)
+
+  constructor() {
+    // With an origin of its own it would have that of the app.
+    this.#frame.setAttribute('sandbox', 'allow-scripts')
+    this.#frame.referrerPolicy = 'no-referrer'
+    this.#frame.src = '/diagram.html'
+    this.#frame.ariaHidden = 'true'
+    this.#frame.tabIndex = -1
+    this.#frame.inert = true
+    this.#frame.className = 'diagram-frame'
+    addEventListener('message', this.#hear)
+    document.body.append(this.#frame)
+  }
+
+  #hear = (e: MessageEvent<unknown>) => {
+    if (e.source !== this.#frame.contentWindow) return
+    if (e.data !== ready) {
+      this.onmessage?.(e as MessageEvent<Answer<Drawing>>)
+      return
+    }
+    clearTimeout(this.#start)
+    this.#ready = true
+    for (const ask of this.#waiting.splice(0)) this.postMessage(ask)
+  }
+
+  postMessage(ask: Ask<Diagram>) {
+    if (this.#ready) this.#frame.contentWindow!.postMessage(ask, '*')
+    else this.#waiting.push(ask)
+  }
+
+  terminate() {
+    clearTimeout(this.#start)
+    removeEventListener('message', this.#hear)
+    this.#frame.remove()
+  }
+}
+
+const drawer = new Beside<Diagram, Drawing>(() => new Frame(), { mostTime, idle })
+const kept = new Map<string, Drawing>()
+
+/** What a frame said, as far as it is a drawing. */
+export function drawingOf(said: unknown): Drawing {
+  const d = (said ?? {}) as Record<string, unknown>
+  if (typeof d.svg === 'string' && d.svg.length <= largest && [d.width, d.height].every((n) => typeof n === 'number' && n > 0 && n < 100_000))
+    return { svg: d.svg, width: d.width as number, height: d.height as number, says: typeof d.says === 'string' ? d.says.slice(0, 500) : '' }
+  return { why: typeof d.why === 'string' ? d.why.slice(0, 500) : null }
+}
+
+/** Draws the diagrams below root, and again whenever the page turns dark or light. put is given each picture, changed called when the elements are others. */
+export async function drawDiagrams(root: HTMLElement, unwanted: () => boolean, put: (img: HTMLImageElement) => void, changed: () => void): Promise<void> {
+  const codes = [...root.querySelectorAll<HTMLElement>('code.language-mermaid')].slice(0, mostDiagrams)
+  const figures = new Map<HTMLElement, HTMLImageElement>()
+  const page = document.documentElement
+  let round = 0
+  const draw = async () => {
+    const mine = ++round
+    const dark = page.dataset.theme === 'dark'
+    let failures = 0
+    for (const code of codes) {
+      const source = code.textContent
+      if (new TextEncoder().encode(source).length > longest) {
+        code.dataset.why = m.diagram_large()
+        continue
+      }
+      const key = `${dark} ${source}`
+      let drawing = kept.get(key)
+      if (!drawing && failures < mostFailures) {
+        const said = await drawer.do({ source, dark })
+        if (unwanted() || round !== mine) return
+        if (said === null) failures++
+        else {
+          drawing = drawingOf(said)
+          if (kept.size >= mostKept) kept.clear()
+          kept.set(key, drawing)
+        }
+      }
+      if (show(code, drawing ?? { why: m.diagram_long() }, figures, put)) changed()
+    }
+  }
+  const watch = new MutationObserver(() => {
+    if (unwanted()) watch.disconnect()
+    else void draw()
+  })
+  watch.observe(page, { attributes: true, attributeFilter: ['data-theme'] })
+  await draw()
+}
+
+/** Shows a drawing in the place of its code, which opens below it; true when the elements are others. */
+function show(code: HTMLElement, drawing: Drawing, figures: Map<HTMLElement, HTMLImageElement>, put: (img: HTMLImageElement) => void): boolean {
+  let img = figures.get(code)
+  if ('why' in drawing) {
+    // Not as text: the text of the page is what was written.
+    if (!img) code.dataset.why = drawing.why === null ? m.diagram_long() : m.diagram_wrong({ why: drawing.why })
+    return false
+  }
+  const src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(drawing.svg)
+  if (img) {
+    img.src = src
+    return false
+  }
+  img = document.createElement('img')
+  img.alt = drawing.says || m.diagram_alt()
+  img.width = drawing.width
+  img.height = drawing.height
+  img.src = src
+  figures.set(code, img)
+  const host = code.closest('.code') ?? code.closest('pre')!
+  const figure = document.createElement('figure')
+  figure.className = 'diagram'
+  const details = document.createElement('details')
+  const summary = document.createElement('summary')
+  summary.ariaLabel = summary.dataset.says = m.diagram_source()
+  host.replaceWith(figure)
+  details.append(summary, host)
+  figure.append(img, details)
+  put(img)
+  return true
+}
