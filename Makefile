@@ -264,11 +264,12 @@ $(BUILT): $(INSTALLED) $(APP_SOURCES)
 
 PACKAGES_SIZE := 180 MB to download, 420 MB on disk
 # The stamp is the list that was installed: a list that is only newer changes
-# nothing.
+# nothing. Packages that run in the browser alone name a Node that nobody runs them with;
+# npm would warn of each.
 $(INSTALLED): $(APP)/package-lock.json
 	@cmp -s $< $@ || { \
 		echo 'installing the Node packages of the browser app: $(PACKAGES_SIZE); this takes some minutes'; \
-		cd $(APP) && npm ci --no-audit --no-fund; }
+		cd $(APP) && npm ci --no-audit --no-fund --loglevel error; }
 	@cp $< $@
 
 $(PEERS)/node/node_modules/.installed: $(PEERS)/node/package-lock.json
