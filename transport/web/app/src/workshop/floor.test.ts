@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { audience, defaultThresholds, Floor, moods, verdict as judge, type Audience, type Thresholds } from './floor'
+import { audience, defaultThresholds, Floor, moods, steadyForm, verdict as judge, type Audience, type Thresholds } from './floor'
 import { workshop, type Attendee, type Codelab, type HelpRequest, type Step, type Workshop } from './state'
 
 const minute = 60_000
@@ -33,9 +33,23 @@ const verdict = (w: Workshop, step: number, t: Thresholds, now: number) => judge
 const feels = (state: 'fine' | 'slow' | 'stuck', minutesAgo: number) => ({ pulse: { state, step_number: 1, at: at(now - minutesAgo * minute) } })
 
 describe('the floor', () => {
-  test('has stuck ones first, then slow, fine, silent, each the longest first', () => {
-    const w = room([feels('fine', 1), { step_since: at(5) }, feels('stuck', 1), feels('slow', 9), feels('stuck', 4), { step_since: at(1) }])
+  test('has stuck ones first, then slow, fine, silent, each the longest on the step first', () => {
+    const since = (n: number) => ({ step_since: at(n) })
+    const w = room([feels('fine', 1), since(5), { ...feels('stuck', 4), ...since(3) }, feels('slow', 9), { ...feels('stuck', 1), ...since(2) }, since(1)])
     expect(floor(w)[0]!.seats.map((s) => s.id)).toEqual(['p4', 'p2', 'p3', 'p0', 'p5', 'p1'])
+  })
+
+  test('has who is away among the silent, unless they need somebody', () => {
+    const w = room([feels('fine', 1), feels('stuck', 1), {}, feels('slow', 1)], [{ attendee_id: 'p2', status: 'pending', created_at: at(now), message: 'Port 80' }])
+    const seats = floor({ ...w, here: new Set() })[0]!.seats
+    expect(seats.map((s) => [s.id, s.kind])).toEqual([
+      ['p2', 'need'],
+      ['p1', 'need'],
+      ['p0', 'silent'],
+      ['p3', 'silent'],
+    ])
+    expect([seats[0]!.asked, seats[0]!.text, seats[1]!.asked]).toEqual([now, 'Port 80', 0])
+    expect(moods(floor({ ...w, here: new Set() }))).toEqual({ stuck: 1, slow: 0, fine: 0, silent: 2, asks: 1, helped: 0 })
   })
 
   test('has everybody once, whoever is done at the end', () => {
@@ -65,7 +79,7 @@ describe('the floor', () => {
     expect(marked).toEqual(['p0', 'p1'])
   })
 
-  test('has those who wait for help among the stuck ones, and those who are helped behind them', () => {
+  test('has open requests first, by their age, then who is stuck', () => {
     const asked = (id: string, minutesAgo: number, by?: string): Partial<HelpRequest> => ({
       id: `h-${id}`,
       attendee_id: id,
@@ -78,10 +92,10 @@ describe('the floor', () => {
       [asked('p5', 3), asked('p1', 1), asked('p3', 9, 'Grace'), asked('p0', 90)],
     )
     expect(floor(w)[0]!.seats.map((s) => [s.id, s.asks, s.helper])).toEqual([
-      ['p5', true, null],
-      ['p0', true, null], // stuck for two minutes, though asking for longer
-      ['p1', true, null],
+      ['p0', true, null],
       ['p3', false, 'Grace'],
+      ['p5', true, null],
+      ['p1', true, null],
       ['p2', false, null],
       ['p4', false, null],
     ])
@@ -121,7 +135,7 @@ describe('the floor', () => {
     const to = (a: Audience) => audience(floor(w), a).map((s) => s.id)
     expect(to({ to: 'stuck' })).toEqual(['p0', 'p2'])
     expect(to({ to: 'waiting' })).toEqual(['p1'])
-    expect(to({ to: 'step', step: 1 })).toEqual(['p0', 'p1'])
+    expect(to({ to: 'step', step: 1 })).toEqual(['p1', 'p0'])
     expect(to({ to: 'step', step: 3 })).toEqual([])
   })
 
@@ -194,7 +208,26 @@ describe('whether one can go on', () => {
   test('yes, when enough are past the step', () => {
     expect(verdict(room([moved, moved, moved, {}]), 1, defaultThresholds, now)).toMatchObject({ form: 'go', past: 3, people: 4 })
     expect(verdict(room([moved, moved, {}, {}]), 1, defaultThresholds, now)).toMatchObject({ form: 'wait', past: 2, people: 4 })
-    expect(verdict(room([]), 1, defaultThresholds, now).form).toBe('wait')
+    expect(verdict(room([]), 1, defaultThresholds, now).form).toBe('ready')
+  })
+
+  test('how many wait, the longest of them, and where most who need somebody are', () => {
+    const asked = (id: string, minutes: number, status = 'pending') => ({ attendee_id: id, status, created_at: at(now - minutes * minute) }) as Partial<HelpRequest>
+    const w = room([feels('stuck', 1), moved, moved, moved, moved], [asked('p1', 3), asked('p2', 4), asked('p3', 9, 'in_progress'), asked('p4', 1)])
+    expect(verdict(w, 1, defaultThresholds, now)).toMatchObject({ waiting: 3, longest: 240, where: 2 })
+    expect(verdict({ ...w, help: w.help.slice(1) }, 1, defaultThresholds, now)).toMatchObject({ waiting: 2, where: null })
+    expect(verdict(room([moved]), 1, defaultThresholds, now)).toMatchObject({ waiting: 0, longest: null, where: null })
+  })
+
+  test.each([
+    [null, 'go', 0, 'go'],
+    ['wait', 'go', 19, 'wait'],
+    ['wait', 'go', 20, 'go'],
+    ['go', 'help', 0, 'help'],
+    ['help', 'wait', 5, 'help'],
+    ['ready', 'wait', 0, 'wait'],
+  ] as const)('the word %s that should be %s for %i s is %s', (shown, now, seconds, is) => {
+    expect(steadyForm(shown, now, seconds)).toBe(is)
   })
 
   test('help first, when somebody has waited too long', () => {

@@ -4,6 +4,9 @@ import type { Attendee, HelpRequest, Pulse, Workshop } from './state'
 
 export type Feeling = Pulse | 'silent'
 
+/** How people stand below their step: who needs somebody (stuck, waiting, being helped), then by how they feel. Away without a need is silent. */
+export type Kind = 'need' | 'slow' | 'fine' | 'silent'
+
 /** One person below their step. */
 export interface Seat {
   readonly id: string
@@ -11,8 +14,15 @@ export interface Seat {
   /** Where they sit, in their own words; null when they have not said so. */
   readonly place: string | null
   readonly feels: Feeling
+  readonly kind: Kind
   /** Since when they feel so, wait for help, or are on the step, Unix milliseconds; 0: not known. */
   readonly since: number
+  /** Since when they are on the step, Unix milliseconds; 0: not known. */
+  readonly onStep: number
+  /** When they asked for the help that is still open, Unix milliseconds; 0: they have not. */
+  readonly asked: number
+  /** What they asked; empty when nothing was said. */
+  readonly text: string
   readonly here: boolean
   /** They wait for help: nobody has taken their request. */
   readonly asks: boolean
@@ -31,11 +41,11 @@ export interface Column {
   readonly seats: readonly Seat[]
 }
 
-const order: Record<Feeling, number> = { stuck: 0, slow: 2, fine: 3, silent: 4 }
+const order: Record<Kind, number> = { need: 1, slow: 2, fine: 3, silent: 4 }
 
-/** Those who wait for help stand with the stuck ones; behind them those who are being helped. */
-function urgency(s: Seat): number {
-  return s.asks ? 0 : Math.min(order[s.feels], s.helper === null ? 4 : 1)
+function kindOf(feels: Feeling, here: boolean, open: boolean): Kind {
+  if (open || feels === 'stuck') return 'need'
+  return here ? feels : 'silent'
 }
 
 /** A seat, the record it was made of, and where it stands. */
@@ -44,13 +54,13 @@ interface Placed {
   readonly request: HelpRequest | undefined
   readonly seat: Seat
   readonly column: number
-  /** First how they feel, then since when. */
+  /** Open requests by when they were made, then each kind by the time on the step. */
   readonly rank: number
 }
 
 /**
- * Who sits where: stuck ones and those who wait for help first, then those who are
- * being helped, slow, fine, silent, each the longest first. It remembers the last
+ * Who sits where: open requests for help first, by their age, then those who are stuck,
+ * slow, fine and silent, each by the time on the step. It remembers the last
  * look, because of ten thousand people few move between two: those are taken out
  * and put in, which takes a tenth of sorting all anew.
  */
@@ -146,10 +156,16 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
     known?.of === a && known.request === request
       ? known.seat.since
       : moment(asks && feels !== 'stuck' ? request.created_at : a.pulse ? a.pulse.at : a.step_since)
-  const began = a.is_completed || a.furthest_step > 1 || a.pulse !== null || request !== undefined
+  const open = request !== undefined
+  const kind = kindOf(feels, here, open)
+  const same = known?.of === a ? known.seat : null
+  const onStep = same ? same.onStep : moment(a.step_since)
+  const asked = request ? (known?.request === request ? known.seat.asked : moment(request.created_at)) : 0
+  const began = a.is_completed || a.furthest_step > 1 || a.pulse !== null || open
   const caughtUp = tookCodeOf(a)
-  const seat: Seat = { id: a.id, name: a.name, place: a.place, feels, since, here, asks, helper, caughtUp, began }
-  return { of: a, request, seat, column, rank: urgency(seat) * 1e14 + since }
+  const text = request?.message ?? ''
+  const seat: Seat = { id: a.id, name: a.name, place: a.place, feels, kind, since, onStep, asked, text, here, asks, helper, caughtUp, began }
+  return { of: a, request, seat, column, rank: (open ? 0 : order[kind]) * 1e14 + (open ? asked : onStep) }
 }
 
 /** Whether somebody took the code that they need to begin the step they are at: of its start, or of the end of the one before. */
@@ -189,12 +205,19 @@ export const defaultThresholds: Thresholds = { past: 0.75, waiting: 300 }
 
 /** Whether one can move on from a step, and the figures that say so. */
 export interface Verdict {
-  readonly form: 'go' | 'wait' | 'help'
+  /** ready: nobody has joined. */
+  readonly form: 'ready' | 'go' | 'wait' | 'help'
   readonly past: number
   readonly people: number
   readonly stuck: number
+  /** How many wait for help: those whom nobody has taken. */
+  readonly waiting: number
   /** Seconds for which the longest has been stuck or waited for help; null for nobody. */
   readonly oldest: number | null
+  /** Seconds for which the longest of those who wait has waited; null for nobody. */
+  readonly longest: number | null
+  /** The step of at least three quarters of those who are stuck or wait; null when they are apart. */
+  readonly where: number | null
 }
 
 /** Who has left and gave no sign for so long, milliseconds, has gone home. */
@@ -204,9 +227,16 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
   let past = 0
   let people = 0
   let stuck = 0
+  let needing = 0
+  let where: number | null = null
+  let whereCount = 0
+  let registered = 0
   let since = Infinity
   for (const c of columns) {
+    let here = 0
+    registered += c.seats.length
     for (const s of c.seats) {
+      if (s.feels === 'stuck' || s.asks) here++
       // Whoever looked in and left does not hold the room up, nor who has gone home.
       if (!s.here && c.step !== 0 && (!s.began || now - s.since > goneAfter)) continue
       people++
@@ -216,15 +246,36 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
         since = Math.min(since, s.since)
       }
     }
+    needing += here
+    if (here > 0 && c.step !== 0 && (where === null || here > whereCount)) {
+      where = c.step
+      whereCount = here
+    }
   }
-  for (const h of help) if (h.status === 'pending') since = Math.min(since, Date.parse(h.created_at))
-  const oldest = since === Infinity ? null : Math.max(0, (now - since) / 1000)
+  let asked = Infinity
+  let waiting = 0
+  for (const h of help) {
+    if (h.status !== 'pending') continue
+    waiting++
+    asked = Math.min(asked, Date.parse(h.created_at))
+  }
+  const age = (from: number) => (from === Infinity ? null : Math.max(0, (now - from) / 1000))
+  const oldest = age(Math.min(since, asked))
   const share = people === 0 ? 0 : past / people
-  const form = oldest !== null && oldest >= t.waiting ? 'help' : share >= t.past && people > 0 ? 'go' : 'wait'
-  return { form, past, people, stuck, oldest }
+  const form = registered === 0 ? 'ready' : oldest !== null && oldest >= t.waiting ? 'help' : share >= t.past && people > 0 ? 'go' : 'wait'
+  return { form, past, people, stuck, waiting, oldest, longest: age(asked), where: needing > 0 && whereCount >= needing * 0.75 ? where : null }
 }
 
-/** How many feel how, and how many wait for help or are being helped. Who does is not silent. */
+/** Seconds for which the word of a verdict stays, unless help comes first. */
+const wordStays = 20
+
+/** The word that is shown: it changes at most once in so many seconds, so that it does not flicker at a threshold; help first changes it at once. shownFor: seconds since it changed last. */
+export function steadyForm(shown: Verdict['form'] | null, now: Verdict['form'], shownFor: number): Verdict['form'] {
+  if (shown === null || shown === 'ready' || now === 'help' || now === 'ready' || shownFor >= wordStays) return now
+  return shown
+}
+
+/** How many feel how, and how many wait for help or are being helped. Those are not silent; people who are away are, unless they need somebody. */
 export type Moods = Readonly<Record<Feeling | 'asks' | 'helped', number>>
 
 export const noMoods: Moods = { fine: 0, slow: 0, stuck: 0, silent: 0, asks: 0, helped: 0 }
@@ -235,7 +286,8 @@ export function moods(columns: readonly Column[]): Moods {
     for (const s of c.seats) {
       if (s.asks) out.asks++
       if (s.helper !== null) out.helped++
-      if (s.feels !== 'silent' || !(s.asks || s.helper !== null)) out[s.feels]++
+      if (s.kind !== 'need') out[s.kind]++
+      else if (s.feels !== 'silent') out[s.feels]++
     }
   }
   return out

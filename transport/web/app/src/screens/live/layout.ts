@@ -1,0 +1,477 @@
+// Where the people of a workshop stand on the floor: which steps share a column, how many
+// sub-columns a crowded step gets, and how much of each person is shown. A function of
+// what it is given; it knows no page and no clock. All lengths are CSS pixels.
+import type { Kind } from '../../workshop/floor'
+
+export const sizes = {
+  /** The narrowest and the widest sub-column, and the space between two. */
+  unit: 164,
+  unitMost: 272,
+  gap: 12,
+  /** A run of empty steps that stands alone. */
+  strip: 28,
+  /** The head of a step alone, the head within a stack, the line of empty steps, the space after each. */
+  own: 58,
+  stack: 33,
+  none: 26,
+  after: 14,
+  /** A person's row, a line of folded people, the gaps between cards and between blocks. */
+  row: 24,
+  line: 20,
+  cardGap: 6,
+  blockGap: 4,
+  /** A row of somebody who needs help, where there is no room for cards. */
+  needRow: 26,
+  /** A card in the form for crowds, with its gap. */
+  crowdCard: 76,
+  /** The counts of a step, and the line that says how many more wait, in the form for crowds. */
+  counts: 24,
+  moreWait: 22,
+  /** From so many people on a step is drawn as cells. */
+  crowd: 400,
+  /** Below this height the floor takes it and the page scrolls; below this width it is one column. */
+  low: 320,
+  narrow: 560,
+} as const
+
+/** Extra cost at which groups stay as they were, and the part of the height in which a roomier level must fit. */
+const keep = 1.5
+const ease = 0.9
+
+/** How much of people is shown, from the roomiest to the densest. */
+export interface Level {
+  /** Lines of the request on a card, 0 to 4. */
+  readonly text: number
+  readonly need: 'cards' | 'rows'
+  readonly fine: 'rows' | 'names' | 'line'
+  readonly silent: 'rows' | 'line'
+}
+
+export const levels: readonly Level[] = [
+  { text: 4, need: 'cards', fine: 'rows', silent: 'rows' },
+  { text: 2, need: 'cards', fine: 'rows', silent: 'rows' },
+  { text: 2, need: 'cards', fine: 'rows', silent: 'line' },
+  { text: 1, need: 'cards', fine: 'rows', silent: 'line' },
+  { text: 1, need: 'cards', fine: 'names', silent: 'line' },
+  { text: 1, need: 'cards', fine: 'line', silent: 'line' },
+  { text: 0, need: 'cards', fine: 'line', silent: 'line' },
+  { text: 0, need: 'rows', fine: 'line', silent: 'line' },
+]
+
+/** The level of the form for crowds, in which people are cells. */
+export const crowded = levels.length
+
+/** Cards of the longest waits in each step, and the sizes of a cell that are tried with so many. */
+const cellSizes: readonly [cards: number, cells: readonly number[]][] = [
+  [3, [18, 16, 14, 12, 10, 9, 8]],
+  [1, [12, 10, 9, 8, 7, 6]],
+  [0, [10, 9, 8, 7, 6, 5, 4, 3]],
+]
+
+/** What is shown of the people: a level, or cells of a size with so many cards. */
+export interface Form {
+  readonly level: number
+  /** 0 where people have their names. */
+  readonly cell: number
+  readonly cards: number
+}
+
+const forms: readonly Form[] = levels.map((_, level) => ({ level, cell: 0, cards: 0 }))
+const crowdForms: readonly Form[] = cellSizes.flatMap(([cards, cells]) => cells.map((cell) => ({ level: crowded, cell, cards })))
+
+/** Somebody as the layout needs to know them. */
+export interface Figure {
+  readonly name: string
+  readonly kind: Kind
+  /** When they asked for help, 0: they have not. */
+  readonly asked: number
+  readonly text: string
+}
+
+export interface StepOf<P extends Figure> {
+  /** Its number, or the sign of those who are done. */
+  readonly key: string
+  readonly title: string
+  /** In their order; the same array as long as nobody in it has changed. */
+  readonly people: readonly P[]
+}
+
+/** How texts are set. */
+export interface Setting<P extends Figure> {
+  /** The width of a text in one line. */
+  measure(text: string, size: number, weight: number): number
+  /** The second line of somebody's card. */
+  state(person: P): string
+  /** The width of what stands at the end of a card's first line, with the gap before it. */
+  aside: number
+  /** The width of what stands at both ends of a row, without the name. */
+  rowSides: number
+}
+
+export interface Group {
+  readonly form: 'strip' | 'stack' | 'own'
+  /** Indexes of neighbouring steps. */
+  readonly steps: readonly number[]
+  /** Sub-columns; 0 of a strip. */
+  readonly subs: number
+}
+
+export interface Layout extends Form {
+  /** The width of a sub-column. */
+  readonly unit: number
+  /** The page or the floor scrolls: it is too small for all. */
+  readonly scrolls: boolean
+  /** All steps are in one column. */
+  readonly narrow: boolean
+  readonly groups: readonly Group[]
+}
+
+export interface Request<P extends Figure> {
+  readonly width: number
+  readonly height: number
+  readonly steps: readonly StepOf<P>[]
+  readonly previous: Layout | null
+}
+
+/** The people of a step by kind. */
+export type ByKind<P> = Readonly<Record<Kind, readonly P[]>>
+
+export function byKind<P extends Figure>(people: readonly P[]): ByKind<P> {
+  const out: Record<Kind, P[]> = { need: [], slow: [], fine: [], silent: [] }
+  for (const p of people) out[p.kind].push(p)
+  return out
+}
+
+/** A run of neighbouring steps that are all empty, or one that is not: nothing is won by cutting between empty ones. */
+interface Part {
+  readonly from: number
+  readonly to: number
+  readonly empty: boolean
+}
+
+interface Priced extends Group {
+  readonly width: number
+  readonly cost: number
+}
+
+interface Plan {
+  readonly cost: number
+  readonly groups: readonly Priced[]
+}
+
+/** What is remembered of a step's people. */
+interface Measured<P> {
+  readonly kinds: ByKind<P>
+  readonly waits: number
+  readonly heights: Map<string, number>
+}
+
+/** Lays floors out. It remembers the heights of steps whose people have not changed, which is most of the work. */
+export class Planner<P extends Figure> {
+  readonly #set: Setting<P>
+  readonly #measured = new WeakMap<readonly P[], Measured<P>>()
+
+  constructor(setting: Setting<P>) {
+    this.#set = setting
+  }
+
+  /** The cheapest layout of the roomiest form that fits; groups stay as they were while that costs little. */
+  plan({ width, height, steps, previous }: Request<P>): Layout {
+    const high = Math.max(sizes.low, height)
+    const people = steps.reduce((n, s) => n + s.people.length, 0)
+    const parts = partsOf(steps)
+    const runs = Math.min(2, parts.filter((p) => p.empty).length)
+    if (width >= sizes.narrow) {
+      for (const form of people > sizes.crowd ? crowdForms : [...forms, ...crowdForms]) {
+        if (form.cell > 0 && people * form.cell ** 2 > width * high * 0.9) continue // it cannot fit
+        const roomier = previous !== null && rank(form) < rank(previous)
+        const best = this.#best(width, roomier ? high * ease : high, steps, parts, runs, form)
+        if (!best) continue
+        const scrolls = high > height
+        if (previous && !previous.narrow && previous.level === form.level && previous.cell === form.cell) {
+          const kept = this.#priceOf(previous, width, high, steps)
+          if (kept !== null && kept <= best.cost + keep) return { ...form, unit: widest(width, previous.groups), scrolls, narrow: false, groups: previous.groups }
+        }
+        return { ...form, unit: best.unit, scrolls, narrow: false, groups: best.groups.map(({ form, steps, subs }) => ({ form, steps, subs })) }
+      }
+    }
+    // Too narrow, or nothing fits: one column of all steps, which scrolls.
+    const form = people > sizes.crowd ? { level: crowded, cell: 12, cards: 1 } : { level: 2, cell: 0, cards: 0 }
+    return { ...form, unit: width, scrolls: true, narrow: true, groups: [{ form: 'stack', steps: span(0, steps.length), subs: 1 }] }
+  }
+
+  /** Whether the people of now have room in a layout. */
+  fits(layout: Layout, width: number, height: number, steps: readonly StepOf<P>[]): boolean {
+    return layout.narrow || this.#priceOf(layout, width, Math.max(sizes.low, height), steps) !== null
+  }
+
+  /** How high a card is, without the gap below. */
+  cardHeight(p: P, unit: number, text: number): number {
+    const { measure, state, aside } = this.#set
+    const box = unit - 22
+    const lines = (what: string, size: number, weight: number, in_: number) => linesOf(what, (t) => measure(t, size, weight), in_)
+    const name = lines(p.name, 14, 600, box - aside) * sizes.line
+    const said = state(p)
+    const words = said === '' ? 0 : lines(said, 13, 400, box) * 18
+    const request = text === 0 ? 0 : p.asked === 0 ? 18 : p.text === '' ? 0 : Math.min(text, lines(p.text, 13, 400, box)) * 18
+    return 14 + name + words + request
+  }
+
+  /** How high somebody's row is. */
+  rowHeight(p: P, unit: number): number {
+    return linesOf(p.name, (t) => this.#set.measure(t, 14, 400), unit - this.#set.rowSides) * sizes.line + 4
+  }
+
+  #best(width: number, height: number, steps: readonly StepOf<P>[], parts: readonly Part[], runs: number, form: Form): (Plan & { unit: number }) | null {
+    let found: (Plan & { unit: number }) | null = null
+    const least = Math.max(1, Math.floor((width + sizes.gap) / (sizes.unitMost + sizes.gap)))
+    const most = Math.floor((width + sizes.gap) / (sizes.unit + sizes.gap))
+    for (let n = least; n <= most; n++) {
+      for (let strips = 0; strips <= runs; strips++) {
+        const unit = Math.min(sizes.unitMost, Math.floor((width + sizes.gap - strips * (sizes.strip + sizes.gap)) / n) - sizes.gap)
+        if (unit < sizes.unit) continue
+        const plan = this.#cut(n, strips, unit, height, steps, parts, form)
+        if (!plan) continue
+        const cost = plan.cost + pinch(n, unit)
+        if (!found || cost < found.cost) found = { ...plan, cost, unit }
+      }
+    }
+    return found && { ...found, unit: widest(width, found.groups) }
+  }
+
+  /** The cheapest cut of the steps into neighbouring groups that take at most so many sub-columns and strips. */
+  #cut(units: number, strips: number, unit: number, height: number, steps: readonly StepOf<P>[], parts: readonly Part[], form: Form): Plan | null {
+    const known = new Map<number, Plan | null>()
+    const groups = new Map<number, Priced | null>()
+    const group = (from: number, to: number, subs: number) => {
+      const key = (from * 1000 + to) * 100 + subs
+      let g = groups.get(key)
+      if (g === undefined) groups.set(key, (g = this.#group(steps, parts[from]!.from, parts[to - 1]!.to, subs, height, form, unit)))
+      return g
+    }
+    const best = (from: number, units: number, strips: number): Plan | null => {
+      if (from === parts.length) return { cost: 0, groups: [] }
+      const key = (from * 64 + units) * 4 + strips
+      const before = known.get(key)
+      if (before !== undefined) return before
+      let found: Plan | null = null
+      const consider = (g: Priced, to: number) => {
+        const strip = g.form === 'strip' ? 1 : 0
+        if (g.subs > units || strip > strips) return
+        const rest = best(to, units - g.subs, strips - strip)
+        if (rest && (!found || rest.cost + g.cost < found.cost)) found = { cost: rest.cost + g.cost, groups: [g, ...rest.groups] }
+      }
+      for (let to = from + 1; to <= parts.length; to++) {
+        const alone = to === from + 1
+        let any = false
+        for (let subs = 1; subs <= (alone ? Math.max(1, units) : 1); subs++) {
+          const g = group(from, to, subs)
+          if (!g) continue
+          any = true
+          consider(g, to)
+          if (g.form !== 'own') break // more sub-columns change nothing
+        }
+        // What is too high in one column is higher with more steps.
+        if (!any && !alone) break
+      }
+      known.set(key, found)
+      return found
+    }
+    return best(0, units, strips)
+  }
+
+  /** One group of neighbouring steps, or null when it is higher than the floor. */
+  #group(steps: readonly StepOf<P>[], from: number, to: number, subs: number, height: number, form: Form, unit: number): Priced | null {
+    const part = steps.slice(from, to)
+    const full = part.filter((s) => s.people.length > 0).length
+    const of = span(from, to)
+    if (full === 0) return { form: 'strip', steps: of, subs: 0, width: sizes.strip + sizes.gap, cost: 0.6 + 0.1 * part.length }
+    const width = subs * (unit + sizes.gap)
+    if (part.length === 1) {
+      const high = sizes.own + this.#content(part[0]!, subs, form, unit)
+      return high > height ? null : { form: 'own', steps: of, subs, width, cost: 3 * (high / height) ** 2 + 0.4 * (subs - 1) }
+    }
+    if (subs > 1) return null
+    let high = -sizes.after
+    let empty = false
+    for (const s of part) {
+      if (s.people.length > 0) {
+        const title = linesOf(`${s.key} ${s.title}`, (t) => this.#set.measure(t, 15, 600), unit - 56)
+        high += sizes.stack + (title - 1) * 22 + this.#content(s, 1, form, unit) + sizes.after
+      } else if (!empty) high += sizes.none + sizes.after
+      empty = s.people.length === 0
+    }
+    return high > height ? null : { form: 'stack', steps: of, subs: 1, width, cost: 3 * (high / height) ** 2 + 1.2 * (full - 1) + 0.3 }
+  }
+
+  /** What earlier groups cost with the people of now, or null when they have no room. */
+  #priceOf(layout: Layout, width: number, height: number, steps: readonly StepOf<P>[]): number | null {
+    if (layout.groups.at(-1)?.steps.at(-1) !== steps.length - 1) return null
+    const unit = widest(width, layout.groups)
+    if (unit < sizes.unit) return null
+    let cost = 0
+    let used = 0
+    let n = 0
+    for (const g of layout.groups) {
+      const now = this.#group(steps, g.steps[0]!, g.steps.at(-1)! + 1, g.subs || 1, height, layout, unit)
+      if (now?.form !== g.form) return null
+      cost += now.cost
+      used += now.width
+      n += now.subs
+    }
+    return used > width + sizes.gap ? null : cost + pinch(n, unit)
+  }
+
+  #measure(people: readonly P[]): Measured<P> {
+    let known = this.#measured.get(people)
+    if (!known) {
+      const kinds = byKind(people)
+      this.#measured.set(people, (known = { kinds, waits: kinds.need.filter((p) => p.asked > 0).length, heights: new Map() }))
+    }
+    return known
+  }
+
+  /** How high the people of a step are in so many sub-columns. */
+  #content(step: StepOf<P>, subs: number, form: Form, unit: number): number {
+    const m = this.#measure(step.people)
+    if (form.cell > 0) {
+      const cards = Math.min(form.cards, m.waits)
+      const width = subs * unit + (subs - 1) * sizes.gap
+      const rows = Math.ceil(step.people.length / Math.floor(width / form.cell))
+      return sizes.counts + Math.ceil(cards / subs) * sizes.crowdCard + (cards > 0 && m.waits > cards ? sizes.moreWait : 0) + rows * form.cell + 8
+    }
+    const key = `${subs} ${unit} ${form.level}`
+    let high = m.heights.get(key)
+    if (high === undefined) {
+      if (m.heights.size > 500) m.heights.clear()
+      m.heights.set(key, (high = this.#blocks(m.kinds, subs, levels[form.level]!, unit)))
+    }
+    return high
+  }
+
+  #blocks(kinds: ByKind<P>, subs: number, level: Level, unit: number): number {
+    const width = subs * unit + (subs - 1) * sizes.gap
+    const blocks: number[] = []
+    if (kinds.need.length > 0) {
+      blocks.push(
+        level.need === 'rows'
+          ? Math.ceil(kinds.need.length / subs) * sizes.needRow
+          : highest(kinds.need, subs, (p) => this.cardHeight(p, unit, level.text), sizes.cardGap),
+      )
+    }
+    const listed = listedOf(kinds, level)
+    if (listed.length > 0) blocks.push(highest(listed, subs, (p) => this.rowHeight(p, unit), 0))
+    const named = level.fine === 'names' && kinds.fine.length > 0
+    const folded = (level.fine === 'line' && kinds.fine.length > 0) || (level.silent === 'line' && kinds.silent.length > 0)
+    if (named) {
+      // Both ends of the paragraph say how many there are.
+      const ends = 70 + (kinds.silent.length > 0 ? 80 : 0)
+      blocks.push(rowsOfNames([ends, ...kinds.fine.map((p) => this.#set.measure(p.name, 13, 400) + 12)], width) * sizes.line + 6)
+    } else if (folded) blocks.push(sizes.row)
+    return blocks.reduce((sum, b) => sum + b, 0) + Math.max(0, blocks.length - 1) * sizes.blockGap
+  }
+}
+
+/** Who has a row of their own at a level. */
+export function listedOf<P>(kinds: ByKind<P>, level: Level): readonly P[] {
+  return [...kinds.slow, ...(level.fine === 'rows' ? kinds.fine : []), ...(level.silent === 'rows' ? kinds.silent : [])]
+}
+
+/**
+ * Deals people to sub-columns, each to the shortest one at their turn. Those who are
+ * known stay in theirs; before gives it by id.
+ */
+export function deal<P extends { readonly id: string }>(
+  people: readonly P[],
+  subs: number,
+  height: (p: P) => number,
+  before: ReadonlyMap<string, number> = new Map(),
+): P[][] {
+  const out: P[][] = Array.from({ length: subs }, () => [])
+  const high = Array<number>(subs).fill(0)
+  const shortest = () => high.indexOf(Math.min(...high))
+  // Who stays weighs first, so that newcomers fill what is short.
+  const stays = new Map<P, number>()
+  for (const p of people) {
+    const at = before.get(p.id)
+    if (at === undefined || at >= subs) continue
+    stays.set(p, at)
+    high[at]! += height(p)
+  }
+  for (const p of people) {
+    let at = stays.get(p)
+    if (at === undefined) {
+      at = shortest()
+      high[at]! += height(p)
+    }
+    out[at]!.push(p)
+  }
+  return out
+}
+
+/** How high the highest sub-column is when each person goes to the shortest one. */
+function highest<P>(people: readonly P[], subs: number, height: (p: P) => number, gap: number): number {
+  const high = Array<number>(subs).fill(-gap)
+  for (const p of people) high[high.indexOf(Math.min(...high))]! += height(p) + gap
+  return Math.max(...high)
+}
+
+/** How many lines words of these widths take, one behind another. */
+function rowsOfNames(widths: readonly number[], width: number): number {
+  let rows = 1
+  let at = 0
+  for (const w of widths) {
+    if (at > 0 && at + w > width) {
+      rows++
+      at = 0
+    }
+    at += w
+  }
+  return rows
+}
+
+/** How many lines a text takes in a box of that width; words that are longer than a line break anywhere. */
+export function linesOf(text: string, measure: (text: string) => number, box: number): number {
+  const whole = measure(text)
+  if (whole <= box) return 1
+  const space = measure(' ')
+  let lines = 1
+  let at = 0
+  for (const word of text.split(/\s+/)) {
+    const w = measure(word)
+    if (at > 0 && at + space + w <= box) at += space + w
+    else {
+      if (at > 0) lines++
+      lines += Math.max(0, Math.ceil(w / box) - 1)
+      at = w > box ? w % box : w
+    }
+  }
+  return lines
+}
+
+/** Runs of empty steps, and the others one by one. */
+function partsOf(steps: readonly StepOf<Figure>[]): Part[] {
+  const out: Part[] = []
+  for (const [i, s] of steps.entries()) {
+    const last = out.at(-1)
+    const empty = s.people.length === 0
+    if (empty && last?.empty) out[out.length - 1] = { ...last, to: i + 1 }
+    else out.push({ from: i, to: i + 1, empty })
+  }
+  return out
+}
+
+/** Many and narrow sub-columns cost: in narrow ones names and places begin to wrap. */
+const pinch = (subs: number, unit: number) => 0.2 * subs + 0.06 * Math.max(0, 204 - unit)
+
+/** Forms from the roomiest to the densest. */
+const rank = (f: Form) => f.level * 100 - f.cell - f.cards
+
+/** The width that a sub-column has when groups share the whole. */
+function widest(width: number, groups: readonly Group[]): number {
+  const strips = groups.filter((g) => g.form === 'strip').length
+  const subs = groups.reduce((n, g) => n + g.subs, 0)
+  return Math.min(sizes.unitMost, Math.floor((width + sizes.gap - strips * (sizes.strip + sizes.gap)) / Math.max(1, subs)) - sizes.gap)
+}
+
+const span = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
