@@ -40,7 +40,10 @@ describe('the floor', () => {
   })
 
   test('has who is away among the silent, unless they need somebody', () => {
-    const w = room([feels('fine', 1), feels('stuck', 1), {}, feels('slow', 1)], [{ attendee_id: 'p2', status: 'pending', created_at: at(now), message: 'Port 80' }])
+    const w = room(
+      [feels('fine', 1), feels('stuck', 1), {}, feels('slow', 1)],
+      [{ attendee_id: 'p2', status: 'pending', created_at: at(now), message: 'Port 80' }],
+    )
     const seats = floor({ ...w, here: new Set() })[0]!.seats
     expect(seats.map((s) => [s.id, s.kind])).toEqual([
       ['p2', 'need'],
@@ -212,7 +215,8 @@ describe('whether one can go on', () => {
   })
 
   test('how many wait, the longest of them, and where most who need somebody are', () => {
-    const asked = (id: string, minutes: number, status = 'pending') => ({ attendee_id: id, status, created_at: at(now - minutes * minute) }) as Partial<HelpRequest>
+    const asked = (id: string, minutes: number, status = 'pending') =>
+      ({ attendee_id: id, status, created_at: at(now - minutes * minute) }) as Partial<HelpRequest>
     const w = room([feels('stuck', 1), moved, moved, moved, moved], [asked('p1', 3), asked('p2', 4), asked('p3', 9, 'in_progress'), asked('p4', 1)])
     expect(verdict(w, 1, defaultThresholds, now)).toMatchObject({ waiting: 3, longest: 240, where: 2 })
     expect(verdict({ ...w, help: w.help.slice(1) }, 1, defaultThresholds, now)).toMatchObject({ waiting: 2, where: null })

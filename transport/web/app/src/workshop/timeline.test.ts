@@ -1,13 +1,25 @@
 import { expect, test } from 'vitest'
-import { area, sampled } from './timeline'
+import { ends, line, sampled } from './timeline'
 
 test.each([
-  [[0, 5, 10], 10, 'M0 100L0 100L50 50L100 0L100 100Z'],
-  [[3], 3, 'M0 100L0 0L100 100Z'],
-  [[], 0, 'M0 100L100 100Z'],
-  [[0, 0], 0, 'M0 100L0 100L100 100L100 100Z'],
-  [[1, 2, 3, 3], 3, 'M0 100L0 66.7L33.3 33.3L66.7 0L100 0L100 100Z'],
-])('%j of %i is the area %s', (counts, most, path) => expect(area(counts, most, 100, 100)).toBe(path))
+  [[0, 5, 10], 10, 'M0 104L50 54L100 4'],
+  [[3], 3, 'M0 4H100'],
+  [[], 0, ''],
+  [[0, 0], 0, 'M0 104L100 104'],
+  [[1, 3, 3], 3, 'M0 70.7L50 4L100 4'],
+])('%j of %i is the line %s', (counts, most, path) => expect(line(counts, most, 100, 108)).toBe(path))
+
+test('ends that are close share a label', () => {
+  const of = (last: number[]) => ends(last, 34, 108, 15).map((l) => [l.from, l.to, l.count])
+  expect(of([34, 34, 33, 20, 15, 2, 1, 0])).toEqual([
+    [0, 2, 34],
+    [3, 3, 20],
+    [4, 4, 15],
+    [5, 7, 2],
+  ])
+  expect(of([])).toEqual([])
+  expect(ends([0, 0], 0, 108, 15)).toEqual([{ from: 0, to: 1, count: 0, y: 104 }])
+})
 
 test.each([
   [0, 5, []],

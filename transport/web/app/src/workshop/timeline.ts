@@ -7,11 +7,29 @@ export interface Timeline {
   readonly completed: readonly number[]
 }
 
-/** The area below a curve in a box of width by height, as the path of an SVG. */
-export function area(counts: readonly number[], most: number, width: number, height: number): string {
+/** The room above and below a curve, so that its line is not cut. */
+const margin = 4
+
+const yOf = (n: number, most: number, height: number) => height - margin - (most === 0 ? 0 : n / most) * (height - 2 * margin)
+
+/** A curve in a box of width by height, as the path of an SVG; most is at the top. */
+export function line(counts: readonly number[], most: number, width: number, height: number): string {
   const x = (i: number) => round((i / Math.max(counts.length - 1, 1)) * width)
-  const y = (n: number) => round(height - (most === 0 ? 0 : n / most) * height)
-  return `M0 ${height}${counts.map((n, i) => `L${x(i)} ${y(n)}`).join('')}L${width} ${height}Z`
+  const y = (n: number) => round(yOf(n, most, height))
+  if (counts.length === 1) return `M0 ${y(counts[0]!)}H${width}`
+  return counts.map((n, i) => `${i === 0 ? 'M' : 'L'}${x(i)} ${y(n)}`).join('')
+}
+
+/** Labels at the right end of curves: neighbours whose ends are closer than apart share one, that of the first. */
+export function ends(last: readonly number[], most: number, height: number, apart: number): { from: number; to: number; count: number; y: number }[] {
+  const out: { from: number; to: number; count: number; y: number }[] = []
+  for (const [i, count] of last.entries()) {
+    const y = yOf(count, most, height)
+    const before = out.at(-1)
+    if (before && y - before.y < apart) before.to = i
+    else out.push({ from: i, to: i, count, y })
+  }
+  return out
 }
 
 function round(n: number): number {

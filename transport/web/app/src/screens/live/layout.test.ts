@@ -22,7 +22,17 @@ const one = (kind: One['kind'], more: Partial<One> = {}): One => ({ id: `p${made
 const asks = (text: string, more: Partial<One> = {}) => one('need', { asked: 1, text, place: 'Row 2, seat 1', ...more })
 const several = (kind: One['kind'], count: number) => Array.from({ length: count }, () => one(kind))
 
-const titles = ['Set up', 'A channel is a queue', 'Workers', 'How long do they wait?', 'Retry', 'Keep it on disk', 'An HTTP door', 'Shut down without losing anything', 'Done']
+const titles = [
+  'Set up',
+  'A channel is a queue',
+  'Workers',
+  'How long do they wait?',
+  'Retry',
+  'Keep it on disk',
+  'An HTTP door',
+  'Shut down without losing anything',
+  'Done',
+]
 const steps = (people: readonly One[][]): StepOf<One>[] => titles.map((title, i) => ({ key: String(i + 1), title, people: people[i] ?? [] }))
 
 const shown = (l: Layout) =>
@@ -48,7 +58,13 @@ const crowdOnOne = steps([
   [],
   [],
   [one('need'), ...several('slow', 1), ...several('silent', 1)],
-  [...Array.from({ length: 11 }, () => asks('The file is empty after kill -9')), one('need'), ...several('slow', 3), ...several('fine', 9), ...several('silent', 3)],
+  [
+    ...Array.from({ length: 11 }, () => asks('The file is empty after kill -9')),
+    one('need'),
+    ...several('slow', 3),
+    ...several('fine', 9),
+    ...several('silent', 3),
+  ],
   [],
   several('fine', 1),
 ])
@@ -104,7 +120,9 @@ describe('whoever is where, and however large the floor is,', () => {
       fc.property(people, box, (of, { width, height }) => {
         const l = planner().plan({ width, height, steps: of, previous: null })
         expect(l.groups.flatMap((g) => g.steps)).toEqual(of.map((_, i) => i))
-        const used = l.groups.reduce((sum, g) => sum + (g.form === 'strip' ? sizes.strip : g.subs * l.unit + (g.subs - 1) * sizes.gap), 0) + (l.groups.length - 1) * sizes.gap
+        const used =
+          l.groups.reduce((sum, g) => sum + (g.form === 'strip' ? sizes.strip : g.subs * l.unit + (g.subs - 1) * sizes.gap), 0) +
+          (l.groups.length - 1) * sizes.gap
         expect(used).toBeLessThanOrEqual(width)
         for (const g of l.groups) if (g.form === 'strip') expect(g.steps.every((i) => of[i]!.people.length === 0)).toBe(true)
         if (!l.narrow) expect(l.unit).toBeGreaterThanOrEqual(sizes.unit)
@@ -147,7 +165,14 @@ function changes(count: number, width: number, height: number, keeps: boolean): 
     if (random() < 0.6) p.step = Math.min(8, p.step + 1)
     else p.kind = kinds[Math.floor(random() * 4)]!
     if (i % 60 === 59) for (const q of all) if (q.step > 5) q.step = 1 + Math.floor(random() * 4)
-    const of = steps(titles.map((_, at) => all.filter((q) => q.step === at).sort((a, b) => order[a.kind] - order[b.kind]).map((q) => one(q.kind))))
+    const of = steps(
+      titles.map((_, at) =>
+        all
+          .filter((q) => q.step === at)
+          .sort((a, b) => order[a.kind] - order[b.kind])
+          .map((q) => one(q.kind)),
+      ),
+    )
     const now: Layout = mine.plan({ width, height, steps: of, previous: keeps ? previous : null })
     if (previous && (now.level !== previous.level || JSON.stringify(now.groups) !== JSON.stringify(previous.groups))) changed++
     previous = now
@@ -206,10 +231,25 @@ describe('sub-columns', () => {
   })
   test('have everybody once', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 3 })), fc.integer({ min: 1, max: 5 }), fc.dictionary(fc.string({ maxLength: 3 }), fc.nat(6)), (all, subs, before) => {
-        const out = deal(all.map((id) => ({ id })), subs, () => 1, new Map(Object.entries(before)))
-        expect(out.flat().map((p) => p.id).sort()).toEqual([...all].sort())
-      }),
+      fc.property(
+        fc.uniqueArray(fc.string({ minLength: 1, maxLength: 3 })),
+        fc.integer({ min: 1, max: 5 }),
+        fc.dictionary(fc.string({ maxLength: 3 }), fc.nat(6)),
+        (all, subs, before) => {
+          const out = deal(
+            all.map((id) => ({ id })),
+            subs,
+            () => 1,
+            new Map(Object.entries(before)),
+          )
+          expect(
+            out
+              .flat()
+              .map((p) => p.id)
+              .sort(),
+          ).toEqual([...all].sort())
+        },
+      ),
     )
   })
 })

@@ -190,7 +190,8 @@ export class Planner<P extends Figure> {
         const scrolls = high > height
         if (previous && !previous.narrow && previous.level === form.level && previous.cell === form.cell) {
           const kept = this.#priceOf(previous, width, high, steps)
-          if (kept !== null && kept <= best.cost + keep) return { ...form, unit: widest(width, previous.groups), scrolls, narrow: false, groups: previous.groups }
+          if (kept !== null && kept <= best.cost + keep)
+            return { ...form, unit: widest(width, previous.groups), scrolls, narrow: false, groups: previous.groups }
         }
         return { ...form, unit: best.unit, scrolls, narrow: false, groups: best.groups.map(({ form, steps, subs }) => ({ form, steps, subs })) }
       }

@@ -2,6 +2,8 @@
 // does with it.
 import { leader } from '../../admin/leader.svelte'
 import { api, ask } from '../../api/client'
+import { serverNow } from '../../device/now'
+import { announce } from '../../parts/announcer.svelte'
 import { Refused } from '../../api/refused'
 import { words } from '../../api/words'
 import type { Room } from '../../live/room.svelte'
@@ -21,8 +23,16 @@ export class Queue {
   /** What others have taken. */
   readonly others = $derived.by(() => this.#all.filter((h) => h.status === 'in_progress' && !this.isMine(h)))
 
+  /** When requests were taken, as this page saw it, by their ids. */
+  readonly #taken = new Map<string, number>()
+
   constructor(room: Room) {
     this.#room = room
+  }
+
+  /** When a request was taken here, Unix milliseconds; null when that was elsewhere or before the page was opened. */
+  takenAt(h: HelpRequest): number | null {
+    return this.#taken.get(h.id) ?? null
   }
 
   /** Whether one has taken a request oneself: those who share the owner's account are told apart by name. */
@@ -30,8 +40,18 @@ export class Queue {
     return h.status === 'in_progress' && (h.person ?? leader.id) === leader.id && h.claimed_by === this.#room.you?.name
   }
 
-  take(h: HelpRequest): Promise<boolean> {
-    return this.#act(h, () => ask(api.POST('/codelabs/{id}/help/{help_id}/claim', { params: this.#path(h) })), m.help_taken)
+  async take(h: HelpRequest): Promise<boolean> {
+    this.#taken.set(h.id, serverNow())
+    const done = await this.#act(h, () => ask(api.POST('/codelabs/{id}/help/{help_id}/claim', { params: this.#path(h) })), m.help_taken)
+    if (done) announce(h.place ? m.help_taken_at({ place: h.place }) : m.help_taken_of({ name: h.attendee_name }))
+    return done
+  }
+
+  /** Gives a request back: it waits again in its old place. */
+  async putBack(h: HelpRequest): Promise<boolean> {
+    const done = await this.#act(h, () => ask(api.POST('/codelabs/{id}/help/{help_id}/release', { params: this.#path(h) })))
+    if (done) toast(m.help_back({ name: h.attendee_name }))
+    return done
   }
 
   solved(h: HelpRequest): Promise<boolean> {

@@ -4,7 +4,10 @@ import { api, ask, type Schemas } from '../../api/client'
 import { serverNow } from '../../device/now'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
-import { defaultThresholds, Floor, moods, noMoods, verdict, type Column, type Moods, type Thresholds, type Verdict } from '../../workshop/floor'
+import { leader } from '../../admin/leader.svelte'
+import { m } from '../../messages/compiled/messages.js'
+import { toast } from '../../parts/toasts.svelte'
+import { defaultThresholds, Floor, moods, noMoods, steadyForm, verdict, type Column, type Moods, type Thresholds, type Verdict } from '../../workshop/floor'
 import type { Workshop } from '../../workshop/state'
 
 const every = 250
@@ -17,6 +20,12 @@ export class Watch {
   overview = $state.raw<Schemas['Overview'] | null>(null)
   /** Seconds tick with this, Unix milliseconds. */
   now = $state(serverNow())
+  /** Minutes tick with this, all together. */
+  minute = $state(serverNow())
+  /** The step whose notes somebody reads here, 0: the preparation; null follows the room. */
+  #browsed = $state<number | null>(null)
+  /** Since when the verdict has its word, Unix milliseconds. */
+  #wordSince = 0
   thresholds = $state<Thresholds>(defaultThresholds)
   #drawn: Workshop | null = null
   #floor = new Floor()
@@ -36,12 +45,29 @@ export class Watch {
     return most > 0 ? steps.findIndex((c) => c.seats.length === most) + 1 : 1
   })
 
+  /** The step whose notes are shown, 0 for the preparation. Reading them moves nobody. */
+  readonly shown = $derived.by(() => Math.min(this.#browsed ?? (this.room.now?.people.size === 0 ? 0 : this.at), this.room.now?.steps.length ?? 0))
+
+  /** Shows the notes of a step; that of the room follows it again. */
+  browse(step: number): void {
+    const last = this.room.now?.steps.length ?? 0
+    const to = Math.min(Math.max(step, 0), last)
+    this.#browsed = to === this.at ? null : to
+  }
+
+  /** The step that comes next for the room: the one that is shown, or the one behind the room's. Null at the end. */
+  readonly next = $derived.by(() => {
+    const to = this.shown !== this.at && this.shown > 0 ? this.shown : this.at + 1
+    return to <= (this.room.now?.steps.length ?? 0) ? to : null
+  })
+
   begin(): () => void {
     const draw = setInterval(() => this.#draw(), every)
     const second = setInterval(() => (this.now = serverNow()), 1000)
+    const minute = setInterval(() => (this.minute = serverNow()), 60_000)
     const times = setInterval(() => void this.#read(), 10_000)
     void this.#read()
-    return () => [draw, second, times].forEach(clearInterval)
+    return () => [draw, second, minute, times].forEach(clearInterval)
   }
 
   /** Draws when something has changed since. */
@@ -53,7 +79,12 @@ export class Watch {
       this.columns = this.#floor.look(w)
       this.moods = moods(this.columns)
     }
-    this.verdict = verdict(this.columns, w.help, this.at, this.thresholds, serverNow())
+    const now = serverNow()
+    const found = verdict(this.columns, w.help, this.at, this.thresholds, now)
+    const before = this.verdict?.form ?? null
+    const form = steadyForm(before, found.form, (now - this.#wordSince) / 1000)
+    if (form !== before) this.#wordSince = now
+    this.verdict = { ...found, form }
   }
 
   async #read() {
@@ -67,6 +98,19 @@ export class Watch {
 
   keepThresholds(): void {
     remember(`thresholds:${this.room.id}`, $state.snapshot(this.thresholds))
+  }
+
+  /** Sends everybody to a step. For some seconds it can be undone, unless somebody has moved the room since. */
+  bring(step: number): void {
+    const before = this.room.now?.codelab.pointer ?? null
+    this.#browsed = null
+    this.point(step)
+    const undo = () => {
+      const now = this.room.now?.codelab.pointer
+      const mine = now?.step_number === step && (now.person === null ? leader.rank === 'owner' : now.person === leader.id)
+      if (mine) this.point(before?.step_number ?? null, before?.hints ?? false)
+    }
+    toast(m.brought({ step }), { label: m.undo(), run: undo })
   }
 
   /** Points everybody to a step, or to none. */

@@ -1,5 +1,4 @@
 // A seat of the floor in signs and words.
-import { stopwatch } from '../../device/moments'
 import { m } from '../../messages/compiled/messages.js'
 import { mark, pulseWord } from '../../parts/marks'
 import type { Feeling, Seat } from '../../workshop/floor'
@@ -17,13 +16,16 @@ export function helps(helper: string): string {
   return helper === '' ? m.seat_helped_somebody() : m.seat_helped({ name: helper })
 }
 
+/** Whole minutes since a moment, both Unix milliseconds; 0 for a moment that is not known. */
+export const minutesOf = (now: number, since: number): number => (since === 0 ? 0 : Math.max(0, Math.floor((now - since) / 60_000)))
+
 /** What one can say of somebody at a glance. Who asks for help or is helped is not silent. */
 export function state(s: Seat, now: number): string {
   const open = s.asks || s.helper !== null
   return [
     s.feels === 'silent' && open ? '' : feelingWord(s.feels),
-    s.asks ? m.seat_asks() : s.helper !== null ? helps(s.helper) : '',
-    s.since ? stopwatch((now - s.since) / 1000) : '',
+    s.asks ? m.seat_waits({ time: m.minutes_short({ count: minutesOf(now, s.asked) }) }) : s.helper !== null ? helps(s.helper) : '',
+    !open && s.onStep ? m.minutes_short({ count: minutesOf(now, s.onStep) }) : '',
     s.caughtUp ? m.seat_caught_up() : '',
     s.here ? '' : m.seat_away(),
   ]
@@ -31,7 +33,8 @@ export function state(s: Seat, now: number): string {
     .join(', ')
 }
 
-/** The same with the name. */
+/** The same with the name, where they sit, and what they asked. */
 export function describe(s: Seat, now: number): string {
-  return [s.name, s.place, state(s, now)].filter(Boolean).join(', ')
+  const who = [s.name, state(s, now), s.place].filter(Boolean).join(', ')
+  return s.text ? `${who}: ${s.text}` : who
 }

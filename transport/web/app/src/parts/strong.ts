@@ -1,0 +1,24 @@
+// Figures that stand out in a sentence, whatever language it is in: a value is marked
+// before it becomes part of a text, and Strong.svelte finds it there.
+const begin = '\u0002'
+const end = '\u0003'
+
+/** A value for a text's parameter that Strong shows in bold. A number still chooses the plural. */
+export function strong<T extends string | number>(value: T, shown: string = String(value)): T {
+  return { valueOf: () => value, toString: () => begin + shown + end } as unknown as T
+}
+
+/** The parts of a text in order, the marked ones bold. */
+export function parts(text: string): { text: string; bold: boolean }[] {
+  return text
+    .split(begin)
+    .flatMap((piece, i) => {
+      if (i === 0) return [{ text: piece, bold: false }]
+      const [marked = '', ...rest] = piece.split(end)
+      return [
+        { text: marked, bold: true },
+        { text: rest.join(''), bold: false },
+      ]
+    })
+    .filter((p) => p.text !== '')
+}

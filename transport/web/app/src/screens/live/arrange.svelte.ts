@@ -1,0 +1,52 @@
+// When the floor is laid out anew. It must not jump under somebody's eyes or hand.
+import type { Seat } from '../../workshop/floor'
+import type { Layout, Planner, StepOf } from './layout'
+
+/** A new layout comes at most this often, unless people no longer fit; milliseconds. */
+const apart = 5000
+/** While somebody points at the floor or works in it, it waits this long at most; milliseconds. */
+const patience = 10_000
+
+interface Box {
+  readonly width: number
+  readonly height: number
+}
+
+export class Arrangement {
+  layout = $state.raw<Layout | null>(null)
+  readonly #planner: Planner<Seat>
+  #box: Box | null = null
+  #steps: readonly StepOf<Seat>[] | null = null
+  /** When the layout was made, and since when another one is due. */
+  #made = -Infinity
+  #due: number | null = null
+
+  constructor(planner: Planner<Seat>) {
+    this.#planner = planner
+  }
+
+  /**
+   * Looks whether people or the room for them have changed. held: somebody points at the
+   * floor or works in it. now: milliseconds of any clock that goes on.
+   */
+  look(box: Box, steps: readonly StepOf<Seat>[], held: boolean, now: number): void {
+    if (box.width <= 0 || steps.length === 0) return
+    const resized = this.#box?.width !== box.width || this.#box.height !== box.height || this.#steps?.length !== steps.length
+    if (steps !== this.#steps) this.#due ??= now
+    this.#box = box
+    this.#steps = steps
+    if (!this.layout || resized) return this.#plan(now)
+    if (this.#due === null) return
+    const full = !this.#planner.fits(this.layout, box.width, box.height, steps)
+    if (!full && now - this.#made < apart) return
+    if (held && now - this.#due < patience) return
+    this.#plan(now)
+  }
+
+  #plan(now: number) {
+    const next = this.#planner.plan({ ...this.#box!, steps: this.#steps!, previous: this.layout })
+    this.#made = now
+    this.#due = null
+    if (JSON.stringify(next) !== JSON.stringify(this.layout)) this.layout = next
+  }
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { Seat } from '../../workshop/floor'
+import { Arrangement } from './arrange.svelte'
+import { Planner, type StepOf } from './layout'
+
+const setting = { measure: (t: string, size: number) => t.length * size * 0.5, state: () => '', aside: 50, rowSides: 46 }
+const box = { width: 700, height: 400 }
+const steps = (...counts: number[]): StepOf<Seat>[] =>
+  counts.map((n, i) => ({
+    key: String(i + 1),
+    title: 'Step',
+    people: Array.from({ length: n }, (_, k) => ({ id: `${i}.${k}`, name: 'Ann', kind: 'fine', asked: 0, text: '' }) as Seat),
+  }))
+
+function floor(...counts: number[]) {
+  const a = new Arrangement(new Planner(setting))
+  a.look(box, steps(...counts), false, 0)
+  return a
+}
+const few = [3, 1, 0, 0, 0, 0]
+const elsewhere = [1, 1, 1, 1, 5, 4]
+const full = [12, 40, 0, 0, 0, 0]
+
+test.each([
+  ['people who move change it only five seconds after the last time', few, elsewhere, false, [4999, 5000], [false, true]],
+  ['people who do not fit change it at once', few, full, false, [1], [true]],
+  ['it stays while somebody points at it, ten seconds at most', few, full, true, [1, 9000, 10_001], [false, false, true]],
+])('%s', (_, before, after, held, times, changed) => {
+  const a = floor(...before)
+  const first = a.layout
+  const now = steps(...after)
+  expect(times.map((t) => (a.look(box, now, held, t), a.layout !== first))).toEqual(changed)
+})
+
+test('it is made anew for a window of another size, whoever points at it', () => {
+  const a = floor(...few)
+  const first = a.layout
+  a.look({ width: 400, height: 400 }, steps(...few), true, 1)
+  expect([first!.narrow, a.layout!.narrow]).toEqual([false, true])
+})
+
+test('what is laid out the same stays the same object, so that nothing is drawn anew', () => {
+  const a = floor(...few)
+  const first = a.layout
+  a.look(box, steps(...few), false, 6000)
+  expect(a.layout).toBe(first)
+})
+
+test('there is none before the floor has a width', () => {
+  const a = new Arrangement(new Planner(setting))
+  a.look({ width: 0, height: 400 }, steps(1), false, 0)
+  expect(a.layout).toBeNull()
+})

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import type { Told } from '../../live/protocol'
+import type { Room } from '../../live/room.svelte'
+import type { ChatMessage } from '../../workshop/state'
+import { DirectMessages } from './direct.svelte'
+
+function desk() {
+  const said: unknown[] = []
+  const room = { now: { chat: [] as ChatMessage[] }, say: (x: unknown) => said.push(x) > 0 }
+  const direct = new DirectMessages(room as unknown as Room)
+  const dm = (id: string, sender_id: string, target_id: string | null = 'facilitator') => {
+    room.now.chat.push({ id, sender_id, message: id } as ChatMessage)
+    direct.heard([{ type: 'dm', id, sender_id, target_id } as Told])
+  }
+  return { direct, dm, said, ids: () => direct.unread.map((x) => x.id) }
+}
+
+test('what somebody writes stays until it is answered, seen or read; the oldest is first', () => {
+  const { direct, dm, said, ids } = desk()
+  dm('1', 'ann')
+  dm('2', 'bob')
+  dm('2', 'bob')
+  dm('3', 'ann')
+  expect(ids()).toEqual(['1', '2', '3'])
+  expect(direct.answer(direct.unread[0]!, 'Yes')).toBe(true)
+  expect([ids(), said]).toEqual([['2'], [{ type: 'dm', target_id: 'ann', message: 'Yes' }]])
+  direct.see(direct.unread[0]!)
+  expect(ids()).toEqual([])
+})
+
+test('the answer of another facilitator is one for all; the chat of the room is none', () => {
+  const { direct, dm, ids } = desk()
+  dm('1', 'ann')
+  dm('2', 'bob')
+  direct.heard([{ type: 'chat', id: '9', sender_id: 'ann' } as Told])
+  dm('3', 'facilitator', 'ann')
+  expect(ids()).toEqual(['2'])
+  direct.read('bob')
+  expect(ids()).toEqual([])
+})

@@ -1,0 +1,15 @@
+// Whether keys without Ctrl or Alt do something in the live view; kept on this device.
+// Speech input types letters that nobody meant as keys (WCAG 2.1.4).
+import { recall, remember } from '../../device/remember'
+
+let on = $state(recall('live:single-keys', true))
+
+export const singleKeys = {
+  get on() {
+    return on
+  },
+  set on(now: boolean) {
+    on = now
+    remember('live:single-keys', now)
+  },
+}

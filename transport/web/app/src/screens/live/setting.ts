@@ -1,0 +1,50 @@
+// How the texts of the floor are set: the font of the page, and words in its language.
+import { m } from '../../messages/compiled/messages.js'
+import type { Seat } from '../../workshop/floor'
+import type { Setting } from './layout'
+import { feelingSign, feelingWord } from './words'
+
+/** So many widths are remembered. */
+const most = 20_000
+
+/** The second line of somebody's card, in parts: how they feel, who helps them, and where they sit. */
+export interface StateParts {
+  readonly feels: string
+  readonly with: string
+  readonly place: string
+}
+
+export function stateParts(s: Seat, mine: boolean): StateParts {
+  return {
+    feels: s.feels === 'stuck' || s.feels === 'slow' ? `${feelingSign(s.feels)} ${feelingWord(s.feels).toLocaleLowerCase()}` : '',
+    with: s.helper === null ? '' : mine ? m.help_with_you() : m.help_with_other({ name: s.helper }),
+    place: s.place ?? '',
+  }
+}
+
+/** Measures with the font that the page has now. mine: whether somebody is being helped by who looks. */
+export function setting(mine: (s: Seat) => boolean): Setting<Seat> {
+  const canvas = document.createElement('canvas').getContext('2d')
+  const family = getComputedStyle(document.body).fontFamily
+  const known = new Map<string, number>()
+  const measure = (text: string, size: number, weight: number) => {
+    const key = `${size} ${weight} ${text}`
+    let width = known.get(key)
+    if (width === undefined) {
+      if (known.size > most) known.clear()
+      if (canvas) canvas.font = `${weight} ${size}px ${family}`
+      known.set(key, (width = canvas ? canvas.measureText(text).width : text.length * size * 0.6))
+    }
+    return width
+  }
+  const minutes = m.minutes_short({ count: 88 })
+  return {
+    measure,
+    state: (s) => {
+      const p = stateParts(s, mine(s))
+      return [p.feels, p.with, p.place].filter(Boolean).join(' · ')
+    },
+    aside: measure(minutes, 14, 600) + 10,
+    rowSides: 24 + measure('88', 13, 400) + 8,
+  }
+}
