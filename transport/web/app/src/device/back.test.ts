@@ -204,3 +204,36 @@ describe('Back', () => {
     expect(b.routed).toEqual(['before'])
   })
 })
+
+describe('another address of the page', () => {
+  const addresses = (b: Browser) => b.entries.map((e) => (e as { url?: string }).url ?? e.page + (e.over ?? ''))
+  function browser() {
+    const b = new Browser()
+    b.pushState = (state: unknown, _ = '', url?: string) => {
+      b.entries = [...b.entries.slice(0, b.at + 1), { page: 'lab', ...(state as object | null), ...(url ? { url } : {}) }]
+      b.at++
+    }
+    return b
+  }
+
+  test('is an entry at once when nothing is open', async () => {
+    const b = browser()
+    b.back.visit('?step=2')
+    await b.rest()
+    expect(addresses(b)).toEqual(['before', 'lab', '?step=2'])
+  })
+
+  test('waits until what is open has closed, and has no entry of that below it', async () => {
+    const b = browser()
+    const open: string[] = []
+    const close = thing(b, 'steps', open)
+    await b.rest()
+    b.back.visit('?step=2')
+    await b.rest()
+    expect(addresses(b)).toEqual(['before', 'lab', 'lab1'])
+    close()
+    await b.rest()
+    await b.rest()
+    expect([addresses(b), b.at]).toEqual([['before', 'lab', '?step=2'], 2])
+  })
+})

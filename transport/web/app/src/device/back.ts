@@ -5,7 +5,7 @@
 /** The history of a window, or a test's own. */
 export interface Past {
   readonly state: unknown
-  pushState(state: unknown, unused: string): void
+  pushState(state: unknown, unused: string, url?: string): void
   go(by: number): void
 }
 
@@ -18,6 +18,8 @@ export class Back {
   readonly #past: Past
   /** What closes the things that are open, the topmost last. */
   #open: { close: () => void }[] = []
+  /** An address of the page that has no entry yet. */
+  #next: string | null = null
   /** A way in the history that this has begun and that has not arrived yet. */
   #moving = false
 
@@ -36,6 +38,12 @@ export class Back {
       this.#open = this.#open.filter((o) => o !== it)
       this.#soon()
     }
+  }
+
+  /** The page has another address. Its entry is made when nothing is open over the page: it is not to lie behind one of those. */
+  visit(url: string): void {
+    this.#next = url
+    this.#soon()
   }
 
   /**
@@ -72,6 +80,10 @@ export class Back {
       const most = this.#open.length
       for (let depth = this.#depth + 1; depth <= most; depth++) this.#past.pushState({ ...(this.#past.state as Marked | null), over: depth }, '')
       if (this.#depth > most) this.#go(most - this.#depth)
+      else if (most === 0 && this.#next !== null) {
+        this.#past.pushState(null, '', this.#next)
+        this.#next = null
+      }
     })
   }
 

@@ -11,6 +11,9 @@ const here = () => (route.pathname as string) === location.pathname
 // Before the router hears of it, which would begin the page anew.
 addEventListener('popstate', (e) => back.arrived(here()) && e.stopImmediatePropagation(), { capture: true })
 
+/** The page that is shown has another address: an entry of the history, once nothing is open over it. */
+export const visit = (url: string): void => back.visit(url)
+
 /** From here on it fills a good part of the screen. */
 const narrow = matchMedia('(max-width: 1099px)')
 

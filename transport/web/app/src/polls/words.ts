@@ -17,6 +17,14 @@ export function answered(votes: number, of: number): string {
   return of > 0 ? m.poll_answered_of({ votes, of: Math.max(of, votes) }) : m.poll_answered({ count: votes })
 }
 
+/** One's own vote in words; of an anonymous poll nobody says it. */
+export function ownVote(poll: Poll): string {
+  const mine = poll.mine
+  if (mine?.choice) return mine.choice.map((i) => poll.options[i]).join(', ')
+  if (mine?.scale !== undefined) return scaleLabel(poll, mine.scale)
+  return mine?.words?.join(', ') ?? mine?.text ?? ''
+}
+
 /** What a place of a scale is called; the ends have the labels that the poll gives them. */
 export function scaleLabel(poll: Pick<Poll, 'options'>, place: number): string {
   const [low, high] = poll.options

@@ -107,9 +107,6 @@ export function draftsOf(polls: Polls, step: string): Poll[] {
 /** Whether an attendee sees what came out. */
 export const resultsShown = (p: Poll): boolean => p.shown && !p.void && !p.counting && !p.too_few && (p.counts !== null || p.words !== null)
 
-/** The largest count, at least 1: what a full bar stands for. */
-export const mostVotes = (counts: readonly number[]): number => Math.max(1, ...counts)
-
 /** The mean of a scale, or null without votes. */
 export function mean(counts: readonly number[]): number | null {
   const all = counts.reduce((a, b) => a + b, 0)

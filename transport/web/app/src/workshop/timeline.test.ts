@@ -11,10 +11,10 @@ test.each([
 
 test('ends that are close share a label', () => {
   const of = (last: number[]) => ends(last, 34, 108, 15).map((l) => [l.from, l.to, l.count])
-  expect(of([34, 34, 33, 20, 15, 2, 1, 0])).toEqual([
+  expect(of([34, 34, 33, 20, 12, 2, 1, 0])).toEqual([
     [0, 2, 34],
     [3, 3, 20],
-    [4, 4, 15],
+    [4, 4, 12],
     [5, 7, 2],
   ])
   expect(of([])).toEqual([])

@@ -17,9 +17,9 @@ function floor(...counts: number[]) {
   a.look(box, steps(...counts), false, 0)
   return a
 }
-const few = [3, 1, 0, 0, 0, 0]
-const elsewhere = [1, 1, 1, 1, 5, 4]
-const full = [12, 40, 0, 0, 0, 0]
+const few = [6, 1, 1, 1, 1, 1]
+const elsewhere = [1, 1, 1, 1, 1, 6]
+const full = [12, 60, 1, 1, 1, 1]
 
 test.each([
   ['people who move change it only five seconds after the last time', few, elsewhere, false, [4999, 5000], [false, true]],

@@ -1,5 +1,5 @@
-// What an attendee is told of as it arrives: a screen reader reads it out, a broadcast
-// stands as a banner, and what was said while the chat was closed is counted.
+// What an attendee is told of as it arrives: a screen reader reads it out, what is for
+// them stands in the line of notices, and what was said while the chat was closed is counted.
 import type { Told } from '../../live/protocol'
 import { about } from '../../device/moments'
 import { serverNow } from '../../device/now'
@@ -8,7 +8,14 @@ import { announce, announceNow } from '../../parts/announcer.svelte'
 import { toast } from '../../parts/toasts.svelte'
 import { labelOf } from '../../timer/words'
 import { secondsLeft } from '../../workshop/timer'
+import { otherEnd } from '../../workshop/chat'
+import type { ChatMessage } from '../../workshop/state'
 import type { Reading } from './reading.svelte'
+
+/** How long news that pass stay, milliseconds. */
+const passing = 10_000
+/** So many direct messages are held for the line; older ones are in the chat. */
+const most = 20
 
 export class Notices {
   readonly #reading: Reading
@@ -17,8 +24,33 @@ export class Notices {
   /** The latest broadcast, or answer to the own question, until it has been seen. */
   banner = $state.raw<{ id: string; text: string; answer: boolean } | null>(null)
 
+  /** Direct messages that were not read, the oldest first. */
+  direct = $state.raw<readonly ChatMessage[]>([])
+  /** What became of one's own question or request. */
+  news = $state.raw<{ id: string; text: string } | null>(null)
+  /** The step whose hints were opened a moment ago, and whether the timer has just run out. */
+  hints = $state<number | null>(null)
+  timeUp = $state(false)
+
   constructor(reading: Reading) {
     this.#reading = reading
+  }
+
+  /** The timer has run out while the page was open. */
+  over(): void {
+    this.timeUp = true
+    setTimeout(() => (this.timeUp = false), passing)
+  }
+
+  /** Messages with somebody were read or answered. */
+  readDirect(person: string): void {
+    const me = this.#reading.room.now?.me ?? ''
+    if (this.direct.some((x) => otherEnd(x, me) === person)) this.direct = this.direct.filter((x) => otherEnd(x, me) !== person)
+  }
+
+  /** One message is put off: it stays in the chat. */
+  later(message: ChatMessage): void {
+    this.direct = this.direct.filter((x) => x.id !== message.id)
   }
 
   /** Takes what has arrived; missed: while nobody was connected. */
@@ -52,7 +84,11 @@ export class Notices {
         announceNow(m.broadcast_heard({ text: t.message }))
         return
       case 'dm':
-        if (!this.#own(t)) announce(m.dm_heard({ name: t.sender, text: t.message }))
+        if (!this.#own(t)) {
+          announce(m.dm_heard({ name: t.sender, text: t.message }))
+          const message = this.#reading.room.now?.chat.find((x) => x.id === t.id)
+          if (message && !this.direct.some((x) => x.id === t.id)) this.direct = [...this.direct, message].slice(-most)
+        } else if (t.target_id) this.readDirect(t.target_id)
         return
       case 'chat':
         // Many messages at once would be read out for minutes.
@@ -65,7 +101,7 @@ export class Notices {
         announce(m.help_coming({ name: t.claimed_by }))
         return
       case 'help_released':
-        toast(t.reason ? m.help_released_why({ reason: t.reason }) : m.help_released())
+        this.#tell(t.id, t.reason ? m.help_released_why({ reason: t.reason }) : m.help_released())
         return
       case 'help_resolved':
         if (t.message) {
@@ -81,13 +117,22 @@ export class Notices {
         return
       case 'question_changed': {
         const now = this.#reading.room.now?.questions.byId.get(t.question_id)
-        if (now?.mine && now.state === 'answered') toast(now.answer ? m.question_heard_answered() : m.question_heard_aloud())
+        if (now?.mine && now.state === 'answered') this.#tell(t.question_id, now.answer ? m.question_heard_answered() : m.question_heard_aloud())
         return
       }
       case 'pointer':
+        if (t.step_number !== null && t.hints && !missed) {
+          this.hints = t.step_number
+          setTimeout(() => (this.hints = null), passing)
+        }
         if (t.step_number !== null) announce(t.hints ? m.hints_heard({ step: t.step_number }) : m.pointer_heard({ step: t.step_number }))
         return
     }
+  }
+
+  #tell(id: string, text: string) {
+    this.news = { id, text }
+    announce(text)
   }
 
   #count(t: Told) {

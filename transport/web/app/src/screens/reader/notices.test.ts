@@ -15,21 +15,21 @@ beforeEach(() => void (heard.length = 0))
 function stage(panel: Panel | null = null) {
   const reads = { count: 0 }
   const help = { closed: (id: string) => id === 'mine', read: async () => void reads.count++ }
-  const reading = { panel, help, room: { now: { me: 'a1' } } }
+  const reading = { panel, help, room: { now: { me: 'a1', chat: [{ id: 'm1', sender_id: 'f', target_id: 'a1', message: 'x' }] } } }
   const notices = new Notices(reading as unknown as Reading)
   return { notices, reading, reads, tell: (frame: object, missed = false) => notices.heard([frame as Told], missed) }
 }
 
 test.each([
-  [{ type: 'dm', sender: 'F', sender_id: 'f', message: 'x' }, ['dm_heard F x']],
+  [{ type: 'dm', id: 'm1', sender: 'F', sender_id: 'f', message: 'x' }, ['dm_heard F x']],
   [{ type: 'dm', sender: 'A', sender_id: 'a1', message: 'x' }, []],
   [{ type: 'help_request' }, ['help_asked']],
   [{ type: 'help_claimed', claimed_by: 'F' }, ['help_coming F']],
   [{ type: 'help_resolved', id: 'mine' }, []],
   [{ type: 'help_resolved', id: 'h' }, ['toast help_solved_for_you']],
   [{ type: 'help_resolved', id: 'mine', message: 'Row 3' }, ['now help_answer_heard Row 3']],
-  [{ type: 'help_released', id: 'mine', reason: '' }, ['toast help_released']],
-  [{ type: 'help_released', id: 'mine', reason: 'gone' }, ['toast help_released_why gone']],
+  [{ type: 'help_released', id: 'mine', reason: '' }, ['help_released']],
+  [{ type: 'help_released', id: 'mine', reason: 'gone' }, ['help_released_why gone']],
   [{ type: 'pin_changed', pin: { message: 'x' } }, ['pin_heard x']],
   [{ type: 'pin_changed', pin: null }, []],
   [{ type: 'pointer', step_number: 2, hints: false }, ['pointer_heard 2']],
@@ -56,7 +56,7 @@ test('who asked is told when it is answered', () => {
   const byId = new Map([q('own', {}), q('aloud', { answer: null }), q('open', { state: 'open' }), q('other', { mine: false })])
   Object.assign(reading.room.now, { questions: { byId } })
   for (const id of byId.keys()) tell({ type: 'question_changed', question_id: id })
-  expect(heard).toEqual(['toast question_heard_answered', 'toast question_heard_aloud'])
+  expect(heard).toEqual(['question_heard_answered', 'question_heard_aloud'])
 })
 
 test('chat is read out while it is open, unless it is the own or was missed', () => {
@@ -100,4 +100,22 @@ test('the request is read anew whenever the queue of help changes', () => {
   const { reads, tell } = stage()
   for (const type of ['help_request', 'help_claimed', 'help_released', 'help_resolved', 'chat', 'pulse']) tell({ type, id: 'h' })
   expect(reads.count).toBe(4)
+})
+
+test('direct messages wait for the line until they are read, answered or put off', () => {
+  const { notices, tell } = stage()
+  const dm = { type: 'dm', id: 'm1', sender: 'F', sender_id: 'f', target_id: 'a1', message: 'x' }
+  tell(dm)
+  tell(dm)
+  expect(notices.direct.map((x) => x.id)).toEqual(['m1'])
+  notices.readDirect('somebody else')
+  expect(notices.direct).toHaveLength(1)
+  notices.readDirect('f')
+  expect(notices.direct).toHaveLength(0)
+  tell(dm)
+  notices.later(notices.direct[0]!)
+  expect(notices.direct).toHaveLength(0)
+  tell(dm)
+  tell({ ...dm, id: 'm2', sender_id: 'a1', target_id: 'f' }) // from another tab
+  expect(notices.direct).toHaveLength(0)
 })

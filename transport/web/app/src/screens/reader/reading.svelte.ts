@@ -4,6 +4,8 @@ import { appInfo } from '../../api/app'
 import { recall, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
 import type { Attendee, Pulse, Step } from '../../workshop/state'
+import { visit } from '../../parts/overlay'
+import { addressed, addressOf } from './address'
 import { OwnHelp } from './help.svelte'
 
 /** The pages behind the steps. */
@@ -29,6 +31,10 @@ export class Reading {
   })
   /** The server has somebody who answers. */
   answers = $state(false)
+  /** The step at which one was has been taken away; until it is put away. */
+  removed = $state(false)
+  /** With whom the direct messages are open; null for the room's chat. */
+  talkingTo = $state<string | null>(null)
   /** The thread that was opened. */
   thread = $state<string | null>(null)
 
@@ -78,16 +84,31 @@ export class Reading {
   /** Opens where one was: as the address says, else the server, else this device. */
   begin(): void {
     if (this.at !== null || this.steps.length === 0) return
-    const asked = Number(new URLSearchParams(location.search).get('step'))
+    const there = addressed(location.search, this.steps.length)
+    const asked = there.step
     const kept = this.#kept
     const valid = (n: unknown): n is number => typeof n === 'number' && Number.isInteger(n) && n >= 1 && n <= this.steps.length
-    if (valid(asked)) this.at = asked
+    this.#block = there.block
+    if (asked !== null) this.at = asked
+    else if (there.page !== null && this.pages.includes(there.page)) this.at = there.page
     else if (this.me) this.at = kept !== null && typeof kept !== 'number' ? kept : this.me.current_step
     else this.at = kept !== null && (typeof kept !== 'number' || valid(kept)) ? kept : 1
     if (typeof this.at === 'number' && !valid(this.at)) this.at = 1
     // Whoever opens a link to a step is there.
-    if (valid(asked) && this.me?.current_step !== asked) this.#tellStep(asked)
+    if (asked !== null && this.me?.current_step !== asked) this.#tellStep(asked)
+    if (this.at !== null) history.replaceState(history.state, '', addressOf(this.at) + location.hash)
   }
+
+  /** The browser has gone back or forward to another address of this codelab. */
+  returned(): void {
+    const there = addressed(location.search, this.steps.length)
+    const to = there.step ?? (there.page !== null && this.pages.includes(there.page) ? there.page : null)
+    this.#block = there.block
+    if (to !== null) this.#move(to)
+  }
+
+  /** The paragraph that is sought once its page is there, from 1; null for none. */
+  #block: number | null = null
 
   /** There is enough to open a page: steps, and the attendee's record or a sign that it does not come. */
   readonly known = $derived.by(() => {
@@ -109,16 +130,26 @@ export class Reading {
     const now = new Map(this.steps.map((s) => [s.id, s.step_number]))
     if (before.some((s) => now.has(s.id))) {
       const stays = before.slice(0, this.at).findLast((s) => now.has(s.id))
+      const own = before[this.at - 1]
+      if (own && !now.has(own.id)) this.removed = true
       this.at = stays ? now.get(stays.id)! : 1
     } else {
       this.at = Math.min(this.at, this.steps.length)
     }
+    history.replaceState(history.state, '', addressOf(this.at))
     this.#keep()
   }
 
   go(to: Place): void {
     if (to === this.at) return
+    this.#move(to)
+    visit(addressOf(to))
+  }
+
+  #move(to: Place) {
+    if (to === this.at) return
     this.at = to
+    this.removed = false
     this.#keep()
     if (typeof to === 'number') this.#tellStep(to)
   }
@@ -170,6 +201,12 @@ export class Reading {
   /** A text is in the page: shows the place that was sought. */
   arrive(text: HTMLElement): void {
     const fragment = this.#sought
+    const block = this.#block
+    this.#block = null
+    if (block !== null && fragment === null) {
+      const place = text.children[block - 1]
+      void tick().then(() => requestAnimationFrame(() => (place ? place.scrollIntoView() : text.closest('main')?.scrollTo(0, 0))))
+    }
     if (fragment === null) return
     this.#sought = null
     void Promise.all([import('../../markdown/anchors'), tick()]).then(([{ placeOf, fragmentOf }]) => {
