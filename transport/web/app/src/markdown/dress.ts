@@ -4,11 +4,13 @@
 // None of it adds a character to the text, which comments count. Emoji alone take the
 // place of their names: comments find their words again (workshop/anchor.ts).
 import { copy } from '../device/copy'
+import { commandsOf } from './commands'
 import { withTexts } from '../messages/texts'
 import { showEmoji } from './emoji'
 
 export interface Words {
-  copy: string
+  /** What the button says that copies code; of a listing of a terminal how many commands it copies. */
+  copy: (commands: number | null) => string
   /** What the button says that loads a picture from elsewhere. */
   picture: (host: string) => string
   /** What a picture does when it is pressed, and what stands in the place of one that is missing. */
@@ -80,11 +82,13 @@ export function dress(root: HTMLElement, words: Words): () => void {
     }
     const button = document.createElement('button')
     button.type = 'button'
-    button.setAttribute('aria-label', words.copy)
-    button.title = words.copy
-    button.onclick = () => void copy(code.textContent ?? '').then((ok) => (ok ? words.copied() : words.failed()))
-    frame.append(pre, button)
     const language = [...code.classList].find((c) => c.startsWith('language-'))?.slice('language-'.length)
+    const commands = commandsOf(language ?? '', code.textContent ?? '')
+    button.ariaLabel = button.title = words.copy(commands?.length ?? null)
+    if (commands) button.dataset.says = button.title
+    const copied = () => commands?.join('\n') ?? code.textContent ?? ''
+    button.onclick = () => void copy(copied()).then((ok) => (ok ? words.copied() : words.failed()))
+    frame.append(pre, button)
     if (language) {
       void import('./highlight')
         .then(({ colour }) => colour(code, language, () => stopped))
