@@ -53,7 +53,13 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   await dialog.getByRole('link', { name: 'Two' }).click()
   await page.getByRole('heading', { name: 'Two' }).waitFor()
   await depth(0)
-  assert.equal(new URL(page.url()).search, '')
+  assert.equal(new URL(page.url()).search, '?step=2')
+  // Back goes a step back, and not to the list.
+  await page.goBack()
+  await page.getByRole('heading', { name: 'One' }).waitFor()
+  assert.equal(await dialog.count(), 0)
+  await page.goForward()
+  await page.getByRole('heading', { name: 'Two' }).waitFor()
 
   // A page that is loaded anew with something open.
   await below.getByRole('button', { name: 'Help' }).click()
@@ -63,6 +69,8 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   await page.getByRole('heading', { name: 'Two' }).waitFor()
   await depth(0)
   assert.equal(await dialog.count(), 0)
+  await page.goBack()
+  await page.getByRole('heading', { name: 'One' }).waitFor()
   await page.goBack()
   await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
 
@@ -74,9 +82,10 @@ test('Back closes what is open over the page, and only then leaves it', async ({
     .first()
     .click()
   await boss.page.getByRole('dialog').waitFor()
-  await boss.page.getByRole('button', { name: 'Write', exact: true }).click()
+  await boss.page.getByRole('button', { name: 'More for Attendee 1' }).click()
+  await boss.page.getByRole('menuitem', { name: 'All of their messages' }).click()
   await gone(boss.page.getByRole('dialog'))
-  const side = boss.page.getByRole('button', { name: 'Help and chat', expanded: true })
+  const side = boss.page.getByRole('button', { name: 'Help', expanded: true })
   await side.waitFor()
   await boss.page.waitForFunction(() => history.state?.over === 1)
   await boss.page.goBack()
@@ -155,11 +164,11 @@ long('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
 
   const boss = await visitor({ as: lead, ...phone })
   await boss.page.goto(`/admin/${lab.id}`)
-  await boss.page.getByRole('button', { name: 'End', exact: true }).waitFor()
+  await boss.page.getByText(/of \d+ here/).waitFor()
   await still(boss.page)
   const header = await box(boss.page.locator('header').first())
-  assert.ok(header.height < 100, `the bar of the live view is ${header.height} pixels high`)
-  await boss.page.getByRole('button', { name: /^Help and chat/ }).click()
+  assert.ok(header.height < 120, `the bar of the live view is ${header.height} pixels high`)
+  await boss.page.getByRole('button', { name: 'Help', exact: true }).click()
   await boss.page.getByRole('complementary').waitFor()
   assert.ok((await box(boss.page.getByRole('complementary'))).top >= header.bottom, 'the side covers the bar')
   await boss.page.goto(`/admin/${lab.id}/results`)
@@ -177,13 +186,19 @@ long('every tab beside the text is in view', async ({ visitor, facilitator, pers
   const { page } = await visitor({ as: await person(lab, 'Attendee 1'), ...phone, viewport: { width: 320, height: 800 } })
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
-  await page.getByRole('tab', { name: 'Questions' }).waitFor()
+  await page.getByRole('tab', { name: 'Q&A' }).waitFor()
   await still(page)
-  const close = await box(page.getByRole('button', { name: 'Close the panel' }))
-  for (const tab of await page.getByRole('tab').all()) {
+  // In one row; what has no room is in a menu at its end.
+  const tabs = await page.getByRole('tab').all()
+  const row = await box(page.getByRole('tablist').locator('..'))
+  for (const tab of tabs) {
     const at = await box(tab)
-    assert.ok(at.left >= 0 && at.right <= close.left, `${await tab.textContent()} is out of sight`)
+    assert.ok(at.left >= 0 && at.right <= row.right && at.bottom <= row.bottom, `${await tab.textContent()} is out of sight`)
   }
+  assert.ok(tabs.length < 4)
+  await page.getByRole('complementary').getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Files' }).click()
+  await page.getByRole('tab', { name: 'Files', selected: true }).waitFor()
 })
 
 long('the code to join with is on the wall, however long the rest', async ({ visitor, facilitator }) => {

@@ -31,7 +31,15 @@ async function reader(visitor, person, lab, options = phone) {
   await guest.page.getByRole('heading', { name: 'One' }).waitFor()
   return guest.page
 }
-const strip = (page) => page.locator('#poll')
+const strip = (page) => page.getByRole('region', { name: 'Notices' })
+
+/** The polls beside the text, on a phone. */
+async function polls(page, question) {
+  if (!(await page.getByRole('tab', { name: /^Polls/ }).isVisible()))
+    await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).tap()
+  await page.getByRole('tab', { name: /^Polls/ }).tap()
+  return page.locator('aside').locator(`[aria-label="${question}"]:is(section, details)`)
+}
 
 test('a poll is written, answered with one tap beside the text, changed, closed and shown', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
@@ -68,8 +76,11 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   await accessible(page)
 
   await strip(page).getByRole('button', { name: 'Tea' }).tap()
-  await strip(page).getByText('Your answer: Tea').waitFor()
+  await strip(page).getByText('You said Tea').waitFor()
   assert.equal(await firstLine(), before)
+  // It is one line then, and the focus is in it.
+  assert.ok((await strip(page).boundingBox()).height <= 53)
+  await until('the focus is in the line', () => strip(page).evaluate((e) => e.contains(document.activeElement)))
   await boss.getByText('1 of 2 have answered').waitFor()
   // Named: who has not answered is known.
   await boss.getByText('Who has not answered').click()
@@ -77,29 +88,31 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
 
   await strip(page).getByRole('button', { name: 'Change' }).tap()
   await strip(page).getByRole('button', { name: 'Coffee' }).tap()
-  await strip(page).getByText('Your answer: Coffee').waitFor()
-  await strip(page).getByRole('button', { name: 'Take back' }).tap()
-  await strip(page).getByRole('button', { name: 'Tea' }).waitFor()
-  await strip(page).getByRole('button', { name: 'Coffee' }).tap()
-  await strip(page).getByText('Your answer: Coffee').waitFor()
-  assert.equal(await strip(page).locator('ul').count(), 0, 'counts are seen before they are shown')
+  await strip(page).getByText('You said Coffee').waitFor()
+  const beside = await polls(page, 'Tea or coffee?')
+  await beside.getByRole('button', { name: 'Take back' }).tap()
+  await beside.getByRole('button', { name: 'Tea' }).waitFor()
+  await beside.getByRole('button', { name: 'Coffee' }).tap()
+  await beside.getByText('Your answer: Coffee').waitFor()
+  assert.equal(await beside.locator('ul').count(), 0, 'counts are seen before they are shown')
 
   await boss.getByRole('button', { name: 'Show', exact: true }).click()
-  await strip(page).getByText('1 of 2 have answered').waitFor()
-  assert.equal(await strip(page).getByText('right', { exact: true }).count(), 0, 'the answer is known while it is open')
+  await beside.locator('ul').waitFor()
+  assert.equal(await beside.getByText('right', { exact: true }).count(), 0, 'the answer is known while it is open')
+  await page.getByRole('button', { name: 'Close the panel' }).tap()
   await boss.getByRole('button', { name: 'Close', exact: true }).click()
-  await strip(page).getByText('right', { exact: true }).waitFor()
-  await strip(page).getByText('your answer', { exact: true }).waitFor()
+  await strip(page).getByText('100% Coffee').waitFor()
   await accessible(page)
   await accessible(boss)
+  await strip(page).getByRole('button', { name: 'See all' }).tap()
+  await beside.getByText('right', { exact: true }).waitFor()
+  await beside.getByText('your answer', { exact: true }).waitFor()
+  await accessible(page)
 
   // A reload does not push the result at anybody; the panel has it.
-  await strip(page).getByRole('button', { name: 'Seen' }).tap()
-  await strip(page).waitFor({ state: 'detached' })
   await page.reload()
-  await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).tap()
-  await page.getByRole('tab', { name: 'Polls' }).tap()
-  await page.getByRole('region', { name: 'Tea or coffee?' }).getByText('your answer').waitFor()
+  await (await polls(page, 'Tea or coffee?')).getByText('your answer').waitFor()
+  assert.equal(await strip(page).count(), 0)
   await accessible(page)
 })
 

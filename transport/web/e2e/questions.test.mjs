@@ -16,7 +16,7 @@ async function panel(visitor, person, lab, options = wide) {
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByRole('heading', { name: 'One' }).waitFor()
   if (options === phone) await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).tap()
-  await page.getByRole('tab', { name: 'Questions' }).click()
+  await page.getByRole('tab', { name: 'Q&A' }).click()
   await page.getByLabel('Ask a question').waitFor()
   return page
 }
@@ -241,14 +241,14 @@ long('questions are settings of a codelab, and stay to be read', async ({ visito
   const reader = (await visitor({ as: ann, ...wide })).page
   await reader.goto(`/codelabs/${lab.id}`)
   await reader.getByRole('tab', { name: 'Chat' }).waitFor()
-  assert.equal(await reader.getByRole('tab', { name: 'Questions' }).count(), 0)
+  assert.equal(await reader.getByRole('tab', { name: 'Q&A' }).count(), 0)
   const office = (await visitor({ as: lead, ...wide })).page
   await office.goto(`/admin/${lab.id}/settings`)
   await office.getByLabel('Everybody sees a question at once').check()
   await office.getByLabel('Attendees may ask without their name').uncheck()
   await accessible(office)
   await office.getByRole('button', { name: 'Save' }).first().click()
-  await reader.getByRole('tab', { name: 'Questions' }).click()
+  await reader.getByRole('tab', { name: 'Q&A' }).click()
   await reader.getByLabel('Ask a question').fill('Where are the slides?')
   assert.equal(await reader.getByLabel('Without my name').count(), 0)
   await reader.getByRole('button', { name: 'Ask', exact: true }).click()

@@ -108,7 +108,7 @@ long('a browser that waits for help reads the queue when it changes, and not aft
   await page.goto(`/codelabs/${lab.id}`)
   await connected(page)
   await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
-  await page.getByText('number 1').waitFor()
+  await page.getByText('You are number 1.').waitFor()
   let reads = 0
   const begun = performance.now()
   page.on('request', (r) => (reads += new URL(r.url()).pathname.endsWith(`/codelabs/${lab.id}/help`) ? 1 : 0))
