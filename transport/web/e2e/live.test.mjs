@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { crowd, unlimited } from './harness/crowd.mjs'
 import { accessible, stage, still, until } from './harness/stage.mjs'
 
-const { long } = stage({ env: { ...unlimited, ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
+const { test, long } = stage({ env: { ...unlimited, ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
 
 const wide = { viewport: { width: 1440, height: 900 } }
 
@@ -55,7 +55,7 @@ long('a person is found by name, with the keys and the mouse', async ({ server, 
   const option = page.getByRole('option')
   await option.getByText('step 2').waitFor()
   assert.equal(await option.count(), 1)
-  assert.match(await option.textContent(), /Mary Zoë.*step 2.*asks for help/)
+  assert.match(await option.textContent(), /Mary Zoë.*step 2.*waits for help/)
   assert.doesNotMatch(await option.textContent(), /silent/)
   await accessible(page, 'the people found')
   await page.keyboard.press('Enter')
@@ -125,20 +125,20 @@ long('the queue has mine and what waits first, and those of others apart', async
   await lead.post(`/codelabs/${lab.id}/help/${of('Attendee 4')}/claim`)
   const page = await desk(visitor, lead, lab)
   const help = page.getByRole('region', { name: 'Help queue' })
-  const listed = () => help.getByRole('listitem').filter({ visible: true }).locator('.who > span:first-child').allTextContents()
+  const listed = () => help.getByRole('listitem').filter({ visible: true }).locator('.who').allTextContents()
   const order = (names) => until(`the order ${names}`, async () => (await listed()).join() === names)
   await help.getByText('2 waiting').waitFor()
   await order('Attendee 4,Attendee 2,Attendee 3')
-  await help.getByText('With others: 1').click()
+  await help.getByText('1 with Alan').click()
   await order('Attendee 4,Attendee 2,Attendee 3,Attendee 1')
-  await help.getByText('with Alan').waitFor()
+  await help.getByText('with Alan', { exact: true }).waitFor()
   await accessible(page, 'the queue')
   // What is taken here moves to the front, and what another takes goes apart.
   await help.getByRole('listitem').filter({ hasText: 'Attendee 3' }).getByRole('button', { name: 'Take' }).click()
   await order('Attendee 3,Attendee 4,Attendee 2,Attendee 1')
   await alan.post(`/codelabs/${lab.id}/help/${of('Attendee 2')}/claim`)
-  await help.getByText('With others: 2').waitFor()
-  await help.getByText('Nobody is waiting for help.').waitFor()
+  await help.getByText('2 with Alan').waitFor()
+  await help.getByText('Nobody else waits.').waitFor()
 })
 
 long('one message goes to all who are stuck, and they can answer', async ({ visitor, facilitator, person }) => {
@@ -221,114 +221,148 @@ long('more than the server takes at once are not tried, and the dialog says what
   await pretend(opened.page, lab, 1001, (_, at) => ({ pulse: { state: 'stuck', step_number: 1, at } }))
   await opened.page.goto(`/admin/${lab.id}`)
   await opened.page.getByText(/of 1,001 here/).waitFor()
-  await until('they are on the floor', async () => (await opened.page.getByText('1,001 Stuck').count()) === 1)
+  await until('they are on the floor', async () => (await opened.page.getByText('1,001 stuck').count()) === 1)
   await opened.page.getByRole('button', { name: 'Write to many' }).click()
   const dialog = opened.page.getByRole('dialog', { name: 'Write to many at once' })
   await dialog.getByText('That is 1,001 people, and one message may go to 1,000.').waitFor()
   assert.ok(await dialog.getByRole('button', { name: 'Send' }).isDisabled())
 })
 
-long('names fill the room that there is, and the rest is drawn', async ({ visitor, facilitator }) => {
+long('all have their names where there is room, and a crowd is cells that the keys name', async ({ visitor, facilitator }) => {
   const lead = await facilitator()
   const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
   const opened = await visitor({ as: lead, ...wide })
   const { page } = opened
-  await pretend(page, lab, 500, (i) => ({ current_step: 1 + (i % 4) }))
+  const floor = page.getByRole('group', { name: 'People by step' })
+  const scrolls = () => floor.locator('.group').evaluateAll((all) => Math.max(...all.map((e) => e.scrollHeight - e.clientHeight)))
+  /** Names that are cut at their end. */
+  const cut = () =>
+    floor.locator('.row .name, .card .first b').evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent))
+  await pretend(page, lab, 60, (i, at) => ({ current_step: 1 + (i % 4), pulse: { state: 'fine', step_number: 1, at } }))
+  await page.route(`**/codelabs/${lab.id}/presence*`, (route) =>
+    route.fulfill({ json: { attendee_ids: Array.from({ length: 60 }, (_, i) => `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`) } }),
+  )
   await page.goto(`/admin/${lab.id}`)
-  const column = page.getByRole('region', { name: 'Step 1: One' })
-  await column.locator('canvas').first().waitFor()
-  const names = () => column.getByRole('listitem').count()
-  const drawn = () => column.locator('canvas').count()
-  const scrolls = () => page.locator('.floor').evaluate((e) => e.scrollHeight - e.clientHeight)
-  const fits = () => until('what fits needs no scrolling', async () => (await scrolls()) <= 1)
-  await still(page)
-  await fits()
-  const few = await names()
-  assert.ok(few >= 5, `${few} names`)
-  assert.ok((await drawn()) > 0)
-  // A higher window has more names, and one for all has no cells.
-  await page.setViewportSize({ width: 1440, height: 1300 })
-  await until('there are more names', async () => (await names()) > few)
-  await fits()
-  await page.setViewportSize({ width: 2400, height: 2400 })
-  await until('there are still more', async () => (await names()) >= 60) // 300 on the whole floor
-  // A few have their names always.
+  await until('all have their names', async () => (await floor.locator('[data-person]').count()) === 60)
+  assert.deepEqual([await scrolls(), await cut()], [0, []])
+
   await page.unroute(`**/codelabs/${lab.id}/attendees*`)
-  await pretend(page, lab, 120, (i) => ({ current_step: 1 + (i % 4) }))
-  await page.setViewportSize({ width: 1366, height: 600 })
+  await pretend(page, lab, 3000, (i) => ({ current_step: 1 + (i % 4) }))
   await page.reload()
-  await until('all have names', async () => (await names()) === 30 && (await drawn()) === 0)
+  await floor.locator('canvas').first().waitFor()
+  await still(page)
+  assert.equal(await scrolls(), 0)
+  await accessible(page, 'a crowd')
+  // One stop of the Tab key; the arrows name people, Enter opens one.
+  assert.equal(await floor.locator('[data-stop][tabindex="0"]').count(), 1)
+  await page.keyboard.press('g')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  await until('somebody is named', async () => /Person \d+, silent/.test(await page.locator('[aria-live=polite].unseen').textContent()))
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: /^Person/ }).waitFor()
 })
 
-long('who waits for help has a mark and stands at the top, and who is helped says by whom', async ({ visitor, facilitator, person }) => {
+test('a crowded step breaks into columns; keys go between people, and the focus stays with one who moves', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator('Grace')
+  const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.'] })
+  const people = []
+  for (let i = 1; i <= 8; i++) {
+    const p = await person(lab, `Attendee ${i}`)
+    await p.say(lab, { type: 'step_progress', step_number: 2 })
+    if (i <= 6) await p.post(`/codelabs/${lab.id}/help`, { step_number: 2, message: `Question ${i}` })
+    people.push(p)
+  }
+  const opened = await visitor({ as: lead, viewport: { width: 1366, height: 640 } })
+  const { page } = opened
+  await page.addInitScript(() => {
+    window.shift = 0
+    new PerformanceObserver((list) => {
+      for (const e of list.getEntries()) if (!e.hadRecentInput) window.shift += e.value
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+  await page.goto(`/admin/${lab.id}`)
+  const step = page.getByRole('region', { name: 'Step 2: Two' })
+  await step.getByRole('button', { name: /^Attendee 6/ }).waitFor()
+  await still(page)
+  assert.ok((await page.evaluate(() => window.shift)) <= 0.02, 'the layout shifts while it loads')
+  const columns = await step.locator('.card').evaluateAll((all) => new Set(all.map((e) => Math.round(e.getBoundingClientRect().left))).size)
+  assert.ok(columns >= 2, `${columns} columns`)
+  await accessible(page, 'a crowded step')
+
+  // Keys: from nowhere an arrow leads to the people, and they are one stop.
+  const on = () => page.evaluate(() => document.activeElement?.dataset.person)
+  await page.evaluate(() => document.activeElement?.blur())
+  await page.keyboard.press('ArrowDown')
+  await until('the first has the focus', async () => (await on()) === people[0].id)
+  await page.keyboard.press('ArrowRight')
+  assert.notEqual(await on(), people[0].id)
+  await page.keyboard.press('Home')
+  assert.equal(await on(), people[0].id)
+  await people[0].say(lab, { type: 'step_progress', step_number: 3 })
+  await page
+    .getByRole('region', { name: 'Step 3: Three' })
+    .getByRole('button', { name: /^Attendee 1/ })
+    .waitFor()
+  await until('the focus has gone with them', async () => (await on()) === people[0].id)
+
+  // Enter opens the person beside the floor, Escape gives the focus back.
+  await page.keyboard.press('Enter')
+  const card = page.getByRole('dialog', { name: 'Attendee 1' })
+  await until('the focus is on the name', () => card.getByRole('heading', { name: 'Attendee 1' }).evaluate((e) => e === document.activeElement))
+  await accessible(page, 'a person')
+  await page.keyboard.press('Escape')
+  await until('it is back', async () => (await on()) === people[0].id)
+
+  // The key t takes the longest wait, and what is done next has the focus.
+  await page.keyboard.press('t')
+  const queue = page.getByRole('region', { name: 'Help queue' })
+  const solved = queue.getByRole('listitem').filter({ hasText: 'Attendee 1' }).getByRole('button', { name: 'Solved' })
+  await until('Solved has the focus', () => solved.evaluate((e) => e === document.activeElement))
+  await page.keyboard.press('s')
+  await until('it is solved', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 5)
+  // All keys, and they can be switched off.
+  await page.keyboard.press('?')
+  const keys = page.getByRole('dialog', { name: 'All keys' })
+  await keys.getByLabel('Use single keys').uncheck()
+  await accessible(page, 'the keys')
+  await page.keyboard.press('Escape')
+  await keys.waitFor({ state: 'detached' })
+  await page.evaluate(() => document.activeElement?.blur())
+  await page.keyboard.press('t')
+  await page.keyboard.press('?')
+  await still(page)
+  assert.equal(await keys.count(), 0)
+  assert.equal((await lead.get(`/codelabs/${lab.id}/help`)).filter((h) => h.status === 'pending').length, 5)
+})
+
+long('who waits stands first, and who is helped says by whom', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator('Grace')
   const lab = await lead.codelab()
   const people = []
   for (let i = 1; i <= 5; i++) people.push(await person(lab, `Attendee ${i}`))
-  await people[1].say(lab, { type: 'pulse', state: 'fine' })
-  await people[4].post(`/codelabs/${lab.id}/help`, { step_number: 1 })
+  await people[1].say(lab, { type: 'pulse', state: 'stuck' })
+  await people[4].put(`/codelabs/${lab.id}/attendees/${people[4].id}`, { place: 'Row 2' })
+  await people[4].post(`/codelabs/${lab.id}/help`, { step_number: 1, message: 'Port 80' })
   const page = await desk(visitor, lead, lab)
-  const seats = page.getByRole('region', { name: 'Step 1: One' }).getByRole('listitem')
-  const named = async (i) => (await seats.nth(i).getByRole('button').getAttribute('title')).replace(/\d+:\d+/, 'time')
-  await until('who waits is at the top', async () => (await named(0)) === 'Attendee 5, asks for help, time, not connected')
-  await page.getByRole('button', { name: /^Attendee 5 asks for help/ }).waitFor()
-  assert.equal(await seats.nth(0).locator('svg').count(), 1)
-  assert.equal(await seats.nth(1).locator('svg').count(), 0)
-  await page.getByText('asks for help', { exact: false }).and(page.locator('.legend span')).waitFor()
+  const step = page.getByRole('region', { name: 'Step 1: One' })
+  const first = step.locator('[data-person]').first()
+  await until('who waits is first', async () => /Attendee 5.*Row 2.*Port 80/s.test(await first.textContent()))
+  await step
+    .getByRole('button', { name: /^Attendee 2/ })
+    .getByText('has not asked for help')
+    .waitFor()
   await accessible(page, 'somebody waits')
+  // The counts are filters.
+  await page.getByRole('button', { name: '1 stuck' }).click()
+  await until('the others fade', async () => (await step.locator('.faded').count()) > 0)
+  await page.keyboard.press('Escape')
+  await until('and are back', async () => (await step.locator('.faded').count()) === 0)
   const [request] = await lead.get(`/codelabs/${lab.id}/help`)
   await lead.post(`/codelabs/${lab.id}/help/${request.id}/claim`)
-  await page.getByTitle(/^Attendee 5, Grace helps/).waitFor()
-  await until('who is helped is still there', async () => (await named(0)) === 'Attendee 5, Grace helps, time, not connected')
-  assert.match(await seats.nth(0).textContent(), /Grace/)
-  await page.getByText('is being helped').waitFor()
-  await seats.nth(0).getByRole('button').click()
-  await page.getByRole('dialog', { name: 'Attendee 5' }).getByText('Grace helps').waitFor()
-})
-
-long('a drawn person who waits for help is a hand, not only a colour', async ({ visitor, facilitator }) => {
-  const lead = await facilitator()
-  const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.', '# Three\n\nText.', '# Four\n\nText.'] })
-  const opened = await visitor({ as: lead, viewport: { width: 1366, height: 560 } })
-  const { page } = opened
-  await pretend(page, lab, 200)
-  const request = (i, more) => ({
-    id: `00000000-0000-7000-9000-${String(i).padStart(12, '0')}`,
-    codelab_id: lab.id,
-    attendee_id: `00000000-0000-7000-8000-${String(i).padStart(12, '0')}`,
-    attendee_name: `Person ${i + 1}`,
-    step_number: 1,
-    status: 'pending',
-    created_at: new Date(1.8e12 + i).toISOString(),
-    claimed_by: null,
-    resolved_at: null,
-    message: '',
-    ...more,
-  })
-  // Twelve who wait have names whatever room there is; the thirteenth is drawn, then one who is helped.
-  const help = [...Array.from({ length: 13 }, (_, i) => request(i)), request(13, { status: 'in_progress', claimed_by: 'Alan' })]
-  await page.route(`**/codelabs/${lab.id}/help*`, (route) => route.fulfill({ json: help }))
-  await page.goto(`/admin/${lab.id}`)
-  const canvas = page.getByRole('region', { name: 'Step 1: One' }).locator('canvas').first()
-  await canvas.waitFor()
-  /** How much of a cell is filled, of its 144 pixels, and whether its left edge is. */
-  const cell = (i) =>
-    canvas.evaluate((e, i) => {
-      const { data } = e.getContext('2d').getImageData(i * 14 * devicePixelRatio, 0, 12 * devicePixelRatio, 12 * devicePixelRatio)
-      const filled = (n) => data[n * 4 + 3] > 40
-      return { filled: Array.from({ length: 144 }, (_, n) => n).filter(filled).length, edge: Array.from({ length: 12 }, (_, y) => y * 12).every(filled) }
-    }, i)
-  await until('it is drawn', async () => (await cell(2)).filled > 0)
-  const [waits, helped, silent] = [await cell(0), await cell(1), await cell(2)]
-  assert.ok(waits.filled > 3 * silent.filled && !waits.edge, JSON.stringify({ waits, silent }))
-  assert.ok(helped.edge && !silent.edge, JSON.stringify({ helped, silent }))
-  // The keys name them.
-  await page.getByRole('listbox', { name: 'People at step 1' }).focus()
-  await page.keyboard.press('ArrowRight')
-  const said = (text) => until(text, async () => (await page.locator('[aria-live=polite].unseen').textContent()).includes(text))
-  await said('asks for help')
-  await page.keyboard.press('ArrowRight')
-  await said('Alan helps')
+  await until('who is helped says so', async () => /with you/.test(await first.textContent()))
+  await first.click()
+  await page.getByRole('dialog', { name: 'Attendee 5' }).getByText('with you').waitFor()
 })
 
 long('the progress over time is a chart, and a table', async ({ visitor, facilitator, person }) => {
@@ -340,39 +374,52 @@ long('the progress over time is a chart, and a table', async ({ visitor, facilit
     if (i > 3) await p.post(`/codelabs/${lab.id}/complete`)
   }
   const page = await desk(visitor, lead, lab)
-  await page.getByRole('img', { name: 'How many people had reached each step.' }).waitFor()
-  assert.equal(await page.locator('details svg path').count(), 4) // three steps, and those who are done
-  await page.getByText('Step 2 · 75%').waitFor()
+  await page.getByRole('button', { name: 'Over time' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Over time' })
+  await dialog.getByRole('img', { name: 'How many people had reached each step.' }).waitFor()
+  assert.equal(await dialog.locator('svg path:not(.grid)').count(), 5) // three steps, those who are done, and the cross
+  await dialog.getByText('2 3 of 4').waitFor()
   await accessible(page, 'the chart')
-  await page.getByRole('button', { name: 'Show as a table' }).click()
-  const last = page.getByRole('row').last()
+  await dialog.getByRole('button', { name: 'Show as a table' }).click()
+  const last = dialog.getByRole('row').last()
   assert.deepEqual(await last.getByRole('cell').allTextContents(), ['4', '3', '0', '1'])
   await accessible(page, 'the table')
-  await page.getByText('Progress over time').click()
-  await page.reload()
-  await page.getByText('Progress over time').waitFor()
-  assert.equal(await page.locator('details[open]').count(), 0) // as one left it
 })
 
-long('the buttons beside the step say that they point everybody', async ({ visitor, facilitator, person }) => {
-  const lead = await facilitator()
-  const lab = await lead.codelab()
-  await (await person(lab, 'Attendee 1')).say(lab, { type: 'step_progress', step_number: 2 })
+test('notes of any step are read without moving the room; what moves it is a press of its own, with undo', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator('Grace')
+  const lab = await lead.codelab({ steps: ['# One\n\nText.', '# Two\n\nText.\n\n```notes\nDraw two curves.\n```', '# Three\n\nText.'] })
+  await person(lab, 'Attendee 1')
   const page = await desk(visitor, lead, lab)
   const at = async () => (await lead.get(`/codelabs/${lab.id}`))[0].pointer?.step_number ?? null
-  await page.getByText('Most people are at step').waitFor()
-  const to = (step) => page.getByRole('button', { name: `Point everybody to step ${step}` })
-  await until('it is where most people are', async () => (await to(2).count()) === 1)
-  assert.equal(await to(3).getAttribute('title'), 'Point everybody to step 3')
+  const line = page.getByRole('region', { name: 'For facilitators' })
+  await line.getByText('the room is here').waitFor()
+  await line.getByRole('button', { name: 'Notes of the next page' }).click()
+  await line.getByText('Draw two curves.').waitFor()
+  await line.getByRole('button', { name: 'Back to step 1' }).waitFor()
   assert.equal(await at(), null)
-  await to(2).click()
-  await page.getByText('Everybody is pointed to step').waitFor()
-  await until('they are', async () => (await at()) === 2)
-  await to(1).click()
-  await until('they are pointed back', async () => (await at()) === 1)
-  await page.getByRole('button', { name: 'Stop pointing' }).click()
-  await page.getByText('Most people are at step').waitFor()
-  await until('they are pointed nowhere', async () => (await at()) === null)
+  // The key b leads to the button alone.
+  await page.keyboard.press('b')
+  const bring = line.getByRole('button', { name: 'Bring everybody to step 2' })
+  await until('the button has the focus', () => bring.evaluate((e) => e === document.activeElement))
+  assert.equal(await at(), null)
+  await page.keyboard.press('Enter')
+  await until('they are brought', async () => (await at()) === 2)
+  await line.getByText('sent here by you').waitFor()
+  await page.getByText('Everybody was sent to step 2.').first().waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await until('it is undone', async () => (await at()) === null)
+  // It undoes nothing that somebody else has done since.
+  await line.getByRole('button', { name: 'Bring everybody to step 2' }).click()
+  await until('they are brought', async () => (await at()) === 2)
+  await lead.say(lab, { type: 'pointer', step_number: 3, hints: false })
+  await line.getByRole('heading', { name: 'Three' }).waitFor()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await still(page)
+  assert.equal(await at(), 3)
+  await line.getByRole('button', { name: 'More about this step' }).click()
+  await page.getByRole('menuitem', { name: 'Stop sending people here' }).click()
+  await until('nobody is sent anywhere', async () => (await at()) === null)
 })
 
 long('Enter sends a question, and help that is taken is read out once', async ({ visitor, facilitator, person }) => {
@@ -400,11 +447,11 @@ long('Enter sends a question, and help that is taken is read out once', async ({
   await page.keyboard.type('and the second')
   assert.equal(await field.inputValue(), 'The first line\nand the second')
   await page.keyboard.press('Enter')
-  await page.getByText('number 1').waitFor()
+  await page.getByText('You are number 1.').waitFor()
   const [request] = await lead.get(`/codelabs/${lab.id}/help`)
   assert.equal(request.message, 'The first line\nand the second')
   await lead.post(`/codelabs/${lab.id}/help/${request.id}/claim`)
-  await page.getByText('Grace is with you.').waitFor()
+  await page.getByText('Grace is on the way').waitFor()
   await until('it is read out', () => page.evaluate(() => window.said.some((t) => t.includes('Grace'))))
   assert.deepEqual(await page.evaluate(() => window.said.filter((t) => t.includes('Grace'))), ['Grace is taking care of your question.'])
   assert.deepEqual(await page.evaluate(() => window.said.filter((t) => t.includes('queue'))), ['You are in the queue for help.'])

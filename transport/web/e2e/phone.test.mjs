@@ -77,6 +77,7 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   // The facilitator's side and a person's dialog, one after the other.
   const boss = await visitor({ as: lead, ...phone })
   await boss.page.goto(`/admin/${lab.id}`)
+  await boss.page.getByRole('region', { name: /^Step/ }).getByRole('button', { name: '1 silent' }).click()
   await boss.page
     .getByRole('button', { name: /^Attendee 1/ })
     .first()
