@@ -65,7 +65,7 @@ test('a question is asked, voted for with one tap, and answered', async ({ visit
   await boss.getByLabel('Answer', { exact: true }).fill('Yes, in WSL.')
   await accessible(boss)
   await boss.getByRole('button', { name: 'Send the answer' }).click()
-  await page.getByText('Your question has been answered.').waitFor()
+  await page.getByRole('region', { name: 'Notices' }).getByText('Your question has been answered.').waitFor()
   // The list is under a thumb: the answer waits until one asks for it.
   await page.getByRole('button', { name: 'Sort again' }).tap()
   await row(page, 'Windows').getByText('Yes, in WSL.').waitFor()

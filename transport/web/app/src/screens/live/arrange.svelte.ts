@@ -37,6 +37,8 @@ export class Arrangement {
     this.#steps = steps
     if (!this.layout || resized) return this.#plan(now)
     if (this.#due === null) return
+    // Where nobody was, there is no room for anybody.
+    if (this.layout.groups.some((g) => g.form === 'strip' && g.steps.some((i) => steps[i]!.people.length > 0))) return this.#plan(now)
     const full = !this.#planner.fits(this.layout, box.width, box.height, steps)
     if (!full && now - this.#made < apart) return
     if (held && now - this.#due < patience) return

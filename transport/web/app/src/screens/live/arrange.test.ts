@@ -31,6 +31,13 @@ test.each([
   expect(times.map((t) => (a.look(box, now, held, t), a.layout !== first))).toEqual(changed)
 })
 
+test('who comes to a step where nobody was is there at once, whoever points at it', () => {
+  const a = floor(14, 14, 0, 0, 0)
+  expect(a.layout!.groups.at(-1)!.form).toBe('strip')
+  a.look(box, steps(14, 13, 0, 0, 1), true, 1)
+  expect(a.layout!.groups.find((g) => g.steps.includes(4))!.form).not.toBe('strip')
+})
+
 test('it is made anew for a window of another size, whoever points at it', () => {
   const a = floor(...few)
   const first = a.layout
