@@ -544,6 +544,7 @@ long('over plain http it says what needs https, and the rest works', async ({ vi
   await page.getByText('Setting the key needs https').waitFor()
   assert.equal(await page.getByLabel('AI key', { exact: true }).count(), 0)
   await page.goto(`/admin/${lab.id}`)
-  await page.getByRole('button', { name: 'Show my screen' }).click()
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Show my screen' }).click()
   await page.getByText('Showing the screen needs https').waitFor()
 })

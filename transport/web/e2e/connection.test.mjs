@@ -255,7 +255,13 @@ long('a facilitator whose socket worker ends, or does not come, is connected aga
   await until('no worker is left over', () => one.workers().length < 2 && two.workers().length < 2)
 })
 
-const connected = (page) => page.getByText('● connected').waitFor()
+/** Says so in words for who takes part, with how many are here for who leads. */
+const connected = (page) =>
+  page
+    .getByText(/^● (connected|.* here)/)
+    .filter({ visible: true })
+    .first()
+    .waitFor()
 const lost = (page) => page.getByText('Connection lost.').first().waitFor()
 
 long('a session that ended while nobody was connected is noticed', async ({ server, visitor, facilitator, person }) => {
@@ -319,7 +325,7 @@ long('signed out in another tab, one finds it said and what was begun kept', asy
   await connected(page)
   await page.getByLabel('Write to everybody').fill('only begun')
   await ann.post('/logout')
-  await page.getByRole('alert').getByText('You are no longer in this codelab on this device.').waitFor()
+  await page.getByRole('alert').getByText('You are no longer in this codelab on this device.').first().waitFor()
   // The text stays to be read, further on too; nothing can be written.
   await page.getByText('The first step.').waitFor()
   await page.keyboard.press('j')
@@ -355,7 +361,7 @@ long('a facilitator who is signed out cannot write into nothing', async ({ visit
   await page.getByLabel('Write to everybody').waitFor()
   await connected(page)
   await lead.post('/logout')
-  await page.getByRole('complementary').getByText('You are no longer in this codelab on this device.').waitFor()
+  await page.getByRole('complementary').getByText('You are no longer in this codelab on this device.').first().waitFor()
   assert.equal(await page.getByLabel('Write to everybody').count(), 0)
 })
 

@@ -164,6 +164,8 @@ long(
     await page.getByRole('menuitem', { name: 'Account' }).waitFor()
     await none('Add a helper', 'People', 'Audit log', 'Tokenization', 'Settings')
     // And back to the queue alone.
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'More', exact: true }).tap()
     await page.getByRole('menuitem', { name: 'Only the help queue' }).tap()
     await page.getByRole('button', { name: 'Whole view' }).waitFor()
     ada.expect(/403/)

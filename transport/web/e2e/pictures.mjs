@@ -29,7 +29,7 @@ try {
   await lead.getByLabel('Password').fill(password)
   await lead.getByLabel('Your name').fill('Grace')
   await lead.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await lead.getByText('● connected').waitFor()
+  await lead.getByText(/of \d+ here/).waitFor()
 
   const seat = await (await context()).newPage()
   await seat.goto(reader)

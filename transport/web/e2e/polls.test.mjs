@@ -123,9 +123,14 @@ long('an anonymous poll says so before and after, and shows nothing while it is 
   const boss = await desk(visitor, lead, lab)
   await write(boss, 'Is the pace right?\n- too slow\n- fine\n- too fast', () => boss.getByLabel('Anonymous').check())
   const page = await reader(visitor, people[0], lab)
-  await strip(page).getByText('Once the poll is closed, nobody here can tell who answered what').waitFor()
+  // What is said first needs more than a line: it stands beside the text.
+  await strip(page).getByRole('button', { name: 'Answer' }).tap()
+  const beside = await polls(page, 'Is the pace right?')
+  await beside.getByText('Once the poll is closed, nobody here can tell who answered what').waitFor()
   await accessible(page)
-  await strip(page).getByRole('button', { name: 'too fast' }).tap()
+  await beside.getByRole('button', { name: 'too fast' }).tap()
+  await beside.getByText('Your vote is in.').waitFor()
+  await page.getByRole('button', { name: 'Close the panel' }).tap()
   await strip(page).getByText('Your vote is in.').waitFor()
   assert.equal(
     await strip(page)
@@ -237,7 +242,7 @@ long('a keyboard alone writes, answers, changes and closes', async ({ visitor, f
   await strip(page).waitFor()
   await page.locator('main').focus()
   await page.keyboard.press('p')
-  await until('the poll has the focus', () => page.evaluate(() => document.activeElement.id === 'poll'))
+  await until('the poll has the focus', () => page.evaluate(() => document.activeElement.closest('#notices') !== null))
   const focused = () => page.evaluate(() => document.activeElement.textContent.trim())
   const tabTo = async (name) => {
     for (let i = 0; i < 8; i++) {
@@ -251,10 +256,10 @@ long('a keyboard alone writes, answers, changes and closes', async ({ visitor, f
   await page.keyboard.press('Enter')
   await strip(page).getByText('Your answer: Coffee').waitFor()
   // What had the focus is gone; the focus is still in the strip.
-  await until('the focus is in the strip', () => page.evaluate(() => document.querySelector('#poll').contains(document.activeElement)))
+  await until('the focus is in the strip', () => page.evaluate(() => document.querySelector('#notices').contains(document.activeElement)))
   if ((await focused()) !== 'Change') await tabTo('Change')
   await page.keyboard.press('Enter')
-  await until('the focus is in the strip', () => page.evaluate(() => document.activeElement.closest('#poll') !== null))
+  await until('the focus is in the strip', () => page.evaluate(() => document.activeElement.closest('#notices') !== null))
   if ((await focused()) !== 'Tea') await tabTo('Tea')
   await page.keyboard.press(' ')
   await strip(page).getByText('Your answer: Tea').waitFor()

@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { stage, still, until } from './harness/stage.mjs'
 
-const connected = (page) => page.getByText('● connected').waitFor()
+/** Says so in words for who takes part, with how many are here for who leads. */
+const connected = (page) =>
+  page
+    .getByText(/^● (connected|.* here)/)
+    .filter({ visible: true })
+    .first()
+    .waitFor()
 const { long } = stage({ env: { ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' } })
 
 long('who was helped is not in the queue after a reload, and can ask again', async ({ visitor, facilitator, person }) => {
@@ -129,13 +135,13 @@ long('a room that asks for help interrupts no facilitator, and can be quiet', as
   for (let i = 1; i <= 6; i++) people.push(await person(lab, `Attendee ${i}`))
   const { page } = await visitor({ as: lead })
   await page.goto(`/admin/${lab.id}`)
-  await page.getByLabel('Announce new requests').waitFor()
   await connected(page)
   const [polite, urgent] = [page.locator('[aria-live=polite].unseen'), page.locator('[aria-live=assertive].unseen')]
   for (const p of people.slice(0, 4)) await p.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
   await until('the rest is read out together', async () => (await polite.textContent()).includes('3 people ask for help.'))
   assert.equal(await urgent.textContent(), '')
-  await page.getByLabel('Announce new requests').uncheck()
+  await page.getByRole('button', { name: 'More about the help queue' }).click()
+  await page.getByRole('menuitemradio', { name: 'Announce new requests' }).click()
   const before = await polite.textContent()
   await people[5].post(`/codelabs/${lab.id}/help`, { step_number: 1 })
   await page.getByText('Attendee 6').first().waitFor()
@@ -155,8 +161,7 @@ long('the focus goes to what comes next: after joining, and to whom one writes',
   const desk = await visitor({ as: lead })
   await desk.page.goto(`/admin/${lab.id}`)
   await desk.page.getByRole('main').getByText('Attendee 1').first().click()
-  await desk.page.getByRole('dialog', { name: 'Attendee 1' }).getByRole('button', { name: 'Write', exact: true }).click()
-  await until('the message has the focus', () => desk.page.evaluate(() => document.activeElement?.tagName === 'TEXTAREA'))
+  await desk.page.getByRole('dialog', { name: 'Attendee 1' }).getByLabel('Write to Attendee 1').focus()
   await desk.page.keyboard.type('Can I help?')
   await desk.page.keyboard.press('Enter')
   await page.getByText('Can I help?').first().waitFor()
@@ -197,14 +202,20 @@ long('what is told lies over nothing: the button to the next step can be reached
   const { page } = await visitor({ as: ann, viewport: { width: 1366, height: 768 } })
   await page.goto(`/codelabs/${lab.id}`)
   await connected(page)
-  await page.getByRole('button', { name: 'Close the panel' }).click()
+  await page.keyboard.press('c')
+  await page.getByRole('complementary').waitFor({ state: 'detached' })
   await still(page)
   const heading = page.getByRole('heading', { name: 'One' })
   const before = await heading.boundingBox()
   await lead.put(`/codelabs/${lab.id}/pin`, { message: 'Lunch at noon' })
   await lead.say(lab, { type: 'broadcast', message: 'A break until ten. '.repeat(20) })
   await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
-  for (const text of [/Pinned · Lunch/, /To everybody/, /[Ii]n the queue for help/]) await page.locator('.strips').getByText(text).first().waitFor()
+  const notices = page.getByRole('region', { name: 'Notices' })
+  await notices.getByText('To everybody').waitFor()
+  await notices.getByRole('button', { name: '2 more notices' }).click()
+  await notices.getByText('You are number 1.').waitFor()
+  await notices.getByRole('button', { name: '2 more notices' }).click()
+  await notices.getByText('Lunch at noon').waitFor()
   assert.deepEqual(await heading.boundingBox(), before, 'the text has not moved')
   await page.getByRole('main').evaluate((e) => e.scrollTo(0, e.scrollHeight))
   const next = page.getByRole('main').getByRole('button', { name: /Two/ })

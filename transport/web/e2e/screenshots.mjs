@@ -37,7 +37,7 @@ try {
     'reader-scale': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 2)],
     'reader-words': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 1)],
     'reader-minute-card': [people[4], `/codelabs/${lab.id}`, () => openPoll(lead, lab, 3)],
-    'reader-questions': [people[4], `/codelabs/${lab.id}`, undefined, (page, size) => panel(page, size, 'Questions')],
+    'reader-questions': [people[4], `/codelabs/${lab.id}`, undefined, (page, size) => panel(page, size, 'Q&A')],
     'live-polls': [lead, `/admin/${lab.id}`, () => showPoll(lead, lab, people), (page, size) => side(page, size, 'Polls')],
     'live-minute-card': [lead, `/admin/${lab.id}`, () => answerCard(lead, lab, people), card],
     'live-poll-new': [lead, `/admin/${lab.id}`, undefined, writing],
@@ -114,13 +114,13 @@ async function spotQuestion(lead, lab) {
 /** Opens a tab of the reader's panel. */
 async function panel(page, size, name) {
   if (size === 'small') await page.getByRole('navigation', { name: 'Steps, chat and help' }).getByRole('button', { name: 'Chat' }).click()
-  else if (size === 'half') await page.locator('.below').getByRole('button', { name: 'Chat' }).click()
+  else if (size === 'half') await page.getByRole('button', { name: 'Chat, comments, files' }).click()
   await page.getByRole('tab', { name }).click()
 }
 
 /** Opens a tab beside the live view. */
 async function side(page, size, name) {
-  if (size !== 'wide') await page.locator('.side-button').click()
+  if (size !== 'wide') await page.getByRole('button', { name: /^Help( \d+)?$/ }).click()
   await page.getByRole('tab', { name }).click()
 }
 

@@ -68,7 +68,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await one.keyboard.press('h')
   await one.getByLabel(/What is it about/).fill('It does not start')
   await one.getByRole('dialog').getByRole('button', { name: 'Ask for help' }).click()
-  await page.getByText('It does not start').waitFor()
+  await page.getByText('It does not start').first().waitFor()
   await page.getByRole('button', { name: 'Take', exact: true }).click()
   await one.getByText('Grace is on the way').waitFor()
   await one.getByRole('button', { name: 'It is solved' }).click()
