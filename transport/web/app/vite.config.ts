@@ -26,7 +26,7 @@ function reach(graph: Graph): Set<string> {
 }
 
 const shared =
-  /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|@lucide)\/|src\/(api|device|parts|routes|live\/outbox)|src\/messages\/(locale|texts)|src\/talk\/[Ss]aid|src\/screens\/reader\/(ConnectionState|shortcuts)|rolldown\/runtime/
+  /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|@lucide)\/|src\/(api|device|parts|routes|talk|timer|live\/outbox)|src\/messages\/(locale|texts)|src\/screens\/reader\/(ConnectionState|shortcuts|extras|address)|rolldown\/runtime/
 
 /** Names a chunk of the modules that the reader's first load needs, or of those that it does not. */
 function ofReader(name: string, needed: boolean) {
@@ -103,9 +103,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // One style sheet: its rules are scoped, and each screen's own would be a
-    // request of its own.
-    cssCodeSplit: false,
+    // The rules of what is loaded later come with it: those of the facilitators' screens
+    // are half of all.
+    cssCodeSplit: true,
     rolldownOptions: {
       input: { index: 'index.html', sw: 'src/offline/sw.ts' },
       output: {

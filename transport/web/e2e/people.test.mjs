@@ -241,7 +241,7 @@ long('a helper added in two taps works through the queue with one thumb', async 
   const desk = await visitor({ as: owner })
   await desk.page.goto(`/admin/${lab.id}`)
   // Where somebody sits stands beside the name on the floor.
-  await desk.page.getByRole('button', { name: /^Ann/ }).getByText('Row 3, window').waitFor()
+  await desk.page.getByTitle(/^Ann, .*Row 3, window/).waitFor()
   await desk.page.getByRole('button', { name: 'More', exact: true }).click()
   await desk.page.getByRole('menuitem', { name: 'Add a helper' }).click()
   const answer = desk.page.waitForResponse((r) => r.request().method() === 'POST' && r.url().endsWith('/admin/people'))

@@ -49,7 +49,7 @@ test('a file is published into a codelab that people are in', async ({ visitor, 
   await page.getByText('Published.').waitFor()
 
   // Ann is on her step still, which is the third now.
-  await read.getByText('Step 3 of 3').waitFor()
+  await read.getByRole('main').getByText('Step 3 of 3').waitFor()
   await read.getByRole('heading', { name: 'Say hello' }).waitFor()
 })
 

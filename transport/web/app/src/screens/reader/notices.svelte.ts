@@ -36,6 +36,9 @@ export class Notices {
     this.#reading = reading
   }
 
+  /** Something of these is to be told. */
+  readonly told = $derived.by(() => this.banner !== null || this.direct.length > 0 || this.news !== null || this.hints !== null || this.timeUp)
+
   /** The timer has run out while the page was open. */
   over(): void {
     this.timeUp = true
