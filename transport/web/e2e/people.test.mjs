@@ -186,7 +186,7 @@ long(
     // In the middle of a claim they are out, and what they took waits again.
     await page.reload()
     await one('Dan').getByRole('button', { name: 'Take' }).tap()
-    await queue.getByText('Ada').waitFor({ state: 'attached' }) // those of others are folded
+    await queue.getByText('1 with Ada').waitFor() // those of others are folded
     ada.expect(/401/, /WebSocket/)
     await office.page.getByRole('button', { name: 'More for Ada' }).click()
     await office.page.getByRole('menuitem', { name: 'Disable' }).click()
@@ -276,7 +276,9 @@ long('a helper added in two taps works through the queue with one thumb', async 
   await one.getByRole('button', { name: 'Take' }).click()
   await seat.page.getByText('Helper is on the way').first().waitFor()
   await one.getByRole('button', { name: 'Could not find them' }).click()
-  await seat.page.getByText('We could not find you.').waitFor()
+  const notices = seat.page.getByRole('region', { name: 'Notices' })
+  await notices.getByText('We could not find you.').waitFor()
+  await notices.getByRole('button', { name: 'Put away' }).click()
   await seat.page.getByText('You are number 1.').first().waitFor()
   await one.getByRole('button', { name: 'Take' }).click()
   await one.getByRole('button', { name: 'Solved' }).click()
