@@ -172,9 +172,9 @@ long('of fewer than five there is no result, and that is explained', async ({ vi
   await beside.getByRole('button', { name: 'a', exact: true }).tap()
   await beside.getByText('Your vote is in.').waitFor()
   await boss.getByRole('button', { name: 'Close', exact: true }).click()
-  await boss.getByText('No result: there are too few answers').waitFor()
+  await boss.getByText('No result: there are fewer than five answers').waitFor()
   await boss.getByRole('button', { name: 'Show', exact: true }).click()
-  await beside.getByText('No result: there are too few answers').waitFor()
+  await beside.getByText('No result: there are fewer than five answers').waitFor()
   await accessible(page)
 })
 
