@@ -26,7 +26,7 @@ function reach(graph: Graph): Set<string> {
 }
 
 const shared =
-  /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|@lucide)\/|src\/(api|device|parts|routes|talk|timer|live\/outbox)|src\/messages\/(locale|texts)|src\/screens\/reader\/(ConnectionState|shortcuts|extras|address)|rolldown\/runtime/
+  /node_modules\/(svelte|esm-env|clsx|sv-router|openapi-fetch|idb-keyval|@lucide)\/|src\/(api|device|parts|routes|talk|timer|live\/outbox)|src\/messages\/(locale|texts)|src\/screens\/reader\/(ConnectionState|shortcuts|extras|address)|rolldown\/runtime/
 
 /** Names a chunk of the modules that the reader's first load needs, or of those that it does not. */
 function ofReader(name: string, needed: boolean) {
@@ -115,15 +115,17 @@ export default defineConfig({
           groups: [
             // What every screen needs, in one piece; what the reader does not need at first
             // is in another one.
-            // The main file and drafts share it.
-            { name: 'store', test: /node_modules\/idb-keyval\// },
             { name: (id, graph) => (words('first').test(id) ? 'base' : ofBase(id, graph)), test: new RegExp(`${shared.source}|${words('first').source}`) },
             { name: 'more-words', test: words('more') },
             { name: 'lead-words', test: words('lead') },
             // The connection and what is true, which readers and facilitators have alike.
             { name: ofReader('room', true), test: /src\/(call|live|timer|workshop)\//, minShareCount: 2 },
             { name: ofReader('more', false), test: shared, minShareCount: 2 },
-            { name: 'markdown', test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight|notes|blocks|emojiNames)/, minShareCount: 2 },
+            {
+              name: 'markdown',
+              test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight|notes|blocks|emoji|foreign|beside|checks|places|maths|diagrams)/,
+              minShareCount: 2,
+            },
           ],
         },
       },

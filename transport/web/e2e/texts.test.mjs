@@ -391,7 +391,7 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   const guest = await visitor({ as: ann, viewport: { width: 1440, height: 1000 } })
   const { page } = guest
   const loaded = []
-  page.on('response', (r) => /emojiNames|diagram/.test(r.url()) && loaded.push(r))
+  page.on('response', (r) => /emoji|diagram/.test(r.url()) && loaded.push(r))
   await page.goto(`/codelabs/${lab.id}?step=2`)
   await page.getByText('Nothing drawn.').waitFor()
   await still(page)

@@ -1,7 +1,6 @@
 // Places of a text that links lead to: headings, as GitHub names them, and elements with
 // an id or a name. In the page each has a prefix, as the sanitiser gives it, so that none
 // is taken for something of the app.
-import { parse } from './parse'
 
 /** What stands before an id of a text in the page. */
 export const prefix = 'user-content-'
@@ -56,20 +55,4 @@ export function goTo(place: HTMLElement): void {
   place.scrollIntoView()
   if (!place.matches('a[href], summary')) place.tabIndex = -1
   place.focus({ preventScroll: true })
-}
-
-/** Whether a text has a place of this name, which is read for it. Nothing of it is shown. */
-export function hasPlace(markdown: string, fragment: string): boolean {
-  const html = parse(markdown, 3)
-  if (html === null) return false
-  const page = new DOMParser().parseFromString(html, 'text/html')
-  for (const e of page.querySelectorAll('[id], a[name]')) e.id = prefix + (e.id || e.getAttribute('name')!)
-  nameHeadings(page)
-  return placeOf(page, fragment) !== null
-}
-
-/** The step to which a fragment leads, by its title or by what it has; one that is not among them is undefined. */
-export function stepOf<S extends { title: string; content_markdown: string }>(steps: readonly S[], fragment: string): S | undefined {
-  const wanted = fragment.toLowerCase()
-  return steps.find((s) => slugOf(s.title) === wanted) ?? steps.find((s) => hasPlace(s.content_markdown, fragment))
 }

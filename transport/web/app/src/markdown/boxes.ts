@@ -29,11 +29,11 @@ const kinds: Readonly<Record<string, Kind>> = {
 const container = /^ {0,3}(:{3,})[ \t]*\{?\.?([a-z]+)\}?[ \t]*([^\n]*)(?:\n|$)/i
 const closing = /^ {0,3}(:{3,})[ \t]*$/
 const admonition = /^ {0,3}(?:!!!|\?\?\?\+?)[ \t]+([a-z]+)[ \t]*(?:"([^"\n]*)")?[ \t]*(?:\n|$)/i
-const indented = /^(?: {4}|\t)/
-const empty = /^[ \t]*$/
+export const indented = /^(?: {4}|\t)/
+export const empty = /^[ \t]*$/
 
 /** The line of a text that begins at a place, without its end, and where the next begins. */
-function lineAt(src: string, at: number): [line: string, next: number] {
+export function lineAt(src: string, at: number): [line: string, next: number] {
   const end = src.indexOf('\n', at)
   return end < 0 ? [src.slice(at), src.length] : [src.slice(at, end), end + 1]
 }

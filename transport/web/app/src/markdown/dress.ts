@@ -6,7 +6,6 @@
 import { copy } from '../device/copy'
 import { commandsOf } from './commands'
 import { withTexts } from '../messages/texts'
-import { showEmoji } from './emoji'
 
 export interface Words {
   /** What the button says that copies code; of a listing of a terminal how many commands it copies. */
@@ -68,7 +67,9 @@ function picture(img: HTMLImageElement, words: Words) {
 /** Dresses what is below root; the returned function stops it. */
 export function dress(root: HTMLElement, words: Words): () => void {
   let stopped = false
-  showEmoji(root, () => stopped, words.changed)
+  if (/:[a-z0-9_+-]+:/.test(root.textContent)) {
+    void import('./emoji').then(({ showEmoji }) => stopped || (showEmoji(root) && words.changed())).catch(() => {}) // the names say it, too
+  }
   for (const pre of root.querySelectorAll('pre')) {
     const code = pre.querySelector('code')
     if (!code || code.classList.contains('language-math')) continue

@@ -2,6 +2,7 @@
 // goes on in lines that are indented by four. They stand at the end, in the order in which
 // the text refers to them; one that nothing refers to is not shown.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
+import { empty, indented, lineAt } from './boxes'
 import { escaped } from './escaped'
 
 const label = String.raw`\[\^([^\]\s[]{1,100})\]`
@@ -9,8 +10,6 @@ const defined = new RegExp(String.raw`^ {0,3}${label}:[ \t]*`)
 const interrupts = new RegExp(String.raw`\n {0,3}${label}:`)
 /** A link has its address behind the brackets. */
 const referred = new RegExp(String.raw`^${label}(?![(:])`)
-const empty = /^[ \t]*$/
-const indented = /^(?: {4}|\t)/
 /** Lines that begin something of their own. */
 const other = /^ {0,3}(?:#|>|[-+*][ \t]|\d{1,9}[.)][ \t]|```|~~~|<|\[(?:\\.|[^\\[\]])+\]:|\$\$|:::|!!!)/i
 /** How far behind the beginning of a paragraph a footnote may end it, characters: the rest is not read again for each paragraph. */
@@ -37,14 +36,10 @@ let within = false
 export function footnoteAt(src: string): { raw: string; name: string; text: string } | undefined {
   const begin = defined.exec(src)
   if (!begin) return undefined
-  const lineAt = (at: number): [line: string, next: number] => {
-    const end = src.indexOf('\n', at)
-    return end < 0 ? [src.slice(at), src.length] : [src.slice(at, end), end + 1]
-  }
-  let [text, at] = lineAt(begin[0].length)
+  let [text, at] = lineAt(src, begin[0].length)
   let [end, gap] = [at, '']
   while (at < src.length) {
-    const [line, next] = lineAt(at)
+    const [line, next] = lineAt(src, at)
     at = next
     if (empty.test(line)) {
       gap += '\n'

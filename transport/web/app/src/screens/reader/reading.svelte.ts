@@ -190,7 +190,7 @@ export class Reading {
 
   /** Goes to the page that has the place to which a link leads. */
   async seek(fragment: string): Promise<void> {
-    const { stepOf, hasPlace } = await import('../../markdown/anchors')
+    const { stepOf, hasPlace } = await import('../../markdown/places')
     const guide = this.room.now?.codelab.guide_markdown
     const to = stepOf(this.steps, fragment)?.step_number ?? (guide && hasPlace(guide, fragment) ? 'guide' : null)
     if (to === null) return
@@ -209,10 +209,10 @@ export class Reading {
     }
     if (fragment === null) return
     this.#sought = null
-    void Promise.all([import('../../markdown/anchors'), tick()]).then(([{ placeOf, fragmentOf }]) => {
+    void Promise.all([import('../../markdown/anchors'), tick()]).then(([{ placeOf, fragmentOf, goTo }]) => {
       // Behind the position that is kept on the device, which is set first.
       const place = placeOf(text, fragmentOf('#' + fragment))
-      requestAnimationFrame(() => (place ? place.scrollIntoView() : text.closest('main')?.scrollTo(0, 0)))
+      requestAnimationFrame(() => (place ? goTo(place as HTMLElement) : text.closest('main')?.scrollTo(0, 0)))
     })
   }
 

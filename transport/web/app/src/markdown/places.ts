@@ -1,0 +1,20 @@
+// Where a fragment leads that is no place of the text it stands in. Loaded when one presses
+// such a link.
+import { nameHeadings, placeOf, prefix, slugOf } from './anchors'
+import { parse } from './parse'
+
+/** Whether a text has a place of this name, which is read for it. Nothing of it is shown. */
+export function hasPlace(markdown: string, fragment: string): boolean {
+  const html = parse(markdown, 3)
+  if (html === null) return false
+  const page = new DOMParser().parseFromString(html, 'text/html')
+  for (const e of page.querySelectorAll('[id], a[name]')) e.id = prefix + (e.id || e.getAttribute('name')!)
+  nameHeadings(page)
+  return placeOf(page, fragment) !== null
+}
+
+/** The step to which a fragment leads, by its title or by what it has; one that is not among them is undefined. */
+export function stepOf<S extends { title: string; content_markdown: string }>(steps: readonly S[], fragment: string): S | undefined {
+  const wanted = fragment.toLowerCase()
+  return steps.find((s) => slugOf(s.title) === wanted) ?? steps.find((s) => hasPlace(s.content_markdown, fragment))
+}
