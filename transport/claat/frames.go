@@ -47,7 +47,7 @@ func linked(text, plain string) string {
 
 // link is what a frame or a video becomes.
 func link(element string) string {
-	src, title := source(element)
+	src, title, size := source(element)
 	to, err := url.Parse(src)
 	if err != nil || to.Scheme != "https" && to.Scheme != "http" || to.Host == "" {
 		return element // a file beside the text, or nothing
@@ -55,15 +55,23 @@ func link(element string) string {
 	if m := videoAddress.FindStringSubmatch(src); m != nil {
 		return `<a href="https://www.youtube.com/watch?v=` + m[1] + `"><img src="https://img.youtube.com/vi/` + m[1] + `/hqdefault.jpg" alt="` + html.EscapeString(or(title, "Video")) + `"></a>`
 	}
-	return `<a href="` + html.EscapeString(src) + `">` + html.EscapeString(or(title, to.Host)) + `</a>`
+	class := ""
+	if to.Scheme == "https" && len(element) > 2 && (element[1]|0x20) == 'i' {
+		// The app may show it in a frame, where the server allows its host.
+		class = ` class="embed"` + size
+	}
+	return `<a` + class + ` href="` + html.EscapeString(src) + `">` + html.EscapeString(or(title, to.Host)) + `</a>`
 }
 
-// source is where the content of a frame or a video comes from, and its title.
-func source(element string) (src, title string) {
+var pixels = regexp.MustCompile(`^[0-9]{1,4}$`)
+
+// source is where the content of a frame or a video comes from, its title, and its width
+// and height as attributes.
+func source(element string) (src, title, size string) {
 	for t := parser.NewTokenizer(strings.NewReader(element)); ; {
 		switch t.Next() {
 		case parser.ErrorToken:
-			return src, title
+			return src, title, size
 		case parser.StartTagToken, parser.SelfClosingTagToken:
 			for _, a := range t.Token().Attr {
 				switch {
@@ -71,6 +79,8 @@ func source(element string) (src, title string) {
 					src = strings.TrimSpace(a.Val)
 				case a.Key == "title" && title == "":
 					title = oneLine(a.Val)
+				case (a.Key == "width" || a.Key == "height") && pixels.MatchString(a.Val):
+					size += " " + a.Key + `="` + a.Val + `"`
 				}
 			}
 		}

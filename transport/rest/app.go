@@ -13,6 +13,8 @@ import (
 type AppInfo struct {
 	Version, Mode string
 	IceServers    []IceServer
+	// Embed are the hosts whose pages may be shown in steps, *.host for all below one.
+	Embed []string
 }
 
 // IceServer is one that browsers reach each other through, as WebRTC has it.
@@ -40,6 +42,10 @@ func getApp(r *Request) error {
 	if servers == nil {
 		servers = []IceServer{}
 	}
+	embed := app.Embed
+	if embed == nil {
+		embed = []string{}
+	}
 	// A key that cannot be opened is as good as none; one that cannot be looked
 	// for is not: the app asks once.
 	key, err := r.StoredKey()
@@ -54,12 +60,13 @@ func getApp(r *Request) error {
 		AI         bool        `json:"ai"`
 		OIDC       *oidcInfo   `json:"oidc"`
 		// Passwords: people other than the owner may have one.
-		Passwords bool `json:"password_login"`
+		Passwords bool     `json:"password_login"`
+		Embed     []string `json:"embed"`
 	}{
 		app.Version, app.Mode,
 		appLimits{
 			b.Name, b.Message, b.Markdown, intake.MaxImage, intake.MaxMaterial, codelab.MaxSubmissionBytes, codelab.MaxAttendeeBytes, maxImport,
 		},
-		servers, err == nil && !key.Zero(), r.api.SignIn.info(), !r.api.OwnerPassword,
+		servers, err == nil && !key.Zero(), r.api.SignIn.info(), !r.api.OwnerPassword, embed,
 	})
 }

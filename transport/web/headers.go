@@ -2,12 +2,18 @@ package web
 
 import "github.com/valyala/fasthttp"
 
-// policy is the Content-Security-Policy of pages and assets: everything is the
+// policyWith is the Content-Security-Policy of pages and assets: everything is the
 // app's own, but for the images that people link to in their codelabs. The
-// socket is of the same origin.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; " +
-	"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; " +
-	"frame-ancestors 'none'; manifest-src 'self'"
+// socket is of the same origin. embed are hosts whose pages may be shown in frames.
+func policyWith(embed []string) string {
+	frames := ""
+	for _, host := range embed {
+		frames += " https://" + host
+	}
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; " +
+		"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; frame-src 'self'" + frames + "; base-uri 'none'; form-action 'self'; " +
+		"frame-ancestors 'none'; manifest-src 'self'"
+}
 
 // ofDiagram is the Content-Security-Policy of the frame in which the app has the diagrams
 // of authors drawn (diagramPage): scripts of this server, the styles that the drawing needs,

@@ -32,9 +32,9 @@ var firstTexts = regexp.MustCompile(`^/assets/first-([a-z]{2}(?:-[A-Z][A-Za-z]+)
 // suffixes of the files that hold a coding of the file beside them.
 var suffixes = [wire.Count]string{wire.Gzip: ".gz", wire.Brotli: ".br"}
 
-// load reads a build: its page, and its files by their paths. app is false when
+// load reads a build: its page, and its files by their paths, with their policy. app is false when
 // there is no build. Names that begin with a dot are not part of it.
-func load(build fs.FS) (page shell, files map[string]*entity, app bool, err error) {
+func load(build fs.FS, policy string) (page shell, files map[string]*entity, app bool, err error) {
 	b, err := fs.ReadFile(build, index)
 	if errors.Is(err, fs.ErrNotExist) {
 		return shell{}, nil, false, nil

@@ -30,6 +30,9 @@ type Config struct {
 	// HTTPS says that browsers reach the server by https, and may be told not
 	// to come otherwise.
 	HTTPS bool
+	// Embed are the hosts whose pages the app may show in frames, by https; *.host is all
+	// below one.
+	Embed []string
 }
 
 // Handler serves the app.
@@ -61,9 +64,9 @@ func (l inLanguages) asked(ctx *fasthttp.RequestCtx) *entity {
 // New prepares everything that will be served. It fails when the build cannot
 // be read, or when its page is not as the server needs it (see the package).
 func New(cfg Config) (*Handler, error) {
-	w := &Handler{cfg: cfg, policy: policy}
+	w := &Handler{cfg: cfg, policy: policyWith(cfg.Embed)}
 	var err error
-	if w.shell, w.files, w.app, err = load(cfg.Build); err != nil {
+	if w.shell, w.files, w.app, err = load(cfg.Build, w.policy); err != nil {
 		return nil, err
 	}
 	block, nothing := needsScript, needsScript

@@ -330,6 +330,12 @@ func TestSecurityHeaders(t *testing.T) {
 	if got := header(r, "Strict-Transport-Security"); got != "max-age=31536000" {
 		t.Errorf("over https: %q", got)
 	}
+	embedding := handler(t, func(c *Config) { c.Embed = []string{"player.example.org", "*.example.com"} })
+	for _, line := range []string{"GET /codelabs/1", "GET /assets/index-DiwrgTda.js", "GET /nothing"} {
+		if got := header(answerTo(t, embedding, line), "Content-Security-Policy"); !strings.Contains(got, "; frame-src 'self' https://player.example.org https://*.example.com; ") {
+			t.Errorf("%s with hosts to embed: %q", line, got)
+		}
+	}
 	if got := header(r, "Content-Security-Policy"); got != "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; "+
 		"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; "+
 		"frame-ancestors 'none'; manifest-src 'self'" {
@@ -354,7 +360,7 @@ func TestTheFrameOfDiagramsHasAPolicyOfItsOwn(t *testing.T) {
 	// Without an origin it loads its scripts as those of another.
 	for path, want := range map[string][2]string{"/assets/diagram/frame-AbCdEfGh.js": {"*", "DENY"}, "/assets/index-DiwrgTda.js": {"", "DENY"}} {
 		r := answerTo(t, w, "GET "+path, "Origin: null")
-		if got := [2]string{header(r, "Access-Control-Allow-Origin"), header(r, "X-Frame-Options")}; got != want || header(r, "Content-Security-Policy") != policy {
+		if got := [2]string{header(r, "Access-Control-Allow-Origin"), header(r, "X-Frame-Options")}; got != want || header(r, "Content-Security-Policy") != policyWith(nil) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}

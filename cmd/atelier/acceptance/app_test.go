@@ -17,10 +17,11 @@ func TestTheAppLearnsWhatItMustKnow(t *testing.T) {
 		{URLs: []string{"stun:stun.example.org:3478"}},
 		{URLs: []string{"turn:turn.example.org", "turns:turn.example.org"}, Username: "u", Credential: "c"},
 	}
+	cfg.Web.Embed = []string{"player.example.org"}
 	addr := startServer(t, cfg).Addr()
 	b, admin := open(t, addr), facilitator(t, addr, "")
 	app := b.get("/app").object()
-	if app.text("mode") != "serverless" || app["ai"] != false || len(app) != 7 {
+	if app.text("mode") != "serverless" || app["ai"] != false || len(app) != 8 || !reflect.DeepEqual(app["embed"], []any{"player.example.org"}) {
 		t.Errorf("the app hears %v", app)
 	}
 	want := []any{
@@ -43,7 +44,7 @@ func TestTheAppLearnsWhatItMustKnow(t *testing.T) {
 		t.Errorf("with a key the app hears %v", app)
 	}
 	// Without any, a list that is empty.
-	if got := open(t, common.get(t).Addr()).get("/app").object(); !reflect.DeepEqual(got["ice_servers"], []any{}) {
+	if got := open(t, common.get(t).Addr()).get("/app").object(); !reflect.DeepEqual(got["ice_servers"], []any{}) || !reflect.DeepEqual(got["embed"], []any{}) {
 		t.Errorf("without servers the app hears %v", got)
 	}
 }

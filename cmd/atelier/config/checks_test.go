@@ -45,8 +45,19 @@ func TestWhatCannotWorkIsRefused(t *testing.T) {
 		"live.replay_events":     func(c *Config) { c.Live.ReplayEvents = 0 },
 		"live.slow_timeout":      func(c *Config) { c.Live.SlowTimeout = 0 },
 		"joins_per_second":       func(c *Config) { c.Limits.JoinsFrom = -1 },
-		"needs urls":             func(c *Config) { c.Live.IceServers = []IceServer{{Username: "u"}} },
-		"no address like stun":   func(c *Config) { c.Live.IceServers = []IceServer{{URLs: []string{"https://stun.example.org"}}} },
+		"no host like":           func(c *Config) { c.Web.Embed = []string{"https://player.example.org"} },
+		"\"*\" is no host":       func(c *Config) { c.Web.Embed = []string{"*"} },
+		"\"*.org\" is no host":   func(c *Config) { c.Web.Embed = []string{"*.org"} },
+		"127.0.0.1":              func(c *Config) { c.Web.Embed = []string{"127.0.0.1"} },
+		"example.org; x":         func(c *Config) { c.Web.Embed = []string{"example.org; x"} },
+		"is this server itself": func(c *Config) {
+			c.Server.PublicURL, c.Web.Embed = "https://Lab.example.org:8443", []string{"lab.example.org"}
+		},
+		"*.example.org\" is this": func(c *Config) {
+			c.Server.PublicURL, c.Web.Embed = "https://lab.example.org", []string{"*.example.org"}
+		},
+		"needs urls":           func(c *Config) { c.Live.IceServers = []IceServer{{Username: "u"}} },
+		"no address like stun": func(c *Config) { c.Live.IceServers = []IceServer{{URLs: []string{"https://stun.example.org"}}} },
 	} {
 		c := Default()
 		set(&c)

@@ -32,6 +32,7 @@ type Config struct {
 	Session  Session  `toml:"session" doc:"Cookies of browsers."`
 	Login    Login    `toml:"login" doc:"How those who lead beside the owner sign in."`
 	Limits   Limits   `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
+	Web      Web      `toml:"web" doc:"The browser app."`
 	Live     Live     `toml:"live" doc:"WebSocket and SSE connections."`
 	Storage  Storage  `toml:"storage" doc:"Where events and records are kept."`
 	Cluster  Cluster  `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
@@ -158,6 +159,7 @@ func Default() Config {
 			Backend: Badger, MinFreeMiB: 512, MemtableMiB: 32, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
 			IdleAfter: Duration(15 * time.Minute),
 		},
+		Web:     Web{Embed: []string{}},
 		Files:   Files{Grace: Duration(24 * time.Hour)},
 		Audit:   Audit{RetentionDays: 180},
 		Log:     Log{Level: "info", Format: "text"},
@@ -388,6 +390,7 @@ func (c *Config) Check() (warnings []string, err error) {
 			bad("server.allowed_origins: %q is no origin like https://example.org", o)
 		}
 	}
+	c.Web.check(c.Server.PublicURL, bad)
 	c.Live.check(bad, warn)
 	c.checkCluster(bad, warn)
 	if c.Server.Data == "" {

@@ -153,7 +153,7 @@ func newLimits(c config.Limits, nodes func() int) rest.Limits {
 }
 
 func appInfo(cfg config.Config, version string) rest.AppInfo {
-	out := rest.AppInfo{Version: version, Mode: cfg.Server.Mode}
+	out := rest.AppInfo{Version: version, Mode: cfg.Server.Mode, Embed: cfg.Web.Embed}
 	for _, s := range cfg.Live.IceServers {
 		out.IceServers = append(out.IceServers, rest.IceServer(s))
 	}

@@ -24,7 +24,7 @@ func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler
 	// A certificate's codelab may have to be read from the disk.
 	limiter := limit.New(limit.Rate{Burst: s.cfg.Limits.ReadsPerMinute, Per: time.Minute}, time.Now)
 	return web.New(web.Config{
-		Build: web.Built(), Certificate: s.certificate, HTTPS: overHTTPS(s.cfg.Server),
+		Build: web.Built(), Certificate: s.certificate, HTTPS: overHTTPS(s.cfg.Server), Embed: s.cfg.Web.Embed,
 		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
 	})
 }

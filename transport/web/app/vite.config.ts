@@ -123,7 +123,7 @@ export default defineConfig({
             { name: ofReader('more', false), test: shared, minShareCount: 2 },
             {
               name: 'markdown',
-              test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight|notes|blocks|emoji|foreign|beside|checks|places|maths|diagrams)/,
+              test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight|notes|blocks|emoji|foreign|beside|checks|places|maths|diagrams|embeds)/,
               minShareCount: 2,
             },
           ],

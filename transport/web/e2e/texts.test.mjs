@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { sound, stage, still, until } from './harness/stage.mjs'
 
-const { test, long } = stage()
+const { test, long } = stage({ env: { ATELIER_WEB_EMBED: 'player.example.org' } })
 const phone = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }
 
 const drawing = (width, height) =>
@@ -459,4 +459,44 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   await page.emulateMedia({ colorScheme: 'light' })
   await until('and light again', async () => (await pictures.first().getAttribute('src')) === light)
   await sound(page, 'texts-drawn')
+})
+
+test('pages of other servers are links, and those that the server allows are shown after a press', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({
+    title: 'Embedded',
+    steps: [
+      '# Embedded\n\n<iframe src="https://player.example.org/a?b=1" title="A player" width="400" height="300"></iframe>\n\nOr <iframe src="https://other.example.org/x"></iframe> beside text.\n\n' +
+        `[![A still](${drawing(200, 100)})](https://player.example.org/film)\n\nEnd.`,
+    ],
+  })
+  const ann = await person(lab, 'Attendee 1')
+  const guest = await visitor({ as: ann, viewport: { width: 1440, height: 1000 } })
+  const { page } = guest
+  const asked = []
+  await page.route('https://*.example.org/**', async (route) => {
+    asked.push([route.request().url(), await route.request().headerValue('referer')])
+    await route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>Played</title><p>Playing' })
+  })
+  await page.goto(`/codelabs/${lab.id}`)
+  const text = page.locator('article .markdown')
+  const show = text.getByRole('button', { name: 'Show content of player.example.org' })
+  await until('two may be shown', async () => (await show.count()) === 2)
+  assert.equal(await text.getByRole('link', { name: 'A player' }).getAttribute('href'), 'https://player.example.org/a?b=1')
+  assert.equal(await text.getByRole('link', { name: 'other.example.org' }).getAttribute('href'), 'https://other.example.org/x')
+  assert.equal(await page.locator('iframe').count(), 0)
+  assert.deepEqual(asked, [], 'nothing is loaded before the press')
+  await sound(page, 'texts-embeds')
+  await show.first().click()
+  await page.frameLocator('iframe[title="A player"]').getByText('Playing').waitFor()
+  assert.deepEqual(asked, [['https://player.example.org/a?b=1', null]])
+  const frame = page.locator('iframe')
+  assert.deepEqual(await frame.evaluate((f) => [f.getAttribute('sandbox'), f.referrerPolicy, f.offsetWidth, f.offsetHeight]), [
+    'allow-scripts allow-same-origin allow-presentation',
+    'no-referrer',
+    400,
+    300,
+  ])
+  await show.click()
+  await page.frameLocator('iframe[title="A still"]').getByText('Playing').waitFor()
 })

@@ -18,6 +18,8 @@ export interface Words {
   enlarge(img: HTMLImageElement): void
   /** The name of a box of this kind. */
   box: Readonly<Record<string, () => string>>
+  /** Whether pages of other servers may be shown in frames, where the server allows them. */
+  embeds: boolean
   /** What footnotes are, one of them, and the way back from it. */
   footnotes: string
   footnote: (number: string) => string
@@ -138,6 +140,11 @@ export function dress(root: HTMLElement, words: Words): () => void {
         ),
       )
       .catch(() => {}) // the source is there
+  }
+  if (words.embeds && root.querySelector('a.embed, a[target] > img')) {
+    void withTexts(() => import('./embeds'))
+      .then(({ showEmbeds }) => showEmbeds(root, () => stopped))
+      .catch(() => {}) // the links are there
   }
   return () => {
     stopped = true

@@ -29,6 +29,13 @@ test('what would be reported goes', () => {
     ['<svg onload=a()><script>b</script></svg>c', 'c'],
     ['<base href="//x.org/"><meta http-equiv=refresh>c', 'c'],
     ['<iframe srcdoc="<script>a()</script>"></iframe>c', 'c'],
+    ['<iframe src="javascript:a()"></iframe>c', 'c'],
+    ['<iframe src="/uploads/a.html">b</iframe>c', 'c'],
+    [
+      '<IFRAME onload=a() width=560 height="100%" title="A <b" src=\'https://u@player.example.org/x?a=1&amp;b="\'>x</iframe>c',
+      '<a class="embed" width="560" href="https://u@player.example.org/x?a=1&amp;b=&quot;">A &lt;b</a>c',
+    ],
+    ['<iframe class=x href=y src=http://example.org>', '<a class="embed" href="http://example.org">example.org</a>'],
     ['1 < 2', '1 &lt; 2'],
     ['<img src=x onerror="a()"', '&lt;img src=x onerror="a()"'],
     ['a <!-- b', 'a '],

@@ -54,7 +54,10 @@ export function quieten(html: string): string {
     if (skipping !== '') {
       if (closing && low === skipping) skipping = ''
     } else if (whole.has(low)) {
-      if (!closing) skipping = low
+      if (!closing) {
+        skipping = low
+        if (low === 'iframe') out += framed(html.slice(from + low.length, end))
+      }
     } else if (!alone.has(low)) {
       out += closing ? `</${low}>` : `<${low}${kept(html.slice(from + low.length, end))}>`
     }
@@ -74,13 +77,28 @@ function tagEnd(html: string, i: number): number {
   return -1
 }
 
+/** A frame as a link to what it shows: the app makes a frame of it where that is allowed (embeds.ts). */
+function framed(list: string): string {
+  const of = new Map<string, string>()
+  for (const [, key, double, single, bare] of list.matchAll(attribute)) {
+    if (!of.has(key!.toLowerCase())) of.set(key!.toLowerCase(), (double ?? single ?? bare ?? '').trim())
+  }
+  const src = of.get('src') ?? ''
+  const host = /^https?:\/\/(?:[^/?#@]*@)?([^/?#]+)/i.exec(src)?.[1]
+  if (!host) return ''
+  const size = ['width', 'height'].filter((key) => /^\d{1,4}$/.test(of.get(key) ?? '')).map((key) => ` ${key}="${of.get(key)!}"`)
+  return `<a class="embed"${size.join('')} href="${quoted(src)}">${quoted(of.get('title') || host)}</a>`
+}
+
+const quoted = (value: string) => value.replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+
 const attribute = /([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?/g
 
 function kept(list: string): string {
   let out = ''
   for (const [, key, double, single, bare] of list.matchAll(attribute)) {
     const attr = key!.toLowerCase()
-    if (attributes.has(attr)) out += ` ${attr}="${(double ?? single ?? bare ?? '').replaceAll('"', '&quot;').replaceAll('<', '&lt;')}"`
+    if (attributes.has(attr)) out += ` ${attr}="${quoted(double ?? single ?? bare ?? '')}"`
   }
   return out
 }

@@ -4,8 +4,8 @@ import DOMPurify from 'dompurify'
 import { m } from '../messages/compiled/messages.js'
 import { parse, plain } from './parse'
 
-// Boxes are raw HTML around Markdown; these are the classes that they, code and footnotes may have.
-const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|tip|important|warning|caution|footnotes|footnote-(?:ref|back))$/
+// Boxes are raw HTML around Markdown; these are the classes that they, code, embeds and footnotes may have.
+const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|tip|important|warning|caution|embed|footnotes|footnote-(?:ref|back))$/
 
 /** Whether what is being sanitised may load from elsewhere by itself. */
 let loads = true

@@ -1,0 +1,69 @@
+// Pages of other servers in a text: frames as people write them, which are links of the
+// class embed (quiet.ts, and the server's import), and pictures that link to such a page or
+// to a video of YouTube. Where the server allows the host, a press shows the page in the
+// place of the button; the link stays. Loaded where a text has one.
+import { appInfo } from '../api/app'
+import { m } from '../messages/compiled/messages.js'
+
+/** Whether a host is one of those that the server names. */
+export function allows(embed: readonly string[], host: string): boolean {
+  return embed.some((e) => (e.startsWith('*.') ? host.endsWith(e.slice(1)) : host === e))
+}
+
+/** The page that a link means in a frame, when its host is allowed; null for none. */
+export function framed(href: string, embed: readonly string[], own: string): URL | null {
+  const url = URL.canParse(href) ? new URL(href) : null
+  // What is of this server would have all that its reader has.
+  const may = (u: URL) => u.protocol === 'https:' && u.port === '' && u.username === '' && u.hostname !== own && allows(embed, u.hostname)
+  const video = url && /^(?:www\.|m\.)?youtube(?:-nocookie)?\.com$|^youtu\.be$/.test(url.hostname) ? videoOf(url) : null
+  if (video) {
+    const players = ['www.youtube-nocookie.com', 'www.youtube.com'].map((host) => new URL(`https://${host}/embed/${video}`))
+    return players.find(may) ?? null
+  }
+  return url && may(url) ? url : null
+}
+
+function videoOf(url: URL): string | null {
+  const id = url.searchParams.get('v') ?? /^\/(?:embed\/|shorts\/|v\/)?([\w-]{6,20})$/.exec(url.pathname)?.[1] ?? ''
+  return /^[\w-]{6,20}$/.test(id) ? id : null
+}
+
+/** Gives the links below root that may be shown a button for it. */
+export async function showEmbeds(root: HTMLElement, unwanted: () => boolean): Promise<void> {
+  const { embed } = await appInfo()
+  if (unwanted()) return
+  for (const link of links(root)) {
+    const url = framed(link.href, embed, location.hostname)
+    if (url) offer(link, url)
+  }
+}
+
+/** Those that say that they are embeds, and pictures that lead elsewhere. */
+export function links(root: ParentNode): HTMLAnchorElement[] {
+  return [...root.querySelectorAll<HTMLAnchorElement>('a.embed, a[target]:has(> img)')].filter(
+    (a) => a.className === 'embed' || (a.children.length === 1 && a.textContent.trim() === ''),
+  )
+}
+
+function offer(link: HTMLAnchorElement, url: URL) {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'picture says'
+  // Not as text: the text of the page is what was written.
+  button.ariaLabel = button.dataset.says = m.embed_show({ host: url.hostname })
+  button.onclick = () => {
+    const frame = document.createElement('iframe')
+    frame.className = 'embedded'
+    frame.setAttribute('sandbox', 'allow-scripts allow-same-origin allow-presentation')
+    frame.referrerPolicy = 'no-referrer'
+    frame.title = link.textContent.trim() || link.querySelector('img')?.alt || url.hostname
+    const size = (key: 'width' | 'height') => Number(link.getAttribute(key) ?? link.querySelector('img')?.getAttribute(key) ?? 0)
+    if (size('width') > 0) frame.width = String(size('width'))
+    if (size('height') > 0) frame.height = String(size('height'))
+    if (size('width') > 0 && size('height') > 0) frame.style.aspectRatio = `${size('width')} / ${size('height')}`
+    frame.src = url.href
+    button.replaceWith(frame)
+    frame.focus()
+  }
+  link.after(button)
+}
