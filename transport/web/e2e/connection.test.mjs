@@ -2,7 +2,7 @@
 // network that breaks sockets, several tabs, a server that stops.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
-import { accessible, offline, stage, until } from './harness/stage.mjs'
+import { accessible, offline, stage, still, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
@@ -52,6 +52,45 @@ test('SIGKILL in the middle: nobody loses text, place or message', async ({ serv
   await page.getByRole('heading', { name: 'Two' }).waitFor()
   assert.equal(await field.inputValue(), 'not finished')
   await until('the place in the text', async () => (await page.locator('main').evaluate((main) => main.scrollTop)) === 500)
+})
+
+test('a connection that died without a word is noticed, and made anew: in the text, on the phone of who helps and on the wall', async ({
+  server,
+  visitor,
+  facilitator,
+  person,
+}) => {
+  const network = await Network.before(server)
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+  const pages = []
+  for (const [path, options] of [
+    [`/codelabs/${lab.id}`, { as: await person(lab, 'Attendee 1') }],
+    [`/admin/${lab.id}`, { as: lead, ...phone }],
+    [`/admin/${lab.id}/projector`, { as: lead }],
+  ]) {
+    const { page } = await visitor({ ...options, baseURL: network.url })
+    await page.clock.install()
+    const welcomed = page.waitForEvent('websocket').catch(() => {})
+    await page.goto(path)
+    await Promise.race([welcomed, still(page)])
+    await still(page)
+    pages.push(page)
+  }
+  const shown = (page) => page.getByRole('timer').filter({ visible: true }).first()
+  // All hear of it.
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 600, label: '', kind: 'break' })
+  for (const page of pages) await shown(page).waitFor()
+  network.swallow()
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: null })
+  for (const page of pages) {
+    assert.equal(await shown(page).count(), 1)
+    // After at most 36 seconds of silence it asks, and waits five for an answer.
+    await page.clock.runFor(45_000)
+  }
+  for (const page of pages) await until('it is known that the timer has ended', async () => (await shown(page).count()) === 0)
+  await network.remove()
 })
 
 long('what was missed is caught up, and said so', async ({ server, visitor, facilitator, person }) => {

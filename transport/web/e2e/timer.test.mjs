@@ -96,6 +96,50 @@ long('on a device whose clock is an hour off the timer is right', async ({ visit
   }
 })
 
+long('after a reload the timer is right, whatever the age of the answers that the browser has kept', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab()
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 600, label: '', kind: 'break' })
+  const ann = await person(lab, 'Attendee 1')
+  for (const [options, path] of [
+    [{ as: ann, ...phone }, `/codelabs/${lab.id}`],
+    [{ as: lead, ...phone }, `/admin/${lab.id}`],
+    [{ as: lead, ...wide }, `/admin/${lab.id}/projector`],
+  ]) {
+    const { page } = await visitor(options)
+    // What a browser makes of a 304: the record of a while ago, with the Date of now, or of then.
+    const aged = (headers) => async (route) => {
+      const answer = await route.fetch()
+      const body = await answer.json()
+      for (const record of Array.isArray(body) ? body : [body]) if (record.now) record.now = new Date(Date.parse(record.now) - 100_000).toISOString()
+      await route.fulfill({ response: answer, headers: { ...answer.headers(), ...headers() }, json: body })
+    }
+    await page.addInitScript(() => {
+      window.timers = []
+      new MutationObserver(() => {
+        for (const e of document.querySelectorAll('[role=timer] .num')) {
+          const [m, s] = e.textContent.split(':').map(Number)
+          const at = Date.now() + (m * 60 + s) * 1000
+          if (at !== window.timers.at(-1)) window.timers.push(at)
+        }
+      }).observe(document, { childList: true, subtree: true, characterData: true })
+    })
+    for (const headers of [() => ({}), () => ({ date: new Date(Date.now() - 100_000).toUTCString() }), () => ({ age: '100' })]) {
+      await page.route(`**/api/codelabs/${lab.id}`, aged(headers))
+      await page.goto(path)
+      await right(page, lead, lab)
+      await page.reload()
+      await right(page, lead, lab)
+      // Whatever it has shown since was the end that the timer has.
+      const end = Date.parse((await timerOf(lead, lab)).ends_at)
+      const ends = await page.evaluate(() => window.timers)
+      assert.ok(ends.length > 0)
+      for (const at of ends) assert.ok(Math.abs(at - end) < 10_000, `shown as if it ended ${(at - end) / 1000} s later`)
+      await page.unroute(`**/api/codelabs/${lab.id}`)
+    }
+  }
+})
+
 long('nothing begins anew when the network comes back; the end is read out once', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()
   const lab = await lead.codelab()

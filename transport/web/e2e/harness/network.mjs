@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
-/** A network between browsers and the server, which can be cut and mended. */
+/** A network between browsers and the server, which can be cut and mended, and can fall silent. */
 export class Network {
   url = ''
   #listener
   #target
   #open = new Set()
+  /** Those of them that have become WebSockets. */
+  #sockets = new Set()
   #cut = false
 
   /**
@@ -37,16 +39,29 @@ export class Network {
       one.on('error', () => {})
       one.on('close', () => {
         this.#open.delete(one)
+        this.#sockets.delete(one)
         other.destroy()
       })
       one.pipe(other)
     }
+    near.on('data', (sent) => {
+      if (/^upgrade: *websocket/im.test(sent.toString('latin1'))) [near, far].forEach((one) => this.#sockets.add(one))
+    })
   }
 
   /** Breaks every connection, and each that is tried from now on. */
   cut() {
     this.#cut = true
     for (const socket of this.#open) socket.destroy()
+  }
+
+  /** From now on swallows what goes over the WebSockets that are open, and closes none of them: they have died without a word. New ones work. */
+  swallow() {
+    if (this.#sockets.size === 0) throw new Error('there is no WebSocket')
+    for (const socket of this.#sockets) {
+      socket.unpipe()
+      socket.resume()
+    }
   }
 
   mend() {
