@@ -417,7 +417,7 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   await page.keyboard.press('Enter')
   await until('it is back', () => reference.evaluate((e) => e === document.activeElement))
 
-  const pictures = text.locator('figure.diagram > img')
+  const pictures = text.locator('figure.diagram img')
   await until('both are drawn, and the others say why not', async () => (await pictures.count()) === 2 && (await text.locator('[data-why]').count()) === 2)
   note(`${loaded.length} answers for emoji and diagrams`)
   assert.deepEqual(await pictures.evaluateAll((all) => all.map((e) => e.alt)), ['Who asks whom', 'Diagram. Its source stands below it.'])

@@ -132,6 +132,7 @@ function show(code: HTMLElement, drawing: Drawing, figures: Map<HTMLElement, HTM
   img.alt = drawing.says || m.diagram_alt()
   img.width = drawing.width
   img.height = drawing.height
+  img.style.setProperty('--least', `${Math.round(drawing.width * 0.6)}px`)
   img.src = src
   figures.set(code, img)
   const host = code.closest('.code') ?? code.closest('pre')!
@@ -142,7 +143,9 @@ function show(code: HTMLElement, drawing: Drawing, figures: Map<HTMLElement, HTM
   summary.ariaLabel = summary.dataset.says = m.diagram_source()
   host.replaceWith(figure)
   details.append(summary, host)
-  figure.append(img, details)
+  const scrolls = document.createElement('div')
+  scrolls.append(img)
+  figure.append(scrolls, details)
   put(img)
   return true
 }
