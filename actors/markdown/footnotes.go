@@ -35,16 +35,15 @@ func Footnotes(text []byte) (out []Definition) {
 		return nil
 	}
 	s := New(text)
-	until := 0
 	for l, more := s.Next(); more; l, more = s.Next() {
-		if l.Start < until || l.Kind != Paragraph && l.Kind != Defining {
+		if l.Kind != Paragraph && l.Kind != Defining {
 			continue
 		}
 		label, first, ok := cutFootnote(text[l.Start:l.End])
 		if !ok {
 			continue
 		}
-		until = footnoteEnd(text, l.Start)
+		until := footnoteEnd(text, l.Start)
 		if len(bytes.TrimSpace(first)) == 0 && until <= l.End {
 			continue
 		}

@@ -13,6 +13,7 @@ func TestFootnotes(t *testing.T) {
 		"[^1]: two words\n[^2]: x\nmore\n# H\n[^3]: z":     {"^1: [^1]: two words", "^2: [^2]: x\nmore", "^3: [^3]: z"},
 		"text\n[^1]: in a paragraph\n[d]: /x\n":            {"^1: [^1]: in a paragraph"},
 		"[^1]: a\n\n    b\n\n    ```\n    c\n    ```\n\nd": {"^1: [^1]: a\n\n    b\n\n    ```\n    c\n    ```"},
+		"[^1]: a\n\n    b\nlazy\n\nc":                      {"^1: [^1]: a\n\n    b\nlazy"},
 		"```\n[^1]: code\n```\n    [^2]: code\n":           nil,
 		"[^1]: a\n- b\n":                                   {"^1: [^1]: a"},
 		"[^1] no\n[1]: no\n":                               nil,
