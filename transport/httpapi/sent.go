@@ -18,7 +18,7 @@ func CountSent(ctx *fasthttp.RequestCtx) func(told func(bytes int64)) {
 	ctx.SetUserValue(sentKey{}, counting{c})
 	return func(told func(int64)) {
 		switch resp := &ctx.Response; {
-		case c.ReadCloser != nil:
+		case c.ReadCloser != nil && !c.closed:
 			c.told = told
 		case ctx.IsHead(), resp.SkipBody:
 			told(0)
@@ -45,8 +45,9 @@ type counting struct{ answer *counted }
 // counted counts what is read of an answer.
 type counted struct {
 	io.ReadCloser
-	n    int64
-	told func(int64) // nil until the answer is made
+	n      int64
+	closed bool        // before the answer was made: another one took its place, or it has no body
+	told   func(int64) // nil until the answer is made
 }
 
 func (c *counted) Read(b []byte) (int, error) {
@@ -70,9 +71,9 @@ func (c *counted) SupportsBodyWriteTo() bool {
 
 func (c *counted) Close() error {
 	err := c.ReadCloser.Close()
-	if told := c.told; told != nil {
+	if c.closed = true; c.told != nil {
+		c.told(c.n)
 		c.told = nil
-		told(c.n)
 	}
 	return err
 }

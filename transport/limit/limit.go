@@ -164,14 +164,10 @@ func (l *Limiter) take(key string, n float64) time.Duration {
 	}
 	b.tokens, b.at = l.refilled(b, now), now
 	cost := l.cost()
-	if n < 0 {
-		b.tokens = min(l.burst, b.tokens+cost)
-		return 0
-	}
-	if b.tokens < cost {
+	if n >= 0 && b.tokens < cost {
 		return max(time.Millisecond, time.Duration((cost-b.tokens)/l.perSec*float64(time.Second)))
 	}
-	b.tokens -= n * cost
+	b.tokens -= n * cost // what is given back beyond the burst counts for nothing, see refilled
 	return 0
 }
 

@@ -141,3 +141,25 @@ func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 	}
 	(*Limiter)(nil).Forget()
 }
+
+// What is given back was taken, and no bucket holds more than it can.
+func TestATokenIsGivenBack(t *testing.T) {
+	l := New(Rate{Burst: 2, Per: time.Hour}, func() time.Time { return time.Unix(1000, 0) })
+	l.Return("a")
+	l.Allow("a")
+	l.Allow("a")
+	if l.Allow("a") == 0 {
+		t.Fatal("a third token was given")
+	}
+	for range 3 {
+		l.Return("a")
+	}
+	if n := l.Level("a"); n != 0 {
+		t.Errorf("%d are used up", n)
+	}
+	for i := range 3 {
+		if w := l.Allow("a"); (w == 0) != (i < 2) {
+			t.Errorf("call %d must wait %v", i, w)
+		}
+	}
+}

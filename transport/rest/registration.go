@@ -93,11 +93,7 @@ func (r *Request) isAttendee(a *pb.Attendee) error {
 // wasAttendee is the id of the attendee with a name whom this browser has been; "" for
 // none.
 func (r *Request) wasAttendee(name string) string {
-	mark := r.Cookie(auth.AttendeeCookie)
-	if len(mark) == 0 {
-		return ""
-	}
-	id, generation := r.api.Auth.Signer.WasAttendee(string(mark))
+	id, generation := r.marked()
 	if v := r.Codelab.View(); !v.Stands(id, generation) || naming.Key(v.Attendee(id).Name) != naming.Key(name) {
 		return ""
 	}
@@ -107,12 +103,19 @@ func (r *Request) wasAttendee(name string) string {
 // siblings are the attendees whom this browser has been here.
 func (r *Request) siblings() []string {
 	out := r.who.Siblings(r.Codelab.ID())
-	if mark := r.Cookie(auth.AttendeeCookie); len(mark) > 0 {
-		if id, _ := r.api.Auth.Signer.WasAttendee(string(mark)); id != "" {
-			out = append(out, id)
-		}
+	if id, _ := r.marked(); id != "" {
+		out = append(out, id)
 	}
 	return out
+}
+
+// marked is the attendee whom isAttendee has marked this browser as; "" for none.
+func (r *Request) marked() (id string, generation uint32) {
+	mark := r.Cookie(auth.AttendeeCookie)
+	if len(mark) == 0 {
+		return "", 0
+	}
+	return r.api.Auth.Signer.WasAttendee(string(mark))
 }
 
 // sameAgain is the attendee of a registration that this browser repeats: the answer

@@ -77,11 +77,7 @@ func origin(address string) string {
 }
 
 func (v *visit) address(ctx context.Context) Finding {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		return bad("", "%v", err)
-	}
-	v.client = v.anew(jar)
+	v.client = newClient()
 	if v.Address == "" {
 		return bad("server.public_url: the address that people type, with https://", "how browsers reach the server is not known: links in certificates and the check of origins are guesses")
 	}
@@ -104,8 +100,9 @@ func (v *visit) address(ctx context.Context) Finding {
 	return fine("%s is this server, version %s", v.Address, *app.Version)
 }
 
-// anew is a client with no connections yet.
-func (v *visit) anew(jar http.CookieJar) *http.Client {
+// newClient is a browser that nobody has used yet.
+func newClient() *http.Client {
+	jar, _ := cookiejar.New(nil) // fails with no options
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 

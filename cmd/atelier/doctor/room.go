@@ -2,7 +2,7 @@ package doctor
 
 import (
 	"context"
-	"net/http/cookiejar"
+	"errors"
 	"sync"
 
 	"github.com/fasthttp/websocket"
@@ -77,18 +77,9 @@ func (v *visit) room(ctx context.Context) Finding {
 
 // again logs the owner in once more: a login has only so many sockets.
 func (v *visit) again(ctx context.Context) (*visit, error) {
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		return nil, err
-	}
-	who := &visit{Options: v.Options, client: v.anew(jar), reached: true}
+	who := &visit{Options: v.Options, client: newClient(), reached: true}
 	if f := who.login(ctx); !f.OK {
-		return nil, failed(f.Text)
+		return nil, errors.New(f.Text)
 	}
 	return who, nil
 }
-
-// failed is a finding as an error.
-type failed string
-
-func (f failed) Error() string { return string(f) }
