@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -80,6 +81,12 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 		slog.NewTextHandler(warnings, &slog.HandlerOptions{Level: slog.LevelWarn}),
 	))
 	s, err := service.Start(c, opts, log)
+	// A program that another test starts holds for a moment, until it has begun, all that
+	// this process had open: also the lock of a folder whose server has stopped.
+	for until := time.Now().Add(patience); err != nil && strings.Contains(err.Error(), "in use by another process") && time.Now().Before(until); {
+		time.Sleep(20 * time.Millisecond)
+		s, err = service.Start(c, opts, log)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
