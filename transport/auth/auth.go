@@ -278,6 +278,16 @@ func (i *Identity) LoginID() string { return i.grant.GetLogin() }
 // who do not lead.
 func (i *Identity) PersonID() string { return i.person.GetId() }
 
+// Framed is the caller as a page in another page's frame may act: nobody by a session in
+// which somebody who leads has logged in. The frame shows what it wants around the page, and
+// a press that one is led to must not lead a workshop.
+func (i Identity) Framed() Identity {
+	if i.grant != nil {
+		return Identity{now: i.now}
+	}
+	return i
+}
+
 // Operator is who calls through the socket in the data folder.
 func Operator() Identity { return Identity{operator: true} }
 

@@ -18,6 +18,9 @@ type Origins struct {
 	Allowed []string
 }
 
+// Prefix is the path of PublicURL.
+func (o Origins) Prefix() Prefix { return PrefixOf(o.PublicURL) }
+
 // Own says that a request comes from a page of this server, or from no browser: it
 // names no other origin.
 func (o Origins) Own(ctx *fasthttp.RequestCtx) bool {

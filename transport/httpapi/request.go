@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"net/url"
 	"strings"
 
@@ -86,20 +87,37 @@ func (r *Exchange) Query(name string) string { return string(r.QueryArgs().Peek(
 // valid until the call ends. The library's Cookie takes all of them apart and copies
 // them, 4 % of the time of a small read.
 func (r *Exchange) Cookie(name string) []byte {
-	for _, line := range r.Request.Header.PeekAll(fasthttp.HeaderCookie) {
-		for len(line) > 0 {
-			var pair []byte
-			pair, line, _ = bytes.Cut(line, []byte{';'})
-			key, value, named := bytes.Cut(pair, []byte{'='})
-			if !named || string(bytes.Trim(key, " ")) != name {
-				continue
-			}
-			if value = unquoted(bytes.Trim(value, " ")); !bytes.ContainsAny(value, `"\`) {
-				return value
+	for value := range r.Cookies(name) {
+		return value
+	}
+	return nil
+}
+
+// Cookies yields the values of all cookies of a name. A browser may show two: that of
+// pages of their own, and that of the frame of another page (a partitioned one).
+func (r *Exchange) Cookies(name string) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for _, line := range r.Request.Header.PeekAll(fasthttp.HeaderCookie) {
+			for len(line) > 0 {
+				var pair []byte
+				pair, line, _ = bytes.Cut(line, []byte{';'})
+				key, value, named := bytes.Cut(pair, []byte{'='})
+				if !named || string(bytes.Trim(key, " ")) != name {
+					continue
+				}
+				if value = unquoted(bytes.Trim(value, " ")); !bytes.ContainsAny(value, `"\`) && !yield(value) {
+					return
+				}
 			}
 		}
 	}
-	return nil
+}
+
+// Framed says that the request comes from a page in a frame of another page, as the app
+// says: by the field X-Framed, or where a browser sends no fields of ours (WebSocket,
+// EventSource) by the parameter framed.
+func (r *Exchange) Framed() bool {
+	return string(r.Request.Header.Peek("X-Framed")) == "1" || string(r.QueryArgs().Peek("framed")) == "1"
 }
 
 // unquoted is the value of a cookie without the quotes around it (RFC 6265, 4.1.1).

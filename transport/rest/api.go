@@ -88,6 +88,9 @@ type Config struct {
 	StreamID string
 	// SecureCookies says that browsers reach the server by https.
 	SecureCookies bool
+	// Framing says that other pages may show those of attendees in frames: sessions that
+	// begin there have cookies that browsers send from there.
+	Framing bool
 	// TrustedProxies are believed when they tell whom they forward for.
 	TrustedProxies []netip.Prefix
 	Logger         *slog.Logger

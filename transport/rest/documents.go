@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strings"
 	"sync"
 )
@@ -129,7 +130,17 @@ func init() {
 // OpenAPI returns the OpenAPI document.
 func OpenAPI() []byte { return openAPIDocument() }
 
-func openAPI(r *Request) error { return r.Document(OpenAPI()) }
+// servers are the addresses in the document that are relative to the server's.
+var servers = regexp.MustCompile(`("servers":\[\{[^\]]*"url":")/`)
+
+// openAPI answers the document, with the path at which browsers reach the server.
+func openAPI(r *Request) error {
+	at := r.prefix()
+	if at == "" {
+		return r.Document(OpenAPI())
+	}
+	return r.Document(servers.ReplaceAll(OpenAPI(), []byte("${1}"+at.At("/"))))
+}
 
 // Document answers a description of the interface, which changes only with the
 // program.

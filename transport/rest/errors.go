@@ -18,6 +18,7 @@ var (
 	errForbidden  = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "access denied"}
 	errNotShared  = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this code is not shared with attendees, or not yet"}
 	errCSRF       = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}
+	errFramed     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "nobody signs in inside a frame of another page: open this in a window of its own"}
 	errOrigin     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this origin may not do that"}
 	errGitType    = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be of the media type of a Git client"}
 	errReportType = &httpapi.Error{Status: fasthttp.StatusUnsupportedMediaType, Text: "the body must be application/json or a form (application/x-www-form-urlencoded)"}

@@ -83,7 +83,7 @@ func (r *Request) isAttendee(a *pb.Attendee) error {
 	}
 	c := r.cookie(auth.AttendeeCookie, value, expires)
 	defer fasthttp.ReleaseCookie(c)
-	c.SetPath("/api/codelabs/" + r.Codelab.ID() + "/register")
+	c.SetPath(r.prefix().At("/api/codelabs/" + r.Codelab.ID() + "/register"))
 	c.SetHTTPOnly(true)
 	c.SetSameSite(fasthttp.CookieSameSiteStrictMode)
 	r.Response.Header.SetCookie(c)

@@ -149,9 +149,12 @@ func (r *Request) admit() error {
 	}
 	if op.Method != fasthttp.MethodGet && r.who.SessionID != "" {
 		h := &r.Request.Header
-		if !a.Auth.Signer.CheckCSRF(r.who.SessionID, string(h.Peek(auth.CSRFHeader)), string(r.Cookie(auth.CSRFCookie))) {
+		if !r.showsCSRF(string(h.Peek(auth.CSRFHeader))) {
 			return errCSRF
 		}
+	}
+	if op.Unframed && r.framedAnyhow() {
+		return errFramed
 	}
 	if badToken && op.Access != Anyone {
 		return errLogin
@@ -184,8 +187,50 @@ func (r *Request) identify() (badToken bool, err error) {
 	case r.op.Check:
 		return r.identifyChecker()
 	}
-	r.who, badToken, err = r.api.Auth.Identify(string(r.Cookie(auth.SessionCookie)), string(h.Peek("Authorization")))
+	return r.identifyBySession(string(h.Peek("Authorization")))
+}
+
+// mostSessions is how many sessions a browser may show at a time; it has two at the most,
+// its own and that of a frame.
+const mostSessions = 4
+
+// identifyBySession finds out who calls by a cookie or a token. Of several sessions the
+// first counts in which somebody leads, else the first that has not ended; in a frame the
+// first in which nobody leads.
+func (r *Request) identifyBySession(authorization string) (badToken bool, err error) {
+	framed, shown := r.Framed(), 0
+	for cookie := range r.Cookies(auth.SessionCookie) {
+		if shown++; shown > mostSessions {
+			break
+		}
+		who, bad, err := r.api.Auth.Identify(string(cookie), authorization)
+		if err != nil || bad {
+			return bad, err
+		}
+		if framed {
+			who = who.Framed()
+		}
+		if shown == 1 || !r.who.Known() || r.who.Rank() == auth.NoRank && who.Rank() != auth.NoRank {
+			r.who = who
+		}
+		if r.who.Known() && (framed || r.who.Rank() != auth.NoRank) {
+			break
+		}
+	}
+	if shown == 0 {
+		r.who, badToken, err = r.api.Auth.Identify("", authorization)
+	}
 	return badToken, err
+}
+
+// showsCSRF says that a request carries its session's token, in the header as in a cookie.
+func (r *Request) showsCSRF(header string) bool {
+	for cookie := range r.Cookies(auth.CSRFCookie) {
+		if r.api.Auth.Signer.CheckCSRF(r.who.SessionID, header, string(cookie)) {
+			return true
+		}
+	}
+	return false
 }
 
 // do sends a command to the codelab of the path.

@@ -56,6 +56,7 @@ type Operation struct {
 	Body         int  // limit of the body, bytes; 0 is that of any JSON, less where anyone may ask
 	Upload       bool // counts as an upload, not as a read or write
 	Joins        bool // has a bucket of its own for each address
+	Unframed     bool // is refused to pages in a frame
 	File         int  // limit of the file that is uploaded, bytes
 	Root         bool // the path is not below /api
 	Import       bool // API tokens with the scope import may call it
@@ -76,9 +77,9 @@ const (
 // operations are the resources: what is under /api, and the files. Others give
 // theirs with Config.Others.
 var operations = []Operation{
-	{Method: post, Path: "/login", Access: Anyone, Handle: logIn},
-	{Method: get, Path: "/login/oidc", Access: Anyone, Joins: true, Handle: beginSignIn},
-	{Method: get, Path: "/login/oidc/callback", Access: Anyone, Joins: true, Handle: finishSignIn},
+	{Method: post, Path: "/login", Access: Anyone, Unframed: true, Handle: logIn},
+	{Method: get, Path: "/login/oidc", Access: Anyone, Joins: true, Unframed: true, Handle: beginSignIn},
+	{Method: get, Path: "/login/oidc/callback", Access: Anyone, Joins: true, Unframed: true, Handle: finishSignIn},
 	{Method: get, Path: "/session", Access: Session, Handle: getSession},
 	{Method: post, Path: "/logout", Access: Anyone, Handle: logOut},
 	{Method: post, Path: "/admin/tokens", Access: OwnerOnly, Handle: createToken},
@@ -89,8 +90,8 @@ var operations = []Operation{
 	{Method: put, Path: "/admin/people/{person_id}", Access: AdminLogin, Handle: updatePerson},
 	{Method: del, Path: "/admin/people/{person_id}", Access: AdminLogin, Handle: deletePerson},
 	{Method: post, Path: "/admin/people/{person_id}/invitation", Access: AdminLogin, Handle: invitePersonAgain},
-	{Method: post, Path: "/invitations/look", Access: Anyone, Joins: true, Handle: lookAtInvitation},
-	{Method: post, Path: "/invitations/accept", Access: Anyone, Joins: true, Handle: acceptInvitation},
+	{Method: post, Path: "/invitations/look", Access: Anyone, Joins: true, Unframed: true, Handle: lookAtInvitation},
+	{Method: post, Path: "/invitations/accept", Access: Anyone, Joins: true, Unframed: true, Handle: acceptInvitation},
 	{Method: get, Path: "/account", Access: Leader, Handle: getAccount},
 	{Method: post, Path: "/account/password", Access: Leader, Handle: changePassword},
 	{Method: del, Path: "/account/sessions/{session_id}", Access: Leader, Handle: endLogin},

@@ -102,7 +102,7 @@ func (r *Request) known(person string) error {
 	}
 	c := r.cookie(auth.DeviceCookie, value, expires)
 	defer fasthttp.ReleaseCookie(c)
-	c.SetPath("/api")
+	c.SetPath(r.prefix().At("/api"))
 	c.SetHTTPOnly(true)
 	c.SetSameSite(fasthttp.CookieSameSiteStrictMode)
 	r.Response.Header.SetCookie(c)
@@ -136,9 +136,15 @@ func (r *Request) tellCSRF(value string) { r.Response.Header.Set(auth.CSRFHeader
 func (r *Request) setCookie(name, value string, expires time.Time, hidden bool) {
 	c := r.cookie(name, value, expires)
 	defer fasthttp.ReleaseCookie(c)
-	c.SetPath("/")
 	c.SetHTTPOnly(hidden)
-	c.SetSameSite(fasthttp.CookieSameSiteLaxMode)
+	if r.api.Framing && r.Framed() {
+		// The browser keeps it for frames of this other page alone (CHIPS).
+		c.SetSameSite(fasthttp.CookieSameSiteNoneMode)
+		c.SetPartitioned(true) // and secure
+	} else {
+		c.SetSameSite(fasthttp.CookieSameSiteLaxMode)
+	}
+	c.SetPath(r.prefix().Root()) // the last: the library sets another one with partitioned
 	r.Response.Header.SetCookie(c)
 }
 
@@ -149,6 +155,15 @@ func (r *Request) cookie(name, value string, expires time.Time) *fasthttp.Cookie
 	c.SetExpire(expires)
 	c.SetSecure(r.api.SecureCookies)
 	return c
+}
+
+// prefix is the path at which browsers reach the server.
+func (r *Request) prefix() httpapi.Prefix { return r.api.Origins.Prefix() }
+
+// framedAnyhow says that a request comes from a frame, as the app says or the browser.
+func (r *Request) framedAnyhow() bool {
+	dest := string(r.Request.Header.Peek("Sec-Fetch-Dest"))
+	return r.Framed() || dest == "iframe" || dest == "frame" || dest == "embed" || dest == "object"
 }
 
 func getSession(r *Request) error {
@@ -173,7 +188,7 @@ func getSession(r *Request) error {
 	if sid := r.who.SessionID; sid != "" {
 		r.tellCSRF(signer.CSRF(sid))
 	}
-	if sid := r.who.SessionID; sid != "" && !signer.Owns(sid, string(r.Cookie(auth.CSRFCookie))) {
+	if sid := r.who.SessionID; sid != "" && !r.showsCSRF(signer.CSRF(sid)) {
 		r.setCookie(auth.CSRFCookie, signer.CSRF(sid), time.Unix(g.Expires, 0), false)
 	}
 	if id := r.who.PersonID(); id != "" {
@@ -216,6 +231,8 @@ func logOut(r *Request) error {
 	past := time.Unix(1, 0)
 	r.setCookie(auth.SessionCookie, "", past, true)
 	r.setCookie(auth.CSRFCookie, "", past, false)
-	r.Response.Header.Set("Clear-Site-Data", `"storage"`)
+	if r.prefix() == "" { // else the storage of the origin is also that of others
+		r.Response.Header.Set("Clear-Site-Data", `"storage"`)
+	}
 	return r.NoContent()
 }

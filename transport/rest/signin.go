@@ -112,7 +112,7 @@ func finishSignIn(r *Request) error {
 	if err := r.letIn(auth.Login{Person: p}); err != nil {
 		return err
 	}
-	r.leadTo(to)
+	r.leadTo(r.prefix().At(to))
 	return nil
 }
 
@@ -159,7 +159,7 @@ func (r *Request) notSignedIn(to string, err error) error {
 	}
 	text := err.Error() // it may quote an answer of the provider
 	r.api.Logger.Log(context.Background(), level, "a sign-in with the identity provider was refused", "why", why, "error", text[:min(len(text), 200)])
-	r.leadTo("/login?" + url.Values{"why": {why}, "next": {to}}.Encode())
+	r.leadTo(r.prefix().At("/login?") + url.Values{"why": {why}, "next": {to}}.Encode())
 	return nil
 }
 
@@ -175,7 +175,7 @@ func (r *Request) leadTo(address string) {
 func (r *Request) keepSignIn(value string, expires time.Time) {
 	c := r.cookie(auth.SignInCookie, value, expires)
 	defer fasthttp.ReleaseCookie(c)
-	c.SetPath(signInPath)
+	c.SetPath(r.prefix().At(signInPath))
 	c.SetHTTPOnly(true)
 	c.SetSameSite(fasthttp.CookieSameSiteLaxMode)
 	r.Response.Header.SetCookie(c)

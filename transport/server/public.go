@@ -67,6 +67,8 @@ type PublicOptions struct {
 	// Proxy says that an address is a proxy's, whose connections are of many; nil
 	// for none.
 	Proxy func(netip.Addr) bool
+	// Prefix is the path at which browsers reach the server.
+	Prefix httpapi.Prefix
 	// Web serves all other paths. It reads no body. May be nil: then there is
 	// nothing at them.
 	Web fasthttp.RequestHandler
@@ -134,12 +136,14 @@ const slowAnswer = 15 * time.Minute
 
 // timeouts gives files, which the kernel sends by itself, more time than other
 // answers have.
-func timeouts(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	path, _, _ := bytes.Cut(h.RequestURI(), []byte{'?'})
-	if bytes.HasPrefix(path, []byte("/uploads/")) || bytes.HasSuffix(path, []byte("/file")) {
-		return fasthttp.RequestConfig{WriteTimeout: slowAnswer}
+func timeouts(prefix httpapi.Prefix) func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	return func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+		path, _, _ := bytes.Cut(h.RequestURI(), []byte{'?'})
+		if bytes.HasPrefix(path, []byte(prefix.At("/uploads/"))) || bytes.HasPrefix(path, []byte("/uploads/")) || bytes.HasSuffix(path, []byte("/file")) {
+			return fasthttp.RequestConfig{WriteTimeout: slowAnswer}
+		}
+		return fasthttp.RequestConfig{}
 	}
-	return fasthttp.RequestConfig{}
 }
 
 // Leave says in each answer from now on that it is the connection's last: so a
@@ -175,7 +179,7 @@ func (p *Public) Serve(o PublicOptions) {
 		ReadTimeout:           60 * time.Second,
 		WriteTimeout:          60 * time.Second,
 		IdleTimeout:           120 * time.Second,
-		HeaderReceived:        timeouts,
+		HeaderReceived:        timeouts(o.Prefix),
 		ReadBufferSize:        8 << 10,
 		WriteBufferSize:       answerBuffer,
 		// Otherwise each idle connection keeps the buffer of its last answer.
@@ -279,6 +283,7 @@ func deadline(ctx context.Context) time.Time {
 func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		p.silence.spoke(ctx.Conn())
+		o.Prefix.Strip(ctx)
 		if why := doubtful(ctx); why != "" {
 			jsonError(ctx, fasthttp.StatusBadRequest, why)
 			ctx.SetConnectionClose()
@@ -325,6 +330,7 @@ func isAPI(path string) bool {
 // expect answers clients that ask before they send a body.
 func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 	return func(ctx *fasthttp.RequestCtx) int {
+		o.Prefix.Strip(ctx)
 		if o.APIExpect == nil || !isAPI(string(ctx.Path())) {
 			return fasthttp.StatusContinue
 		}

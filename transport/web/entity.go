@@ -18,14 +18,24 @@ type entity struct {
 	kind   string // media type
 	cache  string // how long it may be kept
 	policy string // its Content-Security-Policy
-	// framed says that the app may show it in a frame, and shared that a document without
-	// an origin may load it as a module.
-	framed, shared bool
-	variants       [wire.Count]variant
+	frames frames
+	// shared says that a document without an origin may load it as a module.
+	shared   bool
+	variants [wire.Count]variant
 	// varies says that there is more than one variant, and languages that there
 	// is one for each language.
 	varies, languages bool
 }
+
+// frames says in which frames something may be shown, beside its policy: browsers that know
+// no frame-ancestors go by X-Frame-Options, which can name no origins.
+type frames uint8
+
+const (
+	noFrame  frames = iota
+	ownFrame        // of the app
+	anyFrame        // as the policy says
+)
 
 // variant is an entity in one coding. One without a tag does not exist.
 type variant struct {
@@ -66,8 +76,11 @@ func (e *entity) compress(z *zip.Writer) error {
 func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 	h := &ctx.Response.Header
 	w.protect(h, e.policy)
-	if e.framed {
+	switch e.frames {
+	case ownFrame:
 		h.Set("X-Frame-Options", "SAMEORIGIN")
+	case anyFrame:
+		h.Del("X-Frame-Options")
 	}
 	if e.shared {
 		h.Set("Access-Control-Allow-Origin", "*")

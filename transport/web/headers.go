@@ -1,18 +1,27 @@
 package web
 
-import "github.com/valyala/fasthttp"
+import (
+	"strings"
+
+	"github.com/valyala/fasthttp"
+)
 
 // policyWith is the Content-Security-Policy of pages and assets: everything is the
 // app's own, but for the images that people link to in their codelabs. The
-// socket is of the same origin. embed are hosts whose pages may be shown in frames.
-func policyWith(embed []string) string {
+// socket is of the same origin. embed are hosts whose pages may be shown in frames, and
+// ancestors the origins that may show this one in theirs.
+func policyWith(embed, ancestors []string) string {
+	within := "'none'"
+	if len(ancestors) > 0 {
+		within = strings.Join(ancestors, " ")
+	}
 	frames := ""
 	for _, host := range embed {
 		frames += " https://" + host
 	}
 	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data: blob:; " +
 		"media-src 'self' blob:; font-src 'self'; worker-src 'self'; connect-src 'self'; frame-src 'self'" + frames + "; base-uri 'none'; form-action 'self'; " +
-		"frame-ancestors 'none'; manifest-src 'self'"
+		"frame-ancestors " + within + "; manifest-src 'self'"
 }
 
 // ofDiagram is the Content-Security-Policy of the frame in which the app has the diagrams
@@ -51,7 +60,7 @@ func (w *Handler) protect(h *fasthttp.ResponseHeader, policy string) {
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Permissions-Policy", permissions)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Frame-Options", "DENY") // answer takes it away where a frame may show it
 	if w.cfg.HTTPS {
 		h.Set("Strict-Transport-Security", transport)
 	}

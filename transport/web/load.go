@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -26,6 +27,10 @@ const (
 // hashed are the names that change with the contents.
 var hashed = regexp.MustCompile(`^/assets/(?:.*/)?[^/]+-[A-Za-z0-9_-]{8,}\.[A-Za-z0-9.]+$`)
 
+// relative are the addresses in the page of the app: the build says them from where the page
+// lies, and the page is served at many addresses.
+var relative = regexp.MustCompile(`((?:src|href)=")\./`)
+
 // firstTexts are the texts of a language that every page of the app shows.
 var firstTexts = regexp.MustCompile(`^/assets/first-([a-z]{2}(?:-[A-Z][A-Za-z]+)?)-[A-Za-z0-9_-]{8}\.js$`)
 
@@ -34,7 +39,7 @@ var suffixes = [wire.Count]string{wire.Gzip: ".gz", wire.Brotli: ".br"}
 
 // load reads a build: its page, and its files by their paths, with their policy. app is false when
 // there is no build. Names that begin with a dot are not part of it.
-func load(build fs.FS, policy string) (page shell, files map[string]*entity, app bool, err error) {
+func load(build fs.FS, policy string, prefix httpapi.Prefix) (page shell, files map[string]*entity, app bool, err error) {
 	b, err := fs.ReadFile(build, index)
 	if errors.Is(err, fs.ErrNotExist) {
 		return shell{}, nil, false, nil
@@ -42,7 +47,7 @@ func load(build fs.FS, policy string) (page shell, files map[string]*entity, app
 	if err != nil {
 		return shell{}, nil, false, fmt.Errorf("read the app's page: %w", err)
 	}
-	if page, err = cut(string(b)); err != nil {
+	if page, err = cut(relative.ReplaceAllString(string(b), "$1"+prefix.At("/"))); err != nil {
 		return shell{}, nil, false, fmt.Errorf("the app's %s: %w", index, err)
 	}
 	page.texts = map[string]string{}
@@ -74,7 +79,7 @@ func load(build fs.FS, policy string) (page shell, files map[string]*entity, app
 		}
 		e.shared = strings.HasPrefix("/"+name, diagramParts)
 		if "/"+name == diagramPage {
-			e.policy, e.framed = ofDiagram, true
+			e.policy, e.frames = ofDiagram, ownFrame
 		}
 		e.set(wire.Identity, body)
 		for c := wire.Gzip; c < wire.Count; c++ {
@@ -85,7 +90,7 @@ func load(build fs.FS, policy string) (page shell, files map[string]*entity, app
 		}
 		files["/"+name] = e
 		if m := firstTexts.FindStringSubmatch("/" + name); m != nil {
-			page.texts[m[1]] = "/" + name
+			page.texts[m[1]] = prefix.At("/" + name)
 		}
 	}
 	return page, files, true, nil

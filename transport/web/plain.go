@@ -8,6 +8,7 @@ import (
 	"html"
 	"strings"
 
+	"atelier/transport/httpapi"
 	"atelier/transport/language"
 )
 
@@ -17,20 +18,24 @@ import (
 var plainPage string
 
 // howToBuild is what a server without the app says on the app's pages.
-func howToBuild(t *language.Texts) string {
-	p := &t.Plain
-	return "<main>" + says(p.Running) +
-		"<h2>" + html.EscapeString(p.Build.Title) + "</h2><p>" + html.EscapeString(p.Build.Text) + "</p>" +
-		"<pre><code>make build</code></pre>" +
-		"<h2>" + html.EscapeString(p.Programs) + "</h2><ul>" +
-		`<li><a href="/api/openapi.json">/api/openapi.json</a> <span class="quiet">` + html.EscapeString(p.REST) + "</span></li>" +
-		`<li><a href="/api/asyncapi.json">/api/asyncapi.json</a> <span class="quiet">` + html.EscapeString(p.Messages) + "</span></li>" +
-		"</ul></main>"
+func howToBuild(at httpapi.Prefix) func(t *language.Texts) string {
+	return func(t *language.Texts) string {
+		p := &t.Plain
+		return "<main>" + says(p.Running) +
+			"<h2>" + html.EscapeString(p.Build.Title) + "</h2><p>" + html.EscapeString(p.Build.Text) + "</p>" +
+			"<pre><code>make build</code></pre>" +
+			"<h2>" + html.EscapeString(p.Programs) + "</h2><ul>" +
+			`<li><a href="` + at.At("/api/openapi.json") + `">/api/openapi.json</a> <span class="quiet">` + html.EscapeString(p.REST) + "</span></li>" +
+			`<li><a href="` + at.At("/api/asyncapi.json") + `">/api/asyncapi.json</a> <span class="quiet">` + html.EscapeString(p.Messages) + "</span></li>" +
+			"</ul></main>"
+	}
 }
 
 // nothingHere is what it says on all others.
-func nothingHere(t *language.Texts) string {
-	return "<main><h1>" + html.EscapeString(t.Plain.Missing) + `</h1><p><a href="/">` + html.EscapeString(t.Plain.Start) + "</a></p></main>"
+func nothingHere(at httpapi.Prefix) func(t *language.Texts) string {
+	return func(t *language.Texts) string {
+		return "<main><h1>" + html.EscapeString(t.Plain.Missing) + `</h1><p><a href="` + at.At("/") + `">` + html.EscapeString(t.Plain.Start) + "</a></p></main>"
+	}
 }
 
 // plain returns the page of a server without the app, and its

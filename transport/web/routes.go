@@ -14,18 +14,20 @@ type route struct {
 	// verify says that the page tells of the certificate that its last segment
 	// names.
 	verify bool
+	// framed says that it is an attendee's, which pages of others may show in frames.
+	framed bool
 }
 
 // routes are all addresses that the app knows. What is not here is answered
 // 404, with the app, which then says so.
 var routes = []route{
-	{pattern: "/"},
+	{pattern: "/", framed: true},
 	{pattern: "/invite", title: "invite"},
 	{pattern: "/account", title: "account"},
 	{pattern: "/login", title: "login"},
-	{pattern: "/j/:code", title: "join"},
-	{pattern: "/codelabs/:id", title: "codelab"},
-	{pattern: "/codelabs/:id/all", title: "whole"},
+	{pattern: "/j/:code", title: "join", framed: true},
+	{pattern: "/codelabs/:id", title: "codelab", framed: true},
+	{pattern: "/codelabs/:id/all", title: "whole", framed: true},
 	{pattern: "/admin", title: "codelabs"},
 	{pattern: "/admin/audit-logs", title: "audit"},
 	{pattern: "/admin/participants", title: "participants"},
@@ -37,8 +39,8 @@ var routes = []route{
 	{pattern: "/admin/:id/settings", title: "settings"},
 	{pattern: "/admin/:id/projector", title: "projector"},
 	{pattern: "/admin/:id/*", title: "codelab"},
-	{pattern: "/certificate/:id", title: "certificate"},
-	{pattern: "/verify/:id", title: "verify", verify: true},
+	{pattern: "/certificate/:id", title: "certificate", framed: true},
+	{pattern: "/verify/:id", title: "verify", verify: true, framed: true},
 }
 
 // notFound names the title of the page for all other addresses.

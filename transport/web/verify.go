@@ -25,9 +25,9 @@ type Certificate struct {
 func (w *Handler) verify(ctx *fasthttp.RequestCtx, id string) {
 	t := language.Asked(ctx.Request.Header.Peek("Accept-Language"))
 	status, title, block := w.verdict(ctx, t, id)
-	e := entity{kind: kinds[".html"], cache: ask, policy: w.policy, languages: true}
+	e := w.page(true)
 	e.set(wire.Identity, w.shell.fill(t, title, block))
-	w.answer(ctx, &e, status)
+	w.answer(ctx, e, status)
 }
 
 // verdict returns the status of the page for a certificate, its title, and its

@@ -11,6 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/naming"
+	"atelier/transport/httpapi"
 	"atelier/transport/language"
 	"atelier/transport/wire"
 )
@@ -30,6 +31,10 @@ type Config struct {
 	// HTTPS says that browsers reach the server by https, and may be told not
 	// to come otherwise.
 	HTTPS bool
+	// FrameAncestors are the origins whose pages may show those of attendees in frames.
+	FrameAncestors []string
+	// Prefix is the path at which browsers reach the server.
+	Prefix httpapi.Prefix
 	// Embed are the hosts whose pages the app may show in frames, by https; *.host is all
 	// below one.
 	Embed []string
@@ -37,12 +42,13 @@ type Config struct {
 
 // Handler serves the app.
 type Handler struct {
-	cfg    Config
-	app    bool // there is one
-	shell  shell
-	policy string // of pages
-	pages  node
-	files  map[string]*entity // by their paths, with the slash
+	cfg   Config
+	app   bool // there is one
+	shell shell
+	// policy is of pages and files, and within of the pages that others may show in frames.
+	policy, within string
+	pages          node
+	files          map[string]*entity // by their paths, with the slash
 	// missing is the page for addresses that are none.
 	missing inLanguages
 }
@@ -64,9 +70,9 @@ func (l inLanguages) asked(ctx *fasthttp.RequestCtx) *entity {
 // New prepares everything that will be served. It fails when the build cannot
 // be read, or when its page is not as the server needs it (see the package).
 func New(cfg Config) (*Handler, error) {
-	w := &Handler{cfg: cfg, policy: policyWith(cfg.Embed)}
+	w := &Handler{cfg: cfg, policy: policyWith(cfg.Embed, nil), within: policyWith(cfg.Embed, cfg.FrameAncestors)}
 	var err error
-	if w.shell, w.files, w.app, err = load(cfg.Build, w.policy); err != nil {
+	if w.shell, w.files, w.app, err = load(cfg.Build, w.policy, cfg.Prefix); err != nil {
 		return nil, err
 	}
 	block, nothing := needsScript, needsScript
@@ -74,25 +80,30 @@ func New(cfg Config) (*Handler, error) {
 		if w.shell, w.policy, err = plain(); err != nil {
 			return nil, err
 		}
-		block, nothing = howToBuild, nothingHere
+		w.within = w.policy
+		block, nothing = howToBuild(cfg.Prefix), nothingHere(cfg.Prefix)
 	}
 	z, err := zip.NewWriterLevel(nil, zip.BestCompression)
 	if err != nil {
 		return nil, err
 	}
-	made := map[string]*entity{} // by their text
-	prepare := func(title string, block func(*language.Texts) string) (inLanguages, error) {
+	type key struct {
+		text   string
+		framed bool
+	}
+	made := map[key]*entity{}
+	prepare := func(title string, framed bool, block func(*language.Texts) string) (inLanguages, error) {
 		in := inLanguages{}
 		for _, t := range language.All {
 			body := w.shell.fill(t, t.Titles[title], block(t))
-			e := made[string(body)]
+			e := made[key{string(body), framed}]
 			if e == nil {
-				e = &entity{kind: kinds[".html"], cache: ask, policy: w.policy, languages: true}
+				e = w.page(framed)
 				e.set(wire.Identity, body)
 				if err := e.compress(z); err != nil {
 					return nil, err
 				}
-				made[string(body)] = e
+				made[key{string(body), framed}] = e
 			}
 			in[t] = e
 		}
@@ -101,16 +112,26 @@ func New(cfg Config) (*Handler, error) {
 	for _, r := range routes {
 		p := &page{verify: r.verify}
 		if !r.verify {
-			if p.inLanguages, err = prepare(r.title, block); err != nil {
+			if p.inLanguages, err = prepare(r.title, r.framed, block); err != nil {
 				return nil, fmt.Errorf("page %s: %w", r.pattern, err)
 			}
 		}
 		w.pages.add(r.pattern, p)
 	}
-	if w.missing, err = prepare(notFound, nothing); err != nil {
+	if w.missing, err = prepare(notFound, false, nothing); err != nil {
 		return nil, fmt.Errorf("page for what is not there: %w", err)
 	}
 	return w, nil
+}
+
+// page is the page of an address, without its text; framed says that others may show it in
+// frames, where there are any.
+func (w *Handler) page(framed bool) *entity {
+	e := &entity{kind: kinds[".html"], cache: ask, policy: w.policy, languages: true}
+	if framed && w.within != w.policy {
+		e.policy, e.frames = w.within, anyFrame
+	}
+	return e
 }
 
 // App says whether there is an app to serve.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"atelier/transport/httpapi"
 )
 
 const indexHTML = `<!doctype html><html lang="en"><head><title>Atelier</title><script type="module" src="/assets/index-DiwrgTda.js"></script></head>` +
@@ -360,7 +362,7 @@ func TestTheFrameOfDiagramsHasAPolicyOfItsOwn(t *testing.T) {
 	// Without an origin it loads its scripts as those of another.
 	for path, want := range map[string][2]string{"/assets/diagram/frame-AbCdEfGh.js": {"*", "DENY"}, "/assets/index-DiwrgTda.js": {"", "DENY"}} {
 		r := answerTo(t, w, "GET "+path, "Origin: null")
-		if got := [2]string{header(r, "Access-Control-Allow-Origin"), header(r, "X-Frame-Options")}; got != want || header(r, "Content-Security-Policy") != policyWith(nil) {
+		if got := [2]string{header(r, "Access-Control-Allow-Origin"), header(r, "X-Frame-Options")}; got != want || header(r, "Content-Security-Policy") != policyWith(nil, nil) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
@@ -540,5 +542,47 @@ func benchmark(b *testing.B, path string, header ...string) {
 	for b.Loop() {
 		ctx.Response.Reset()
 		w.Handle(&ctx)
+	}
+}
+
+// Whoever leads is shown in no frame, and what a page may hold is the same in a frame.
+func TestPagesOfAttendeesMayBeShownInFrames(t *testing.T) {
+	const origins = "https://learn.example.org https://other.example.com"
+	w := handler(t, func(c *Config) { c.FrameAncestors = strings.Fields(origins) })
+	for line, framed := range map[string]bool{
+		"GET /": true, "GET /j/ABC234": true, "GET /codelabs/1": true, "GET /codelabs/1/all": true, "GET /certificate/1": true, "GET /verify/known": true,
+		"GET /admin": false, "GET /admin/1": false, "GET /admin/1/projector": false, "GET /admin/settings": false, "GET /login": false, "GET /invite": false,
+		"GET /account": false, "GET /nothing": false, "GET /assets/index-DiwrgTda.js": false, "POST /": false,
+	} {
+		r := answerTo(t, w, line)
+		policy, options := "frame-ancestors 'none'", "DENY"
+		if framed {
+			policy, options = "frame-ancestors "+origins, ""
+		}
+		if got := header(r, "X-Frame-Options"); got != options {
+			t.Errorf("%s: X-Frame-Options %q", line, got)
+		}
+		if want := strings.Replace(policyWith(nil, nil), "frame-ancestors 'none'", policy, 1); header(r, "Content-Security-Policy") != want {
+			t.Errorf("%s: %s", line, header(r, "Content-Security-Policy"))
+		}
+	}
+	if got := header(answerTo(t, w, "GET /diagram.html"), "X-Frame-Options"); got != "SAMEORIGIN" {
+		t.Errorf("the frame of diagrams: %q", got)
+	}
+}
+
+// The page is served at many addresses, below the path at which browsers reach the server.
+func TestThePageSaysItsFilesBelowThePrefix(t *testing.T) {
+	files := build()
+	files["index.html"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(indexHTML, `="/`, `="./`))}
+	for prefix, want := range map[httpapi.Prefix]string{"": `src="/assets/`, "/lab": `src="/lab/assets/`} {
+		body := string(answerTo(t, handler(t, func(c *Config) { c.Build, c.Prefix = files, prefix }), "GET /codelabs/1").Body())
+		if !strings.Contains(body, want) || strings.Contains(body, `"./`) || prefix != "" && strings.Contains(body, `="/assets`) {
+			t.Errorf("with %q:\n%s", prefix, body)
+		}
+	}
+	plain := string(answerTo(t, handler(t, func(c *Config) { c.Build, c.Prefix = fstest.MapFS{}, "/lab" }), "GET /").Body())
+	if !strings.Contains(plain, `href="/lab/api/openapi.json"`) {
+		t.Errorf("without the app:\n%s", plain)
 	}
 }

@@ -32,7 +32,7 @@ var onSeveralNodes = map[string]string{
 // onAnyNumber are those whose subject is the same on any number of nodes, or that start
 // their own servers.
 var onAnyNumber = map[string]string{
-	"accesslog ai audit badinput compressed cors documents drift health internal proxy tls": "a node answers this without the others",
+	"accesslog ai audit badinput compressed cors documents drift frames health internal proxy tls": "a node answers this without the others",
 	"app commerce": "it is served from what every node has",
 	"backend backup deploy deploycluster demo dockerfile formats formats_folder formats_make formats_read formats_rows formats_serve formats_tokens gitleak": "it starts servers of its own",
 	"handler_kill kill killfiles lifecycle load load_bodies memory operate readonly signals_linux tomorrow clientgone_linux fanout":                          "it starts servers of its own",

@@ -112,3 +112,44 @@ func TestWebhooksIntoOurNetworkAreWarnedOf(t *testing.T) {
 		t.Errorf("told is %q, %v", warnings, err)
 	}
 }
+
+func TestThePathOfTheAddressIsOneThatEveryProgramReadsAlike(t *testing.T) {
+	for address, good := range map[string]bool{
+		"https://example.org": true, "https://example.org/": true, "https://example.org/lab": true, "https://example.org/lab/": true,
+		"https://example.org/a/b-c_d.e~1": true, "https://example.org/Work": true,
+		"https://example.org/api": false, "https://example.org/codelabs/x": false, "https://example.org/.well-known": false,
+		"https://example.org/a//b": false, "https://example.org/../a": false, "https://example.org/a/./b": false, "https://example.org/a%2Fb": false,
+		"https://example.org/ü": false, "https://example.org/a b": false, "https://example.org/a?b": false, "https://example.org/a#b": false,
+		"https://u:p@example.org/a": false, "https://example.org/a;b": false, "https://example.org/a[": false, "https://example.org/a`": false, "https://example.org/a@": false,
+	} {
+		c := Default()
+		c.Server.PublicURL = address
+		c.Server.TrustedProxies = []string{"127.0.0.1/32"}
+		_, err := c.Check()
+		if got := err == nil; got != good {
+			t.Errorf("%s: good is %v, want %v (%v)", address, got, good, err)
+		}
+	}
+}
+
+func TestFramesAreOfOriginsThatAreNamed(t *testing.T) {
+	for origin, good := range map[string]bool{
+		"https://learn.example.org": true, "https://learn.example.org:8443": true,
+		"http://learn.example.org": false, "https://learn.example.org/": false, "https://*.example.org": false, "https://learn.example.org/a": false,
+		"*": false, "'self'": false, "learn.example.org": false, "https://learn.example.org;": false, "https://learn.example.org https://b.example.org": false,
+		"https://u@learn.example.org": false, "https://Learn.example.org": false, "": false,
+	} {
+		c := Default()
+		c.Web.FrameAncestors = []string{origin}
+		if _, err := c.Check(); (err == nil) != good {
+			t.Errorf("%q: good is %v, want %v (%v)", origin, err == nil, good, err)
+		}
+	}
+	for host, good := range map[string]bool{"learn.example.org": false, "*.example.org": false, "player.example.com": true} {
+		c := Default()
+		c.Web.FrameAncestors, c.Web.Embed = []string{"https://learn.example.org"}, []string{host}
+		if _, err := c.Check(); (err == nil) != good {
+			t.Errorf("embedding %s: good is %v, want %v (%v)", host, err == nil, good, err)
+		}
+	}
+}

@@ -51,7 +51,7 @@ type Server struct {
 	Listen          string   `toml:"listen" doc:"Address of the public listener; port 0 picks a free one."`
 	InternalListen  string   `toml:"internal_listen" doc:"Address for /livez, /readyz, /metrics and pprof. Keep it private. Empty: none."`
 	Data            string   `toml:"data" doc:"Folder of all data; made when missing."`
-	PublicURL       string   `toml:"public_url" doc:"How browsers reach the server, for example https://workshop.example.org. Empty: as they ask."`
+	PublicURL       string   `toml:"public_url" doc:"How browsers reach the server, for example https://workshop.example.org, or https://example.org/workshops where a proxy passes on what is below that path, with it or without it. Empty: as they ask."`
 	Mode            string   `toml:"mode" one:"backend|serverless" doc:"Who may delete an inline comment: \"backend\" (author or admin) or \"serverless\" (author only)."`
 	TLSCert         string   `toml:"tls_cert" doc:"Certificate file (PEM) to serve TLS without a proxy; needs tls_key."`
 	TLSKey          string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
@@ -159,7 +159,7 @@ func Default() Config {
 			Backend: Badger, MinFreeMiB: 512, MemtableMiB: 32, BlockCacheMiB: 32, QueueMiB: 64, SnapshotEvents: 20000,
 			IdleAfter: Duration(15 * time.Minute),
 		},
-		Web:     Web{Embed: []string{}},
+		Web:     Web{Embed: []string{}, FrameAncestors: []string{}},
 		Files:   Files{Grace: Duration(24 * time.Hour)},
 		Audit:   Audit{RetentionDays: 180},
 		Log:     Log{Level: "info", Format: "text"},
@@ -360,6 +360,7 @@ func (c *Config) Check() (warnings []string, err error) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			bad("server.public_url must be http:// or https:// and a host")
 		} else {
+			checkPrefix(u, bad)
 			secure = secure || u.Scheme == "https"
 		}
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -10,13 +11,59 @@ import (
 
 // Web is about the browser app.
 type Web struct {
-	Embed []string `toml:"embed" doc:"Hosts (player.example.org, or *.example.org for all below it) whose pages may be shown in steps, by https and after a press; links lead to all others. Their scripts run in the reader's browser, without access to this server."`
+	Embed          []string `toml:"embed" doc:"Hosts (player.example.org, or *.example.org for all below it) whose pages may be shown in steps, by https and after a press; links lead to all others. Their scripts run in the reader's browser, without access to this server."`
+	FrameAncestors []string `toml:"frame_ancestors" doc:"Origins (https://learn.example.org) whose pages may show those of attendees in frames. Whoever leads opens a window of their own. Empty: none."`
+}
+
+// ownPaths are the first parts of the paths that the server has without a prefix.
+var ownPaths = []string{
+	"api", "uploads", "git", "assets", "handler", "sandbox", "schemas", ".well-known",
+	"codelabs", "admin", "j", "login", "invite", "account", "certificate", "verify", "help",
+}
+
+// checkPrefix looks at the path of the address by which browsers reach the server.
+func checkPrefix(u *url.URL, bad func(string, ...any)) {
+	path := strings.TrimRight(u.EscapedPath(), "/")
+	switch {
+	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		bad("server.public_url must be a host and a path, without a user, ? and #")
+	case path == "":
+	case !isPrefix(path):
+		bad("server.public_url: the path %q may have letters, digits, '-', '_', '.' and '~' between its slashes", u.Path)
+	case slices.Contains(ownPaths, strings.Split(path, "/")[1]):
+		bad("server.public_url: the path must not begin with /%s, which the server has itself", strings.Split(path, "/")[1])
+	}
+}
+
+// isPrefix says whether each part of a path means the same to every program that it goes
+// through.
+func isPrefix(path string) bool {
+	for _, part := range strings.Split(path[1:], "/") {
+		if part == "" || part[0] == '.' && strings.Trim(part, ".") == "" {
+			return false
+		}
+		for _, c := range part {
+			if c|0x20 < 'a' && (c < '0' || c > '9') && !strings.ContainsRune("-_.~", c) || c|0x20 > 'z' && c != '~' && c != '_' {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	own := ""
 	if u, err := url.Parse(publicURL); err == nil {
 		own = strings.ToLower(u.Hostname())
+	}
+	ancestors := map[string]bool{}
+	for _, o := range w.FrameAncestors {
+		u, err := url.Parse(o)
+		if err != nil || u.Scheme != "https" || u.Host == "" || o != "https://"+u.Host || strings.Contains(o, "*") || !isHost(u.Hostname()) {
+			bad("web.frame_ancestors: %q is no origin like https://learn.example.org", o)
+			continue
+		}
+		ancestors[u.Hostname()] = true
 	}
 	for _, h := range w.Embed {
 		switch name, all := strings.CutPrefix(h, "*."); {
@@ -25,6 +72,13 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 		case own != "" && (!all && own == name || all && strings.HasSuffix(own, "."+name)):
 			// With this server's origin a page in a frame could do what its reader may.
 			bad("web.embed: %q is this server itself (server.public_url)", h)
+		default:
+			for a := range ancestors {
+				if name == a || all && strings.HasSuffix(a, "."+name) {
+					// The page around this one would be in a frame within it, with its own origin.
+					bad("web.embed: %q may show this server in its frames (web.frame_ancestors), and cannot be shown here too", h)
+				}
+			}
 		}
 	}
 }

@@ -278,8 +278,8 @@ func (s *Service) openAPI() error {
 		App:     appInfo(cfg, s.opts.Version),
 		Origins: s.origins(),
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
-		SecureCookies: overHTTPS(cfg.Server),
-		Logger:        s.log, Now: time.Now, TimeOf: s.core.timeOf,
+		SecureCookies: overHTTPS(cfg.Server), Framing: len(cfg.Web.FrameAncestors) > 0,
+		Logger: s.log, Now: time.Now, TimeOf: s.core.timeOf,
 	})
 	return nil
 }
@@ -349,7 +349,7 @@ func (s *Service) serve() error {
 	s.public.Serve(server.PublicOptions{
 		Access:         accessLog(cfg.Log, api.Routes(), api.ClientIP, s.log),
 		MaxConnections: cfg.Server.MaxConnections, API: api.Handler, APIExpect: api.Expect, Handler: handler.Handle, Commerce: commerce.Handle,
-		Web: app.Handle, Live: func() int { return int(s.hub.Stats().Sessions) }, Proxy: api.Trusted,
+		Prefix: s.origins().Prefix(), Web: app.Handle, Live: func() int { return int(s.hub.Stats().Sessions) }, Proxy: api.Trusted,
 	})
 	return nil
 }

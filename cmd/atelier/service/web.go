@@ -25,6 +25,7 @@ func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler
 	limiter := limit.New(limit.Rate{Burst: s.cfg.Limits.ReadsPerMinute, Per: time.Minute}, time.Now)
 	return web.New(web.Config{
 		Build: web.Built(), Certificate: s.certificate, HTTPS: overHTTPS(s.cfg.Server), Embed: s.cfg.Web.Embed,
+		FrameAncestors: s.cfg.Web.FrameAncestors, Prefix: s.origins().Prefix(),
 		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
 	})
 }
