@@ -95,6 +95,9 @@ const server = process.env.ATELIER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
   plugins: [svelte(), emoji(), offline()],
+  // The server may be below a path of its host, which it alone knows: files name one another
+  // from where they are, and the server says in the page where they begin.
+  base: './',
   build: {
     outDir: '../built',
     emptyOutDir: true,

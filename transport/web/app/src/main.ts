@@ -1,6 +1,7 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
 import { dressPage } from './device/appearance.svelte'
+import { sitePath } from './device/place'
 import { followSession } from './device/session'
 import { ready } from './messages/texts'
 import { unloaded } from './offline/unloaded'
@@ -28,7 +29,7 @@ const soon = 60_000
 // text that one reads.
 addEventListener('vite:preloadError', () => {
   if (!mayReload(soon)) return
-  fetch('/', { method: 'HEAD', cache: 'no-store' }).then(
+  fetch(sitePath('/'), { method: 'HEAD', cache: 'no-store' }).then(
     (answer) => answer.ok && reloadWhenIdle(soon),
     () => {}, // offline
   )

@@ -1,6 +1,7 @@
 // Path -> screen. Each screen is loaded when it is first shown, and its texts with it.
 import { createRouter } from 'sv-router'
 import type { Component } from 'svelte'
+import { framed } from './device/place'
 import { withTexts } from './messages/texts'
 import Unloaded from './parts/Unloaded.svelte'
 
@@ -20,11 +21,14 @@ async function screen(load: () => Promise<Screen>): Promise<Screen> {
   }
 }
 
+/** A screen of those who lead: nobody does in a frame of another page. */
+const lead = (load: () => Promise<Screen>) => screen(framed ? () => import('./parts/Framed.svelte') : load)
+
 export const { p, navigate, isActive, route } = createRouter({
   '/': () => screen(() => import('./screens/home/Home.svelte')),
-  '/invite': () => screen(() => import('./screens/invite/Invite.svelte')),
-  '/account': () => screen(() => import('./screens/account/Account.svelte')),
-  '/login': () => screen(() => import('./screens/login/Login.svelte')),
+  '/invite': () => lead(() => import('./screens/invite/Invite.svelte')),
+  '/account': () => lead(() => import('./screens/account/Account.svelte')),
+  '/login': () => lead(() => import('./screens/login/Login.svelte')),
   '/j/:code': () => screen(() => import('./screens/join/JoinByCode.svelte')),
   '/codelabs/:id': {
     '/': () => screen(() => import('./screens/reader/Codelab.svelte')),
@@ -33,18 +37,18 @@ export const { p, navigate, isActive, route } = createRouter({
   '/certificate/:id': () => screen(() => import('./screens/certificate/Certificate.svelte')),
   '/verify/:id': () => screen(() => import('./screens/verify/Verify.svelte')),
   '/admin': {
-    '/': () => screen(() => import('./screens/codelabs/Codelabs.svelte')),
-    '/audit-logs': () => screen(() => import('./screens/audit/AuditLogs.svelte')),
-    '/participants': () => screen(() => import('./screens/participants/Participants.svelte')),
-    '/people': () => screen(() => import('./screens/people/People.svelte')),
-    '/settings': () => screen(() => import('./screens/settings/Settings.svelte')),
+    '/': () => lead(() => import('./screens/codelabs/Codelabs.svelte')),
+    '/audit-logs': () => lead(() => import('./screens/audit/AuditLogs.svelte')),
+    '/participants': () => lead(() => import('./screens/participants/Participants.svelte')),
+    '/people': () => lead(() => import('./screens/people/People.svelte')),
+    '/settings': () => lead(() => import('./screens/settings/Settings.svelte')),
     '/:id': {
-      '/': () => screen(() => import('./screens/live/Live.svelte')),
-      '/edit': () => screen(() => import('./screens/edit/Edit.svelte')),
-      '/code': () => screen(() => import('./screens/code/Code.svelte')),
-      '/results': () => screen(() => import('./screens/results/Results.svelte')),
-      '/settings': () => screen(() => import('./screens/codelab/CodelabSettings.svelte')),
-      '/projector': () => screen(() => import('./screens/projector/Projector.svelte')),
+      '/': () => lead(() => import('./screens/live/Live.svelte')),
+      '/edit': () => lead(() => import('./screens/edit/Edit.svelte')),
+      '/code': () => lead(() => import('./screens/code/Code.svelte')),
+      '/results': () => lead(() => import('./screens/results/Results.svelte')),
+      '/settings': () => lead(() => import('./screens/codelab/CodelabSettings.svelte')),
+      '/projector': () => lead(() => import('./screens/projector/Projector.svelte')),
     },
   },
   '*missing': () => screen(() => import('./screens/missing/Missing.svelte')),

@@ -3,21 +3,33 @@
 // compile.
 import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './schema'
+import { framed, sitePath } from '../device/place'
 import { Refused, retryAfter } from './refused'
 import { waiting } from './waiting.svelte'
 
 export type Schemas = components['schemas']
 
+/** The token of this page's session, when the server has said it. */
+let told = ''
+
 const csrf: Middleware = {
   onRequest({ request }) {
     if (request.method !== 'GET') request.headers.set('X-CSRF-Token', csrfToken())
+    if (framed) request.headers.set('X-Framed', '1')
     return request
+  },
+  onResponse({ response }) {
+    told = response.headers.get('X-CSRF-Token') ?? told
   },
 }
 
-/** The token that goes with every write; the server sets it beside the session. */
+/**
+ * The token that goes with every write; the server sets it beside the session. There are
+ * two cookies where a page of this server is open by itself and one in a frame.
+ */
 export function csrfToken(): string {
-  return document.cookie.match(/(?:^|; )svc_csrf=([^;]*)/)?.[1] ?? ''
+  const shown = [...document.cookie.matchAll(/(?:^|; )svc_csrf=([^;]*)/g)].map((found) => found[1]!)
+  return shown.includes(told) ? told : (shown[0] ?? '')
 }
 
 /** How often a request that was told to come later does so by itself. */
@@ -36,7 +48,7 @@ export async function patientFetch(input: Request): Promise<Response> {
   }
 }
 
-export const api = createClient<paths>({ baseUrl: '/api', fetch: patientFetch })
+export const api = createClient<paths>({ baseUrl: sitePath('/api'), fetch: patientFetch })
 api.use(csrf)
 
 /**

@@ -1,6 +1,7 @@
 // One question to the AI, and its answer as it comes.
 import { csrfToken, patientFetch, type Schemas } from '../api/client'
 import { Refused } from '../api/refused'
+import { sitePath } from '../device/place'
 import { Answer } from './ending'
 
 type Event = Schemas['AIEvent']
@@ -35,7 +36,7 @@ export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ e
  */
 export async function* answer(question: Schemas['AIAsk'], as: 'admin' | 'attendee', signal: AbortSignal): AsyncGenerator<Answer> {
   const response = await patientFetch(
-    new Request(`/api/ai/stream?as=${as}`, {
+    new Request(sitePath(`/api/ai/stream?as=${as}`), {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': csrfToken() },
       body: JSON.stringify(question),

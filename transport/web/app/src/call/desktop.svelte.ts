@@ -1,3 +1,4 @@
+import { sitePath } from '../device/place'
 // Notifications of the browser. Phones show them only through a service worker; it is
 // registered when somebody switches them on.
 
@@ -31,7 +32,7 @@ export const desktop = {
     permission = read()
     if (permission === 'unasked') permission = states[await Notification.requestPermission()]
     if (permission !== 'allowed') return false
-    registered = navigator.serviceWorker?.register('/sw.js').catch(() => {}) // without one computers show them too
+    registered = navigator.serviceWorker?.register(sitePath('/sw.js')).catch(() => {}) // without one computers show them too
     return true
   },
 }
@@ -42,7 +43,7 @@ export const desktop = {
  */
 export async function show(title: string, options: { body: string; tag: string; path: string }): Promise<boolean> {
   if (read() !== 'allowed') return false
-  const shown = { body: options.body, tag: options.tag, icon: '/favicon.svg', renotify: true, data: { path: options.path } }
+  const shown = { body: options.body, tag: options.tag, icon: sitePath('/favicon.svg'), renotify: true, data: { path: options.path } }
   try {
     await registered
     if (await navigator.serviceWorker?.getRegistration()) {

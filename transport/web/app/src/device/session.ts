@@ -2,6 +2,7 @@
 // loses what the other was granted; and when it ends, this device forgets the person.
 import { clear } from 'idb-keyval'
 import { api, ask } from '../api/client'
+import { base, sitePath } from './place'
 import { letGoOfPictures, letGoOfTexts } from '../offline/kept'
 import { begun, silence } from './remember'
 import { unsentHere } from './person'
@@ -47,7 +48,7 @@ export async function signOut(to: string, sure: (count: number) => boolean): Pro
   await forgetAll()
   for (const [key, value] of shown) if (value !== null) store(key, value)
   channel?.postMessage(signedOut)
-  location.replace(to)
+  location.replace(sitePath(to))
   return true
 }
 
@@ -71,8 +72,9 @@ async function forgetAll(): Promise<void> {
   silence()
   begun.clear()
   try {
-    for (const key of Object.keys(localStorage)) if (!stays.includes(key)) localStorage.removeItem(key)
-    sessionStorage.clear()
+    // Below a path of its host this server shares them with others.
+    for (const kept of [localStorage, sessionStorage])
+      for (const key of Object.keys(kept)) if (!stays.includes(key) && (base === '' || key.startsWith('atelier'))) kept.removeItem(key)
   } catch {
     // Forbidden here: then nothing is kept either.
   }
@@ -87,7 +89,7 @@ export function followSession(): void {
     if (e.data !== signedOut) return
     silence()
     document.documentElement.hidden = true
-    location.replace('/')
+    location.replace(sitePath('/'))
   })
   // A page that comes back from the browser's history shows what was read long ago,
   // and perhaps by somebody else.

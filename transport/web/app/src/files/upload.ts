@@ -2,6 +2,7 @@
 import { csrfToken } from '../api/client'
 import { Refused, retryAfter } from '../api/refused'
 import { hold } from '../device/busy'
+import { framed, sitePath } from '../device/place'
 
 export interface Upload<T> {
   done: Promise<T>
@@ -14,8 +15,9 @@ export function upload<T>(path: string, file: File, progress: (share: number) =>
   const release = hold()
   request.onloadend = release
   const done = new Promise<T>((resolve, reject) => {
-    request.open('POST', path)
+    request.open('POST', sitePath(path))
     request.setRequestHeader('X-CSRF-Token', csrfToken())
+    if (framed) request.setRequestHeader('X-Framed', '1')
     request.responseType = 'json'
     request.upload.onprogress = (e) => e.lengthComputable && progress(e.loaded / e.total)
     request.onload = () => {

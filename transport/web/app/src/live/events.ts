@@ -3,6 +3,7 @@
 // of a person share one stream, which a shared worker holds.
 import { api, ask } from '../api/client'
 import { Refused } from '../api/refused'
+import { sitePath } from '../device/place'
 import { query, type Address, type Dial, type PipeEvents, type Place } from './pipe'
 import type { ServerMessage } from './protocol'
 
@@ -32,7 +33,7 @@ export const events: Dial = (address, from, on) => {
 
 /** The stream of this tab alone, where there are no shared workers. */
 function own(address: Address, from: Place | null, on: PipeEvents): () => void {
-  const source = new EventSource(`/api/codelabs/${address.codelab}/events?${query(address, from)}`)
+  const source = new EventSource(sitePath(`/api/codelabs/${address.codelab}/events?${query(address, from)}`))
   source.onmessage = (e: MessageEvent<string>) => on.messages([JSON.parse(e.data) as ServerMessage])
   source.addEventListener('beat', () => on.messages([]))
   source.onerror = () => {
@@ -48,7 +49,7 @@ export type ToStream = { open: { path: string; epoch: string; seq: number } } | 
 export type FromStream = { message: string } | { beat: true } | { closed: number }
 
 function shared(address: Address, from: Place | null, on: PipeEvents): () => void {
-  const worker = new SharedWorker(new URL('./stream.worker.ts', import.meta.url), { type: 'module', name: `${address.codelab} ${address.as}` })
+  const worker = new SharedWorker(new URL('./stream.worker.ts', import.meta.url), { type: 'module', name: `${address.codelab} ${query(address, null)}` })
   const port = worker.port
   const tell = (m: ToStream) => port.postMessage(m)
   const leave = () => {
@@ -68,7 +69,7 @@ function shared(address: Address, from: Place | null, on: PipeEvents): () => voi
       on.closed(e.data.closed)
     }
   }
-  tell({ open: { path: `/api/codelabs/${address.codelab}/events?as=${address.as}`, epoch: from?.epoch ?? '', seq: from?.seq ?? 0 } })
+  tell({ open: { path: sitePath(`/api/codelabs/${address.codelab}/events?${query(address, null)}`), epoch: from?.epoch ?? '', seq: from?.seq ?? 0 } })
   return leave
 }
 

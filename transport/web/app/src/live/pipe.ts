@@ -4,6 +4,8 @@ import type { ServerMessage } from './protocol'
 export interface Address {
   codelab: string
   as: 'admin' | 'attendee'
+  /** The page is in a frame of another one. */
+  framed?: boolean
 }
 
 /** A position in a codelab's stream; epoch names the stream. */
@@ -33,6 +35,7 @@ export type Dial = (address: Address, from: Place | null, on: PipeEvents) => Pip
 /** The query of a connection. */
 export function query(address: Address, from: Place | null): string {
   const q = new URLSearchParams({ as: address.as })
+  if (address.framed) q.set('framed', '1')
   if (from) {
     q.set('epoch', from.epoch)
     q.set('since', String(from.seq))

@@ -1,6 +1,7 @@
 // A codelab as a screen holds it: what is true, how the connection stands, what
 // is on its way, and what one can do.
 import { Refused } from '../api/refused'
+import { framed } from '../device/place'
 import { noteTime } from '../device/now'
 import { onWake } from './wake'
 import { recall, remember } from '../device/remember'
@@ -78,7 +79,7 @@ export class Room {
     }
     const dials = role === 'admin' ? { socket: workedSocket, events: batched(events) } : { socket, events }
     this.#connection = new Connection(
-      { codelab: id, as: role },
+      { codelab: id, as: role, framed },
       dials,
       {
         status: (s) => {

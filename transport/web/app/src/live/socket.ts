@@ -1,3 +1,4 @@
+import { sitePath } from '../device/place'
 import { query, type Dial } from './pipe'
 import type { ServerMessage } from './protocol'
 
@@ -6,7 +7,7 @@ const openWithin = 10_000
 
 /** The WebSocket. */
 export const socket: Dial = (address, from, on) => {
-  const url = new URL(`/api/ws/${address.codelab}?${query(address, from)}`, location.href)
+  const url = new URL(sitePath(`/api/ws/${address.codelab}?${query(address, from)}`), location.href)
   url.protocol = url.protocol.replace('http', 'ws')
   const ws = new WebSocket(url)
   let over = false

@@ -1,6 +1,7 @@
 // Diagrams of a text, in fences of the language mermaid: a frame draws them
 // (diagram/frame.ts), and what it says is shown as a picture, above the source. Loaded
 // where a text has one.
+import { sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { ready, type Diagram, type Drawing } from '../diagram/messages'
 import { Beside, type Ask, type Answer, type Helper } from './beside'
@@ -33,7 +34,7 @@ export class Frame implements Helper<Diagram, Drawing> {
     // With an origin of its own it would have that of the app.
     this.#frame.setAttribute('sandbox', 'allow-scripts')
     this.#frame.referrerPolicy = 'no-referrer'
-    this.#frame.src = '/diagram.html'
+    this.#frame.src = sitePath('/diagram.html')
     this.#frame.ariaHidden = 'true'
     this.#frame.tabIndex = -1
     this.#frame.inert = true

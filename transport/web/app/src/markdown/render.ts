@@ -1,6 +1,7 @@
 // Markdown as people may write it to HTML that may be shown. What comes out of
 // the parser is never trusted: it is sanitised as a whole.
 import DOMPurify from 'dompurify'
+import { pathOf, sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { parse, plain } from './parse'
 
@@ -25,7 +26,7 @@ const here = /^\/(?:$|(?:account|admin|api|certificate|codelabs|git|handler|invi
 /** Whether a link of a text leads somewhere: a file beside the text is not here, unless an import has brought it. */
 function leads(href: string, url: URL): boolean {
   if (url.origin !== location.origin || /^[#?]/.test(href)) return true
-  return /^(?:[a-z][a-z0-9+.-]*:|[\\/])/i.test(href) && here.test(url.pathname)
+  return /^(?:[a-z][a-z0-9+.-]*:|[\\/])/i.test(href) && here.test(pathOf(url))
 }
 
 const purify = DOMPurify()
@@ -40,12 +41,13 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     else node.removeAttribute('class')
   }
   if (node.tagName === 'A' && node.hasAttribute('href')) {
-    const href = node.getAttribute('href')!.trim()
+    const href = sitePath(node.getAttribute('href')!.trim())
+    node.setAttribute('href', href)
     const url = read(href)
     if (!url || !leads(href, url)) {
       node.removeAttribute('href') // a link that nobody can follow is text
       if (href !== '') node.setAttribute('data-dead', href)
-    } else if (url.origin !== location.origin || url.pathname.startsWith('/uploads/')) {
+    } else if (url.origin !== location.origin || pathOf(url).startsWith('/uploads/')) {
       node.setAttribute('target', '_blank')
       node.setAttribute('rel', 'noopener noreferrer nofollow')
     }
@@ -55,6 +57,7 @@ purify.addHook('afterSanitizeAttributes', (node) => {
     node.setAttribute('decoding', 'async')
     if (!node.hasAttribute('alt')) node.setAttribute('alt', '')
     node.removeAttribute('srcset')
+    if (node.hasAttribute('src')) node.setAttribute('src', sitePath(node.getAttribute('src')!.trim()))
     const from = read(node.getAttribute('src'))
     // The policy of the page lets none of these load: it says that the picture is missing.
     if (from && from.origin !== location.origin && !/^(?:https|data|blob):$/.test(from.protocol)) node.removeAttribute('src')

@@ -1,6 +1,7 @@
 // The texts that somebody has read on this device, so that a page that is loaded anew
 // without network shows them. Of the people in the workshop only oneself is kept.
 import { del, get, set } from 'idb-keyval'
+import { pathOf, sitePath } from '../device/place'
 import { keeps, recall, remember } from '../device/remember'
 import type { First } from '../live/room.svelte'
 
@@ -39,8 +40,8 @@ async function keepPictures(codelab: string, text: string): Promise<void> {
   const wanted = new Set(text.match(/\/uploads\/images\/[0-9a-f]{32}\.\w{1,5}/g))
   if (wanted.size === 0 && !(await caches.has(pictures(codelab)))) return
   const cache = await caches.open(pictures(codelab))
-  for (const request of await cache.keys()) if (!wanted.delete(new URL(request.url).pathname)) await cache.delete(request)
-  for (const path of wanted) await cache.add(path).catch(() => {})
+  for (const request of await cache.keys()) if (!wanted.delete(pathOf(new URL(request.url)))) await cache.delete(request)
+  for (const path of wanted) await cache.add(sitePath(path)).catch(() => {})
 }
 
 /** The text as it was read last; null when this device has none. */

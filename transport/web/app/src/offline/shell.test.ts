@@ -10,7 +10,7 @@ class Store {
   constructor(readonly server: (path: string) => Response | Promise<Response>) {}
   open = (name: string) => {
     const held = this.all.get(name) ?? this.all.set(name, new Map()).get(name)!
-    const at = (r: Request | string) => new URL(typeof r === 'string' ? r : r.url, origin).pathname
+    const at = (r: Request | URL | string) => new URL(r instanceof Request ? r.url : r, origin).pathname
     const add = async (path: string) => {
       const answer = await this.server(path)
       if (!answer.ok) throw new TypeError('not ok')
@@ -18,9 +18,9 @@ class Store {
     }
     return Promise.resolve({
       add,
-      match: (r: Request | string) => Promise.resolve(held.get(at(r))?.clone()),
+      match: (r: Request | URL | string) => Promise.resolve(held.get(at(r))?.clone()),
       put: (r: Request | URL, answer: Response) =>
-        this.full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : Promise.resolve(void held.set(at(r instanceof URL ? r.href : r), answer)),
+        this.full ? Promise.reject(new DOMException('full', 'QuotaExceededError')) : Promise.resolve(void held.set(at(r), answer)),
     }) as unknown as Promise<Cache>
   }
   keys = () => Promise.resolve([...this.all.keys()])
@@ -43,7 +43,7 @@ let shell: Shell
 beforeEach(() => {
   server = (path) => new Response(path === '/' ? index : `server: ${path}`)
   store = new Store((path) => server(path))
-  shell = new Shell(built, origin, store, (request) => Promise.resolve().then(() => server(new URL(request.url).pathname)))
+  shell = new Shell(built, new URL(origin), store, (request) => Promise.resolve().then(() => server(new URL(request.url).pathname)))
 })
 
 const away = () => {
@@ -191,4 +191,28 @@ test('nothing of a person passes through it', () => {
   expect(ask('/uploads/submissions/x.zip')).toBeNull()
   expect(shell.answer(new Request('https://elsewhere.test/assets/a-1.js'))).toBeNull()
   expect(shell.answer(new Request(new URL('/assets/a-1.js', origin), { method: 'POST' }))).toBeNull()
+})
+
+describe('below a path of its host', () => {
+  test('the build is fetched and answered there, and nothing beside it', async () => {
+    const lab = new URL('https://workshop.test/lab/')
+    const asked: string[] = []
+    const away = { now: false }
+    const below = new Shell(built, lab, store as unknown as CacheStorage, (request) => {
+      asked.push(new URL(request.url).pathname)
+      return away.now ? Promise.reject(new TypeError('no network')) : Promise.resolve(new Response(index.replaceAll('"/', '"/lab/')))
+    })
+    await below.install()
+    expect(asked).toEqual(['/lab/', '/lab/assets/index-2.js'])
+    away.now = true
+    const get = (path: string, navigate = false) => {
+      const request = new Request(new URL(path, lab))
+      if (navigate) Object.defineProperty(request, 'mode', { value: 'navigate' })
+      return below.answer(request)
+    }
+    expect((await get('/lab/codelabs/1', true))?.ok).toBe(true)
+    expect((await get('/lab/assets/index-2.js'))?.ok).toBe(true)
+    for (const path of ['/', '/codelabs/1', '/laboratory/', '/lab/api/x', '/lab/git/x']) expect(get(path, true)).toBeNull()
+    expect(get('/assets/index-2.js')).toBeNull()
+  })
 })

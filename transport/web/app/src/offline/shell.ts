@@ -33,13 +33,14 @@ type Caches = Pick<CacheStorage, 'open' | 'keys' | 'delete' | 'match'>
 
 export class Shell {
   readonly #built: Built
-  readonly #origin: string
+  /** Where the server is: the root of its host, or a path below it. */
+  readonly #root: URL
   readonly #caches: Caches
   readonly #fetch: (request: Request) => Promise<Response>
 
-  constructor(built: Built, origin: string, caches: Caches, fetch: (request: Request) => Promise<Response>) {
+  constructor(built: Built, root: URL, caches: Caches, fetch: (request: Request) => Promise<Response>) {
     this.#built = built
-    this.#origin = origin
+    this.#root = root
     this.#caches = caches
     this.#fetch = fetch
   }
@@ -48,13 +49,17 @@ export class Shell {
     return begins + this.#built.id
   }
 
+  #at(path: string): URL {
+    return new URL('.' + path, this.#root)
+  }
+
   /** Fetches the build; all of it, or none. */
   async install(): Promise<void> {
     const { files, texts } = this.#built
     const all = new Set([...files, ...Object.values(texts).flat()])
     const answers = await Promise.all(
       [page, ...files].map(async (path) => {
-        const answer = await this.#fetch(new Request(new URL(path, this.#origin)))
+        const answer = await this.#fetch(new Request(this.#at(path)))
         if (path === page ? !answer.ok || answer.redirected : !isFile(answer)) throw new TypeError(`${path} is not there`)
         return [path, answer] as const
       }),
@@ -65,7 +70,7 @@ export class Shell {
     const had = (await this.#caches.keys()).includes(this.#name)
     const cache = await this.#caches.open(this.#name)
     try {
-      for (const [path, answer] of answers) await cache.put(new URL(path, this.#origin), answer)
+      for (const [path, answer] of answers) await cache.put(this.#at(path), answer)
     } catch (e) {
       if (!had) await this.#caches.delete(this.#name) // the device is full
       throw e
@@ -83,11 +88,11 @@ export class Shell {
     const texts = Object.hasOwn(this.#built.texts, loaded.locale) ? this.#built.texts[loaded.locale]! : []
     const cache = await this.#caches.open(this.#name)
     for (const path of [...loaded.files.slice(0, most), ...texts]) {
-      if (!isAsset(path) || (await cache.match(path, { ignoreVary: true }))) continue
+      if (!isAsset(path) || (await cache.match(this.#at(path), { ignoreVary: true }))) continue
       // It is in the browser's cache; what is not there any more is of another build.
       try {
-        const answer = await this.#fetch(new Request(new URL(path, this.#origin)))
-        if (isFile(answer)) await cache.put(new URL(path, this.#origin), answer)
+        const answer = await this.#fetch(new Request(this.#at(path)))
+        if (isFile(answer)) await cache.put(this.#at(path), answer)
       } catch {
         // No network, or the device is full.
       }
@@ -96,11 +101,13 @@ export class Shell {
 
   /** Answers a request; null leaves it to the browser. */
   answer(request: Request): Promise<Response> | null {
-    const url = new URL(request.url)
-    if (request.method !== 'GET' || url.origin !== this.#origin) return null
-    if (isAsset(url.pathname)) return this.#asset(request)
-    if (request.mode === 'navigate') return servers.some((s) => url.pathname.startsWith(s)) ? null : this.#page(request)
-    if (url.pathname.startsWith('/uploads/images/')) return this.#picture(request)
+    const { origin, pathname } = new URL(request.url)
+    const below = this.#root.pathname.slice(0, -1)
+    if (request.method !== 'GET' || origin !== this.#root.origin || !pathname.startsWith(below + '/')) return null
+    const path = pathname.slice(below.length)
+    if (isAsset(path)) return this.#asset(request)
+    if (request.mode === 'navigate') return servers.some((s) => path.startsWith(s)) ? null : this.#page(request)
+    if (path.startsWith('/uploads/images/')) return this.#picture(request)
     return null
   }
 
@@ -118,7 +125,7 @@ export class Shell {
 
   /** The server's page, or where it does not answer, the one that is kept. */
   async #page(request: Request): Promise<Response> {
-    const kept = this.#caches.open(this.#name).then((cache) => cache.match(page, { ignoreVary: true }))
+    const kept = this.#caches.open(this.#name).then((cache) => cache.match(this.#at(page), { ignoreVary: true }))
     const answer = this.#fetch(request)
     answer.catch(() => {}) // looked at below
     let timer: ReturnType<typeof setTimeout> | undefined

@@ -8,7 +8,7 @@ const worker = self as unknown as ServiceWorkerGlobalScope
 
 /** Put in when the app is built (vite.config.ts). */
 const built = '__BUILT__' as unknown as Built
-const shell = new Shell(built, worker.location.origin, caches, (request) => fetch(request))
+const shell = new Shell(built, new URL('./', worker.location.href), caches, (request) => fetch(request))
 
 worker.addEventListener('install', (e) => {
   e.waitUntil(shell.install())

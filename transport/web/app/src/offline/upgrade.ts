@@ -1,6 +1,7 @@
 // Registers the service worker; and loads a page anew when the server has another build
 // of the app and nothing is typed in the page.
 import { isHeld } from '../device/busy'
+import { pathOf, sitePath } from '../device/place'
 import { getLocale } from '../messages/locale'
 import { keepsPages } from './kept'
 import type { Loaded } from './shell'
@@ -55,7 +56,7 @@ export function followBuilds(): void {
   const { serviceWorker } = navigator
   const register = () =>
     void serviceWorker
-      .register('/sw.js')
+      .register(sitePath('/sw.js'))
       .then((registration) => setInterval(() => void registration.update().catch(() => {}), often)) // offline
       .catch(() => {}) // forbidden here: the page is not kept
   // The first time it fetches about as much again as the page: not while a whole room joins.
@@ -73,7 +74,7 @@ export function followBuilds(): void {
 
 /** Tells the worker what this page has loaded: it was not there when that happened. */
 function tell(): void {
-  const files = performance.getEntriesByType('resource').map((r) => new URL(r.name).pathname)
+  const files = performance.getEntriesByType('resource').map((r) => pathOf(new URL(r.name)))
   const loaded: Loaded = { locale: getLocale(), files: files.filter((f) => f.startsWith('/assets/')) }
   navigator.serviceWorker.controller?.postMessage(loaded)
 }

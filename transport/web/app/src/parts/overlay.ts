@@ -1,12 +1,13 @@
 // What opens over the page says so here, so that the browser's Back closes it.
 import { untrack } from 'svelte'
 import { Back } from '../device/back'
+import { pathOf } from '../device/place'
 import { route } from '../routes'
 
 const back = new Back(history)
 
 /** Whether the address is that of the page that is shown; it is not while one is asked whether one wants to leave. */
-const here = () => (route.pathname as string) === location.pathname
+const here = () => (route.pathname as string) === pathOf(location)
 
 // Before the router hears of it, which would begin the page anew.
 addEventListener('popstate', (e) => back.arrived(here()) && e.stopImmediatePropagation(), { capture: true })

@@ -11,6 +11,3 @@ export const rankWord: Record<'owner' | 'facilitator' | 'assistant', () => strin
 }
 
 export const stateWord: Record<Leader['state'], () => string> = { invited: m.people_invited, active: m.people_active, disabled: m.people_disabled }
-
-/** An invitation's address as a browser needs it: without a public URL the server knows its path alone. */
-export const linkOf = (url: string) => new URL(url, location.origin).href

@@ -1,3 +1,4 @@
+import { sitePath } from '../../device/place'
 // Small pictures of large ones. A page full of pictures as they were handed in would
 // keep each of them unpacked, 160 MB for one of 40 megapixels: these are unpacked one at
 // a time, and only the small one stays.
@@ -15,7 +16,7 @@ export function thumbnail(path: string, bytes: number, size: number, signal: Abo
   const mine = before.then(async () => {
     if (signal.aborted || bytes > most) return null
     try {
-      const answer = await fetch(path, { signal })
+      const answer = await fetch(sitePath(path), { signal })
       if (!answer.ok) return null
       return await square(await answer.blob(), size)
     } catch {
