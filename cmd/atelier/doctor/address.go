@@ -160,7 +160,7 @@ func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string,
 // between does not pass compression on.
 const largestPage = 400_000
 
-var linked = regexp.MustCompile(`(?:src|href)="(/assets/[\w.-]+)"`)
+var linked = regexp.MustCompile(`(?:src|href)="((?:/[\w.~-]+)*/assets/[\w.-]+)"`)
 
 func (v *visit) app(ctx context.Context) Finding {
 	if !v.reached {
@@ -177,7 +177,7 @@ func (v *visit) app(ctx context.Context) Finding {
 	total := len(page)
 	for _, f := range files {
 		// Asked for like this, the body comes as it is sent.
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(v.Address, "/")+string(f[1]), http.NoBody)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, origin(v.Address)+string(f[1]), http.NoBody)
 		if err != nil {
 			return bad("", "%v", err)
 		}

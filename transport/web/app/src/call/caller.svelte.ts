@@ -115,7 +115,9 @@ export class Caller {
       this.#calls = true
       return new Promise<void>((done) => (release = done))
     }
-    void navigator.locks.request(`call:${this.#room.role}:${this.#room.id}`, { signal: gone.signal }, held).catch(() => {})
+    void navigator.locks.request(`call:${this.#room.role}:${this.#room.id}`, { signal: gone.signal }, held).catch(() => {
+      if (!gone.signal.aborted) this.#calls = true // refused, as in a frame whose data are blocked
+    })
     return () => {
       this.#calls = false
       gone.abort()

@@ -1,4 +1,5 @@
 // What a tab tells when another is in front: a number in its title and a dot on its icon.
+import { sitePath } from '../device/place'
 
 /** A title with the number of what waits. */
 export const counted = (count: number, title: string): string => (count > 0 ? `(${count > 99 ? '99+' : count}) ${title}` : title)
@@ -9,5 +10,5 @@ export const lookedAt = (): boolean => document.visibilityState === 'visible' &&
 /** Puts the dot on the icon, or takes it away. */
 export function dot(on: boolean): void {
   const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')
-  if (icon) icon.href = on ? '/favicon-dot.svg' : '/favicon.svg'
+  if (icon) icon.href = sitePath(on ? '/favicon-dot.svg' : '/favicon.svg')
 }

@@ -17,11 +17,9 @@ export async function alone<T>(begin: () => Promise<T>): Promise<T> {
     return begin()
   }
   if (!locks) return first() // this is no secure context
-  let done: T
-  await locks.request('atelier-session', async () => {
-    done = await first()
-  })
-  return done!
+  let done: Promise<T> | undefined
+  await locks.request('atelier-session', () => (done = first())).catch(() => {}) // what it came to is below
+  return done ?? first() // the browser refuses locks in frames whose data it blocks
 }
 
 /** Whether this browser may have a session: its token, which pages may read, lasts as long. */
