@@ -7,5 +7,9 @@
 // note that is not closed goes on to the end of the text, and a closing mark that
 // could be part of the note is. The browser app has the same rules
 // (transport/web/app/src/markdown/notes.ts); testdata/notes.json holds both to the
-// same cases. Package markdown is pure.
+// same cases.
+//
+// Tasks gives the items of task lists that people tick, each with a key that both sides
+// make of its text; testdata/tasks.json holds both to the same cases. Package markdown is
+// pure.
 package markdown

@@ -52,12 +52,13 @@ type Scanner struct {
 	// is none to a heading's underline can only let more be found.
 	strict bool
 	// Of the last line: what it is within its containers, what stands there, and whether
-	// it opened its fence.
+	// it opened its fence, or an item of a list as the innermost container.
 	inner      Kind
 	innerFirst bool // begins a block within its containers
 	rest       []byte
 	restAt     int // in the text
 	opened     bool
+	item       bool
 	// inside asks for rest without strict.
 	inside bool
 	// Asked for by strict: see sure.
@@ -124,7 +125,7 @@ func (s *Scanner) Next() (Line, bool) {
 	}
 	l, c := s.line()
 	inside := len(s.stack) > 0
-	s.opened = false
+	s.opened, s.item = false, false
 	l.Kind, l.Level, l.First = s.read(&c, l)
 	s.inner, s.innerFirst = l.Kind, l.First
 	if s.strict || s.inside {
@@ -189,7 +190,7 @@ func (s *Scanner) read(c *cursor, l Line) (Kind, int, bool) {
 		case rest[0] == '>' && matched < maxNesting:
 			s.open(matched, container{quote: true})
 			c.quoted(indent)
-			matched, opened = matched+1, true
+			matched, opened, s.item = matched+1, true, false
 			continue
 		}
 		if level := atx(rest); level > 0 {
@@ -230,7 +231,7 @@ func (s *Scanner) read(c *cursor, l Line) (Kind, int, bool) {
 		}
 		_, content := c.peek()
 		s.open(matched, container{width: width, bare: len(content) == 0})
-		matched, opened = matched+1, true
+		matched, opened, s.item = matched+1, true, true
 		if len(content) == 0 {
 			return List, 0, true
 		}

@@ -1,0 +1,70 @@
+package markdown
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"golang.org/x/net/html"
+	"pgregory.net/rapid"
+)
+
+var gfm = goldmark.New(goldmark.WithExtensions(extension.Strikethrough))
+
+// judged is the text of a paragraph as another parser reads it.
+func judged(source string) string {
+	var page bytes.Buffer
+	if err := gfm.Convert([]byte(source), &page); err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for t := html.NewTokenizer(&page); ; {
+		switch t.Next() {
+		case html.ErrorToken:
+			return spaced(b.String())
+		case html.TextToken:
+			b.Write(t.Text())
+		case html.StartTagToken, html.SelfClosingTagToken:
+			for _, a := range t.Token().Attr {
+				if a.Key == "alt" {
+					b.WriteString(a.Val)
+				}
+			}
+		}
+	}
+}
+
+// inlinePieces are what inline markup is made of. No line of theirs begins another block.
+var inlinePieces = rapid.SampledFrom([]string{
+	"a", "b", " ", "\ny ", "1", ".", ")", "é", "«", "€", "*", "**", "***", "_", "__", "*a*", "**b**", "_a_", "`", "``", "`c`", "\\*", "\\", "&amp;", "&", ";", "&#42;",
+	"[", "]", "![", "](u)", "](u \"t\")", "](<u v>)", "[r]", "[R][]", "[x][r]", "[no]", "<b>", "</b>", "<b c=\"d>\">", "<https://a.b/>", "<me@a.b>", "<", ">", "<!-- c -->", " ~~d~~ ",
+})
+
+// TestTextIsReadAsOthersReadIt compares the reader with a parser that does not take time
+// in proportion to the text.
+func TestTextIsReadAsOthersReadIt(t *testing.T) {
+	labels := map[string]bool{Normal([]byte("r")): true}
+	rapid.Check(t, func(t *rapid.T) {
+		written := "x " + strings.TrimSpace(strings.Join(rapid.SliceOfN(inlinePieces, 1, 12).Draw(t, "pieces"), ""))
+		if strings.Contains(written, "![") && (strings.Contains(written, "<h") || strings.Contains(written, "<me") || strings.Contains(written, "\\\n")) {
+			t.Skip("the other one has no addresses and ends of lines in the words of pictures")
+		}
+		if got, want := inlineText(written, labels), judged("[ ] "+written+"\n\n[r]: /u\n"); "[ ] "+got != want {
+			t.Fatalf("of %q\n%q is read, others read\n%q", written, got, strings.TrimPrefix(want, "[ ] "))
+		}
+	})
+}
+
+// TestHostileTextIsGivenUp: little more is looked at in vain than the text is long.
+func TestHostileTextIsGivenUp(t *testing.T) {
+	labels := map[string]bool{"r": true}
+	for _, part := range []string{"[", "![", "[a](", "[a](<", "[a](b \"", "<a b=\"", "<a b", "<!--", "<a", "[a][", "]", "[]", "[a]", "*", "*a ", "_a*", "~a", "`", "` ``", "&", "&amp", "\\", "<a@"} {
+		r := &inlineReader{text: []byte(strings.Repeat(part, maxTask/len(part))), labels: labels}
+		r.read()
+		if most := (vainTimes+2)*len(r.text) + vainBytes + MaxLabel; r.wasted > most {
+			t.Errorf("%q: %d bytes were looked at in vain, want at most %d", part, r.wasted, most)
+		}
+	}
+}

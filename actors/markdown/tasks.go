@@ -1,0 +1,93 @@
+package markdown
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxTasks bounds the tasks of a text; items beyond them are none.
+const MaxTasks = 200
+
+// maxTask bounds what is written of a task, code points; a longer item is none. The
+// browser app has the same bound, and reads no longer text inline.
+const maxTask = 4000
+
+// Task is an item of a task list (- [ ] and its text), which people tick.
+type Task struct {
+	// Key tells it from the others of its text: the first 16 hex digits of the SHA-256 of
+	// Text, with -2 and so on for the same text again.
+	Key string
+	// Text is that of the item's own paragraph, without markup: white space is one blank,
+	// Unicode is composed (NFC).
+	Text string
+}
+
+// box is how a task begins.
+var box = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
+
+// defines is a line that may say where a reference leads.
+var defines = regexp.MustCompile(`^\[((?:[^\[\]\\]|\\.)+)\]:`)
+
+// Tasks are the tasks of a text, in order. Those in notes for facilitators are none. The
+// browser app finds the same ones (transport/web/app/src/markdown/tasks.ts);
+// testdata/tasks.json holds both to the same cases. The keys are stored: the rules by which
+// they are made cannot change.
+func Tasks(text string) (out []Task) {
+	written, labels := tasks(text)
+	times := map[string]int{}
+	for _, w := range written {
+		t := Task{Text: inlineText(w, labels)}
+		sum := sha256.Sum256([]byte(t.Text))
+		t.Key = hex.EncodeToString(sum[:8])
+		if times[t.Key]++; times[t.Key] > 1 {
+			t.Key += "-" + strconv.Itoa(times[t.Key])
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// tasks gives what is written of each task, and the labels that references may have.
+func tasks(text string) (out []string, labels map[string]bool) {
+	if !strings.Contains(text, "] ") && !strings.Contains(text, "]\t") {
+		return nil, nil
+	}
+	s := &Scanner{source: []byte(WithoutNotes(text)), strict: true}
+	labels = map[string]bool{}
+	var task []byte // the lines of an open one; nil for none
+	end := func() {
+		if task != nil && utf8.RuneCount(task) <= maxTask && len(out) < MaxTasks {
+			out = append(out, string(task))
+		}
+		task = nil
+	}
+	for _, more := s.Next(); more; _, more = s.Next() {
+		if s.inner != Paragraph {
+			if s.inner == Underline {
+				task = nil // it is a heading
+			}
+			end()
+			continue
+		}
+		if m := defines.FindSubmatch(s.rest[:min(len(s.rest), MaxLabel)]); m != nil && m[1][0] != '^' {
+			labels[Normal(m[1])] = true
+		}
+		if !s.innerFirst {
+			if task != nil && len(task) <= maxTask*utf8.UTFMax {
+				task = append(append(task, '\n'), s.rest...)
+			}
+			continue
+		}
+		end()
+		if mark := box.Find(s.rest); s.item && mark != nil && len(bytes.TrimSpace(s.rest[len(mark):])) > 0 {
+			task = append([]byte{}, s.rest[len(mark):]...)
+		}
+	}
+	end()
+	return out, labels
+}
