@@ -229,7 +229,7 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 		// Full, so that appending copies: views share the array.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
 		Generation: old.Generation, Pulse: old.Pulse, Place: old.Place, Checks: old.Checks,
-		CodeTaken: old.CodeTaken,
+		CodeTaken: old.CodeTaken, Ticks: old.Ticks,
 	}
 	change(a)
 	s.attendees.Set(i, a)

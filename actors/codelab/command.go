@@ -91,6 +91,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Mute, *pb.Attendee](),
 	durable.Says[SetPlace, *pb.Attendee](),
 	durable.Says[ReportCheck, durable.Nothing](),
+	durable.Says[Tick, durable.Nothing](),
 	durable.Says[Remove, files.Forgotten](),
 	durable.Says[Progress, durable.Nothing](),
 	durable.Says[Complete, durable.Nothing](),

@@ -411,14 +411,16 @@ func (s *State) applyCreated(seq uint64, at int64, b *pb.Created) {
 	}
 }
 
-// applySteps replaces the steps; threads and pulses go with theirs, and nobody
+// applySteps replaces the steps; threads, pulses and ticks go with theirs, and nobody
 // stays behind the last step. With follow people stay on theirs, whatever its number.
 func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) {
 	var m moves
 	if follow {
 		m = movesOf(s.steps, steps)
 	}
-	s.steps, s.checks = steps, checksOf(steps)
+	tasks := tasksOf(steps, s.steps, s.tasks)
+	lost := lostTasks(s.steps, s.tasks, steps, tasks)
+	s.steps, s.checks, s.tasks = steps, checksOf(steps), tasks
 	if follow {
 		for _, i := range s.openHelp {
 			if n := int(s.help.At(i).StepNumber); n > 0 && n < len(m.to) && m.to[n] != int32(n) {
@@ -441,8 +443,10 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	last := int32(max(len(steps), 1))
 	for i, a := range s.attendees.All() {
 		pulse := followPulse(a.Pulse, steps)
-		if follow || a.CurrentStep > last || a.FurthestStep > last || pulse != a.Pulse {
+		ticks, fewer := keepTicks(a.Ticks, lost)
+		if follow || a.CurrentStep > last || a.FurthestStep > last || pulse != a.Pulse || fewer {
 			a = a.Clone()
+			a.Ticks = ticks
 			s.setPulseOf(a, pulse)
 			if follow {
 				m.followed(a, at)

@@ -8,6 +8,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/durable"
+	"atelier/actors/markdown"
 	"atelier/actors/naming"
 	"atelier/actors/usage"
 	"atelier/actors/webhook"
@@ -52,10 +53,11 @@ type State struct {
 	rules Rules
 	ids   *naming.IDs
 
-	meta    *pb.Codelab // nil before creation and after deletion
-	steps   []*pb.Step  // replaced as a whole
-	checks  []Check     // that the steps declare
-	quizzes []*pb.Quiz  // replaced as a whole
+	meta    *pb.Codelab       // nil before creation and after deletion
+	steps   []*pb.Step        // replaced as a whole
+	checks  []Check           // that the steps declare
+	tasks   [][]markdown.Task // of each of steps; replaced as a whole
+	quizzes []*pb.Quiz        // replaced as a whole
 
 	attendees cow.Vector[*pb.Attendee]
 	grants    *Grants // see View.Grants
@@ -245,6 +247,8 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		s.applyCompleted(seq, e.At, b.Completed.AttendeeId)
 	case *pb.Event_CheckReported:
 		s.applyCheckReported(seq, e.At, b.CheckReported)
+	case *pb.Event_Ticked:
+		s.applyTicked(seq, b.Ticked)
 	case *pb.Event_CodeTaken:
 		s.changeAttendee(seq, b.CodeTaken.AttendeeId, func(a *pb.Attendee) {
 			a.CodeTaken = &pb.TakenCode{Name: b.CodeTaken.Name, At: e.At}

@@ -10,6 +10,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/internal/pbwire"
+	"atelier/actors/markdown"
 	"atelier/actors/usage"
 )
 
@@ -19,7 +20,8 @@ type View struct {
 	// Meta is nil before creation and after deletion.
 	Meta    *pb.Codelab
 	Steps   []*pb.Step
-	Checks  []Check // that the steps declare
+	Checks  []Check           // that the steps declare
+	Tasks   [][]markdown.Task // of each of Steps
 	Quizzes []*pb.Quiz
 
 	// Lists in the order of their ids, which is by time.
@@ -100,7 +102,7 @@ func (s *State) encodings() Encodings {
 // Capture returns the present state as a view.
 func (s *State) Capture() *View {
 	return &View{
-		Meta: s.meta, Steps: s.steps, Checks: s.checks, Quizzes: s.quizzes,
+		Meta: s.meta, Steps: s.steps, Checks: s.checks, Tasks: s.tasks, Quizzes: s.quizzes,
 		Attendees: s.attendees.Capture(), Chat: s.chat.Capture(), Help: s.help.Capture(),
 		Feedback: s.feedback.Capture(), Threads: s.threads.Capture(), Answers: s.answers.Capture(),
 		Conversations: s.conversations.Capture(), AIUsage: s.aiUsage, Workspace: s.workspace,
@@ -278,7 +280,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	s.refs.restore(snap.Refs)
 	// When each part changed is not known any more; it was not after seq.
 	s.changed = changedAt(seq)
-	s.checks = checksOf(s.steps)
+	s.checks, s.tasks = checksOf(s.steps), tasksOf(s.steps, nil, nil)
 	// A snapshot without revisions was made before they were kept.
 	s.revisions = Revisions{cmp.Or(snap.CodelabEdition, seq), cmp.Or(snap.QuizzesEdition, seq)}
 	s.seeAll(&snap)

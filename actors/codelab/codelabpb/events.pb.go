@@ -94,6 +94,7 @@ type Event struct {
 	//	*Event_WorkspaceChanged
 	//	*Event_WorkspaceDeleted
 	//	*Event_WorkspacePushed
+	//	*Event_Ticked
 	Body          isEvent_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -688,6 +689,15 @@ func (x *Event) GetWorkspacePushed() *WorkspacePushed {
 	return nil
 }
 
+func (x *Event) GetTicked() *Ticked {
+	if x != nil {
+		if x, ok := x.Body.(*Event_Ticked); ok {
+			return x.Ticked
+		}
+	}
+	return nil
+}
+
 type isEvent_Body interface {
 	isEvent_Body()
 }
@@ -929,6 +939,10 @@ type Event_WorkspacePushed struct {
 	WorkspacePushed *WorkspacePushed `protobuf:"bytes,113,opt,name=workspace_pushed,json=workspacePushed,proto3,oneof"`
 }
 
+type Event_Ticked struct {
+	Ticked *Ticked `protobuf:"bytes,120,opt,name=ticked,proto3,oneof"`
+}
+
 func (*Event_Created) isEvent_Body() {}
 
 func (*Event_Updated) isEvent_Body() {}
@@ -1046,6 +1060,8 @@ func (*Event_WorkspaceChanged) isEvent_Body() {}
 func (*Event_WorkspaceDeleted) isEvent_Body() {}
 
 func (*Event_WorkspacePushed) isEvent_Body() {}
+
+func (*Event_Ticked) isEvent_Body() {}
 
 type Created struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -1741,6 +1757,75 @@ func (x *CheckReported) GetNote() string {
 	return ""
 }
 
+// They ticked a task of a step, or took the tick away.
+type Ticked struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	StepId        string                 `protobuf:"bytes,2,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	Item          string                 `protobuf:"bytes,3,opt,name=item,proto3" json:"item,omitempty"`
+	Done          bool                   `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Ticked) Reset() {
+	*x = Ticked{}
+	mi := &file_events_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Ticked) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Ticked) ProtoMessage() {}
+
+func (x *Ticked) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Ticked.ProtoReflect.Descriptor instead.
+func (*Ticked) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Ticked) GetAttendeeId() string {
+	if x != nil {
+		return x.AttendeeId
+	}
+	return ""
+}
+
+func (x *Ticked) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *Ticked) GetItem() string {
+	if x != nil {
+		return x.Item
+	}
+	return ""
+}
+
+func (x *Ticked) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
 type Renamed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
@@ -1751,7 +1836,7 @@ type Renamed struct {
 
 func (x *Renamed) Reset() {
 	*x = Renamed{}
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +1848,7 @@ func (x *Renamed) String() string {
 func (*Renamed) ProtoMessage() {}
 
 func (x *Renamed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +1861,7 @@ func (x *Renamed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renamed.ProtoReflect.Descriptor instead.
 func (*Renamed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{14}
+	return file_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Renamed) GetAttendeeId() string {
@@ -1803,7 +1888,7 @@ type Muted struct {
 
 func (x *Muted) Reset() {
 	*x = Muted{}
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1815,7 +1900,7 @@ func (x *Muted) String() string {
 func (*Muted) ProtoMessage() {}
 
 func (x *Muted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1828,7 +1913,7 @@ func (x *Muted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Muted.ProtoReflect.Descriptor instead.
 func (*Muted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{15}
+	return file_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Muted) GetAttendeeId() string {
@@ -1857,7 +1942,7 @@ type Removed struct {
 
 func (x *Removed) Reset() {
 	*x = Removed{}
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1869,7 +1954,7 @@ func (x *Removed) String() string {
 func (*Removed) ProtoMessage() {}
 
 func (x *Removed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1882,7 +1967,7 @@ func (x *Removed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Removed.ProtoReflect.Descriptor instead.
 func (*Removed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{16}
+	return file_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Removed) GetAttendeeId() string {
@@ -1912,7 +1997,7 @@ type PinReset struct {
 
 func (x *PinReset) Reset() {
 	*x = PinReset{}
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1924,7 +2009,7 @@ func (x *PinReset) String() string {
 func (*PinReset) ProtoMessage() {}
 
 func (x *PinReset) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1937,7 +2022,7 @@ func (x *PinReset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinReset.ProtoReflect.Descriptor instead.
 func (*PinReset) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{17}
+	return file_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PinReset) GetAttendeeId() string {
@@ -1971,7 +2056,7 @@ type HelpAsked struct {
 
 func (x *HelpAsked) Reset() {
 	*x = HelpAsked{}
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1983,7 +2068,7 @@ func (x *HelpAsked) String() string {
 func (*HelpAsked) ProtoMessage() {}
 
 func (x *HelpAsked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1996,7 +2081,7 @@ func (x *HelpAsked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpAsked.ProtoReflect.Descriptor instead.
 func (*HelpAsked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{18}
+	return file_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *HelpAsked) GetRequest() *HelpRequest {
@@ -2016,7 +2101,7 @@ type HelpOffered struct {
 
 func (x *HelpOffered) Reset() {
 	*x = HelpOffered{}
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2028,7 +2113,7 @@ func (x *HelpOffered) String() string {
 func (*HelpOffered) ProtoMessage() {}
 
 func (x *HelpOffered) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2041,7 +2126,7 @@ func (x *HelpOffered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpOffered.ProtoReflect.Descriptor instead.
 func (*HelpOffered) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{19}
+	return file_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *HelpOffered) GetRequest() *HelpRequest {
@@ -2067,7 +2152,7 @@ type HelpClaimed struct {
 
 func (x *HelpClaimed) Reset() {
 	*x = HelpClaimed{}
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +2164,7 @@ func (x *HelpClaimed) String() string {
 func (*HelpClaimed) ProtoMessage() {}
 
 func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +2177,7 @@ func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpClaimed.ProtoReflect.Descriptor instead.
 func (*HelpClaimed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{20}
+	return file_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *HelpClaimed) GetHelpId() string {
@@ -2158,7 +2243,7 @@ type HelpReleased struct {
 
 func (x *HelpReleased) Reset() {
 	*x = HelpReleased{}
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2170,7 +2255,7 @@ func (x *HelpReleased) String() string {
 func (*HelpReleased) ProtoMessage() {}
 
 func (x *HelpReleased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2183,7 +2268,7 @@ func (x *HelpReleased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpReleased.ProtoReflect.Descriptor instead.
 func (*HelpReleased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{21}
+	return file_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *HelpReleased) GetHelpId() string {
@@ -2228,7 +2313,7 @@ type HelpResolved struct {
 
 func (x *HelpResolved) Reset() {
 	*x = HelpResolved{}
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2240,7 +2325,7 @@ func (x *HelpResolved) String() string {
 func (*HelpResolved) ProtoMessage() {}
 
 func (x *HelpResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2253,7 +2338,7 @@ func (x *HelpResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpResolved.ProtoReflect.Descriptor instead.
 func (*HelpResolved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{22}
+	return file_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *HelpResolved) GetHelpId() string {
@@ -2302,7 +2387,7 @@ type Placed struct {
 
 func (x *Placed) Reset() {
 	*x = Placed{}
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2314,7 +2399,7 @@ func (x *Placed) String() string {
 func (*Placed) ProtoMessage() {}
 
 func (x *Placed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2327,7 +2412,7 @@ func (x *Placed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placed.ProtoReflect.Descriptor instead.
 func (*Placed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{23}
+	return file_events_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Placed) GetAttendeeId() string {
@@ -2353,7 +2438,7 @@ type FeedbackGiven struct {
 
 func (x *FeedbackGiven) Reset() {
 	*x = FeedbackGiven{}
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2365,7 +2450,7 @@ func (x *FeedbackGiven) String() string {
 func (*FeedbackGiven) ProtoMessage() {}
 
 func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2378,7 +2463,7 @@ func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedbackGiven.ProtoReflect.Descriptor instead.
 func (*FeedbackGiven) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{24}
+	return file_events_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *FeedbackGiven) GetFeedback() *Feedback {
@@ -2397,7 +2482,7 @@ type QuizzesReplaced struct {
 
 func (x *QuizzesReplaced) Reset() {
 	*x = QuizzesReplaced{}
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2409,7 +2494,7 @@ func (x *QuizzesReplaced) String() string {
 func (*QuizzesReplaced) ProtoMessage() {}
 
 func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2422,7 +2507,7 @@ func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizzesReplaced.ProtoReflect.Descriptor instead.
 func (*QuizzesReplaced) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{25}
+	return file_events_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *QuizzesReplaced) GetQuizzes() []*Quiz {
@@ -2442,7 +2527,7 @@ type QuizSubmitted struct {
 
 func (x *QuizSubmitted) Reset() {
 	*x = QuizSubmitted{}
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2454,7 +2539,7 @@ func (x *QuizSubmitted) String() string {
 func (*QuizSubmitted) ProtoMessage() {}
 
 func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2467,7 +2552,7 @@ func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizSubmitted.ProtoReflect.Descriptor instead.
 func (*QuizSubmitted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{26}
+	return file_events_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *QuizSubmitted) GetAttendeeId() string {
@@ -2497,7 +2582,7 @@ type PollChanged struct {
 
 func (x *PollChanged) Reset() {
 	*x = PollChanged{}
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2509,7 +2594,7 @@ func (x *PollChanged) String() string {
 func (*PollChanged) ProtoMessage() {}
 
 func (x *PollChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2522,7 +2607,7 @@ func (x *PollChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollChanged.ProtoReflect.Descriptor instead.
 func (*PollChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{27}
+	return file_events_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PollChanged) GetPoll() *Poll {
@@ -2551,7 +2636,7 @@ type PollShown struct {
 
 func (x *PollShown) Reset() {
 	*x = PollShown{}
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2563,7 +2648,7 @@ func (x *PollShown) String() string {
 func (*PollShown) ProtoMessage() {}
 
 func (x *PollShown) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2576,7 +2661,7 @@ func (x *PollShown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollShown.ProtoReflect.Descriptor instead.
 func (*PollShown) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{28}
+	return file_events_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *PollShown) GetPollId() string {
@@ -2603,7 +2688,7 @@ type PollDeleted struct {
 
 func (x *PollDeleted) Reset() {
 	*x = PollDeleted{}
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2615,7 +2700,7 @@ func (x *PollDeleted) String() string {
 func (*PollDeleted) ProtoMessage() {}
 
 func (x *PollDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2628,7 +2713,7 @@ func (x *PollDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollDeleted.ProtoReflect.Descriptor instead.
 func (*PollDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{29}
+	return file_events_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PollDeleted) GetPollId() string {
@@ -2662,7 +2747,7 @@ type PollVoted struct {
 
 func (x *PollVoted) Reset() {
 	*x = PollVoted{}
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2674,7 +2759,7 @@ func (x *PollVoted) String() string {
 func (*PollVoted) ProtoMessage() {}
 
 func (x *PollVoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2687,7 +2772,7 @@ func (x *PollVoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollVoted.ProtoReflect.Descriptor instead.
 func (*PollVoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{30}
+	return file_events_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PollVoted) GetPollId() string {
@@ -2742,7 +2827,7 @@ type PollUnvoted struct {
 
 func (x *PollUnvoted) Reset() {
 	*x = PollUnvoted{}
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2754,7 +2839,7 @@ func (x *PollUnvoted) String() string {
 func (*PollUnvoted) ProtoMessage() {}
 
 func (x *PollUnvoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2767,7 +2852,7 @@ func (x *PollUnvoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollUnvoted.ProtoReflect.Descriptor instead.
 func (*PollUnvoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{31}
+	return file_events_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PollUnvoted) GetPollId() string {
@@ -2793,7 +2878,7 @@ type QuestionAsked struct {
 
 func (x *QuestionAsked) Reset() {
 	*x = QuestionAsked{}
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2805,7 +2890,7 @@ func (x *QuestionAsked) String() string {
 func (*QuestionAsked) ProtoMessage() {}
 
 func (x *QuestionAsked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2818,7 +2903,7 @@ func (x *QuestionAsked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionAsked.ProtoReflect.Descriptor instead.
 func (*QuestionAsked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{32}
+	return file_events_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *QuestionAsked) GetQuestion() *Question {
@@ -2838,7 +2923,7 @@ type QuestionChanged struct {
 
 func (x *QuestionChanged) Reset() {
 	*x = QuestionChanged{}
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2850,7 +2935,7 @@ func (x *QuestionChanged) String() string {
 func (*QuestionChanged) ProtoMessage() {}
 
 func (x *QuestionChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2863,7 +2948,7 @@ func (x *QuestionChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionChanged.ProtoReflect.Descriptor instead.
 func (*QuestionChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{33}
+	return file_events_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *QuestionChanged) GetQuestion() *Question {
@@ -2883,7 +2968,7 @@ type QuestionHidden struct {
 
 func (x *QuestionHidden) Reset() {
 	*x = QuestionHidden{}
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2895,7 +2980,7 @@ func (x *QuestionHidden) String() string {
 func (*QuestionHidden) ProtoMessage() {}
 
 func (x *QuestionHidden) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2908,7 +2993,7 @@ func (x *QuestionHidden) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionHidden.ProtoReflect.Descriptor instead.
 func (*QuestionHidden) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{34}
+	return file_events_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *QuestionHidden) GetQuestionId() string {
@@ -2927,7 +3012,7 @@ type QuestionDeleted struct {
 
 func (x *QuestionDeleted) Reset() {
 	*x = QuestionDeleted{}
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2939,7 +3024,7 @@ func (x *QuestionDeleted) String() string {
 func (*QuestionDeleted) ProtoMessage() {}
 
 func (x *QuestionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2952,7 +3037,7 @@ func (x *QuestionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionDeleted.ProtoReflect.Descriptor instead.
 func (*QuestionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{35}
+	return file_events_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *QuestionDeleted) GetQuestionId() string {
@@ -2973,7 +3058,7 @@ type QuestionVoted struct {
 
 func (x *QuestionVoted) Reset() {
 	*x = QuestionVoted{}
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2985,7 +3070,7 @@ func (x *QuestionVoted) String() string {
 func (*QuestionVoted) ProtoMessage() {}
 
 func (x *QuestionVoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2998,7 +3083,7 @@ func (x *QuestionVoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionVoted.ProtoReflect.Descriptor instead.
 func (*QuestionVoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{36}
+	return file_events_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *QuestionVoted) GetQuestionId() string {
@@ -3033,7 +3118,7 @@ type QuestionsMerged struct {
 
 func (x *QuestionsMerged) Reset() {
 	*x = QuestionsMerged{}
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3045,7 +3130,7 @@ func (x *QuestionsMerged) String() string {
 func (*QuestionsMerged) ProtoMessage() {}
 
 func (x *QuestionsMerged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3058,7 +3143,7 @@ func (x *QuestionsMerged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionsMerged.ProtoReflect.Descriptor instead.
 func (*QuestionsMerged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{37}
+	return file_events_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *QuestionsMerged) GetQuestionId() string {
@@ -3088,7 +3173,7 @@ type AskerStopped struct {
 
 func (x *AskerStopped) Reset() {
 	*x = AskerStopped{}
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3100,7 +3185,7 @@ func (x *AskerStopped) String() string {
 func (*AskerStopped) ProtoMessage() {}
 
 func (x *AskerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3113,7 +3198,7 @@ func (x *AskerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskerStopped.ProtoReflect.Descriptor instead.
 func (*AskerStopped) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{38}
+	return file_events_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *AskerStopped) GetQuestionId() string {
@@ -3140,7 +3225,7 @@ type TimerSet struct {
 
 func (x *TimerSet) Reset() {
 	*x = TimerSet{}
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3152,7 +3237,7 @@ func (x *TimerSet) String() string {
 func (*TimerSet) ProtoMessage() {}
 
 func (x *TimerSet) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3165,7 +3250,7 @@ func (x *TimerSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerSet.ProtoReflect.Descriptor instead.
 func (*TimerSet) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{39}
+	return file_events_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *TimerSet) GetTimer() *Timer {
@@ -3185,7 +3270,7 @@ type Spotlighted struct {
 
 func (x *Spotlighted) Reset() {
 	*x = Spotlighted{}
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3197,7 +3282,7 @@ func (x *Spotlighted) String() string {
 func (*Spotlighted) ProtoMessage() {}
 
 func (x *Spotlighted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3210,7 +3295,7 @@ func (x *Spotlighted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spotlighted.ProtoReflect.Descriptor instead.
 func (*Spotlighted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{40}
+	return file_events_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Spotlighted) GetSpotlight() *Spotlight {
@@ -3229,7 +3314,7 @@ type ChatPosted struct {
 
 func (x *ChatPosted) Reset() {
 	*x = ChatPosted{}
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3241,7 +3326,7 @@ func (x *ChatPosted) String() string {
 func (*ChatPosted) ProtoMessage() {}
 
 func (x *ChatPosted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3254,7 +3339,7 @@ func (x *ChatPosted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatPosted.ProtoReflect.Descriptor instead.
 func (*ChatPosted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{41}
+	return file_events_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ChatPosted) GetMessage() *ChatMessage {
@@ -3273,7 +3358,7 @@ type ChatDeleted struct {
 
 func (x *ChatDeleted) Reset() {
 	*x = ChatDeleted{}
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3285,7 +3370,7 @@ func (x *ChatDeleted) String() string {
 func (*ChatDeleted) ProtoMessage() {}
 
 func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3298,7 +3383,7 @@ func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatDeleted.ProtoReflect.Descriptor instead.
 func (*ChatDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{42}
+	return file_events_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ChatDeleted) GetMessageId() string {
@@ -3318,7 +3403,7 @@ type ChatGone struct {
 
 func (x *ChatGone) Reset() {
 	*x = ChatGone{}
-	mi := &file_events_proto_msgTypes[43]
+	mi := &file_events_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3330,7 +3415,7 @@ func (x *ChatGone) String() string {
 func (*ChatGone) ProtoMessage() {}
 
 func (x *ChatGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[43]
+	mi := &file_events_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3343,7 +3428,7 @@ func (x *ChatGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatGone.ProtoReflect.Descriptor instead.
 func (*ChatGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{43}
+	return file_events_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ChatGone) GetMessageId() string {
@@ -3362,7 +3447,7 @@ type ThreadCreated struct {
 
 func (x *ThreadCreated) Reset() {
 	*x = ThreadCreated{}
-	mi := &file_events_proto_msgTypes[44]
+	mi := &file_events_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3374,7 +3459,7 @@ func (x *ThreadCreated) String() string {
 func (*ThreadCreated) ProtoMessage() {}
 
 func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[44]
+	mi := &file_events_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3387,7 +3472,7 @@ func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadCreated.ProtoReflect.Descriptor instead.
 func (*ThreadCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{44}
+	return file_events_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ThreadCreated) GetThread() *Thread {
@@ -3409,7 +3494,7 @@ type CommentAdded struct {
 
 func (x *CommentAdded) Reset() {
 	*x = CommentAdded{}
-	mi := &file_events_proto_msgTypes[45]
+	mi := &file_events_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3421,7 +3506,7 @@ func (x *CommentAdded) String() string {
 func (*CommentAdded) ProtoMessage() {}
 
 func (x *CommentAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[45]
+	mi := &file_events_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3434,7 +3519,7 @@ func (x *CommentAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentAdded.ProtoReflect.Descriptor instead.
 func (*CommentAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{45}
+	return file_events_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *CommentAdded) GetThreadId() string {
@@ -3478,7 +3563,7 @@ type CommentDeleted struct {
 
 func (x *CommentDeleted) Reset() {
 	*x = CommentDeleted{}
-	mi := &file_events_proto_msgTypes[46]
+	mi := &file_events_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3490,7 +3575,7 @@ func (x *CommentDeleted) String() string {
 func (*CommentDeleted) ProtoMessage() {}
 
 func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[46]
+	mi := &file_events_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3503,7 +3588,7 @@ func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentDeleted.ProtoReflect.Descriptor instead.
 func (*CommentDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{46}
+	return file_events_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CommentDeleted) GetThreadId() string {
@@ -3554,7 +3639,7 @@ type CommentsGone struct {
 
 func (x *CommentsGone) Reset() {
 	*x = CommentsGone{}
-	mi := &file_events_proto_msgTypes[47]
+	mi := &file_events_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3566,7 +3651,7 @@ func (x *CommentsGone) String() string {
 func (*CommentsGone) ProtoMessage() {}
 
 func (x *CommentsGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[47]
+	mi := &file_events_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3579,7 +3664,7 @@ func (x *CommentsGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentsGone.ProtoReflect.Descriptor instead.
 func (*CommentsGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{47}
+	return file_events_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CommentsGone) GetThreadId() string {
@@ -3615,7 +3700,7 @@ type RetentionApplied struct {
 
 func (x *RetentionApplied) Reset() {
 	*x = RetentionApplied{}
-	mi := &file_events_proto_msgTypes[48]
+	mi := &file_events_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3627,7 +3712,7 @@ func (x *RetentionApplied) String() string {
 func (*RetentionApplied) ProtoMessage() {}
 
 func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[48]
+	mi := &file_events_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3640,7 +3725,7 @@ func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionApplied.ProtoReflect.Descriptor instead.
 func (*RetentionApplied) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{48}
+	return file_events_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *RetentionApplied) GetEmailsBefore() int64 {
@@ -3665,7 +3750,7 @@ type Erased struct {
 
 func (x *Erased) Reset() {
 	*x = Erased{}
-	mi := &file_events_proto_msgTypes[49]
+	mi := &file_events_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3677,7 +3762,7 @@ func (x *Erased) String() string {
 func (*Erased) ProtoMessage() {}
 
 func (x *Erased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[49]
+	mi := &file_events_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3690,7 +3775,7 @@ func (x *Erased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erased.ProtoReflect.Descriptor instead.
 func (*Erased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{49}
+	return file_events_proto_rawDescGZIP(), []int{50}
 }
 
 type MaterialAdded struct {
@@ -3702,7 +3787,7 @@ type MaterialAdded struct {
 
 func (x *MaterialAdded) Reset() {
 	*x = MaterialAdded{}
-	mi := &file_events_proto_msgTypes[50]
+	mi := &file_events_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3714,7 +3799,7 @@ func (x *MaterialAdded) String() string {
 func (*MaterialAdded) ProtoMessage() {}
 
 func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[50]
+	mi := &file_events_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3727,7 +3812,7 @@ func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialAdded.ProtoReflect.Descriptor instead.
 func (*MaterialAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{50}
+	return file_events_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *MaterialAdded) GetMaterial() *Material {
@@ -3746,7 +3831,7 @@ type MaterialDeleted struct {
 
 func (x *MaterialDeleted) Reset() {
 	*x = MaterialDeleted{}
-	mi := &file_events_proto_msgTypes[51]
+	mi := &file_events_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3758,7 +3843,7 @@ func (x *MaterialDeleted) String() string {
 func (*MaterialDeleted) ProtoMessage() {}
 
 func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[51]
+	mi := &file_events_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3771,7 +3856,7 @@ func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialDeleted.ProtoReflect.Descriptor instead.
 func (*MaterialDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{51}
+	return file_events_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *MaterialDeleted) GetMaterialId() string {
@@ -3790,7 +3875,7 @@ type SubmissionAdded struct {
 
 func (x *SubmissionAdded) Reset() {
 	*x = SubmissionAdded{}
-	mi := &file_events_proto_msgTypes[52]
+	mi := &file_events_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3802,7 +3887,7 @@ func (x *SubmissionAdded) String() string {
 func (*SubmissionAdded) ProtoMessage() {}
 
 func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[52]
+	mi := &file_events_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3815,7 +3900,7 @@ func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionAdded.ProtoReflect.Descriptor instead.
 func (*SubmissionAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{52}
+	return file_events_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *SubmissionAdded) GetSubmission() *Submission {
@@ -3834,7 +3919,7 @@ type SubmissionDeleted struct {
 
 func (x *SubmissionDeleted) Reset() {
 	*x = SubmissionDeleted{}
-	mi := &file_events_proto_msgTypes[53]
+	mi := &file_events_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3846,7 +3931,7 @@ func (x *SubmissionDeleted) String() string {
 func (*SubmissionDeleted) ProtoMessage() {}
 
 func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[53]
+	mi := &file_events_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3859,7 +3944,7 @@ func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionDeleted.ProtoReflect.Descriptor instead.
 func (*SubmissionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{53}
+	return file_events_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *SubmissionDeleted) GetSubmissionId() string {
@@ -3878,7 +3963,7 @@ type ConversationSaved struct {
 
 func (x *ConversationSaved) Reset() {
 	*x = ConversationSaved{}
-	mi := &file_events_proto_msgTypes[54]
+	mi := &file_events_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3890,7 +3975,7 @@ func (x *ConversationSaved) String() string {
 func (*ConversationSaved) ProtoMessage() {}
 
 func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[54]
+	mi := &file_events_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3903,7 +3988,7 @@ func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationSaved.ProtoReflect.Descriptor instead.
 func (*ConversationSaved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{54}
+	return file_events_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ConversationSaved) GetConversation() *Conversation {
@@ -3923,7 +4008,7 @@ type AIUsed struct {
 
 func (x *AIUsed) Reset() {
 	*x = AIUsed{}
-	mi := &file_events_proto_msgTypes[55]
+	mi := &file_events_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3935,7 +4020,7 @@ func (x *AIUsed) String() string {
 func (*AIUsed) ProtoMessage() {}
 
 func (x *AIUsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[55]
+	mi := &file_events_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3948,7 +4033,7 @@ func (x *AIUsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsed.ProtoReflect.Descriptor instead.
 func (*AIUsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{55}
+	return file_events_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *AIUsed) GetUsage() *usage.AIUsage {
@@ -3967,7 +4052,7 @@ type WorkspaceCreated struct {
 
 func (x *WorkspaceCreated) Reset() {
 	*x = WorkspaceCreated{}
-	mi := &file_events_proto_msgTypes[56]
+	mi := &file_events_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3979,7 +4064,7 @@ func (x *WorkspaceCreated) String() string {
 func (*WorkspaceCreated) ProtoMessage() {}
 
 func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[56]
+	mi := &file_events_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3992,7 +4077,7 @@ func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceCreated.ProtoReflect.Descriptor instead.
 func (*WorkspaceCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{56}
+	return file_events_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *WorkspaceCreated) GetWorkspace() *Workspace {
@@ -4012,7 +4097,7 @@ type WorkspaceChanged struct {
 
 func (x *WorkspaceChanged) Reset() {
 	*x = WorkspaceChanged{}
-	mi := &file_events_proto_msgTypes[57]
+	mi := &file_events_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4024,7 +4109,7 @@ func (x *WorkspaceChanged) String() string {
 func (*WorkspaceChanged) ProtoMessage() {}
 
 func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[57]
+	mi := &file_events_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4037,7 +4122,7 @@ func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceChanged.ProtoReflect.Descriptor instead.
 func (*WorkspaceChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{57}
+	return file_events_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *WorkspaceChanged) GetHead() *WorkspaceHead {
@@ -4055,7 +4140,7 @@ type WorkspaceDeleted struct {
 
 func (x *WorkspaceDeleted) Reset() {
 	*x = WorkspaceDeleted{}
-	mi := &file_events_proto_msgTypes[58]
+	mi := &file_events_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4067,7 +4152,7 @@ func (x *WorkspaceDeleted) String() string {
 func (*WorkspaceDeleted) ProtoMessage() {}
 
 func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[58]
+	mi := &file_events_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4080,7 +4165,7 @@ func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceDeleted.ProtoReflect.Descriptor instead.
 func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{58}
+	return file_events_proto_rawDescGZIP(), []int{59}
 }
 
 // Branches are new or have other trees, and those that are named are gone.
@@ -4094,7 +4179,7 @@ type WorkspacePushed struct {
 
 func (x *WorkspacePushed) Reset() {
 	*x = WorkspacePushed{}
-	mi := &file_events_proto_msgTypes[59]
+	mi := &file_events_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4106,7 +4191,7 @@ func (x *WorkspacePushed) String() string {
 func (*WorkspacePushed) ProtoMessage() {}
 
 func (x *WorkspacePushed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[59]
+	mi := &file_events_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4119,7 +4204,7 @@ func (x *WorkspacePushed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspacePushed.ProtoReflect.Descriptor instead.
 func (*WorkspacePushed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{59}
+	return file_events_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *WorkspacePushed) GetHeads() []*WorkspaceHead {
@@ -4140,7 +4225,7 @@ var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\xf0 \n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\xa6!\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -4213,7 +4298,8 @@ const file_events_proto_rawDesc = "" +
 	"\x11workspace_created\x18n \x01(\v2$.atelier.codelab.v1.WorkspaceCreatedH\x00R\x10workspaceCreated\x12S\n" +
 	"\x11workspace_changed\x18o \x01(\v2$.atelier.codelab.v1.WorkspaceChangedH\x00R\x10workspaceChanged\x12S\n" +
 	"\x11workspace_deleted\x18p \x01(\v2$.atelier.codelab.v1.WorkspaceDeletedH\x00R\x10workspaceDeleted\x12P\n" +
-	"\x10workspace_pushed\x18q \x01(\v2#.atelier.codelab.v1.WorkspacePushedH\x00R\x0fworkspacePushedB\x06\n" +
+	"\x10workspace_pushed\x18q \x01(\v2#.atelier.codelab.v1.WorkspacePushedH\x00R\x0fworkspacePushed\x124\n" +
+	"\x06ticked\x18x \x01(\v2\x1a.atelier.codelab.v1.TickedH\x00R\x06tickedB\x06\n" +
 	"\x04body\"\x90\x02\n" +
 	"\aCreated\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
@@ -4264,7 +4350,13 @@ const file_events_proto_rawDesc = "" +
 	"attendeeId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02ok\x18\x03 \x01(\bR\x02ok\x12\x12\n" +
-	"\x04note\x18\x04 \x01(\tR\x04note:\x04\xb8\xbb\x18\x01\"J\n" +
+	"\x04note\x18\x04 \x01(\tR\x04note:\x04\xb8\xbb\x18\x01\"v\n" +
+	"\x06Ticked\x12%\n" +
+	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
+	"attendeeId\x12\x17\n" +
+	"\astep_id\x18\x02 \x01(\tR\x06stepId\x12\x12\n" +
+	"\x04item\x18\x03 \x01(\tR\x04item\x12\x12\n" +
+	"\x04done\x18\x04 \x01(\bR\x04done:\x04\xb8\xbb\x18\x01\"J\n" +
 	"\aRenamed\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x12\n" +
@@ -4445,7 +4537,7 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
 	(*Created)(nil),           // 1: atelier.codelab.v1.Created
@@ -4461,74 +4553,75 @@ var file_events_proto_goTypes = []any{
 	(*Completed)(nil),         // 11: atelier.codelab.v1.Completed
 	(*CodeTaken)(nil),         // 12: atelier.codelab.v1.CodeTaken
 	(*CheckReported)(nil),     // 13: atelier.codelab.v1.CheckReported
-	(*Renamed)(nil),           // 14: atelier.codelab.v1.Renamed
-	(*Muted)(nil),             // 15: atelier.codelab.v1.Muted
-	(*Removed)(nil),           // 16: atelier.codelab.v1.Removed
-	(*PinReset)(nil),          // 17: atelier.codelab.v1.PinReset
-	(*HelpAsked)(nil),         // 18: atelier.codelab.v1.HelpAsked
-	(*HelpOffered)(nil),       // 19: atelier.codelab.v1.HelpOffered
-	(*HelpClaimed)(nil),       // 20: atelier.codelab.v1.HelpClaimed
-	(*HelpReleased)(nil),      // 21: atelier.codelab.v1.HelpReleased
-	(*HelpResolved)(nil),      // 22: atelier.codelab.v1.HelpResolved
-	(*Placed)(nil),            // 23: atelier.codelab.v1.Placed
-	(*FeedbackGiven)(nil),     // 24: atelier.codelab.v1.FeedbackGiven
-	(*QuizzesReplaced)(nil),   // 25: atelier.codelab.v1.QuizzesReplaced
-	(*QuizSubmitted)(nil),     // 26: atelier.codelab.v1.QuizSubmitted
-	(*PollChanged)(nil),       // 27: atelier.codelab.v1.PollChanged
-	(*PollShown)(nil),         // 28: atelier.codelab.v1.PollShown
-	(*PollDeleted)(nil),       // 29: atelier.codelab.v1.PollDeleted
-	(*PollVoted)(nil),         // 30: atelier.codelab.v1.PollVoted
-	(*PollUnvoted)(nil),       // 31: atelier.codelab.v1.PollUnvoted
-	(*QuestionAsked)(nil),     // 32: atelier.codelab.v1.QuestionAsked
-	(*QuestionChanged)(nil),   // 33: atelier.codelab.v1.QuestionChanged
-	(*QuestionHidden)(nil),    // 34: atelier.codelab.v1.QuestionHidden
-	(*QuestionDeleted)(nil),   // 35: atelier.codelab.v1.QuestionDeleted
-	(*QuestionVoted)(nil),     // 36: atelier.codelab.v1.QuestionVoted
-	(*QuestionsMerged)(nil),   // 37: atelier.codelab.v1.QuestionsMerged
-	(*AskerStopped)(nil),      // 38: atelier.codelab.v1.AskerStopped
-	(*TimerSet)(nil),          // 39: atelier.codelab.v1.TimerSet
-	(*Spotlighted)(nil),       // 40: atelier.codelab.v1.Spotlighted
-	(*ChatPosted)(nil),        // 41: atelier.codelab.v1.ChatPosted
-	(*ChatDeleted)(nil),       // 42: atelier.codelab.v1.ChatDeleted
-	(*ChatGone)(nil),          // 43: atelier.codelab.v1.ChatGone
-	(*ThreadCreated)(nil),     // 44: atelier.codelab.v1.ThreadCreated
-	(*CommentAdded)(nil),      // 45: atelier.codelab.v1.CommentAdded
-	(*CommentDeleted)(nil),    // 46: atelier.codelab.v1.CommentDeleted
-	(*CommentsGone)(nil),      // 47: atelier.codelab.v1.CommentsGone
-	(*RetentionApplied)(nil),  // 48: atelier.codelab.v1.RetentionApplied
-	(*Erased)(nil),            // 49: atelier.codelab.v1.Erased
-	(*MaterialAdded)(nil),     // 50: atelier.codelab.v1.MaterialAdded
-	(*MaterialDeleted)(nil),   // 51: atelier.codelab.v1.MaterialDeleted
-	(*SubmissionAdded)(nil),   // 52: atelier.codelab.v1.SubmissionAdded
-	(*SubmissionDeleted)(nil), // 53: atelier.codelab.v1.SubmissionDeleted
-	(*ConversationSaved)(nil), // 54: atelier.codelab.v1.ConversationSaved
-	(*AIUsed)(nil),            // 55: atelier.codelab.v1.AIUsed
-	(*WorkspaceCreated)(nil),  // 56: atelier.codelab.v1.WorkspaceCreated
-	(*WorkspaceChanged)(nil),  // 57: atelier.codelab.v1.WorkspaceChanged
-	(*WorkspaceDeleted)(nil),  // 58: atelier.codelab.v1.WorkspaceDeleted
-	(*WorkspacePushed)(nil),   // 59: atelier.codelab.v1.WorkspacePushed
-	(*Codelab)(nil),           // 60: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 61: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 62: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 63: atelier.codelab.v1.Material
-	(*Poll)(nil),              // 64: atelier.codelab.v1.Poll
-	(*Pointer)(nil),           // 65: atelier.codelab.v1.Pointer
-	(PulseState)(0),           // 66: atelier.codelab.v1.PulseState
-	(*Attendee)(nil),          // 67: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 68: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 69: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 70: atelier.codelab.v1.QuizAnswer
-	(*Question)(nil),          // 71: atelier.codelab.v1.Question
-	(*Timer)(nil),             // 72: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),         // 73: atelier.codelab.v1.Spotlight
-	(*ChatMessage)(nil),       // 74: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 75: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 76: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 77: atelier.codelab.v1.Submission
-	(*Conversation)(nil),      // 78: atelier.codelab.v1.Conversation
-	(*usage.AIUsage)(nil),     // 79: atelier.usage.v1.AIUsage
-	(*Workspace)(nil),         // 80: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),     // 81: atelier.codelab.v1.WorkspaceHead
+	(*Ticked)(nil),            // 14: atelier.codelab.v1.Ticked
+	(*Renamed)(nil),           // 15: atelier.codelab.v1.Renamed
+	(*Muted)(nil),             // 16: atelier.codelab.v1.Muted
+	(*Removed)(nil),           // 17: atelier.codelab.v1.Removed
+	(*PinReset)(nil),          // 18: atelier.codelab.v1.PinReset
+	(*HelpAsked)(nil),         // 19: atelier.codelab.v1.HelpAsked
+	(*HelpOffered)(nil),       // 20: atelier.codelab.v1.HelpOffered
+	(*HelpClaimed)(nil),       // 21: atelier.codelab.v1.HelpClaimed
+	(*HelpReleased)(nil),      // 22: atelier.codelab.v1.HelpReleased
+	(*HelpResolved)(nil),      // 23: atelier.codelab.v1.HelpResolved
+	(*Placed)(nil),            // 24: atelier.codelab.v1.Placed
+	(*FeedbackGiven)(nil),     // 25: atelier.codelab.v1.FeedbackGiven
+	(*QuizzesReplaced)(nil),   // 26: atelier.codelab.v1.QuizzesReplaced
+	(*QuizSubmitted)(nil),     // 27: atelier.codelab.v1.QuizSubmitted
+	(*PollChanged)(nil),       // 28: atelier.codelab.v1.PollChanged
+	(*PollShown)(nil),         // 29: atelier.codelab.v1.PollShown
+	(*PollDeleted)(nil),       // 30: atelier.codelab.v1.PollDeleted
+	(*PollVoted)(nil),         // 31: atelier.codelab.v1.PollVoted
+	(*PollUnvoted)(nil),       // 32: atelier.codelab.v1.PollUnvoted
+	(*QuestionAsked)(nil),     // 33: atelier.codelab.v1.QuestionAsked
+	(*QuestionChanged)(nil),   // 34: atelier.codelab.v1.QuestionChanged
+	(*QuestionHidden)(nil),    // 35: atelier.codelab.v1.QuestionHidden
+	(*QuestionDeleted)(nil),   // 36: atelier.codelab.v1.QuestionDeleted
+	(*QuestionVoted)(nil),     // 37: atelier.codelab.v1.QuestionVoted
+	(*QuestionsMerged)(nil),   // 38: atelier.codelab.v1.QuestionsMerged
+	(*AskerStopped)(nil),      // 39: atelier.codelab.v1.AskerStopped
+	(*TimerSet)(nil),          // 40: atelier.codelab.v1.TimerSet
+	(*Spotlighted)(nil),       // 41: atelier.codelab.v1.Spotlighted
+	(*ChatPosted)(nil),        // 42: atelier.codelab.v1.ChatPosted
+	(*ChatDeleted)(nil),       // 43: atelier.codelab.v1.ChatDeleted
+	(*ChatGone)(nil),          // 44: atelier.codelab.v1.ChatGone
+	(*ThreadCreated)(nil),     // 45: atelier.codelab.v1.ThreadCreated
+	(*CommentAdded)(nil),      // 46: atelier.codelab.v1.CommentAdded
+	(*CommentDeleted)(nil),    // 47: atelier.codelab.v1.CommentDeleted
+	(*CommentsGone)(nil),      // 48: atelier.codelab.v1.CommentsGone
+	(*RetentionApplied)(nil),  // 49: atelier.codelab.v1.RetentionApplied
+	(*Erased)(nil),            // 50: atelier.codelab.v1.Erased
+	(*MaterialAdded)(nil),     // 51: atelier.codelab.v1.MaterialAdded
+	(*MaterialDeleted)(nil),   // 52: atelier.codelab.v1.MaterialDeleted
+	(*SubmissionAdded)(nil),   // 53: atelier.codelab.v1.SubmissionAdded
+	(*SubmissionDeleted)(nil), // 54: atelier.codelab.v1.SubmissionDeleted
+	(*ConversationSaved)(nil), // 55: atelier.codelab.v1.ConversationSaved
+	(*AIUsed)(nil),            // 56: atelier.codelab.v1.AIUsed
+	(*WorkspaceCreated)(nil),  // 57: atelier.codelab.v1.WorkspaceCreated
+	(*WorkspaceChanged)(nil),  // 58: atelier.codelab.v1.WorkspaceChanged
+	(*WorkspaceDeleted)(nil),  // 59: atelier.codelab.v1.WorkspaceDeleted
+	(*WorkspacePushed)(nil),   // 60: atelier.codelab.v1.WorkspacePushed
+	(*Codelab)(nil),           // 61: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 62: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 63: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 64: atelier.codelab.v1.Material
+	(*Poll)(nil),              // 65: atelier.codelab.v1.Poll
+	(*Pointer)(nil),           // 66: atelier.codelab.v1.Pointer
+	(PulseState)(0),           // 67: atelier.codelab.v1.PulseState
+	(*Attendee)(nil),          // 68: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 69: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 70: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 71: atelier.codelab.v1.QuizAnswer
+	(*Question)(nil),          // 72: atelier.codelab.v1.Question
+	(*Timer)(nil),             // 73: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),         // 74: atelier.codelab.v1.Spotlight
+	(*ChatMessage)(nil),       // 75: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 76: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 77: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 78: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 79: atelier.codelab.v1.Conversation
+	(*usage.AIUsage)(nil),     // 80: atelier.usage.v1.AIUsage
+	(*Workspace)(nil),         // 81: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 82: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
@@ -4541,91 +4634,92 @@ var file_events_proto_depIdxs = []int32{
 	9,  // 7: atelier.codelab.v1.Event.rejoined:type_name -> atelier.codelab.v1.Rejoined
 	10, // 8: atelier.codelab.v1.Event.progressed:type_name -> atelier.codelab.v1.Progressed
 	11, // 9: atelier.codelab.v1.Event.completed:type_name -> atelier.codelab.v1.Completed
-	14, // 10: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
-	15, // 11: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
-	16, // 12: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
-	17, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
-	18, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
-	20, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
-	22, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
-	24, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
+	15, // 10: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
+	16, // 11: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
+	17, // 12: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
+	18, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
+	19, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
+	21, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
+	23, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
+	25, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
 	7,  // 18: atelier.codelab.v1.Event.pulsed:type_name -> atelier.codelab.v1.Pulsed
-	19, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
-	21, // 20: atelier.codelab.v1.Event.help_released:type_name -> atelier.codelab.v1.HelpReleased
-	23, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
-	25, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
-	26, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
-	27, // 24: atelier.codelab.v1.Event.poll_changed:type_name -> atelier.codelab.v1.PollChanged
-	28, // 25: atelier.codelab.v1.Event.poll_shown:type_name -> atelier.codelab.v1.PollShown
-	29, // 26: atelier.codelab.v1.Event.poll_deleted:type_name -> atelier.codelab.v1.PollDeleted
-	30, // 27: atelier.codelab.v1.Event.poll_voted:type_name -> atelier.codelab.v1.PollVoted
-	31, // 28: atelier.codelab.v1.Event.poll_unvoted:type_name -> atelier.codelab.v1.PollUnvoted
-	32, // 29: atelier.codelab.v1.Event.question_asked:type_name -> atelier.codelab.v1.QuestionAsked
-	33, // 30: atelier.codelab.v1.Event.question_changed:type_name -> atelier.codelab.v1.QuestionChanged
-	34, // 31: atelier.codelab.v1.Event.question_hidden:type_name -> atelier.codelab.v1.QuestionHidden
-	35, // 32: atelier.codelab.v1.Event.question_deleted:type_name -> atelier.codelab.v1.QuestionDeleted
-	36, // 33: atelier.codelab.v1.Event.question_voted:type_name -> atelier.codelab.v1.QuestionVoted
-	37, // 34: atelier.codelab.v1.Event.questions_merged:type_name -> atelier.codelab.v1.QuestionsMerged
-	38, // 35: atelier.codelab.v1.Event.asker_stopped:type_name -> atelier.codelab.v1.AskerStopped
-	39, // 36: atelier.codelab.v1.Event.timer_set:type_name -> atelier.codelab.v1.TimerSet
-	40, // 37: atelier.codelab.v1.Event.spotlighted:type_name -> atelier.codelab.v1.Spotlighted
+	20, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
+	22, // 20: atelier.codelab.v1.Event.help_released:type_name -> atelier.codelab.v1.HelpReleased
+	24, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
+	26, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
+	27, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
+	28, // 24: atelier.codelab.v1.Event.poll_changed:type_name -> atelier.codelab.v1.PollChanged
+	29, // 25: atelier.codelab.v1.Event.poll_shown:type_name -> atelier.codelab.v1.PollShown
+	30, // 26: atelier.codelab.v1.Event.poll_deleted:type_name -> atelier.codelab.v1.PollDeleted
+	31, // 27: atelier.codelab.v1.Event.poll_voted:type_name -> atelier.codelab.v1.PollVoted
+	32, // 28: atelier.codelab.v1.Event.poll_unvoted:type_name -> atelier.codelab.v1.PollUnvoted
+	33, // 29: atelier.codelab.v1.Event.question_asked:type_name -> atelier.codelab.v1.QuestionAsked
+	34, // 30: atelier.codelab.v1.Event.question_changed:type_name -> atelier.codelab.v1.QuestionChanged
+	35, // 31: atelier.codelab.v1.Event.question_hidden:type_name -> atelier.codelab.v1.QuestionHidden
+	36, // 32: atelier.codelab.v1.Event.question_deleted:type_name -> atelier.codelab.v1.QuestionDeleted
+	37, // 33: atelier.codelab.v1.Event.question_voted:type_name -> atelier.codelab.v1.QuestionVoted
+	38, // 34: atelier.codelab.v1.Event.questions_merged:type_name -> atelier.codelab.v1.QuestionsMerged
+	39, // 35: atelier.codelab.v1.Event.asker_stopped:type_name -> atelier.codelab.v1.AskerStopped
+	40, // 36: atelier.codelab.v1.Event.timer_set:type_name -> atelier.codelab.v1.TimerSet
+	41, // 37: atelier.codelab.v1.Event.spotlighted:type_name -> atelier.codelab.v1.Spotlighted
 	13, // 38: atelier.codelab.v1.Event.check_reported:type_name -> atelier.codelab.v1.CheckReported
 	12, // 39: atelier.codelab.v1.Event.code_taken:type_name -> atelier.codelab.v1.CodeTaken
-	41, // 40: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
-	42, // 41: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
-	43, // 42: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
-	44, // 43: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
-	45, // 44: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
-	46, // 45: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
-	47, // 46: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
-	48, // 47: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
-	49, // 48: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
-	50, // 49: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
-	51, // 50: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
-	52, // 51: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
-	53, // 52: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
-	54, // 53: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
-	55, // 54: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
-	56, // 55: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
-	57, // 56: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
-	58, // 57: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
-	59, // 58: atelier.codelab.v1.Event.workspace_pushed:type_name -> atelier.codelab.v1.WorkspacePushed
-	60, // 59: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	61, // 60: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	62, // 61: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	63, // 62: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	64, // 63: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
-	60, // 64: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	61, // 65: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	65, // 66: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
-	66, // 67: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
-	67, // 68: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	68, // 69: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	68, // 70: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
-	69, // 71: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	62, // 72: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	70, // 73: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	64, // 74: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
-	64, // 75: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
-	71, // 76: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
-	71, // 77: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
-	72, // 78: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
-	73, // 79: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	74, // 80: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	75, // 81: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	76, // 82: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	63, // 83: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	77, // 84: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	78, // 85: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	79, // 86: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
-	80, // 87: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
-	81, // 88: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
-	81, // 89: atelier.codelab.v1.WorkspacePushed.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	90, // [90:90] is the sub-list for method output_type
-	90, // [90:90] is the sub-list for method input_type
-	90, // [90:90] is the sub-list for extension type_name
-	90, // [90:90] is the sub-list for extension extendee
-	0,  // [0:90] is the sub-list for field type_name
+	42, // 40: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
+	43, // 41: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
+	44, // 42: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
+	45, // 43: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
+	46, // 44: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
+	47, // 45: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
+	48, // 46: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
+	49, // 47: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
+	50, // 48: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
+	51, // 49: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
+	52, // 50: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
+	53, // 51: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
+	54, // 52: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
+	55, // 53: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
+	56, // 54: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
+	57, // 55: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
+	58, // 56: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
+	59, // 57: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
+	60, // 58: atelier.codelab.v1.Event.workspace_pushed:type_name -> atelier.codelab.v1.WorkspacePushed
+	14, // 59: atelier.codelab.v1.Event.ticked:type_name -> atelier.codelab.v1.Ticked
+	61, // 60: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	62, // 61: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	63, // 62: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	64, // 63: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	65, // 64: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
+	61, // 65: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	62, // 66: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	66, // 67: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
+	67, // 68: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
+	68, // 69: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	69, // 70: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	69, // 71: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
+	70, // 72: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	63, // 73: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	71, // 74: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	65, // 75: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
+	65, // 76: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
+	72, // 77: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
+	72, // 78: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
+	73, // 79: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
+	74, // 80: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	75, // 81: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	76, // 82: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	77, // 83: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	64, // 84: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	78, // 85: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	79, // 86: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	80, // 87: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
+	81, // 88: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	82, // 89: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	82, // 90: atelier.codelab.v1.WorkspacePushed.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	91, // [91:91] is the sub-list for method output_type
+	91, // [91:91] is the sub-list for method input_type
+	91, // [91:91] is the sub-list for extension type_name
+	91, // [91:91] is the sub-list for extension extendee
+	0,  // [0:91] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -4695,6 +4789,7 @@ func file_events_proto_init() {
 		(*Event_WorkspaceChanged)(nil),
 		(*Event_WorkspaceDeleted)(nil),
 		(*Event_WorkspacePushed)(nil),
+		(*Event_Ticked)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4702,7 +4797,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   60,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

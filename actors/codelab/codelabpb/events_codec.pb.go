@@ -193,6 +193,9 @@ func (m *Event) EncodedSize() (n int) {
 	if v, ok := m.Body.(*Event_WorkspacePushed); ok {
 		n += pbwire.SizeGivenText(113, v.WorkspacePushed.EncodedSize())
 	}
+	if v, ok := m.Body.(*Event_Ticked); ok {
+		n += pbwire.SizeGivenText(120, v.Ticked.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -202,6 +205,11 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if v, ok := m.Body.(*Event_Ticked); ok {
+		end := at
+		at = v.Ticked.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 120, end)
+	}
 	if v, ok := m.Body.(*Event_WorkspacePushed); ok {
 		end := at
 		at = v.WorkspacePushed.WriteBack(b, at)
@@ -750,6 +758,10 @@ func (m *Event) Decode(b []byte) error {
 			v := &WorkspacePushed{}
 			r.Inner(v)
 			m.Body = &Event_WorkspacePushed{WorkspacePushed: v}
+		case 120:
+			v := &Ticked{}
+			r.Inner(v)
+			m.Body = &Event_Ticked{Ticked: v}
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -1471,6 +1483,65 @@ func (m *CheckReported) Clone() *CheckReported {
 		Name:          m.Name,
 		Ok:            m.Ok,
 		Note:          m.Note,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Ticked) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.AttendeeId))
+	n += pbwire.SizeText(2, len(m.StepId))
+	n += pbwire.SizeText(3, len(m.Item))
+	n += pbwire.SizeBool(4, m.Done)
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Ticked) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 4, m.Done)
+	at = pbwire.PutText(b, at, 3, m.Item)
+	at = pbwire.PutText(b, at, 2, m.StepId)
+	at = pbwire.PutText(b, at, 1, m.AttendeeId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Ticked) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.AttendeeId = r.Text()
+		case 2:
+			m.StepId = r.Text()
+		case 3:
+			m.Item = r.Text()
+		case 4:
+			m.Done = r.Bool()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Ticked) Clone() *Ticked {
+	if m == nil {
+		return nil
+	}
+	return &Ticked{
+		AttendeeId:    m.AttendeeId,
+		StepId:        m.StepId,
+		Item:          m.Item,
+		Done:          m.Done,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

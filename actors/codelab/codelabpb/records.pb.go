@@ -732,7 +732,9 @@ type Attendee struct {
 	// How the checks of their work went, the latest of each, sorted by name.
 	Checks []*CheckResult `protobuf:"bytes,15,rep,name=checks,proto3" json:"checks,omitempty"`
 	// The code they took along last; nil for none.
-	CodeTaken     *TakenCode `protobuf:"bytes,16,opt,name=code_taken,json=codeTaken,proto3" json:"code_taken,omitempty"`
+	CodeTaken *TakenCode `protobuf:"bytes,16,opt,name=code_taken,json=codeTaken,proto3" json:"code_taken,omitempty"`
+	// What they ticked, a record for each step on which they ticked something.
+	Ticks         []*StepTicks `protobuf:"bytes,17,rep,name=ticks,proto3" json:"ticks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -879,6 +881,67 @@ func (x *Attendee) GetCodeTaken() *TakenCode {
 	return nil
 }
 
+func (x *Attendee) GetTicks() []*StepTicks {
+	if x != nil {
+		return x.Ticks
+	}
+	return nil
+}
+
+// The tasks of a step that somebody has done.
+type StepTicks struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	StepId string                 `protobuf:"bytes,1,opt,name=step_id,json=stepId,proto3" json:"step_id,omitempty"`
+	// Their keys, sorted.
+	Items         []string `protobuf:"bytes,2,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepTicks) Reset() {
+	*x = StepTicks{}
+	mi := &file_records_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepTicks) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepTicks) ProtoMessage() {}
+
+func (x *StepTicks) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepTicks.ProtoReflect.Descriptor instead.
+func (*StepTicks) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *StepTicks) GetStepId() string {
+	if x != nil {
+		return x.StepId
+	}
+	return ""
+}
+
+func (x *StepTicks) GetItems() []string {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
 // The branch or folder that somebody downloaded or fetched.
 type TakenCode struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -890,7 +953,7 @@ type TakenCode struct {
 
 func (x *TakenCode) Reset() {
 	*x = TakenCode{}
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -902,7 +965,7 @@ func (x *TakenCode) String() string {
 func (*TakenCode) ProtoMessage() {}
 
 func (x *TakenCode) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -915,7 +978,7 @@ func (x *TakenCode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakenCode.ProtoReflect.Descriptor instead.
 func (*TakenCode) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{3}
+	return file_records_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *TakenCode) GetName() string {
@@ -945,7 +1008,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1020,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1033,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{4}
+	return file_records_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CheckResult) GetName() string {
@@ -1014,7 +1077,7 @@ type Pulse struct {
 
 func (x *Pulse) Reset() {
 	*x = Pulse{}
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1026,7 +1089,7 @@ func (x *Pulse) String() string {
 func (*Pulse) ProtoMessage() {}
 
 func (x *Pulse) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1039,7 +1102,7 @@ func (x *Pulse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pulse.ProtoReflect.Descriptor instead.
 func (*Pulse) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{5}
+	return file_records_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Pulse) GetState() PulseState {
@@ -1090,7 +1153,7 @@ type ChatMessage struct {
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1102,7 +1165,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1115,7 +1178,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{6}
+	return file_records_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ChatMessage) GetId() string {
@@ -1203,7 +1266,7 @@ type HelpRequest struct {
 
 func (x *HelpRequest) Reset() {
 	*x = HelpRequest{}
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1215,7 +1278,7 @@ func (x *HelpRequest) String() string {
 func (*HelpRequest) ProtoMessage() {}
 
 func (x *HelpRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1228,7 +1291,7 @@ func (x *HelpRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpRequest.ProtoReflect.Descriptor instead.
 func (*HelpRequest) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{7}
+	return file_records_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *HelpRequest) GetId() string {
@@ -1347,7 +1410,7 @@ type Pin struct {
 
 func (x *Pin) Reset() {
 	*x = Pin{}
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1359,7 +1422,7 @@ func (x *Pin) String() string {
 func (*Pin) ProtoMessage() {}
 
 func (x *Pin) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1372,7 +1435,7 @@ func (x *Pin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pin.ProtoReflect.Descriptor instead.
 func (*Pin) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{8}
+	return file_records_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Pin) GetMessage() string {
@@ -1406,7 +1469,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1418,7 +1481,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1431,7 +1494,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{9}
+	return file_records_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Pointer) GetStepNumber() int32 {
@@ -1483,7 +1546,7 @@ type Feedback struct {
 
 func (x *Feedback) Reset() {
 	*x = Feedback{}
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1495,7 +1558,7 @@ func (x *Feedback) String() string {
 func (*Feedback) ProtoMessage() {}
 
 func (x *Feedback) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1508,7 +1571,7 @@ func (x *Feedback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Feedback.ProtoReflect.Descriptor instead.
 func (*Feedback) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{10}
+	return file_records_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Feedback) GetId() string {
@@ -1569,7 +1632,7 @@ type Comment struct {
 
 func (x *Comment) Reset() {
 	*x = Comment{}
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1581,7 +1644,7 @@ func (x *Comment) String() string {
 func (*Comment) ProtoMessage() {}
 
 func (x *Comment) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1594,7 +1657,7 @@ func (x *Comment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comment.ProtoReflect.Descriptor instead.
 func (*Comment) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{11}
+	return file_records_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Comment) GetId() string {
@@ -1667,7 +1730,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1679,7 +1742,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1692,7 +1755,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{12}
+	return file_records_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Thread) GetId() string {
@@ -1796,7 +1859,7 @@ type Quiz struct {
 
 func (x *Quiz) Reset() {
 	*x = Quiz{}
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1808,7 +1871,7 @@ func (x *Quiz) String() string {
 func (*Quiz) ProtoMessage() {}
 
 func (x *Quiz) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1821,7 +1884,7 @@ func (x *Quiz) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quiz.ProtoReflect.Descriptor instead.
 func (*Quiz) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{13}
+	return file_records_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Quiz) GetId() string {
@@ -1916,7 +1979,7 @@ type Poll struct {
 
 func (x *Poll) Reset() {
 	*x = Poll{}
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1928,7 +1991,7 @@ func (x *Poll) String() string {
 func (*Poll) ProtoMessage() {}
 
 func (x *Poll) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1941,7 +2004,7 @@ func (x *Poll) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Poll.ProtoReflect.Descriptor instead.
 func (*Poll) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{14}
+	return file_records_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Poll) GetId() string {
@@ -2108,7 +2171,7 @@ type PollWord struct {
 
 func (x *PollWord) Reset() {
 	*x = PollWord{}
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2120,7 +2183,7 @@ func (x *PollWord) String() string {
 func (*PollWord) ProtoMessage() {}
 
 func (x *PollWord) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2133,7 +2196,7 @@ func (x *PollWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollWord.ProtoReflect.Descriptor instead.
 func (*PollWord) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{15}
+	return file_records_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PollWord) GetWord() string {
@@ -2167,7 +2230,7 @@ type PollVotes struct {
 
 func (x *PollVotes) Reset() {
 	*x = PollVotes{}
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2179,7 +2242,7 @@ func (x *PollVotes) String() string {
 func (*PollVotes) ProtoMessage() {}
 
 func (x *PollVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2192,7 +2255,7 @@ func (x *PollVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollVotes.ProtoReflect.Descriptor instead.
 func (*PollVotes) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{16}
+	return file_records_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PollVotes) GetPoll() *Poll {
@@ -2233,7 +2296,7 @@ type PollSaid struct {
 
 func (x *PollSaid) Reset() {
 	*x = PollSaid{}
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2245,7 +2308,7 @@ func (x *PollSaid) String() string {
 func (*PollSaid) ProtoMessage() {}
 
 func (x *PollSaid) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2258,7 +2321,7 @@ func (x *PollSaid) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollSaid.ProtoReflect.Descriptor instead.
 func (*PollSaid) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{17}
+	return file_records_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PollSaid) GetWords() []string {
@@ -2302,7 +2365,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2314,7 +2377,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2327,7 +2390,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{18}
+	return file_records_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Question) GetId() string {
@@ -2433,7 +2496,7 @@ type QuestionVotes struct {
 
 func (x *QuestionVotes) Reset() {
 	*x = QuestionVotes{}
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2445,7 +2508,7 @@ func (x *QuestionVotes) String() string {
 func (*QuestionVotes) ProtoMessage() {}
 
 func (x *QuestionVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2458,7 +2521,7 @@ func (x *QuestionVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionVotes.ProtoReflect.Descriptor instead.
 func (*QuestionVotes) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{19}
+	return file_records_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *QuestionVotes) GetQuestion() *Question {
@@ -2491,7 +2554,7 @@ type Timer struct {
 
 func (x *Timer) Reset() {
 	*x = Timer{}
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2503,7 +2566,7 @@ func (x *Timer) String() string {
 func (*Timer) ProtoMessage() {}
 
 func (x *Timer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2516,7 +2579,7 @@ func (x *Timer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timer.ProtoReflect.Descriptor instead.
 func (*Timer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{20}
+	return file_records_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Timer) GetEndsAt() int64 {
@@ -2572,7 +2635,7 @@ type Spotlight struct {
 
 func (x *Spotlight) Reset() {
 	*x = Spotlight{}
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2584,7 +2647,7 @@ func (x *Spotlight) String() string {
 func (*Spotlight) ProtoMessage() {}
 
 func (x *Spotlight) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2597,7 +2660,7 @@ func (x *Spotlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spotlight.ProtoReflect.Descriptor instead.
 func (*Spotlight) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{21}
+	return file_records_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Spotlight) GetKind() string {
@@ -2634,7 +2697,7 @@ type QuizAnswer struct {
 
 func (x *QuizAnswer) Reset() {
 	*x = QuizAnswer{}
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2646,7 +2709,7 @@ func (x *QuizAnswer) String() string {
 func (*QuizAnswer) ProtoMessage() {}
 
 func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2659,7 +2722,7 @@ func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizAnswer.ProtoReflect.Descriptor instead.
 func (*QuizAnswer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{22}
+	return file_records_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *QuizAnswer) GetId() string {
@@ -2742,7 +2805,7 @@ type Material struct {
 
 func (x *Material) Reset() {
 	*x = Material{}
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2754,7 +2817,7 @@ func (x *Material) String() string {
 func (*Material) ProtoMessage() {}
 
 func (x *Material) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2767,7 +2830,7 @@ func (x *Material) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Material.ProtoReflect.Descriptor instead.
 func (*Material) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{23}
+	return file_records_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Material) GetId() string {
@@ -2834,7 +2897,7 @@ type Submission struct {
 
 func (x *Submission) Reset() {
 	*x = Submission{}
-	mi := &file_records_proto_msgTypes[24]
+	mi := &file_records_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2846,7 +2909,7 @@ func (x *Submission) String() string {
 func (*Submission) ProtoMessage() {}
 
 func (x *Submission) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[24]
+	mi := &file_records_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2859,7 +2922,7 @@ func (x *Submission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Submission.ProtoReflect.Descriptor instead.
 func (*Submission) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{24}
+	return file_records_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Submission) GetId() string {
@@ -2943,7 +3006,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_records_proto_msgTypes[25]
+	mi := &file_records_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2955,7 +3018,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[25]
+	mi := &file_records_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2968,7 +3031,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{25}
+	return file_records_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Upload) GetName() string {
@@ -3027,7 +3090,7 @@ type Ref struct {
 
 func (x *Ref) Reset() {
 	*x = Ref{}
-	mi := &file_records_proto_msgTypes[26]
+	mi := &file_records_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3039,7 +3102,7 @@ func (x *Ref) String() string {
 func (*Ref) ProtoMessage() {}
 
 func (x *Ref) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[26]
+	mi := &file_records_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3052,7 +3115,7 @@ func (x *Ref) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ref.ProtoReflect.Descriptor instead.
 func (*Ref) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{26}
+	return file_records_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Ref) GetPerson() string {
@@ -3103,7 +3166,7 @@ type Conversation struct {
 
 func (x *Conversation) Reset() {
 	*x = Conversation{}
-	mi := &file_records_proto_msgTypes[27]
+	mi := &file_records_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3115,7 +3178,7 @@ func (x *Conversation) String() string {
 func (*Conversation) ProtoMessage() {}
 
 func (x *Conversation) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[27]
+	mi := &file_records_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3128,7 +3191,7 @@ func (x *Conversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
 func (*Conversation) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{27}
+	return file_records_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Conversation) GetId() string {
@@ -3204,7 +3267,7 @@ type AIUsages struct {
 
 func (x *AIUsages) Reset() {
 	*x = AIUsages{}
-	mi := &file_records_proto_msgTypes[28]
+	mi := &file_records_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3216,7 +3279,7 @@ func (x *AIUsages) String() string {
 func (*AIUsages) ProtoMessage() {}
 
 func (x *AIUsages) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[28]
+	mi := &file_records_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3229,7 +3292,7 @@ func (x *AIUsages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsages.ProtoReflect.Descriptor instead.
 func (*AIUsages) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{28}
+	return file_records_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *AIUsages) GetModels() []*usage.AIUsage {
@@ -3251,7 +3314,7 @@ type Figures struct {
 
 func (x *Figures) Reset() {
 	*x = Figures{}
-	mi := &file_records_proto_msgTypes[29]
+	mi := &file_records_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3263,7 +3326,7 @@ func (x *Figures) String() string {
 func (*Figures) ProtoMessage() {}
 
 func (x *Figures) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[29]
+	mi := &file_records_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3276,7 +3339,7 @@ func (x *Figures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Figures.ProtoReflect.Descriptor instead.
 func (*Figures) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{29}
+	return file_records_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Figures) GetAttendees() int32 {
@@ -3304,7 +3367,7 @@ type Claimants struct {
 
 func (x *Claimants) Reset() {
 	*x = Claimants{}
-	mi := &file_records_proto_msgTypes[30]
+	mi := &file_records_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3316,7 +3379,7 @@ func (x *Claimants) String() string {
 func (*Claimants) ProtoMessage() {}
 
 func (x *Claimants) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[30]
+	mi := &file_records_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3329,7 +3392,7 @@ func (x *Claimants) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claimants.ProtoReflect.Descriptor instead.
 func (*Claimants) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{30}
+	return file_records_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Claimants) GetPersons() []string {
@@ -3357,7 +3420,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_records_proto_msgTypes[31]
+	mi := &file_records_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3369,7 +3432,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[31]
+	mi := &file_records_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3382,7 +3445,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{31}
+	return file_records_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Workspace) GetId() string {
@@ -3430,7 +3493,7 @@ type WorkspaceHead struct {
 
 func (x *WorkspaceHead) Reset() {
 	*x = WorkspaceHead{}
-	mi := &file_records_proto_msgTypes[32]
+	mi := &file_records_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3442,7 +3505,7 @@ func (x *WorkspaceHead) String() string {
 func (*WorkspaceHead) ProtoMessage() {}
 
 func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[32]
+	mi := &file_records_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3455,7 +3518,7 @@ func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceHead.ProtoReflect.Descriptor instead.
 func (*WorkspaceHead) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{32}
+	return file_records_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *WorkspaceHead) GetName() string {
@@ -3511,7 +3574,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[33]
+	mi := &file_records_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3523,7 +3586,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[33]
+	mi := &file_records_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3536,7 +3599,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{33}
+	return file_records_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -3769,7 +3832,7 @@ const file_records_proto_rawDesc = "" +
 	"\x10content_markdown\x18\x03 \x01(\tR\x0fcontentMarkdown\x12\x1f\n" +
 	"\vcontent_sum\x18\x04 \x01(\fR\n" +
 	"contentSum\x12)\n" +
-	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xa1\x04\n" +
+	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xd6\x04\n" +
 	"\bAttendee\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -3793,7 +3856,11 @@ const file_records_proto_rawDesc = "" +
 	"\x05place\x18\x0e \x01(\tR\x05place\x127\n" +
 	"\x06checks\x18\x0f \x03(\v2\x1f.atelier.codelab.v1.CheckResultR\x06checks\x12<\n" +
 	"\n" +
-	"code_taken\x18\x10 \x01(\v2\x1d.atelier.codelab.v1.TakenCodeR\tcodeTaken\"/\n" +
+	"code_taken\x18\x10 \x01(\v2\x1d.atelier.codelab.v1.TakenCodeR\tcodeTaken\x123\n" +
+	"\x05ticks\x18\x11 \x03(\v2\x1d.atelier.codelab.v1.StepTicksR\x05ticks\":\n" +
+	"\tStepTicks\x12\x17\n" +
+	"\astep_id\x18\x01 \x01(\tR\x06stepId\x12\x14\n" +
+	"\x05items\x18\x02 \x03(\tR\x05items\"/\n" +
 	"\tTakenCode\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02at\x18\x02 \x01(\x03R\x02at\"U\n" +
@@ -4132,7 +4199,7 @@ func file_records_proto_rawDescGZIP() []byte {
 }
 
 var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_records_proto_goTypes = []any{
 	(Sharing)(0),          // 0: atelier.codelab.v1.Sharing
 	(Asking)(0),           // 1: atelier.codelab.v1.Asking
@@ -4144,83 +4211,85 @@ var file_records_proto_goTypes = []any{
 	(*Codelab)(nil),       // 7: atelier.codelab.v1.Codelab
 	(*Step)(nil),          // 8: atelier.codelab.v1.Step
 	(*Attendee)(nil),      // 9: atelier.codelab.v1.Attendee
-	(*TakenCode)(nil),     // 10: atelier.codelab.v1.TakenCode
-	(*CheckResult)(nil),   // 11: atelier.codelab.v1.CheckResult
-	(*Pulse)(nil),         // 12: atelier.codelab.v1.Pulse
-	(*ChatMessage)(nil),   // 13: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil),   // 14: atelier.codelab.v1.HelpRequest
-	(*Pin)(nil),           // 15: atelier.codelab.v1.Pin
-	(*Pointer)(nil),       // 16: atelier.codelab.v1.Pointer
-	(*Feedback)(nil),      // 17: atelier.codelab.v1.Feedback
-	(*Comment)(nil),       // 18: atelier.codelab.v1.Comment
-	(*Thread)(nil),        // 19: atelier.codelab.v1.Thread
-	(*Quiz)(nil),          // 20: atelier.codelab.v1.Quiz
-	(*Poll)(nil),          // 21: atelier.codelab.v1.Poll
-	(*PollWord)(nil),      // 22: atelier.codelab.v1.PollWord
-	(*PollVotes)(nil),     // 23: atelier.codelab.v1.PollVotes
-	(*PollSaid)(nil),      // 24: atelier.codelab.v1.PollSaid
-	(*Question)(nil),      // 25: atelier.codelab.v1.Question
-	(*QuestionVotes)(nil), // 26: atelier.codelab.v1.QuestionVotes
-	(*Timer)(nil),         // 27: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),     // 28: atelier.codelab.v1.Spotlight
-	(*QuizAnswer)(nil),    // 29: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),      // 30: atelier.codelab.v1.Material
-	(*Submission)(nil),    // 31: atelier.codelab.v1.Submission
-	(*Upload)(nil),        // 32: atelier.codelab.v1.Upload
-	(*Ref)(nil),           // 33: atelier.codelab.v1.Ref
-	(*Conversation)(nil),  // 34: atelier.codelab.v1.Conversation
-	(*AIUsages)(nil),      // 35: atelier.codelab.v1.AIUsages
-	(*Figures)(nil),       // 36: atelier.codelab.v1.Figures
-	(*Claimants)(nil),     // 37: atelier.codelab.v1.Claimants
-	(*Workspace)(nil),     // 38: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil), // 39: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),      // 40: atelier.codelab.v1.Snapshot
-	(*usage.AIUsage)(nil), // 41: atelier.usage.v1.AIUsage
+	(*StepTicks)(nil),     // 10: atelier.codelab.v1.StepTicks
+	(*TakenCode)(nil),     // 11: atelier.codelab.v1.TakenCode
+	(*CheckResult)(nil),   // 12: atelier.codelab.v1.CheckResult
+	(*Pulse)(nil),         // 13: atelier.codelab.v1.Pulse
+	(*ChatMessage)(nil),   // 14: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),   // 15: atelier.codelab.v1.HelpRequest
+	(*Pin)(nil),           // 16: atelier.codelab.v1.Pin
+	(*Pointer)(nil),       // 17: atelier.codelab.v1.Pointer
+	(*Feedback)(nil),      // 18: atelier.codelab.v1.Feedback
+	(*Comment)(nil),       // 19: atelier.codelab.v1.Comment
+	(*Thread)(nil),        // 20: atelier.codelab.v1.Thread
+	(*Quiz)(nil),          // 21: atelier.codelab.v1.Quiz
+	(*Poll)(nil),          // 22: atelier.codelab.v1.Poll
+	(*PollWord)(nil),      // 23: atelier.codelab.v1.PollWord
+	(*PollVotes)(nil),     // 24: atelier.codelab.v1.PollVotes
+	(*PollSaid)(nil),      // 25: atelier.codelab.v1.PollSaid
+	(*Question)(nil),      // 26: atelier.codelab.v1.Question
+	(*QuestionVotes)(nil), // 27: atelier.codelab.v1.QuestionVotes
+	(*Timer)(nil),         // 28: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),     // 29: atelier.codelab.v1.Spotlight
+	(*QuizAnswer)(nil),    // 30: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),      // 31: atelier.codelab.v1.Material
+	(*Submission)(nil),    // 32: atelier.codelab.v1.Submission
+	(*Upload)(nil),        // 33: atelier.codelab.v1.Upload
+	(*Ref)(nil),           // 34: atelier.codelab.v1.Ref
+	(*Conversation)(nil),  // 35: atelier.codelab.v1.Conversation
+	(*AIUsages)(nil),      // 36: atelier.codelab.v1.AIUsages
+	(*Figures)(nil),       // 37: atelier.codelab.v1.Figures
+	(*Claimants)(nil),     // 38: atelier.codelab.v1.Claimants
+	(*Workspace)(nil),     // 39: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 40: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 41: atelier.codelab.v1.Snapshot
+	(*usage.AIUsage)(nil), // 42: atelier.usage.v1.AIUsage
 }
 var file_records_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Codelab.questions:type_name -> atelier.codelab.v1.Asking
 	0,  // 1: atelier.codelab.v1.Codelab.share_code:type_name -> atelier.codelab.v1.Sharing
-	12, // 2: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
-	11, // 3: atelier.codelab.v1.Attendee.checks:type_name -> atelier.codelab.v1.CheckResult
-	10, // 4: atelier.codelab.v1.Attendee.code_taken:type_name -> atelier.codelab.v1.TakenCode
-	2,  // 5: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
-	3,  // 6: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
-	18, // 7: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	4,  // 8: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
-	5,  // 9: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
-	22, // 10: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
-	21, // 11: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
-	24, // 12: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
-	6,  // 13: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
-	25, // 14: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
-	41, // 15: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
-	39, // 16: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	7,  // 17: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
-	8,  // 18: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
-	9,  // 19: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
-	13, // 20: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
-	14, // 21: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
-	17, // 22: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
-	19, // 23: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
-	20, // 24: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
-	29, // 25: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	33, // 26: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
-	30, // 27: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
-	31, // 28: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
-	34, // 29: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
-	41, // 30: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
-	38, // 31: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
-	15, // 32: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
-	16, // 33: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
-	23, // 34: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
-	26, // 35: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
-	27, // 36: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
-	28, // 37: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	38, // [38:38] is the sub-list for method output_type
-	38, // [38:38] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	13, // 2: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
+	12, // 3: atelier.codelab.v1.Attendee.checks:type_name -> atelier.codelab.v1.CheckResult
+	11, // 4: atelier.codelab.v1.Attendee.code_taken:type_name -> atelier.codelab.v1.TakenCode
+	10, // 5: atelier.codelab.v1.Attendee.ticks:type_name -> atelier.codelab.v1.StepTicks
+	2,  // 6: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
+	3,  // 7: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
+	19, // 8: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
+	4,  // 9: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
+	5,  // 10: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
+	23, // 11: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
+	22, // 12: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
+	25, // 13: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
+	6,  // 14: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
+	26, // 15: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
+	42, // 16: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
+	40, // 17: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	7,  // 18: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
+	8,  // 19: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
+	9,  // 20: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
+	14, // 21: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
+	15, // 22: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
+	18, // 23: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
+	20, // 24: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
+	21, // 25: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
+	30, // 26: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	34, // 27: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
+	31, // 28: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
+	32, // 29: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
+	35, // 30: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
+	42, // 31: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
+	39, // 32: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	16, // 33: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
+	17, // 34: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
+	24, // 35: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
+	27, // 36: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
+	28, // 37: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
+	29, // 38: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_records_proto_init() }
@@ -4236,7 +4305,7 @@ func file_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   34,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -263,6 +263,9 @@ func (m *Attendee) EncodedSize() (n int) {
 	if m.CodeTaken != nil {
 		n += pbwire.SizeGivenText(16, m.CodeTaken.EncodedSize())
 	}
+	for _, v := range m.Ticks {
+		n += pbwire.SizeGivenText(17, v.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -272,6 +275,11 @@ func (m *Attendee) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Ticks) - 1; i >= 0; i-- {
+		end := at
+		at = m.Ticks[i].WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 17, end)
+	}
 	if m.CodeTaken != nil {
 		end := at
 		at = m.CodeTaken.WriteBack(b, at)
@@ -348,6 +356,10 @@ func (m *Attendee) Decode(b []byte) error {
 				m.CodeTaken = &TakenCode{}
 			}
 			r.Inner(m.CodeTaken)
+		case 17:
+			v := &StepTicks{}
+			r.Inner(v)
+			m.Ticks = append(m.Ticks, v)
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -377,6 +389,60 @@ func (m *Attendee) Clone() *Attendee {
 		Place:         m.Place,
 		Checks:        pbwire.CloneAll(m.Checks),
 		CodeTaken:     m.CodeTaken.Clone(),
+		Ticks:         pbwire.CloneAll(m.Ticks),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *StepTicks) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.StepId))
+	for _, v := range m.Items {
+		n += pbwire.SizeGivenText(2, len(v))
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *StepTicks) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Items) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 2, m.Items[i])
+	}
+	at = pbwire.PutText(b, at, 1, m.StepId)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *StepTicks) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.StepId = r.Text()
+		case 2:
+			m.Items = append(m.Items, r.Text())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *StepTicks) Clone() *StepTicks {
+	if m == nil {
+		return nil
+	}
+	return &StepTicks{
+		StepId:        m.StepId,
+		Items:         slices.Clone(m.Items),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

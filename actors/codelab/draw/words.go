@@ -21,6 +21,22 @@ import (
 // Checked is the end of a step that declares the check "build".
 const Checked = "\n\n```check build\nIt builds\n```\n"
 
+// tasks is the end of a step with a check and tasks, of which one is not in every step.
+func (s *Source) tasks() string {
+	return Checked + fmt.Sprintf("\n- [ ] Save\n- [x] Run %d\n- [ ] Save\n", s.made%3)
+}
+
+// tick ticks a task of a step, or takes the tick away; now and then there is no such task.
+// It draws nothing by chance: kept seeds draw the same as before there were tasks.
+func (s *Source) tick(v *codelab.View) codelab.Tick {
+	i := s.made % len(v.Tasks)
+	b := codelab.Tick{StepID: v.Steps[i].Id, Item: "none", Done: s.made%8 > 0}
+	if n := s.made / 2 % 8; n < 2*len(v.Tasks[i]) {
+		b.Item = v.Tasks[i][n/2].Key
+	}
+	return b
+}
+
 // Facilitator is who leads.
 var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", Person: codelab.PersonPrefix + "login", AdminID: "admin"}
 
@@ -132,7 +148,12 @@ var Words = map[string]Word{
 		}
 	},
 	"ReportCheck": func(s *Source, v *codelab.View) codelab.Command {
-		return as(One(s, v.Attendees), codelab.ReportCheck{Name: "build", OK: s.coin(), Note: s.Mark("note")})
+		a := One(s, v.Attendees)
+		check := codelab.ReportCheck{Name: "build", OK: s.coin(), Note: s.Mark("note")}
+		if s.made%2 == 0 && len(v.Tasks) > 0 {
+			return as(a, s.tick(v))
+		}
+		return as(a, check)
 	},
 	"SetPlace": func(s *Source, v *codelab.View) codelab.Command {
 		return as(One(s, v.Attendees), codelab.SetPlace{Place: s.Mark("place")})
@@ -215,12 +236,12 @@ var Words = map[string]Word{
 		if len(steps) > 4 {
 			steps = steps[:3]
 		}
-		return Lead(codelab.ReplaceSteps{Steps: append(steps, &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text") + Checked})})
+		return Lead(codelab.ReplaceSteps{Steps: append(steps, &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text") + s.tasks()})})
 	},
 	"Publish": func(s *Source, v *codelab.View) codelab.Command {
 		steps := slices.Clone(v.Steps)
 		s.Rand.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
-		steps = append(steps[:min(len(steps), 3)], &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text") + Checked})
+		steps = append(steps[:min(len(steps), 3)], &pb.Step{Title: s.Mark("step"), ContentMarkdown: s.mention("text") + s.tasks()})
 		guide, materials := s.mention("guide"), []*pb.Material{{Title: s.Mark("material"), MaterialType: codelab.Link, LinkUrl: "https://example.org"}}
 		b := codelab.Publish{Title: s.Mark("title"), Guide: &guide, Steps: steps, DryRun: s.Rand.IntN(5) == 0}
 		if s.coin() {

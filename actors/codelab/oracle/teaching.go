@@ -5,10 +5,11 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/markdown"
 )
 
-// teaching is the pin, the pointer, the timer, the spotlight and pulses: the sections
-// "Live teaching" and "Timer".
+// teaching is the pin, the pointer, the timer, the spotlight, pulses and ticks: the
+// sections "Live teaching", "Tasks" and "Timer".
 type teaching struct {
 	room      *room
 	pin       string
@@ -18,6 +19,10 @@ type teaching struct {
 	timer     string
 	spotlight string
 	pulses    map[string]pulse // by attendee
+	// ticks are the tasks that are ticked, and tasks those that there are, each as the id
+	// of its step, a blank and its key.
+	ticks map[string]map[string]bool // by attendee
+	tasks map[string]bool
 	// endedAt is when the workshop ended, and left what has to go in the same decision.
 	endedAt int64
 	left    map[string]bool
@@ -43,6 +48,22 @@ func (m *teaching) event(e *pb.Event) error {
 		return fmt.Errorf("the workshop has ended, and left %v", m.left)
 	}
 	switch b := e.Body.(type) {
+	case *pb.Event_Created:
+		m.tasks = tasksOf(b.Created.Steps)
+	case *pb.Event_Ticked:
+		who, task := b.Ticked.AttendeeId, b.Ticked.StepId+" "+b.Ticked.Item
+		if m.room.find(who) == nil || !m.tasks[task] || m.ticks[who][task] == b.Ticked.Done {
+			return fmt.Errorf("%s ticks %s: %v, and had %v of %v", who, task, b.Ticked.Done, m.ticks[who], m.tasks)
+		}
+		if m.ticks == nil {
+			m.ticks = map[string]map[string]bool{}
+		}
+		if m.ticks[who] == nil {
+			m.ticks[who] = map[string]bool{}
+		}
+		if m.ticks[who][task] = true; !b.Ticked.Done {
+			delete(m.ticks[who], task)
+		}
 	case *pb.Event_Updated: // ending the workshop clears the pointer and the timer
 		m.left = nil
 		if b.Updated.Codelab.EndedAt != 0 && !m.room.ended {
@@ -83,10 +104,19 @@ func (m *teaching) event(e *pb.Event) error {
 		m.pulses[b.Pulsed.AttendeeId] = pulse{b.Pulsed.State, b.Pulsed.StepId, p.step}
 	case *pb.Event_Removed:
 		delete(m.pulses, b.Removed.AttendeeId)
+		delete(m.ticks, b.Removed.AttendeeId)
 	case *pb.Event_StepsReplaced: // what stands on a step goes with it
 		there := map[string]bool{"": true}
 		for _, id := range idsOf(b.StepsReplaced.Steps) {
 			there[id] = true
+		}
+		m.tasks = tasksOf(b.StepsReplaced.Steps)
+		for _, ticks := range m.ticks {
+			for task := range ticks {
+				if !m.tasks[task] {
+					delete(ticks, task)
+				}
+			}
 		}
 		for who, p := range m.pulses {
 			if !there[p.step] {
@@ -95,6 +125,23 @@ func (m *teaching) event(e *pb.Event) error {
 		}
 	}
 	return nil
+}
+
+func tasksOf(steps []*pb.Step) map[string]bool {
+	out := map[string]bool{}
+	for _, st := range steps {
+		for _, t := range markdown.Tasks(st.ContentMarkdown) {
+			out[st.Id+" "+t.Key] = true
+		}
+	}
+	return out
+}
+
+func (m *teaching) ticksOf(who string) map[string]bool {
+	if ticks := m.ticks[who]; ticks != nil {
+		return ticks
+	}
+	return map[string]bool{}
 }
 
 func (m *teaching) view(v *codelab.View) error {
@@ -126,6 +173,15 @@ func (m *teaching) view(v *codelab.View) error {
 			return err
 		}
 		counts[want.state]++
+		ticks := map[string]bool{}
+		for _, t := range a.GetTicks() {
+			for _, item := range t.Items {
+				ticks[t.StepId+" "+item] = true
+			}
+		}
+		if err := differs("what "+p.id+" ticked", fmt.Sprint(ticks), fmt.Sprint(m.ticksOf(p.id))); err != nil {
+			return err
+		}
 	}
 	return differs("how many are stuck", v.Pulses.Stuck, counts[pb.PulseState_PULSE_STATE_STUCK])
 }

@@ -1,0 +1,146 @@
+package codelab
+
+import (
+	"slices"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/markdown"
+)
+
+// Ticks (transport/rest/RULES.md, "Tasks"): attendees tick the items of the task lists of
+// steps. Facilitators see how many did, of each item and of each person, and never who
+// ticked which.
+
+// Tick says that the caller has done a task of a step, or has not.
+type Tick struct {
+	StepID string
+	// Item is the key of the task, see markdown.Task.
+	Item string
+	Done bool
+}
+
+func (t Tick) decide(c call) (decision, error) {
+	a := c.s.attendee(c.ID)
+	if a == nil {
+		return decision{}, durable.Reject(durable.Forbidden, "only attendees tick tasks")
+	}
+	if err := c.live(); err != nil {
+		return decision{}, err
+	}
+	number := numberOf(c.s.steps, t.StepID)
+	if number == 0 {
+		return decision{}, durable.Reject(durable.Missing, "no step has this step_id")
+	}
+	if !slices.ContainsFunc(c.s.tasks[number-1], func(x markdown.Task) bool { return x.Key == t.Item }) {
+		return decision{}, durable.Reject(durable.Missing, "the step has no task with this item")
+	}
+	if ticked(a, t.StepID, t.Item) == t.Done {
+		return decided(nil), nil
+	}
+	return decided(nil, &pb.Event{Body: &pb.Event_Ticked{Ticked: &pb.Ticked{
+		AttendeeId: a.Id, StepId: t.StepID, Item: t.Item, Done: t.Done,
+	}}}), nil
+}
+
+// ticked says whether somebody has ticked a task.
+func ticked(a *pb.Attendee, step, item string) bool {
+	return slices.ContainsFunc(a.GetTicks(), func(t *pb.StepTicks) bool { return t.StepId == step && slices.Contains(t.Items, item) })
+}
+
+func (s *State) applyTicked(seq uint64, b *pb.Ticked) {
+	s.changeAttendee(seq, b.AttendeeId, func(a *pb.Attendee) {
+		if ticked(a, b.StepId, b.Item) == b.Done {
+			return
+		}
+		at := slices.IndexFunc(a.Ticks, func(t *pb.StepTicks) bool { return t.StepId == b.StepId })
+		var items []string
+		if at >= 0 {
+			items = a.Ticks[at].Items
+		}
+		if b.Done {
+			i, _ := slices.BinarySearch(items, b.Item)
+			items = slices.Insert(slices.Clone(items), i, b.Item)
+		} else {
+			items = slices.DeleteFunc(slices.Clone(items), func(item string) bool { return item == b.Item })
+		}
+		now := &pb.StepTicks{StepId: b.StepId, Items: items}
+		a.Ticks = slices.Clone(a.Ticks) // views share it
+		switch {
+		case at < 0:
+			a.Ticks = append(a.Ticks, now)
+		case len(items) == 0:
+			a.Ticks = slices.Delete(a.Ticks, at, at+1)
+		default:
+			a.Ticks[at] = now
+		}
+	})
+}
+
+// tasksOf are the tasks of each step. Texts that stay are not read again.
+func tasksOf(steps, old []*pb.Step, known [][]markdown.Task) [][]markdown.Task {
+	at := map[string]int{}
+	for i, st := range old {
+		at[st.Id] = i
+	}
+	out := make([][]markdown.Task, len(steps))
+	for i, st := range steps {
+		if was, stays := at[st.Id]; stays && old[was].ContentMarkdown == st.ContentMarkdown {
+			out[i] = known[was]
+		} else {
+			out[i] = markdown.Tasks(st.ContentMarkdown)
+		}
+	}
+	return out
+}
+
+// lostTasks are the tasks of each step, by their ids, that are not among others.
+func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, made []*pb.Step, left [][]markdown.Task) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	for i, st := range steps {
+		lost := map[string]bool{}
+		for _, t := range tasks[i] {
+			lost[t.Key] = true
+		}
+		if n := numberOf(made, st.Id); n > 0 {
+			for _, t := range left[n-1] {
+				delete(lost, t.Key)
+			}
+		}
+		if len(lost) > 0 {
+			out[st.Id] = lost
+		}
+	}
+	return out
+}
+
+// keepTicks are the ticks that somebody has of tasks that are not lost, and whether these
+// are fewer.
+func keepTicks(all []*pb.StepTicks, lost map[string]map[string]bool) (out []*pb.StepTicks, fewer bool) {
+	gone := func(t *pb.StepTicks) func(string) bool { return func(item string) bool { return lost[t.StepId][item] } }
+	if !slices.ContainsFunc(all, func(t *pb.StepTicks) bool { return slices.ContainsFunc(t.Items, gone(t)) }) {
+		return all, false
+	}
+	for _, t := range all {
+		if items := slices.DeleteFunc(slices.Clone(t.Items), gone(t)); len(items) > 0 {
+			out = append(out, &pb.StepTicks{StepId: t.StepId, Items: items})
+		}
+	}
+	return out, true
+}
+
+// TaskCount is how many tasks the steps have.
+func (v *View) TaskCount() (n int) {
+	for _, tasks := range v.Tasks {
+		n += len(tasks)
+	}
+	return n
+}
+
+// Ticks is how many tasks somebody has ticked.
+func Ticks(a *pb.Attendee) (n int) {
+	for _, t := range a.Ticks {
+		n += len(t.Items)
+	}
+	return n
+}

@@ -1,0 +1,121 @@
+package codelab
+
+import (
+	"fmt"
+	"testing"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// ticked writes what somebody has ticked as the numbers of steps and the texts of tasks.
+func (l *lab) ticked(who *Caller) string {
+	v := l.Capture()
+	out := []string{}
+	for i, st := range v.Steps {
+		for _, task := range v.Tasks[i] {
+			if ticked(v.Attendee(who.ID), st.Id, task.Key) {
+				out = append(out, fmt.Sprint(i+1, task.Text))
+			}
+		}
+	}
+	if n := Ticks(v.Attendee(who.ID)); n != len(out) {
+		return fmt.Sprintf("%d ticks, of which %q are shown", n, out)
+	}
+	return fmt.Sprint(out)
+}
+
+// tick ticks the task of a step, both by number from 0.
+func (l *lab) tick(step, task int, done bool) Tick {
+	v := l.Capture()
+	return Tick{StepID: v.Steps[step].Id, Item: v.Tasks[step][task].Key, Done: done}
+}
+
+func TestTasksAreTicked(t *testing.T) {
+	l := newLab()
+	l.create(t)
+	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: "- [ ] a\n- [x] b\n- [ ] a\n\n```notes\n- [ ] c\n```\n"}, {Title: "B", ContentMarkdown: "- [ ] a\n"}}})
+	lin, max := register(t, l, "Lin"), register(t, l, "Max")
+	l.must(t, lin, l.tick(0, 2, true))
+	l.must(t, lin, l.tick(1, 0, true))
+	l.must(t, lin, l.tick(0, 0, true))
+	before := l.Capture()
+	l.must(t, lin, l.tick(0, 0, false))
+	if got := l.ticked(lin); got != "[1a 2a]" {
+		t.Error("ticked is", got)
+	}
+	if n := Ticks(before.Attendee(lin.ID)); n != 3 {
+		t.Error("a view that was taken before has", n)
+	}
+	if n := l.Capture().TaskCount(); n != 4 {
+		t.Error("there are", n)
+	}
+	l.must(t, lin, l.tick(1, 0, false))
+	if got := l.Capture().Attendee(lin.ID).Ticks; len(got) != 1 {
+		t.Error("of a step without ticks remains", got)
+	}
+
+	// The same again changes nothing.
+	for _, again := range []Tick{l.tick(0, 2, true), l.tick(0, 0, false)} {
+		if kinds := l.says(t, Command{Caller: lin, Body: again}); len(kinds) != 0 {
+			t.Error("the same again leads to", kinds)
+		}
+	}
+	if got := l.ticked(max); got != "[]" {
+		t.Error("of somebody else there is", got)
+	}
+
+	l.refused(t, lin, Tick{StepID: l.Capture().Steps[0].Id, Item: "2e7d2c03a9507ae2", Done: true}, durable.Missing, "no task") // c, of the notes
+	l.refused(t, lin, Tick{StepID: l.Capture().Steps[1].Id, Item: l.tick(0, 2, true).Item, Done: true}, durable.Missing, "no task")
+	l.refused(t, lin, Tick{StepID: lin.ID, Item: l.tick(0, 0, true).Item, Done: true}, durable.Missing, "no step")
+	l.refused(t, admin, l.tick(0, 0, true), durable.Forbidden, "only attendees")
+	l.must(t, admin, SetEnded{Ended: true})
+	l.refused(t, lin, l.tick(0, 0, true), durable.Conflict, "ended")
+}
+
+func TestTicksGoWithTheirTasks(t *testing.T) {
+	l := newLab()
+	l.create(t)
+	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: "- [ ] a\n- [ ] b\n- [ ] b\n"}, {Title: "B", ContentMarkdown: "- [ ] c\n"}, {Title: "C", ContentMarkdown: "- [ ] d\n"}}})
+	lin := register(t, l, "Lin")
+	for step, tasks := range l.Capture().Tasks {
+		for task := range tasks {
+			l.must(t, lin, l.tick(step, task, true))
+		}
+	}
+	steps := func(change func([]*pb.Step) []*pb.Step) {
+		var now []*pb.Step
+		for _, st := range l.Capture().Steps {
+			now = append(now, st.Clone())
+		}
+		l.must(t, admin, ReplaceSteps{Steps: change(now)})
+	}
+	// Moved, and with other words around it.
+	steps(func(s []*pb.Step) []*pb.Step {
+		s[0].ContentMarkdown = "Do this:\n\n* [x] **b**\n* [ ] e\n* [ ] a\n\nText\n\n* [ ] b\n"
+		return []*pb.Step{s[2], s[0], s[1]}
+	})
+	if got := l.ticked(lin); got != "[1d 2b 2a 2b 3c]" {
+		t.Error("with steps that moved", got)
+	}
+	steps(func(s []*pb.Step) []*pb.Step {
+		s[1].ContentMarkdown = "- [ ] a\n- [ ] b\n"
+		return s[1:]
+	})
+	if got := l.ticked(lin); got != "[1a 1b 2c]" {
+		t.Error("without a task and a step", got)
+	}
+	// What comes back is not ticked.
+	steps(func(s []*pb.Step) []*pb.Step {
+		s[0].ContentMarkdown = "- [ ] a\n- [ ] b\n- [ ] b\n"
+		s[1].ContentMarkdown = ""
+		return s
+	})
+	if got := l.ticked(lin); got != "[1a 1b]" {
+		t.Error("with a task that came back", got)
+	}
+	l.must(t, admin, Publish{Title: "Lab", Steps: []*pb.Step{{Title: "A", ContentMarkdown: "- [ ] b\n"}}})
+	if got := l.ticked(lin); got != "[1b]" {
+		t.Error("with a version of the text", got)
+	}
+}
