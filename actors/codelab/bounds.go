@@ -1,5 +1,7 @@
 package codelab
 
+import "atelier/actors/markdown"
+
 // Bounds are the numbers that a client of a codelab can meet, for whatever
 // describes the interface: a description that keeps its own goes wrong.
 var Bounds = struct {
@@ -21,6 +23,8 @@ var Bounds = struct {
 	LeastSeconds, MostSeconds, VoteWords int
 	// Of the checks that the steps of a codelab declare.
 	Checks int
+	// Of the tasks of a step that can be ticked.
+	Tasks int
 	// Of recipients of one message to an audience.
 	Directs int
 	// Of requests for help that one message answers.
@@ -39,7 +43,7 @@ var Bounds = struct {
 	LeastSeconds: minPollSeconds, MostSeconds: maxPollSeconds, VoteWords: maxVoteWords,
 	QuizOptions: maxQuizOptions, QuizQuestion: maxQuizQuestion, QuizOption: maxQuizOption,
 	PollQuestion: maxPollQuestion, PollOption: maxPollOption, VoteWord: maxVoteWord, VoteText: maxVoteText,
-	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel, Checks: MaxChecks, CheckNote: maxCheckNote,
+	QuestionText: maxQuestionText, TimerLabel: maxTimerLabel, Checks: MaxChecks, CheckNote: maxCheckNote, Tasks: markdown.MaxTasks,
 	Message: maxMessage, HelpMessage: maxHelpMessage, Reason: maxReason,
 	Answer: maxAnswer, AIQuestion: maxAIQuestion, AIAnswer: maxAIAnswer, URL: maxURL,
 }

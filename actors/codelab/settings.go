@@ -420,6 +420,8 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	}
 	tasks := tasksOf(steps, s.steps, s.tasks)
 	lost := lostTasks(s.steps, s.tasks, steps, tasks)
+	// How many there are is in the record of everybody, which readers keep encoded.
+	renew := countTasks(tasks) != countTasks(s.tasks)
 	s.steps, s.checks, s.tasks = steps, checksOf(steps), tasks
 	if follow {
 		for _, i := range s.openHelp {
@@ -444,7 +446,7 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	for i, a := range s.attendees.All() {
 		pulse := followPulse(a.Pulse, steps)
 		ticks, fewer := keepTicks(a.Ticks, lost)
-		if follow || a.CurrentStep > last || a.FurthestStep > last || pulse != a.Pulse || fewer {
+		if follow || a.CurrentStep > last || a.FurthestStep > last || pulse != a.Pulse || fewer || renew {
 			a = a.Clone()
 			a.Ticks = ticks
 			s.setPulseOf(a, pulse)

@@ -130,8 +130,10 @@ func keepTicks(all []*pb.StepTicks, lost map[string]map[string]bool) (out []*pb.
 }
 
 // TaskCount is how many tasks the steps have.
-func (v *View) TaskCount() (n int) {
-	for _, tasks := range v.Tasks {
+func (v *View) TaskCount() int { return countTasks(v.Tasks) }
+
+func countTasks(of [][]markdown.Task) (n int) {
+	for _, tasks := range of {
 		n += len(tasks)
 	}
 	return n

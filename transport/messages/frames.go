@@ -248,6 +248,10 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		c := b.CheckReported
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{c.AttendeeId}
 		return with(f, checkMessage{"check", c.AttendeeId, c.Name, c.Ok, c.Note, at})
+	case *pb.Event_Ticked:
+		t := b.Ticked
+		f.Audience, f.People = room.People, [2]string{t.AttendeeId}
+		return with(f, tickMessage{"tick", t.StepId, t.Item, t.Done, at})
 	case *pb.Event_CodeTaken:
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{b.CodeTaken.AttendeeId}
 		return with(f, codeTakenMessage{"code_taken", b.CodeTaken.AttendeeId, b.CodeTaken.Name, at})

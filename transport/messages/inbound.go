@@ -52,6 +52,9 @@ type inbound struct {
 	StepNumber *int32  `json:"step_number"`
 	State      *string `json:"state"`
 	Hints      *bool   `json:"hints"`
+	StepID     *string `json:"step_id"`
+	Item       *string `json:"item"`
+	Done       *bool   `json:"done"`
 
 	// given are the fields of a message in which null is not the same as
 	// nothing.

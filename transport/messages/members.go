@@ -65,6 +65,10 @@ var members = []member{
 	}},
 	{"StepNumber", schema{Type: "integer", Minimum: new(1)}},
 	{"Text", schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.Message, Description: "Code points; stored as sent."}},
+	{"Task", schema{
+		Type: "string", Pattern: "^[0-9a-f]{16}(-[0-9]{1,3})?$",
+		Description: "A task of a step: the first 16 hex digits of the SHA-256 of its text, with `-2` and so on for the same text again.",
+	}},
 	{"PulseState", schema{
 		Type: []string{"string", "null"}, Enum: append(anyOf(rest.PulseStates...), nil),
 		Description: "How somebody gets on with their step; null for nothing said.",

@@ -93,6 +93,7 @@ const (
 	aPoll     = "019a3f64-7b02-7e11-9c3d-1a2b3c4d5e06"
 	aQuestion = "019a3f65-0c4d-7a22-8e5f-6a7b8c9d0e07"
 	aStep     = "019a3f52-7c2a-7b10-8a4e-90c1d2e3f402"
+	aTask     = "8b12507783d5beca"
 )
 
 var anEvent = stored{42, "2026-03-02T09:15:30.250Z"}
@@ -159,6 +160,9 @@ var table = []row{
 	serverEvent("CheckReported", "Check reported",
 		"To facilitators and the attendee: the result of a check of their work, as their own program reports it.",
 		checkMessage{"check", lin, "unit-tests", true, "12 passed", anEvent}),
+	serverEvent("Ticked", "Task ticked",
+		"To the attendee's other connections: they ticked a task of a step, or took the tick away.",
+		tickMessage{"tick", aStep, aTask, true, anEvent}),
 	serverEvent("CodeTaken", "Code taken",
 		"To facilitators and the attendee: they downloaded or fetched the code of a step, a branch or folder of the workspace.",
 		codeTakenMessage{"code_taken", lin, "step-4-start", anEvent}),
@@ -238,6 +242,9 @@ var table = []row{
 	clientMessage("SendPulse", "Say how one gets on",
 		"For attendees: "+naming.Or(rest.PulseStates...)+" on the present step, or null for no longer. Moving to another step ends it. The same again changes nothing. Stored.",
 		sayPulse{"pulse", new("stuck"), "c-20"}, (*inbound).pulse),
+	clientMessage("SendTick", "Tick a task",
+		"For attendees: an item of a task list (`- [ ]`) of a step is done, or is not. A task that the step does not have is an error. The same again changes nothing. Stored.",
+		sayTick{"tick", aStep, aTask, true, "c-23"}, (*inbound).tick),
 	clientMessage("SendBroadcast", "Send a broadcast",
 		"For facilitators: to all, stored in the chat.",
 		sayText{"broadcast", "Back at half past ten.", "c-21"}, (*inbound).broadcast),

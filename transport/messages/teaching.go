@@ -80,6 +80,35 @@ type sayPointer struct {
 	Ref        string `json:"ref,omitempty" is:"Ref"`
 }
 
+// tickMessage tells the one who ticked, on their other devices: nobody else learns of it.
+type tickMessage struct {
+	Type   string `json:"type"`
+	StepID string `json:"step_id" is:"Id"`
+	Item   string `json:"item" is:"Task"`
+	Done   bool   `json:"done"`
+	stored
+}
+
+type sayTick struct {
+	Type   string `json:"type"`
+	StepID string `json:"step_id" is:"Id"`
+	Item   string `json:"item" is:"Task"`
+	Done   bool   `json:"done"`
+	Ref    string `json:"ref,omitempty" is:"Ref"`
+}
+
+func (m *inbound) tick() (codelab.Body, error) {
+	switch {
+	case or(m.StepID, "") == "":
+		return nil, wire.Invalid("step_id is required")
+	case or(m.Item, "") == "":
+		return nil, wire.Invalid("item is required")
+	case m.Done == nil:
+		return nil, wire.Invalid("done is required: true or false")
+	}
+	return codelab.Tick{StepID: *m.StepID, Item: *m.Item, Done: *m.Done}, nil
+}
+
 func (m *inbound) broadcast() (codelab.Body, error) {
 	if m.Message == nil {
 		return nil, errNoMessage

@@ -32,6 +32,8 @@ type attendeeRecord struct {
 	Checks []checkRecord `json:"checks"`
 	// CodeTaken is the branch or folder whose code they took last, for the same.
 	CodeTaken *takenRecord `json:"code_taken"`
+	// Ticks is how many tasks they ticked, for the same.
+	Ticks *ticksRecord `json:"ticks"`
 }
 
 type takenRecord struct {
@@ -48,14 +50,14 @@ func toTaken(t *pb.TakenCode) *takenRecord {
 
 // toAttendee is a record as its owner and admins see it; others see neither
 // e-mail nor the time of completion nor how somebody gets on and for how long, nor
-// where they sit or which code they took.
-func toAttendee(lab string, a *pb.Attendee, all bool) attendeeRecord {
+// where they sit, which code they took or how many of the tasks they ticked.
+func toAttendee(lab string, tasks int, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
-		wire.StampOrNull(a.StepSince), toPulse(a.Pulse), wire.OrNull(a.Place), toChecks(a.Checks), toTaken(a.CodeTaken),
+		wire.StampOrNull(a.StepSince), toPulse(a.Pulse), wire.OrNull(a.Place), toChecks(a.Checks), toTaken(a.CodeTaken), toTicks(a, tasks),
 	}
 	if !all {
-		out.Email, out.CompletedAt, out.StepSince, out.Pulse, out.Place, out.Checks, out.CodeTaken = "", nil, nil, nil, nil, noChecks, nil
+		out.Email, out.CompletedAt, out.StepSince, out.Pulse, out.Place, out.Checks, out.CodeTaken, out.Ticks = "", nil, nil, nil, nil, noChecks, nil, nil
 	}
 	return out
 }
@@ -77,7 +79,7 @@ func getAttendees(r *Request) error {
 	if r.assists() {
 		out := []attendeeRecord{}
 		for _, a := range v.Attendees.All() {
-			out = append(out, r.attendeeRecord(a))
+			out = append(out, r.attendeeRecord(v, a))
 		}
 		return r.JSON(out)
 	}
@@ -86,7 +88,7 @@ func getAttendees(r *Request) error {
 		return err
 	}
 	if !admin {
-		b = showOwn(b, lab, v.Attendee(r.Caller.ID))
+		b = showOwn(b, lab, v.TaskCount(), v.Attendee(r.Caller.ID))
 	}
 	return r.Answer(b)
 }
@@ -112,14 +114,14 @@ func getAttendee(r *Request) error {
 		return err
 	}
 	if missing && a.Id == r.Caller.ID {
-		return r.JSON(ownRecord{toAttendee(r.Codelab.ID(), a, true), v.Missing(a.Id)})
+		return r.JSON(ownRecord{toAttendee(r.Codelab.ID(), v.TaskCount(), a, true), v.Missing(a.Id)})
 	}
-	return r.JSON(r.attendeeRecord(a))
+	return r.JSON(r.attendeeRecord(v, a))
 }
 
 // attendeeRecord is a record as the caller may see it: assistants see no e-mails.
-func (r *Request) attendeeRecord(a *pb.Attendee) attendeeRecord {
-	out := toAttendee(r.Codelab.ID(), a, r.IsAdmin() || a.Id == r.Caller.ID)
+func (r *Request) attendeeRecord(v *codelab.View, a *pb.Attendee) attendeeRecord {
+	out := toAttendee(r.Codelab.ID(), v.TaskCount(), a, r.IsAdmin() || a.Id == r.Caller.ID)
 	if r.assists() {
 		out.Email = ""
 	}
@@ -141,14 +143,14 @@ func getPresence(r *Request) error {
 // most of this is copying: 10,000 people are 157 pages, of which few change
 // between two reads.
 func encodeAttendees(v *codelab.View, lab string, all bool) []byte {
-	slot := forOthers
+	slot, tasks := forOthers, v.TaskCount()
 	if all {
 		slot = forAdmins
 	}
 	b := append(make([]byte, 0, 2+256*v.Attendees.Len()), '[')
 	b = v.Attendees.Encode(b, slot, func(dst []byte, items []*pb.Attendee) []byte {
 		for _, a := range items {
-			one, _ := wire.Codec.Marshal(toAttendee(lab, a, all))
+			one, _ := wire.Codec.Marshal(toAttendee(lab, tasks, a, all))
 			dst = append(append(dst, one...), ',')
 		}
 		return dst
@@ -160,12 +162,12 @@ func encodeAttendees(v *codelab.View, lab string, all bool) []byte {
 }
 
 // showOwn puts the caller's full record in the place of the reduced one.
-func showOwn(b []byte, lab string, own *pb.Attendee) []byte {
+func showOwn(b []byte, lab string, tasks int, own *pb.Attendee) []byte {
 	if own == nil {
 		return b
 	}
-	reduced, _ := wire.Codec.Marshal(toAttendee(lab, own, false))
-	full, _ := wire.Codec.Marshal(toAttendee(lab, own, true))
+	reduced, _ := wire.Codec.Marshal(toAttendee(lab, tasks, own, false))
+	full, _ := wire.Codec.Marshal(toAttendee(lab, tasks, own, true))
 	return bytes.Replace(b, reduced, full, 1)
 }
 
@@ -215,7 +217,7 @@ func updateAttendee(r *Request) error {
 			return err
 		}
 	}
-	return r.JSON(r.attendeeRecord(v.(*pb.Attendee)))
+	return r.JSON(r.attendeeRecord(r.Codelab.View(), v.(*pb.Attendee)))
 }
 
 var errOthersPlace = &httpapi.Error{Status: 403, Text: "attendees say themselves where they sit"}
@@ -237,7 +239,7 @@ func (r *Request) setPlace(body []byte, place *string) error {
 	if err != nil {
 		return err
 	}
-	return r.JSON(r.attendeeRecord(v.(*pb.Attendee)))
+	return r.JSON(r.attendeeRecord(r.Codelab.View(), v.(*pb.Attendee)))
 }
 
 func removeAttendee(r *Request) error {

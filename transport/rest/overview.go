@@ -21,6 +21,8 @@ type stepOverview struct {
 	SharePast float64 `json:"share_past"`
 	// Pulse is of those whose state is about the step.
 	Pulse Pulses `json:"pulse"`
+	// Ticks are of the tasks of the step; null while fewer than three people ticked there.
+	Ticks *[]taskCount `json:"ticks"`
 }
 
 type waiting struct {
@@ -77,9 +79,10 @@ func overview(r *Request) error {
 		}
 	}
 	out.Checks = countChecks(v)
+	ticks := countTicks(v)
 	for i, st := range v.Steps {
 		o := &out.Steps[i]
-		o.StepNumber, o.Title, o.Pulse = i+1, st.Title, *ToPulses(pulses[i])
+		o.StepNumber, o.Title, o.Pulse, o.Ticks = i+1, st.Title, *ToPulses(pulses[i]), ticks[i]
 		o.MedianSeconds, o.P90Seconds = quantile(spent[i], 0.5), quantile(spent[i], 0.9)
 		if out.Attendees > 0 {
 			o.SharePast = float64(past[i]) / float64(out.Attendees)

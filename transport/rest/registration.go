@@ -71,7 +71,7 @@ func registerAttendee(r *Request) error {
 	if err := r.isAttendee(who); err != nil {
 		return err
 	}
-	return r.JSON(toAttendee(lab, who, true))
+	return r.JSON(toAttendee(lab, r.Codelab.View().TaskCount(), who, true))
 }
 
 // isAttendee marks the browser as one that has been an attendee, for the next time that

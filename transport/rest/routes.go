@@ -155,6 +155,7 @@ var operations = []Operation{
 	{Method: get, Path: "/codelabs/{id}/attendees/{attendee_id}/export", Access: CodelabMember, Upload: true, Handle: exportAttendee},
 	{Method: post, Path: "/codelabs/{id}/attendees/{attendee_id}/reset-pin", Access: CodelabAdmin, Handle: resetPIN},
 	{Method: post, Path: "/codelabs/{id}/reset-pins", Access: CodelabAdmin, Handle: resetPINs},
+	{Method: get, Path: "/codelabs/{id}/ticks", Access: CodelabAttendee, Handle: getTicks},
 	{Method: post, Path: "/codelabs/{id}/complete", Access: CodelabAttendee, Handle: complete},
 	{Method: get, Path: "/certificates/{id}", Access: Anyone, Handle: certificate},
 

@@ -98,7 +98,7 @@ func limitsTable() string {
 		{"question to the AI", letters(c.AIQuestion)}, {"URL", letters(c.URL)},
 		{"poll question", letters(c.PollQuestion)}, {"poll option", letters(c.PollOption)}, {"word of a vote", letters(c.VoteWord)}, {"text of a vote", letters(c.VoteText)},
 		{"label of the timer", letters(c.TimerLabel)}, {"question of an attendee", letters(c.QuestionText)},
-		{"steps of a codelab", grouped(c.Steps)}, {"questions of a quiz", grouped(c.Quizzes)}, {"options of a quiz question", grouped(c.QuizOptions)},
+		{"steps of a codelab", grouped(c.Steps)}, {"tasks of a step that can be ticked", grouped(c.Tasks)}, {"questions of a quiz", grouped(c.Quizzes)}, {"options of a quiz question", grouped(c.QuizOptions)},
 		{"materials of a codelab", grouped(c.Materials)}, {"attendees of a codelab", grouped(c.Attendees)},
 		{"comment threads of a codelab", grouped(c.Threads)}, {"comments in a thread", grouped(c.ThreadMessages)}, {"chat messages of a codelab", grouped(c.Chat)},
 		{"submissions of an attendee", grouped(c.Submissions)},

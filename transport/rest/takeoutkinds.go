@@ -97,12 +97,16 @@ var kinds = []kind{
 		name: "people",
 		of:   attendeeRecord{},
 		records: each(attendeesOf, (*pb.Attendee).GetId, func(t *takeout, a *pb.Attendee) any {
-			return toAttendee(t.lab, a, true)
+			return toAttendee(t.lab, t.v.TaskCount(), a, true)
 		}),
 	},
 	{
 		name: "progress",
 		of:   progressRecord{}, records: progressOf,
+	},
+	{
+		name: "ticks", only: ofOne,
+		of: tickedRecord{}, records: ticksOf,
 	},
 	{
 		name: "chat",

@@ -1,0 +1,135 @@
+package rest
+
+import (
+	"iter"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// What attendees ticked of the task lists of steps (RULES.md, "Tasks").
+
+// ticksRecord is how many tasks somebody has ticked, of how many.
+type ticksRecord struct {
+	Done int `json:"done"`
+	Of   int `json:"of"`
+}
+
+func toTicks(a *pb.Attendee, tasks int) *ticksRecord { return &ticksRecord{codelab.Ticks(a), tasks} }
+
+// tickRecord is a task that somebody has ticked.
+type tickRecord struct {
+	StepID string `json:"step_id"`
+	Item   string `json:"item"`
+}
+
+func getTicks(r *Request) error {
+	v := r.view()
+	out := []tickRecord{}
+	for t := range tickedBy(v, v.Attendee(r.Caller.ID)) {
+		out = append(out, tickRecord{t.StepID, t.Item})
+	}
+	return r.JSON(out)
+}
+
+// tickedRecord is a tick with the words that it is about.
+type tickedRecord struct {
+	StepNumber int    `json:"step_number"`
+	StepTitle  string `json:"step_title"`
+	tickRecord
+	Text string `json:"text"`
+}
+
+// tickedBy gives the ticks of somebody, in the order of the text.
+func tickedBy(v *codelab.View, a *pb.Attendee) iter.Seq[tickedRecord] {
+	return func(yield func(tickedRecord) bool) {
+		done := map[tickRecord]bool{}
+		for _, t := range a.GetTicks() {
+			for _, item := range t.Items {
+				done[tickRecord{t.StepId, item}] = true
+			}
+		}
+		for i, st := range v.Steps {
+			for _, task := range v.Tasks[i] {
+				if t := (tickRecord{st.Id, task.Key}); done[t] && !yield(tickedRecord{i + 1, st.Title, t, task.Text}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ticksOf are given to nobody but the one who ticked: facilitators learn how many did.
+func ticksOf(t *takeout) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		if t.reader != t.person {
+			return
+		}
+		for x := range tickedBy(t.v, t.v.Attendee(t.person)) {
+			if !yield(x) {
+				return
+			}
+		}
+	}
+}
+
+const (
+	// leastTickers is how many people tick something of a step before its tasks are counted:
+	// of fewer it would be told who ticked what.
+	leastTickers = 3
+	// maxTaskShown bounds the text of a task in the overview, code points.
+	maxTaskShown = 200
+)
+
+// taskCount is how many have ticked a task.
+type taskCount struct {
+	Item string `json:"item"`
+	Text string `json:"text"`
+	Done int    `json:"done"`
+}
+
+// countTicks counts the ticks of each step; nil where there are too few people.
+func countTicks(v *codelab.View) []*[]taskCount {
+	type place struct{ step, task int }
+	places, steps := map[tickRecord]place{}, map[string]int{}
+	counts := make([][]taskCount, len(v.Steps))
+	for i, st := range v.Steps {
+		steps[st.Id] = i
+		for j, task := range v.Tasks[i] {
+			places[tickRecord{st.Id, task.Key}] = place{i, j}
+			counts[i] = append(counts[i], taskCount{task.Key, cut(task.Text, maxTaskShown), 0})
+		}
+	}
+	people := make([]int, len(v.Steps))
+	for _, a := range v.Attendees.All() {
+		for _, t := range a.Ticks {
+			if i, there := steps[t.StepId]; there {
+				people[i]++
+			}
+			for _, item := range t.Items {
+				if at, there := places[tickRecord{t.StepId, item}]; there {
+					counts[at.step][at.task].Done++
+				}
+			}
+		}
+	}
+	out := make([]*[]taskCount, len(v.Steps))
+	for i := range counts {
+		if people[i] >= leastTickers {
+			out[i] = &counts[i]
+		}
+	}
+	return out
+}
+
+// cut is the beginning of a text, of so many code points.
+func cut(text string, most int) string {
+	n := 0
+	for at := range text {
+		if n == most {
+			return text[:at]
+		}
+		n++
+	}
+	return text
+}
