@@ -192,7 +192,7 @@ func edited(frames []room.Frame, edit func(room.Frame) (room.Frame, bool)) []roo
 // echoed says that the session an event came from hears of it as well.
 func echoed(e *pb.Event) bool {
 	switch b := e.Body.(type) {
-	case *pb.Event_Progressed, *pb.Event_Pulsed:
+	case *pb.Event_Progressed, *pb.Event_Pulsed, *pb.Event_Ticked:
 		return false
 	case *pb.Event_ChatPosted:
 		return b.ChatPosted.Message.TargetId == ""

@@ -57,6 +57,8 @@ func TestFrames(t *testing.T) {
 			room.FacilitatorsAndPeople, [2]string{"a"}, `{"type":"pulse","attendee_id":"a","attendee_name":"Ann","state":"stuck","step_number":2,"seq":7,` + ts},
 		"pulse over": {&pb.Event_Pulsed{Pulsed: &pb.Pulsed{AttendeeId: "a", AttendeeName: "Ann", StepNumber: 3}},
 			room.FacilitatorsAndPeople, [2]string{"a"}, `{"type":"pulse","attendee_id":"a","attendee_name":"Ann","state":null,"step_number":3,"seq":7,` + ts},
+		"tick": {&pb.Event_Ticked{Ticked: &pb.Ticked{AttendeeId: "a", StepId: "s", Item: "i", Done: true}},
+			room.People, [2]string{"a"}, `{"type":"tick","step_id":"s","item":"i","done":true,"seq":7,` + ts},
 		"pin":    {&pb.Event_Pinned{Pinned: &pb.Pinned{Message: "p"}}, room.Everyone, [2]string{}, `{"type":"pin_changed","pin":{"message":"p","at":"2023-11-14T22:13:20.123Z"},"seq":7,` + ts},
 		"no pin": {&pb.Event_Pinned{Pinned: &pb.Pinned{}}, room.Everyone, [2]string{}, `{"type":"pin_changed","pin":null,"seq":7,` + ts},
 		"pointer": {&pb.Event_Pointed{Pointed: &pb.Pointed{Pointer: &pb.Pointer{StepNumber: 2, StepId: "s", By: "Lea", Hints: true}}},
@@ -120,6 +122,8 @@ func setBody(e *pb.Event, body any) {
 		e.Body = b
 	case *pb.Event_Muted:
 		e.Body = b
+	case *pb.Event_Ticked:
+		e.Body = b
 	case *pb.Event_Updated:
 		e.Body = b
 	case *pb.Event_Deleted:
@@ -172,6 +176,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`{"type":"chat","message":"hi","ref":"r"}`, `{"type":"dm","target_id":"x","message":"m"}`, `{"type":"step_progress","step_number":3}`,
 		`{"type":"pulse","state":"slow"}`, `{"type":"pointer","step_number":null,"hints":true}`, `{"type":"broadcast","message":"m"}`,
+		`{"type":"tick","step_id":"s","item":"8b12507783d5beca","done":true}`,
 		`{"type":"webrtc_signal","a":{"b":[1,2]}}`, `{"type":null}`, `{"ref":{}}`, "[[[[",
 	} {
 		f.Add([]byte(s))

@@ -70,6 +70,7 @@ var probes = []probe{
 	{op: "GET /admin/ai/usage", by: byAdmin},
 	{op: "GET /codelabs/{id}/ai/conversations", by: byAdmin},
 	{op: "GET /codelabs/{id}", by: byReader},
+	{op: "GET /codelabs/{id}/ticks", by: byAttendee},
 	{op: "GET /codelabs/{id}/export", by: byAdmin},
 	{op: "GET /codelabs/{id}/export/attendance.csv", by: byAdmin},
 	{op: "GET /codelabs/{id}/export/quizzes.csv", by: byAdmin},
@@ -149,6 +150,7 @@ var probes = []probe{
 	}},
 	{op: "POST /codelabs/{id}/messages", by: byAttendee, body: always(record{"type": "step_progress", "step_number": 2})},
 	{op: "POST /codelabs/{id}/messages", by: byAttendee, body: always(record{"type": "pulse", "state": "slow"})},
+	{op: "POST /codelabs/{id}/messages", by: byAttendee, body: func(w *badWorld) any { return tick(w.c.steps[2], taskOne, true) }},
 	{op: "POST /codelabs/{id}/messages", by: byAdmin, body: always(record{"type": "broadcast", "message": "hi"})},
 	{op: "POST /codelabs/{id}/messages", by: byAdmin, body: always(record{"type": "pointer", "step_number": 2, "hints": true})},
 	{op: "POST /codelabs/{id}/polls", by: byAdmin, body: always(record{
@@ -321,7 +323,7 @@ func newBadWorld(t *testing.T) *badWorld {
 func (w *badWorld) furnish(addr, name string) (c *class, p *person, ids map[string]string, quiz string) {
 	c = newClassOn(w.t, addr, record{"title": name, "is_public": false, "quiz_enabled": true, "questions": "open"})
 	steps := c.readSteps()
-	steps[2]["content_markdown"] = "```check build\nIt builds\n```\n"
+	steps[2]["content_markdown"] = "```check build\nIt builds\n```\n- [ ] One\n"
 	c.admin.put(c.path+"/steps", record{"steps": steps}).want(200)
 	join := c.meta().text("join_code")
 	p = c.join(open(w.t, addr), record{"name": name, "email": "x@example.org", "code": "77", "join_code": join})

@@ -1,0 +1,163 @@
+package acceptance
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// The keys of tasks, as clients make them: sha256("One") and so on.
+const (
+	taskOne   = "8b12507783d5beca"
+	taskTwo   = "94a72c074cfe5747"
+	taskThree = "926f52d1c1e19c0c"
+)
+
+// tasks makes two steps with task lists, and gives their ids.
+func (c *class) tasks() (ids []string) {
+	c.t.Helper()
+	c.admin.put(c.path+"/steps", record{"steps": []record{
+		{"title": "one", "content_markdown": "- [ ] One\n- [x] **Two**\n- [ ] One\n\n```notes\n- [ ] Three\n```\n"},
+		{"title": "two", "content_markdown": "- [ ] Three\n"},
+	}}).want(200)
+	return texts(c.readSteps(), "id")
+}
+
+func tick(step, item string, done bool) record {
+	return record{"type": "tick", "step_id": step, "item": item, "done": done}
+}
+
+// ticksOf are the ticks that an attendee reads of themselves.
+func (c *class) ticksOf(p *person) []string {
+	c.t.Helper()
+	return texts(p.get(c.path+"/ticks").list(), "item")
+}
+
+func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	steps := c.tasks()
+	lin, max, ada := c.attendee("Lin"), c.attendee("Max"), c.attendee("Ada")
+	one, two, other, boss := lin.connect(c.id, ""), lin.connect(c.id, ""), max.connect(c.id, ""), c.admin.connect(c.id, "")
+	one.acked(tick(steps[0], taskOne+"-2", true), "1")
+	if m := two.next("tick"); m.text("step_id") != steps[0] || m.text("item") != taskOne+"-2" || m["done"] != true {
+		t.Errorf("heard %v", m)
+	}
+	one.acked(tick(steps[1], taskThree, true), "2")
+	one.acked(tick(steps[0], taskTwo, true), "3")
+	one.acked(tick(steps[0], taskOne, true), "4")
+	one.acked(tick(steps[0], taskOne, false), "5")
+	if got := c.ticksOf(lin); !slices.Equal(got, []string{taskTwo, taskOne + "-2", taskThree}) {
+		t.Errorf("Lin reads %q", got)
+	}
+	if got := c.ticksOf(max); len(got) != 0 {
+		t.Errorf("Max reads %q", got)
+	}
+	record1 := func(b *browser) string { return fmt.Sprint(b.get(c.path + "/attendees/" + lin.id).object()["ticks"]) }
+	if a, own, others := record1(c.admin), record1(lin.browser), record1(max.browser); a != "map[done:3 of:4]" || own != a || others != "<nil>" {
+		t.Errorf("facilitators read %s, Lin %s, others %s", a, own, others)
+	}
+	listed := func(b *browser) (out []string) {
+		for _, a := range b.get(c.path + "/attendees").list() {
+			out = append(out, fmt.Sprint(a.text("name"), a["ticks"]))
+		}
+		return out
+	}
+	if got := fmt.Sprint(listed(c.admin), listed(lin.browser)); got != "[Linmap[done:3 of:4] Maxmap[done:0 of:4] Adamap[done:0 of:4]] [Linmap[done:3 of:4] Max<nil> Ada<nil>]" {
+		t.Errorf("the lists are %s", got)
+	}
+
+	counts := func() (out []string) {
+		for _, s := range c.admin.get(c.path + "/overview").object()["steps"].([]any) {
+			ticks, _ := s.(map[string]any)["ticks"].([]any)
+			out = append(out, fmt.Sprint(len(ticks)))
+			for _, x := range ticks {
+				out = append(out, fmt.Sprint(x.(map[string]any)["text"], x.(map[string]any)["done"]))
+			}
+		}
+		return out
+	}
+	max.post(c.path+"/messages", tick(steps[0], taskOne, true)).want(200)
+	if got := counts(); !slices.Equal(got, []string{"0", "0"}) {
+		t.Errorf("of two people the overview says %q", got)
+	}
+	ada.post(c.path+"/messages", tick(steps[0], taskOne+"-2", true)).want(200)
+	if got := counts(); !slices.Equal(got, []string{"3", "One1", "Two1", "One2", "0"}) {
+		t.Errorf("the overview says %q", got)
+	}
+
+	// Nobody else hears of it.
+	one.acked(record{"type": "chat", "message": "end"}, "e")
+	for name, s := range map[string]*socket{"Max": other, "a facilitator": boss} {
+		want := map[string]int{"Max": 1}[name] // their own
+		if s.hear("end"); s.count("tick") != want {
+			t.Errorf("%s heard %v", name, s.kinds())
+		}
+	}
+	if one.count("tick") != 0 {
+		t.Errorf("the sender heard %v", one.kinds())
+	}
+
+	// A task that goes takes its ticks along, and records that are kept encoded tell so.
+	c.admin.put(c.path+"/steps", record{"steps": []record{
+		{"id": steps[0], "title": "one", "content_markdown": "- [ ] Four\n- [ ] One\n"}, {"id": steps[1], "title": "two", "content_markdown": "- [ ] Three\n"},
+	}}).want(200)
+	if got := c.ticksOf(lin); !slices.Equal(got, []string{taskThree}) {
+		t.Errorf("after an edit Lin reads %q", got)
+	}
+	if got := fmt.Sprint(listed(c.admin)); got != "[Linmap[done:1 of:3] Maxmap[done:1 of:3] Adamap[done:0 of:3]]" {
+		t.Errorf("after an edit the list is %s", got)
+	}
+}
+
+func TestWhatCannotBeTicked(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	steps := c.tasks()
+	lin := c.attendee("Lin")
+	first := lin.post(c.path+"/messages", tick(steps[0], taskOne, true)).object()
+	if again := lin.post(c.path+"/messages", tick(steps[0], taskOne, true)).object(); again.number("seq") > first.number("seq") {
+		t.Errorf("the same again has a seq of its own: %v, %v", first, again)
+	}
+	live, boss := lin.connect(c.id, ""), c.admin.connect(c.id, "")
+	for i, bad := range []record{
+		tick(steps[0], taskThree, true), tick(steps[0], taskOne+"-3", true), tick(lin.id, taskOne, true), tick("", taskOne, true), tick(steps[0], "", true),
+		{"type": "tick", "step_id": steps[0], "item": taskOne}, {"type": "tick", "step_id": steps[0], "item": 1, "done": true}, {"type": "tick", "step_id": steps[0], "item": taskOne, "done": "yes"},
+	} {
+		if m := live.ask(bad, fmt.Sprint("b", i)); m.kind() != "error" {
+			t.Errorf("%v gave %v", bad, m)
+		}
+	}
+	lin.post(c.path+"/messages", tick(steps[0], taskThree, true)).refused(404, "no task")
+	if m := boss.ask(tick(steps[0], taskOne, true), "a"); m.kind() != "error" {
+		t.Errorf("a facilitator ticks: %v", m)
+	}
+	c.admin.get(c.path + "/ticks").want(403)
+	if got := c.ticksOf(lin); !slices.Equal(got, []string{taskOne}) {
+		t.Errorf("ticked is %q", got)
+	}
+	c.admin.post(c.path+"/end", record{"ended": true}).want(200)
+	lin.post(c.path+"/messages", tick(steps[0], taskOne, false)).refused(409)
+}
+
+// TestTicksAreTakenOutByNobodyElse: facilitators do not learn from an export who ticked which.
+func TestTicksAreTakenOutByNobodyElse(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	steps := c.tasks()
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	for _, p := range []*person{lin, max} {
+		p.post(c.path+"/messages", tick(steps[0], taskTwo, true)).want(200)
+	}
+	export := c.path + "/attendees/" + lin.id + "/export"
+	own := lin.takeOut(export).records("ticks")
+	if len(own) != 1 || own[0].text("item") != taskTwo || own[0].text("text") != "Two" || own[0].number("step_number") != 1 || own[0].text("step_title") != "one" {
+		t.Errorf("Lin takes out %v", own)
+	}
+	if of := c.admin.takeOut(export).records("ticks"); len(of) != 0 {
+		t.Errorf("a facilitator takes out %v", of)
+	}
+	if _, there := c.admin.takeOut(c.path + "/export/all").held["ticks.json"]; there {
+		t.Error("what all ticked is taken out")
+	}
+}
