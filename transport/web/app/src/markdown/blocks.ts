@@ -161,6 +161,10 @@ export class Blocks {
   html: Html | null = null
   /** The last line opened its fence. */
   opened = false
+  /** It opened an item of a list as the innermost of what is around it. */
+  item = false
+  /** It begins a paragraph. */
+  first = false
   at = 0
   #stack: Container[] = []
   /** A line of the open paragraph may begin a block of HTML, to another reader. */
@@ -192,7 +196,7 @@ export class Blocks {
     if (this.at >= this.#source.length) return null
     const start = this.at
     const c = this.#take()
-    this.opened = false
+    this.opened = this.item = this.first = false
     const kind = this.#read(c, start)
     return { kind, rest: c.peek()[1], inside: c.text.slice(c.at), start, end: this.at }
   }
@@ -310,6 +314,7 @@ export class Blocks {
         this.#open(matched, { quote: true, width: 0, bare: false })
         c.quoted(indent)
         matched++
+        this.item = false
         continue
       }
       if (heading.test(rest)) {
@@ -350,6 +355,7 @@ export class Blocks {
       const content = c.peek()[1]
       this.#open(matched, { quote: false, width, bare: content === '' })
       matched++
+      this.item = true
       if (content === '') return 'list'
     }
   }
@@ -376,6 +382,7 @@ export class Blocks {
     if (this.leaf !== 'paragraph') {
       this.#close(matched)
       this.leaf = 'paragraph'
+      this.first = true
       this.#doubtful = false
     }
     if (rest[0] === '<' || rest[0] === '[') this.#doubtful = true

@@ -12,6 +12,9 @@ export const marked = new Marked(
   { extensions: [boxes, definitionLists, formulaBlocks, formulas, footnotes, footnoteReferences, footnoteList], hooks: { emStrongMask: masked } },
 )
 
+// The boxes of task lists are told from others: some can be ticked.
+marked.use({ renderer: { checkbox: ({ checked }) => `<input class="task" ${checked ? 'checked="" ' : ''}disabled="" type="checkbox"> ` } })
+
 /** The text as it was written, for what cannot be laid out. */
 export function plain(markdown: string): string {
   const text = markdown.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

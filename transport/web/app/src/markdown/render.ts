@@ -5,8 +5,8 @@ import { pathOf, sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
 import { parse, plain } from './parse'
 
-// Boxes are raw HTML around Markdown; these are the classes that they, code, embeds and footnotes may have.
-const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|tip|important|warning|caution|embed|footnotes|footnote-(?:ref|back))$/
+// Boxes are raw HTML around Markdown; these are the classes that they, code, embeds, footnotes and tasks may have.
+const classes = /^(?:language-[\w+#.-]{1,32}|positive|negative|facilitator|note|tip|important|warning|caution|embed|footnotes|footnote-(?:ref|back)|task)$/
 
 /** Whether what is being sanitised may load from elsewhere by itself. */
 let loads = true

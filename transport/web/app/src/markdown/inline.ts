@@ -1,0 +1,256 @@
+// The text of a paragraph without its markup. Keys of tasks are made of it, so that this
+// reads as the server does (actors/markdown/inline.go), character by character, and not
+// as the parser of the page.
+
+const punct = /[!-/:-@[-`{-~]/
+const space = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
+const spaces = new RegExp(space.source + '+', 'g')
+const marks = /[\p{P}\p{S}]/u
+const entity = /&(?:#[0-9]{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{0,31});/iy
+const mail = /<[a-zA-Z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[a-zA-Z0-9.-]{1,255}>/y
+const autolink = /<[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^<> \t\r\n]*>/y
+const element =
+  /<(?:\/?[a-zA-Z][a-zA-Z0-9-]*)(?:[ \t\n\r]+[a-zA-Z_:][a-zA-Z0-9_:.-]*(?:[ \t\n\r]*=[ \t\n\r]*(?:"[^"]*"|'[^']*'|[^ \t\r\n"'=<>`]+))?)*[ \t\n\r]*\/?>/y
+const labelled = /\[((?:[^[\]\\]|\\[^])*)\]/y
+const titles = /(?:"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|\((?:[^)\\]|\\[^])*\))/y
+
+/** The longest label of a reference, characters. */
+const longest = 999
+
+/** Where what a pattern finds at a place ends; -1 for nothing. */
+function ends(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : -1
+}
+
+/** A label as it is compared. */
+export const normal = (label: string) => spaced(label).toUpperCase().toLowerCase()
+
+/** A text with its white space as single blanks. */
+export const spaced = (text: string) => text.replace(spaces, ' ').replace(/^ | $/g, '')
+
+/** A part of what was read, of which all but kept characters go. */
+interface Mark {
+  readonly at: number
+  readonly size: number
+  kept: number
+  /** Of a run of emphasis. */
+  readonly char?: string
+  opens: boolean
+  shuts: boolean
+}
+
+interface Opening {
+  readonly at: number
+  readonly picture: boolean
+  /** Where it stands in what was read, and how many marks there were. */
+  readonly out: number
+  readonly marks: number
+}
+
+function run(text: string, at: number): number {
+  let n = 1
+  while (text[at + n] === text[at]) n++
+  return n
+}
+
+/** Gives the text of an entity; the entity when there is none. */
+export type Resolve = (entity: string) => string
+
+/** What is read of a paragraph; labels are those that references may have. */
+export function inlineText(text: string, labels: ReadonlySet<string>, resolve: Resolve): string {
+  let out = ''
+  const found: Mark[] = []
+  const open: Opening[] = []
+  let links = 0
+  let nested = -1
+  for (let i = 0; i < text.length;) {
+    const c = text[i]!
+    if (c === '\\' && (punct.test(text[i + 1] ?? '') || text[i + 1] === '\n')) {
+      out += text[i + 1]!
+      i += 2
+      continue
+    }
+    if (c === '`') {
+      const n = run(text, i)
+      const end = n > 16 ? -1 : closing(text, i + n, n)
+      out += end < 0 ? text.slice(i, i + n) : code(text.slice(i + n, end))
+      i = end < 0 ? i + n : end + n
+      continue
+    }
+    if (c === '&') {
+      const end = ends(entity, text, i)
+      if (end > 0) {
+        out += resolve(text.slice(i, end))
+        i = end
+        continue
+      }
+    }
+    if (c === '<') {
+      let end = ends(autolink, text, i)
+      if (end < 0) end = ends(mail, text, i)
+      if (end > 0) {
+        out += text.slice(i + 1, end - 1)
+        i = end
+        continue
+      }
+      const comment = text.startsWith('<!--', i) ? text.indexOf('-->', i + 4) : -1
+      end = comment < 0 ? ends(element, text, i) : comment + 3
+      if (end > 0) {
+        i = end
+        continue
+      }
+    }
+    if (c === '[') {
+      open.push({ at: i + 1, picture: text[i - 1] === '!' && !escaped(text, i - 1), out: out.length, marks: found.length })
+      nested = i
+    }
+    if (c === ']' && open.length > 0) {
+      const b = open.pop()!
+      const plain = b.picture || open.length >= links
+      links = Math.min(links, open.length)
+      const end = plain ? target(text, labels, b.at, i, nested) : -1
+      if (end > 0) {
+        if (!b.picture) links = open.length
+        pair(found, b.marks)
+        found.push({ at: b.picture ? b.out - 1 : b.out, size: b.picture ? 2 : 1, kept: 0, opens: false, shuts: false })
+        i = end
+        continue
+      }
+    }
+    if (c === '*' || c === '_' || c === '~') {
+      const n = run(text, i)
+      found.push(emphasis(text, i, n, out.length))
+      out += text.slice(i, i + n)
+      i += n
+      continue
+    }
+    out += c
+    i++
+  }
+  pair(found, 0)
+  let plain = ''
+  let at = 0
+  for (const m of found.sort((a, b) => a.at - b.at)) {
+    plain += out.slice(at, m.at + m.kept)
+    at = m.at + m.size
+  }
+  return spaced((plain + out.slice(at)).normalize('NFC'))
+}
+
+/** Where the run of so many backticks begins that closes code; -1 for none. */
+function closing(text: string, from: number, n: number): number {
+  for (let at = text.indexOf('`', from); at >= 0;) {
+    const m = run(text, at)
+    if (m === n) return at
+    at = text.indexOf('`', at + m)
+  }
+  return -1
+}
+
+/** What stands between backticks: one blank at each end belongs to them. */
+function code(inside: string): string {
+  const line = inside.replaceAll('\n', ' ')
+  return line.length > 1 && line.startsWith(' ') && line.endsWith(' ') && /[^ ]/.test(line) ? line.slice(1, -1) : line
+}
+
+function escaped(text: string, i: number): boolean {
+  let n = 0
+  while (n < i && text[i - 1 - n] === '\\') n++
+  return n % 2 === 1
+}
+
+const skip = (text: string, i: number) => {
+  while (' \t\n\r'.includes(text[i] ?? 'x')) i++
+  return i
+}
+
+/** Where a link or a picture ends whose text ends with the ] at i; -1 when it is none. */
+function target(text: string, labels: ReadonlySet<string>, from: number, i: number, nested: number): number {
+  if (text[i + 1] === '(') {
+    const at = skip(text, i + 2)
+    if (text[at] === ')') return at + 1
+    const stop = destination(text, at)
+    if (stop > at) {
+      const behind = skip(text, stop)
+      const title = behind > stop ? ends(titles, text, behind) : -1
+      const end = title > 0 ? skip(text, title) : -1
+      if (end > 0 && text[end] === ')') return end + 1
+      if (text[behind] === ')') return behind + 1
+    }
+  }
+  if (labels.size === 0) return -1
+  let label = text.slice(from, i)
+  let end = i + 1
+  let inner = nested >= from
+  if (text[i + 1] === '[') {
+    const stop = ends(labelled, text, i + 1)
+    if (stop > 0) {
+      end = stop
+      const named = text.slice(i + 2, stop - 1)
+      if (spaced(named) !== '') [label, inner] = [named, false]
+    }
+  }
+  return !inner && label.length <= longest && labels.has(normal(label)) ? end : -1
+}
+
+/** Where the address ends that begins at i; i for none. */
+function destination(text: string, i: number): number {
+  if (text[i] === '<') {
+    for (let at = i + 1; at < text.length; at++) {
+      const c = text[at]!
+      if (c === '\\') at++
+      else if (c === '>') return at + 1
+      else if (c === '<' || c === '\n') return i
+    }
+    return i
+  }
+  let open = 0
+  let at = i
+  for (; at < text.length && text[at]! > ' ' && text[at] !== '\x7f'; at++) {
+    const c = text[at]!
+    if (c === '\\' && punct.test(text[at + 1] ?? '')) at++
+    else if (c === '(') open++
+    else if (c === ')' && --open < 0) return at
+  }
+  return open > 0 ? i : at
+}
+
+/** The run of marks of emphasis at i. */
+function emphasis(text: string, i: number, n: number, at: number): Mark {
+  const char = text[i]!
+  const before = [...text.slice(Math.max(0, i - 2), i)].at(-1) ?? ' '
+  const after = String.fromCodePoint(text.codePointAt(i + n) ?? 32)
+  const [blankBefore, blankAfter] = [space.test(before), space.test(after)]
+  const [markBefore, markAfter] = [marks.test(before), marks.test(after)]
+  const left = !blankAfter && (!markAfter || blankBefore || markBefore)
+  const right = !blankBefore && (!markBefore || blankAfter || markAfter)
+  const m = { at, size: n, kept: n, char, opens: left, shuts: right }
+  if (char === '_') [m.opens, m.shuts] = [left && (!right || markBefore), right && (!left || markAfter)]
+  if (char === '~' && n > 2) m.opens = m.shuts = false
+  return m
+}
+
+/** Finds the pairs among the runs of emphasis from a mark on; none pairs with others afterwards. */
+function pair(all: Mark[], from: number) {
+  const open: Mark[] = []
+  for (const m of all.slice(from)) {
+    while (m.shuts && m.kept > 0) {
+      const at = open.findLastIndex((o) => fits(o, m))
+      if (at < 0) break
+      const o = open[at]!
+      const n = m.char === '~' ? m.kept : m.kept >= 2 && o.kept >= 2 ? 2 : 1
+      o.kept -= n
+      m.kept -= n
+      open.length = o.kept === 0 ? at : at + 1
+    }
+    if (m.opens && m.kept > 0) open.push(m)
+  }
+  for (const m of all.slice(from)) m.opens = m.shuts = false
+}
+
+function fits(opens: Mark, shuts: Mark): boolean {
+  if (opens.char !== shuts.char) return false
+  if (opens.char === '~') return opens.kept === shuts.kept
+  return (!opens.shuts && !shuts.opens) || (opens.size + shuts.size) % 3 !== 0 || (opens.size % 3 === 0 && shuts.size % 3 === 0)
+}

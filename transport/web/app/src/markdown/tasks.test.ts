@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { parseFragment } from 'parse5'
+import { describe, expect, test } from 'vitest'
+import { withoutNotes } from './notes'
+import { parse } from './parse'
+import { sha256 } from './sha256'
+import { tasksOf, type Task } from './tasks'
+
+interface Case {
+  name: string
+  text: string
+  tasks: Task[]
+}
+
+const { cases } = JSON.parse(readFileSync('../../../actors/markdown/testdata/tasks.json', 'utf8')) as { cases: Case[] }
+
+/** As browsers know them. */
+function resolve(entity: string): string {
+  const node = parseFragment(`x${entity}`).childNodes[0] as { value: string }
+  const plain = node.value.slice(1)
+  return plain.endsWith(';') && plain !== ';' ? entity : plain
+}
+
+describe('tasks are those that the server finds', () => {
+  test.each(cases)('$name', ({ text, tasks }) => {
+    const seen = withoutNotes(text)
+    expect(tasksOf(seen, resolve)).toEqual(tasks)
+    // The page shows a box for each of them.
+    expect((parse(seen, 3) ?? '').match(/<input class="task"/g) ?? []).toHaveLength(tasks.length)
+  })
+  test('in number and length', () => {
+    const all = tasksOf('- [ ] a\n'.repeat(201), resolve)
+    expect([all.length, all.at(-1)!.key]).toEqual([200, `${all[0]!.key}-200`])
+    expect([4000, 4001].map((n) => tasksOf('- [ ] ' + '𝄞'.repeat(n), resolve).length)).toEqual([1, 0])
+  })
+})
+
+test('hostile texts are read all the same', () => {
+  for (const part of ['[', '![', '[a](', '[a](<', '[a](b "', '<a b="', '<a b ', '<!--', '[a][', ']', '*', '*a ', '_a*', '~a', '`', '` ``', '&amp', '<a@'])
+    expect(tasksOf(`- [ ] ${part.repeat(4000 / part.length)}\n`, resolve)).toHaveLength(1)
+})
+
+test('a hash is that of others', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.integer({ min: 0, max: 260 }).map((n) => 'a'.repeat(n))), (text) => {
+      const whole = text.toWellFormed?.() ?? text
+      expect(sha256(whole)).toBe(createHash('sha256').update(whole).digest('hex'))
+    }),
+  )
+})

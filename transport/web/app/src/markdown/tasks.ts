@@ -1,0 +1,64 @@
+// The items of task lists in a step, which attendees tick. The server finds the same ones
+// (actors/markdown/tasks.go, where the rules are told); the cases of
+// actors/markdown/testdata/tasks.json hold both to the same.
+import { Blocks } from './blocks'
+import { inlineText, normal, spaced, type Resolve } from './inline'
+import { sha256 } from './sha256'
+
+export interface Task {
+  /** Tells it from the others of its step. */
+  readonly key: string
+  /** Its own paragraph, without markup. */
+  readonly text: string
+}
+
+/** So many a step can be ticked, and so long ones, characters. */
+const most = 200
+const longest = 4000
+
+const box = /^\[[ xX]\][ \t]+/
+const defines = /^\[((?:[^[\]\\]|\\[^])+)\]:/
+
+/** The text of an entity, as browsers know it; the entity when there is none. */
+function resolved(entity: string): string {
+  const plain = new DOMParser().parseFromString(`x${entity}`, 'text/html').body.textContent.slice(1)
+  return plain.endsWith(';') && plain !== ';' ? entity : plain
+}
+
+/** The tasks of a text without notes for facilitators, in order. */
+export function tasksOf(text: string, resolve: Resolve = resolved): Task[] {
+  if (!/\][ \t]/.test(text)) return []
+  const written: string[] = []
+  const labels = new Set<string>()
+  let task: string | null = null
+  const end = () => {
+    if (task !== null && written.length < most && task.length <= 2 * longest && [...task].length <= longest) written.push(task)
+    task = null
+  }
+  const b = new Blocks(text)
+  for (let line = b.next(); line; line = b.next()) {
+    if (line.kind !== 'paragraph') {
+      if (line.kind === 'heading' && line.rest[0] !== '#') task = null // it is a heading
+      end()
+      continue
+    }
+    const defined = defines.exec(line.rest.slice(0, longest))?.[1]
+    if (defined !== undefined && defined[0] !== '^') labels.add(normal(defined))
+    if (!b.first) {
+      if (task !== null && task.length <= 2 * longest) task += `\n${line.rest}`
+      continue
+    }
+    end()
+    const mark = b.item ? box.exec(line.rest)?.[0] : undefined
+    if (mark !== undefined && spaced(line.rest.slice(mark.length)) !== '') task = line.rest.slice(mark.length)
+  }
+  end()
+  const times = new Map<string, number>()
+  return written.map((w) => {
+    const plain = inlineText(w, labels, resolve)
+    const hash = sha256(plain).slice(0, 16)
+    const n = (times.get(hash) ?? 0) + 1
+    times.set(hash, n)
+    return { key: n === 1 ? hash : `${hash}-${n}`, text: plain }
+  })
+}
