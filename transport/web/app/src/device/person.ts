@@ -20,6 +20,7 @@ const kinds = [
   'quiz',
   'asked',
   'reading',
+  'ticks',
   'codes',
   'me',
 ]

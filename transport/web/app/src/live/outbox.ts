@@ -31,8 +31,10 @@ const refLife = 9 * 60_000
 /** More is not kept: nobody writes so much offline. */
 const most = 200
 
-/** Of these only the last matters: where one is, and how it goes. */
-const states = new Set(['step_progress', 'pulse', 'pointer'])
+/** Of these only the last matters: where one is, how it goes, and whether a task is done. */
+const states = new Set(['step_progress', 'pulse', 'pointer', 'tick'])
+
+const sameState = (a: Kept['message'], b: Kept['message']) => a.type === b.type && a['step_id'] === b['step_id'] && a['item'] === b['item']
 
 export class Outbox {
   #prefix: string
@@ -75,7 +77,7 @@ export class Outbox {
   /** Keeps a message and gives it as it is to be sent. False when it is full. */
   add(message: Kept['message'], now: number): Kept | false {
     if (states.has(message.type)) {
-      for (const e of this.#entries) if (e.message.type === message.type && e.sent === null) this.done(e.ref)
+      for (const e of this.#entries) if (sameState(e.message, message) && e.sent === null) this.done(e.ref)
     }
     if (this.#entries.length >= most) return false
     const ref = crypto.getRandomValues(new Uint32Array(4)).reduce((s, n) => s + n.toString(36).padStart(7, '0'), '')

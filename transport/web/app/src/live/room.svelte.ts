@@ -237,7 +237,11 @@ export class Room {
   }
 
   #settled(ref: string, refused: string | null) {
+    const said = this.outbox.find((e) => e.ref === ref)?.message
     // A direct message is not told to the tab that sent it.
     if (this.#outgoing.settled(ref, refused)?.message.type === 'dm') void this.read('chat').catch(() => {})
+    // A box that is refused is as it was.
+    if (said?.type === 'tick' && refused !== null && !this.outbox.some((e) => e.ref === ref))
+      this.#arrivals.tell([{ ...said, done: said['done'] !== true } as unknown as Told], false)
   }
 }

@@ -44,9 +44,14 @@ test('hostile texts are read all the same', () => {
 
 test('a hash is that of others', () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.integer({ min: 0, max: 260 }).map((n) => 'a'.repeat(n))), (text) => {
-      const whole = text.toWellFormed?.() ?? text
-      expect(sha256(whole)).toBe(createHash('sha256').update(whole).digest('hex'))
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.integer({ min: 0, max: 260 }).map((n) => 'a'.repeat(n)),
+      ),
+      (text) => {
+        expect(sha256(text)).toBe(createHash('sha256').update(text).digest('hex'))
+      },
+    ),
   )
 })

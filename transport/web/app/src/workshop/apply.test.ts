@@ -23,6 +23,7 @@ const person = (id: string): Attendee => ({
   place: null,
   checks: [],
   code_taken: null,
+  ticks: null,
 })
 const empty = (): Workshop => ({ ...workshop('facilitator', lab, steps), people: new Map(['a', 'b'].map((id) => [id, person(id)])) })
 
