@@ -35,6 +35,7 @@ async function pretend(page, lab, count, change = () => ({})) {
     place: null,
     checks: [],
     code_taken: null,
+    ticks: null,
     ...change(i, at),
   }))
   await page.route(`**/codelabs/${lab.id}/attendees*`, (route) => route.fulfill({ json: people }))

@@ -1,7 +1,9 @@
 // A newer version of a text goes into the codelab that people are in, and runs stand side
-// by side; checks of one's work are reported by a program and seen by who leads.
+// by side; checks of one's work are reported by a program and seen by who leads, and tasks
+// are ticked.
 import assert from 'node:assert/strict'
-import { sound, stage } from './harness/stage.mjs'
+import { createHash } from 'node:crypto'
+import { sound, stage, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 const wide = { viewport: { width: 1440, height: 900 } }
@@ -111,4 +113,59 @@ long('a check is reported by a program and seen by who leads', async ({ visitor,
   await sound(live, 'checks-person')
   assert.equal((await report({ ok: 'true' })).status, 200)
   await checks.getByText('passed').waitFor()
+})
+
+test('tasks are ticked, on all devices of a person, and counted for who leads', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const text = 'Do this:\n\n- [ ] Install **Go**\n- [ ] Run `make`\n\n  It takes a while.\n\n  - [x] Look\n'
+  const lab = await lead.codelab({ steps: [{ title: 'One', content_markdown: text }] })
+  const ann = await person(lab, 'Ann')
+  const [desk, phone] = await Promise.all([visitor({ as: ann, ...wide }), visitor({ as: ann, viewport: { width: 390, height: 800 }, hasTouch: true })])
+  const box = (page, name) => page.getByRole('checkbox', { name, exact: true })
+  const on = (page, name, checked) =>
+    until(`${name} is ${checked}`, () =>
+      box(page, name)
+        .isChecked()
+        .then((is) => is === checked),
+    )
+  await Promise.all([desk, phone].map(({ page }) => page.goto(`/codelabs/${lab.id}`)))
+  await on(desk.page, 'Look', false)
+  await box(desk.page, 'Install Go').check()
+  await desk.page.getByText('Facilitators see how many you ticked.').waitFor()
+  await on(phone.page, 'Install Go', true)
+  await sound(desk.page, 'tasks')
+  const sizes = (page) => box(page, 'Look').evaluate((b) => [b, b.parentElement].map((e) => e.getBoundingClientRect().height))
+  assert.deepEqual(
+    [await sizes(desk.page), await sizes(phone.page)],
+    [
+      [20, 36],
+      [20, 44],
+    ],
+  )
+
+  // Without a connection it is ticked on the device, and comes when there is one again.
+  await phone.context.setOffline(true)
+  await box(phone.page, 'Install Go').uncheck()
+  await box(phone.page, 'Run make').check()
+  await on(phone.page, 'Run make', true)
+  await phone.context.setOffline(false)
+  await on(desk.page, 'Run make', true)
+  await on(desk.page, 'Install Go', false)
+  await desk.page.reload()
+  await on(desk.page, 'Run make', true)
+  await on(desk.page, 'Install Go', false)
+
+  const item = (words) => createHash('sha256').update(words).digest('hex').slice(0, 16)
+  const [step] = lab.steps
+  for (const name of ['Ben', 'Cem']) await (await person(lab, name)).say(lab, { type: 'tick', step_id: step.id, item: item('Look'), done: true })
+  const live = (await visitor({ as: lead, ...wide })).page
+  await live.goto(`/admin/${lab.id}`)
+  await live.getByText('tasks 33%').waitFor()
+  await live.getByRole('button', { name: /^Ann/ }).first().click()
+  await live.getByText('1 of 3 ticked').waitFor()
+
+  // What a facilitator reads is not to be ticked.
+  await live.goto(`/codelabs/${lab.id}/all`)
+  await live.getByText('It takes a while.').waitFor()
+  assert.equal(await live.locator('.markdown input:disabled').count(), 3)
 })
