@@ -117,7 +117,7 @@ long('a check is reported by a program and seen by who leads', async ({ visitor,
 
 test('tasks are ticked, on all devices of a person, and counted for who leads', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
-  const text = 'Do this:\n\n- [ ] Install **Go**\n- [ ] Run `make`\n\n  It takes a while.\n\n  - [x] Look\n'
+  const text = 'Do this:\n\n- [ ] Install **Go**\n- [ ] Run `make`\n\n  It takes a while.\n\n  - [x] Look\n\n!!! note\n    - [ ] Elsewhere\n'
   const lab = await lead.codelab({ steps: [{ title: 'One', content_markdown: text }] })
   const ann = await person(lab, 'Ann')
   const [desk, phone] = await Promise.all([visitor({ as: ann, ...wide }), visitor({ as: ann, viewport: { width: 390, height: 800 }, hasTouch: true })])
@@ -130,6 +130,7 @@ test('tasks are ticked, on all devices of a person, and counted for who leads', 
     )
   await Promise.all([desk, phone].map(({ page }) => page.goto(`/codelabs/${lab.id}`)))
   await on(desk.page, 'Look', false)
+  assert.deepEqual(await desk.page.locator('.markdown input').evaluateAll((all) => all.map((b) => b.disabled)), [false, false, false, true])
   await box(desk.page, 'Install Go').check()
   await desk.page.getByText('Facilitators see how many you ticked.').waitFor()
   await on(phone.page, 'Install Go', true)
@@ -167,5 +168,5 @@ test('tasks are ticked, on all devices of a person, and counted for who leads', 
   // What a facilitator reads is not to be ticked.
   await live.goto(`/codelabs/${lab.id}/all`)
   await live.getByText('It takes a while.').waitFor()
-  assert.equal(await live.locator('.markdown input:disabled').count(), 3)
+  assert.equal(await live.locator('.markdown input:disabled').count(), 4)
 })

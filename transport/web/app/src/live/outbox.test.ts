@@ -91,6 +91,26 @@ describe('the outbox', () => {
     expect(o.box.entries.some((e) => e.ref === late.ref)).toBe(false)
   })
 
+  test('keeps of each task the last tick alone', () => {
+    const o = open(device())
+    const tick = (step: string, item: string, done: boolean) => o.box.add({ type: 'tick', step_id: step, item, done }, 1)
+    for (const [step, item, done] of [
+      ['a', 'x', true],
+      ['a', 'y', true],
+      ['b', 'x', true],
+      ['a', 'x', false],
+    ] as const)
+      tick(step, item, done)
+    expect(o.box.waiting().map(({ message: m }) => [m.step_id, m.item, m.done])).toEqual([
+      ['a', 'y', true],
+      ['b', 'x', true],
+      ['a', 'x', false],
+    ])
+    const [first] = o.box.waiting()
+    o.box.refused(first!.ref, 'no such task')
+    expect(o.box.entries).toHaveLength(2)
+  })
+
   test('knows which may have arrived although their refs are forgotten', () => {
     const o = open(device())
     o.box.send((o.box.add(say('early'), 0) as Kept).ref, 0)

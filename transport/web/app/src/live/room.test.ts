@@ -178,6 +178,23 @@ describe('a room', () => {
     expect(room.now!.chat.map((c) => c.id)).toEqual(['c000001', 'c000002', 'c000003', 'c000004'])
   })
 
+  test('a tick that is refused is taken back, one that is only too early is not', async () => {
+    const { room, ws, leave } = await inside()
+    const told: unknown[] = []
+    room.onArrival((all) => told.push(...all.map((m) => [m.type, 'done' in m && m.done])))
+    for (const [error, want] of [
+      ['no task', [['tick', false]]],
+      ['too many messages', []],
+    ] as const) {
+      told.length = 0
+      room.say({ type: 'tick', step_id: 's', item: 'i', done: true })
+      ws.says({ type: 'error', ref: ws.sent.at(-1)!.ref, error })
+      await rest()
+      expect(told).toEqual(want)
+    }
+    leave()
+  })
+
   test('says why it cannot be read, unless that will pass', async () => {
     for (const [status, why] of [
       [403, 403],

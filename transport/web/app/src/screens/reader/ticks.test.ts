@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Room } from '../../live/room.svelte'
+import { merged, ticksOf } from './ticks.svelte'
+
+const device = new Map<string, string>()
+
+/** A room whose server the test plays. */
+function room(id = 'lab') {
+  const told: ((all: object[], missed: boolean) => void)[] = []
+  const said: object[] = []
+  const made = {
+    id,
+    now: { me: 'a1' },
+    outbox: [] as { message: object }[],
+    say(message: object) {
+      said.push(message)
+      return made.outbox.length < 200
+    },
+    onArrival: (f: (typeof told)[number]) => void told.push(f),
+  }
+  const tells = (...all: object[]) => told.forEach((f) => f(all, false))
+  return { room: made as unknown as Room, outbox: made.outbox, said, tells }
+}
+
+type Read = { step_id: string; item: string }[]
+
+const server = vi.hoisted(() => ({ asked: [] as string[], answer: (): Promise<{ step_id: string; item: string }[]> => Promise.resolve([]) }))
+vi.mock('../../api/client', () => ({
+  ask: (of: unknown) => of,
+  api: {
+    GET(path: string) {
+      server.asked.push(path)
+      return server.answer()
+    },
+  },
+}))
+const gives = (...all: [string, string][]): Read => all.map(([step_id, item]) => ({ step_id, item }))
+
+beforeEach(() => {
+  device.clear()
+  server.asked = []
+  vi.stubGlobal('localStorage', {
+    getItem: (k: string) => device.get(k) ?? null,
+    setItem: (k: string, v: string) => void device.set(k, v),
+    removeItem: (k: string) => void device.delete(k),
+  })
+})
+
+test('what is told meanwhile counts more than what was read', () => {
+  expect([
+    ...merged(
+      [
+        { step_id: 's', item: 'x' },
+        { step_id: 's', item: 'y' },
+      ],
+      new Map([['s x', false]]),
+      new Map([['s z', true]]),
+    ),
+  ]).toEqual(['s y', 's z'])
+})
+
+describe('ticks', () => {
+  test('are shown and kept at once, and said', () => {
+    const r = room()
+    const ticks = ticksOf(r.room)
+    ticks.tick('s', 'x', true)
+    ticks.tick('s', 'y', true)
+    ticks.tick('s', 'y', false)
+    expect([ticks.has('s', 'x'), ticks.has('s', 'y'), r.said.length]).toEqual([true, false, 3])
+    expect(r.said[0]).toEqual({ type: 'tick', step_id: 's', item: 'x', done: true })
+    // A page that is loaded anew has them before it hears from the server, and another person has not.
+    expect(ticksOf(room().room).has('s', 'x')).toBe(true)
+    const other = room()
+    ;(other.room.now as unknown as { me: string }).me = 'a2'
+    expect(ticksOf(other.room).has('s', 'x')).toBe(false)
+  })
+
+  test('that find no room in the outbox are none', () => {
+    const r = room()
+    r.outbox.push(...Array.from({ length: 200 }, () => ({ message: { type: 'chat' } })))
+    const ticks = ticksOf(r.room)
+    ticks.tick('s', 'x', true)
+    expect(ticks.has('s', 'x')).toBe(false)
+  })
+
+  test('follow what is told', () => {
+    const r = room()
+    const ticks = ticksOf(r.room)
+    r.tells({ type: 'chat' }, { type: 'tick', step_id: 's', item: 'x', done: true })
+    expect(ticks.has('s', 'x')).toBe(true)
+    r.tells({ type: 'tick', step_id: 's', item: 'x', done: false })
+    expect(ticks.has('s', 'x')).toBe(false)
+  })
+
+  test('are read, and what the server does not have yet stays', async () => {
+    const r = room()
+    r.outbox.push({ message: { type: 'tick', step_id: 's', item: 'waits', done: true } })
+    const ticks = ticksOf(r.room)
+    ticks.tick('s', 'old', true)
+    let release = (_: Read) => {}
+    server.answer = () => new Promise((done) => (release = done))
+    const read = ticks.read()
+    ticks.tick('s', 'y', false)
+    server.answer = () => Promise.resolve(gives(['s', 'x']))
+    const again = ticks.read() // as steps change meanwhile
+    release(gives(['s', 'x'], ['s', 'y']))
+    await Promise.all([read, again])
+    expect([...ticks.done].sort()).toEqual(['s waits', 's x'])
+    expect(server.asked).toEqual(Array(2).fill('/codelabs/{id}/ticks'))
+    // Without a network what is known stays.
+    server.answer = () => Promise.reject(new TypeError('offline'))
+    await ticks.read()
+    expect(ticks.has('s', 'x')).toBe(true)
+  })
+
+  test('are read again when steps change', async () => {
+    vi.useFakeTimers()
+    server.answer = () => Promise.resolve(gives())
+    const r = room()
+    const ticks = ticksOf(r.room)
+    ticks.tick('s', 'x', true)
+    r.tells({ type: 'steps_changed' })
+    await vi.advanceTimersByTimeAsync(1600)
+    vi.useRealTimers()
+    await vi.waitFor(() => expect(ticks.has('s', 'x')).toBe(false))
+  })
+})
