@@ -27,6 +27,7 @@ const kept = {
   'quiz:lab:a1': { q5: 'sent' },
   'draft:dm:lab:a3': '42',
   'reading:lab': { at: 2 },
+  'ticks:lab': { me: 'a1', done: ['s x'] },
   'me:lab': 'a1',
 }
 const others = {
