@@ -108,6 +108,12 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 	if got := fmt.Sprint(listed(c.admin)); got != "[Linmap[done:1 of:3] Maxmap[done:1 of:3] Adamap[done:0 of:3]]" {
 		t.Errorf("after an edit the list is %s", got)
 	}
+	c.admin.put(c.path+"/steps", record{"steps": []record{
+		{"id": steps[0], "title": "one", "content_markdown": "- [ ] Four\n- [ ] One\n"}, {"id": steps[1], "title": "two", "content_markdown": "- [ ] Three\n- [ ] Five\n"},
+	}}).want(200)
+	if got := fmt.Sprint(listed(c.admin)); got != "[Linmap[done:1 of:4] Maxmap[done:1 of:4] Adamap[done:0 of:4]]" {
+		t.Errorf("with a task more the list is %s", got)
+	}
 }
 
 func TestWhatCannotBeTicked(t *testing.T) {
