@@ -64,29 +64,42 @@ func edited(t *testing.T, name string, replace ...string) string {
 
 // TestTheSamplesForProxiesWork runs a workshop through each of them, with the
 // shipped configuration: logins, sockets, event streams, uploads, and who is
-// calling.
+// calling. Below a path, too, by the line that OPERATIONS has for it.
 func TestTheSamplesForProxiesWork(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
-	for name, start := range map[string]func(t *testing.T, front, back, cert, key string) *exec.Cmd{
-		"nginx": func(t *testing.T, front, back, cert, key string) *exec.Cmd {
-			return nginx(t, edited(t, "nginx.conf", "127.0.0.1:8080", back, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
-				"/etc/ssl/atelier.pem", cert, "/etc/ssl/atelier.key", key))
-		},
-		"caddy": func(t *testing.T, front, back, cert, key string) *exec.Cmd {
-			return caddy(t, edited(t, "Caddyfile", "127.0.0.1:8080", back, "workshop.example.org {", "https://"+front+" {\n\ttls "+cert+" "+key))
-		},
+	operations := edited(t, "OPERATIONS.md")
+	for name, sample := range map[string]struct {
+		root, below string
+		start       func(t *testing.T, front, back, cert, key string, more ...string) *exec.Cmd
+	}{
+		"nginx": {"location / {", "location /lab/ {", func(t *testing.T, front, back, cert, key string, more ...string) *exec.Cmd {
+			return nginx(t, edited(t, "nginx.conf", append(more, "127.0.0.1:8080", back, "listen 443 ssl", "listen "+front+" ssl", "listen 80", "listen "+freeAddr(t),
+				"/etc/ssl/atelier.pem", cert, "/etc/ssl/atelier.key", key)...))
+		}},
+		"caddy": {"reverse_proxy 127.0.0.1:8080 {", "reverse_proxy /lab/* 127.0.0.1:8080 {", func(t *testing.T, front, back, cert, key string, more ...string) *exec.Cmd {
+			return caddy(t, edited(t, "Caddyfile", append(more, "127.0.0.1:8080", back, "workshop.example.org {", "https://"+front+" {\n\ttls "+cert+" "+key)...))
+		}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			cert, key, roots := selfSigned(t, t.TempDir())
-			front := freeAddr(t)
-			cfg := testConfig(t)
-			cfg.Server.PublicURL, cfg.Server.TrustedProxies = "https://"+front, []string{"127.0.0.1/32"}
-			s := startServer(t, cfg)
-			cmd := start(t, front, s.Addr(), cert, key)
-			runProxy(t, cmd, front)
-			throughProxy(t, front, roots)
-		})
+		for _, path := range []string{"", "/lab"} {
+			t.Run(name+path, func(t *testing.T) {
+				cert, key, roots := selfSigned(t, t.TempDir())
+				front := freeAddr(t)
+				cfg := testConfig(t)
+				cfg.Server.PublicURL, cfg.Server.TrustedProxies = "https://"+front+path, []string{"127.0.0.1/32"}
+				s := startServer(t, cfg)
+				var more []string
+				if path != "" {
+					if !strings.Contains(operations, "`"+sample.below+"`") {
+						t.Errorf("OPERATIONS does not say %q", sample.below)
+					}
+					more = []string{sample.root, sample.below}
+				}
+				cmd := sample.start(t, front, s.Addr(), cert, key, more...)
+				runProxy(t, cmd, front)
+				throughProxy(t, front+path, roots)
+			})
+		}
 	}
 }
 
