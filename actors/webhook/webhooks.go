@@ -56,7 +56,7 @@ type Webhooks struct {
 	creating sync.Mutex // the number of webhooks is looked at and raised under it
 
 	delivered, failedTries atomic.Int64
-	waiting                atomic.Int64
+	waiting, stopped       atomic.Int64
 	busy                   sync.Map // ids of webhooks for which this node is sending
 }
 
@@ -83,12 +83,13 @@ func (w *Webhooks) Close(ctx context.Context) error { return w.host.Close(ctx) }
 // Host runs the actors of the webhooks.
 func (w *Webhooks) Host() *Host { return w.host }
 
-// Stats are counted since the start; Waiting is what waits now.
-type Stats struct{ Delivered, Failed, Dropped, Waiting int64 }
+// Stats are counted since the start; Waiting is what waits now, and Stopped how many webhooks
+// are stopped.
+type Stats struct{ Delivered, Failed, Dropped, Waiting, Stopped int64 }
 
 // Stats counts.
 func (w *Webhooks) Stats() Stats {
-	return Stats{w.delivered.Load(), w.failedTries.Load(), w.dropped.Load(), w.waiting.Load()}
+	return Stats{w.delivered.Load(), w.failedTries.Load(), w.dropped.Load(), w.waiting.Load(), w.stopped.Load()}
 }
 
 func (w *Webhooks) ask(id string, caller Caller, body Body) error {
@@ -224,9 +225,12 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 			w.log.Warn("reading the webhooks fails; it is tried again each second", "error", err)
 		}
 		failed = err != nil
-		now, waiting := w.clock.Now().UnixMilli(), 0
+		now, waiting, stopped := w.clock.Now().UnixMilli(), 0, int64(0)
 		for _, q := range hooks {
 			waiting += q.waiting
+			if q.Stopped {
+				stopped++
+			}
 			if q.waiting == 0 || q.due > now || q.Stopped {
 				continue
 			}
@@ -239,6 +243,7 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 			}
 		}
 		w.waiting.Store(int64(waiting))
+		w.stopped.Store(stopped)
 		if n := w.dropped.Load(); n > reported {
 			w.log.Warn("too much waits for a webhook, whose receiver is slow or down: deliveries were dropped", "dropped", n-reported, "most", MaxWaiting)
 			reported = n

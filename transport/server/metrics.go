@@ -125,6 +125,7 @@ type Sources struct {
 	Sessions    func() int
 	Codelabs    func() int
 	Webhooks    func() webhook.Stats
+	Machine     func() Machine
 	// Tokens are the vaults by environment.
 	Tokens func() map[string]token.Stats
 	Public func() PublicStats
@@ -134,6 +135,14 @@ type Sources struct {
 	Passwords func() int64
 	// Cluster is nil, or gives nil, for a server that stands alone.
 	Cluster func() *ClusterStats
+}
+
+// Machine is what there is around the server; what is not known, or is not there, is zero.
+type Machine struct {
+	// Memory is that of the machine, or what a container may take, bytes.
+	Memory uint64
+	// Backup is when the last one was made, and CertificateEnds when the server's own ends.
+	Backup, CertificateEnds time.Time
 }
 
 // Watch registers what is pulled.
@@ -201,6 +210,24 @@ func (s source) Collect(ch chan<- prometheus.Metric) {
 	gauge("webhook_deliveries_waiting", "Deliveries that wait for webhooks, at most 1,000 for each.", float64(hooks.Waiting))
 	for result, n := range map[string]int64{"delivered": hooks.Delivered, "failed": hooks.Failed, "dropped": hooks.Dropped} {
 		count("webhook_deliveries_total", "Tries of this node that were taken and that failed, and deliveries that were dropped because too many wait.", float64(n), "result", result)
+	}
+
+	gauge("webhooks_stopped", "Webhooks that are stopped, because their receiver failed for too long.", float64(hooks.Stopped))
+
+	machine := s.Machine()
+	for _, g := range []struct {
+		name, help string
+		at         time.Time
+	}{
+		{"backup_timestamp_seconds", "When the last backup was made on this node.", machine.Backup},
+		{"certificate_end_timestamp_seconds", "When the certificate of tls_cert ends.", machine.CertificateEnds},
+	} {
+		if !g.at.IsZero() {
+			gauge(g.name, g.help, float64(g.at.Unix()))
+		}
+	}
+	if machine.Memory > 0 {
+		gauge("machine_memory_bytes", "Memory of the machine, or of the limit of its container.", float64(machine.Memory))
 	}
 
 	for env, t := range s.Tokens() {

@@ -70,6 +70,7 @@ func Examine(ctx context.Context, o Options) []Finding {
 		at   func(context.Context) Finding
 	}{
 		{"descriptors", v.descriptors},
+		{"memory", v.memory},
 		{"disk", v.disk},
 		{"space", v.space},
 		{"clock", v.clock},

@@ -22,33 +22,32 @@ const (
 	BackupAge = 26 * time.Hour
 )
 
-// A server has each person's socket open, and of some a second connection for
-// pages and files.
-const (
-	perPerson      = 2
-	ownDescriptors = 1000
-)
-
 // Descriptors judges how many files whose may open, for so many people.
 func Descriptors(may uint64, whose string, people int) Finding {
-	need := uint64(perPerson*people + ownDescriptors)
+	need := GrowthOf(people).Descriptors()
 	if may < need {
 		return bad("LimitNOFILE=65536 in atelier.service, or ulimit -n 65536 before the start", "%s may open %d files, and %d people need %d", whose, may, people, need)
 	}
 	return fine("%s may open %d files; %d people need %d", whose, may, people, need)
 }
 
-// A day with many people writes and hands in this much, bytes.
-const (
-	perDay   = 4 << 30
-	handedIn = 10 << 20
-	gigabyte = 1 << 30
-)
+// Memory judges the bytes that the machine, or the limit of a container, leaves to the
+// server and all that runs beside it.
+func Memory(has uint64, people int) Finding {
+	need := GrowthOf(people).Memory
+	if has < need {
+		return bad("give the machine or the container more memory", "there are %s of memory, and a server for %d people needs %s", binary(has), people, binary(need))
+	}
+	return fine("there are %s of memory; a server for %d people needs %s", binary(has), people, binary(need))
+}
+
+const gigabyte = 1 << 30
 
 // Space judges the free bytes of the data folder's disk, of which the server leaves
 // minFree, for a day with so many people.
 func Space(free, minFree uint64, people int) Finding {
-	need := minFree + perDay + uint64(people)*handedIn
+	g := GrowthOf(people)
+	need := minFree + g.Written + g.HandedIn()
 	if free < need {
 		return bad("make room, or put the data folder on a larger disk; the server stops taking writes at storage.min_free_mib",
 			"%.1f GB are free, and a day with %d people may need %.1f", gb(free), people, gb(need))

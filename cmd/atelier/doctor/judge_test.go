@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,8 +19,11 @@ func TestWhatIsJudgedHasItsBound(t *testing.T) {
 	}{
 		{"enough descriptors", Descriptors(1600, "it", 300), ""},
 		{"too few", Descriptors(1599, "it", 300), "it may open 1599 files, and 300 people need 1600"},
-		{"enough space", Space(1<<30+perDay+300*handedIn, 1<<30, 300), ""},
-		{"too little", Space(1<<30+perDay+300*handedIn-1, 1<<30, 300), "a day with 300 people may need 7.9"},
+		{"enough space", Space(3<<30+300*eachHandsIn, 1<<30, 300), ""},
+		{"too little", Space(3<<30+300*eachHandsIn-1, 1<<30, 300), "a day with 300 people may need 5.9"},
+		{"enough memory", Memory(512<<20, 300), ""},
+		{"too little for a large room", Memory(1<<30-1, 3000), "there are 1023 MiB of memory, and a server for 3000 people needs 1 GiB"},
+		{"too little for a larger one", Memory(2<<30, 20_001), "needs 3 GiB"},
 		{"a quick disk", Sync(SlowSync), ""},
 		{"a slow one", Sync(ms(21)), "after 21ms"},
 		{"quick commits", Commits(SlowSync, SlowTail), ""},
@@ -33,5 +38,28 @@ func TestWhatIsJudgedHasItsBound(t *testing.T) {
 		if f := c.found; f.OK != (c.says == "") || !strings.Contains(f.Text, c.says) || f.Text == "" || (f.Remedy == "") != f.OK {
 			t.Errorf("%s: %+v", c.what, f)
 		}
+	}
+}
+
+// TestPagesTakeTheirNumbersFromOneTable: what pages say of machines is what the doctor asks for.
+func TestPagesTakeTheirNumbersFromOneTable(t *testing.T) {
+	page := func(name string) string {
+		b, err := os.ReadFile("../deploy/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	rows := ""
+	for _, g := range growths {
+		rows += g.row()
+	}
+	if !strings.Contains(page("CAPACITY.md"), rows) {
+		t.Errorf("CAPACITY.md lacks\n%s", rows)
+	}
+	g := GrowthOf(People)
+	day := gb(512<<20 + g.Written + g.HandedIn())
+	if want := fmt.Sprintf("The server takes %s of the memory\nat most, and a day with %d people %.1f GB of the disk.", binary(g.Memory), People, day); !strings.Contains(page("TOMORROW.md"), want) {
+		t.Errorf("TOMORROW.md lacks %q", want)
 	}
 }

@@ -56,6 +56,14 @@ func (v *visit) metric(ctx context.Context, name string) (float64, error) {
 	return 0, fmt.Errorf("there is no %s", name)
 }
 
+func (v *visit) memory(context.Context) Finding {
+	has, err := MachineMemory()
+	if err != nil {
+		return fine("how much memory there is cannot be seen here (%v)", err)
+	}
+	return Memory(has, v.People)
+}
+
 // What is written between two answers of the disk, and how often it is tried.
 const (
 	syncs    = 32

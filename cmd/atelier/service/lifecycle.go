@@ -360,6 +360,7 @@ func (s *Service) watch() {
 		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.codelabs.Stats, Sessions: s.grants.Sessions.Len,
 		AI:          s.ai.Stats,
 		Webhooks:    s.core.webhooks.Stats,
+		Machine:     s.machine,
 		Active:      func() int { return len(s.core.codelabs.Active()) },
 		Quarantined: func() int { return len(s.core.codelabs.Quarantined()) },
 		Codelabs:    func() int { return len(s.core.list.All()) },

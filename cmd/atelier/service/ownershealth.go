@@ -40,6 +40,23 @@ func (s *Service) ownersHealth() rest.Health {
 	}
 }
 
+// machine is what the metrics tell of what is around the server.
+func (s *Service) machine() (m server.Machine) {
+	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
+	defer cancel()
+	m.Memory, _ = doctor.MachineMemory() // unknown is zero
+	l := &s.looks
+	l.backup.want()
+	if s.pair != nil {
+		l.certificate.want()
+		m.CertificateEnds, _ = l.certificate.last(ctx)
+	}
+	if found, known := l.backup.last(ctx); known && found.made != nil {
+		m.Backup = found.made.At
+	}
+	return m
+}
+
 func judged(f doctor.Finding) rest.Verdict {
 	return rest.Verdict{OK: &f.OK, Text: f.Text, Remedy: f.Remedy}
 }

@@ -1,0 +1,75 @@
+package doctor
+
+import "fmt"
+
+// Growth is what so many people in a workshop need of a server, in bytes where nothing else
+// is said. Measured with atelier-bench workshop, in which everybody moves every 20 s and
+// the room chats ten times a second: 96 MiB resident at most for 100 people, 113 for 1,000
+// and 220 for 10,000; 1,000 people write 17 kB a second, half a gigabyte in eight hours.
+// Memory has room for the 352 MiB of heap that many writes at once may take (see keepMemory),
+// the day's disk for four times what was measured: a busier room, and compaction.
+type Growth struct {
+	People, Cores int
+	// Memory is of the server alone.
+	Memory uint64
+	// Written is what a day's messages, answers and progress take of the disk.
+	Written uint64
+}
+
+// growths are for so many people at most; for more than the last, in proportion.
+var growths = []Growth{
+	{People: 100, Cores: 1, Memory: 512 << 20, Written: 1 << 30},
+	{People: 1_000, Cores: 1, Memory: 512 << 20, Written: 2 << 30},
+	{People: 10_000, Cores: 2, Memory: 1 << 30, Written: 20 << 30},
+}
+
+// GrowthOf is what so many people need.
+func GrowthOf(people int) Growth {
+	for _, g := range growths {
+		if people <= g.People {
+			g.People = people
+			return g
+		}
+	}
+	g := growths[len(growths)-1]
+	times := uint64((people + g.People - 1) / g.People)
+	return Growth{People: people, Cores: g.Cores * int(times), Memory: g.Memory * times, Written: g.Written * times}
+}
+
+// eachHandsIn is what a person may hand in as files on a day, bytes.
+const eachHandsIn = 10 << 20
+
+// HandedIn is what their files take of the disk, where a workshop asks for files.
+func (g Growth) HandedIn() uint64 { return uint64(g.People) * eachHandsIn }
+
+// A server has each person's socket open, and of some a second connection for
+// pages and files.
+const (
+	perPerson      = 2
+	ownDescriptors = 1000
+)
+
+// Descriptors is how many files the server has open.
+func (g Growth) Descriptors() uint64 { return uint64(perPerson*g.People + ownDescriptors) }
+
+// row is the line of Growth in the table of CAPACITY.md.
+func (g Growth) row() string {
+	return fmt.Sprintf("| %s | %d | %s | %.0f GB | %.0f GB | %s |\n",
+		thousands(uint64(g.People)), g.Cores, binary(g.Memory), gb(g.Written), gb(g.HandedIn()), thousands(g.Descriptors()))
+}
+
+// thousands is a number with commas.
+func thousands(n uint64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// binary is memory as machines are sold with it.
+func binary(bytes uint64) string {
+	if bytes < 1<<30 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d GiB", bytes>>30)
+}

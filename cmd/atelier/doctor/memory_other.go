@@ -1,0 +1,8 @@
+//go:build !linux
+
+package doctor
+
+import "errors"
+
+// MachineMemory is known on Linux only.
+func MachineMemory() (uint64, error) { return 0, errors.New("only on Linux") }
