@@ -12,7 +12,6 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
-	"atelier/persistence/ondisk"
 	"atelier/transport/ai"
 	"atelier/transport/auth/password"
 	"atelier/transport/control"
@@ -40,7 +39,7 @@ type part struct {
 // parts are all pieces in the order of their start; they are stopped in reverse.
 func (s *Service) parts() []part {
 	return []part{
-		{name: "data folder", start: func() error { return ondisk.MakeFolder(s.cfg.Server.Data, 0o700) }},
+		{name: "data folder", start: s.makeData},
 		{name: "certificate", start: s.loadPair},
 		// The addresses before the data: if one is taken, nothing has changed and no
 		// secret was made. Nobody is served before everything is there.
@@ -75,6 +74,9 @@ func (s *Service) start(parts []part) error {
 	return nil
 }
 
+// slowStop is how long a part may take to stop until it is worth a line of the log.
+const slowStop = time.Second
+
 // Stop stops what was started, in reverse order: readiness off, clients told
 // when to come back and closed, requests finished, snapshots written. Stopped again, it
 // has nothing left to stop.
@@ -82,11 +84,11 @@ func (s *Service) Stop() error {
 	if s.stopped.Swap(true) {
 		return nil
 	}
-	level := slog.LevelInfo
+	slow := slog.LevelInfo
 	if s.started.Load() {
 		s.leave()
 	} else { // a start that failed says why, and nothing behind it
-		level = slog.LevelDebug
+		slow = slog.LevelDebug
 	}
 	s.end()
 	deadline := s.cfg.Server.DrainTimeout.Std()
@@ -101,7 +103,11 @@ func (s *Service) Stop() error {
 		if err := p.within(ctx, deadline); err != nil {
 			errs = append(errs, fmt.Errorf("stop %s: %w", p.name, err))
 		}
-		s.log.Log(ctx, level, "stopped", "part", p.name, "took", time.Since(began).Round(time.Millisecond))
+		level, took := slog.LevelDebug, time.Since(began)
+		if took > slowStop {
+			level = slow
+		}
+		s.log.Log(ctx, level, "stopped", "part", p.name, "took", took.Round(time.Millisecond))
 	}
 	return errors.Join(errs...)
 }

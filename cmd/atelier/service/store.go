@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/badger"
 	"atelier/persistence/memory"
+	"atelier/persistence/ondisk"
 )
 
 // StoreDir is where the embedded store lies in the data folder.
@@ -44,6 +47,20 @@ func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	}
 	log.Warn("nothing is kept: storage.backend is memory, and everything ends with this process")
 	return memory.New(), nil
+}
+
+// makeData makes the data folder. The server may write there, or says which key is to be
+// changed.
+func (s *Service) makeData() error {
+	dir := s.cfg.Server.Data
+	err := ondisk.MakeFolder(dir, 0o700)
+	if err == nil {
+		err = unix.Access(dir, unix.W_OK|unix.X_OK)
+	}
+	if err != nil {
+		return fmt.Errorf("server.data: nothing can be written in the folder %s (%w); give it to the user of the server, or name another one (--data, ATELIER_SERVER_DATA)", dir, err)
+	}
+	return nil
 }
 
 func errInUse(cfg config.Config) error {
