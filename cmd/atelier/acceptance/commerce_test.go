@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,7 +42,35 @@ func (s shop) ask(method, path, body string, header ...string) (int, http.Header
 	if resp.Header.Get("X-Request-Id") == "" {
 		s.t.Errorf("%s %s has no X-Request-Id", method, path)
 	}
+	s.described(method, path, resp.StatusCode, b)
 	return resp.StatusCode, resp.Header, string(b)
+}
+
+// commerceOperations are those of the commerce protocol in the document; it has the first
+// below /api.
+var commerceOperations = map[string]pointer{
+	"POST /api/commerce/negotiate": {"paths", "/commerce/negotiate", "post"},
+	"GET /.well-known/commerce":    {"paths", "/.well-known/commerce", "get"},
+}
+
+// described holds an answer against the document, where it knows the operation.
+func (s shop) described(method, path string, status int, body []byte) {
+	s.t.Helper()
+	at, known := commerceOperations[method+" "+path]
+	if !known {
+		return
+	}
+	answer, place := openAPI.at(at.to("responses", strconv.Itoa(status)))
+	if answer == nil {
+		s.t.Errorf("%s %s answers %d, which no document knows", method, path, status)
+		return
+	}
+	if status == http.StatusNotModified {
+		return
+	}
+	if err := openAPI.validate(place.to("content", "application/json", "schema"), body); err != nil {
+		s.t.Errorf("%s %s answers %s: %v", method, path, body, err)
+	}
 }
 
 // refused wants an error of the commerce protocol: exactly a code and a content.

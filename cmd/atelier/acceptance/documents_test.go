@@ -15,6 +15,9 @@ func TestEveryOperationIsDocumentedAndNoOther(t *testing.T) {
 	for _, op := range offered() {
 		served = append(served, op.Method+" "+op.Path)
 	}
+	for name := range commerceOperations { // of another package; shop.described asks them
+		served = append(served, strings.Replace(name, "/api/", "/", 1))
+	}
 	for path, item := range openAPI.root["paths"].(map[string]any) {
 		for method := range item.(map[string]any) {
 			documented = append(documented, strings.ToUpper(method)+" "+path)
