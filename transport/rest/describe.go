@@ -138,16 +138,16 @@ func (k pathParameters) isOf(p any, name string) bool {
 
 // security are the ways to prove who is calling, of which one is needed.
 func (op *Operation) security() []any {
-	none, token := map[string]any{}, map[string]any{"token": []any{}}
-	session := map[string]any{"session": []any{}}
+	none, token := map[string]any{}, map[string]any{"tokenAuth": []any{}}
+	session := map[string]any{"sessionAuth": []any{}}
 	if op.changes() {
-		session["csrf"] = []any{}
+		session["csrfAuth"] = []any{}
 	}
 	switch {
 	case op.Basic:
-		return []any{map[string]any{"password": []any{}}, token}
+		return []any{map[string]any{"passwordAuth": []any{}}, token}
 	case op.Check:
-		return []any{map[string]any{"check": []any{}}}
+		return []any{map[string]any{"checkAuth": []any{}}}
 	}
 	switch op.Access {
 	case Anyone, Registrant, CodelabReader:

@@ -68,6 +68,9 @@ func join() ([]byte, error) {
 	if err == nil {
 		err = whole.complete(operations, whole.Components.Parameters)
 	}
+	if err == nil {
+		err = whole.inlineWebhooks()
+	}
 	if err != nil {
 		return nil, err
 	}

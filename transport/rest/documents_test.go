@@ -16,20 +16,6 @@ import (
 	"atelier/actors/token"
 )
 
-// components are the components of a piece by how one refers to them.
-func (d *description) components() map[string]json.RawMessage {
-	all := map[string]json.RawMessage{}
-	c := &d.Components
-	for kind, named := range map[string]map[string]json.RawMessage{
-		"securitySchemes": c.SecuritySchemes, "parameters": c.Parameters, "headers": c.Headers, "responses": c.Responses, "schemas": c.Schemas,
-	} {
-		for name, text := range named {
-			all["#/components/"+kind+"/"+name] = text
-		}
-	}
-	return all
-}
-
 // follow visits what a node refers to, by a reference or as a way to prove who
 // is calling.
 func follow(node any, visit func(ref string)) {
@@ -314,21 +300,21 @@ func TestOperationsAreDescribedAfterTheTable(t *testing.T) {
 	}{
 		"a change by an attendee": {
 			Operation{Method: put, Path: "/codelabs/{id}/things/{thing_id}", Access: CodelabAttendee, Body: 3 << 10}, outline{Takes: "Thing", Gives: "Thing", Seq: true, Also: []string{"409"}, Parameters: []any{"as"}},
-			`{"parameters":["codelab_id","thing_id","as","csrf"],"security":[{"csrf":[],"session":[]}],"body":"At most 3 KiB. Thing","required":true,"codes":"200 400 401 403 404 409 413 415 429 500 503","headers":["X-Codelab-Seq","X-Request-Id"],"gives":"Thing"}`,
+			`{"parameters":["codelab_id","thing_id","as","csrf"],"security":[{"csrfAuth":[],"sessionAuth":[]}],"body":"At most 3 KiB. Thing","required":true,"codes":"200 400 401 403 404 409 413 415 429 500 503","headers":["X-Codelab-Seq","X-Request-Id"],"gives":"Thing"}`,
 		},
 		"a list for anybody": {
 			Operation{Method: get, Path: "/certificates/{id}", Access: Anyone}, outline{Gives: []any{"Thing"}, Never: []string{"503"}, Parameters: []any{"certificate_id"}},
-			`{"parameters":["certificate_id"],"security":[{},{"session":[]},{"token":[]}],"codes":"200 400 404 429 500","headers":["X-Request-Id"],"gives":"list of Thing"}`,
+			`{"parameters":["certificate_id"],"security":[{},{"sessionAuth":[]},{"tokenAuth":[]}],"codes":"200 400 404 429 500","headers":["X-Request-Id"],"gives":"list of Thing"}`,
 		},
 		"a file": {
 			Operation{Method: post, Path: "/upload", Access: AdminOnly, File: 5 << 20}, outline{Takes: "Thing", Optional: true, Answers: map[string]map[string]any{"200": {"description": "Kept."}}},
-			`{"parameters":["csrf"],"security":[{"csrf":[],"session":[]},{"token":[]}],"body":"At most 5 MiB for the file. Thing","required":false,"codes":"200 400 401 403 413 415 429 500 503","headers":["X-Request-Id"]}`,
+			`{"parameters":["csrf"],"security":[{"csrfAuth":[],"sessionAuth":[]},{"tokenAuth":[]}],"body":"At most 5 MiB for the file. Thing","required":false,"codes":"200 400 401 403 413 415 429 500 503","headers":["X-Request-Id"]}`,
 		},
 		"a program": {
 			Operation{Method: post, Path: "/git", Access: CodelabMember, Basic: true}, outline{Also: []string{"204"}},
-			`{"parameters":null,"security":[{"password":[]},{"token":[]}],"codes":"204 400 401 403 429 500 503"}`,
+			`{"parameters":null,"security":[{"passwordAuth":[]},{"tokenAuth":[]}],"codes":"204 400 401 403 429 500 503"}`,
 		},
-		"a check": {Operation{Method: post, Path: "/check", Access: CodelabAttendee, Check: true}, outline{}, `{"parameters":null,"security":[{"check":[]}],"codes":"400 401 403 429 500 503"}`},
+		"a check": {Operation{Method: post, Path: "/check", Access: CodelabAttendee, Check: true}, outline{}, `{"parameters":null,"security":[{"checkAuth":[]}],"codes":"400 401 403 429 500 503"}`},
 	} {
 		d, err := c.op.describe(&c.o, known)
 		if err != nil {

@@ -17,13 +17,15 @@ import (
 const (
 	pythonGenerator = "openapi-python-client==0.29.1"
 	goGenerator     = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
-	// Without skip-prune it leaves out what only webhooks refer to, and refers to it.
-	goParts   = "types,client,skip-prune"
-	goRuntime = "github.com/oapi-codegen/runtime@v1.8.0"
+	goParts         = "types,client"
+	goRuntime       = "github.com/oapi-codegen/runtime@v1.8.0"
+	ogen            = "github.com/ogen-go/ogen"
+	ogenVersion     = "v1.25.0"
 )
 
 var (
 	typescriptPackages = []string{"openapi-typescript@7.13.0", "openapi-fetch@0.17.0", "typescript@5.9.3", "@types/node@20.19.43"}
+	orvalPackages      = []string{"orval@8.38.0", "typescript@5.9.3", "@types/node@20.19.43"}
 	messagePackages    = []string{"@asyncapi/modelina@5.10.1", "typescript@5.9.3", "@types/node@20.19.43"}
 )
 
@@ -86,7 +88,7 @@ func (w *workbench) run(program string, args ...string) string {
 func (w *workbench) install(packages []string) {
 	w.t.Helper()
 	w.write("package.json", []byte(`{"private": true, "type": "module"}`))
-	w.write("tsconfig.json", []byte(`{"compilerOptions": {"strict": true, "target": "es2022", "module": "es2022", "moduleResolution": "bundler", "types": ["node"], "skipLibCheck": true}, "exclude": ["node_modules"]}`))
+	w.write("tsconfig.json", []byte(`{"compilerOptions": {"strict": true, "target": "es2022", "module": "es2022", "moduleResolution": "bundler", "lib": ["es2022", "dom", "dom.iterable"], "types": ["node"], "skipLibCheck": true}, "exclude": ["node_modules"]}`))
 	w.run("npm", append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"}, packages...)...)
 }
 
@@ -159,6 +161,35 @@ func TestATypeScriptClientHoldsAWorkshop(t *testing.T) {
 	// A member with a default is required otherwise, also of what a client sends.
 	w.run("npx", "openapi-typescript", "openapi.json", "-o", "atelier.d.ts", "--default-non-nullable=false")
 	w.run("npx", "openapi-typescript", "handler.json", "-o", "handler.d.ts")
+	w.run("npx", "tsc")
+	w.held(w.run("node", "client.js"))
+}
+
+// ogen makes a client with types for each answer. It warns of header names that are not
+// written as Go writes them, and uses them all the same.
+func TestAnOgenClientHoldsAWorkshop(t *testing.T) {
+	t.Parallel()
+	w := newWorkbench(t, "ogen")
+	if err := os.Rename(filepath.Join(w.dir, "main.go.txt"), filepath.Join(w.dir, "main.go")); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "GOFLAGS=-mod=mod", "GOWORK=off")
+	w.run("go", "mod", "init", "workshop")
+	out := w.run("go", "run", ogen+"/cmd/ogen@"+ogenVersion, "--config", "ogen.yml", "--target", "atelier", "--package", "atelier", "openapi.json")
+	if n := strings.Count(out, "Skipping operation"); n > 1 {
+		t.Errorf("ogen leaves out %d operations:\n%s", n, out)
+	}
+	w.run("go", "get", ogen+"@"+ogenVersion)
+	w.run("go", "mod", "tidy")
+	w.run("go", "vet", "./...")
+	w.held(w.run("go", "run", "."))
+}
+
+func TestAnOrvalClientHoldsAWorkshop(t *testing.T) {
+	t.Parallel()
+	w := newWorkbench(t, "orval")
+	w.install(orvalPackages)
+	w.run("npx", "orval", "--config", "orval.config.mjs")
 	w.run("npx", "tsc")
 	w.held(w.run("node", "client.js"))
 }

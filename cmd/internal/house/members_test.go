@@ -22,6 +22,9 @@ import (
 var severalTypes = map[string]string{
 	// getCodelab adds the live side, the list how many are there.
 	"Codelab": "codelabRecord of transport/rest/codelabs.go, its live side and listedRecord",
+	// A profile is kept as it is given.
+	"CommerceProfile":    "a document that transport/commerce/profile reads",
+	"NegotiationRequest": "what ReadRequest of transport/commerce/negotiate takes",
 	// is_correct is taken and ignored, since clients send an answer as they read one.
 	"QuizAnswer": "an answer of quizzes.go, with is_correct",
 }
@@ -30,7 +33,7 @@ var severalTypes = map[string]string{
 // code has as well, and no member more. Which struct that is nobody has to note down: one
 // with just these members in JSON. The messages' schemas are made of their types.
 func TestMembersAreThoseOfAType(t *testing.T) {
-	structs := jsonStructs(t, "transport/rest", "transport/ai", "transport/messages", "transport/webhook")
+	structs := jsonStructs(t, "transport/rest", "transport/ai", "transport/messages", "transport/webhook", "transport/commerce/negotiate")
 	var doc struct {
 		Components struct {
 			Schemas map[string]struct{ Properties map[string]any }

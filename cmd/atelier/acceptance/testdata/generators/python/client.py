@@ -22,6 +22,7 @@ from atelier_client.models import (
     Codelab,
     CodelabCreate,
     HelpAsk,
+    HelpAsked,
     Login,
     NewToken,
     QuizAnswer,
@@ -91,7 +92,7 @@ assert expect(Codelab, codelab).title == "Python" and [s.title for s in read] ==
 move = ClientMessage(type_=ClientMessageType.STEP_PROGRESS, step_number=2, ref="move")
 assert expect(Ack, post_message.sync(lab, client=ann, body=move, x_csrf_token=csrf(ann))).ref == "move"
 plea = HelpAsk(step_number=2, message="It does not start.")
-expect(Status, ask_help.sync(lab, client=ann, body=plea, x_csrf_token=csrf(ann)))
+expect(HelpAsked, ask_help.sync(lab, client=ann, body=plea, x_csrf_token=csrf(ann)))
 [waiting] = expect(list, list_help.sync(lab, client=lead))
 assert waiting.attendee_id == me.id and waiting.message == plea.message
 right = QuizSubmit(submissions=[QuizAnswer(quiz_id=question.id, answer="1")])

@@ -1,0 +1,47 @@
+// A small workshop, held with the client that orval makes of /api/openapi.json. It reads
+// ATELIER_ADMIN and ATELIER_PASSWORD.
+import { askHelp, createCodelab, createToken, getCodelab, listHelp, login, registerAttendee, replaceSteps } from './atelier.js'
+
+const { ATELIER_ADMIN = '', ATELIER_PASSWORD = '' } = process.env
+
+/** The data of an answer with this status. */
+function expect<A extends { status: number; data: unknown }, S extends A['status']>(answer: A, status: S): Extract<A, { status: S }>['data'] {
+  if (answer.status !== status) throw new Error(`${answer.status}: ${JSON.stringify(answer.data)}`)
+  return answer.data as Extract<A, { status: S }>['data']
+}
+
+function assert(ok: boolean, about: string): asserts ok {
+  if (!ok) throw new Error(about)
+}
+
+/** What a browser sends by itself: the cookies of an answer; and the CSRF token. */
+function session(headers: Headers): RequestInit {
+  const cookies = new Map(headers.getSetCookie().map((cookie) => /^([^=]+)=([^;]*)/.exec(cookie)!.slice(1) as [string, string]))
+  return { headers: { Cookie: [...cookies].map((pair) => pair.join('=')).join('; '), 'X-CSRF-Token': cookies.get('svc_csrf')! } }
+}
+
+// A facilitator logs in. With the session they make an API token, which needs no CSRF
+// token.
+const browser = await login({ admin_id: ATELIER_ADMIN, admin_pw: ATELIER_PASSWORD })
+expect(browser, 200)
+const { token } = expect(await createToken({ name: 'orval' }, session(browser.headers)), 200)
+const lead = { headers: { Authorization: `Bearer ${token}` } }
+
+// They make a codelab with two steps.
+const { id } = expect(await createCodelab({ title: 'orval' }, lead), 200)
+const steps = [
+  { title: 'Look around', content_markdown: 'Welcome!' },
+  { title: 'Try it', content_markdown: 'Your turn.' },
+]
+expect(await replaceSteps(id, { steps }, lead), 200)
+
+// An attendee registers, reads the codelab and asks for help.
+const registered = await registerAttendee(id, { name: 'Ann', code: '1234' })
+const me = expect(registered, 200)
+const ann = session(registered.headers)
+const [codelab, shown] = expect(await getCodelab(id, undefined, ann), 200)
+assert(codelab.title === 'orval' && shown[1].title === 'Try it', 'the codelab is another one')
+expect(await askHelp(id, { step_number: 1, message: 'It does not start.' }, undefined, ann), 200)
+const queue = expect(await listHelp(id, undefined, lead), 200)
+assert(queue.length === 1 && queue[0].attendee_id === me.id, 'the queue has not the one who asked')
+console.log('held')
