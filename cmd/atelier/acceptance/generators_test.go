@@ -8,14 +8,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"atelier/transport/rest"
 )
 
 // Versions of the generators, so that a run repeats. They come from package
 // registries, which only a run with ATELIER_GENERATORS=1 asks.
 const (
 	pythonGenerator = "openapi-python-client==0.29.1"
+	schemathesis    = "schemathesis==4.32.5"
 	goGenerator     = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
 	goParts         = "types,client"
 	goRuntime       = "github.com/oapi-codegen/runtime@v1.8.0"
@@ -92,6 +96,15 @@ func (w *workbench) install(packages []string) {
 	w.run("npm", append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"}, packages...)...)
 }
 
+// python makes an environment with a package, and returns the folder of its programs.
+func (w *workbench) python(pack string) string {
+	w.t.Helper()
+	w.run("python3", "-m", "venv", "venv")
+	bin := filepath.Join(w.dir, "venv", "bin")
+	w.run(filepath.Join(bin, "pip"), "install", "--quiet", "--disable-pip-version-check", pack)
+	return bin
+}
+
 // held fails the test unless the program held its workshop to the end.
 func (w *workbench) held(out string) {
 	w.t.Helper()
@@ -105,9 +118,7 @@ func (w *workbench) held(out string) {
 func TestAPythonClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
 	w := newWorkbench(t, "python")
-	w.run("python3", "-m", "venv", "venv")
-	bin := filepath.Join(w.dir, "venv", "bin")
-	w.run(filepath.Join(bin, "pip"), "install", "--quiet", "--disable-pip-version-check", pythonGenerator)
+	bin := w.python(pythonGenerator)
 	python := filepath.Join(bin, "python")
 	for document, client := range map[string]string{"openapi.json": "atelier_client", "handler.json": "handler_client"} {
 		out := w.run(filepath.Join(bin, "openapi-python-client"), "generate", "--path", document,
@@ -224,4 +235,29 @@ func TestMessagesHaveModelsInTypeScriptAndPython(t *testing.T) {
 		"for m in pkgutil.iter_modules(messages.__path__): importlib.import_module('messages.' + m.name)\n"+
 		"from messages.send_step_progress import SendStepProgress\n"+
 		"assert SendStepProgress({'step_number': 2, 'ref': 'move'}).step_number == 2")
+}
+
+// TestSchemathesisFindsNothing: made-up requests, twenty for each operation and those at the
+// bounds of each field, are never answered by a failure of the server nor with what the
+// document does not say. Not asked is whether each request is taken that the schemas allow,
+// for some rules lie between fields, or between a field and what is there; nor whether each
+// is refused that they do not, since null for an optional field is taken.
+func TestSchemathesisFindsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorkbench(t, "schemathesis")
+	bin := w.python(schemathesis)
+	cfg := testConfig(t)
+	cfg.Limits.WritesPerMinute, cfg.Limits.ReadsPerMinute, cfg.Limits.UploadsPerMinute = 1<<20, 1<<20, 1<<20
+	s := startServer(t, cfg)
+	token := facilitator(t, s.Addr(), "").post("/admin/tokens", record{"name": "schemathesis"}).object().text("token")
+	w.env = append(w.env, "ATELIER_TOKEN="+token)
+	out := w.run(filepath.Join(bin, "schemathesis"), "--config-file", "schemathesis.toml", "run", "http://"+s.Addr()+"/api/openapi.json")
+	tried := regexp.MustCompile(`Tested: (\d+)`).FindStringSubmatch(out)
+	if tried == nil {
+		t.Fatalf("it does not say what it tried:\n%s", out)
+	}
+	if n, err := strconv.Atoi(tried[1]); err != nil || n < len(rest.Operations())*9/10 {
+		t.Errorf("it tried %d of %d operations", n, len(rest.Operations()))
+	}
+	facilitator(t, s.Addr(), "").get("/codelabs").want(200)
 }
