@@ -13,7 +13,7 @@
 #             simulate, disk, fuzz, pages, shake; CONTRIBUTING.md says which for what
 # make shake  make test ten times (ROUNDS) beside four busy loops
 #
-# make generators  generates clients with the tools of three languages, and holds a
+# make generators  generates clients with the tools of four languages, and holds a
 #               workshop with each; needs package registries
 # make test-nodes  the tests of the interface whose answers can differ, on three nodes
 # make simulate  SEEDS (2000) runs of several nodes in simulated time, under random

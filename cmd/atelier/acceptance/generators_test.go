@@ -23,8 +23,10 @@ const (
 	goGenerator     = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
 	goParts         = "types,client"
 	goRuntime       = "github.com/oapi-codegen/runtime@v1.8.0"
-	ogen            = "github.com/ogen-go/ogen"
-	ogenVersion     = "v1.25.0"
+	// Of Maven's registry; the JDK and Maven are the machine's.
+	javaGenerator = "7.25.0"
+	ogen          = "github.com/ogen-go/ogen"
+	ogenVersion   = "v1.25.0"
 )
 
 var (
@@ -203,6 +205,28 @@ func TestAnOrvalClientHoldsAWorkshop(t *testing.T) {
 	w.run("npx", "orval", "--config", "orval.config.mjs")
 	w.run("npx", "tsc")
 	w.held(w.run("node", "client.js"))
+}
+
+// openapi-generator makes clients for Java of several libraries; okhttp-gson knows unions
+// with lists.
+func TestAJavaClientHoldsAWorkshop(t *testing.T) {
+	t.Parallel()
+	w := newWorkbench(t, "java")
+	program(t, "javac")
+	maven := program(t, "mvn")
+	w.run(maven, "-q", "-B", "dependency:copy", "-Dartifact=org.openapitools:openapi-generator-cli:"+javaGenerator, "-DoutputDirectory=.")
+	w.run("java", "-jar", "openapi-generator-cli-"+javaGenerator+".jar", "generate", "-i", "openapi.json", "-g", "java", "--library", "okhttp-gson", "-o", "client")
+	if err := os.Rename(filepath.Join(w.dir, "Workshop.java"), filepath.Join(w.dir, "client", "src", "main", "java", "Workshop.java")); err != nil {
+		t.Fatal(err)
+	}
+	pom := filepath.Join("client", "pom.xml")
+	w.run(maven, "-q", "-B", "-f", pom, "-DskipTests", "-Dmaven.javadoc.skip=true", "compile")
+	w.run(maven, "-q", "-B", "-f", pom, "dependency:build-classpath", "-Dmdep.outputFile=classpath")
+	paths, err := os.ReadFile(filepath.Join(w.dir, "client", "classpath"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.held(w.run("java", "-cp", "client/target/classes:"+strings.TrimSpace(string(paths)), "Workshop"))
 }
 
 // modelina stops at what it cannot read, and calls AnonymousSchema what has no name.
