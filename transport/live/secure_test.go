@@ -62,6 +62,14 @@ func TestTLS(t *testing.T) {
 			d := &websocket.Dialer{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MaxVersion: c.version}}
 			r := h.room("a")
 			c := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p1")
+			// A small buffer of its own: grown by the system, those on the way hold more than is sent.
+			d.NetDial = func(network, addr string) (net.Conn, error) {
+				conn, err := net.Dial(network, addr)
+				if err == nil {
+					err = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+				}
+				return conn, err
+			}
 			stalled := h.dialWith(d, "wss://"+h.addr+"/ws?room=a&person=p2")
 			c.next()
 			stalled.next()
