@@ -76,6 +76,17 @@ func Address(u *url.URL) (string, error) {
 
 var errClosed = errors.New("server closed the connection without an answer")
 
+// silentError is that of a server that accepted a request and did not answer in time.
+type silentError struct {
+	within time.Duration
+	err    error
+}
+
+func (e *silentError) Error() string {
+	return fmt.Sprintf("no answer within %s, from a server that accepts connections", e.within)
+}
+func (e *silentError) Unwrap() error { return e.err }
+
 // dialError marks a failure before anything was sent.
 type dialError struct{ error }
 
@@ -186,8 +197,11 @@ func (c *Client) Do(r *Request) (*Answer, error) {
 		req.SetBodyStream(r.Stream, r.Size)
 	}
 	if err := c.host.Do(req, resp); err != nil {
-		if errors.Is(err, fasthttp.ErrConnectionClosed) {
+		switch {
+		case errors.Is(err, fasthttp.ErrConnectionClosed):
 			err = errClosed // the library's text is advice for the server's author
+		case errors.Is(err, fasthttp.ErrTimeout):
+			err = &silentError{c.host.ReadTimeout, err}
 		}
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 	}

@@ -1,11 +1,16 @@
 package api
 
 import (
+	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // start serves with f and returns a client of it.
@@ -99,5 +104,22 @@ func TestHTTPSNeedsATunnel(t *testing.T) {
 	c, err := New("https://workshop.example", "127.0.0.1:1", time.Second)
 	if err != nil || c.Address() != "127.0.0.1:1" || c.Host() != "workshop.example" {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// A server that accepts and says nothing is told as that.
+func TestASilentServer(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	c, err := New("http://"+ln.Addr().String(), "", 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Do(&Request{Method: "GET", Path: "/app"})
+	if err == nil || !strings.Contains(err.Error(), "no answer within 50ms, from a server that accepts connections") || !errors.Is(err, fasthttp.ErrTimeout) {
+		t.Error(err)
 	}
 }

@@ -231,8 +231,11 @@ func (e *Engine) Muster() *Muster {
 	m := &Muster{All: len(e.clients)}
 	e.loop.Do(func() {
 		for _, c := range e.clients {
-			if c.ready {
+			switch {
+			case c.ready:
 				m.Ready++
+			case c.conn != nil && c.conn.Asking():
+				m.Unanswered++
 			}
 		}
 		m.Denied = e.denied

@@ -109,6 +109,8 @@ type Muster struct {
 	All   int `json:"all"`
 	// Denied counts the refusals that asking again does not change.
 	Denied int `json:"denied,omitempty"`
+	// Unanswered are connected, and have no answer to their opening request.
+	Unanswered int `json:"unanswered,omitempty"`
 	// Ends are the ways in which connections ended, Strange a text in which the dialect
 	// finds nothing, as in Outcome.
 	Ends    map[string]int `json:"ends,omitempty"`

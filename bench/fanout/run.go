@@ -143,6 +143,7 @@ func (r *run) muster() (*broadcast.Muster, error) {
 		all.Ready += w.Muster.Ready
 		all.All += w.Muster.All
 		all.Denied += w.Muster.Denied
+		all.Unanswered += w.Muster.Unanswered
 		for how, n := range w.Muster.Ends {
 			all.Ends[how] += n
 		}
@@ -166,7 +167,10 @@ func (r *run) nobody(m *broadcast.Muster) error {
 	if m.Strange != "" {
 		why = append(why, unmatched("--ready", r.door.Dialect.Ready, "last", m.Strange))
 	}
-	if why == nil {
+	switch {
+	case why == nil && m.Unanswered > 0:
+		why = append(why, fmt.Sprintf("the server accepts connections and says nothing: %d of %d wait for an answer to their opening request", m.Unanswered, m.All))
+	case why == nil:
 		why = append(why, "the server does not say what it should")
 	}
 	return fmt.Errorf("nobody could connect: %s", strings.Join(why, "; "))

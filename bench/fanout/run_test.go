@@ -249,6 +249,7 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 		change func(*Door)
 		says   string
 	}{
+		"silence":         {http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), nil, "accepts connections and says nothing: 2 of 2 wait"},
 		"no WebSocket":    {http.NotFoundHandler(), nil, "refused with status 404"},
 		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Door) { d.Stream = true }, "no event stream"},
 		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Door) {

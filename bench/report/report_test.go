@@ -40,7 +40,7 @@ func sample() *Result {
 		Audit: Audit{Stalled: Stalled{People: 50, Closed: 48, Resynced: 40, CaughtUp: 10}, Writes: map[string]audit.Writes{
 			"chat": {Acknowledged: 300}, "comments": {Acknowledged: 30, Unanswered: 2, UnansweredApplied: 1},
 		}},
-		Disconnects: map[string]int{"close 1013": 48},
+		Disconnects: map[string]int{"close 1013": 48, "refused with status 403": 7},
 		Restarts:    []Restart{{Ready: 90.6, Resumed: 638.7, AllResumed: true}, {Ready: 70, Resumed: 60000}},
 		Generator: Generator{
 			Lag: latency.Summary{Count: 2896, P50: 0.67, P90: 1.08, P99: 2.6, P999: 4.39, Max: 9.74},

@@ -150,7 +150,11 @@ func (r *Result) facts() []fact {
 			unless(k.AllResumed, ", some never"), k.recovered())
 	}
 	for _, how := range slices.Sorted(maps.Keys(r.Disconnects)) {
-		line("disconnects", "%d: %s", r.Disconnects[how], how)
+		if status, refused := strings.CutPrefix(how, "refused with "); refused {
+			line("handshakes", "%d refused with %s", r.Disconnects[how], status)
+		} else {
+			line("disconnects", "%d: %s", r.Disconnects[how], how)
+		}
 	}
 	// Some scenarios have no socket loop.
 	g := &r.Generator

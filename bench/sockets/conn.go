@@ -172,6 +172,10 @@ func prepare(fd int, t *Target) error {
 	return nil
 }
 
+// Asking says that the server has accepted the connection, and not answered the opening
+// request.
+func (c *Conn) Asking() bool { return c.state == upgrading }
+
 // connected sends the upgrade when the connect has succeeded.
 func (c *Conn) connected() {
 	code, err := unix.GetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_ERROR)
