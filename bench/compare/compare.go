@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -20,6 +19,8 @@ type Finding struct {
 	Verdict Verdict
 	// By says what decided, where that was not the test.
 	By By
+	// Why says of NoMeaning which side is INVALID, and why.
+	Why string
 }
 
 // Verdict of a finding.
@@ -33,6 +34,8 @@ const (
 	MaybeNo   Verdict = "within the tolerance"
 	Unproven  Verdict = "too few runs to tell"
 	Different Verdict = "another amount"
+	// NoMeaning is of a scenario whose runs of one side are all INVALID.
+	NoMeaning Verdict = "INVALID, means nothing"
 )
 
 // By is what decides about a number when the test does not.
@@ -61,30 +64,53 @@ type Limits struct {
 // generator was. skipped is how many. An error means that nothing is common.
 func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 	left, right := group(a, &skipped), group(b, &skipped)
-	valid, worse := false, false
+	common := false
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		if right[name] == nil {
 			continue
 		}
-		valid = valid || left[name].valid && right[name].valid
-		for _, number := range slices.Sorted(maps.Keys(left[name].numbers)) {
-			was, is := left[name].numbers[number], right[name].numbers[number]
-			if len(is) == 0 {
-				continue
-			}
-			f := judge(name, number, was, is, l)
-			findings, worse = append(findings, f), worse || f.Verdict == Worse
-		}
+		common = true
+		findings = append(findings, left[name].against(name, right[name], l)...)
 	}
-	if !valid && !worse {
-		return nil, skipped, incomparable(left, right)
+	if !common {
+		return nil, skipped, fmt.Errorf("the two have no run of the same scenario: %s against %s", names(left), names(right))
 	}
 	return findings, skipped, nil
 }
 
+// against compares the numbers of a scenario that both sides have. Where a side has no
+// valid run its numbers are shown beside the other's, and only what must be 0 is judged.
+func (a *scenario) against(name string, b *scenario, l Limits) (findings []Finding) {
+	var why []string
+	for _, side := range []struct {
+		name string
+		s    *scenario
+	}{{"A", a}, {"B", b}} {
+		if !side.s.valid {
+			why = append(why, side.name+": "+strings.Join(side.s.why, "; "))
+		}
+	}
+	for _, number := range slices.Sorted(maps.Keys(a.all)) {
+		was, is := a.numbers[number], b.numbers[number]
+		if why != nil && !slices.Contains(mustBeZero, number) {
+			was, is = a.all[number], b.all[number]
+		}
+		if len(was) == 0 || len(is) == 0 {
+			continue
+		}
+		f := judge(name, number, was, is, l)
+		if why != nil && f.Verdict != Worse {
+			f.Verdict, f.By, f.Why = NoMeaning, ByTest, strings.Join(why, "; ")
+		}
+		findings = append(findings, f)
+	}
+	return findings
+}
+
 // scenario is what repeats of one scenario found.
 type scenario struct {
-	numbers map[string][]float64
+	// numbers are those of valid runs, and what must be 0 of all; all has those of all.
+	numbers, all map[string][]float64
 	// valid says that one of them is; why is what is wrong with those that are not.
 	valid bool
 	why   []string
@@ -98,7 +124,7 @@ func group(s *Set, skipped *int) map[string]*scenario {
 			*skipped++
 		}
 		if out[r.Name] == nil {
-			out[r.Name] = &scenario{numbers: map[string][]float64{}}
+			out[r.Name] = &scenario{numbers: map[string][]float64{}, all: map[string][]float64{}}
 		}
 		g := out[r.Name]
 		g.valid = g.valid || r.Valid
@@ -108,34 +134,13 @@ func group(s *Set, skipped *int) map[string]*scenario {
 			}
 		}
 		for number, v := range r.Numbers {
+			g.all[number] = append(g.all[number], v)
 			if r.Valid || slices.Contains(mustBeZero, number) {
 				g.numbers[number] = append(g.numbers[number], v)
 			}
 		}
 	}
 	return out
-}
-
-// incomparable says why nothing can be compared.
-func incomparable(a, b map[string]*scenario) error {
-	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(a)) {
-		if b[name] == nil {
-			continue
-		}
-		for _, side := range []struct {
-			name string
-			s    *scenario
-		}{{"A", a[name]}, {"B", b[name]}} {
-			if !side.s.valid {
-				problems = append(problems, fmt.Errorf("%s is INVALID, so nothing can be compared: %s: %s", side.name, name, strings.Join(side.s.why, "; ")))
-			}
-		}
-	}
-	if problems != nil {
-		return errors.Join(problems...)
-	}
-	return fmt.Errorf("the two have no run of the same scenario: %s against %s", names(a), names(b))
 }
 
 func names(s map[string]*scenario) string {
@@ -211,6 +216,11 @@ func direction(number string) float64 {
 	return -1
 }
 
+// AnyInvalid says that some scenario has no valid run of a side.
+func AnyInvalid(findings []Finding) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == NoMeaning })
+}
+
 // Text prints findings as a table and a verdict, and says how many are worse.
 func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 	var b strings.Builder
@@ -232,7 +242,7 @@ func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 		}
 	}
 	t.Flush()
-	if skipped > 0 {
+	if skipped > 0 && !AnyInvalid(findings) {
 		fmt.Fprintf(&b, "\nleft out, since the generator was late: %d of the runs\n", skipped)
 	}
 	fmt.Fprintf(&b, "\n%s\n", conclusion(findings))
@@ -242,7 +252,7 @@ func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 
 // conclusion is the verdict over all.
 func conclusion(findings []Finding) string {
-	var worse, scenarios []string
+	var worse, scenarios, invalid []string
 	unproven := 0
 	for _, f := range findings {
 		switch f.Verdict {
@@ -251,6 +261,10 @@ func conclusion(findings []Finding) string {
 				scenarios = append(scenarios, f.Name)
 			}
 			worse = append(worse, f.Number)
+		case NoMeaning:
+			if why := f.Name + ": " + f.Why; !slices.Contains(invalid, why) {
+				invalid = append(invalid, why)
+			}
 		case Unproven:
 			unproven++
 		}
@@ -259,6 +273,8 @@ func conclusion(findings []Finding) string {
 	case len(worse) > 0:
 		slices.Sort(worse)
 		return fmt.Sprintf("WORSE: %s (%s)", strings.Join(slices.Compact(worse), ", "), strings.Join(scenarios, "; "))
+	case invalid != nil:
+		return "INVALID: " + strings.Join(invalid, "; ")
 	case unproven > 0:
 		return "UNDECIDED: not enough runs to tell; 4 of each are the least that can show a difference"
 	}
@@ -275,7 +291,7 @@ func (f *Finding) share() string {
 
 // chance is p, where there is one.
 func (f *Finding) chance() string {
-	if f.By == ByZero {
+	if f.By == ByZero || f.Verdict == NoMeaning {
 		return "-"
 	}
 	return fmt.Sprintf("%.3f", f.P)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -213,13 +214,21 @@ func TestAnInvalidRunIsToldToBeOne(t *testing.T) {
 		return b
 	}
 	for says, c := range map[string][2][]byte{
-		"B is INVALID, so nothing can be compared: fanout: some: the generator was late": {run("fanout"), run("fanout", "the generator was late")},
-		"A is INVALID, so nothing can be compared: fanout: some: it was full":            {run("fanout", "it was full"), run("fanout", "it was full")},
-		"no run of the same scenario: fanout: some against idle: some":                   {run("fanout"), run("idle")},
+		"INVALID: fanout: some: B: the generator was late":                {run("fanout"), run("fanout", "the generator was late")},
+		"INVALID: fanout: some: A: it was full; B: it was full, and late": {run("fanout", "it was full"), run("fanout", "it was full, and late")},
 	} {
-		if _, _, err := Compare(set(t, c[0]), set(t, c[1]), Limits{}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v", says, err)
+		findings, skipped, err := Compare(set(t, c[0]), set(t, c[1]), Limits{})
+		if err != nil || !AnyInvalid(findings) || verdict(findings, "p99") != NoMeaning {
+			t.Fatalf("%q: %v, %v", says, findings, err)
 		}
+		var out strings.Builder
+		// Both are there to be looked at.
+		if worse, err := Text(&out, findings, skipped); err != nil || worse > 0 || !strings.Contains(out.String(), "\n"+says+"\n") || !regexp.MustCompile(`(?m)^p99 +1 +1 `).MatchString(out.String()) {
+			t.Errorf("%q: %d worse, %v\n%s", says, worse, err, out.String())
+		}
+	}
+	if _, _, err := Compare(set(t, run("fanout")), set(t, run("idle")), Limits{}); err == nil || !strings.Contains(err.Error(), "no run of the same scenario: fanout: some against idle: some") {
+		t.Error(err)
 	}
 }
 

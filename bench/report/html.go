@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -89,6 +90,20 @@ type nodePlot struct {
 	CPU  []*float64 `json:"cpu"`
 }
 
+// unquoted is what a shell takes as it is.
+var unquoted = regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`)
+
+// quoted is a command that can be copied into a shell.
+func quoted(args []string) string {
+	words := make([]string, len(args))
+	for i, a := range args {
+		if words[i] = a; !unquoted.MatchString(a) {
+			words[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // HTML is the result as one page that needs nothing else.
 func (r *Result) HTML() ([]byte, error) {
 	data, err := json.Marshal(r.plots())
@@ -98,7 +113,7 @@ func (r *Result) HTML() ([]byte, error) {
 	v := view{
 		Result: r, Style: template.CSS(pageStyle), PlotStyle: template.CSS(plotStyle),
 		Script: template.JS(pageScript), PlotScript: template.JS(plotScript), Data: template.JS(data),
-		Tiles: r.tiles(), Rows: r.rows(), Facts: r.facts(), Line: strings.Join(r.Command, " "),
+		Tiles: r.tiles(), Rows: r.rows(), Facts: r.facts(), Line: quoted(r.Command),
 		Harmed: r.harmed(),
 	}
 	v.Word, v.Kind = r.word()

@@ -49,3 +49,16 @@ func TestPlotsShowNothingThatWasNotMeasured(t *testing.T) {
 		}
 	}
 }
+
+// The command of a page can be copied into a shell.
+func TestTheCommandIsQuoted(t *testing.T) {
+	for want, args := range map[string][]string{
+		"atelier-bench fanout --url=ws://h/ws":                   {"atelier-bench", "fanout", "--url=ws://h/ws"},
+		`atelier-bench --threshold 'p99<50ms' --send '{"a": 1}'`: {"atelier-bench", "--threshold", "p99<50ms", "--send", `{"a": 1}`},
+		`x 'it'\''s' ''`: {"x", "it's", ""},
+	} {
+		if got := quoted(args); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -52,6 +52,8 @@ type clientFlags struct {
 	people *fanout.Clients
 	// steps is how many a search may take; 0 for no search.
 	steps int
+	// small says that the number of listeners is that of a first run.
+	small bool
 }
 
 // broadcastFlags are those of all scenarios in which some publish and many
@@ -65,7 +67,7 @@ type broadcastFlags struct {
 
 	Prometheus string `placeholder:"HOST:PORT" group:"Result" help:"Serve metrics for Prometheus at http://HOST:PORT/metrics during the run, without a password."`
 
-	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened."`
+	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened; of each step of --find-max half a millisecond for each, if that is less."`
 	Settle  time.Duration `default:"1s" group:"Load" help:"Time that is left to the server after that."`
 	Drain   time.Duration `default:"30s" group:"Load" help:"Longest wait for what is still on its way, at the end and while connecting."`
 	Seed    uint64        `group:"Load" help:"Decides everything that is drawn; drawn itself and printed when 0."`
@@ -83,7 +85,8 @@ type publishFlags struct {
 }
 
 type fanoutCommand struct {
-	Subscribers int           `default:"1000" help:"Clients who listen."`
+	Subscribers int           `kong:"-"`
+	Listeners   *int          `name:"subscribers" placeholder:"N" help:"Clients who listen; the default is 1000, of a server that is not ours 50."`
 	StepEvery   time.Duration `default:"0s" help:"Time between two steps that a subscriber goes; 0 for none. Not with --generic."`
 	FindMax     bool          `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
 	Steps       int           `default:"20" help:"Most steps of --find-max."`
@@ -97,7 +100,8 @@ type idleCommand struct {
 }
 
 type reconnectCommand struct {
-	Subscribers int           `default:"1000" help:"Clients who listen, and are lost all at once."`
+	Subscribers int           `kong:"-"`
+	Listeners   *int          `name:"subscribers" placeholder:"N" help:"Clients who listen, and are lost all at once; the default is 1000, of a server that is not ours 50."`
 	Every       time.Duration `default:"10s" help:"Time between two losses."`
 	Spread      time.Duration `default:"1s" help:"Time over which they come back."`
 	broadcastFlags
@@ -105,7 +109,8 @@ type reconnectCommand struct {
 }
 
 type slowCommand struct {
-	Subscribers int           `default:"1000" help:"Clients who listen."`
+	Subscribers int           `kong:"-"`
+	Listeners   *int          `name:"subscribers" placeholder:"N" help:"Clients who listen; the default is 1000, of a server that is not ours 50."`
 	Stalled     float64       `default:"5" placeholder:"PERCENT" help:"Share of them who stop reading in every second part of the time."`
 	Part        time.Duration `default:"5s" help:"Length of a part."`
 	broadcastFlags
@@ -114,6 +119,7 @@ type slowCommand struct {
 
 // Validate is called by kong.
 func (c *fanoutCommand) Validate() error {
+	c.Subscribers = c.listeners(c.Listeners)
 	if c.FindMax {
 		if err := c.search(); err != nil {
 			return err
@@ -135,6 +141,7 @@ func (c *idleCommand) Validate() error {
 
 // Validate is called by kong.
 func (c *reconnectCommand) Validate() error {
+	c.Subscribers = c.listeners(c.Listeners)
 	_, err := c.lasts(&c.publishFlags)
 	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
 		atLeast("every", c.Every, time.Second), atLeast("spread", c.Spread, 0))
@@ -142,6 +149,7 @@ func (c *reconnectCommand) Validate() error {
 
 // Validate is called by kong.
 func (c *slowCommand) Validate() error {
+	c.Subscribers = c.listeners(c.Listeners)
 	lasts, err := c.lasts(&c.publishFlags)
 	if err == nil {
 		err = atLeast("duration", lasts, 2*c.Part) // a part of each kind
@@ -209,6 +217,24 @@ func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
 		problems = append(problems, b.checkPeer(p, clients))
 	}
 	return errors.Join(problems...)
+}
+
+// How many listen where nobody says so: what an unknown server bears is to be found out.
+const (
+	usualListeners = 1000
+	firstListeners = 50
+)
+
+// listeners are as many as were asked for, or as are usual.
+func (b *broadcastFlags) listeners(asked *int) int {
+	switch {
+	case asked != nil:
+		return *asked
+	case b.Generic || b.Preset != "":
+		b.small = true
+		return firstListeners
+	}
+	return usualListeners
 }
 
 func (b *broadcastFlags) checkPrometheus() error {
@@ -307,7 +333,15 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 		fmt.Fprintf(os.Stderr, "metrics for Prometheus: http://%v/metrics\n", at)
 	}
 	if b.Generic {
-		return b.foreign(ctx, cfg, p)
+		err := b.foreign(ctx, cfg, p)
+		if b.small && (err == nil || errors.Is(err, exitCode(report.ExitFailed))) {
+			fmt.Fprintf(os.Stderr, "\nA first run, with %d clients: --subscribers %d goes up", firstListeners, usualListeners)
+			if p != nil && b.steps == 0 {
+				fmt.Fprint(os.Stderr, "; fanout --find-max --threshold 'p99<50ms' looks for the highest rate")
+			}
+			fmt.Fprintln(os.Stderr, ".")
+		}
+		return err
 	}
 	return hold(ctx, &b.serverFlags, &b.outputFlags, fanout.Relaxed, func(t *bench) (*report.Result, error) {
 		cfg.Prepare = fanout.Atelier(t.Target, tunnel.Trust{CAFile: b.CA, Insecure: b.Insecure}, size)

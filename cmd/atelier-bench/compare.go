@@ -30,10 +30,15 @@ func (d *differenceFlags) print(a, b *compare.Set, single bool) error {
 		return err
 	}
 	worse, err := compare.Text(os.Stdout, findings, skipped)
-	if err == nil && worse > 0 {
-		err = exitCode(report.ExitFailed)
+	switch {
+	case err != nil:
+		return err
+	case worse > 0:
+		return exitCode(report.ExitFailed)
+	case compare.AnyInvalid(findings):
+		return exitCode(report.ExitInvalid)
 	}
-	return err
+	return nil
 }
 
 type compareCommand struct {

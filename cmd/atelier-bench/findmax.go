@@ -15,6 +15,9 @@ import (
 // stepLasts is how long a step of a search is measured about which nothing is said.
 const stepLasts = 10 * time.Second
 
+// eachConnects is the time for a connection of a step: a search has many.
+const eachConnects = time.Millisecond / 2
+
 // search prepares for --find-max.
 func (c *fanoutCommand) search() error {
 	if c.Duration == nil {
@@ -22,6 +25,7 @@ func (c *fanoutCommand) search() error {
 		c.Duration = &lasts
 	}
 	c.steps = c.Steps
+	c.Connect = min(c.Connect, time.Duration(c.Subscribers+c.Publishers)*eachConnects)
 	var err error
 	if c.Stages != "" || c.Rate == 0 {
 		err = errors.New("--find-max begins with a --rate above 0, and has no --stages")
