@@ -170,6 +170,22 @@ func TestWhoCannotKeepASecretIsNotCounted(t *testing.T) {
 	if err := refuses.fetch(0); err == nil || !refuses.Lacks() {
 		t.Errorf("with nobody there: %v", err)
 	}
+	// What they may have lives for a time at most, and then there is nothing to lack.
+	if said := refuses.Lacking(); !strings.Contains(said, "start "+s.all()[1]) {
+		t.Errorf("it lacks: %q", said)
+	}
+	refuses.lasts = time.Hour
+	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) {
+		t.Errorf("at once: %v", err)
+	}
+	refuses.since.Add(-int64(time.Hour))
+	if err := refuses.fetch(0); err != nil || refuses.Lacks() || refuses.Lacking() != "" {
+		t.Errorf("when what they may have has ended: %v, %q", err, refuses.Lacking())
+	}
+	refuses.lack()
+	if err := refuses.fetch(0); !errors.Is(err, errNotWhole) || !refuses.Lacks() {
+		t.Errorf("when it begins to lack something again: %v", err)
+	}
 	s.forget(1)
 	s.forget(2)
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {

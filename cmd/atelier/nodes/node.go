@@ -130,6 +130,7 @@ func (n *Node) Actors() *durable.Cluster {
 type catchingUp interface {
 	lack()
 	Lacks() bool
+	Lacking() string
 	catchUp(ctx context.Context)
 }
 

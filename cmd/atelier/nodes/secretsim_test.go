@@ -336,7 +336,7 @@ func (m *simMachine) start() {
 		}
 		return nil
 	})
-	p.tokens, _ = NewShareExchange(n, "a secret of all nodes")
+	p.tokens, _ = NewShareExchange(n, "a secret of all nodes", 6*time.Hour+2*seal.Quarter)
 	p.store, err = shares.Open(shares.Options{
 		Disk: m.disk, Longest: 6 * time.Hour, Failed: n.folder.Failed, Lacks: p.tokens.Lacks,
 		Spread: func(s shares.Share) error {

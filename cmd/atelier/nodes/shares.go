@@ -39,7 +39,17 @@ type Exchange[S any] struct {
 	lacking, whole atomic.Int64
 	catching       atomic.Bool  // catchUp is under way
 	warned         atomic.Int64 // the value of lacking that the log has told of
+	// lasts is how long what is exchanged lives at most; 0 for any time. Then this node lacks
+	// nothing any more that was made before it began to lack something, and what was made
+	// since was brought to it.
+	lasts time.Duration
+	since atomic.Int64 // when it began to lack something, of the clock of began
+	// missing is a node that does not run and may have what this one lacks; "" for none.
+	missing atomic.Value
 }
+
+// began is where the clock of Exchange.since begins. It is monotonic.
+var began = time.Now()
 
 // Kept is where a node keeps what others bring.
 type Kept[S any] interface {
@@ -76,9 +86,13 @@ type exchanged[S any] struct {
 	Unkept bool `json:"unkept,omitempty"`
 }
 
-// NewShareExchange is that of the shares of token keys.
-func NewShareExchange(n *Node, secret string) (*Exchange[shares.Share], error) {
-	return newExchange[shares.Share](n, secret, "shares", "shares of token keys")
+// NewShareExchange is that of the shares of token keys, each of which lasts so long at most.
+func NewShareExchange(n *Node, secret string, lasts time.Duration) (*Exchange[shares.Share], error) {
+	x, err := newExchange[shares.Share](n, secret, "shares", "shares of token keys")
+	if err == nil {
+		x.lasts = lasts
+	}
+	return x, err
 }
 
 // NewBallotExchange is that of the secrets of anonymous polls.
@@ -156,7 +170,30 @@ func (x *Exchange[S]) warn(err error) {
 }
 
 // lack notes that others may have what this node lacks.
-func (x *Exchange[S]) lack() { x.lacking.Add(1) }
+func (x *Exchange[S]) lack() {
+	x.since.Store(int64(time.Since(began))) // before anybody could think that it was earlier
+	x.lacking.Add(1)
+}
+
+// outlived says that what this node lacked has ended.
+func (x *Exchange[S]) outlived() bool {
+	return x.lasts > 0 && time.Since(began)-time.Duration(x.since.Load()) > x.lasts
+}
+
+// missingNode is the node whose start would bring what this one may lack; "" for none.
+func (x *Exchange[S]) missingNode() string {
+	name, _ := x.missing.Load().(string)
+	return name
+}
+
+// Lacking says in words what this node may lack, and which node to start; "" for nothing.
+func (x *Exchange[S]) Lacking() string {
+	name := x.missingNode()
+	if name == "" || !x.Lacks() {
+		return ""
+	}
+	return fmt.Sprintf("this node may lack %s that only node %s has: start %s, or if it is gone for good: atelier cluster forget %s", x.what, name, name, name)
+}
 
 // Lacks says whether others may have what this node lacks: what is not here may still be in
 // use.
@@ -193,7 +230,7 @@ func (x *Exchange[S]) fetch(limit time.Duration) error {
 		whole = whole || err == nil && !m.Lacks
 		return err
 	})
-	if err == nil && !whole {
+	if err == nil && !whole && !x.outlived() {
 		err = x.allAnswered(done)
 	}
 	if err == nil {
@@ -210,6 +247,7 @@ func (x *Exchange[S]) allAnswered(done []string) error {
 	}
 	for _, name := range known {
 		if name != x.node.Store.Node() && !slices.Contains(done, name) {
+			x.missing.Store(name)
 			return fmt.Errorf("%w: start %s, or forget it if it is gone for good", errNotWhole, name)
 		}
 	}

@@ -163,6 +163,11 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 	if health.Ready && health.ReadOnly {
 		st.Problems = append(st.Problems, TakesNoWrites)
 	}
+	for _, x := range n.catchUps {
+		if lacking := x.Lacking(); lacking != "" {
+			st.Problems = append(st.Problems, lacking)
+		}
+	}
 	if !stats.Bus.Connected {
 		st.Problems = append(st.Problems, "this node is not connected to NATS")
 	}

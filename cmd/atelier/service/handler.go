@@ -35,7 +35,8 @@ func (c *Core) openVaults() (v vaults, err error) {
 	h := c.cfg.Handler
 	so := shares.Options{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Longest: max(h.SessionCap.Std(), token.MaxLife), Logger: c.log, Failed: c.folder.Failed}
 	if c.node != nil {
-		if v.exchange, err = nodes.NewShareExchange(c.node, string(c.cfg.Cluster.Secret)); err != nil {
+		// A share is for all tokens that end in a quarter, and clocks differ by less than another.
+		if v.exchange, err = nodes.NewShareExchange(c.node, string(c.cfg.Cluster.Secret), so.Longest+2*seal.Quarter); err != nil {
 			return v, err
 		}
 		so.Lacks = v.exchange.Lacks
