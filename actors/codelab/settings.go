@@ -72,6 +72,7 @@ func (b Create) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
+	meta.Extent, meta.DeletionAt = extentOf(steps), 0
 	quizzes, err := c.newQuizzes(b.Quizzes)
 	if err != nil {
 		return decision{}, err
@@ -327,13 +328,33 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	// their numbers.
 	follow := slices.ContainsFunc(c.s.steps, func(st *pb.Step) bool { return hasStep(steps, st.Id) })
 	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps, Follow: follow}}})
-	d.Rows = c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))})
+	d.Rows = append(c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))}), catalog.ListRow(counted(c.s.meta, steps)))
 	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, steps, c.s.quizzes, c.s.pin.GetMessage()))...)
 	d.Rows = append(d.Rows, c.untalkThreads(steps)...)
 	moved := c.pointerMoved(steps)
 	d.Events = slices.Concat(d.Events, moved, c.pulsesOver(steps))
 	d.Reply = Edited{Revision: c.seq, Seq: c.seq + uint64(len(moved))}
 	return d, nil
+}
+
+// extentOf is what the list says of steps.
+func extentOf(steps []*pb.Step) *pb.Extent {
+	x := &pb.Extent{Steps: int32(len(steps))}
+	for _, st := range steps {
+		x.Minutes += st.DurationMinutes
+	}
+	return x
+}
+
+// counted is the record of a codelab with the extent of these steps.
+func counted(m *pb.Codelab, steps []*pb.Step) *pb.Codelab {
+	x := extentOf(steps)
+	if m == nil || m.Extent != nil && m.Extent.Steps == x.Steps && m.Extent.Minutes == x.Minutes {
+		return m
+	}
+	m = m.Clone()
+	m.Extent = x
+	return m
 }
 
 // newSteps checks steps and gives each its identity: a known id stays, once.
@@ -423,6 +444,7 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	// How many there are is in the record of everybody, which readers keep encoded.
 	renew := countTasks(tasks) != countTasks(s.tasks)
 	s.steps, s.checks, s.tasks = steps, checksOf(steps), tasks
+	s.meta = counted(s.meta, steps)
 	if follow {
 		for _, i := range s.openHelp {
 			if n := int(s.help.At(i).StepNumber); n > 0 && n < len(m.to) && m.to[n] != int32(n) {

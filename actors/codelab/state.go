@@ -228,7 +228,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		if !onlySwitched(s.meta, b.Updated.Codelab) {
 			s.revisions.Codelab = seq
 		}
-		s.meta = b.Updated.Codelab
+		s.meta = counted(b.Updated.Codelab, s.steps)
 		s.changed.Codelab = seq
 		if s.meta.EndedAt != 0 {
 			s.stopped = nil

@@ -43,6 +43,10 @@ type codelabRecord struct {
 	SourceID **string `json:"source_id,omitempty"`
 	// ShareCode is what attendees read of the code.
 	ShareCode string `json:"share_code"`
+	// StepsCount and Minutes tell how much there is to do: Minutes is the sum of what is
+	// planned.
+	StepsCount int32 `json:"steps_count"`
+	Minutes    int32 `json:"minutes"`
 }
 
 // toCodelab gives the guide with its notes to those who lead alone.
@@ -56,7 +60,7 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
 		AIEnabled: !m.AiDisabled, Questions: codelab.Askings[m.Questions], QuestionsAnonymous: !m.QuestionsNamed,
 		Slug:      wire.OrNull(m.Slug),
-		ShareCode: codelab.Sharings[m.ShareCode],
+		ShareCode: codelab.Sharings[m.ShareCode], StepsCount: m.Extent.GetSteps(), Minutes: m.Extent.GetMinutes(),
 	}
 	if admin {
 		source := r.sourceOf(m)
@@ -169,14 +173,17 @@ func listCodelabs(r *Request) error {
 	if wanted != "" || source != "" {
 		encoded = new(cow.Encoded) // of these alone
 	}
-	return r.cached(encoded, forOthers, func() any {
-		out := []codelabRecord{}
-		for _, m := range all {
-			if m.IsPublic {
-				out = append(out, r.toCodelab(m, false))
-			}
+	return r.cachedOr(encoded, forOthers, func() (any, error) {
+		public := slices.DeleteFunc(slices.Clone(all), func(m *pb.Codelab) bool { return !m.IsPublic })
+		public, err := r.counted(public)
+		if err != nil {
+			return nil, err
 		}
-		return out
+		out := make([]codelabRecord, len(public))
+		for i, m := range public {
+			out[i] = r.toCodelab(m, false)
+		}
+		return out, nil
 	})
 }
 
