@@ -34,19 +34,19 @@ func (p Plan) hooked() bool { return p.Seed%5 == 1 }
 func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
 
 // send is a receiver that refuses many first tries.
-func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) int32 {
+func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) webhook.Outcome {
 	select {
 	case <-time.After(5 * time.Millisecond):
 	case <-ctx.Done():
-		return 0
+		return webhook.Outcome{Error: webhook.TimedOut}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.tries++; d.Tries == 0 && !h.kind.Load() && h.tries%3 == 0 { // 20 in a row would stop it
-		return 500
+		return webhook.Outcome{Status: 500}
 	}
 	h.got[told(d.Type, d.Data.AttendeeId, d.Data.HelpId+d.Data.Check)]++
-	return 204
+	return webhook.Outcome{Status: 204}
 }
 
 // startHooks runs the webhooks of a node; nil where nobody listens.
