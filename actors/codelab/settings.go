@@ -150,7 +150,7 @@ func checkMeta(m *pb.Codelab) (err error) {
 		return durable.Reject(durable.Invalid, "share_code must be %s", naming.Or(Sharings...))
 	}
 	m.GuideSum = sum(m.GetGuideMarkdown())
-	return nil
+	return checkCertificate(m)
 }
 
 // slugRows let go of one slug and take another, where they differ.
@@ -191,6 +191,15 @@ type Update struct {
 	Questions          *pb.Asking
 	QuestionsNamed     *bool
 	ShareCode          *pb.Sharing
+	Organiser          *string
+	// HalfHours are what the certificate shows; ClearHours lets it show what is planned.
+	HalfHours  *int32
+	ClearHours bool
+	// LogoURL is "" for none.
+	LogoURL         *string
+	Accent          *pb.Accent
+	CertificateText *string
+	Seal            *bool
 }
 
 func (u Update) decide(c call) (decision, error) {
@@ -210,6 +219,15 @@ func (u Update) decide(c call) (decision, error) {
 	set(changed, "questions", &m.Questions, u.Questions)
 	set(changed, "questions_anonymous", &m.QuestionsNamed, u.QuestionsNamed)
 	set(changed, "share_code", &m.ShareCode, u.ShareCode)
+	set(changed, "organiser", &m.Organiser, u.Organiser)
+	set(changed, "logo_url", &m.LogoUrl, u.LogoURL)
+	set(changed, "accent", &m.Accent, u.Accent)
+	set(changed, "certificate_text", &m.CertificateText, u.CertificateText)
+	set(changed, "seal", &m.Seal, u.Seal)
+	if u.HalfHours != nil || u.ClearHours {
+		m.HalfHours = u.HalfHours
+		changed["hours"] = ""
+	}
 	if u.AIEnabled != nil {
 		m.AiDisabled = !*u.AIEnabled
 		changed["ai_enabled"] = ""
@@ -226,7 +244,7 @@ func (u Update) decide(c call) (decision, error) {
 	}
 	fields := strings.Join(slices.Sorted(maps.Keys(changed)), ",")
 	d := c.updated(m, "codelab_update", map[string]string{"fields": fields})
-	if u.GuideMarkdown != nil || u.ClearGuide || u.Description != nil {
+	if u.GuideMarkdown != nil || u.ClearGuide || u.Description != nil || u.LogoURL != nil {
 		d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(m, c.s.steps, c.s.quizzes, c.s.pin.GetMessage()))...)
 	}
 	revision := c.seq
@@ -278,6 +296,8 @@ func openText(open bool) string {
 // SetEnded ends the workshop, or takes that back.
 type SetEnded struct {
 	Ended bool
+	// DeletionDays is how long after its end the codelab is deleted; 0: it stays.
+	DeletionDays int
 }
 
 func (r SetEnded) decide(c call) (decision, error) {
@@ -285,9 +305,10 @@ func (r SetEnded) decide(c call) (decision, error) {
 		return decided(c.s.meta), nil
 	}
 	m := c.s.meta.Clone()
-	m.EndedAt = 0
+	m.EndedAt, m.DeletionAt = 0, 0
 	if r.Ended {
 		m.EndedAt = c.now.UnixMilli()
+		m.DeletionAt = deletionAt(m, min(max(r.DeletionDays, 0), MaxDays), c.now)
 	}
 	d := c.updated(m, "codelab_update", map[string]string{"ended": fmt.Sprint(r.Ended)})
 	if r.Ended && c.s.pointer != nil {
@@ -395,9 +416,15 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 }
 
 // Delete removes the codelab.
-type Delete struct{}
+type Delete struct {
+	// Due refuses it before the time of which people were told.
+	Due bool
+}
 
-func (Delete) decide(c call) (decision, error) {
+func (b Delete) decide(c call) (decision, error) {
+	if b.Due && !due(c.s.meta, c.now) {
+		return decision{}, durable.Reject(durable.Conflict, "its time has not come")
+	}
 	d := decided(c.s.files(), &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
 	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), catalog.GoneRows(c.s.id)...)
 	d.Rows = append(d.Rows, slugRows(c.s.meta, nil)...)

@@ -235,6 +235,8 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		}
 	case *pb.Event_StepsReplaced:
 		s.applySteps(seq, e.At, b.StepsReplaced.Steps, b.StepsReplaced.Follow)
+	case *pb.Event_DeletionSet:
+		s.applyDeletionSet(seq, b.DeletionSet.At)
 	case *pb.Event_Deleted:
 		s.applyDeleted(seq)
 	case *pb.Event_Registered:

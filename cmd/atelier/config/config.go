@@ -38,6 +38,9 @@ type Config struct {
 	Cluster  Cluster  `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
 	Files    Files    `toml:"files" doc:"Uploads, materials and submissions, and code."`
 	Audit    Audit    `toml:"audit" doc:"The audit trail."`
+
+	Retention Retention `toml:"retention" doc:"How long codelabs stay."`
+
 	Webhooks Webhooks `toml:"webhooks" doc:"Events for other systems; the owner creates webhooks with POST /api/admin/webhooks."`
 	Log      Log      `toml:"log" doc:"Logging, to standard error."`
 	AI       AI       `toml:"ai" doc:"The language model behind /api/ai/stream. Its key is set with POST /api/admin/settings."`
@@ -124,6 +127,11 @@ type Storage struct {
 // Audit is about the audit trail.
 type Audit struct {
 	RetentionDays int `toml:"retention_days" min:"1" doc:"Days that audit records are kept."`
+}
+
+// Retention is about how long codelabs stay.
+type Retention struct {
+	CodelabsDays int `toml:"codelabs_days" min:"0" max:"36500" doc:"A codelab is deleted, with its people, their work and certificates, so many days after its workshop ended, and never sooner than 14 days after the server began to say so. 0: never."`
 }
 
 // Webhooks tell other systems what happens.
