@@ -50,7 +50,7 @@ type document struct {
 	Accent          string   `json:"accent,omitempty"`
 	CertificateText string   `json:"certificate_text,omitempty"`
 	Seal            bool     `json:"seal,omitempty"`
-	CreatedAt string `json:"created_at,omitempty"`
+	CreatedAt       string   `json:"created_at,omitempty"`
 	// GuideMarkdown is in the record of the reference application.
 	GuideMarkdown *string `json:"guide_markdown,omitempty"`
 }

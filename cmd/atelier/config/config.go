@@ -27,17 +27,17 @@ import (
 // Config is everything that can be set. The doc tag of a field is its line in
 // config.toml.
 type Config struct {
-	Server   Server   `toml:"server" doc:"Where the server listens and how it is reached."`
-	Admin    Admin    `toml:"admin" doc:"The facilitators' account. ADMIN_ID and ADMIN_PW in the environment win."`
-	Session  Session  `toml:"session" doc:"Cookies of browsers."`
-	Login    Login    `toml:"login" doc:"How those who lead beside the owner sign in."`
-	Limits   Limits   `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
-	Web      Web      `toml:"web" doc:"The browser app."`
-	Live     Live     `toml:"live" doc:"WebSocket and SSE connections."`
-	Storage  Storage  `toml:"storage" doc:"Where events and records are kept."`
-	Cluster  Cluster  `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
-	Files    Files    `toml:"files" doc:"Uploads, materials and submissions, and code."`
-	Audit    Audit    `toml:"audit" doc:"The audit trail."`
+	Server  Server  `toml:"server" doc:"Where the server listens and how it is reached."`
+	Admin   Admin   `toml:"admin" doc:"The facilitators' account. ADMIN_ID and ADMIN_PW in the environment win."`
+	Session Session `toml:"session" doc:"Cookies of browsers."`
+	Login   Login   `toml:"login" doc:"How those who lead beside the owner sign in."`
+	Limits  Limits  `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
+	Web     Web     `toml:"web" doc:"The browser app."`
+	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
+	Storage Storage `toml:"storage" doc:"Where events and records are kept."`
+	Cluster Cluster `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
+	Files   Files   `toml:"files" doc:"Uploads, materials and submissions, and code."`
+	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 
 	Retention Retention `toml:"retention" doc:"How long codelabs stay."`
 

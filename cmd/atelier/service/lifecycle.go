@@ -294,7 +294,9 @@ func (s *Service) openAPI() error {
 // work begins what is done now and then, until Stop.
 func (s *Service) work() error {
 	ctx := s.ending
-	s.background.Go(func() { s.core.codelabs.Retain(ctx, time.Hour, codelab.Expiry{Days: s.cfg.Retention.CodelabsDays, Delete: s.core.deleteDue}) })
+	s.background.Go(func() {
+		s.core.codelabs.Retain(ctx, time.Hour, codelab.Expiry{Days: s.cfg.Retention.CodelabsDays, Delete: s.core.deleteDue})
+	})
 	s.background.Go(func() { s.core.codelabs.SweepBallots(ctx, time.Minute) })
 	s.background.Go(func() { s.core.webhooks.Run(ctx, s.webhooks.Send) })
 	if !s.opts.RecoverDamaged {
