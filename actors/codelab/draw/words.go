@@ -253,7 +253,7 @@ var Words = map[string]Word{
 		return Lead(codelab.SetRegistration{Open: s.Rand.IntN(4) > 0})
 	},
 	"SetEnded": func(s *Source, _ *codelab.View) codelab.Command {
-		return Lead(codelab.SetEnded{Ended: s.Rand.IntN(6) == 0, DeletionDays: s.made % 3 * 20})
+		return Lead(codelab.SetEnded{Ended: s.Rand.IntN(6) == 0, DeletionDays: s.made % 3 * 7})
 	},
 	"NoteExport": func(*Source, *codelab.View) codelab.Command {
 		return Lead(codelab.NoteExport{})
