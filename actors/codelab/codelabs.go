@@ -389,12 +389,14 @@ func (w *Codelabs) ClaimSlug(slug, id string) (letGo func(), err error) {
 }
 
 // Delete removes a codelab and all that its actor has stored.
-func (w *Codelabs) Delete(caller *Caller, id string) error {
+func (w *Codelabs) Delete(caller *Caller, id string) error { return w.remove(caller, id, Delete{}) }
+
+func (w *Codelabs) remove(caller *Caller, id string, b Delete) error {
 	ws, err := w.Get(id)
 	if err != nil {
 		return err
 	}
-	v, _, err := ws.Ask(Command{Caller: caller, Body: Delete{}})
+	v, _, err := ws.Ask(Command{Caller: caller, Body: b})
 	if err != nil {
 		return err
 	}

@@ -84,6 +84,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Delete, files.Forgotten](),
 	durable.Says[NoteExport, durable.Nothing](),
 	durable.Says[ApplyRetention, durable.Nothing](),
+	durable.Says[SetDeletion, durable.Nothing](),
 
 	durable.Says[Register, Registration](),
 	durable.Says[ResetPin, durable.Nothing](),

@@ -31,11 +31,11 @@ func (n names) add(texts ...string) {
 	}
 }
 
-// inText are the uploads that the text of a codelab mentions, or what is pinned
-// above its chat.
+// inText are the uploads that the text of a codelab mentions, its certificate shows, or
+// what is pinned above its chat mentions.
 func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) names {
 	n := names{}
-	n.add(m.GetDescription(), m.GetGuideMarkdown(), pin)
+	n.add(m.GetDescription(), m.GetGuideMarkdown(), m.GetLogoUrl(), pin)
 	for _, st := range steps {
 		n.add(st.ContentMarkdown)
 	}

@@ -60,6 +60,9 @@ func (o *observer) Live(v *View, seq uint64) {
 	if o.shown != nil {
 		o.leap(o.shown, v)
 	}
+	if m := o.w.List.Known(o.id); v.Meta != nil && m != nil && m.Extent == nil {
+		o.w.List.Put(v.Meta) // its record was written before that was kept
+	}
 	o.shown = v
 	o.watchPoll(v)
 	o.watchQuestions(v)
@@ -99,10 +102,10 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	clean, gone, withdrawals := false, []string(nil), []Withdrawal(nil)
 	for _, c := range events {
 		switch b := c.Event.Body.(type) {
-		case *pb.Event_Created:
-			o.w.List.Put(b.Created.Codelab)
-		case *pb.Event_Updated:
-			o.w.List.Put(b.Updated.Codelab)
+		case *pb.Event_Created, *pb.Event_Updated, *pb.Event_StepsReplaced, *pb.Event_DeletionSet:
+			if v.Meta != nil {
+				o.w.List.Put(v.Meta)
+			}
 		case *pb.Event_Deleted:
 			o.w.List.Remove(o.id)
 			gone = append(gone, "")

@@ -13,6 +13,15 @@ import (
 	"atelier/persistence/memory"
 )
 
+func emptyList(t *testing.T) *catalog.List {
+	t.Helper()
+	list, err := catalog.LoadList(memory.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
 type muteFrames struct{}
 
 func (muteFrames) Encode(uint64, *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
@@ -32,7 +41,7 @@ func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
 	removed, reset, stays, away := id("Ann"), id("Bob"), id("Cy"), id("Dee")
 	var ended []string
 	o := &observer{
-		w:  &Codelabs{Config: Config{Frames: muteFrames{}, Removed: func(_ *room.Room, who string) { ended = append(ended, who) }}},
+		w:  &Codelabs{Config: Config{Frames: muteFrames{}, List: emptyList(t), Removed: func(_ *room.Room, who string) { ended = append(ended, who) }}},
 		id: "lab", room: room.New("e", room.Limits{}), who: func() {},
 	}
 	o.Live(l.Capture(), l.seq)
@@ -92,7 +101,7 @@ func TestALoadedStateIsInTheList(t *testing.T) {
 func TestARecoveredRoomReplaysFromItsFirstRecord(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
-	o := &observer{w: &Codelabs{Config: Config{Frames: muteFrames{}}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
+	o := &observer{w: &Codelabs{Config: Config{Frames: muteFrames{}, List: emptyList(t)}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
 	for _, tc := range []struct {
 		records []uint64
 		head    uint64
@@ -182,7 +191,7 @@ func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 			o.Live(l.Capture(), 7)
 		},
 	} {
-		o := &observer{w: &Codelabs{Config: Config{Frames: itemFrames{}}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
+		o := &observer{w: &Codelabs{Config: Config{Frames: itemFrames{}, List: emptyList(t)}}, id: "lab", room: room.New("e", room.Limits{}), who: func() {}}
 		o.room.Later(room.Frame{Audience: room.Attendees, Payload: []byte("a summary")})
 		fill(o)
 		o.room.Flush()

@@ -96,7 +96,7 @@ func (b Publish) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 
-	reply := Published{Codelab: m, Before: c.s.meta, Steps: stepChanges(c.s.steps, steps)}
+	reply := Published{Codelab: counted(m, steps), Before: c.s.meta, Steps: stepChanges(c.s.steps, steps)}
 	reply.StaleThreads, reply.RemovedThreads = c.threadsAfter(m, steps)
 	people := movesOf(c.s.steps, steps)
 	for _, a := range c.s.attendees.All() {
@@ -111,8 +111,10 @@ func (b Publish) decide(c call) (decision, error) {
 	d := decided(nil)
 	if !proto.Equal(m, c.s.meta) {
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_Updated{Updated: &pb.Updated{Codelab: m}}})
-		d.Rows = append(d.Rows, catalog.ListRow(m))
 		d.Rows = append(d.Rows, slugRows(c.s.meta, m)...)
+	}
+	if !proto.Equal(reply.Codelab, c.s.meta) {
+		d.Rows = append(d.Rows, catalog.ListRow(reply.Codelab))
 	}
 	if !slices.EqualFunc(steps, c.s.steps, func(a, b *pb.Step) bool { return proto.Equal(a, b) }) {
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps, Follow: true}}})

@@ -4,26 +4,23 @@ import (
 	"context"
 	"time"
 
+	"atelier/actors/catalog"
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 )
 
-// Retain removes what has outlived the retention of its codelab, now and
-// every so often until ctx ends.
-func (w *Codelabs) Retain(ctx context.Context, every time.Duration) {
+// Retain removes what has outlived the retention of its codelab, and codelabs that have
+// outlived that of the server, now and every so often until ctx ends. Each node does it for
+// the codelabs that it owns.
+func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Expiry) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
 	for {
 		for _, m := range w.List.All() {
-			if m.EmailRetentionDays == 0 && m.ChatRetentionDays == 0 || ctx.Err() != nil || w.elsewhere(m.Id) {
-				continue
+			if ctx.Err() != nil {
+				return
 			}
-			ws, err := w.Get(m.Id)
-			if err == nil {
-				_, _, err = ws.Ask(Command{
-					Caller: system, Body: ApplyRetention{},
-				})
-			}
-			if err != nil {
+			if err := w.retain(m, codelabs); err != nil && !durable.IsMissing(err) {
 				w.Logger.Warn("applying retention failed", "codelab", m.Id, "error", err)
 			}
 		}
@@ -33,6 +30,94 @@ func (w *Codelabs) Retain(ctx context.Context, every time.Duration) {
 		case <-tick.C():
 		}
 	}
+}
+
+// Expiry is how long codelabs stay.
+type Expiry struct {
+	// Days after the end of the workshop; 0: for ever.
+	Days int
+	// Delete removes a codelab by calling DeleteDue, and what lies outside of it.
+	Delete func(id string) error
+}
+
+func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry) error {
+	now := w.Durable.Clock.Now()
+	applies := m.EmailRetentionDays != 0 || m.ChatRetentionDays != 0
+	changes := deletionAt(m, codelabs.Days, now) != m.DeletionAt
+	if !applies && !changes && !due(m, now) || w.elsewhere(m.Id) {
+		return nil
+	}
+	ws, err := w.Get(m.Id)
+	if err == nil && applies {
+		_, _, err = ws.Ask(Command{Caller: system, Body: ApplyRetention{}})
+	}
+	if err == nil && changes {
+		_, _, err = ws.Ask(Command{Caller: system, Body: SetDeletion{Days: codelabs.Days}})
+	}
+	if err == nil && due(ws.View().Meta, now) {
+		err = codelabs.Delete(m.Id)
+	}
+	return err
+}
+
+// DeleteDue is Delete of a codelab whose time has come; of another it is a Conflict.
+func (w *Codelabs) DeleteDue(id string) error { return w.remove(system, id, Delete{Due: true}) }
+
+// due says that the time has come of which people were told.
+func due(m *pb.Codelab, now time.Time) bool {
+	return m.GetDeletionAt() != 0 && m.DeletionAt <= now.UnixMilli()
+}
+
+// notice is the least time between telling people when a codelab will be deleted, and
+// deleting it.
+const notice = 14 * 24 * time.Hour
+
+// MaxDays bounds how long codelabs stay, if not for ever.
+const MaxDays = 36_500
+
+// deletionAt is when a codelab is to be deleted that stays for so many days, Unix
+// milliseconds; 0 for never. What people were told comes no sooner.
+func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
+	if days == 0 || m.EndedAt == 0 {
+		return 0
+	}
+	at := time.UnixMilli(m.EndedAt).AddDate(0, 0, days).UnixMilli()
+	if told := m.DeletionAt; told != 0 && at < told {
+		return min(told, max(at, now.Add(notice).UnixMilli()))
+	} else if told != 0 {
+		return at
+	}
+	return max(at, now.Add(notice).UnixMilli())
+}
+
+// SetDeletion decides when the codelab will be deleted, which people are told from then on.
+type SetDeletion struct {
+	// Days after the end of the workshop; 0: it stays for ever.
+	Days int
+}
+
+func (b SetDeletion) decide(c call) (decision, error) {
+	at := deletionAt(c.s.meta, b.Days, c.now)
+	if b.Days < 0 || b.Days > MaxDays {
+		return decision{}, durable.Reject(durable.Invalid, "days must be 0 to %d", MaxDays)
+	}
+	if at == c.s.meta.DeletionAt {
+		return decision{}, nil
+	}
+	d := decided(nil, &pb.Event{Body: &pb.Event_DeletionSet{DeletionSet: &pb.DeletionSet{At: at}}})
+	m := c.s.meta.Clone()
+	m.DeletionAt = at
+	d.Rows = []durable.Row{catalog.ListRow(m)}
+	return d, nil
+}
+
+func (s *State) applyDeletionSet(seq uint64, at int64) {
+	if s.meta == nil {
+		return
+	}
+	s.meta = s.meta.Clone()
+	s.meta.DeletionAt = at
+	s.changed.Codelab = seq
 }
 
 // ApplyRetention decides whether something has outlived the codelab's

@@ -54,5 +54,6 @@ func onlySwitched(old, m *pb.Codelab) bool {
 	}
 	m = m.Clone()
 	m.RegistrationClosed, m.EndedAt = old.RegistrationClosed, old.EndedAt
+	m.DeletionAt, m.Extent = old.DeletionAt, old.Extent
 	return proto.Equal(m, old)
 }

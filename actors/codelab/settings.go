@@ -72,6 +72,7 @@ func (b Create) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
+	meta.Extent, meta.DeletionAt = extentOf(steps), 0
 	quizzes, err := c.newQuizzes(b.Quizzes)
 	if err != nil {
 		return decision{}, err
@@ -149,7 +150,7 @@ func checkMeta(m *pb.Codelab) (err error) {
 		return durable.Reject(durable.Invalid, "share_code must be %s", naming.Or(Sharings...))
 	}
 	m.GuideSum = sum(m.GetGuideMarkdown())
-	return nil
+	return checkCertificate(m)
 }
 
 // slugRows let go of one slug and take another, where they differ.
@@ -190,6 +191,15 @@ type Update struct {
 	Questions          *pb.Asking
 	QuestionsNamed     *bool
 	ShareCode          *pb.Sharing
+	Organiser          *string
+	// HalfHours are what the certificate shows; ClearHours lets it show what is planned.
+	HalfHours  *int32
+	ClearHours bool
+	// LogoURL is "" for none.
+	LogoURL         *string
+	Accent          *pb.Accent
+	CertificateText *string
+	Seal            *bool
 }
 
 func (u Update) decide(c call) (decision, error) {
@@ -209,6 +219,15 @@ func (u Update) decide(c call) (decision, error) {
 	set(changed, "questions", &m.Questions, u.Questions)
 	set(changed, "questions_anonymous", &m.QuestionsNamed, u.QuestionsNamed)
 	set(changed, "share_code", &m.ShareCode, u.ShareCode)
+	set(changed, "organiser", &m.Organiser, u.Organiser)
+	set(changed, "logo_url", &m.LogoUrl, u.LogoURL)
+	set(changed, "accent", &m.Accent, u.Accent)
+	set(changed, "certificate_text", &m.CertificateText, u.CertificateText)
+	set(changed, "seal", &m.Seal, u.Seal)
+	if u.HalfHours != nil || u.ClearHours {
+		m.HalfHours = u.HalfHours
+		changed["hours"] = ""
+	}
 	if u.AIEnabled != nil {
 		m.AiDisabled = !*u.AIEnabled
 		changed["ai_enabled"] = ""
@@ -225,7 +244,7 @@ func (u Update) decide(c call) (decision, error) {
 	}
 	fields := strings.Join(slices.Sorted(maps.Keys(changed)), ",")
 	d := c.updated(m, "codelab_update", map[string]string{"fields": fields})
-	if u.GuideMarkdown != nil || u.ClearGuide || u.Description != nil {
+	if u.GuideMarkdown != nil || u.ClearGuide || u.Description != nil || u.LogoURL != nil {
 		d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(m, c.s.steps, c.s.quizzes, c.s.pin.GetMessage()))...)
 	}
 	revision := c.seq
@@ -277,6 +296,8 @@ func openText(open bool) string {
 // SetEnded ends the workshop, or takes that back.
 type SetEnded struct {
 	Ended bool
+	// DeletionDays is how long after its end the codelab is deleted; 0: it stays.
+	DeletionDays int
 }
 
 func (r SetEnded) decide(c call) (decision, error) {
@@ -284,9 +305,10 @@ func (r SetEnded) decide(c call) (decision, error) {
 		return decided(c.s.meta), nil
 	}
 	m := c.s.meta.Clone()
-	m.EndedAt = 0
+	m.EndedAt, m.DeletionAt = 0, 0
 	if r.Ended {
 		m.EndedAt = c.now.UnixMilli()
+		m.DeletionAt = deletionAt(m, min(max(r.DeletionDays, 0), MaxDays), c.now)
 	}
 	d := c.updated(m, "codelab_update", map[string]string{"ended": fmt.Sprint(r.Ended)})
 	if r.Ended && c.s.pointer != nil {
@@ -327,13 +349,33 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	// their numbers.
 	follow := slices.ContainsFunc(c.s.steps, func(st *pb.Step) bool { return hasStep(steps, st.Id) })
 	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps, Follow: follow}}})
-	d.Rows = c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))})
+	d.Rows = append(c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))}), catalog.ListRow(counted(c.s.meta, steps)))
 	d.Rows = append(d.Rows, c.textRows(c.s.inText(), inText(c.s.meta, steps, c.s.quizzes, c.s.pin.GetMessage()))...)
 	d.Rows = append(d.Rows, c.untalkThreads(steps)...)
 	moved := c.pointerMoved(steps)
 	d.Events = slices.Concat(d.Events, moved, c.pulsesOver(steps))
 	d.Reply = Edited{Revision: c.seq, Seq: c.seq + uint64(len(moved))}
 	return d, nil
+}
+
+// extentOf is what the list says of steps.
+func extentOf(steps []*pb.Step) *pb.Extent {
+	x := &pb.Extent{Steps: int32(len(steps))}
+	for _, st := range steps {
+		x.Minutes += st.DurationMinutes
+	}
+	return x
+}
+
+// counted is the record of a codelab with the extent of these steps.
+func counted(m *pb.Codelab, steps []*pb.Step) *pb.Codelab {
+	x := extentOf(steps)
+	if m == nil || m.Extent != nil && m.Extent.Steps == x.Steps && m.Extent.Minutes == x.Minutes {
+		return m
+	}
+	m = m.Clone()
+	m.Extent = x
+	return m
 }
 
 // newSteps checks steps and gives each its identity: a known id stays, once.
@@ -374,9 +416,15 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 }
 
 // Delete removes the codelab.
-type Delete struct{}
+type Delete struct {
+	// Due refuses it before the time of which people were told.
+	Due bool
+}
 
-func (Delete) decide(c call) (decision, error) {
+func (b Delete) decide(c call) (decision, error) {
+	if b.Due && !due(c.s.meta, c.now) {
+		return decision{}, durable.Reject(durable.Conflict, "its time has not come")
+	}
 	d := decided(c.s.files(), &pb.Event{Body: &pb.Event_Deleted{Deleted: &pb.Deleted{}}})
 	d.Rows = append(c.audit("codelab_delete", c.s.id, nil), catalog.GoneRows(c.s.id)...)
 	d.Rows = append(d.Rows, slugRows(c.s.meta, nil)...)
@@ -423,6 +471,7 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	// How many there are is in the record of everybody, which readers keep encoded.
 	renew := countTasks(tasks) != countTasks(s.tasks)
 	s.steps, s.checks, s.tasks = steps, checksOf(steps), tasks
+	s.meta = counted(s.meta, steps)
 	if follow {
 		for _, i := range s.openHelp {
 			if n := int(s.help.At(i).StepNumber); n > 0 && n < len(m.to) && m.to[n] != int32(n) {

@@ -228,13 +228,15 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 		if !onlySwitched(s.meta, b.Updated.Codelab) {
 			s.revisions.Codelab = seq
 		}
-		s.meta = b.Updated.Codelab
+		s.meta = counted(b.Updated.Codelab, s.steps)
 		s.changed.Codelab = seq
 		if s.meta.EndedAt != 0 {
 			s.stopped = nil
 		}
 	case *pb.Event_StepsReplaced:
 		s.applySteps(seq, e.At, b.StepsReplaced.Steps, b.StepsReplaced.Follow)
+	case *pb.Event_DeletionSet:
+		s.applyDeletionSet(seq, b.DeletionSet.At)
 	case *pb.Event_Deleted:
 		s.applyDeleted(seq)
 	case *pb.Event_Registered:

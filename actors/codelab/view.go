@@ -250,7 +250,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	if err := snap.Decode(state); err != nil {
 		return fmt.Errorf("decode snapshot: %w", err)
 	}
-	s.meta, s.steps, s.quizzes, s.deleted = snap.Codelab, snap.Steps, snap.Quizzes, snap.Deleted
+	s.meta, s.steps, s.quizzes, s.deleted = counted(snap.Codelab, snap.Steps), snap.Steps, snap.Quizzes, snap.Deleted
 	fill(&s.attendees, snap.Attendees)
 	s.grants = new(Grants)
 	fill(&s.chat, snap.Chat)

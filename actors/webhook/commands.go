@@ -43,6 +43,7 @@ const (
 	MaxWaiting  = 1_000 // deliveries, for each webhook
 	MaxFailed   = 100   // kept, for each webhook; the oldest go
 	MaxFailures = 20    // tries in a row that stop a webhook
+	MaxTries    = 50    // kept, for each webhook: the last
 	maxURL      = 2_000 // characters
 	maxCodelabs = 100
 )
@@ -198,18 +199,41 @@ func (Delete) decide(d *decision) error {
 	return nil
 }
 
+// What went wrong with a try, beside a status that is none of success.
+const (
+	RefusedAddress = "refused_address" // in our own network
+	TimedOut       = "timeout"
+	Redirected     = "redirect"
+	BadTLS         = "tls"
+	NotConnected   = "connect"
+)
+
+// Errors are all of them.
+var Errors = []string{RefusedAddress, TimedOut, Redirected, BadTLS, NotConnected}
+
+// Outcome is what came of a try.
+type Outcome struct {
+	Status int32 // 0: there was no answer
+	TookMS int32
+	Error  string // one of Errors, or ""
+}
+
+func (o Outcome) tried(d *Delivery) *Tried {
+	return &Tried{Status: o.Status, Id: d.Id, Type: d.Type, Number: d.Tries + 1, TookMs: o.TookMS, Error: o.Error}
+}
+
 // Note says what came of a try. The delivery goes, waits for its next try, or is kept
 // as failed.
 type Note struct {
 	// Due is when the delivery was due: where its row lies.
 	Due      int64
 	Delivery *Delivery
-	Status   int32 // 0: there was no answer
+	Outcome
 }
 
 func (b Note) decide(d *decision) error {
 	h, now := d.core.hook, d.env.Now
-	t := &Tried{Status: b.Status}
+	t := b.tried(b.Delivery)
 	d.Rows = append(d.Rows, gone(queueTable, waitingKey(h.Id, b.Due, b.Delivery.Id)))
 	if !Delivered(b.Status) {
 		next := b.Delivery.Clone()
@@ -239,10 +263,15 @@ func (b Note) decide(d *decision) error {
 
 // NoteTest says what came of a delivery that the owner asked for. It shows as the last
 // one and counts for nothing.
-type NoteTest struct{ Status int32 }
+type NoteTest struct {
+	ID string // of the delivery
+	Outcome
+}
 
 func (b NoteTest) decide(d *decision) error {
-	d.event(&Change{Body: &Change_Tried{&Tried{Status: b.Status, Test: true}}})
+	t := b.tried(&Delivery{Id: b.ID, Type: Test})
+	t.Test = true
+	d.event(&Change{Body: &Change_Tried{t}})
 	return nil
 }
 

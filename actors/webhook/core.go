@@ -101,6 +101,11 @@ func (c *core) change(fn func(*Hook)) {
 // tried notes the outcome of a try.
 func tried(h *Hook, at int64, t *Tried) {
 	h.LastAt, h.LastStatus = at, t.Status
+	if t.Id != "" {
+		h.Tries = append(slices.Clone(h.Tries[max(0, len(h.Tries)-MaxTries+1):]), &Try{
+			Id: t.Id, Type: t.Type, At: at, Status: t.Status, TookMs: t.TookMs, Number: t.Number, Error: t.Error,
+		})
+	}
 	switch {
 	case t.Test:
 		return

@@ -9,8 +9,8 @@
 // get each at least once, and in no promised order.
 //
 // Bounds: MaxHooks webhooks, MaxWaiting deliveries that wait for each (counted by each
-// node; more are dropped, counted and logged), MaxFailed that are kept as failed, and
-// one goroutine and one connection for each webhook.
+// node; more are dropped, counted and logged), MaxFailed that are kept as failed,
+// MaxTries of which it is known how they went, and one goroutine and one connection for each webhook.
 package webhook
 
 //go:generate go run atelier/actors/internal/protogen

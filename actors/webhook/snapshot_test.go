@@ -19,12 +19,12 @@ func TestASnapshotForgetsNothing(t *testing.T) {
 	kind := Kind(audit.New(journal, clock.System, 0))
 	say := func(b Body) func(*View) Command { return func(*View) Command { return Command{Body: b} } }
 	fails := func(tries uint32) func(*View) Command {
-		return say(Note{Delivery: &Delivery{Id: "d", Type: HelpRequested, Tries: tries}, Status: 500})
+		return say(Note{Delivery: &Delivery{Id: "d", Type: HelpRequested, Tries: tries}, Outcome: Outcome{Status: 500, TookMS: 3, Error: NotConnected}})
 	}
 	commands := []func(*View) Command{
 		say(Create{URL: "https://example.org", Events: []string{HelpRequested}, Names: true, Secret: []byte("the secret")}),
-		say(NoteTest{Status: 204}), fails(0), fails(uint32(len(Pauses))),
-		say(Note{Delivery: &Delivery{Id: "e", Type: HelpRequested}, Status: 200}),
+		say(NoteTest{ID: "t", Outcome: Outcome{Status: 204}}), fails(0), fails(uint32(len(Pauses))),
+		say(Note{Delivery: &Delivery{Id: "e", Type: HelpRequested}, Outcome: Outcome{Status: 200}}),
 	}
 	for range MaxFailures {
 		commands = append(commands, fails(0))

@@ -43,7 +43,9 @@ type Hook struct {
 	LastAt     int64 `protobuf:"varint,10,opt,name=last_at,json=lastAt,proto3" json:"last_at,omitempty"`
 	LastStatus int32 `protobuf:"varint,11,opt,name=last_status,json=lastStatus,proto3" json:"last_status,omitempty"`
 	// The ids of the deliveries that are kept as failed, oldest first.
-	Failed        []string `protobuf:"bytes,12,rep,name=failed,proto3" json:"failed,omitempty"`
+	Failed []string `protobuf:"bytes,12,rep,name=failed,proto3" json:"failed,omitempty"`
+	// The last tries, oldest first; see MaxTries. Not in the list.
+	Tries         []*Try `protobuf:"bytes,13,rep,name=tries,proto3" json:"tries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -162,6 +164,111 @@ func (x *Hook) GetFailed() []string {
 	return nil
 }
 
+func (x *Hook) GetTries() []*Try {
+	if x != nil {
+		return x.Tries
+	}
+	return nil
+}
+
+// How one try of a delivery went.
+type Try struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Of the delivery, and of what it tells.
+	Id   string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	// When it was noted.
+	At int64 `protobuf:"varint,3,opt,name=at,proto3" json:"at,omitempty"`
+	// 0 when there was no answer.
+	Status int32 `protobuf:"varint,4,opt,name=status,proto3" json:"status,omitempty"`
+	TookMs int32 `protobuf:"varint,5,opt,name=took_ms,json=tookMs,proto3" json:"took_ms,omitempty"`
+	// From 1.
+	Number uint32 `protobuf:"varint,6,opt,name=number,proto3" json:"number,omitempty"`
+	// One of Errors; empty for none.
+	Error         string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Try) Reset() {
+	*x = Try{}
+	mi := &file_webhook_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Try) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Try) ProtoMessage() {}
+
+func (x *Try) ProtoReflect() protoreflect.Message {
+	mi := &file_webhook_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Try.ProtoReflect.Descriptor instead.
+func (*Try) Descriptor() ([]byte, []int) {
+	return file_webhook_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Try) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Try) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Try) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Try) GetStatus() int32 {
+	if x != nil {
+		return x.Status
+	}
+	return 0
+}
+
+func (x *Try) GetTookMs() int32 {
+	if x != nil {
+		return x.TookMs
+	}
+	return 0
+}
+
+func (x *Try) GetNumber() uint32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Try) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 // Events of a webhook's actor.
 type Change struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -179,7 +286,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_webhook_proto_msgTypes[1]
+	mi := &file_webhook_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -191,7 +298,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_webhook_proto_msgTypes[1]
+	mi := &file_webhook_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -204,7 +311,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_webhook_proto_rawDescGZIP(), []int{1}
+	return file_webhook_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Change) GetAt() int64 {
@@ -293,7 +400,7 @@ type Deleted struct {
 
 func (x *Deleted) Reset() {
 	*x = Deleted{}
-	mi := &file_webhook_proto_msgTypes[2]
+	mi := &file_webhook_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -305,7 +412,7 @@ func (x *Deleted) String() string {
 func (*Deleted) ProtoMessage() {}
 
 func (x *Deleted) ProtoReflect() protoreflect.Message {
-	mi := &file_webhook_proto_msgTypes[2]
+	mi := &file_webhook_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -318,7 +425,7 @@ func (x *Deleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deleted.ProtoReflect.Descriptor instead.
 func (*Deleted) Descriptor() ([]byte, []int) {
-	return file_webhook_proto_rawDescGZIP(), []int{2}
+	return file_webhook_proto_rawDescGZIP(), []int{3}
 }
 
 // A delivery was tried.
@@ -330,14 +437,21 @@ type Tried struct {
 	// The id of the delivery, when it is kept as failed.
 	Kept string `protobuf:"bytes,3,opt,name=kept,proto3" json:"kept,omitempty"`
 	// The webhook is stopped by it.
-	Stopped       bool `protobuf:"varint,4,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	Stopped bool `protobuf:"varint,4,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	// Which delivery it was of, its event, how often it had been tried with this one, how
+	// long this took and what went wrong. Absent in what was written before it was kept.
+	Id            string `protobuf:"bytes,5,opt,name=id,proto3" json:"id,omitempty"`
+	Type          string `protobuf:"bytes,6,opt,name=type,proto3" json:"type,omitempty"`
+	Number        uint32 `protobuf:"varint,7,opt,name=number,proto3" json:"number,omitempty"`
+	TookMs        int32  `protobuf:"varint,8,opt,name=took_ms,json=tookMs,proto3" json:"took_ms,omitempty"`
+	Error         string `protobuf:"bytes,9,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Tried) Reset() {
 	*x = Tried{}
-	mi := &file_webhook_proto_msgTypes[3]
+	mi := &file_webhook_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -349,7 +463,7 @@ func (x *Tried) String() string {
 func (*Tried) ProtoMessage() {}
 
 func (x *Tried) ProtoReflect() protoreflect.Message {
-	mi := &file_webhook_proto_msgTypes[3]
+	mi := &file_webhook_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -362,7 +476,7 @@ func (x *Tried) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tried.ProtoReflect.Descriptor instead.
 func (*Tried) Descriptor() ([]byte, []int) {
-	return file_webhook_proto_rawDescGZIP(), []int{3}
+	return file_webhook_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Tried) GetStatus() int32 {
@@ -393,6 +507,41 @@ func (x *Tried) GetStopped() bool {
 	return false
 }
 
+func (x *Tried) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Tried) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Tried) GetNumber() uint32 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Tried) GetTookMs() int32 {
+	if x != nil {
+		return x.TookMs
+	}
+	return 0
+}
+
+func (x *Tried) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 type Resumed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -401,7 +550,7 @@ type Resumed struct {
 
 func (x *Resumed) Reset() {
 	*x = Resumed{}
-	mi := &file_webhook_proto_msgTypes[4]
+	mi := &file_webhook_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -413,7 +562,7 @@ func (x *Resumed) String() string {
 func (*Resumed) ProtoMessage() {}
 
 func (x *Resumed) ProtoReflect() protoreflect.Message {
-	mi := &file_webhook_proto_msgTypes[4]
+	mi := &file_webhook_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -426,7 +575,7 @@ func (x *Resumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
 func (*Resumed) Descriptor() ([]byte, []int) {
-	return file_webhook_proto_rawDescGZIP(), []int{4}
+	return file_webhook_proto_rawDescGZIP(), []int{5}
 }
 
 // An event on its way to one webhook: a row, written in the commit of what it tells of.
@@ -446,7 +595,7 @@ type Delivery struct {
 
 func (x *Delivery) Reset() {
 	*x = Delivery{}
-	mi := &file_webhook_proto_msgTypes[5]
+	mi := &file_webhook_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -458,7 +607,7 @@ func (x *Delivery) String() string {
 func (*Delivery) ProtoMessage() {}
 
 func (x *Delivery) ProtoReflect() protoreflect.Message {
-	mi := &file_webhook_proto_msgTypes[5]
+	mi := &file_webhook_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -471,7 +620,7 @@ func (x *Delivery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Delivery.ProtoReflect.Descriptor instead.
 func (*Delivery) Descriptor() ([]byte, []int) {
-	return file_webhook_proto_rawDescGZIP(), []int{5}
+	return file_webhook_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Delivery) GetId() string {
@@ -537,7 +686,7 @@ type Data struct {
 
 func (x *Data) Reset() {
 	*x = Data{}
-	mi := &file_webhook_proto_msgTypes[6]
+	mi := &file_webhook_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -549,7 +698,7 @@ func (x *Data) String() string {
 func (*Data) ProtoMessage() {}
 
 func (x *Data) ProtoReflect() protoreflect.Message {
-	mi := &file_webhook_proto_msgTypes[6]
+	mi := &file_webhook_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -562,7 +711,7 @@ func (x *Data) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Data.ProtoReflect.Descriptor instead.
 func (*Data) Descriptor() ([]byte, []int) {
-	return file_webhook_proto_rawDescGZIP(), []int{6}
+	return file_webhook_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Data) GetAttendeeId() string {
@@ -658,7 +807,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_webhook_proto_msgTypes[7]
+	mi := &file_webhook_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -670,7 +819,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_webhook_proto_msgTypes[7]
+	mi := &file_webhook_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -683,7 +832,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_webhook_proto_rawDescGZIP(), []int{7}
+	return file_webhook_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Snapshot) GetHook() *Hook {
@@ -697,7 +846,7 @@ var File_webhook_proto protoreflect.FileDescriptor
 
 const file_webhook_proto_rawDesc = "" +
 	"\n" +
-	"\rwebhook.proto\x12\x12atelier.webhook.v1\"\xb1\x02\n" +
+	"\rwebhook.proto\x12\x12atelier.webhook.v1\"\xe0\x02\n" +
 	"\x04Hook\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x16\n" +
@@ -713,7 +862,16 @@ const file_webhook_proto_rawDesc = "" +
 	" \x01(\x03R\x06lastAt\x12\x1f\n" +
 	"\vlast_status\x18\v \x01(\x05R\n" +
 	"lastStatus\x12\x16\n" +
-	"\x06failed\x18\f \x03(\tR\x06failed\"\xfb\x01\n" +
+	"\x06failed\x18\f \x03(\tR\x06failed\x12-\n" +
+	"\x05tries\x18\r \x03(\v2\x17.atelier.webhook.v1.TryR\x05tries\"\x98\x01\n" +
+	"\x03Try\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12\x0e\n" +
+	"\x02at\x18\x03 \x01(\x03R\x02at\x12\x16\n" +
+	"\x06status\x18\x04 \x01(\x05R\x06status\x12\x17\n" +
+	"\atook_ms\x18\x05 \x01(\x05R\x06tookMs\x12\x16\n" +
+	"\x06number\x18\x06 \x01(\rR\x06number\x12\x14\n" +
+	"\x05error\x18\a \x01(\tR\x05error\"\xfb\x01\n" +
 	"\x06Change\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x124\n" +
 	"\acreated\x18\x02 \x01(\v2\x18.atelier.webhook.v1.HookH\x00R\acreated\x127\n" +
@@ -721,12 +879,17 @@ const file_webhook_proto_rawDesc = "" +
 	"\x05tried\x18\x04 \x01(\v2\x19.atelier.webhook.v1.TriedH\x00R\x05tried\x127\n" +
 	"\aresumed\x18\x05 \x01(\v2\x1b.atelier.webhook.v1.ResumedH\x00R\aresumedB\x06\n" +
 	"\x04body\"\t\n" +
-	"\aDeleted\"a\n" +
+	"\aDeleted\"\xcc\x01\n" +
 	"\x05Tried\x12\x16\n" +
 	"\x06status\x18\x01 \x01(\x05R\x06status\x12\x12\n" +
 	"\x04test\x18\x02 \x01(\bR\x04test\x12\x12\n" +
 	"\x04kept\x18\x03 \x01(\tR\x04kept\x12\x18\n" +
-	"\astopped\x18\x04 \x01(\bR\astopped\"\t\n" +
+	"\astopped\x18\x04 \x01(\bR\astopped\x12\x0e\n" +
+	"\x02id\x18\x05 \x01(\tR\x02id\x12\x12\n" +
+	"\x04type\x18\x06 \x01(\tR\x04type\x12\x16\n" +
+	"\x06number\x18\a \x01(\rR\x06number\x12\x17\n" +
+	"\atook_ms\x18\b \x01(\x05R\x06tookMs\x12\x14\n" +
+	"\x05error\x18\t \x01(\tR\x05error\"\t\n" +
 	"\aResumed\"\xa1\x01\n" +
 	"\bDelivery\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -768,29 +931,31 @@ func file_webhook_proto_rawDescGZIP() []byte {
 	return file_webhook_proto_rawDescData
 }
 
-var file_webhook_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_webhook_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_webhook_proto_goTypes = []any{
 	(*Hook)(nil),     // 0: atelier.webhook.v1.Hook
-	(*Change)(nil),   // 1: atelier.webhook.v1.Change
-	(*Deleted)(nil),  // 2: atelier.webhook.v1.Deleted
-	(*Tried)(nil),    // 3: atelier.webhook.v1.Tried
-	(*Resumed)(nil),  // 4: atelier.webhook.v1.Resumed
-	(*Delivery)(nil), // 5: atelier.webhook.v1.Delivery
-	(*Data)(nil),     // 6: atelier.webhook.v1.Data
-	(*Snapshot)(nil), // 7: atelier.webhook.v1.Snapshot
+	(*Try)(nil),      // 1: atelier.webhook.v1.Try
+	(*Change)(nil),   // 2: atelier.webhook.v1.Change
+	(*Deleted)(nil),  // 3: atelier.webhook.v1.Deleted
+	(*Tried)(nil),    // 4: atelier.webhook.v1.Tried
+	(*Resumed)(nil),  // 5: atelier.webhook.v1.Resumed
+	(*Delivery)(nil), // 6: atelier.webhook.v1.Delivery
+	(*Data)(nil),     // 7: atelier.webhook.v1.Data
+	(*Snapshot)(nil), // 8: atelier.webhook.v1.Snapshot
 }
 var file_webhook_proto_depIdxs = []int32{
-	0, // 0: atelier.webhook.v1.Change.created:type_name -> atelier.webhook.v1.Hook
-	2, // 1: atelier.webhook.v1.Change.deleted:type_name -> atelier.webhook.v1.Deleted
-	3, // 2: atelier.webhook.v1.Change.tried:type_name -> atelier.webhook.v1.Tried
-	4, // 3: atelier.webhook.v1.Change.resumed:type_name -> atelier.webhook.v1.Resumed
-	6, // 4: atelier.webhook.v1.Delivery.data:type_name -> atelier.webhook.v1.Data
-	0, // 5: atelier.webhook.v1.Snapshot.hook:type_name -> atelier.webhook.v1.Hook
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	1, // 0: atelier.webhook.v1.Hook.tries:type_name -> atelier.webhook.v1.Try
+	0, // 1: atelier.webhook.v1.Change.created:type_name -> atelier.webhook.v1.Hook
+	3, // 2: atelier.webhook.v1.Change.deleted:type_name -> atelier.webhook.v1.Deleted
+	4, // 3: atelier.webhook.v1.Change.tried:type_name -> atelier.webhook.v1.Tried
+	5, // 4: atelier.webhook.v1.Change.resumed:type_name -> atelier.webhook.v1.Resumed
+	7, // 5: atelier.webhook.v1.Delivery.data:type_name -> atelier.webhook.v1.Data
+	0, // 6: atelier.webhook.v1.Snapshot.hook:type_name -> atelier.webhook.v1.Hook
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_webhook_proto_init() }
@@ -798,7 +963,7 @@ func file_webhook_proto_init() {
 	if File_webhook_proto != nil {
 		return
 	}
-	file_webhook_proto_msgTypes[1].OneofWrappers = []any{
+	file_webhook_proto_msgTypes[2].OneofWrappers = []any{
 		(*Change_Created)(nil),
 		(*Change_Deleted)(nil),
 		(*Change_Tried)(nil),
@@ -810,7 +975,7 @@ func file_webhook_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_webhook_proto_rawDesc), len(file_webhook_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -30,6 +30,9 @@ func (m *Hook) EncodedSize() (n int) {
 	for _, v := range m.Failed {
 		n += pbwire.SizeGivenText(12, len(v))
 	}
+	for _, v := range m.Tries {
+		n += pbwire.SizeGivenText(13, v.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -39,6 +42,11 @@ func (m *Hook) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Tries) - 1; i >= 0; i-- {
+		end := at
+		at = m.Tries[i].WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 13, end)
+	}
 	for i := len(m.Failed) - 1; i >= 0; i-- {
 		at = pbwire.PutGivenText(b, at, 12, m.Failed[i])
 	}
@@ -89,6 +97,10 @@ func (m *Hook) Decode(b []byte) error {
 			m.LastStatus = int32(r.Uint())
 		case 12:
 			m.Failed = append(m.Failed, r.Text())
+		case 13:
+			v := &Try{}
+			r.Inner(v)
+			m.Tries = append(m.Tries, v)
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -114,6 +126,81 @@ func (m *Hook) Clone() *Hook {
 		LastAt:        m.LastAt,
 		LastStatus:    m.LastStatus,
 		Failed:        slices.Clone(m.Failed),
+		Tries:         pbwire.CloneAll(m.Tries),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Try) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeText(1, len(m.Id))
+	n += pbwire.SizeText(2, len(m.Type))
+	n += pbwire.SizeUint(3, uint64(m.At))
+	n += pbwire.SizeUint(4, uint64(m.Status))
+	n += pbwire.SizeUint(5, uint64(m.TookMs))
+	n += pbwire.SizeUint(6, uint64(m.Number))
+	n += pbwire.SizeText(7, len(m.Error))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Try) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 7, m.Error)
+	at = pbwire.PutUint(b, at, 6, uint64(m.Number))
+	at = pbwire.PutUint(b, at, 5, uint64(m.TookMs))
+	at = pbwire.PutUint(b, at, 4, uint64(m.Status))
+	at = pbwire.PutUint(b, at, 3, uint64(m.At))
+	at = pbwire.PutText(b, at, 2, m.Type)
+	at = pbwire.PutText(b, at, 1, m.Id)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Try) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Id = r.Text()
+		case 2:
+			m.Type = r.Text()
+		case 3:
+			m.At = int64(r.Uint())
+		case 4:
+			m.Status = int32(r.Uint())
+		case 5:
+			m.TookMs = int32(r.Uint())
+		case 6:
+			m.Number = uint32(r.Uint())
+		case 7:
+			m.Error = r.Text()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Try) Clone() *Try {
+	if m == nil {
+		return nil
+	}
+	return &Try{
+		Id:            m.Id,
+		Type:          m.Type,
+		At:            m.At,
+		Status:        m.Status,
+		TookMs:        m.TookMs,
+		Number:        m.Number,
+		Error:         m.Error,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -247,6 +334,11 @@ func (m *Tried) EncodedSize() (n int) {
 	n += pbwire.SizeBool(2, m.Test)
 	n += pbwire.SizeText(3, len(m.Kept))
 	n += pbwire.SizeBool(4, m.Stopped)
+	n += pbwire.SizeText(5, len(m.Id))
+	n += pbwire.SizeText(6, len(m.Type))
+	n += pbwire.SizeUint(7, uint64(m.Number))
+	n += pbwire.SizeUint(8, uint64(m.TookMs))
+	n += pbwire.SizeText(9, len(m.Error))
 	return n + len(m.unknownFields)
 }
 
@@ -256,6 +348,11 @@ func (m *Tried) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 9, m.Error)
+	at = pbwire.PutUint(b, at, 8, uint64(m.TookMs))
+	at = pbwire.PutUint(b, at, 7, uint64(m.Number))
+	at = pbwire.PutText(b, at, 6, m.Type)
+	at = pbwire.PutText(b, at, 5, m.Id)
 	at = pbwire.PutBool(b, at, 4, m.Stopped)
 	at = pbwire.PutText(b, at, 3, m.Kept)
 	at = pbwire.PutBool(b, at, 2, m.Test)
@@ -276,6 +373,16 @@ func (m *Tried) Decode(b []byte) error {
 			m.Kept = r.Text()
 		case 4:
 			m.Stopped = r.Bool()
+		case 5:
+			m.Id = r.Text()
+		case 6:
+			m.Type = r.Text()
+		case 7:
+			m.Number = uint32(r.Uint())
+		case 8:
+			m.TookMs = int32(r.Uint())
+		case 9:
+			m.Error = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -293,6 +400,11 @@ func (m *Tried) Clone() *Tried {
 		Test:          m.Test,
 		Kept:          m.Kept,
 		Stopped:       m.Stopped,
+		Id:            m.Id,
+		Type:          m.Type,
+		Number:        m.Number,
+		TookMs:        m.TookMs,
+		Error:         m.Error,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -117,7 +117,7 @@ func (w *world) start() {
 	}
 }
 
-func (w *world) send(ctx context.Context, _ *Hook, d *Delivery) int32 {
+func (w *world) send(ctx context.Context, _ *Hook, d *Delivery) Outcome {
 	if w.serve != nil {
 		w.serve(d)
 	}
@@ -125,7 +125,7 @@ func (w *world) send(ctx context.Context, _ *Hook, d *Delivery) int32 {
 	defer w.mu.Unlock()
 	w.tries, w.times = append(w.tries, d.Type), append(w.times, time.Since(w.began))
 	w.seen[d.Id] = true
-	return w.status
+	return Outcome{Status: w.status, TookMS: 3}
 }
 
 func (w *world) answers(status int32) {
@@ -184,6 +184,50 @@ func (w *world) count(table string) (n int) {
 		w.t.Fatal(err)
 	}
 	return n
+}
+
+// TestTheLastTriesAreKept, newest first, also by a node that starts anew.
+func TestTheLastTriesAreKept(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.create(WorkshopEnded)
+		if _, err := w.hooks.Test(t.Context(), id, w.send); err != nil {
+			t.Fatal(err)
+		}
+		w.answers(500)
+		w.tell(WorkshopEnded)
+		time.Sleep(6 * time.Second)
+		numbers := func() (out []uint32) {
+			tries, err := w.hooks.Tries(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range tries {
+				out = append(out, x.Number)
+			}
+			return out
+		}
+		w.got()
+		if got := numbers(); !slices.Equal(got, []uint32{2, 1, 1}) {
+			t.Fatalf("the tries are %v", got)
+		}
+		tries, _ := w.hooks.Tries(id)
+		if first, last := tries[2], tries[0]; first.Type != Test || first.Status != 200 || last.Type != WorkshopEnded || last.Status != 500 || last.TookMs != 3 || last.At <= first.At || last.Id != tries[1].Id {
+			t.Errorf("the tries are %v", tries)
+		}
+		w.answers(200)
+		for range MaxTries {
+			w.tell(WorkshopEnded)
+		}
+		time.Sleep(6 * time.Minute)
+		w.got()
+		want := append([]uint32{3}, slices.Repeat([]uint32{1}, MaxTries-1)...)
+		if got := numbers(); !slices.Equal(got, want) {
+			t.Errorf("after many they are %v", got)
+		}
+		if _, err := w.hooks.Tries(naming.NewID()); !durable.IsMissing(err) {
+			t.Errorf("the tries of no webhook: %v", err)
+		}
+	})
 }
 
 func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
@@ -392,7 +436,7 @@ func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
 	rows := map[string]bool{}
 	for i := range MaxFailed + 7 {
 		d := &Delivery{Id: fmt.Sprintf("d%03d", i), Type: TokenUsed, Data: &Data{}, Tries: uint32(len(Pauses) - 1)}
-		out, err := c.Decide(Command{Body: Note{Due: 1, Delivery: d, Status: 500}}, durable.Env{Now: time.Unix(1, 0)})
+		out, err := c.Decide(Command{Body: Note{Due: 1, Delivery: d, Outcome: Outcome{Status: 500}}}, durable.Env{Now: time.Unix(1, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,9 +17,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// Send tries one delivery and returns the status of the answer; 0 when there was none.
-// It blocks, for a bounded time, and ends with ctx.
-type Send func(ctx context.Context, h *Hook, d *Delivery) (status int32)
+// Send tries one delivery. It blocks, for a bounded time, and ends with ctx.
+type Send func(ctx context.Context, h *Hook, d *Delivery) Outcome
 
 const (
 	// round is the longest time between two looks at what is due.
@@ -150,6 +150,24 @@ func (w *Webhooks) All() (all []*Hook, err error) {
 	return all, nil
 }
 
+// Tries returns the last tries of a webhook, newest first.
+func (w *Webhooks) Tries(id string) ([]*Try, error) {
+	if err := w.listens(id); err != nil {
+		return nil, err
+	}
+	h, err := w.host.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	hook := h.View().Hook
+	if hook == nil { // deleted meanwhile
+		return nil, errMissing
+	}
+	tries := slices.Clone(hook.Tries)
+	slices.Reverse(tries)
+	return tries, nil
+}
+
 // Delete ends a webhook, with what waits for it.
 func (w *Webhooks) Delete(caller Caller, id string) error {
 	if err := w.listens(id); err != nil {
@@ -198,11 +216,12 @@ func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error
 	if hook == nil {
 		return 0, errMissing
 	}
-	status := send(ctx, hook, &Delivery{Id: w.ids.New(), Type: Test, At: w.clock.Now().UnixMilli(), Data: &Data{}})
-	if err := w.ask(id, Caller{}, NoteTest{Status: status}); err != nil && !durable.IsMissing(err) {
+	d := &Delivery{Id: w.ids.New(), Type: Test, At: w.clock.Now().UnixMilli(), Data: &Data{}}
+	outcome := send(ctx, hook, d)
+	if err := w.ask(id, Caller{}, NoteTest{ID: d.Id, Outcome: outcome}); err != nil && !durable.IsMissing(err) {
 		w.log.Warn("noting a test of a webhook failed", "webhook", id, "error", err)
 	}
-	return status, nil
+	return outcome.Status, nil
 }
 
 // look brings the list up to date where this node has changed it.
@@ -293,16 +312,16 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 		if d == nil {
 			return
 		}
-		status := send(ctx, hook, d)
+		outcome := send(ctx, hook, d)
 		if ctx.Err() != nil {
 			return // it ended here, which says nothing of the receiver
 		}
-		if Delivered(status) {
+		if Delivered(outcome.Status) {
 			w.delivered.Add(1)
 		} else {
 			w.failedTries.Add(1)
 		}
-		if err := w.ask(id, Caller{}, Note{Due: due, Delivery: d, Status: status}); err != nil {
+		if err := w.ask(id, Caller{}, Note{Due: due, Delivery: d, Outcome: outcome}); err != nil {
 			if !durable.IsMissing(err) {
 				w.log.Warn("noting a delivery of a webhook failed; it will be sent again", "webhook", id, "error", err)
 				w.pause(ctx, rest)

@@ -43,7 +43,14 @@ type document struct {
 	QuestionsAnonymous *bool  `json:"questions_anonymous,omitempty"`
 	// ShareCode is a setting of codelab.Sharings.
 	ShareCode string `json:"share_code,omitempty"`
-	CreatedAt string `json:"created_at,omitempty"`
+	// What the certificate says. Accent is one of codelab.Accents.
+	Organiser       string   `json:"organiser,omitempty"`
+	Hours           *float64 `json:"hours,omitempty"`
+	LogoURL         string   `json:"logo_url,omitempty"`
+	Accent          string   `json:"accent,omitempty"`
+	CertificateText string   `json:"certificate_text,omitempty"`
+	Seal            bool     `json:"seal,omitempty"`
+	CreatedAt       string   `json:"created_at,omitempty"`
 	// GuideMarkdown is in the record of the reference application.
 	GuideMarkdown *string `json:"guide_markdown,omitempty"`
 }

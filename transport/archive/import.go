@@ -163,7 +163,7 @@ func (in *Incoming) present(v *codelab.View) (map[string][]string, error) {
 	for _, st := range v.Steps {
 		add(st.ContentMarkdown)
 	}
-	add(v.Meta.GetDescription(), v.Meta.GetGuideMarkdown())
+	add(v.Meta.GetDescription(), v.Meta.GetGuideMarkdown(), v.Meta.GetLogoUrl())
 	for _, q := range v.Quizzes {
 		add(q.Question)
 		add(q.Options...)

@@ -271,6 +271,19 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 		return nil, err
 	}
 	c.Codelab.ShareCode = pb.Sharing(sharing)
+	accent, err := setting("accent", codelab.Accents, d.Accent)
+	if err != nil {
+		return nil, err
+	}
+	c.Codelab.Accent = pb.Accent(accent)
+	c.Codelab.Organiser, c.Codelab.CertificateText, c.Codelab.Seal, c.Codelab.LogoUrl = d.Organiser, d.CertificateText, d.Seal, d.LogoURL
+	if h := d.Hours; h != nil {
+		half := int32(max(-1, min(*h*2, 1<<20))) // whose bounds the codelab checks
+		if float64(half) != *h*2 {
+			return nil, invalid("codelab.json: hours must be 0 to 1000 in halves")
+		}
+		c.Codelab.HalfHours = &half
+	}
 	in := "steps"
 	names := t.stepNames()
 	if d.Format == "" && len(names) == 0 {
@@ -324,7 +337,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	for i, st := range c.Steps {
 		texts = append(texts, reading{&st.ContentMarkdown, in, i + 1})
 	}
-	texts = append(texts, reading{&c.Codelab.Description, ".", 0})
+	texts = append(texts, reading{&c.Codelab.Description, ".", 0}, reading{&c.Codelab.LogoUrl, ".", 0})
 	if c.Codelab.GuideMarkdown != nil {
 		texts = append(texts, reading{c.Codelab.GuideMarkdown, ".", 0})
 	}
@@ -336,8 +349,27 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	if err := k.relink(texts); err != nil {
 		return nil, err
 	}
+	k.checkLogo(c.Codelab)
 	c.Materials, err = k.materials()
 	return c, err
+}
+
+// checkLogo leaves out a logo that the archive does not bring, or that can be none.
+func (k *keeper) checkLogo(m *pb.Codelab) {
+	if m.LogoUrl == "" {
+		return
+	}
+	name, ok := codelab.LogoName(m.LogoUrl)
+	i := slices.IndexFunc(k.all, func(u *pb.Upload) bool { return u.Name == name })
+	switch {
+	case !ok || i < 0:
+		k.t.left.add("codelab.json", "its logo is no PNG, JPEG or WebP of the archive", CodeUnknown)
+	case k.all[i].Size > codelab.MaxLogo:
+		k.t.left.add("codelab.json", fmt.Sprintf("its logo is larger than %d kB", codelab.MaxLogo>>10), CodeTooLarge)
+	default:
+		return
+	}
+	m.LogoUrl = ""
 }
 
 func pointers(texts []string) []*string {

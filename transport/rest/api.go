@@ -91,6 +91,8 @@ type Config struct {
 	// Framing says that other pages may show those of attendees in frames: sessions that
 	// begin there have cookies that browsers send from there.
 	Framing bool
+	// CodelabsDays is how long codelabs stay after their workshops ended; 0: for ever.
+	CodelabsDays int
 	// TrustedProxies are believed when they tell whom they forward for.
 	TrustedProxies []netip.Prefix
 	Logger         *slog.Logger

@@ -272,7 +272,9 @@ func certificate(r *Request) error {
 	if a.CompletedAt == 0 {
 		return &httpapi.Error{Status: 403, Text: "this attendee has not completed the codelab"}
 	}
-	return r.JSON(toCertificate(v, a))
+	out := toCertificate(v, a)
+	out.DeletionAt = r.deletionAt(v.Meta)
+	return r.JSON(out)
 }
 
 type certificateRecord struct {
@@ -282,8 +284,62 @@ type certificateRecord struct {
 	Author          string `json:"author"`
 	CompletedAt     string `json:"completed_at"`
 	VerificationURL string `json:"verification_url"`
+	// Steps is how many the codelab has, Hours how long it took people, null when it is
+	// not shown.
+	Steps           int      `json:"steps"`
+	Organiser       string   `json:"organiser"`
+	Hours           *float64 `json:"hours"`
+	LogoURL         *string  `json:"logo_url"`
+	Accent          string   `json:"accent"`
+	CertificateText string   `json:"certificate_text"`
+	Seal            bool     `json:"seal"`
+	// Shares are the per cent of the person's time on each step, with Seal alone.
+	Shares []int `json:"shares,omitempty"`
+	// DeletionAt is when the server deletes the codelab with its certificates.
+	DeletionAt *string `json:"deletion_at"`
 }
 
 func toCertificate(v *codelab.View, a *pb.Attendee) certificateRecord {
-	return certificateRecord{a.Name, v.Meta.Title, v.Meta.Id, v.Meta.Author, wire.Stamp(a.CompletedAt), "/verify/" + a.Id}
+	m := v.Meta
+	out := certificateRecord{
+		AttendeeName: a.Name, CodelabTitle: m.Title, CodelabID: m.Id, Author: m.Author, CompletedAt: wire.Stamp(a.CompletedAt), VerificationURL: "/verify/" + a.Id,
+		Steps: len(v.Steps), Organiser: m.Organiser, LogoURL: wire.OrNull(m.LogoUrl), Accent: codelab.Accents[m.Accent],
+		CertificateText: m.CertificateText, Seal: m.Seal,
+	}
+	if hours := codelab.Hours(m); hours > 0 {
+		out.Hours = &hours
+	}
+	if m.Seal {
+		out.Shares = sharesOf(a, len(v.Steps))
+	}
+	return out
+}
+
+// sharesOf are the parts of an attendee's time that they spent on each of so many steps, in
+// per cent that are 100 together, or 0 each when there was none.
+func sharesOf(a *pb.Attendee, steps int) []int {
+	out, rests := make([]int, steps), make([]int64, steps)
+	all := int64(0)
+	for i := range out {
+		all += max(timeOn(a, i), 0)
+	}
+	if all == 0 {
+		return out
+	}
+	left := 100
+	for i := range out {
+		part := max(timeOn(a, i), 0) * 100
+		out[i], rests[i] = int(part/all), part%all
+		left -= out[i]
+	}
+	for ; left > 0; left-- { // to those that lost the most by rounding
+		most := 0
+		for i, rest := range rests {
+			if rest > rests[most] {
+				most = i
+			}
+		}
+		out[most], rests[most] = out[most]+1, -1
+	}
+	return out
 }

@@ -1,6 +1,9 @@
 package rest
 
 import (
+	"encoding/json"
+	"errors"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +12,7 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
+	"atelier/actors/files"
 	"atelier/actors/markdown"
 	"atelier/actors/naming"
 	"atelier/transport/httpapi"
@@ -41,8 +45,21 @@ type codelabRecord struct {
 	JoinCode string  `json:"join_code,omitempty"` // admins only
 	// SourceID is the codelab it was copied from, null when that is gone; admins only.
 	SourceID **string `json:"source_id,omitempty"`
+	// DeletionAt is when the server deletes it, null for never; admins only.
+	DeletionAt **string `json:"deletion_at,omitempty"`
 	// ShareCode is what attendees read of the code.
 	ShareCode string `json:"share_code"`
+	// StepsCount and Minutes tell how much there is to do: Minutes is the sum of what is
+	// planned.
+	StepsCount int32 `json:"steps_count"`
+	Minutes    int32 `json:"minutes"`
+	// What the certificate says.
+	Organiser       string   `json:"organiser"`
+	Hours           *float64 `json:"hours"`
+	LogoURL         *string  `json:"logo_url"`
+	Accent          string   `json:"accent"`
+	CertificateText string   `json:"certificate_text"`
+	Seal            bool     `json:"seal"`
 }
 
 // toCodelab gives the guide with its notes to those who lead alone.
@@ -56,11 +73,18 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		EmailRetentionDays: m.EmailRetentionDays, ChatRetentionDays: m.ChatRetentionDays,
 		AIEnabled: !m.AiDisabled, Questions: codelab.Askings[m.Questions], QuestionsAnonymous: !m.QuestionsNamed,
 		Slug:      wire.OrNull(m.Slug),
-		ShareCode: codelab.Sharings[m.ShareCode],
+		ShareCode: codelab.Sharings[m.ShareCode], StepsCount: m.Extent.GetSteps(), Minutes: m.Extent.GetMinutes(),
+		Organiser: m.Organiser, LogoURL: wire.OrNull(m.LogoUrl), Accent: codelab.Accents[m.Accent],
+		CertificateText: m.CertificateText, Seal: m.Seal,
+	}
+	if m.HalfHours != nil {
+		hours := codelab.Hours(m)
+		out.Hours = &hours
 	}
 	if admin {
 		source := r.sourceOf(m)
-		out.JoinCode, out.SourceID = m.JoinCode, &source
+		deletion := r.deletionAt(m)
+		out.JoinCode, out.SourceID, out.DeletionAt = m.JoinCode, &source, &deletion
 	} else if m.GuideMarkdown != nil {
 		guide := markdown.WithoutNotes(*m.GuideMarkdown)
 		out.GuideMarkdown = wire.OrNull(guide)
@@ -71,6 +95,14 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 // createdAt is the time as the reference application writes it.
 func createdAt(m *pb.Codelab) string {
 	return time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05")
+}
+
+// deletionAt is when the server deletes a codelab; nil for never.
+func (r *Request) deletionAt(m *pb.Codelab) *string {
+	if r.api.CodelabsDays == 0 { // what people were told before is over
+		return nil
+	}
+	return wire.StampOrNull(m.DeletionAt)
 }
 
 // sourceOf is the codelab that one was copied from; nil for none, and when it is gone.
@@ -109,6 +141,13 @@ type codelabInput struct {
 	Questions          *string `json:"questions"`
 	QuestionsAnonymous *bool   `json:"questions_anonymous"`
 	ShareCode          *string `json:"share_code"`
+	Organiser          *string `json:"organiser"`
+	// Of Hours and LogoURL null is a value.
+	Hours           json.RawMessage `json:"hours"`
+	LogoURL         json.RawMessage `json:"logo_url"`
+	Accent          *string         `json:"accent"`
+	CertificateText *string         `json:"certificate_text"`
+	Seal            *bool           `json:"seal"`
 }
 
 // namedSetting is a setting by its place among the names that it may have; nil when it is left
@@ -133,6 +172,57 @@ func (in *codelabInput) asking() (*pb.Asking, error) {
 
 func (in *codelabInput) sharing() (*pb.Sharing, error) {
 	return namedSetting[pb.Sharing]("share_code", codelab.Sharings, in.ShareCode)
+}
+
+// certificate puts into an update what the certificate is to say.
+func (in *codelabInput) certificate(u *codelab.Update) (err error) {
+	u.Organiser, u.CertificateText, u.Seal = in.Organiser, in.CertificateText, in.Seal
+	if u.Accent, err = namedSetting[pb.Accent]("accent", codelab.Accents, in.Accent); err != nil {
+		return err
+	}
+	var hours *float64
+	switch {
+	case len(in.Hours) == 0:
+	case json.Unmarshal(in.Hours, &hours) != nil:
+		return wire.Invalid("hours must be a number or null")
+	case hours == nil:
+		u.ClearHours = true
+	case *hours < 0 || *hours > 1000 || *hours*2 != math.Trunc(*hours*2):
+		return wire.Invalid("hours must be 0 to 1000 in halves")
+	default:
+		half := int32(*hours * 2)
+		u.HalfHours = &half
+	}
+	var logo *string
+	switch {
+	case len(in.LogoURL) == 0:
+	case json.Unmarshal(in.LogoURL, &logo) != nil:
+		return wire.Invalid("logo_url must be a string or null")
+	default:
+		u.LogoURL = new(or(logo, ""))
+	}
+	return nil
+}
+
+// checkLogo refuses a logo that is none of the images here, or is too large.
+func (r *Request) checkLogo(url *string) error {
+	if url == nil || *url == "" {
+		return nil
+	}
+	name, ok := codelab.LogoName(*url)
+	if !ok {
+		return nil // which the codelab says
+	}
+	u, err := r.api.Files.Get(name)
+	switch {
+	case errors.Is(err, files.ErrMissing):
+		return wire.Invalid("logo_url leads to no image here")
+	case err != nil:
+		return err
+	case u.Size > codelab.MaxLogo:
+		return wire.Invalid("logo_url leads to an image of more than %d kB", codelab.MaxLogo>>10)
+	}
+	return nil
 }
 
 func or[T any](p *T, fallback T) T {
@@ -169,14 +259,17 @@ func listCodelabs(r *Request) error {
 	if wanted != "" || source != "" {
 		encoded = new(cow.Encoded) // of these alone
 	}
-	return r.cached(encoded, forOthers, func() any {
-		out := []codelabRecord{}
-		for _, m := range all {
-			if m.IsPublic {
-				out = append(out, r.toCodelab(m, false))
-			}
+	return r.cachedOr(encoded, forOthers, func() (any, error) {
+		public := slices.DeleteFunc(slices.Clone(all), func(m *pb.Codelab) bool { return !m.IsPublic })
+		public, err := r.counted(public)
+		if err != nil {
+			return nil, err
 		}
-		return out
+		out := make([]codelabRecord, len(public))
+		for i, m := range public {
+			out[i] = r.toCodelab(m, false)
+		}
+		return out, nil
 	})
 }
 
@@ -221,6 +314,18 @@ func createCodelab(r *Request) error {
 	if err != nil {
 		return err
 	}
+	var u codelab.Update
+	if err := in.certificate(&u); err != nil {
+		return err
+	}
+	if err := r.checkLogo(u.LogoURL); err != nil {
+		return err
+	}
+	release, err := r.api.Files.ClaimKnown(codelab.Mentions(u)...)
+	if err != nil {
+		return err
+	}
+	defer release()
 	m, err := r.api.Codelabs.Create(r.Caller, &codelab.Create{Codelab: &pb.Codelab{
 		Title: *in.Title, Description: or(in.Description, ""), Author: or(in.Author, ""), IsPublic: or(in.IsPublic, true),
 		QuizEnabled: or(in.QuizEnabled, false), RequireQuiz: or(in.RequireQuiz, false),
@@ -229,6 +334,8 @@ func createCodelab(r *Request) error {
 		GuideMarkdown: in.GuideMarkdown, EmailRetentionDays: or(in.EmailRetentionDays, 0), ChatRetentionDays: or(in.ChatRetentionDays, 0),
 		AiDisabled: !or(in.AIEnabled, true), Questions: or(asking, 0), QuestionsNamed: !or(in.QuestionsAnonymous, true),
 		ShareCode: or(sharing, 0),
+		Organiser: or(u.Organiser, ""), HalfHours: u.HalfHours, LogoUrl: or(u.LogoURL, ""), Accent: or(u.Accent, 0),
+		CertificateText: or(u.CertificateText, ""), Seal: or(u.Seal, false),
 	}})
 	if err != nil {
 		return err
@@ -296,6 +403,12 @@ func updateCodelab(r *Request) error {
 	}
 	u.Questions = asking
 	if u.ShareCode, err = in.sharing(); err != nil {
+		return err
+	}
+	if err := in.certificate(&u); err != nil {
+		return err
+	}
+	if err := r.checkLogo(u.LogoURL); err != nil {
 		return err
 	}
 	if in.QuestionsAnonymous != nil {
@@ -381,7 +494,7 @@ func endWorkshop(r *Request) error {
 	if err := r.decodeOptional(&in); err != nil {
 		return err
 	}
-	return r.answerCodelab(codelab.SetEnded{Ended: or(in.Ended, true)})
+	return r.answerCodelab(codelab.SetEnded{Ended: or(in.Ended, true), DeletionDays: r.api.CodelabsDays})
 }
 
 func (r *Request) answerCodelab(b codelab.Body) error {

@@ -3,6 +3,7 @@ package rest
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -21,13 +22,13 @@ type listedRecord struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// listForAdmins answers all codelabs with what is going on in them. It wakes
-// only those whose figures were never recorded: they have not changed since a
-// time when they were not kept.
-func (r *Request) listForAdmins(all []*pb.Codelab) error {
+// figuresOf are what is going on in codelabs, without those that were deleted a moment
+// ago. It wakes only those whose figures were never recorded: they have not changed since
+// a time when they were not kept.
+func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	figures, err := r.api.List.Figures(all)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, m := range all {
 		if figures[m.Id] != nil {
@@ -35,12 +36,52 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 		}
 		f, err := r.figures(m.Id)
 		switch {
-		case durable.IsMissing(err): // deleted a moment ago
+		case durable.IsMissing(err):
 		case err != nil:
-			return err
+			return nil, err
 		default:
 			figures[m.Id] = f
 		}
+	}
+	return figures, nil
+}
+
+// counted are the codelabs with the extent of their steps. It wakes only those that were
+// never written since that is kept.
+func (r *Request) counted(all []*pb.Codelab) ([]*pb.Codelab, error) {
+	if !slices.ContainsFunc(all, func(m *pb.Codelab) bool { return m.Extent == nil }) {
+		return all, nil
+	}
+	out := make([]*pb.Codelab, 0, len(all))
+	for _, m := range all {
+		if m.Extent == nil {
+			w, err := r.api.Codelabs.Get(m.Id)
+			switch {
+			case durable.IsMissing(err): // deleted a moment ago
+				continue
+			case errors.Is(err, durable.ErrQuarantined): // it does not open; its record is known
+			case err != nil:
+				return nil, err
+			default:
+				if m = w.View().Meta; m == nil {
+					continue
+				}
+			}
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// listForAdmins answers all codelabs with what is going on in them.
+func (r *Request) listForAdmins(all []*pb.Codelab) error {
+	all, err := r.counted(all)
+	if err != nil {
+		return err
+	}
+	figures, err := r.figuresOf(all)
+	if err != nil {
+		return err
 	}
 	online := r.api.Codelabs.Online()
 	return httpapi.JSONList(r.Exchange, func(yield func(listedRecord) bool) {
@@ -49,12 +90,15 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 			if f == nil {
 				continue
 			}
-			record := listedRecord{r.toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt))}
-			if !yield(record) {
+			if !yield(r.toListed(m, f, online)) {
 				return
 			}
 		}
 	})
+}
+
+func (r *Request) toListed(m *pb.Codelab, f *pb.Figures, online map[string]int) listedRecord {
+	return listedRecord{r.toCodelab(m, true), online[m.Id], int(f.Attendees), wire.Stamp(cmp.Or(f.UpdatedAt, m.CreatedAt))}
 }
 
 // listVisible answers the public codelabs and those that the caller is registered in, or
@@ -62,7 +106,7 @@ func (r *Request) listForAdmins(all []*pb.Codelab) error {
 func (r *Request) listVisible(all []*pb.Codelab) error {
 	assists := r.who.Rank() == auth.Assistant && r.Query("as") != "attendee"
 	leads := func(id string) bool { return assists && r.who.Leads(id) }
-	var visible []*pb.Codelab
+	var visible, led []*pb.Codelab
 	for _, m := range all {
 		shown := m.IsPublic || leads(m.Id)
 		if !shown {
@@ -75,9 +119,34 @@ func (r *Request) listVisible(all []*pb.Codelab) error {
 			visible = append(visible, m)
 		}
 	}
-	return httpapi.JSONList(r.Exchange, func(yield func(codelabRecord) bool) {
+	visible, err := r.counted(visible)
+	if err != nil {
+		return err
+	}
+	for _, m := range visible {
+		if leads(m.Id) {
+			led = append(led, m)
+		}
+	}
+	figures, online := map[string]*pb.Figures(nil), map[string]int(nil)
+	if len(led) > 0 {
+		if figures, err = r.figuresOf(led); err != nil {
+			return err
+		}
+		online = r.api.Codelabs.Online()
+	}
+	return httpapi.JSONList(r.Exchange, func(yield func(any) bool) {
 		for _, m := range visible {
-			if !yield(r.toCodelab(m, leads(m.Id))) {
+			record := any(nil)
+			switch f := figures[m.Id]; {
+			case !leads(m.Id):
+				record = r.toCodelab(m, false)
+			case f != nil:
+				record = r.toListed(m, f, online)
+			default: // deleted a moment ago
+				continue
+			}
+			if !yield(record) {
 				return
 			}
 		}

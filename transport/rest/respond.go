@@ -12,7 +12,18 @@ import (
 // cached answers 200 with what was encoded before of the same thing, or with
 // what value gives, which is kept. Slot tells two variants apart.
 func (r *Request) cached(e *cow.Encoded, slot int, value func() any) error {
-	b, err := e.Get(slot, func() ([]byte, error) { return wire.Codec.Marshal(value()) })
+	return r.cachedOr(e, slot, func() (any, error) { return value(), nil })
+}
+
+// cachedOr is cached for what may fail.
+func (r *Request) cachedOr(e *cow.Encoded, slot int, value func() (any, error)) error {
+	b, err := e.Get(slot, func() ([]byte, error) {
+		v, err := value()
+		if err != nil {
+			return nil, err
+		}
+		return wire.Codec.Marshal(v)
+	})
 	if err != nil {
 		return err
 	}

@@ -111,6 +111,7 @@ var operations = []Operation{
 	{Method: post, Path: "/admin/webhooks", Access: OwnerOnly, Handle: createWebhook},
 	{Method: get, Path: "/admin/webhooks", Access: OwnerOnly, Handle: listWebhooks},
 	{Method: del, Path: "/admin/webhooks/{webhook_id}", Access: OwnerOnly, Handle: deleteWebhook},
+	{Method: get, Path: "/admin/webhooks/{webhook_id}/deliveries", Access: OwnerOnly, Handle: webhookDeliveries},
 	{Method: post, Path: "/admin/webhooks/{webhook_id}/test", Access: OwnerOnly, Handle: testWebhook},
 	{Method: post, Path: "/admin/webhooks/{webhook_id}/resume", Access: OwnerOnly, Handle: resumeWebhook},
 	{Method: get, Path: "/admin/audit-logs", Access: AdminOnly, Handle: auditLogs},

@@ -36,7 +36,7 @@ func (r *Request) takeOut(person, name string) error {
 		return errNoCodelab
 	}
 	t := &takeout{
-		v: v, lab: v.Meta.Id, person: person, reader: codelab.FacilitatorID, uploads: r.api.Files,
+		v: v, lab: v.Meta.Id, person: person, reader: codelab.FacilitatorID, uploads: r.api.Files, deletion: r.deletionAt(v.Meta),
 		at:    wire.Stamp(r.api.Now().UnixMilli()),
 		texts: language.Asked(r.Request.Header.Peek("Accept-Language")),
 	}

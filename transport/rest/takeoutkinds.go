@@ -21,6 +21,8 @@ type takeout struct {
 	at      string
 	uploads *files.Register
 	audit   []*audit.Record // about the person
+	// deletion is when the codelab is deleted; nil for never.
+	deletion *string
 	// submitted says where in the ZIP what was handed in lies, by id.
 	submitted map[string]string
 	written   []written
@@ -200,7 +202,12 @@ var kinds = []kind{
 		records: func(t *takeout) iter.Seq[any] {
 			return func(yield func(any) bool) {
 				for _, a := range t.v.Attendees.All() {
-					if a.CompletedAt != 0 && t.of(a.Id) && !yield(toCertificate(t.v, a)) {
+					if a.CompletedAt == 0 || !t.of(a.Id) {
+						continue
+					}
+					out := toCertificate(t.v, a)
+					out.DeletionAt = t.deletion
+					if !yield(out) {
 						return
 					}
 				}

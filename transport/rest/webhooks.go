@@ -74,6 +74,31 @@ func listWebhooks(r *Request) error {
 	return r.JSON(out)
 }
 
+type webhookTry struct {
+	ID     string  `json:"id"`
+	Type   string  `json:"type"`
+	At     string  `json:"at"`
+	Status *int32  `json:"status"`
+	TookMS int32   `json:"took_ms"`
+	Try    uint32  `json:"try"`
+	Error  *string `json:"error"`
+}
+
+func webhookDeliveries(r *Request) error {
+	tries, err := r.api.Webhooks.Tries(r.Param("webhook_id"))
+	if err != nil {
+		return err
+	}
+	out := make([]webhookTry, len(tries))
+	for i, t := range tries {
+		out[i] = webhookTry{ID: t.Id, Type: t.Type, At: wire.Stamp(t.At), TookMS: t.TookMs, Try: t.Number, Error: wire.OrNull(t.Error)}
+		if t.Status != 0 {
+			out[i].Status = &t.Status
+		}
+	}
+	return r.JSON(out)
+}
+
 func deleteWebhook(r *Request) error {
 	if err := r.api.Webhooks.Delete(r.webhookCaller(), r.Param("webhook_id")); err != nil {
 		return err

@@ -60,14 +60,44 @@ func (s *Sender) NewSecret() (shown string, sealed []byte) {
 	return shown, s.Seal.Close(shown)
 }
 
-// Send tries one delivery and returns the status of the answer, or 0 when there was
-// none; the log says why.
-func (s *Sender) Send(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) int32 {
+// Send tries one delivery. When there was no answer, the log says why.
+func (s *Sender) Send(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) hooks.Outcome {
+	began := time.Now()
 	status, err := s.post(ctx, h, d)
+	out := hooks.Outcome{Status: status, TookMS: int32(time.Since(began).Milliseconds())}
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		out.Error = hooks.Redirected
+	}
+	var failed *unreached
+	if errors.As(err, &failed) {
+		out.Error = failed.kind
+	}
 	if err != nil && ctx.Err() == nil {
 		s.Logger.Warn("a webhook was not reached", "component", "webhooks", "webhook", h.Id, "delivery", d.Id, "error", err)
 	}
-	return status
+	return out
+}
+
+// unreached is a receiver from which there was no answer.
+type unreached struct {
+	error
+	kind string // one of hooks.Errors
+}
+
+func unreachedBy(err error) error {
+	kind := hooks.NotConnected
+	switch remote.KindOf(err) {
+	case remote.Inside:
+		kind = hooks.RefusedAddress
+	case remote.Slow:
+		kind = hooks.TimedOut
+	case remote.Untrusted:
+		kind = hooks.BadTLS
+	case remote.Ended:
+		return remote.Plain(err) // here, which says nothing of the receiver
+	}
+	return &unreached{remote.Plain(err), kind}
 }
 
 var errSecret = errors.New("its secret cannot be opened: the server's key is another one; delete the webhook and make it again")
@@ -97,7 +127,7 @@ func (s *Sender) post(ctx context.Context, h *hooks.Hook, d *hooks.Delivery) (in
 	req.Header.Set("webhook-signature", sign(secret, d.Id, at, text))
 	res, err := s.http.Do(req)
 	if err != nil {
-		return 0, remote.Plain(err)
+		return 0, unreachedBy(err)
 	}
 	defer res.Body.Close()
 	// The answer is in its status; how the rest of it ends is all the same. Behind a

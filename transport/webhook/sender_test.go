@@ -67,7 +67,7 @@ func TestABodyHasANameOnlyWhereItIsWanted(t *testing.T) {
 		who, want string
 	}{{false, "a1", "null"}, {true, "a1", `"Lin"`}, {true, "gone", "null"}} {
 		h.Names = x.names
-		if status := s.Send(t.Context(), h, registration(x.who)); status != 200 {
+		if status := s.Send(t.Context(), h, registration(x.who)).Status; status != 200 {
 			t.Fatalf("answered %d", status)
 		}
 		want := `POST /in?a=1 1800000000 {"id":"d","type":"attendee_registered","at":"2027-01-15T07:59:50.000Z","codelab_id":"lab","data":{"attendee_id":"` + x.who + `","attendee_name":` + x.want + `}}`
@@ -88,7 +88,7 @@ func TestOnlyTheStatusOfAnAnswerCounts(t *testing.T) {
 			w.(http.Flusher).Flush()
 		}
 	}, true)
-	if status := s.Send(t.Context(), h, registration("a1")); status != 202 {
+	if status := s.Send(t.Context(), h, registration("a1")).Status; status != 202 {
 		t.Errorf("answered %d", status)
 	}
 }
@@ -112,7 +112,7 @@ func TestADeliveryIsSignedAsItIsSent(t *testing.T) {
 		t.Fatalf("the secret %q of %d bytes, %v, is sealed as %q", shown, len(key), err, sealed)
 	}
 	for range 2 {
-		if status := s.Send(t.Context(), h, registration("a1")); status != 200 {
+		if status := s.Send(t.Context(), h, registration("a1")).Status; status != 200 {
 			t.Fatalf("answered %d", status)
 		}
 	}
@@ -129,7 +129,7 @@ func TestADeliveryIsSignedAsItIsSent(t *testing.T) {
 	if from[0] == from[1] {
 		t.Error("a connection was used twice: its address was checked for what the name led to before")
 	}
-	if status := s.Send(t.Context(), h, &hooks.Delivery{Id: "e", Type: hooks.Test, Data: &hooks.Data{}}); status != 200 || !strings.HasSuffix(string(body), `"type":"test","at":"1970-01-01T00:00:00.000Z","codelab_id":null,"data":{}}`) {
+	if status := s.Send(t.Context(), h, &hooks.Delivery{Id: "e", Type: hooks.Test, Data: &hooks.Data{}}).Status; status != 200 || !strings.HasSuffix(string(body), `"type":"test","at":"1970-01-01T00:00:00.000Z","codelab_id":null,"data":{}}`) {
 		t.Errorf("a test is answered %d, and says %s", status, body)
 	}
 }
@@ -157,7 +157,7 @@ func TestOfAnAnswerSoMuchIsRead(t *testing.T) {
 	s, h := sender(t, nil, true)
 	answer := &endless{}
 	s.http.Transport = answer
-	if status := s.Send(t.Context(), h, registration("a1")); status != 200 || answer.read != 4<<10 || !answer.closed {
+	if status := s.Send(t.Context(), h, registration("a1")).Status; status != 200 || answer.read != 4<<10 || !answer.closed {
 		t.Errorf("answered %d, %d bytes are read, closed: %v", status, answer.read, answer.closed)
 	}
 }
@@ -192,7 +192,7 @@ func TestAChangeOfProtocolsHoldsNobody(t *testing.T) {
 		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
 	}, true)
 	answer := make(chan int32, 1)
-	go func() { answer <- s.Send(t.Context(), h, registration("a1")) }()
+	go func() { answer <- s.Send(t.Context(), h, registration("a1")).Status }()
 	c := <-held
 	defer c.Close()
 	select {
@@ -213,7 +213,7 @@ func TestNobodyIsReached(t *testing.T) {
 		reached++
 		http.Redirect(w, r, "/elsewhere", http.StatusPermanentRedirect)
 	}, true)
-	if status := s.Send(t.Context(), h, registration("a1")); status != 308 || reached != 1 {
+	if status := s.Send(t.Context(), h, registration("a1")).Status; status != 308 || reached != 1 {
 		t.Errorf("a redirect gives %d, after %d requests", status, reached)
 	}
 	other := *s
@@ -221,23 +221,23 @@ func TestNobodyIsReached(t *testing.T) {
 	foreign := *s
 	foreign.Seal, _ = keys.NewSeal("the server's key", keys.ForAIKey)
 	for what, s := range map[string]*Sender{"another key": &other, "another purpose": &foreign} {
-		if status := s.Send(t.Context(), h, registration("a1")); status != 0 {
+		if status := s.Send(t.Context(), h, registration("a1")).Status; status != 0 {
 			t.Errorf("with %s it answers %d", what, status)
 		}
 	}
 	unknown := registration("a1")
 	unknown.Type = "what a newer program tells"
-	if status := s.Send(t.Context(), h, unknown); status != 0 {
+	if status := s.Send(t.Context(), h, unknown).Status; status != 0 {
 		t.Errorf("an unknown event is answered %d", status)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if status := s.Send(over, h, registration("a1")); status != 0 || reached != 1 {
+	if status := s.Send(over, h, registration("a1")).Status; status != 0 || reached != 1 {
 		t.Errorf("after the end it answers %d, and %d requests came", status, reached)
 	}
 
 	wordy, at := sender(t, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 128<<10)) }, true)
-	if status := wordy.Send(t.Context(), at, registration("a1")); status != 0 {
+	if status := wordy.Send(t.Context(), at, registration("a1")).Status; status != 0 {
 		t.Errorf("128 KiB of headers answer %d", status)
 	}
 
@@ -245,8 +245,52 @@ func TestNobodyIsReached(t *testing.T) {
 	for _, host := range []string{"localhost", "[::ffff:127.0.0.1]", "127.0.0.1"} {
 		h := h.Clone()
 		h.Url = strings.Replace(h.Url, "127.0.0.1", host, 1)
-		if status := inside.Send(t.Context(), h, registration("a1")); status != 0 || reached != 1 {
+		if status := inside.Send(t.Context(), h, registration("a1")).Status; status != 0 || reached != 1 {
 			t.Errorf("%s answers %d", host, status)
 		}
+	}
+}
+
+// TestAnOutcomeSaysWhatWentWrong, in words that tell nothing of the network.
+func TestAnOutcomeSaysWhatWentWrong(t *testing.T) {
+	fine := func(http.ResponseWriter, *http.Request) {}
+	redirects := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }
+	unwilling := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
+	stuck := func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // it hears of the client's end only behind the body
+		<-r.Context().Done()
+	}
+	for _, x := range []struct {
+		name    string
+		handler http.HandlerFunc
+		inside  bool
+		change  func(*Sender, *hooks.Hook)
+		status  int32
+		kind    string
+	}{
+		{"an answer", fine, true, nil, 200, ""},
+		{"a refusal", unwilling, true, nil, 500, ""},
+		{"a redirect", redirects, true, nil, 302, hooks.Redirected},
+		{"our own network", fine, false, nil, 0, hooks.RefusedAddress},
+		{"no answer in time", stuck, true, func(s *Sender, _ *hooks.Hook) { s.http.Timeout = 50 * time.Millisecond }, 0, hooks.TimedOut},
+		{"a certificate of nobody", fine, true, func(s *Sender, _ *hooks.Hook) { s.http.Transport.(*http.Transport).TLSClientConfig = nil }, 0, hooks.BadTLS},
+		{"nobody listens", fine, true, func(_ *Sender, h *hooks.Hook) { h.Url = "https://127.0.0.1:1/" }, 0, hooks.NotConnected},
+		{"no such host", fine, true, func(_ *Sender, h *hooks.Hook) { h.Url = "https://host.invalid/" }, 0, hooks.NotConnected},
+		{"a secret that does not open", fine, true, func(_ *Sender, h *hooks.Hook) { h.Secret = []byte("other") }, 0, ""},
+	} {
+		s, h := sender(t, x.handler, x.inside)
+		if x.change != nil {
+			x.change(s, h)
+		}
+		if got := s.Send(t.Context(), h, registration("a1")); got.Status != x.status || got.Error != x.kind || got.TookMS < 0 {
+			t.Errorf("%s: %+v, want %d %q", x.name, got, x.status, x.kind)
+		}
+	}
+	plain := httptest.NewServer(http.HandlerFunc(fine))
+	defer plain.Close()
+	s, h := sender(t, fine, true)
+	h.Url = strings.Replace(plain.URL, "http:", "https:", 1)
+	if got := s.Send(t.Context(), h, registration("a1")); got.Error != hooks.BadTLS {
+		t.Errorf("who speaks no TLS gives %+v", got)
 	}
 }

@@ -196,6 +196,9 @@ func (m *Event) EncodedSize() (n int) {
 	if v, ok := m.Body.(*Event_Ticked); ok {
 		n += pbwire.SizeGivenText(120, v.Ticked.EncodedSize())
 	}
+	if v, ok := m.Body.(*Event_DeletionSet); ok {
+		n += pbwire.SizeGivenText(131, v.DeletionSet.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -205,6 +208,11 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if v, ok := m.Body.(*Event_DeletionSet); ok {
+		end := at
+		at = v.DeletionSet.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 131, end)
+	}
 	if v, ok := m.Body.(*Event_Ticked); ok {
 		end := at
 		at = v.Ticked.WriteBack(b, at)
@@ -762,6 +770,10 @@ func (m *Event) Decode(b []byte) error {
 			v := &Ticked{}
 			r.Inner(v)
 			m.Body = &Event_Ticked{Ticked: v}
+		case 131:
+			v := &DeletionSet{}
+			r.Inner(v)
+			m.Body = &Event_DeletionSet{DeletionSet: v}
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -980,6 +992,50 @@ func (m *StepsReplaced) Clone() *StepsReplaced {
 	return &StepsReplaced{
 		Steps:         pbwire.CloneAll(m.Steps),
 		Follow:        m.Follow,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *DeletionSet) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeUint(1, uint64(m.At))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *DeletionSet) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 1, uint64(m.At))
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *DeletionSet) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.At = int64(r.Uint())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *DeletionSet) Clone() *DeletionSet {
+	if m == nil {
+		return nil
+	}
+	return &DeletionSet{
+		At:            m.At,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -25,6 +25,62 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// The colour of a certificate.
+type Accent int32
+
+const (
+	Accent_ACCENT_BLUE   Accent = 0
+	Accent_ACCENT_GREEN  Accent = 1
+	Accent_ACCENT_VIOLET Accent = 2
+	Accent_ACCENT_RUST   Accent = 3
+	Accent_ACCENT_INK    Accent = 4
+)
+
+// Enum value maps for Accent.
+var (
+	Accent_name = map[int32]string{
+		0: "ACCENT_BLUE",
+		1: "ACCENT_GREEN",
+		2: "ACCENT_VIOLET",
+		3: "ACCENT_RUST",
+		4: "ACCENT_INK",
+	}
+	Accent_value = map[string]int32{
+		"ACCENT_BLUE":   0,
+		"ACCENT_GREEN":  1,
+		"ACCENT_VIOLET": 2,
+		"ACCENT_RUST":   3,
+		"ACCENT_INK":    4,
+	}
+)
+
+func (x Accent) Enum() *Accent {
+	p := new(Accent)
+	*p = x
+	return p
+}
+
+func (x Accent) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Accent) Descriptor() protoreflect.EnumDescriptor {
+	return file_records_proto_enumTypes[0].Descriptor()
+}
+
+func (Accent) Type() protoreflect.EnumType {
+	return &file_records_proto_enumTypes[0]
+}
+
+func (x Accent) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Accent.Descriptor instead.
+func (Accent) EnumDescriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{0}
+}
+
 // Of the branches or folders step-<n>-start and step-<n>-end.
 type Sharing int32
 
@@ -64,11 +120,11 @@ func (x Sharing) String() string {
 }
 
 func (Sharing) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[0].Descriptor()
+	return file_records_proto_enumTypes[1].Descriptor()
 }
 
 func (Sharing) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[0]
+	return &file_records_proto_enumTypes[1]
 }
 
 func (x Sharing) Number() protoreflect.EnumNumber {
@@ -77,7 +133,7 @@ func (x Sharing) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Sharing.Descriptor instead.
 func (Sharing) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{0}
+	return file_records_proto_rawDescGZIP(), []int{1}
 }
 
 type Asking int32
@@ -114,11 +170,11 @@ func (x Asking) String() string {
 }
 
 func (Asking) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[1].Descriptor()
+	return file_records_proto_enumTypes[2].Descriptor()
 }
 
 func (Asking) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[1]
+	return &file_records_proto_enumTypes[2]
 }
 
 func (x Asking) Number() protoreflect.EnumNumber {
@@ -127,7 +183,7 @@ func (x Asking) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Asking.Descriptor instead.
 func (Asking) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{1}
+	return file_records_proto_rawDescGZIP(), []int{2}
 }
 
 type PulseState int32
@@ -166,11 +222,11 @@ func (x PulseState) String() string {
 }
 
 func (PulseState) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[2].Descriptor()
+	return file_records_proto_enumTypes[3].Descriptor()
 }
 
 func (PulseState) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[2]
+	return &file_records_proto_enumTypes[3]
 }
 
 func (x PulseState) Number() protoreflect.EnumNumber {
@@ -179,7 +235,7 @@ func (x PulseState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PulseState.Descriptor instead.
 func (PulseState) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{2}
+	return file_records_proto_rawDescGZIP(), []int{3}
 }
 
 type HelpStatus int32
@@ -215,11 +271,11 @@ func (x HelpStatus) String() string {
 }
 
 func (HelpStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[3].Descriptor()
+	return file_records_proto_enumTypes[4].Descriptor()
 }
 
 func (HelpStatus) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[3]
+	return &file_records_proto_enumTypes[4]
 }
 
 func (x HelpStatus) Number() protoreflect.EnumNumber {
@@ -228,7 +284,7 @@ func (x HelpStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use HelpStatus.Descriptor instead.
 func (HelpStatus) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{3}
+	return file_records_proto_rawDescGZIP(), []int{4}
 }
 
 type PollKind int32
@@ -273,11 +329,11 @@ func (x PollKind) String() string {
 }
 
 func (PollKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[4].Descriptor()
+	return file_records_proto_enumTypes[5].Descriptor()
 }
 
 func (PollKind) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[4]
+	return &file_records_proto_enumTypes[5]
 }
 
 func (x PollKind) Number() protoreflect.EnumNumber {
@@ -286,7 +342,7 @@ func (x PollKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PollKind.Descriptor instead.
 func (PollKind) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{4}
+	return file_records_proto_rawDescGZIP(), []int{5}
 }
 
 type PollState int32
@@ -322,11 +378,11 @@ func (x PollState) String() string {
 }
 
 func (PollState) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[5].Descriptor()
+	return file_records_proto_enumTypes[6].Descriptor()
 }
 
 func (PollState) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[5]
+	return &file_records_proto_enumTypes[6]
 }
 
 func (x PollState) Number() protoreflect.EnumNumber {
@@ -335,7 +391,7 @@ func (x PollState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PollState.Descriptor instead.
 func (PollState) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{5}
+	return file_records_proto_rawDescGZIP(), []int{6}
 }
 
 type QuestionState int32
@@ -374,11 +430,11 @@ func (x QuestionState) String() string {
 }
 
 func (QuestionState) Descriptor() protoreflect.EnumDescriptor {
-	return file_records_proto_enumTypes[6].Descriptor()
+	return file_records_proto_enumTypes[7].Descriptor()
 }
 
 func (QuestionState) Type() protoreflect.EnumType {
-	return &file_records_proto_enumTypes[6]
+	return &file_records_proto_enumTypes[7]
 }
 
 func (x QuestionState) Number() protoreflect.EnumNumber {
@@ -387,7 +443,7 @@ func (x QuestionState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use QuestionState.Descriptor instead.
 func (QuestionState) EnumDescriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{6}
+	return file_records_proto_rawDescGZIP(), []int{7}
 }
 
 type Codelab struct {
@@ -426,6 +482,19 @@ type Codelab struct {
 	// What of the code attendees may read.
 	ShareCode     Sharing `protobuf:"varint,33,opt,name=share_code,json=shareCode,proto3,enum=atelier.codelab.v1.Sharing" json:"share_code,omitempty"`
 	RequireChecks bool    `protobuf:"varint,34,opt,name=require_checks,json=requireChecks,proto3" json:"require_checks,omitempty"`
+	// What the list says of the steps; nil in a record that was written before it was kept.
+	Extent *Extent `protobuf:"bytes,48,opt,name=extent,proto3" json:"extent,omitempty"`
+	// What the certificate says beside names and times.
+	Organiser string `protobuf:"bytes,49,opt,name=organiser,proto3" json:"organiser,omitempty"`
+	// Absent: the sum of the planned minutes. 0: not shown.
+	HalfHours *int32 `protobuf:"varint,50,opt,name=half_hours,json=halfHours,proto3,oneof" json:"half_hours,omitempty"`
+	// The path under which an image of ours is served; empty for none.
+	LogoUrl         string `protobuf:"bytes,51,opt,name=logo_url,json=logoUrl,proto3" json:"logo_url,omitempty"`
+	Accent          Accent `protobuf:"varint,52,opt,name=accent,proto3,enum=atelier.codelab.v1.Accent" json:"accent,omitempty"`
+	CertificateText string `protobuf:"bytes,53,opt,name=certificate_text,json=certificateText,proto3" json:"certificate_text,omitempty"`
+	Seal            bool   `protobuf:"varint,54,opt,name=seal,proto3" json:"seal,omitempty"`
+	// When the server deletes it, as people were told; 0 for never.
+	DeletionAt    int64 `protobuf:"varint,55,opt,name=deletion_at,json=deletionAt,proto3" json:"deletion_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -628,6 +697,115 @@ func (x *Codelab) GetRequireChecks() bool {
 	return false
 }
 
+func (x *Codelab) GetExtent() *Extent {
+	if x != nil {
+		return x.Extent
+	}
+	return nil
+}
+
+func (x *Codelab) GetOrganiser() string {
+	if x != nil {
+		return x.Organiser
+	}
+	return ""
+}
+
+func (x *Codelab) GetHalfHours() int32 {
+	if x != nil && x.HalfHours != nil {
+		return *x.HalfHours
+	}
+	return 0
+}
+
+func (x *Codelab) GetLogoUrl() string {
+	if x != nil {
+		return x.LogoUrl
+	}
+	return ""
+}
+
+func (x *Codelab) GetAccent() Accent {
+	if x != nil {
+		return x.Accent
+	}
+	return Accent_ACCENT_BLUE
+}
+
+func (x *Codelab) GetCertificateText() string {
+	if x != nil {
+		return x.CertificateText
+	}
+	return ""
+}
+
+func (x *Codelab) GetSeal() bool {
+	if x != nil {
+		return x.Seal
+	}
+	return false
+}
+
+func (x *Codelab) GetDeletionAt() int64 {
+	if x != nil {
+		return x.DeletionAt
+	}
+	return 0
+}
+
+// How much there is to do: how many steps, and the sum of their planned minutes.
+type Extent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Steps         int32                  `protobuf:"varint,1,opt,name=steps,proto3" json:"steps,omitempty"`
+	Minutes       int32                  `protobuf:"varint,2,opt,name=minutes,proto3" json:"minutes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Extent) Reset() {
+	*x = Extent{}
+	mi := &file_records_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Extent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Extent) ProtoMessage() {}
+
+func (x *Extent) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Extent.ProtoReflect.Descriptor instead.
+func (*Extent) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Extent) GetSteps() int32 {
+	if x != nil {
+		return x.Steps
+	}
+	return 0
+}
+
+func (x *Extent) GetMinutes() int32 {
+	if x != nil {
+		return x.Minutes
+	}
+	return 0
+}
+
 type Step struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -643,7 +821,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_records_proto_msgTypes[1]
+	mi := &file_records_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +833,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[1]
+	mi := &file_records_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +846,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{1}
+	return file_records_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Step) GetId() string {
@@ -741,7 +919,7 @@ type Attendee struct {
 
 func (x *Attendee) Reset() {
 	*x = Attendee{}
-	mi := &file_records_proto_msgTypes[2]
+	mi := &file_records_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -753,7 +931,7 @@ func (x *Attendee) String() string {
 func (*Attendee) ProtoMessage() {}
 
 func (x *Attendee) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[2]
+	mi := &file_records_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -766,7 +944,7 @@ func (x *Attendee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attendee.ProtoReflect.Descriptor instead.
 func (*Attendee) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{2}
+	return file_records_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Attendee) GetId() string {
@@ -900,7 +1078,7 @@ type StepTicks struct {
 
 func (x *StepTicks) Reset() {
 	*x = StepTicks{}
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -912,7 +1090,7 @@ func (x *StepTicks) String() string {
 func (*StepTicks) ProtoMessage() {}
 
 func (x *StepTicks) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -925,7 +1103,7 @@ func (x *StepTicks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepTicks.ProtoReflect.Descriptor instead.
 func (*StepTicks) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{3}
+	return file_records_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *StepTicks) GetStepId() string {
@@ -953,7 +1131,7 @@ type TakenCode struct {
 
 func (x *TakenCode) Reset() {
 	*x = TakenCode{}
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1143,7 @@ func (x *TakenCode) String() string {
 func (*TakenCode) ProtoMessage() {}
 
 func (x *TakenCode) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1156,7 @@ func (x *TakenCode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakenCode.ProtoReflect.Descriptor instead.
 func (*TakenCode) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{4}
+	return file_records_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TakenCode) GetName() string {
@@ -1008,7 +1186,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1198,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1211,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{5}
+	return file_records_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CheckResult) GetName() string {
@@ -1077,7 +1255,7 @@ type Pulse struct {
 
 func (x *Pulse) Reset() {
 	*x = Pulse{}
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1267,7 @@ func (x *Pulse) String() string {
 func (*Pulse) ProtoMessage() {}
 
 func (x *Pulse) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1280,7 @@ func (x *Pulse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pulse.ProtoReflect.Descriptor instead.
 func (*Pulse) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{6}
+	return file_records_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Pulse) GetState() PulseState {
@@ -1153,7 +1331,7 @@ type ChatMessage struct {
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1165,7 +1343,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1178,7 +1356,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{7}
+	return file_records_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ChatMessage) GetId() string {
@@ -1266,7 +1444,7 @@ type HelpRequest struct {
 
 func (x *HelpRequest) Reset() {
 	*x = HelpRequest{}
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1278,7 +1456,7 @@ func (x *HelpRequest) String() string {
 func (*HelpRequest) ProtoMessage() {}
 
 func (x *HelpRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1291,7 +1469,7 @@ func (x *HelpRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpRequest.ProtoReflect.Descriptor instead.
 func (*HelpRequest) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{8}
+	return file_records_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *HelpRequest) GetId() string {
@@ -1410,7 +1588,7 @@ type Pin struct {
 
 func (x *Pin) Reset() {
 	*x = Pin{}
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1422,7 +1600,7 @@ func (x *Pin) String() string {
 func (*Pin) ProtoMessage() {}
 
 func (x *Pin) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1435,7 +1613,7 @@ func (x *Pin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pin.ProtoReflect.Descriptor instead.
 func (*Pin) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{9}
+	return file_records_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Pin) GetMessage() string {
@@ -1469,7 +1647,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1481,7 +1659,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1494,7 +1672,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{10}
+	return file_records_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Pointer) GetStepNumber() int32 {
@@ -1546,7 +1724,7 @@ type Feedback struct {
 
 func (x *Feedback) Reset() {
 	*x = Feedback{}
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1736,7 @@ func (x *Feedback) String() string {
 func (*Feedback) ProtoMessage() {}
 
 func (x *Feedback) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,7 +1749,7 @@ func (x *Feedback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Feedback.ProtoReflect.Descriptor instead.
 func (*Feedback) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{11}
+	return file_records_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Feedback) GetId() string {
@@ -1632,7 +1810,7 @@ type Comment struct {
 
 func (x *Comment) Reset() {
 	*x = Comment{}
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1644,7 +1822,7 @@ func (x *Comment) String() string {
 func (*Comment) ProtoMessage() {}
 
 func (x *Comment) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1657,7 +1835,7 @@ func (x *Comment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comment.ProtoReflect.Descriptor instead.
 func (*Comment) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{12}
+	return file_records_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Comment) GetId() string {
@@ -1730,7 +1908,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1742,7 +1920,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1755,7 +1933,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{13}
+	return file_records_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Thread) GetId() string {
@@ -1859,7 +2037,7 @@ type Quiz struct {
 
 func (x *Quiz) Reset() {
 	*x = Quiz{}
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1871,7 +2049,7 @@ func (x *Quiz) String() string {
 func (*Quiz) ProtoMessage() {}
 
 func (x *Quiz) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1884,7 +2062,7 @@ func (x *Quiz) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quiz.ProtoReflect.Descriptor instead.
 func (*Quiz) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{14}
+	return file_records_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Quiz) GetId() string {
@@ -1979,7 +2157,7 @@ type Poll struct {
 
 func (x *Poll) Reset() {
 	*x = Poll{}
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1991,7 +2169,7 @@ func (x *Poll) String() string {
 func (*Poll) ProtoMessage() {}
 
 func (x *Poll) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2004,7 +2182,7 @@ func (x *Poll) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Poll.ProtoReflect.Descriptor instead.
 func (*Poll) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{15}
+	return file_records_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Poll) GetId() string {
@@ -2171,7 +2349,7 @@ type PollWord struct {
 
 func (x *PollWord) Reset() {
 	*x = PollWord{}
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2183,7 +2361,7 @@ func (x *PollWord) String() string {
 func (*PollWord) ProtoMessage() {}
 
 func (x *PollWord) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2196,7 +2374,7 @@ func (x *PollWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollWord.ProtoReflect.Descriptor instead.
 func (*PollWord) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{16}
+	return file_records_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PollWord) GetWord() string {
@@ -2230,7 +2408,7 @@ type PollVotes struct {
 
 func (x *PollVotes) Reset() {
 	*x = PollVotes{}
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2242,7 +2420,7 @@ func (x *PollVotes) String() string {
 func (*PollVotes) ProtoMessage() {}
 
 func (x *PollVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2255,7 +2433,7 @@ func (x *PollVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollVotes.ProtoReflect.Descriptor instead.
 func (*PollVotes) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{17}
+	return file_records_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PollVotes) GetPoll() *Poll {
@@ -2296,7 +2474,7 @@ type PollSaid struct {
 
 func (x *PollSaid) Reset() {
 	*x = PollSaid{}
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2308,7 +2486,7 @@ func (x *PollSaid) String() string {
 func (*PollSaid) ProtoMessage() {}
 
 func (x *PollSaid) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2321,7 +2499,7 @@ func (x *PollSaid) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollSaid.ProtoReflect.Descriptor instead.
 func (*PollSaid) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{18}
+	return file_records_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PollSaid) GetWords() []string {
@@ -2365,7 +2543,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2555,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2568,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{19}
+	return file_records_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Question) GetId() string {
@@ -2496,7 +2674,7 @@ type QuestionVotes struct {
 
 func (x *QuestionVotes) Reset() {
 	*x = QuestionVotes{}
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2508,7 +2686,7 @@ func (x *QuestionVotes) String() string {
 func (*QuestionVotes) ProtoMessage() {}
 
 func (x *QuestionVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2521,7 +2699,7 @@ func (x *QuestionVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionVotes.ProtoReflect.Descriptor instead.
 func (*QuestionVotes) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{20}
+	return file_records_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *QuestionVotes) GetQuestion() *Question {
@@ -2554,7 +2732,7 @@ type Timer struct {
 
 func (x *Timer) Reset() {
 	*x = Timer{}
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2566,7 +2744,7 @@ func (x *Timer) String() string {
 func (*Timer) ProtoMessage() {}
 
 func (x *Timer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2579,7 +2757,7 @@ func (x *Timer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timer.ProtoReflect.Descriptor instead.
 func (*Timer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{21}
+	return file_records_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Timer) GetEndsAt() int64 {
@@ -2635,7 +2813,7 @@ type Spotlight struct {
 
 func (x *Spotlight) Reset() {
 	*x = Spotlight{}
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2647,7 +2825,7 @@ func (x *Spotlight) String() string {
 func (*Spotlight) ProtoMessage() {}
 
 func (x *Spotlight) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2660,7 +2838,7 @@ func (x *Spotlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spotlight.ProtoReflect.Descriptor instead.
 func (*Spotlight) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{22}
+	return file_records_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Spotlight) GetKind() string {
@@ -2697,7 +2875,7 @@ type QuizAnswer struct {
 
 func (x *QuizAnswer) Reset() {
 	*x = QuizAnswer{}
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +2887,7 @@ func (x *QuizAnswer) String() string {
 func (*QuizAnswer) ProtoMessage() {}
 
 func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +2900,7 @@ func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizAnswer.ProtoReflect.Descriptor instead.
 func (*QuizAnswer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{23}
+	return file_records_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *QuizAnswer) GetId() string {
@@ -2805,7 +2983,7 @@ type Material struct {
 
 func (x *Material) Reset() {
 	*x = Material{}
-	mi := &file_records_proto_msgTypes[24]
+	mi := &file_records_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2817,7 +2995,7 @@ func (x *Material) String() string {
 func (*Material) ProtoMessage() {}
 
 func (x *Material) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[24]
+	mi := &file_records_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2830,7 +3008,7 @@ func (x *Material) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Material.ProtoReflect.Descriptor instead.
 func (*Material) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{24}
+	return file_records_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Material) GetId() string {
@@ -2897,7 +3075,7 @@ type Submission struct {
 
 func (x *Submission) Reset() {
 	*x = Submission{}
-	mi := &file_records_proto_msgTypes[25]
+	mi := &file_records_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2909,7 +3087,7 @@ func (x *Submission) String() string {
 func (*Submission) ProtoMessage() {}
 
 func (x *Submission) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[25]
+	mi := &file_records_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2922,7 +3100,7 @@ func (x *Submission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Submission.ProtoReflect.Descriptor instead.
 func (*Submission) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{25}
+	return file_records_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Submission) GetId() string {
@@ -3006,7 +3184,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_records_proto_msgTypes[26]
+	mi := &file_records_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3018,7 +3196,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[26]
+	mi := &file_records_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3031,7 +3209,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{26}
+	return file_records_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Upload) GetName() string {
@@ -3090,7 +3268,7 @@ type Ref struct {
 
 func (x *Ref) Reset() {
 	*x = Ref{}
-	mi := &file_records_proto_msgTypes[27]
+	mi := &file_records_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3102,7 +3280,7 @@ func (x *Ref) String() string {
 func (*Ref) ProtoMessage() {}
 
 func (x *Ref) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[27]
+	mi := &file_records_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3115,7 +3293,7 @@ func (x *Ref) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ref.ProtoReflect.Descriptor instead.
 func (*Ref) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{27}
+	return file_records_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Ref) GetPerson() string {
@@ -3166,7 +3344,7 @@ type Conversation struct {
 
 func (x *Conversation) Reset() {
 	*x = Conversation{}
-	mi := &file_records_proto_msgTypes[28]
+	mi := &file_records_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3178,7 +3356,7 @@ func (x *Conversation) String() string {
 func (*Conversation) ProtoMessage() {}
 
 func (x *Conversation) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[28]
+	mi := &file_records_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3191,7 +3369,7 @@ func (x *Conversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
 func (*Conversation) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{28}
+	return file_records_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Conversation) GetId() string {
@@ -3267,7 +3445,7 @@ type AIUsages struct {
 
 func (x *AIUsages) Reset() {
 	*x = AIUsages{}
-	mi := &file_records_proto_msgTypes[29]
+	mi := &file_records_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3279,7 +3457,7 @@ func (x *AIUsages) String() string {
 func (*AIUsages) ProtoMessage() {}
 
 func (x *AIUsages) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[29]
+	mi := &file_records_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3292,7 +3470,7 @@ func (x *AIUsages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsages.ProtoReflect.Descriptor instead.
 func (*AIUsages) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{29}
+	return file_records_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AIUsages) GetModels() []*usage.AIUsage {
@@ -3314,7 +3492,7 @@ type Figures struct {
 
 func (x *Figures) Reset() {
 	*x = Figures{}
-	mi := &file_records_proto_msgTypes[30]
+	mi := &file_records_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3326,7 +3504,7 @@ func (x *Figures) String() string {
 func (*Figures) ProtoMessage() {}
 
 func (x *Figures) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[30]
+	mi := &file_records_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3339,7 +3517,7 @@ func (x *Figures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Figures.ProtoReflect.Descriptor instead.
 func (*Figures) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{30}
+	return file_records_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Figures) GetAttendees() int32 {
@@ -3367,7 +3545,7 @@ type Claimants struct {
 
 func (x *Claimants) Reset() {
 	*x = Claimants{}
-	mi := &file_records_proto_msgTypes[31]
+	mi := &file_records_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3379,7 +3557,7 @@ func (x *Claimants) String() string {
 func (*Claimants) ProtoMessage() {}
 
 func (x *Claimants) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[31]
+	mi := &file_records_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3392,7 +3570,7 @@ func (x *Claimants) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claimants.ProtoReflect.Descriptor instead.
 func (*Claimants) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{31}
+	return file_records_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Claimants) GetPersons() []string {
@@ -3420,7 +3598,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_records_proto_msgTypes[32]
+	mi := &file_records_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3432,7 +3610,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[32]
+	mi := &file_records_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3445,7 +3623,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{32}
+	return file_records_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Workspace) GetId() string {
@@ -3493,7 +3671,7 @@ type WorkspaceHead struct {
 
 func (x *WorkspaceHead) Reset() {
 	*x = WorkspaceHead{}
-	mi := &file_records_proto_msgTypes[33]
+	mi := &file_records_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3505,7 +3683,7 @@ func (x *WorkspaceHead) String() string {
 func (*WorkspaceHead) ProtoMessage() {}
 
 func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[33]
+	mi := &file_records_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3518,7 +3696,7 @@ func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceHead.ProtoReflect.Descriptor instead.
 func (*WorkspaceHead) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{33}
+	return file_records_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WorkspaceHead) GetName() string {
@@ -3574,7 +3752,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[34]
+	mi := &file_records_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3586,7 +3764,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[34]
+	mi := &file_records_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3599,7 +3777,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{34}
+	return file_records_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -3795,7 +3973,7 @@ var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
 	"\n" +
-	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\x84\a\n" +
+	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\xb8\t\n" +
 	"\aCodelab\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -3824,8 +4002,22 @@ const file_records_proto_rawDesc = "" +
 	"\tsource_id\x18$ \x01(\tR\bsourceId\x12:\n" +
 	"\n" +
 	"share_code\x18! \x01(\x0e2\x1b.atelier.codelab.v1.SharingR\tshareCode\x12%\n" +
-	"\x0erequire_checks\x18\" \x01(\bR\rrequireChecksB\x11\n" +
-	"\x0f_guide_markdown\"\xa3\x01\n" +
+	"\x0erequire_checks\x18\" \x01(\bR\rrequireChecks\x122\n" +
+	"\x06extent\x180 \x01(\v2\x1a.atelier.codelab.v1.ExtentR\x06extent\x12\x1c\n" +
+	"\torganiser\x181 \x01(\tR\torganiser\x12\"\n" +
+	"\n" +
+	"half_hours\x182 \x01(\x05H\x01R\thalfHours\x88\x01\x01\x12\x19\n" +
+	"\blogo_url\x183 \x01(\tR\alogoUrl\x122\n" +
+	"\x06accent\x184 \x01(\x0e2\x1a.atelier.codelab.v1.AccentR\x06accent\x12)\n" +
+	"\x10certificate_text\x185 \x01(\tR\x0fcertificateText\x12\x12\n" +
+	"\x04seal\x186 \x01(\bR\x04seal\x12\x1f\n" +
+	"\vdeletion_at\x187 \x01(\x03R\n" +
+	"deletionAtB\x11\n" +
+	"\x0f_guide_markdownB\r\n" +
+	"\v_half_hours\"8\n" +
+	"\x06Extent\x12\x14\n" +
+	"\x05steps\x18\x01 \x01(\x05R\x05steps\x12\x18\n" +
+	"\aminutes\x18\x02 \x01(\x05R\aminutes\"\xa3\x01\n" +
 	"\x04Step\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12)\n" +
@@ -4147,7 +4339,14 @@ const file_records_proto_rawDesc = "" +
 	"\tquestions\x18. \x03(\v2!.atelier.codelab.v1.QuestionVotesR\tquestions\x12/\n" +
 	"\x05timer\x18/ \x01(\v2\x19.atelier.codelab.v1.TimerR\x05timer\x12;\n" +
 	"\tspotlight\x180 \x01(\v2\x1d.atelier.codelab.v1.SpotlightR\tspotlight\x12\x18\n" +
-	"\astopped\x181 \x03(\tR\astopped*T\n" +
+	"\astopped\x181 \x03(\tR\astopped*_\n" +
+	"\x06Accent\x12\x0f\n" +
+	"\vACCENT_BLUE\x10\x00\x12\x10\n" +
+	"\fACCENT_GREEN\x10\x01\x12\x11\n" +
+	"\rACCENT_VIOLET\x10\x02\x12\x0f\n" +
+	"\vACCENT_RUST\x10\x03\x12\x0e\n" +
+	"\n" +
+	"ACCENT_INK\x10\x04*T\n" +
 	"\aSharing\x12\x10\n" +
 	"\fSHARING_NONE\x10\x00\x12\x11\n" +
 	"\rSHARING_START\x10\x01\x12\x13\n" +
@@ -4198,98 +4397,102 @@ func file_records_proto_rawDescGZIP() []byte {
 	return file_records_proto_rawDescData
 }
 
-var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_records_proto_goTypes = []any{
-	(Sharing)(0),          // 0: atelier.codelab.v1.Sharing
-	(Asking)(0),           // 1: atelier.codelab.v1.Asking
-	(PulseState)(0),       // 2: atelier.codelab.v1.PulseState
-	(HelpStatus)(0),       // 3: atelier.codelab.v1.HelpStatus
-	(PollKind)(0),         // 4: atelier.codelab.v1.PollKind
-	(PollState)(0),        // 5: atelier.codelab.v1.PollState
-	(QuestionState)(0),    // 6: atelier.codelab.v1.QuestionState
-	(*Codelab)(nil),       // 7: atelier.codelab.v1.Codelab
-	(*Step)(nil),          // 8: atelier.codelab.v1.Step
-	(*Attendee)(nil),      // 9: atelier.codelab.v1.Attendee
-	(*StepTicks)(nil),     // 10: atelier.codelab.v1.StepTicks
-	(*TakenCode)(nil),     // 11: atelier.codelab.v1.TakenCode
-	(*CheckResult)(nil),   // 12: atelier.codelab.v1.CheckResult
-	(*Pulse)(nil),         // 13: atelier.codelab.v1.Pulse
-	(*ChatMessage)(nil),   // 14: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil),   // 15: atelier.codelab.v1.HelpRequest
-	(*Pin)(nil),           // 16: atelier.codelab.v1.Pin
-	(*Pointer)(nil),       // 17: atelier.codelab.v1.Pointer
-	(*Feedback)(nil),      // 18: atelier.codelab.v1.Feedback
-	(*Comment)(nil),       // 19: atelier.codelab.v1.Comment
-	(*Thread)(nil),        // 20: atelier.codelab.v1.Thread
-	(*Quiz)(nil),          // 21: atelier.codelab.v1.Quiz
-	(*Poll)(nil),          // 22: atelier.codelab.v1.Poll
-	(*PollWord)(nil),      // 23: atelier.codelab.v1.PollWord
-	(*PollVotes)(nil),     // 24: atelier.codelab.v1.PollVotes
-	(*PollSaid)(nil),      // 25: atelier.codelab.v1.PollSaid
-	(*Question)(nil),      // 26: atelier.codelab.v1.Question
-	(*QuestionVotes)(nil), // 27: atelier.codelab.v1.QuestionVotes
-	(*Timer)(nil),         // 28: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),     // 29: atelier.codelab.v1.Spotlight
-	(*QuizAnswer)(nil),    // 30: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),      // 31: atelier.codelab.v1.Material
-	(*Submission)(nil),    // 32: atelier.codelab.v1.Submission
-	(*Upload)(nil),        // 33: atelier.codelab.v1.Upload
-	(*Ref)(nil),           // 34: atelier.codelab.v1.Ref
-	(*Conversation)(nil),  // 35: atelier.codelab.v1.Conversation
-	(*AIUsages)(nil),      // 36: atelier.codelab.v1.AIUsages
-	(*Figures)(nil),       // 37: atelier.codelab.v1.Figures
-	(*Claimants)(nil),     // 38: atelier.codelab.v1.Claimants
-	(*Workspace)(nil),     // 39: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil), // 40: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),      // 41: atelier.codelab.v1.Snapshot
-	(*usage.AIUsage)(nil), // 42: atelier.usage.v1.AIUsage
+	(Accent)(0),           // 0: atelier.codelab.v1.Accent
+	(Sharing)(0),          // 1: atelier.codelab.v1.Sharing
+	(Asking)(0),           // 2: atelier.codelab.v1.Asking
+	(PulseState)(0),       // 3: atelier.codelab.v1.PulseState
+	(HelpStatus)(0),       // 4: atelier.codelab.v1.HelpStatus
+	(PollKind)(0),         // 5: atelier.codelab.v1.PollKind
+	(PollState)(0),        // 6: atelier.codelab.v1.PollState
+	(QuestionState)(0),    // 7: atelier.codelab.v1.QuestionState
+	(*Codelab)(nil),       // 8: atelier.codelab.v1.Codelab
+	(*Extent)(nil),        // 9: atelier.codelab.v1.Extent
+	(*Step)(nil),          // 10: atelier.codelab.v1.Step
+	(*Attendee)(nil),      // 11: atelier.codelab.v1.Attendee
+	(*StepTicks)(nil),     // 12: atelier.codelab.v1.StepTicks
+	(*TakenCode)(nil),     // 13: atelier.codelab.v1.TakenCode
+	(*CheckResult)(nil),   // 14: atelier.codelab.v1.CheckResult
+	(*Pulse)(nil),         // 15: atelier.codelab.v1.Pulse
+	(*ChatMessage)(nil),   // 16: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),   // 17: atelier.codelab.v1.HelpRequest
+	(*Pin)(nil),           // 18: atelier.codelab.v1.Pin
+	(*Pointer)(nil),       // 19: atelier.codelab.v1.Pointer
+	(*Feedback)(nil),      // 20: atelier.codelab.v1.Feedback
+	(*Comment)(nil),       // 21: atelier.codelab.v1.Comment
+	(*Thread)(nil),        // 22: atelier.codelab.v1.Thread
+	(*Quiz)(nil),          // 23: atelier.codelab.v1.Quiz
+	(*Poll)(nil),          // 24: atelier.codelab.v1.Poll
+	(*PollWord)(nil),      // 25: atelier.codelab.v1.PollWord
+	(*PollVotes)(nil),     // 26: atelier.codelab.v1.PollVotes
+	(*PollSaid)(nil),      // 27: atelier.codelab.v1.PollSaid
+	(*Question)(nil),      // 28: atelier.codelab.v1.Question
+	(*QuestionVotes)(nil), // 29: atelier.codelab.v1.QuestionVotes
+	(*Timer)(nil),         // 30: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),     // 31: atelier.codelab.v1.Spotlight
+	(*QuizAnswer)(nil),    // 32: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),      // 33: atelier.codelab.v1.Material
+	(*Submission)(nil),    // 34: atelier.codelab.v1.Submission
+	(*Upload)(nil),        // 35: atelier.codelab.v1.Upload
+	(*Ref)(nil),           // 36: atelier.codelab.v1.Ref
+	(*Conversation)(nil),  // 37: atelier.codelab.v1.Conversation
+	(*AIUsages)(nil),      // 38: atelier.codelab.v1.AIUsages
+	(*Figures)(nil),       // 39: atelier.codelab.v1.Figures
+	(*Claimants)(nil),     // 40: atelier.codelab.v1.Claimants
+	(*Workspace)(nil),     // 41: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 42: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 43: atelier.codelab.v1.Snapshot
+	(*usage.AIUsage)(nil), // 44: atelier.usage.v1.AIUsage
 }
 var file_records_proto_depIdxs = []int32{
-	1,  // 0: atelier.codelab.v1.Codelab.questions:type_name -> atelier.codelab.v1.Asking
-	0,  // 1: atelier.codelab.v1.Codelab.share_code:type_name -> atelier.codelab.v1.Sharing
-	13, // 2: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
-	12, // 3: atelier.codelab.v1.Attendee.checks:type_name -> atelier.codelab.v1.CheckResult
-	11, // 4: atelier.codelab.v1.Attendee.code_taken:type_name -> atelier.codelab.v1.TakenCode
-	10, // 5: atelier.codelab.v1.Attendee.ticks:type_name -> atelier.codelab.v1.StepTicks
-	2,  // 6: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
-	3,  // 7: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
-	19, // 8: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	4,  // 9: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
-	5,  // 10: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
-	23, // 11: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
-	22, // 12: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
-	25, // 13: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
-	6,  // 14: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
-	26, // 15: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
-	42, // 16: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
-	40, // 17: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	7,  // 18: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
-	8,  // 19: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
-	9,  // 20: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
-	14, // 21: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
-	15, // 22: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
-	18, // 23: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
-	20, // 24: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
-	21, // 25: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
-	30, // 26: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	34, // 27: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
-	31, // 28: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
-	32, // 29: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
-	35, // 30: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
-	42, // 31: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
-	39, // 32: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
-	16, // 33: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
-	17, // 34: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
-	24, // 35: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
-	27, // 36: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
-	28, // 37: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
-	29, // 38: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	2,  // 0: atelier.codelab.v1.Codelab.questions:type_name -> atelier.codelab.v1.Asking
+	1,  // 1: atelier.codelab.v1.Codelab.share_code:type_name -> atelier.codelab.v1.Sharing
+	9,  // 2: atelier.codelab.v1.Codelab.extent:type_name -> atelier.codelab.v1.Extent
+	0,  // 3: atelier.codelab.v1.Codelab.accent:type_name -> atelier.codelab.v1.Accent
+	15, // 4: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
+	14, // 5: atelier.codelab.v1.Attendee.checks:type_name -> atelier.codelab.v1.CheckResult
+	13, // 6: atelier.codelab.v1.Attendee.code_taken:type_name -> atelier.codelab.v1.TakenCode
+	12, // 7: atelier.codelab.v1.Attendee.ticks:type_name -> atelier.codelab.v1.StepTicks
+	3,  // 8: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
+	4,  // 9: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
+	21, // 10: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
+	5,  // 11: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
+	6,  // 12: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
+	25, // 13: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
+	24, // 14: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
+	27, // 15: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
+	7,  // 16: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
+	28, // 17: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
+	44, // 18: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
+	42, // 19: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	8,  // 20: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
+	10, // 21: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
+	11, // 22: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
+	16, // 23: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
+	17, // 24: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
+	20, // 25: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
+	22, // 26: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
+	23, // 27: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
+	32, // 28: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	36, // 29: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
+	33, // 30: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
+	34, // 31: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
+	37, // 32: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
+	44, // 33: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
+	41, // 34: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	18, // 35: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
+	19, // 36: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
+	26, // 37: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
+	29, // 38: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
+	30, // 39: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
+	31, // 40: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	41, // [41:41] is the sub-list for method output_type
+	41, // [41:41] is the sub-list for method input_type
+	41, // [41:41] is the sub-list for extension type_name
+	41, // [41:41] is the sub-list for extension extendee
+	0,  // [0:41] is the sub-list for field type_name
 }
 
 func init() { file_records_proto_init() }
@@ -4304,8 +4507,8 @@ func file_records_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
-			NumEnums:      7,
-			NumMessages:   35,
+			NumEnums:      8,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -39,6 +39,18 @@ func (m *Codelab) EncodedSize() (n int) {
 	n += pbwire.SizeBool(34, m.RequireChecks)
 	n += pbwire.SizeText(35, len(m.Slug))
 	n += pbwire.SizeText(36, len(m.SourceId))
+	if m.Extent != nil {
+		n += pbwire.SizeGivenText(48, m.Extent.EncodedSize())
+	}
+	n += pbwire.SizeText(49, len(m.Organiser))
+	if m.HalfHours != nil {
+		n += pbwire.SizeGiven(50, uint64(*m.HalfHours))
+	}
+	n += pbwire.SizeText(51, len(m.LogoUrl))
+	n += pbwire.SizeUint(52, uint64(m.Accent))
+	n += pbwire.SizeText(53, len(m.CertificateText))
+	n += pbwire.SizeBool(54, m.Seal)
+	n += pbwire.SizeUint(55, uint64(m.DeletionAt))
 	return n + len(m.unknownFields)
 }
 
@@ -48,6 +60,20 @@ func (m *Codelab) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 55, uint64(m.DeletionAt))
+	at = pbwire.PutBool(b, at, 54, m.Seal)
+	at = pbwire.PutText(b, at, 53, m.CertificateText)
+	at = pbwire.PutUint(b, at, 52, uint64(m.Accent))
+	at = pbwire.PutText(b, at, 51, m.LogoUrl)
+	if m.HalfHours != nil {
+		at = pbwire.PutGiven(b, at, 50, uint64(*m.HalfHours))
+	}
+	at = pbwire.PutText(b, at, 49, m.Organiser)
+	if m.Extent != nil {
+		end := at
+		at = m.Extent.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 48, end)
+	}
 	at = pbwire.PutText(b, at, 36, m.SourceId)
 	at = pbwire.PutText(b, at, 35, m.Slug)
 	at = pbwire.PutBool(b, at, 34, m.RequireChecks)
@@ -131,6 +157,26 @@ func (m *Codelab) Decode(b []byte) error {
 			m.Slug = r.Text()
 		case 36:
 			m.SourceId = r.Text()
+		case 48:
+			if m.Extent == nil {
+				m.Extent = &Extent{}
+			}
+			r.Inner(m.Extent)
+		case 49:
+			m.Organiser = r.Text()
+		case 50:
+			v := int32(r.Uint())
+			m.HalfHours = &v
+		case 51:
+			m.LogoUrl = r.Text()
+		case 52:
+			m.Accent = Accent(r.Uint())
+		case 53:
+			m.CertificateText = r.Text()
+		case 54:
+			m.Seal = r.Bool()
+		case 55:
+			m.DeletionAt = int64(r.Uint())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -168,7 +214,64 @@ func (m *Codelab) Clone() *Codelab {
 		SourceId:           m.SourceId,
 		ShareCode:          m.ShareCode,
 		RequireChecks:      m.RequireChecks,
+		Extent:             m.Extent.Clone(),
+		Organiser:          m.Organiser,
+		HalfHours:          pbwire.CloneOptional(m.HalfHours),
+		LogoUrl:            m.LogoUrl,
+		Accent:             m.Accent,
+		CertificateText:    m.CertificateText,
+		Seal:               m.Seal,
+		DeletionAt:         m.DeletionAt,
 		unknownFields:      slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Extent) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeUint(1, uint64(m.Steps))
+	n += pbwire.SizeUint(2, uint64(m.Minutes))
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Extent) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 2, uint64(m.Minutes))
+	at = pbwire.PutUint(b, at, 1, uint64(m.Steps))
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Extent) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.Steps = int32(r.Uint())
+		case 2:
+			m.Minutes = int32(r.Uint())
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Extent) Clone() *Extent {
+	if m == nil {
+		return nil
+	}
+	return &Extent{
+		Steps:         m.Steps,
+		Minutes:       m.Minutes,
+		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
 

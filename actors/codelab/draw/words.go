@@ -253,13 +253,17 @@ var Words = map[string]Word{
 		return Lead(codelab.SetRegistration{Open: s.Rand.IntN(4) > 0})
 	},
 	"SetEnded": func(s *Source, _ *codelab.View) codelab.Command {
-		return Lead(codelab.SetEnded{Ended: s.Rand.IntN(6) == 0})
+		return Lead(codelab.SetEnded{Ended: s.Rand.IntN(6) == 0, DeletionDays: s.made % 3 * 7})
 	},
 	"NoteExport": func(*Source, *codelab.View) codelab.Command {
 		return Lead(codelab.NoteExport{})
 	},
-	"ApplyRetention": func(*Source, *codelab.View) codelab.Command {
-		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.ApplyRetention{}}
+	"ApplyRetention": func(s *Source, _ *codelab.View) codelab.Command {
+		c := codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.ApplyRetention{}}
+		if s.made%2 == 0 { // by no chance, so that kept seeds draw the same as before
+			c.Body = codelab.SetDeletion{Days: s.made % 50}
+		}
+		return c
 	},
 	"SetPin": func(s *Source, _ *codelab.View) codelab.Command {
 		return Lead(codelab.SetPin{Message: proto.String(s.mention(s.Mark("pinned")))})

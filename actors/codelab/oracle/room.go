@@ -14,6 +14,10 @@ type room struct {
 	people []*person // in the order in which they registered
 	steps  []string  // ids
 	ended  bool
+	// extent is how much there is to do, in words; deletion when the codelab is deleted, as
+	// people were told, ms; 0 for never.
+	extent   string
+	deletion int64
 	// at is the time of the last event; back, that one was before the one before it, because
 	// the time of day of a node was wrong.
 	at   int64
@@ -52,10 +56,19 @@ func (r *room) event(e *pb.Event) error {
 	r.at = e.At
 	switch b := e.Body.(type) {
 	case *pb.Event_Created:
-		r.steps = idsOf(b.Created.Steps)
+		r.steps, r.extent = idsOf(b.Created.Steps), extentOf(b.Created.Steps)
 	case *pb.Event_Updated:
-		r.ended = b.Updated.Codelab.EndedAt != 0
+		if r.ended = b.Updated.Codelab.EndedAt != 0; !r.ended && b.Updated.Codelab.DeletionAt != 0 {
+			return fmt.Errorf("what goes on is to be deleted at %d", b.Updated.Codelab.DeletionAt)
+		}
+		return r.told(e.At, b.Updated.Codelab.DeletionAt)
+	case *pb.Event_DeletionSet:
+		if at := b.DeletionSet.At; at == r.deletion || at != 0 && !r.ended {
+			return fmt.Errorf("it is told to be deleted at %d; ended: %v, told before: %d", at, r.ended, r.deletion)
+		}
+		return r.told(e.At, b.DeletionSet.At)
 	case *pb.Event_StepsReplaced:
+		r.extent = extentOf(b.StepsReplaced.Steps)
 		return r.replaced(idsOf(b.StepsReplaced.Steps))
 	case *pb.Event_Registered:
 		a := b.Registered.Attendee
@@ -85,6 +98,24 @@ func (r *room) event(e *pb.Event) error {
 		})
 	}
 	return nil
+}
+
+// told: a codelab is deleted two weeks after that was told at the earliest.
+func (r *room) told(now, at int64) error {
+	was := r.deletion
+	r.deletion = at
+	if soonest := now + 14*24*60*60*1000; at != 0 && at != was && at < soonest && (was == 0 || at < was) {
+		return fmt.Errorf("at %d it is told to be deleted at %d, before at %d", now, at, was)
+	}
+	return nil
+}
+
+func extentOf(steps []*pb.Step) string {
+	minutes := int32(0)
+	for _, st := range steps {
+		minutes += st.DurationMinutes
+	}
+	return fmt.Sprint(len(steps), " steps, ", minutes, " minutes")
 }
 
 func (r *room) change(id string, change func(*person)) error {
@@ -134,6 +165,14 @@ func (r *room) reached(furthest int, steps []string) (now int) {
 }
 
 func (r *room) view(v *codelab.View) error {
+	if x := v.Meta.GetExtent(); v.Meta != nil {
+		if err := differs("how much there is to do", fmt.Sprint(x.GetSteps(), " steps, ", x.GetMinutes(), " minutes"), r.extent); err != nil {
+			return err
+		}
+		if err := differs("when it is deleted", v.Meta.DeletionAt, r.deletion); err != nil {
+			return err
+		}
+	}
 	if v.Attendees.Len() != len(r.people) {
 		return differs("the number of attendees", v.Attendees.Len(), len(r.people))
 	}

@@ -250,6 +250,7 @@ var probes = []probe{
 	{op: "POST /admin/webhooks", by: byAdmin, body: func(w *badWorld) any {
 		return record{"url": "https://hooks.example.org/in", "events": []any{"token_used"}, "codelabs": []any{w.ids["id"]}, "names": true}
 	}},
+	{op: "GET /admin/webhooks/{webhook_id}/deliveries", by: byAdmin},
 	{op: "POST /admin/webhooks/{webhook_id}/test", by: byAdmin},
 	{op: "POST /admin/webhooks/{webhook_id}/resume", by: byAdmin, ok: 204},
 	{op: "DELETE /admin/webhooks/{webhook_id}", by: byAdmin, ok: 204},

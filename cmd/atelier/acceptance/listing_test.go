@@ -50,6 +50,62 @@ func TestTheListTellsFacilitatorsWhatGoesOn(t *testing.T) {
 	}
 }
 
+// TestTheListTellsAssistantsOfTheirCodelabs what it tells facilitators, and of others what
+// it tells everybody.
+func TestTheListTellsAssistantsOfTheirCodelabs(t *testing.T) {
+	t.Parallel()
+	c, other := newClass(t), newClass(t)
+	asa := c.assistant("asa-lists@example.org")
+	c.attendee("Lin").connect(c.id, "")
+	c.attendee("Max")
+	want := c.listed(c.admin)
+	if got := c.listed(asa.browser); got.number("online") != 1 || got.number("attendees") != 2 || got.text("updated_at") != want.text("updated_at") {
+		t.Errorf("an assistant is told %v, a facilitator %v", got, want)
+	}
+	for _, m := range []record{other.listed(asa.browser), c.listed(c.attendee("Ada").browser)} {
+		for _, field := range []string{"attendees", "online", "updated_at", "join_code"} {
+			if v, there := m[field]; there {
+				t.Errorf("others are shown %s: %v", field, v)
+			}
+		}
+	}
+	for _, m := range asa.get("/codelabs?as=attendee").list() {
+		if _, there := m["online"]; there {
+			t.Errorf("as an attendee an assistant is told %v", m)
+		}
+	}
+}
+
+// stepOf is a step for which so many minutes are planned.
+func stepOf(title string, minutes int) record {
+	return record{"title": title, "content_markdown": "", "duration_minutes": minutes}
+}
+
+// TestTheListTellsHowMuchThereIsToDo to everybody, also once the steps are others.
+func TestTheListTellsHowMuchThereIsToDo(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	for _, x := range []struct {
+		steps          []record
+		count, minutes int
+	}{
+		{[]record{stepOf("a", 5), stepOf("b", 0), stepOf("c", 12)}, 3, 17},
+		{[]record{stepOf("a", 0)}, 1, 0},
+	} {
+		c.admin.put(c.path+"/steps", record{"steps": x.steps}).want(200)
+		for who, b := range map[string]*browser{"a facilitator": c.admin, "an attendee": lin.browser, "anybody": open(t, c.addr)} {
+			if m := c.listed(b); m.number("steps_count") != x.count || m.number("minutes") != x.minutes {
+				t.Errorf("%s is told %v of %v", who, m, x.steps)
+			}
+		}
+		c.admin.put(c.path, record{"description": "also after another change"}).want(200)
+		if m := c.listed(lin.browser); m.number("steps_count") != x.count || m.number("minutes") != x.minutes {
+			t.Errorf("after a change of the settings it is %v", m)
+		}
+	}
+}
+
 // The figures are those of the store, so that a codelab that rests need not
 // wake for the list.
 func TestTheListKnowsItsFiguresAfterARestart(t *testing.T) {

@@ -20,7 +20,7 @@ var onSeveralNodes = map[string]string{
 	"people signin operator":                                                           "grants of people end on every node",
 	"chat control directs events live protocol pulse replay socket sockets ticks wire": "frames come from the owner, whichever node one listens at",
 	"comments help notes offer polls queue quizzes teaching":                           "commands are forwarded to the owner, and read where they are answered",
-	"codelabs freshness listing personal race summary":                                 "a read follows a write that another node took",
+	"certificates codelabs freshness listing personal race summary":                    "a read follows a write that another node took",
 	"git gitpush publishing sharedcode workspacecopy workspacefiles workspaces":        "trees of code are shared",
 	"archive archivefiles files images materials submissions takeout":                  "what is uploaded at one node is read at another",
 	"checks exports webhooks":                                                          "rows of the store are read on every node",

@@ -441,3 +441,53 @@ func TestOneOfSeveralNodesSends(t *testing.T) {
 		labs[d.fields.text("codelab_id")]++
 	}
 }
+
+// TestTheOwnerSeesHowTriesWent, and nothing of what receivers answer.
+func TestTheOwnerSeesHowTriesWent(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	cfg.Webhooks.AllowPrivate = true
+	server := startUntilStopped(t, cfg)
+	c := newClassOn(t, server.Addr(), record{})
+	r := newReceiver(t)
+	id, _ := c.hook(r, record{})
+	path := "/admin/webhooks/" + id + "/deliveries"
+	if got := c.admin.get(path).list(); len(got) != 0 {
+		t.Errorf("before the first try there are %v", got)
+	}
+	c.admin.post("/admin/webhooks/"+id+"/test", nil).want(200)
+	r.next("test")
+	r.status.Store(http.StatusFound)
+	c.attendee("Lin")
+	told := r.next("attendee_registered").fields.text("id")
+	c.becomes(id, "tried", func(w record) bool { return w.number("failures") == 1 })
+	check := func() {
+		t.Helper()
+		got := c.admin.get(path).list()
+		if len(got) != 2 {
+			t.Fatalf("there are %v", got)
+		}
+		last, first := got[0], got[1]
+		if last.text("id") != told || last.text("type") != "attendee_registered" || last.number("status") != 302 || last.text("error") != "redirect" || last.number("try") != 1 {
+			t.Errorf("the last is %v", last)
+		}
+		if first.text("type") != "test" || first.number("status") != 204 || first["error"] != nil || first.text("at") > last.text("at") {
+			t.Errorf("the first is %v", first)
+		}
+	}
+	check()
+	c.facilitator("fay-tries@example.org").get(path).refused(403)
+	c.admin.get("/admin/webhooks/" + c.id + "/deliveries").refused(404)
+	r.status.Store(http.StatusNoContent)
+	c.admin.http.CloseIdleConnections()
+	if err := server.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	c.admin.base = "http://" + startServer(t, cfg).Addr()
+	for _, w := range c.admin.get(path).list() {
+		if w.text("id") == told && w.number("try") == 1 && w.text("error") == "redirect" {
+			return
+		}
+	}
+	t.Error("after a restart the try is gone")
+}

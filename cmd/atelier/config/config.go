@@ -27,17 +27,20 @@ import (
 // Config is everything that can be set. The doc tag of a field is its line in
 // config.toml.
 type Config struct {
-	Server   Server   `toml:"server" doc:"Where the server listens and how it is reached."`
-	Admin    Admin    `toml:"admin" doc:"The facilitators' account. ADMIN_ID and ADMIN_PW in the environment win."`
-	Session  Session  `toml:"session" doc:"Cookies of browsers."`
-	Login    Login    `toml:"login" doc:"How those who lead beside the owner sign in."`
-	Limits   Limits   `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
-	Web      Web      `toml:"web" doc:"The browser app."`
-	Live     Live     `toml:"live" doc:"WebSocket and SSE connections."`
-	Storage  Storage  `toml:"storage" doc:"Where events and records are kept."`
-	Cluster  Cluster  `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
-	Files    Files    `toml:"files" doc:"Uploads, materials and submissions, and code."`
-	Audit    Audit    `toml:"audit" doc:"The audit trail."`
+	Server  Server  `toml:"server" doc:"Where the server listens and how it is reached."`
+	Admin   Admin   `toml:"admin" doc:"The facilitators' account. ADMIN_ID and ADMIN_PW in the environment win."`
+	Session Session `toml:"session" doc:"Cookies of browsers."`
+	Login   Login   `toml:"login" doc:"How those who lead beside the owner sign in."`
+	Limits  Limits  `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
+	Web     Web     `toml:"web" doc:"The browser app."`
+	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
+	Storage Storage `toml:"storage" doc:"Where events and records are kept."`
+	Cluster Cluster `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
+	Files   Files   `toml:"files" doc:"Uploads, materials and submissions, and code."`
+	Audit   Audit   `toml:"audit" doc:"The audit trail."`
+
+	Retention Retention `toml:"retention" doc:"How long codelabs stay."`
+
 	Webhooks Webhooks `toml:"webhooks" doc:"Events for other systems; the owner creates webhooks with POST /api/admin/webhooks."`
 	Log      Log      `toml:"log" doc:"Logging, to standard error."`
 	AI       AI       `toml:"ai" doc:"The language model behind /api/ai/stream. Its key is set with POST /api/admin/settings."`
@@ -124,6 +127,11 @@ type Storage struct {
 // Audit is about the audit trail.
 type Audit struct {
 	RetentionDays int `toml:"retention_days" min:"1" doc:"Days that audit records are kept."`
+}
+
+// Retention is about how long codelabs stay.
+type Retention struct {
+	CodelabsDays int `toml:"codelabs_days" min:"0" max:"36500" doc:"A codelab is deleted, with its people, their work and certificates, so many days after its workshop ended, and never sooner than 14 days after the server began to say so. 0: never."`
 }
 
 // Webhooks tell other systems what happens.

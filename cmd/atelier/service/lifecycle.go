@@ -10,6 +10,7 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/clock"
+	"atelier/actors/codelab"
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/transport/ai"
@@ -284,7 +285,7 @@ func (s *Service) openAPI() error {
 		App:     appInfo(cfg, s.opts.Version),
 		Origins: s.origins(),
 		AdminID: cfg.Admin.ID, StreamID: s.core.store.StreamID(), TrustedProxies: prefixes(cfg.Server.TrustedProxies),
-		SecureCookies: overHTTPS(cfg.Server), Framing: len(cfg.Web.FrameAncestors) > 0,
+		SecureCookies: overHTTPS(cfg.Server), Framing: len(cfg.Web.FrameAncestors) > 0, CodelabsDays: cfg.Retention.CodelabsDays,
 		Logger: s.log, Now: time.Now, TimeOf: s.core.timeOf,
 	})
 	return nil
@@ -293,7 +294,9 @@ func (s *Service) openAPI() error {
 // work begins what is done now and then, until Stop.
 func (s *Service) work() error {
 	ctx := s.ending
-	s.background.Go(func() { s.core.codelabs.Retain(ctx, time.Hour) })
+	s.background.Go(func() {
+		s.core.codelabs.Retain(ctx, time.Hour, codelab.Expiry{Days: s.cfg.Retention.CodelabsDays, Delete: s.core.deleteDue})
+	})
 	s.background.Go(func() { s.core.codelabs.SweepBallots(ctx, time.Minute) })
 	s.background.Go(func() { s.core.webhooks.Run(ctx, s.webhooks.Send) })
 	if !s.opts.RecoverDamaged {

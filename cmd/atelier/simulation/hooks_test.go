@@ -34,19 +34,19 @@ func (p Plan) hooked() bool { return p.Seed%5 == 1 }
 func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
 
 // send is a receiver that refuses many first tries.
-func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) int32 {
+func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) webhook.Outcome {
 	select {
 	case <-time.After(5 * time.Millisecond):
 	case <-ctx.Done():
-		return 0
+		return webhook.Outcome{Error: webhook.TimedOut}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.tries++; d.Tries == 0 && !h.kind.Load() && h.tries%3 == 0 { // 20 in a row would stop it
-		return 500
+		return webhook.Outcome{Status: 500}
 	}
 	h.got[told(d.Type, d.Data.AttendeeId, d.Data.HelpId+d.Data.Check)]++
-	return 204
+	return webhook.Outcome{Status: 204}
 }
 
 // startHooks runs the webhooks of a node; nil where nobody listens.
@@ -98,6 +98,39 @@ func (h *hooks) check() {
 			return
 		}
 	}
+	if err := h.checkTries(); err != nil {
+		h.w.model.fail("webhooks", "%s", err)
+	}
+}
+
+// checkTries looks at how the last tries went, as a node tells it: each is one that the
+// receiver answered so, or had not answered yet; the newest is the last of the webhook.
+func (h *hooks) checkTries() error {
+	for _, n := range h.w.nodes {
+		s := n.server.Load()
+		if s == nil || s.hooks == nil {
+			continue
+		}
+		tries, err := s.hooks.Tries(h.id)
+		if err != nil {
+			continue // it is on its way
+		}
+		all, err := s.hooks.All()
+		if err != nil || len(all) != 1 {
+			continue
+		}
+		if len(tries) > webhook.MaxTries || len(tries) == 0 && all[0].LastAt != 0 {
+			return fmt.Errorf("%d tries are told, the last was at %d", len(tries), all[0].LastAt)
+		}
+		for i, t := range tries {
+			answered := t.Error == "" && (t.Status == 204 || t.Status == 500 && t.Number == 1)
+			if t.Id == "" || t.Type == "" || t.Number == 0 || !answered && (t.Status != 0 || t.Error != webhook.TimedOut) {
+				return fmt.Errorf("try %d is told as %v", i, t)
+			}
+		}
+		return nil
+	}
+	return nil
 }
 
 // committedTo is how many records are committed.

@@ -128,22 +128,55 @@ func body(address string, response *http.Response) ([]byte, error) {
 	return data, nil
 }
 
+// Kind is what kind of thing went wrong.
+type Kind uint8
+
+// The kinds of errors.
+const (
+	Broken    Kind = iota // any other
+	Inside                // the address is in our own network
+	Ended                 // the caller gave up
+	Slow                  // it took too long
+	Untrusted             // no connection by TLS came about
+)
+
+// KindOf is the kind of an error of a client of this package.
+func KindOf(err error) Kind {
+	var (
+		certificate *tls.CertificateVerificationError
+		record      tls.RecordHeaderError
+		alert       tls.AlertError
+		timeout     interface{ Timeout() bool }
+	)
+	switch {
+	case errors.Is(err, errInside):
+		return Inside
+	case errors.Is(err, context.Canceled):
+		return Ended
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return Slow
+	case errors.As(err, &certificate), errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
+		return Untrusted
+	}
+	return Broken
+}
+
 // Plain says what went wrong in words of our own. What the network says names
 // our resolver and our addresses; what a stranger's server says is its text.
 func Plain(err error) error {
 	var (
 		name        *net.DNSError
 		certificate *tls.CertificateVerificationError
-		timeout     interface{ Timeout() bool }
 	)
+	kind := KindOf(err)
 	switch {
-	case errors.Is(err, errInside):
+	case kind == Inside:
 		return errInside
-	case errors.Is(err, context.Canceled):
+	case kind == Ended:
 		return context.Canceled
 	case errors.As(err, &name) && name.IsNotFound:
 		return errors.New("no such host")
-	case errors.As(err, &timeout) && timeout.Timeout():
+	case kind == Slow:
 		return errors.New("it takes too long")
 	case errors.As(err, &name):
 		return errors.New("the name of the host cannot be resolved")

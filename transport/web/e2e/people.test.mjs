@@ -61,6 +61,7 @@ test('an assistant is invited, helps, changes nothing, and is out when they are 
   await page.goto(`/admin/${lab.id}/edit`)
   await page.waitForURL('**/admin')
   await page.getByRole('link', { name: 'A small service' }).waitFor()
+  await page.getByText('0 here now, 1 in all').waitFor()
   assert.equal(await page.getByText('Another one').count(), 0)
   assert.equal(await page.getByRole('button', { name: 'New codelab' }).count(), 0)
 

@@ -124,7 +124,8 @@ test('whoever loads a module later waits for its texts', () => {
     for (const [all, before, to] of readFileSync(file, 'utf8').matchAll(/(.*)import\('(\.[^']+)'\)/g)) {
       const at = path.resolve(path.dirname(file), to!)
       const module = [at, at + '.ts'].find((f) => path.extname(f) && existsSync(f))!
-      if (shown([module]).size > 0 && !/(?:withTexts|screen)\(\(\) => $|<LazyComponent load=\{\(\) => $/.test(before!)) out.push(`${name}: ${all.trim()}`)
+      if (shown([module]).size > 0 && !/(?:withTexts|screen|lead)\(\(\) => $|screen\(framed \? \(\) => $|<LazyComponent load=\{\(\) => $/.test(before!))
+        out.push(`${name}: ${all.trim()}`)
     }
   }
   expect(out).toEqual([])

@@ -18,6 +18,12 @@ export const names = [
   'share_code',
   'email_retention_days',
   'chat_retention_days',
+  'organiser',
+  'hours',
+  'logo_url',
+  'accent',
+  'certificate_text',
+  'seal',
 ] as const
 
 export type Name = (typeof names)[number]
@@ -30,6 +36,12 @@ export function fieldsOf(lab: Codelab): Fields {
     questions: lab.questions ?? 'off',
     questions_anonymous: lab.questions_anonymous ?? true,
     share_code: lab.share_code ?? 'none',
+    organiser: lab.organiser ?? '',
+    hours: lab.hours ?? null,
+    logo_url: lab.logo_url ?? null,
+    accent: lab.accent ?? 'blue',
+    certificate_text: lab.certificate_text ?? '',
+    seal: lab.seal ?? false,
   } as Fields
 }
 
@@ -55,8 +67,19 @@ export function onTop(base: Fields, draft: Fields, theirs: Fields): Fields {
 }
 
 export const mostDays = 36_500
+/** The largest logo, in bytes. */
+export const mostLogo = 200 * 1024
 
-export type Trouble = { name: Name; kind: 'empty' | 'days' }
+/** The hours that were typed: null for none, NaN for what is no number. */
+export function hoursOf(text: string): number | null {
+  const given = text.trim().replace(',', '.')
+  return given === '' ? null : /^\d+(\.\d+)?$/.test(given) ? Number(given) : NaN
+}
+
+/** The planned minutes as hours, rounded to halves as the server does. */
+export const plannedHours = (minutes: number) => Math.floor(minutes / 30 + 0.5) / 2
+
+export type Trouble = { name: Name; kind: 'empty' | 'days' | 'hours' }
 
 export function troubles(draft: Fields): Trouble[] {
   const out: Trouble[] = []
@@ -65,5 +88,6 @@ export function troubles(draft: Fields): Trouble[] {
     const days = draft[name]
     if (!Number.isInteger(days) || days < 0 || days > mostDays) out.push({ name, kind: 'days' })
   }
+  if (draft.hours !== null && !(draft.hours >= 0 && draft.hours <= 1000 && Number.isInteger(draft.hours * 2))) out.push({ name: 'hours', kind: 'hours' })
   return out
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changed, clashes, fieldsOf, onTop, troubles, type Fields } from './fields'
+import { changed, clashes, fieldsOf, hoursOf, onTop, plannedHours, troubles, type Fields } from './fields'
 import { changedOption, fromServer, movedQuestion, newQuestion, same, toServer, trouble, type Question } from './questions'
 
 const base: Fields = {
@@ -18,6 +18,12 @@ const base: Fields = {
   share_code: 'none',
   email_retention_days: 0,
   chat_retention_days: 0,
+  organiser: '',
+  hours: null,
+  logo_url: null,
+  accent: 'blue',
+  certificate_text: '',
+  seal: false,
 }
 
 describe('settings', () => {
@@ -35,6 +41,22 @@ describe('settings', () => {
     const theirs = { ...base, title: 'Theirs', author: 'Same', ai_enabled: false }
     expect(clashes(base, mine, theirs)).toEqual(['title'])
     expect(onTop(base, mine, theirs)).toEqual({ ...base, title: 'Mine', author: 'Same', is_public: false, ai_enabled: false })
+  })
+  it('take hours in halves, or none', () => {
+    for (const [text, hours, fine] of [
+      ['', null, true],
+      ['1.5', 1.5, true],
+      [' 2,5 ', 2.5, true],
+      ['0', 0, true],
+      ['1000.5', 1000.5, false],
+      ['1.25', 1.25, false],
+      ['-1', NaN, false],
+      ['an hour', NaN, false],
+    ] as const) {
+      expect(hoursOf(text)).toEqual(hours)
+      expect(troubles({ ...base, hours: hoursOf(text) }).length).toBe(fine ? 0 : 1)
+    }
+    expect([0, 14, 15, 75, 85].map(plannedHours)).toEqual([0, 0, 0.5, 1.5, 1.5])
   })
   it('say what is wrong', () => {
     expect(troubles(base)).toEqual([])

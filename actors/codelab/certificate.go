@@ -1,0 +1,62 @@
+package codelab
+
+import (
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+)
+
+// Accents names the colours of a certificate, in the order of their numbers.
+var Accents = []string{"blue", "green", "violet", "rust", "ink"}
+
+// MaxLogo bounds the image of a certificate, bytes.
+const MaxLogo = 200 << 10
+
+// Bounds of what a certificate says, in code points and hours.
+const (
+	maxOrganiser       = 120
+	maxCertificateText = 500
+	maxHours           = 1000
+)
+
+// LogoName is the upload that a logo's address names; false when it names none that can be
+// a logo by its name.
+func LogoName(url string) (name string, ok bool) {
+	name, ok = files.NameOf(url)
+	kind, _, _ := strings.Cut(name, "/")
+	return name, ok && kind == files.Images && slices.Contains([]string{".png", ".jpg", ".jpeg", ".webp"}, path.Ext(name))
+}
+
+// checkCertificate trims and checks what the certificate says.
+func checkCertificate(m *pb.Codelab) (err error) {
+	if m.Organiser, err = line("organiser", m.Organiser, 0, maxOrganiser); err != nil {
+		return err
+	}
+	if err = text("certificate_text", m.CertificateText, 0, maxCertificateText); err != nil {
+		return err
+	}
+	if h := m.HalfHours; h != nil && (*h < 0 || *h > 2*maxHours) {
+		return durable.Reject(durable.Invalid, "hours must be 0 to %d", maxHours)
+	}
+	if _, known := pb.Accent_name[int32(m.Accent)]; !known {
+		return durable.Reject(durable.Invalid, "accent is none of the known ones")
+	}
+	if _, ok := LogoName(m.LogoUrl); m.LogoUrl != "" && !ok {
+		return durable.Reject(durable.Invalid, "logo_url must be the address of a PNG, JPEG or WebP that was uploaded here")
+	}
+	return nil
+}
+
+// Hours are those that a certificate shows; 0 for none. When the codelab does not say, they
+// are the planned minutes, rounded to half hours.
+func Hours(m *pb.Codelab) float64 {
+	if m.HalfHours != nil {
+		return float64(*m.HalfHours) / 2
+	}
+	return math.Floor(float64(m.Extent.GetMinutes())/30+0.5) / 2
+}

@@ -1,0 +1,177 @@
+package codelab_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/audit"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/persistence/memory"
+)
+
+const day = 24 * time.Hour
+
+// retained is a codelab on a node that looks each hour which ones are to be deleted.
+type retained struct {
+	t       *testing.T
+	store   *memory.Store
+	labs    *codelab.Codelabs
+	id      string
+	audited []*audit.Record
+	stop    func()
+}
+
+// start runs a node on which codelabs stay for so many days.
+func (r *retained) start(days int) {
+	r.t.Helper()
+	r.labs = oneNode(r.t, r.store, func(cfg *codelab.Config) {
+		cfg.Rules.AuditRows = func(a *audit.Record) []durable.Row {
+			r.audited = append(r.audited, a)
+			return nil
+		}
+	})
+	ctx, cancel := context.WithCancel(r.t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.labs.Retain(ctx, time.Hour, codelab.Expiry{Days: days, Delete: r.labs.DeleteDue})
+	}()
+	r.stop = func() {
+		cancel()
+		<-done
+		_ = r.labs.Close(context.Background())
+	}
+	synctest.Wait()
+}
+
+// later stops the node and starts it after a while, on which codelabs stay for so many
+// days: in simulated time a node that runs for years has much to do.
+func (r *retained) later(d time.Duration, days int) {
+	r.t.Helper()
+	r.stop()
+	time.Sleep(d)
+	r.start(days)
+}
+
+// end ends the workshop or opens it again, on a server where codelabs stay for so many
+// days.
+func (r *retained) end(ended bool, days int) {
+	r.t.Helper()
+	ws, err := r.labs.Get(r.id)
+	if err == nil {
+		_, _, err = ws.Ask(codelab.Command{Caller: leader, Body: codelab.SetEnded{Ended: ended, DeletionDays: days}})
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// in is how long the codelab still stays, as people are told; 0 for ever.
+func (r *retained) in() time.Duration {
+	r.t.Helper()
+	synctest.Wait()
+	ws, err := r.labs.Get(r.id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	at, listed := ws.View().Meta.DeletionAt, r.labs.List.Known(r.id).DeletionAt
+	if at != listed {
+		r.t.Errorf("the codelab says %d, the list %d", at, listed)
+	}
+	if at == 0 {
+		return 0
+	}
+	return time.UnixMilli(at).Sub(time.Now()).Round(time.Hour)
+}
+
+func (r *retained) is(what string, want time.Duration) {
+	r.t.Helper()
+	if got := r.in(); got != want {
+		r.t.Errorf("%s: it is deleted in %s, want %s", what, got, want)
+	}
+}
+
+func retaining(t *testing.T, days int, f func(*retained)) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &retained{t: t, store: memory.New()}
+		defer func() { _ = r.store.Close() }()
+		r.start(days)
+		defer func() { r.stop() }()
+		m, err := r.labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one", DeletionAt: 1}, Steps: []*pb.Step{{Title: "a"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.id = m.Id
+		f(r)
+	})
+}
+
+func TestACodelabIsDeletedSoLongAfterItsEnd(t *testing.T) {
+	retaining(t, 30, func(r *retained) {
+		r.is("before its end", 0)
+		r.end(true, 30)
+		r.is("at its end", 30*day)
+		r.later(20*day, 30)
+		r.end(false, 30)
+		r.is("opened again", 0)
+		r.later(90*day, 30)
+		r.is("open", 0)
+		r.end(true, 30)
+		r.later(30*day-2*time.Hour, 30)
+		r.is("at last", 2*time.Hour)
+		if err := r.labs.DeleteDue(r.id); !durable.Refused(err) {
+			t.Errorf("before its time it is deleted: %v", err)
+		}
+		time.Sleep(3*time.Hour + time.Minute)
+		if _, err := r.labs.Get(r.id); !durable.IsMissing(err) {
+			t.Fatalf("it is still there: %v", err)
+		}
+		last := r.audited[len(r.audited)-1]
+		if last.Action != "codelab_delete" || last.ActorType != "system" || last.TargetId != r.id {
+			t.Errorf("audited as %v", last)
+		}
+	})
+}
+
+// TestNobodyIsSurprisedByADeletion: it is told at least two weeks before, whatever is
+// configured meanwhile, and what was told holds over a restart.
+func TestNobodyIsSurprisedByADeletion(t *testing.T) {
+	retaining(t, 0, func(r *retained) {
+		r.end(true, 0)
+		r.later(400*day, 0)
+		r.is("where codelabs stay", 0)
+		r.later(0, 30)
+		r.is("of an old one", 14*day)
+		r.later(4*day, 30)
+		r.is("after a restart", 10*day)
+		r.later(0, 500)
+		r.is("for longer", 96*day)
+		r.later(0, 410)
+		r.is("for shorter", 14*day)
+		r.later(3*day, 410)
+		r.is("later", 11*day)
+		r.later(0, 0)
+		r.is("for ever again", 0)
+		r.later(100*day, 0)
+		r.is("a long time later", 0)
+		r.later(0, 30)
+		r.is("told anew", 14*day)
+		r.later(14*day, 30)
+		if _, err := r.labs.Get(r.id); !durable.IsMissing(err) {
+			t.Errorf("it is still there: %v", err)
+		}
+	})
+}
+
+func TestAShortStayIsTwoWeeks(t *testing.T) {
+	retaining(t, 1, func(r *retained) {
+		r.end(true, 1)
+		r.is("at its end", 14*day)
+		r.later(13*day, 1)
+		r.is("later", day)
+	})
+}

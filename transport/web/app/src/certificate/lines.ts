@@ -1,0 +1,42 @@
+/** Breaks a text between words, and where there are none within them, into lines of so much width; the last of too many ends with an ellipsis. */
+export function lines(text: string, width: number, most: number, measure: (text: string) => number): string[] {
+  const out: string[] = []
+  let line = ''
+  for (const part of parts(text.trim(), width, measure)) {
+    if (measure((line + part).trimEnd()) <= width || line === '') {
+      line += line === '' ? part.trimStart() : part
+      continue
+    }
+    out.push(line.trimEnd())
+    line = part.trimStart()
+  }
+  if (line.trim() !== '') out.push(line.trimEnd())
+  if (out.length <= most) return out
+  const last = [...(out[most - 1] ?? '')]
+  while (last.length > 0 && measure(last.join('').trimEnd() + '…') > width) last.pop()
+  return [...out.slice(0, most - 1), last.join('').trimEnd() + '…']
+}
+
+function* parts(text: string, width: number, measure: (text: string) => number) {
+  let word = ''
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'word' }).segment(text)) {
+    // Signs stay at the word before them.
+    if (word !== '' && !/^[\s]|^\p{P}/u.test(segment)) {
+      yield* whole(word, width, measure)
+      word = ''
+    }
+    word += segment.replace(/\s+/g, ' ')
+  }
+  if (word !== '') yield* whole(word, width, measure)
+}
+
+/** A word that is wider than a line goes letter by letter. */
+function* whole(word: string, width: number, measure: (text: string) => number) {
+  if (measure(word.trim()) <= width) yield word
+  else for (const { segment } of new Intl.Segmenter().segment(word)) yield segment
+}
+
+/** The largest of the sizes at which a text fits into so many lines, else the smallest. */
+export function fit<T>(sizes: readonly T[], fits: (size: T) => boolean): T {
+  return sizes.find(fits) ?? sizes[sizes.length - 1]!
+}

@@ -1,0 +1,37 @@
+// What a certificate looks like and says, on paper and as a picture.
+import type { Schemas } from '../api/client'
+import { day, region } from '../device/moments'
+import { m } from '../messages/compiled/messages.js'
+
+export type Certificate = Schemas['Certificate']
+
+/** The colours, each with at least 4.5:1 on the paper, which is light in both themes. */
+export const tones: Record<Certificate['accent'], string> = {
+  blue: '#1f5fbf',
+  green: '#0f6b5c',
+  violet: '#7a3e9d',
+  rust: '#9a3a12',
+  ink: '#1c1f26',
+}
+export const paper = { ground: '#fffefb', ink: '#1c1f26', quiet: '#5a606b', line: '#dcd8ce' }
+
+export const serif = "'Source Serif 4 Variable', 'Noto Serif', 'DejaVu Serif', Georgia, serif"
+
+/** A name that takes two lines, or smaller letters. */
+export const isLong = (name: string) => [...name].length > 16
+
+/** "8 steps, 1.5 hours". */
+export function extent(c: Pick<Certificate, 'steps' | 'hours'>): string {
+  const parts = c.steps > 0 ? [m.certificate_steps({ count: c.steps })] : []
+  if (c.hours) parts.push(new Intl.NumberFormat(region(), { style: 'unit', unit: 'hour', unitDisplay: 'long' }).format(c.hours))
+  return new Intl.ListFormat(region(), { type: 'unit', style: 'short' }).format(parts)
+}
+
+/** What stands at the foot, each with its word. */
+export function facts(c: Certificate): { word: string; text: string }[] {
+  return [
+    { word: m.certificate_led(), text: c.author },
+    { word: m.verify_date(), text: day(c.completed_at) },
+    { word: m.certificate_extent(), text: extent(c) },
+  ].filter((f) => f.text !== '')
+}

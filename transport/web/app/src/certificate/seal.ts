@@ -1,0 +1,45 @@
+/** An arc of a seal: in a square of 80, around its middle; angles from the top, clockwise, in radians. */
+export interface Arc {
+  r: number
+  from: number
+  to: number
+  opacity: number
+}
+
+const turn = Math.PI * 2
+const inmost = 11
+const outmost = 37
+
+/** The room between two arcs of so many. */
+const pace = (count: number) => Math.min(3.7, (outmost - inmost) / Math.max(1, count - 1))
+
+/** How thick the arcs of so many are. */
+export const thickness = (count: number) => Math.min(1.9, pace(count) * 0.55)
+
+/**
+ * A person's way as arcs, one for each step, from the inside out. Each begins where the one
+ * before would end in a circle of all the time, and is as long as its share of it, all by the
+ * same factor. None where nothing was measured.
+ */
+export function arcs(shares: readonly number[]): Arc[] {
+  const all = shares.reduce((a, b) => a + b, 0)
+  if (all <= 0) return []
+  const factor = Math.min(2.6, (0.94 * all) / Math.max(...shares))
+  let start = 0
+  return shares.map((share, i) => {
+    const from = start
+    start += (share / all) * turn
+    return {
+      r: inmost + i * pace(shares.length),
+      from,
+      to: from + (share / all) * turn * factor,
+      opacity: 0.42 + (0.58 * i) / Math.max(1, shares.length - 1),
+    }
+  })
+}
+
+/** The path of an arc in SVG. */
+export function path({ r, from, to }: Arc): string {
+  const at = (a: number) => `${(40 + r * Math.sin(a)).toFixed(2)} ${(40 - r * Math.cos(a)).toFixed(2)}`
+  return `M${at(from)}A${r} ${r} 0 ${to - from > Math.PI ? 1 : 0} 1 ${at(to)}`
+}

@@ -1,0 +1,105 @@
+// What certificates say and look like, webhooks' deliveries, and when a codelab is deleted.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { accessible, stage } from './harness/stage.mjs'
+
+const { test } = stage({ env: { ATELIER_RETENTION_CODELABS_DAYS: '30' } })
+
+const steps = ['# One\n\nText.\n', '# Two\n\nText.\n', '# Three\n\nText.\n']
+/** A picture of 8 x 8 in one colour. */
+const logo = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR42mOQj9+PFTEMLQkAz4pPQfofZ1wAAAAASUVORK5CYII=', 'base64')
+
+/** The width and height of a PNG. */
+const sizeOf = (png) => [png.readUInt32BE(16), png.readUInt32BE(20)]
+
+test('a certificate says what the settings say, prints on one page, and is a picture', async ({ visitor, facilitator, person }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'A small service', author: 'Lea', steps })
+  const ann = await person(lab, 'Oluwaseun Adeyemi-Bankole')
+  for (const step of [2, 3]) await ann.send('POST', `/codelabs/${lab.id}/messages`, { type: 'step_progress', step_number: step })
+  await ann.send('POST', `/codelabs/${lab.id}/complete`)
+
+  const office = await visitor({ as: lead })
+  const { page } = office
+  await page.goto(`/admin/${lab.id}/settings`)
+  const part = page.getByRole('region', { name: 'Certificate' })
+  await part.getByLabel('Organiser').fill('Northern School')
+  await part.locator('input[type=file]').setInputFiles({ name: 'logo.gif', mimeType: 'image/gif', buffer: logo })
+  await part.getByRole('alert').waitFor()
+  await part.locator('input[type=file]').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: logo })
+  await part.getByRole('button', { name: 'Remove the logo' }).waitFor()
+  await part.getByLabel('Violet').check()
+  await part.getByLabel('What was learned').fill('A service that closes cleanly.')
+  await part.getByLabel('Hours').fill('1,3')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await part.getByText('Enter 0 to 1000 in halves.').waitFor()
+  await part.getByLabel('Hours').fill('1,5')
+  await part.getByLabel('Show the person’s own way').check()
+  await part.locator('.a4').getByText('Northern School').waitFor()
+  await accessible(page, 'settings')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved').first().waitFor()
+  const said = await lead.get(`/certificates/${ann.id}`)
+  assert.deepEqual([said.organiser, said.hours, said.accent, said.seal, said.shares.length], ['Northern School', 1.5, 'violet', true, 3])
+
+  const guest = await visitor({ permissions: ['clipboard-write'] })
+  const sheet = guest.page
+  await sheet.goto(`/certificate/${ann.id}`)
+  await sheet.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
+  await sheet.getByText('3 steps, 1.5 hours').waitFor()
+  await sheet.getByRole('img', { name: /steps as arcs/ }).waitFor()
+  await accessible(sheet, 'certificate')
+  const pdf = await sheet.pdf({ preferCSSPageSize: true, printBackground: true })
+  assert.equal((pdf.toString('latin1').match(/\/Type\s*\/Page\b/g) ?? []).length, 1, 'pages')
+  const [, , wide, high] = pdf
+    .toString('latin1')
+    .match(/\/MediaBox\s*\[([^\]]+)\]/)[1]
+    .trim()
+    .split(/\s+/)
+    .map(Number)
+  assert.ok(Math.abs(wide - 842) < 2 && Math.abs(high - 595) < 2, `a page of ${wide} x ${high}`)
+  const coming = sheet.waitForEvent('download')
+  await sheet.getByRole('button', { name: 'Picture for posting' }).click()
+  assert.deepEqual(sizeOf(await readFile(await (await coming).path())), [1200, 630])
+  await sheet.setViewportSize({ width: 375, height: 700 })
+  await accessible(sheet, 'certificate on a phone')
+  assert.ok(await sheet.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is wider than a phone')
+
+  // Ended, it says everywhere when it goes.
+  await lead.post(`/codelabs/${lab.id}/end`)
+  await sheet.reload()
+  await sheet.getByText(/can be checked until/).waitFor()
+  await page.goto('/admin')
+  await page.getByText(/will be deleted on/).waitFor()
+  await page.goto(`/admin/${lab.id}/settings`)
+  await page.getByText(/deletes the codelab on/).waitFor()
+  await lead.post(`/codelabs/${lab.id}/end`, { ended: false })
+  await sheet.reload()
+  await sheet.getByRole('heading', { level: 1 }).waitFor()
+  assert.equal(await sheet.getByText(/can be checked until/).count(), 0)
+})
+
+test('the owner makes a webhook, tries it, and sees how it went', async ({ visitor, facilitator }) => {
+  const lead = await facilitator()
+  const office = await visitor({ as: lead })
+  const { page } = office
+  await page.goto('/admin/settings')
+  const part = page.getByRole('region', { name: 'Webhooks', exact: true }).first()
+  await part.getByText('No webhook').waitFor()
+  await part.getByRole('button', { name: 'Add a webhook' }).click()
+  await part.getByRole('button', { name: 'Add and show the secret' }).click()
+  await part.getByRole('alert').waitFor()
+  await part.getByLabel('Address').fill('https://127.0.0.1:1/in')
+  await part.getByLabel('somebody completes').check()
+  await accessible(page, 'a webhook is added')
+  await part.getByRole('button', { name: 'Add and show the secret' }).click()
+  await part.getByText(/^whsec_/).waitFor()
+  await part.getByRole('button', { name: 'I have saved it' }).click()
+  await part.getByText('Nothing was sent yet.').waitFor()
+  await part.getByRole('button', { name: 'Test' }).click()
+  await part.getByText('the address is in a private network').waitFor()
+  await accessible(page, 'webhooks')
+  await part.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await part.getByText('No webhook').waitFor()
+})
