@@ -75,14 +75,22 @@ test('an attendee in a frame of another site; nobody leads there', async ({ serv
   ann.expect(/401|403/, /frame-ancestors|X-Frame-Options/i)
   let shown = `/codelabs/${lab.id}`
   await ann.context.route(`${outside}/**`, (route) =>
-    route.fulfill({ contentType: 'text/html', body: `<!doctype html><title>Course</title><iframe width="1200" height="700" src="${server.url}${shown}"></iframe>` }),
+    route.fulfill({
+      contentType: 'text/html',
+      body: `<!doctype html><title>Course</title><iframe width="1200" height="700" src="${server.url}${shown}"></iframe>`,
+    }),
   )
   await ann.page.goto(outside)
   const frame = ann.page.frameLocator('iframe')
   await frame.getByLabel('Your name').fill('Ann')
   await frame.getByRole('button', { name: 'Join', exact: true }).click()
   await frame.getByRole('heading', { name: 'One' }).first().waitFor()
-  await frame.getByRole('main').getByRole('link', { name: /Two/ }).or(frame.getByRole('main').getByRole('button', { name: /Two/ })).first().click()
+  await frame
+    .getByRole('main')
+    .getByRole('link', { name: /Two/ })
+    .or(frame.getByRole('main').getByRole('button', { name: /Two/ }))
+    .first()
+    .click()
   await until('Ann is on step 2', async () => (await owner.get(`/codelabs/${lab.id}/attendees`))[0]?.current_step === 2)
   await ann.page.reload()
   await frame.getByRole('heading', { name: 'Two' }).first().waitFor()
@@ -90,5 +98,14 @@ test('an attendee in a frame of another site; nobody leads there', async ({ serv
   // The browser is the owner's; its pages stay out of the frame.
   shown = '/admin'
   await ann.page.goto(outside)
-  await until('the page is refused', async () => !(await ann.page.frames()[1]?.content().catch(() => ''))?.includes('id="app"'))
+  await until(
+    'the page is refused',
+    async () =>
+      !(
+        await ann.page
+          .frames()[1]
+          ?.content()
+          .catch(() => '')
+      )?.includes('id="app"'),
+  )
 })
