@@ -7,18 +7,19 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Retain removes what has outlived the retention of its codelab, now and
-// every so often until ctx ends.
+// Retain removes what has outlived the retention of its codelab, and what a rehearsal left
+// that a restart interrupted, now and every so often until ctx ends.
 func (w *Codelabs) Retain(ctx context.Context, every time.Duration) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
 	for {
 		for _, m := range w.List.All() {
-			if m.EmailRetentionDays == 0 && m.ChatRetentionDays == 0 || ctx.Err() != nil || w.elsewhere(m.Id) {
+			retains := m.EmailRetentionDays > 0 || m.ChatRetentionDays > 0
+			if !retains && m.Rehearsal == nil || ctx.Err() != nil || w.elsewhere(m.Id) {
 				continue
 			}
-			ws, err := w.Get(m.Id)
-			if err == nil {
+			ws, err := w.Get(m.Id) // which ends a rehearsal that a restart has left
+			if err == nil && retains {
 				_, _, err = ws.Ask(Command{
 					Caller: system, Body: ApplyRetention{},
 				})

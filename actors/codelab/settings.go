@@ -288,7 +288,12 @@ func (r SetEnded) decide(c call) (decision, error) {
 	if r.Ended {
 		m.EndedAt = c.now.UnixMilli()
 	}
+	over := decision{}
+	if r.Ended && m.Rehearsal != nil {
+		over, m.Rehearsal = c.rehearsalEnded("workshop"), nil
+	}
 	d := c.updated(m, "codelab_update", map[string]string{"ended": fmt.Sprint(r.Ended)})
+	d.Events, d.Rows = append(over.Events, d.Events...), append(over.Rows, d.Rows...)
 	if r.Ended && c.s.pointer != nil {
 		d.Events = append(d.Events, pointed(&pb.Pointer{By: c.Name}))
 	}
@@ -298,7 +303,7 @@ func (r SetEnded) decide(c call) (decision, error) {
 	if r.Ended {
 		d.Events = append(d.Events, c.questionsLeave()...)
 	}
-	if p := c.s.openPoll(); r.Ended && p != nil {
+	if p := c.s.openPoll(); r.Ended && p != nil && !p.rec.Rehearsed {
 		closed := c.closePoll(p)
 		d.Events, d.Rows = append(d.Events, closed.Events...), append(d.Rows, closed.Rows...)
 	}

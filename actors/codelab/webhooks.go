@@ -14,7 +14,7 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 		return nil
 	}
 	for _, e := range events {
-		if kind, data := s.webhookEvent(e); data != nil {
+		if kind, data := s.webhookEvent(e); data != nil && !s.simulatedID(data.AttendeeId) {
 			rows = append(rows, s.rules.Webhooks.Rows(webhook.Told{Type: kind, CodelabID: s.id, At: e.At, Data: data})...)
 		}
 	}
@@ -26,6 +26,9 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
 	switch b := e.Body.(type) {
 	case *pb.Event_Registered:
+		if b.Registered.Attendee.Simulated {
+			return "", nil
+		}
 		return webhook.AttendeeRegistered, &webhook.Data{AttendeeId: b.Registered.Attendee.Id}
 	case *pb.Event_HelpAsked:
 		h := b.HelpAsked.Request
@@ -41,7 +44,7 @@ func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
 		if s.meta.GetEndedAt() != 0 || b.Updated.Codelab.EndedAt == 0 {
 			return "", nil
 		}
-		return webhook.WorkshopEnded, &webhook.Data{Attendees: int32(s.attendees.Len()), Completed: int32(s.completed)}
+		return webhook.WorkshopEnded, &webhook.Data{Attendees: int32(s.people()), Completed: int32(s.completed - s.simulatedDone())}
 	}
 	return "", nil
 }

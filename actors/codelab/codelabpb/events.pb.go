@@ -95,6 +95,8 @@ type Event struct {
 	//	*Event_WorkspaceDeleted
 	//	*Event_WorkspacePushed
 	//	*Event_Ticked
+	//	*Event_RehearsalStarted
+	//	*Event_RehearsalEnded
 	Body          isEvent_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -698,6 +700,24 @@ func (x *Event) GetTicked() *Ticked {
 	return nil
 }
 
+func (x *Event) GetRehearsalStarted() *RehearsalStarted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_RehearsalStarted); ok {
+			return x.RehearsalStarted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRehearsalEnded() *RehearsalEnded {
+	if x != nil {
+		if x, ok := x.Body.(*Event_RehearsalEnded); ok {
+			return x.RehearsalEnded
+		}
+	}
+	return nil
+}
+
 type isEvent_Body interface {
 	isEvent_Body()
 }
@@ -943,6 +963,14 @@ type Event_Ticked struct {
 	Ticked *Ticked `protobuf:"bytes,120,opt,name=ticked,proto3,oneof"`
 }
 
+type Event_RehearsalStarted struct {
+	RehearsalStarted *RehearsalStarted `protobuf:"bytes,121,opt,name=rehearsal_started,json=rehearsalStarted,proto3,oneof"`
+}
+
+type Event_RehearsalEnded struct {
+	RehearsalEnded *RehearsalEnded `protobuf:"bytes,122,opt,name=rehearsal_ended,json=rehearsalEnded,proto3,oneof"`
+}
+
 func (*Event_Created) isEvent_Body() {}
 
 func (*Event_Updated) isEvent_Body() {}
@@ -1063,6 +1091,92 @@ func (*Event_WorkspacePushed) isEvent_Body() {}
 
 func (*Event_Ticked) isEvent_Body() {}
 
+func (*Event_RehearsalStarted) isEvent_Body() {}
+
+func (*Event_RehearsalEnded) isEvent_Body() {}
+
+// Simulated attendees work through the codelab from here on.
+type RehearsalStarted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rehearsal     *Rehearsal             `protobuf:"bytes,1,opt,name=rehearsal,proto3" json:"rehearsal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RehearsalStarted) Reset() {
+	*x = RehearsalStarted{}
+	mi := &file_events_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RehearsalStarted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RehearsalStarted) ProtoMessage() {}
+
+func (x *RehearsalStarted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RehearsalStarted.ProtoReflect.Descriptor instead.
+func (*RehearsalStarted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RehearsalStarted) GetRehearsal() *Rehearsal {
+	if x != nil {
+		return x.Rehearsal
+	}
+	return nil
+}
+
+// The rehearsal is over; the same decision removes its attendees.
+type RehearsalEnded struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RehearsalEnded) Reset() {
+	*x = RehearsalEnded{}
+	mi := &file_events_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RehearsalEnded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RehearsalEnded) ProtoMessage() {}
+
+func (x *RehearsalEnded) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RehearsalEnded.ProtoReflect.Descriptor instead.
+func (*RehearsalEnded) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{2}
+}
+
 type Created struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Codelab   *Codelab               `protobuf:"bytes,1,opt,name=codelab,proto3" json:"codelab,omitempty"`
@@ -1077,7 +1191,7 @@ type Created struct {
 
 func (x *Created) Reset() {
 	*x = Created{}
-	mi := &file_events_proto_msgTypes[1]
+	mi := &file_events_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1203,7 @@ func (x *Created) String() string {
 func (*Created) ProtoMessage() {}
 
 func (x *Created) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[1]
+	mi := &file_events_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1216,7 @@ func (x *Created) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Created.ProtoReflect.Descriptor instead.
 func (*Created) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{1}
+	return file_events_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Created) GetCodelab() *Codelab {
@@ -1149,7 +1263,7 @@ type Updated struct {
 
 func (x *Updated) Reset() {
 	*x = Updated{}
-	mi := &file_events_proto_msgTypes[2]
+	mi := &file_events_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1161,7 +1275,7 @@ func (x *Updated) String() string {
 func (*Updated) ProtoMessage() {}
 
 func (x *Updated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[2]
+	mi := &file_events_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1174,7 +1288,7 @@ func (x *Updated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Updated.ProtoReflect.Descriptor instead.
 func (*Updated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{2}
+	return file_events_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Updated) GetCodelab() *Codelab {
@@ -1196,7 +1310,7 @@ type StepsReplaced struct {
 
 func (x *StepsReplaced) Reset() {
 	*x = StepsReplaced{}
-	mi := &file_events_proto_msgTypes[3]
+	mi := &file_events_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1208,7 +1322,7 @@ func (x *StepsReplaced) String() string {
 func (*StepsReplaced) ProtoMessage() {}
 
 func (x *StepsReplaced) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[3]
+	mi := &file_events_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1221,7 +1335,7 @@ func (x *StepsReplaced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepsReplaced.ProtoReflect.Descriptor instead.
 func (*StepsReplaced) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{3}
+	return file_events_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *StepsReplaced) GetSteps() []*Step {
@@ -1246,7 +1360,7 @@ type Deleted struct {
 
 func (x *Deleted) Reset() {
 	*x = Deleted{}
-	mi := &file_events_proto_msgTypes[4]
+	mi := &file_events_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1258,7 +1372,7 @@ func (x *Deleted) String() string {
 func (*Deleted) ProtoMessage() {}
 
 func (x *Deleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[4]
+	mi := &file_events_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1271,7 +1385,7 @@ func (x *Deleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deleted.ProtoReflect.Descriptor instead.
 func (*Deleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{4}
+	return file_events_proto_rawDescGZIP(), []int{6}
 }
 
 // An empty message takes the pin away.
@@ -1284,7 +1398,7 @@ type Pinned struct {
 
 func (x *Pinned) Reset() {
 	*x = Pinned{}
-	mi := &file_events_proto_msgTypes[5]
+	mi := &file_events_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1296,7 +1410,7 @@ func (x *Pinned) String() string {
 func (*Pinned) ProtoMessage() {}
 
 func (x *Pinned) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[5]
+	mi := &file_events_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1309,7 +1423,7 @@ func (x *Pinned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pinned.ProtoReflect.Descriptor instead.
 func (*Pinned) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{5}
+	return file_events_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Pinned) GetMessage() string {
@@ -1330,7 +1444,7 @@ type Pointed struct {
 
 func (x *Pointed) Reset() {
 	*x = Pointed{}
-	mi := &file_events_proto_msgTypes[6]
+	mi := &file_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1342,7 +1456,7 @@ func (x *Pointed) String() string {
 func (*Pointed) ProtoMessage() {}
 
 func (x *Pointed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[6]
+	mi := &file_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1355,7 +1469,7 @@ func (x *Pointed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointed.ProtoReflect.Descriptor instead.
 func (*Pointed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{6}
+	return file_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Pointed) GetPointer() *Pointer {
@@ -1381,7 +1495,7 @@ type Pulsed struct {
 
 func (x *Pulsed) Reset() {
 	*x = Pulsed{}
-	mi := &file_events_proto_msgTypes[7]
+	mi := &file_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1507,7 @@ func (x *Pulsed) String() string {
 func (*Pulsed) ProtoMessage() {}
 
 func (x *Pulsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[7]
+	mi := &file_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1520,7 @@ func (x *Pulsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pulsed.ProtoReflect.Descriptor instead.
 func (*Pulsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{7}
+	return file_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Pulsed) GetAttendeeId() string {
@@ -1453,7 +1567,7 @@ type Registered struct {
 
 func (x *Registered) Reset() {
 	*x = Registered{}
-	mi := &file_events_proto_msgTypes[8]
+	mi := &file_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1465,7 +1579,7 @@ func (x *Registered) String() string {
 func (*Registered) ProtoMessage() {}
 
 func (x *Registered) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[8]
+	mi := &file_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1478,7 +1592,7 @@ func (x *Registered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registered.ProtoReflect.Descriptor instead.
 func (*Registered) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{8}
+	return file_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Registered) GetAttendee() *Attendee {
@@ -1498,7 +1612,7 @@ type Rejoined struct {
 
 func (x *Rejoined) Reset() {
 	*x = Rejoined{}
-	mi := &file_events_proto_msgTypes[9]
+	mi := &file_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1510,7 +1624,7 @@ func (x *Rejoined) String() string {
 func (*Rejoined) ProtoMessage() {}
 
 func (x *Rejoined) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[9]
+	mi := &file_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1523,7 +1637,7 @@ func (x *Rejoined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rejoined.ProtoReflect.Descriptor instead.
 func (*Rejoined) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{9}
+	return file_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Rejoined) GetAttendeeId() string {
@@ -1550,7 +1664,7 @@ type Progressed struct {
 
 func (x *Progressed) Reset() {
 	*x = Progressed{}
-	mi := &file_events_proto_msgTypes[10]
+	mi := &file_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1562,7 +1676,7 @@ func (x *Progressed) String() string {
 func (*Progressed) ProtoMessage() {}
 
 func (x *Progressed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[10]
+	mi := &file_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1575,7 +1689,7 @@ func (x *Progressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progressed.ProtoReflect.Descriptor instead.
 func (*Progressed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{10}
+	return file_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Progressed) GetAttendeeId() string {
@@ -1601,7 +1715,7 @@ type Completed struct {
 
 func (x *Completed) Reset() {
 	*x = Completed{}
-	mi := &file_events_proto_msgTypes[11]
+	mi := &file_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1613,7 +1727,7 @@ func (x *Completed) String() string {
 func (*Completed) ProtoMessage() {}
 
 func (x *Completed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[11]
+	mi := &file_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1626,7 +1740,7 @@ func (x *Completed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completed.ProtoReflect.Descriptor instead.
 func (*Completed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{11}
+	return file_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Completed) GetAttendeeId() string {
@@ -1647,7 +1761,7 @@ type CodeTaken struct {
 
 func (x *CodeTaken) Reset() {
 	*x = CodeTaken{}
-	mi := &file_events_proto_msgTypes[12]
+	mi := &file_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1773,7 @@ func (x *CodeTaken) String() string {
 func (*CodeTaken) ProtoMessage() {}
 
 func (x *CodeTaken) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[12]
+	mi := &file_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1786,7 @@ func (x *CodeTaken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CodeTaken.ProtoReflect.Descriptor instead.
 func (*CodeTaken) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{12}
+	return file_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CodeTaken) GetAttendeeId() string {
@@ -1701,7 +1815,7 @@ type CheckReported struct {
 
 func (x *CheckReported) Reset() {
 	*x = CheckReported{}
-	mi := &file_events_proto_msgTypes[13]
+	mi := &file_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1713,7 +1827,7 @@ func (x *CheckReported) String() string {
 func (*CheckReported) ProtoMessage() {}
 
 func (x *CheckReported) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[13]
+	mi := &file_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1726,7 +1840,7 @@ func (x *CheckReported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReported.ProtoReflect.Descriptor instead.
 func (*CheckReported) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{13}
+	return file_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CheckReported) GetAttendeeId() string {
@@ -1770,7 +1884,7 @@ type Ticked struct {
 
 func (x *Ticked) Reset() {
 	*x = Ticked{}
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1782,7 +1896,7 @@ func (x *Ticked) String() string {
 func (*Ticked) ProtoMessage() {}
 
 func (x *Ticked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1795,7 +1909,7 @@ func (x *Ticked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ticked.ProtoReflect.Descriptor instead.
 func (*Ticked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{14}
+	return file_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Ticked) GetAttendeeId() string {
@@ -1836,7 +1950,7 @@ type Renamed struct {
 
 func (x *Renamed) Reset() {
 	*x = Renamed{}
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1848,7 +1962,7 @@ func (x *Renamed) String() string {
 func (*Renamed) ProtoMessage() {}
 
 func (x *Renamed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1861,7 +1975,7 @@ func (x *Renamed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renamed.ProtoReflect.Descriptor instead.
 func (*Renamed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{15}
+	return file_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Renamed) GetAttendeeId() string {
@@ -1888,7 +2002,7 @@ type Muted struct {
 
 func (x *Muted) Reset() {
 	*x = Muted{}
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1900,7 +2014,7 @@ func (x *Muted) String() string {
 func (*Muted) ProtoMessage() {}
 
 func (x *Muted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1913,7 +2027,7 @@ func (x *Muted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Muted.ProtoReflect.Descriptor instead.
 func (*Muted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{16}
+	return file_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Muted) GetAttendeeId() string {
@@ -1942,7 +2056,7 @@ type Removed struct {
 
 func (x *Removed) Reset() {
 	*x = Removed{}
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1954,7 +2068,7 @@ func (x *Removed) String() string {
 func (*Removed) ProtoMessage() {}
 
 func (x *Removed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1967,7 +2081,7 @@ func (x *Removed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Removed.ProtoReflect.Descriptor instead.
 func (*Removed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{17}
+	return file_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Removed) GetAttendeeId() string {
@@ -1997,7 +2111,7 @@ type PinReset struct {
 
 func (x *PinReset) Reset() {
 	*x = PinReset{}
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2009,7 +2123,7 @@ func (x *PinReset) String() string {
 func (*PinReset) ProtoMessage() {}
 
 func (x *PinReset) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2022,7 +2136,7 @@ func (x *PinReset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinReset.ProtoReflect.Descriptor instead.
 func (*PinReset) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{18}
+	return file_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PinReset) GetAttendeeId() string {
@@ -2056,7 +2170,7 @@ type HelpAsked struct {
 
 func (x *HelpAsked) Reset() {
 	*x = HelpAsked{}
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2068,7 +2182,7 @@ func (x *HelpAsked) String() string {
 func (*HelpAsked) ProtoMessage() {}
 
 func (x *HelpAsked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2081,7 +2195,7 @@ func (x *HelpAsked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpAsked.ProtoReflect.Descriptor instead.
 func (*HelpAsked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{19}
+	return file_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *HelpAsked) GetRequest() *HelpRequest {
@@ -2101,7 +2215,7 @@ type HelpOffered struct {
 
 func (x *HelpOffered) Reset() {
 	*x = HelpOffered{}
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2113,7 +2227,7 @@ func (x *HelpOffered) String() string {
 func (*HelpOffered) ProtoMessage() {}
 
 func (x *HelpOffered) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2126,7 +2240,7 @@ func (x *HelpOffered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpOffered.ProtoReflect.Descriptor instead.
 func (*HelpOffered) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{20}
+	return file_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *HelpOffered) GetRequest() *HelpRequest {
@@ -2152,7 +2266,7 @@ type HelpClaimed struct {
 
 func (x *HelpClaimed) Reset() {
 	*x = HelpClaimed{}
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2164,7 +2278,7 @@ func (x *HelpClaimed) String() string {
 func (*HelpClaimed) ProtoMessage() {}
 
 func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2177,7 +2291,7 @@ func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpClaimed.ProtoReflect.Descriptor instead.
 func (*HelpClaimed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{21}
+	return file_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *HelpClaimed) GetHelpId() string {
@@ -2243,7 +2357,7 @@ type HelpReleased struct {
 
 func (x *HelpReleased) Reset() {
 	*x = HelpReleased{}
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2255,7 +2369,7 @@ func (x *HelpReleased) String() string {
 func (*HelpReleased) ProtoMessage() {}
 
 func (x *HelpReleased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2268,7 +2382,7 @@ func (x *HelpReleased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpReleased.ProtoReflect.Descriptor instead.
 func (*HelpReleased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{22}
+	return file_events_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *HelpReleased) GetHelpId() string {
@@ -2313,7 +2427,7 @@ type HelpResolved struct {
 
 func (x *HelpResolved) Reset() {
 	*x = HelpResolved{}
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2325,7 +2439,7 @@ func (x *HelpResolved) String() string {
 func (*HelpResolved) ProtoMessage() {}
 
 func (x *HelpResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2338,7 +2452,7 @@ func (x *HelpResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpResolved.ProtoReflect.Descriptor instead.
 func (*HelpResolved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{23}
+	return file_events_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *HelpResolved) GetHelpId() string {
@@ -2387,7 +2501,7 @@ type Placed struct {
 
 func (x *Placed) Reset() {
 	*x = Placed{}
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2399,7 +2513,7 @@ func (x *Placed) String() string {
 func (*Placed) ProtoMessage() {}
 
 func (x *Placed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2412,7 +2526,7 @@ func (x *Placed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placed.ProtoReflect.Descriptor instead.
 func (*Placed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{24}
+	return file_events_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Placed) GetAttendeeId() string {
@@ -2438,7 +2552,7 @@ type FeedbackGiven struct {
 
 func (x *FeedbackGiven) Reset() {
 	*x = FeedbackGiven{}
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2450,7 +2564,7 @@ func (x *FeedbackGiven) String() string {
 func (*FeedbackGiven) ProtoMessage() {}
 
 func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2463,7 +2577,7 @@ func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedbackGiven.ProtoReflect.Descriptor instead.
 func (*FeedbackGiven) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{25}
+	return file_events_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *FeedbackGiven) GetFeedback() *Feedback {
@@ -2482,7 +2596,7 @@ type QuizzesReplaced struct {
 
 func (x *QuizzesReplaced) Reset() {
 	*x = QuizzesReplaced{}
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2494,7 +2608,7 @@ func (x *QuizzesReplaced) String() string {
 func (*QuizzesReplaced) ProtoMessage() {}
 
 func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2507,7 +2621,7 @@ func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizzesReplaced.ProtoReflect.Descriptor instead.
 func (*QuizzesReplaced) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{26}
+	return file_events_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *QuizzesReplaced) GetQuizzes() []*Quiz {
@@ -2527,7 +2641,7 @@ type QuizSubmitted struct {
 
 func (x *QuizSubmitted) Reset() {
 	*x = QuizSubmitted{}
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2539,7 +2653,7 @@ func (x *QuizSubmitted) String() string {
 func (*QuizSubmitted) ProtoMessage() {}
 
 func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2552,7 +2666,7 @@ func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizSubmitted.ProtoReflect.Descriptor instead.
 func (*QuizSubmitted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{27}
+	return file_events_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *QuizSubmitted) GetAttendeeId() string {
@@ -2582,7 +2696,7 @@ type PollChanged struct {
 
 func (x *PollChanged) Reset() {
 	*x = PollChanged{}
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2594,7 +2708,7 @@ func (x *PollChanged) String() string {
 func (*PollChanged) ProtoMessage() {}
 
 func (x *PollChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2607,7 +2721,7 @@ func (x *PollChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollChanged.ProtoReflect.Descriptor instead.
 func (*PollChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{28}
+	return file_events_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *PollChanged) GetPoll() *Poll {
@@ -2636,7 +2750,7 @@ type PollShown struct {
 
 func (x *PollShown) Reset() {
 	*x = PollShown{}
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2648,7 +2762,7 @@ func (x *PollShown) String() string {
 func (*PollShown) ProtoMessage() {}
 
 func (x *PollShown) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2661,7 +2775,7 @@ func (x *PollShown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollShown.ProtoReflect.Descriptor instead.
 func (*PollShown) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{29}
+	return file_events_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PollShown) GetPollId() string {
@@ -2688,7 +2802,7 @@ type PollDeleted struct {
 
 func (x *PollDeleted) Reset() {
 	*x = PollDeleted{}
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2700,7 +2814,7 @@ func (x *PollDeleted) String() string {
 func (*PollDeleted) ProtoMessage() {}
 
 func (x *PollDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2713,7 +2827,7 @@ func (x *PollDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollDeleted.ProtoReflect.Descriptor instead.
 func (*PollDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{30}
+	return file_events_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PollDeleted) GetPollId() string {
@@ -2747,7 +2861,7 @@ type PollVoted struct {
 
 func (x *PollVoted) Reset() {
 	*x = PollVoted{}
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2759,7 +2873,7 @@ func (x *PollVoted) String() string {
 func (*PollVoted) ProtoMessage() {}
 
 func (x *PollVoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2772,7 +2886,7 @@ func (x *PollVoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollVoted.ProtoReflect.Descriptor instead.
 func (*PollVoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{31}
+	return file_events_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PollVoted) GetPollId() string {
@@ -2827,7 +2941,7 @@ type PollUnvoted struct {
 
 func (x *PollUnvoted) Reset() {
 	*x = PollUnvoted{}
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2839,7 +2953,7 @@ func (x *PollUnvoted) String() string {
 func (*PollUnvoted) ProtoMessage() {}
 
 func (x *PollUnvoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2852,7 +2966,7 @@ func (x *PollUnvoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollUnvoted.ProtoReflect.Descriptor instead.
 func (*PollUnvoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{32}
+	return file_events_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PollUnvoted) GetPollId() string {
@@ -2878,7 +2992,7 @@ type QuestionAsked struct {
 
 func (x *QuestionAsked) Reset() {
 	*x = QuestionAsked{}
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2890,7 +3004,7 @@ func (x *QuestionAsked) String() string {
 func (*QuestionAsked) ProtoMessage() {}
 
 func (x *QuestionAsked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2903,7 +3017,7 @@ func (x *QuestionAsked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionAsked.ProtoReflect.Descriptor instead.
 func (*QuestionAsked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{33}
+	return file_events_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *QuestionAsked) GetQuestion() *Question {
@@ -2923,7 +3037,7 @@ type QuestionChanged struct {
 
 func (x *QuestionChanged) Reset() {
 	*x = QuestionChanged{}
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2935,7 +3049,7 @@ func (x *QuestionChanged) String() string {
 func (*QuestionChanged) ProtoMessage() {}
 
 func (x *QuestionChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2948,7 +3062,7 @@ func (x *QuestionChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionChanged.ProtoReflect.Descriptor instead.
 func (*QuestionChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{34}
+	return file_events_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *QuestionChanged) GetQuestion() *Question {
@@ -2968,7 +3082,7 @@ type QuestionHidden struct {
 
 func (x *QuestionHidden) Reset() {
 	*x = QuestionHidden{}
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2980,7 +3094,7 @@ func (x *QuestionHidden) String() string {
 func (*QuestionHidden) ProtoMessage() {}
 
 func (x *QuestionHidden) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2993,7 +3107,7 @@ func (x *QuestionHidden) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionHidden.ProtoReflect.Descriptor instead.
 func (*QuestionHidden) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{35}
+	return file_events_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *QuestionHidden) GetQuestionId() string {
@@ -3012,7 +3126,7 @@ type QuestionDeleted struct {
 
 func (x *QuestionDeleted) Reset() {
 	*x = QuestionDeleted{}
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3024,7 +3138,7 @@ func (x *QuestionDeleted) String() string {
 func (*QuestionDeleted) ProtoMessage() {}
 
 func (x *QuestionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3037,7 +3151,7 @@ func (x *QuestionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionDeleted.ProtoReflect.Descriptor instead.
 func (*QuestionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{36}
+	return file_events_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *QuestionDeleted) GetQuestionId() string {
@@ -3058,7 +3172,7 @@ type QuestionVoted struct {
 
 func (x *QuestionVoted) Reset() {
 	*x = QuestionVoted{}
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3070,7 +3184,7 @@ func (x *QuestionVoted) String() string {
 func (*QuestionVoted) ProtoMessage() {}
 
 func (x *QuestionVoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3083,7 +3197,7 @@ func (x *QuestionVoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionVoted.ProtoReflect.Descriptor instead.
 func (*QuestionVoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{37}
+	return file_events_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *QuestionVoted) GetQuestionId() string {
@@ -3118,7 +3232,7 @@ type QuestionsMerged struct {
 
 func (x *QuestionsMerged) Reset() {
 	*x = QuestionsMerged{}
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3130,7 +3244,7 @@ func (x *QuestionsMerged) String() string {
 func (*QuestionsMerged) ProtoMessage() {}
 
 func (x *QuestionsMerged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3143,7 +3257,7 @@ func (x *QuestionsMerged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionsMerged.ProtoReflect.Descriptor instead.
 func (*QuestionsMerged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{38}
+	return file_events_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *QuestionsMerged) GetQuestionId() string {
@@ -3173,7 +3287,7 @@ type AskerStopped struct {
 
 func (x *AskerStopped) Reset() {
 	*x = AskerStopped{}
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3185,7 +3299,7 @@ func (x *AskerStopped) String() string {
 func (*AskerStopped) ProtoMessage() {}
 
 func (x *AskerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3198,7 +3312,7 @@ func (x *AskerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskerStopped.ProtoReflect.Descriptor instead.
 func (*AskerStopped) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{39}
+	return file_events_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AskerStopped) GetQuestionId() string {
@@ -3225,7 +3339,7 @@ type TimerSet struct {
 
 func (x *TimerSet) Reset() {
 	*x = TimerSet{}
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3237,7 +3351,7 @@ func (x *TimerSet) String() string {
 func (*TimerSet) ProtoMessage() {}
 
 func (x *TimerSet) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3250,7 +3364,7 @@ func (x *TimerSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerSet.ProtoReflect.Descriptor instead.
 func (*TimerSet) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{40}
+	return file_events_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *TimerSet) GetTimer() *Timer {
@@ -3270,7 +3384,7 @@ type Spotlighted struct {
 
 func (x *Spotlighted) Reset() {
 	*x = Spotlighted{}
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3282,7 +3396,7 @@ func (x *Spotlighted) String() string {
 func (*Spotlighted) ProtoMessage() {}
 
 func (x *Spotlighted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3295,7 +3409,7 @@ func (x *Spotlighted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spotlighted.ProtoReflect.Descriptor instead.
 func (*Spotlighted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{41}
+	return file_events_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Spotlighted) GetSpotlight() *Spotlight {
@@ -3314,7 +3428,7 @@ type ChatPosted struct {
 
 func (x *ChatPosted) Reset() {
 	*x = ChatPosted{}
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3326,7 +3440,7 @@ func (x *ChatPosted) String() string {
 func (*ChatPosted) ProtoMessage() {}
 
 func (x *ChatPosted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3339,7 +3453,7 @@ func (x *ChatPosted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatPosted.ProtoReflect.Descriptor instead.
 func (*ChatPosted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{42}
+	return file_events_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ChatPosted) GetMessage() *ChatMessage {
@@ -3358,7 +3472,7 @@ type ChatDeleted struct {
 
 func (x *ChatDeleted) Reset() {
 	*x = ChatDeleted{}
-	mi := &file_events_proto_msgTypes[43]
+	mi := &file_events_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3370,7 +3484,7 @@ func (x *ChatDeleted) String() string {
 func (*ChatDeleted) ProtoMessage() {}
 
 func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[43]
+	mi := &file_events_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3383,7 +3497,7 @@ func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatDeleted.ProtoReflect.Descriptor instead.
 func (*ChatDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{43}
+	return file_events_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ChatDeleted) GetMessageId() string {
@@ -3403,7 +3517,7 @@ type ChatGone struct {
 
 func (x *ChatGone) Reset() {
 	*x = ChatGone{}
-	mi := &file_events_proto_msgTypes[44]
+	mi := &file_events_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3415,7 +3529,7 @@ func (x *ChatGone) String() string {
 func (*ChatGone) ProtoMessage() {}
 
 func (x *ChatGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[44]
+	mi := &file_events_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3428,7 +3542,7 @@ func (x *ChatGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatGone.ProtoReflect.Descriptor instead.
 func (*ChatGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{44}
+	return file_events_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ChatGone) GetMessageId() string {
@@ -3447,7 +3561,7 @@ type ThreadCreated struct {
 
 func (x *ThreadCreated) Reset() {
 	*x = ThreadCreated{}
-	mi := &file_events_proto_msgTypes[45]
+	mi := &file_events_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3459,7 +3573,7 @@ func (x *ThreadCreated) String() string {
 func (*ThreadCreated) ProtoMessage() {}
 
 func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[45]
+	mi := &file_events_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3472,7 +3586,7 @@ func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadCreated.ProtoReflect.Descriptor instead.
 func (*ThreadCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{45}
+	return file_events_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ThreadCreated) GetThread() *Thread {
@@ -3494,7 +3608,7 @@ type CommentAdded struct {
 
 func (x *CommentAdded) Reset() {
 	*x = CommentAdded{}
-	mi := &file_events_proto_msgTypes[46]
+	mi := &file_events_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3506,7 +3620,7 @@ func (x *CommentAdded) String() string {
 func (*CommentAdded) ProtoMessage() {}
 
 func (x *CommentAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[46]
+	mi := &file_events_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3519,7 +3633,7 @@ func (x *CommentAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentAdded.ProtoReflect.Descriptor instead.
 func (*CommentAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{46}
+	return file_events_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CommentAdded) GetThreadId() string {
@@ -3563,7 +3677,7 @@ type CommentDeleted struct {
 
 func (x *CommentDeleted) Reset() {
 	*x = CommentDeleted{}
-	mi := &file_events_proto_msgTypes[47]
+	mi := &file_events_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3575,7 +3689,7 @@ func (x *CommentDeleted) String() string {
 func (*CommentDeleted) ProtoMessage() {}
 
 func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[47]
+	mi := &file_events_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3588,7 +3702,7 @@ func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentDeleted.ProtoReflect.Descriptor instead.
 func (*CommentDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{47}
+	return file_events_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CommentDeleted) GetThreadId() string {
@@ -3639,7 +3753,7 @@ type CommentsGone struct {
 
 func (x *CommentsGone) Reset() {
 	*x = CommentsGone{}
-	mi := &file_events_proto_msgTypes[48]
+	mi := &file_events_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3651,7 +3765,7 @@ func (x *CommentsGone) String() string {
 func (*CommentsGone) ProtoMessage() {}
 
 func (x *CommentsGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[48]
+	mi := &file_events_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3664,7 +3778,7 @@ func (x *CommentsGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentsGone.ProtoReflect.Descriptor instead.
 func (*CommentsGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{48}
+	return file_events_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CommentsGone) GetThreadId() string {
@@ -3700,7 +3814,7 @@ type RetentionApplied struct {
 
 func (x *RetentionApplied) Reset() {
 	*x = RetentionApplied{}
-	mi := &file_events_proto_msgTypes[49]
+	mi := &file_events_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3712,7 +3826,7 @@ func (x *RetentionApplied) String() string {
 func (*RetentionApplied) ProtoMessage() {}
 
 func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[49]
+	mi := &file_events_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3725,7 +3839,7 @@ func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionApplied.ProtoReflect.Descriptor instead.
 func (*RetentionApplied) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{49}
+	return file_events_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RetentionApplied) GetEmailsBefore() int64 {
@@ -3750,7 +3864,7 @@ type Erased struct {
 
 func (x *Erased) Reset() {
 	*x = Erased{}
-	mi := &file_events_proto_msgTypes[50]
+	mi := &file_events_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3762,7 +3876,7 @@ func (x *Erased) String() string {
 func (*Erased) ProtoMessage() {}
 
 func (x *Erased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[50]
+	mi := &file_events_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3775,7 +3889,7 @@ func (x *Erased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erased.ProtoReflect.Descriptor instead.
 func (*Erased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{50}
+	return file_events_proto_rawDescGZIP(), []int{52}
 }
 
 type MaterialAdded struct {
@@ -3787,7 +3901,7 @@ type MaterialAdded struct {
 
 func (x *MaterialAdded) Reset() {
 	*x = MaterialAdded{}
-	mi := &file_events_proto_msgTypes[51]
+	mi := &file_events_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3799,7 +3913,7 @@ func (x *MaterialAdded) String() string {
 func (*MaterialAdded) ProtoMessage() {}
 
 func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[51]
+	mi := &file_events_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3812,7 +3926,7 @@ func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialAdded.ProtoReflect.Descriptor instead.
 func (*MaterialAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{51}
+	return file_events_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *MaterialAdded) GetMaterial() *Material {
@@ -3831,7 +3945,7 @@ type MaterialDeleted struct {
 
 func (x *MaterialDeleted) Reset() {
 	*x = MaterialDeleted{}
-	mi := &file_events_proto_msgTypes[52]
+	mi := &file_events_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3843,7 +3957,7 @@ func (x *MaterialDeleted) String() string {
 func (*MaterialDeleted) ProtoMessage() {}
 
 func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[52]
+	mi := &file_events_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3856,7 +3970,7 @@ func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialDeleted.ProtoReflect.Descriptor instead.
 func (*MaterialDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{52}
+	return file_events_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *MaterialDeleted) GetMaterialId() string {
@@ -3875,7 +3989,7 @@ type SubmissionAdded struct {
 
 func (x *SubmissionAdded) Reset() {
 	*x = SubmissionAdded{}
-	mi := &file_events_proto_msgTypes[53]
+	mi := &file_events_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3887,7 +4001,7 @@ func (x *SubmissionAdded) String() string {
 func (*SubmissionAdded) ProtoMessage() {}
 
 func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[53]
+	mi := &file_events_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3900,7 +4014,7 @@ func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionAdded.ProtoReflect.Descriptor instead.
 func (*SubmissionAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{53}
+	return file_events_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *SubmissionAdded) GetSubmission() *Submission {
@@ -3919,7 +4033,7 @@ type SubmissionDeleted struct {
 
 func (x *SubmissionDeleted) Reset() {
 	*x = SubmissionDeleted{}
-	mi := &file_events_proto_msgTypes[54]
+	mi := &file_events_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3931,7 +4045,7 @@ func (x *SubmissionDeleted) String() string {
 func (*SubmissionDeleted) ProtoMessage() {}
 
 func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[54]
+	mi := &file_events_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3944,7 +4058,7 @@ func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionDeleted.ProtoReflect.Descriptor instead.
 func (*SubmissionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{54}
+	return file_events_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *SubmissionDeleted) GetSubmissionId() string {
@@ -3963,7 +4077,7 @@ type ConversationSaved struct {
 
 func (x *ConversationSaved) Reset() {
 	*x = ConversationSaved{}
-	mi := &file_events_proto_msgTypes[55]
+	mi := &file_events_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3975,7 +4089,7 @@ func (x *ConversationSaved) String() string {
 func (*ConversationSaved) ProtoMessage() {}
 
 func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[55]
+	mi := &file_events_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3988,7 +4102,7 @@ func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationSaved.ProtoReflect.Descriptor instead.
 func (*ConversationSaved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{55}
+	return file_events_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *ConversationSaved) GetConversation() *Conversation {
@@ -4008,7 +4122,7 @@ type AIUsed struct {
 
 func (x *AIUsed) Reset() {
 	*x = AIUsed{}
-	mi := &file_events_proto_msgTypes[56]
+	mi := &file_events_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4020,7 +4134,7 @@ func (x *AIUsed) String() string {
 func (*AIUsed) ProtoMessage() {}
 
 func (x *AIUsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[56]
+	mi := &file_events_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4033,7 +4147,7 @@ func (x *AIUsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsed.ProtoReflect.Descriptor instead.
 func (*AIUsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{56}
+	return file_events_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *AIUsed) GetUsage() *usage.AIUsage {
@@ -4052,7 +4166,7 @@ type WorkspaceCreated struct {
 
 func (x *WorkspaceCreated) Reset() {
 	*x = WorkspaceCreated{}
-	mi := &file_events_proto_msgTypes[57]
+	mi := &file_events_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4064,7 +4178,7 @@ func (x *WorkspaceCreated) String() string {
 func (*WorkspaceCreated) ProtoMessage() {}
 
 func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[57]
+	mi := &file_events_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4077,7 +4191,7 @@ func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceCreated.ProtoReflect.Descriptor instead.
 func (*WorkspaceCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{57}
+	return file_events_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *WorkspaceCreated) GetWorkspace() *Workspace {
@@ -4097,7 +4211,7 @@ type WorkspaceChanged struct {
 
 func (x *WorkspaceChanged) Reset() {
 	*x = WorkspaceChanged{}
-	mi := &file_events_proto_msgTypes[58]
+	mi := &file_events_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4109,7 +4223,7 @@ func (x *WorkspaceChanged) String() string {
 func (*WorkspaceChanged) ProtoMessage() {}
 
 func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[58]
+	mi := &file_events_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4122,7 +4236,7 @@ func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceChanged.ProtoReflect.Descriptor instead.
 func (*WorkspaceChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{58}
+	return file_events_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *WorkspaceChanged) GetHead() *WorkspaceHead {
@@ -4140,7 +4254,7 @@ type WorkspaceDeleted struct {
 
 func (x *WorkspaceDeleted) Reset() {
 	*x = WorkspaceDeleted{}
-	mi := &file_events_proto_msgTypes[59]
+	mi := &file_events_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4152,7 +4266,7 @@ func (x *WorkspaceDeleted) String() string {
 func (*WorkspaceDeleted) ProtoMessage() {}
 
 func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[59]
+	mi := &file_events_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4165,7 +4279,7 @@ func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceDeleted.ProtoReflect.Descriptor instead.
 func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{59}
+	return file_events_proto_rawDescGZIP(), []int{61}
 }
 
 // Branches are new or have other trees, and those that are named are gone.
@@ -4179,7 +4293,7 @@ type WorkspacePushed struct {
 
 func (x *WorkspacePushed) Reset() {
 	*x = WorkspacePushed{}
-	mi := &file_events_proto_msgTypes[60]
+	mi := &file_events_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4191,7 +4305,7 @@ func (x *WorkspacePushed) String() string {
 func (*WorkspacePushed) ProtoMessage() {}
 
 func (x *WorkspacePushed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[60]
+	mi := &file_events_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4204,7 +4318,7 @@ func (x *WorkspacePushed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspacePushed.ProtoReflect.Descriptor instead.
 func (*WorkspacePushed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{60}
+	return file_events_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *WorkspacePushed) GetHeads() []*WorkspaceHead {
@@ -4225,7 +4339,7 @@ var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\xa6!\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\xca\"\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -4299,8 +4413,13 @@ const file_events_proto_rawDesc = "" +
 	"\x11workspace_changed\x18o \x01(\v2$.atelier.codelab.v1.WorkspaceChangedH\x00R\x10workspaceChanged\x12S\n" +
 	"\x11workspace_deleted\x18p \x01(\v2$.atelier.codelab.v1.WorkspaceDeletedH\x00R\x10workspaceDeleted\x12P\n" +
 	"\x10workspace_pushed\x18q \x01(\v2#.atelier.codelab.v1.WorkspacePushedH\x00R\x0fworkspacePushed\x124\n" +
-	"\x06ticked\x18x \x01(\v2\x1a.atelier.codelab.v1.TickedH\x00R\x06tickedB\x06\n" +
-	"\x04body\"\x90\x02\n" +
+	"\x06ticked\x18x \x01(\v2\x1a.atelier.codelab.v1.TickedH\x00R\x06ticked\x12S\n" +
+	"\x11rehearsal_started\x18y \x01(\v2$.atelier.codelab.v1.RehearsalStartedH\x00R\x10rehearsalStarted\x12M\n" +
+	"\x0frehearsal_ended\x18z \x01(\v2\".atelier.codelab.v1.RehearsalEndedH\x00R\x0erehearsalEndedB\x06\n" +
+	"\x04body\"U\n" +
+	"\x10RehearsalStarted\x12;\n" +
+	"\trehearsal\x18\x01 \x01(\v2\x1d.atelier.codelab.v1.RehearsalR\trehearsal:\x04\xb8\xbb\x18\x01\"\x16\n" +
+	"\x0eRehearsalEnded:\x04\xb8\xbb\x18\x01\"\x90\x02\n" +
 	"\aCreated\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
 	"\x05steps\x18\x02 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\x122\n" +
@@ -4537,189 +4656,195 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
-	(*Created)(nil),           // 1: atelier.codelab.v1.Created
-	(*Updated)(nil),           // 2: atelier.codelab.v1.Updated
-	(*StepsReplaced)(nil),     // 3: atelier.codelab.v1.StepsReplaced
-	(*Deleted)(nil),           // 4: atelier.codelab.v1.Deleted
-	(*Pinned)(nil),            // 5: atelier.codelab.v1.Pinned
-	(*Pointed)(nil),           // 6: atelier.codelab.v1.Pointed
-	(*Pulsed)(nil),            // 7: atelier.codelab.v1.Pulsed
-	(*Registered)(nil),        // 8: atelier.codelab.v1.Registered
-	(*Rejoined)(nil),          // 9: atelier.codelab.v1.Rejoined
-	(*Progressed)(nil),        // 10: atelier.codelab.v1.Progressed
-	(*Completed)(nil),         // 11: atelier.codelab.v1.Completed
-	(*CodeTaken)(nil),         // 12: atelier.codelab.v1.CodeTaken
-	(*CheckReported)(nil),     // 13: atelier.codelab.v1.CheckReported
-	(*Ticked)(nil),            // 14: atelier.codelab.v1.Ticked
-	(*Renamed)(nil),           // 15: atelier.codelab.v1.Renamed
-	(*Muted)(nil),             // 16: atelier.codelab.v1.Muted
-	(*Removed)(nil),           // 17: atelier.codelab.v1.Removed
-	(*PinReset)(nil),          // 18: atelier.codelab.v1.PinReset
-	(*HelpAsked)(nil),         // 19: atelier.codelab.v1.HelpAsked
-	(*HelpOffered)(nil),       // 20: atelier.codelab.v1.HelpOffered
-	(*HelpClaimed)(nil),       // 21: atelier.codelab.v1.HelpClaimed
-	(*HelpReleased)(nil),      // 22: atelier.codelab.v1.HelpReleased
-	(*HelpResolved)(nil),      // 23: atelier.codelab.v1.HelpResolved
-	(*Placed)(nil),            // 24: atelier.codelab.v1.Placed
-	(*FeedbackGiven)(nil),     // 25: atelier.codelab.v1.FeedbackGiven
-	(*QuizzesReplaced)(nil),   // 26: atelier.codelab.v1.QuizzesReplaced
-	(*QuizSubmitted)(nil),     // 27: atelier.codelab.v1.QuizSubmitted
-	(*PollChanged)(nil),       // 28: atelier.codelab.v1.PollChanged
-	(*PollShown)(nil),         // 29: atelier.codelab.v1.PollShown
-	(*PollDeleted)(nil),       // 30: atelier.codelab.v1.PollDeleted
-	(*PollVoted)(nil),         // 31: atelier.codelab.v1.PollVoted
-	(*PollUnvoted)(nil),       // 32: atelier.codelab.v1.PollUnvoted
-	(*QuestionAsked)(nil),     // 33: atelier.codelab.v1.QuestionAsked
-	(*QuestionChanged)(nil),   // 34: atelier.codelab.v1.QuestionChanged
-	(*QuestionHidden)(nil),    // 35: atelier.codelab.v1.QuestionHidden
-	(*QuestionDeleted)(nil),   // 36: atelier.codelab.v1.QuestionDeleted
-	(*QuestionVoted)(nil),     // 37: atelier.codelab.v1.QuestionVoted
-	(*QuestionsMerged)(nil),   // 38: atelier.codelab.v1.QuestionsMerged
-	(*AskerStopped)(nil),      // 39: atelier.codelab.v1.AskerStopped
-	(*TimerSet)(nil),          // 40: atelier.codelab.v1.TimerSet
-	(*Spotlighted)(nil),       // 41: atelier.codelab.v1.Spotlighted
-	(*ChatPosted)(nil),        // 42: atelier.codelab.v1.ChatPosted
-	(*ChatDeleted)(nil),       // 43: atelier.codelab.v1.ChatDeleted
-	(*ChatGone)(nil),          // 44: atelier.codelab.v1.ChatGone
-	(*ThreadCreated)(nil),     // 45: atelier.codelab.v1.ThreadCreated
-	(*CommentAdded)(nil),      // 46: atelier.codelab.v1.CommentAdded
-	(*CommentDeleted)(nil),    // 47: atelier.codelab.v1.CommentDeleted
-	(*CommentsGone)(nil),      // 48: atelier.codelab.v1.CommentsGone
-	(*RetentionApplied)(nil),  // 49: atelier.codelab.v1.RetentionApplied
-	(*Erased)(nil),            // 50: atelier.codelab.v1.Erased
-	(*MaterialAdded)(nil),     // 51: atelier.codelab.v1.MaterialAdded
-	(*MaterialDeleted)(nil),   // 52: atelier.codelab.v1.MaterialDeleted
-	(*SubmissionAdded)(nil),   // 53: atelier.codelab.v1.SubmissionAdded
-	(*SubmissionDeleted)(nil), // 54: atelier.codelab.v1.SubmissionDeleted
-	(*ConversationSaved)(nil), // 55: atelier.codelab.v1.ConversationSaved
-	(*AIUsed)(nil),            // 56: atelier.codelab.v1.AIUsed
-	(*WorkspaceCreated)(nil),  // 57: atelier.codelab.v1.WorkspaceCreated
-	(*WorkspaceChanged)(nil),  // 58: atelier.codelab.v1.WorkspaceChanged
-	(*WorkspaceDeleted)(nil),  // 59: atelier.codelab.v1.WorkspaceDeleted
-	(*WorkspacePushed)(nil),   // 60: atelier.codelab.v1.WorkspacePushed
-	(*Codelab)(nil),           // 61: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 62: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 63: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 64: atelier.codelab.v1.Material
-	(*Poll)(nil),              // 65: atelier.codelab.v1.Poll
-	(*Pointer)(nil),           // 66: atelier.codelab.v1.Pointer
-	(PulseState)(0),           // 67: atelier.codelab.v1.PulseState
-	(*Attendee)(nil),          // 68: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 69: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 70: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 71: atelier.codelab.v1.QuizAnswer
-	(*Question)(nil),          // 72: atelier.codelab.v1.Question
-	(*Timer)(nil),             // 73: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),         // 74: atelier.codelab.v1.Spotlight
-	(*ChatMessage)(nil),       // 75: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 76: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 77: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 78: atelier.codelab.v1.Submission
-	(*Conversation)(nil),      // 79: atelier.codelab.v1.Conversation
-	(*usage.AIUsage)(nil),     // 80: atelier.usage.v1.AIUsage
-	(*Workspace)(nil),         // 81: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),     // 82: atelier.codelab.v1.WorkspaceHead
+	(*RehearsalStarted)(nil),  // 1: atelier.codelab.v1.RehearsalStarted
+	(*RehearsalEnded)(nil),    // 2: atelier.codelab.v1.RehearsalEnded
+	(*Created)(nil),           // 3: atelier.codelab.v1.Created
+	(*Updated)(nil),           // 4: atelier.codelab.v1.Updated
+	(*StepsReplaced)(nil),     // 5: atelier.codelab.v1.StepsReplaced
+	(*Deleted)(nil),           // 6: atelier.codelab.v1.Deleted
+	(*Pinned)(nil),            // 7: atelier.codelab.v1.Pinned
+	(*Pointed)(nil),           // 8: atelier.codelab.v1.Pointed
+	(*Pulsed)(nil),            // 9: atelier.codelab.v1.Pulsed
+	(*Registered)(nil),        // 10: atelier.codelab.v1.Registered
+	(*Rejoined)(nil),          // 11: atelier.codelab.v1.Rejoined
+	(*Progressed)(nil),        // 12: atelier.codelab.v1.Progressed
+	(*Completed)(nil),         // 13: atelier.codelab.v1.Completed
+	(*CodeTaken)(nil),         // 14: atelier.codelab.v1.CodeTaken
+	(*CheckReported)(nil),     // 15: atelier.codelab.v1.CheckReported
+	(*Ticked)(nil),            // 16: atelier.codelab.v1.Ticked
+	(*Renamed)(nil),           // 17: atelier.codelab.v1.Renamed
+	(*Muted)(nil),             // 18: atelier.codelab.v1.Muted
+	(*Removed)(nil),           // 19: atelier.codelab.v1.Removed
+	(*PinReset)(nil),          // 20: atelier.codelab.v1.PinReset
+	(*HelpAsked)(nil),         // 21: atelier.codelab.v1.HelpAsked
+	(*HelpOffered)(nil),       // 22: atelier.codelab.v1.HelpOffered
+	(*HelpClaimed)(nil),       // 23: atelier.codelab.v1.HelpClaimed
+	(*HelpReleased)(nil),      // 24: atelier.codelab.v1.HelpReleased
+	(*HelpResolved)(nil),      // 25: atelier.codelab.v1.HelpResolved
+	(*Placed)(nil),            // 26: atelier.codelab.v1.Placed
+	(*FeedbackGiven)(nil),     // 27: atelier.codelab.v1.FeedbackGiven
+	(*QuizzesReplaced)(nil),   // 28: atelier.codelab.v1.QuizzesReplaced
+	(*QuizSubmitted)(nil),     // 29: atelier.codelab.v1.QuizSubmitted
+	(*PollChanged)(nil),       // 30: atelier.codelab.v1.PollChanged
+	(*PollShown)(nil),         // 31: atelier.codelab.v1.PollShown
+	(*PollDeleted)(nil),       // 32: atelier.codelab.v1.PollDeleted
+	(*PollVoted)(nil),         // 33: atelier.codelab.v1.PollVoted
+	(*PollUnvoted)(nil),       // 34: atelier.codelab.v1.PollUnvoted
+	(*QuestionAsked)(nil),     // 35: atelier.codelab.v1.QuestionAsked
+	(*QuestionChanged)(nil),   // 36: atelier.codelab.v1.QuestionChanged
+	(*QuestionHidden)(nil),    // 37: atelier.codelab.v1.QuestionHidden
+	(*QuestionDeleted)(nil),   // 38: atelier.codelab.v1.QuestionDeleted
+	(*QuestionVoted)(nil),     // 39: atelier.codelab.v1.QuestionVoted
+	(*QuestionsMerged)(nil),   // 40: atelier.codelab.v1.QuestionsMerged
+	(*AskerStopped)(nil),      // 41: atelier.codelab.v1.AskerStopped
+	(*TimerSet)(nil),          // 42: atelier.codelab.v1.TimerSet
+	(*Spotlighted)(nil),       // 43: atelier.codelab.v1.Spotlighted
+	(*ChatPosted)(nil),        // 44: atelier.codelab.v1.ChatPosted
+	(*ChatDeleted)(nil),       // 45: atelier.codelab.v1.ChatDeleted
+	(*ChatGone)(nil),          // 46: atelier.codelab.v1.ChatGone
+	(*ThreadCreated)(nil),     // 47: atelier.codelab.v1.ThreadCreated
+	(*CommentAdded)(nil),      // 48: atelier.codelab.v1.CommentAdded
+	(*CommentDeleted)(nil),    // 49: atelier.codelab.v1.CommentDeleted
+	(*CommentsGone)(nil),      // 50: atelier.codelab.v1.CommentsGone
+	(*RetentionApplied)(nil),  // 51: atelier.codelab.v1.RetentionApplied
+	(*Erased)(nil),            // 52: atelier.codelab.v1.Erased
+	(*MaterialAdded)(nil),     // 53: atelier.codelab.v1.MaterialAdded
+	(*MaterialDeleted)(nil),   // 54: atelier.codelab.v1.MaterialDeleted
+	(*SubmissionAdded)(nil),   // 55: atelier.codelab.v1.SubmissionAdded
+	(*SubmissionDeleted)(nil), // 56: atelier.codelab.v1.SubmissionDeleted
+	(*ConversationSaved)(nil), // 57: atelier.codelab.v1.ConversationSaved
+	(*AIUsed)(nil),            // 58: atelier.codelab.v1.AIUsed
+	(*WorkspaceCreated)(nil),  // 59: atelier.codelab.v1.WorkspaceCreated
+	(*WorkspaceChanged)(nil),  // 60: atelier.codelab.v1.WorkspaceChanged
+	(*WorkspaceDeleted)(nil),  // 61: atelier.codelab.v1.WorkspaceDeleted
+	(*WorkspacePushed)(nil),   // 62: atelier.codelab.v1.WorkspacePushed
+	(*Rehearsal)(nil),         // 63: atelier.codelab.v1.Rehearsal
+	(*Codelab)(nil),           // 64: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 65: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 66: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 67: atelier.codelab.v1.Material
+	(*Poll)(nil),              // 68: atelier.codelab.v1.Poll
+	(*Pointer)(nil),           // 69: atelier.codelab.v1.Pointer
+	(PulseState)(0),           // 70: atelier.codelab.v1.PulseState
+	(*Attendee)(nil),          // 71: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 72: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 73: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 74: atelier.codelab.v1.QuizAnswer
+	(*Question)(nil),          // 75: atelier.codelab.v1.Question
+	(*Timer)(nil),             // 76: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),         // 77: atelier.codelab.v1.Spotlight
+	(*ChatMessage)(nil),       // 78: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 79: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 80: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 81: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 82: atelier.codelab.v1.Conversation
+	(*usage.AIUsage)(nil),     // 83: atelier.usage.v1.AIUsage
+	(*Workspace)(nil),         // 84: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 85: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
-	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
-	2,  // 1: atelier.codelab.v1.Event.updated:type_name -> atelier.codelab.v1.Updated
-	3,  // 2: atelier.codelab.v1.Event.steps_replaced:type_name -> atelier.codelab.v1.StepsReplaced
-	4,  // 3: atelier.codelab.v1.Event.deleted:type_name -> atelier.codelab.v1.Deleted
-	5,  // 4: atelier.codelab.v1.Event.pinned:type_name -> atelier.codelab.v1.Pinned
-	6,  // 5: atelier.codelab.v1.Event.pointed:type_name -> atelier.codelab.v1.Pointed
-	8,  // 6: atelier.codelab.v1.Event.registered:type_name -> atelier.codelab.v1.Registered
-	9,  // 7: atelier.codelab.v1.Event.rejoined:type_name -> atelier.codelab.v1.Rejoined
-	10, // 8: atelier.codelab.v1.Event.progressed:type_name -> atelier.codelab.v1.Progressed
-	11, // 9: atelier.codelab.v1.Event.completed:type_name -> atelier.codelab.v1.Completed
-	15, // 10: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
-	16, // 11: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
-	17, // 12: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
-	18, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
-	19, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
-	21, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
-	23, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
-	25, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
-	7,  // 18: atelier.codelab.v1.Event.pulsed:type_name -> atelier.codelab.v1.Pulsed
-	20, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
-	22, // 20: atelier.codelab.v1.Event.help_released:type_name -> atelier.codelab.v1.HelpReleased
-	24, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
-	26, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
-	27, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
-	28, // 24: atelier.codelab.v1.Event.poll_changed:type_name -> atelier.codelab.v1.PollChanged
-	29, // 25: atelier.codelab.v1.Event.poll_shown:type_name -> atelier.codelab.v1.PollShown
-	30, // 26: atelier.codelab.v1.Event.poll_deleted:type_name -> atelier.codelab.v1.PollDeleted
-	31, // 27: atelier.codelab.v1.Event.poll_voted:type_name -> atelier.codelab.v1.PollVoted
-	32, // 28: atelier.codelab.v1.Event.poll_unvoted:type_name -> atelier.codelab.v1.PollUnvoted
-	33, // 29: atelier.codelab.v1.Event.question_asked:type_name -> atelier.codelab.v1.QuestionAsked
-	34, // 30: atelier.codelab.v1.Event.question_changed:type_name -> atelier.codelab.v1.QuestionChanged
-	35, // 31: atelier.codelab.v1.Event.question_hidden:type_name -> atelier.codelab.v1.QuestionHidden
-	36, // 32: atelier.codelab.v1.Event.question_deleted:type_name -> atelier.codelab.v1.QuestionDeleted
-	37, // 33: atelier.codelab.v1.Event.question_voted:type_name -> atelier.codelab.v1.QuestionVoted
-	38, // 34: atelier.codelab.v1.Event.questions_merged:type_name -> atelier.codelab.v1.QuestionsMerged
-	39, // 35: atelier.codelab.v1.Event.asker_stopped:type_name -> atelier.codelab.v1.AskerStopped
-	40, // 36: atelier.codelab.v1.Event.timer_set:type_name -> atelier.codelab.v1.TimerSet
-	41, // 37: atelier.codelab.v1.Event.spotlighted:type_name -> atelier.codelab.v1.Spotlighted
-	13, // 38: atelier.codelab.v1.Event.check_reported:type_name -> atelier.codelab.v1.CheckReported
-	12, // 39: atelier.codelab.v1.Event.code_taken:type_name -> atelier.codelab.v1.CodeTaken
-	42, // 40: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
-	43, // 41: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
-	44, // 42: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
-	45, // 43: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
-	46, // 44: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
-	47, // 45: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
-	48, // 46: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
-	49, // 47: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
-	50, // 48: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
-	51, // 49: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
-	52, // 50: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
-	53, // 51: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
-	54, // 52: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
-	55, // 53: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
-	56, // 54: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
-	57, // 55: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
-	58, // 56: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
-	59, // 57: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
-	60, // 58: atelier.codelab.v1.Event.workspace_pushed:type_name -> atelier.codelab.v1.WorkspacePushed
-	14, // 59: atelier.codelab.v1.Event.ticked:type_name -> atelier.codelab.v1.Ticked
-	61, // 60: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	62, // 61: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	63, // 62: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	64, // 63: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	65, // 64: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
-	61, // 65: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	62, // 66: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	66, // 67: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
-	67, // 68: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
-	68, // 69: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	69, // 70: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	69, // 71: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
-	70, // 72: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	63, // 73: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	71, // 74: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	65, // 75: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
-	65, // 76: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
-	72, // 77: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
-	72, // 78: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
-	73, // 79: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
-	74, // 80: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	75, // 81: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	76, // 82: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	77, // 83: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	64, // 84: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	78, // 85: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	79, // 86: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	80, // 87: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
-	81, // 88: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
-	82, // 89: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
-	82, // 90: atelier.codelab.v1.WorkspacePushed.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	91, // [91:91] is the sub-list for method output_type
-	91, // [91:91] is the sub-list for method input_type
-	91, // [91:91] is the sub-list for extension type_name
-	91, // [91:91] is the sub-list for extension extendee
-	0,  // [0:91] is the sub-list for field type_name
+	3,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
+	4,  // 1: atelier.codelab.v1.Event.updated:type_name -> atelier.codelab.v1.Updated
+	5,  // 2: atelier.codelab.v1.Event.steps_replaced:type_name -> atelier.codelab.v1.StepsReplaced
+	6,  // 3: atelier.codelab.v1.Event.deleted:type_name -> atelier.codelab.v1.Deleted
+	7,  // 4: atelier.codelab.v1.Event.pinned:type_name -> atelier.codelab.v1.Pinned
+	8,  // 5: atelier.codelab.v1.Event.pointed:type_name -> atelier.codelab.v1.Pointed
+	10, // 6: atelier.codelab.v1.Event.registered:type_name -> atelier.codelab.v1.Registered
+	11, // 7: atelier.codelab.v1.Event.rejoined:type_name -> atelier.codelab.v1.Rejoined
+	12, // 8: atelier.codelab.v1.Event.progressed:type_name -> atelier.codelab.v1.Progressed
+	13, // 9: atelier.codelab.v1.Event.completed:type_name -> atelier.codelab.v1.Completed
+	17, // 10: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
+	18, // 11: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
+	19, // 12: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
+	20, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
+	21, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
+	23, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
+	25, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
+	27, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
+	9,  // 18: atelier.codelab.v1.Event.pulsed:type_name -> atelier.codelab.v1.Pulsed
+	22, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
+	24, // 20: atelier.codelab.v1.Event.help_released:type_name -> atelier.codelab.v1.HelpReleased
+	26, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
+	28, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
+	29, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
+	30, // 24: atelier.codelab.v1.Event.poll_changed:type_name -> atelier.codelab.v1.PollChanged
+	31, // 25: atelier.codelab.v1.Event.poll_shown:type_name -> atelier.codelab.v1.PollShown
+	32, // 26: atelier.codelab.v1.Event.poll_deleted:type_name -> atelier.codelab.v1.PollDeleted
+	33, // 27: atelier.codelab.v1.Event.poll_voted:type_name -> atelier.codelab.v1.PollVoted
+	34, // 28: atelier.codelab.v1.Event.poll_unvoted:type_name -> atelier.codelab.v1.PollUnvoted
+	35, // 29: atelier.codelab.v1.Event.question_asked:type_name -> atelier.codelab.v1.QuestionAsked
+	36, // 30: atelier.codelab.v1.Event.question_changed:type_name -> atelier.codelab.v1.QuestionChanged
+	37, // 31: atelier.codelab.v1.Event.question_hidden:type_name -> atelier.codelab.v1.QuestionHidden
+	38, // 32: atelier.codelab.v1.Event.question_deleted:type_name -> atelier.codelab.v1.QuestionDeleted
+	39, // 33: atelier.codelab.v1.Event.question_voted:type_name -> atelier.codelab.v1.QuestionVoted
+	40, // 34: atelier.codelab.v1.Event.questions_merged:type_name -> atelier.codelab.v1.QuestionsMerged
+	41, // 35: atelier.codelab.v1.Event.asker_stopped:type_name -> atelier.codelab.v1.AskerStopped
+	42, // 36: atelier.codelab.v1.Event.timer_set:type_name -> atelier.codelab.v1.TimerSet
+	43, // 37: atelier.codelab.v1.Event.spotlighted:type_name -> atelier.codelab.v1.Spotlighted
+	15, // 38: atelier.codelab.v1.Event.check_reported:type_name -> atelier.codelab.v1.CheckReported
+	14, // 39: atelier.codelab.v1.Event.code_taken:type_name -> atelier.codelab.v1.CodeTaken
+	44, // 40: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
+	45, // 41: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
+	46, // 42: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
+	47, // 43: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
+	48, // 44: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
+	49, // 45: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
+	50, // 46: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
+	51, // 47: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
+	52, // 48: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
+	53, // 49: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
+	54, // 50: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
+	55, // 51: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
+	56, // 52: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
+	57, // 53: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
+	58, // 54: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
+	59, // 55: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
+	60, // 56: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
+	61, // 57: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
+	62, // 58: atelier.codelab.v1.Event.workspace_pushed:type_name -> atelier.codelab.v1.WorkspacePushed
+	16, // 59: atelier.codelab.v1.Event.ticked:type_name -> atelier.codelab.v1.Ticked
+	1,  // 60: atelier.codelab.v1.Event.rehearsal_started:type_name -> atelier.codelab.v1.RehearsalStarted
+	2,  // 61: atelier.codelab.v1.Event.rehearsal_ended:type_name -> atelier.codelab.v1.RehearsalEnded
+	63, // 62: atelier.codelab.v1.RehearsalStarted.rehearsal:type_name -> atelier.codelab.v1.Rehearsal
+	64, // 63: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	65, // 64: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	66, // 65: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	67, // 66: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	68, // 67: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
+	64, // 68: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	65, // 69: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	69, // 70: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
+	70, // 71: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
+	71, // 72: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	72, // 73: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	72, // 74: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
+	73, // 75: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	66, // 76: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	74, // 77: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	68, // 78: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
+	68, // 79: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
+	75, // 80: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
+	75, // 81: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
+	76, // 82: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
+	77, // 83: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	78, // 84: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	79, // 85: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	80, // 86: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	67, // 87: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	81, // 88: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	82, // 89: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	83, // 90: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
+	84, // 91: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	85, // 92: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	85, // 93: atelier.codelab.v1.WorkspacePushed.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	94, // [94:94] is the sub-list for method output_type
+	94, // [94:94] is the sub-list for method input_type
+	94, // [94:94] is the sub-list for extension type_name
+	94, // [94:94] is the sub-list for extension extendee
+	0,  // [0:94] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -4790,6 +4915,8 @@ func file_events_proto_init() {
 		(*Event_WorkspaceDeleted)(nil),
 		(*Event_WorkspacePushed)(nil),
 		(*Event_Ticked)(nil),
+		(*Event_RehearsalStarted)(nil),
+		(*Event_RehearsalEnded)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -4797,7 +4924,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   61,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -426,6 +426,8 @@ type Codelab struct {
 	// What of the code attendees may read.
 	ShareCode     Sharing `protobuf:"varint,33,opt,name=share_code,json=shareCode,proto3,enum=atelier.codelab.v1.Sharing" json:"share_code,omitempty"`
 	RequireChecks bool    `protobuf:"varint,34,opt,name=require_checks,json=requireChecks,proto3" json:"require_checks,omitempty"`
+	// The one that runs; absent for none.
+	Rehearsal     *Rehearsal `protobuf:"bytes,46,opt,name=rehearsal,proto3" json:"rehearsal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -628,6 +630,83 @@ func (x *Codelab) GetRequireChecks() bool {
 	return false
 }
 
+func (x *Codelab) GetRehearsal() *Rehearsal {
+	if x != nil {
+		return x.Rehearsal
+	}
+	return nil
+}
+
+// Simulated attendees work through a codelab until a time.
+type Rehearsal struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	StartedAt int64                  `protobuf:"varint,1,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	EndsAt    int64                  `protobuf:"varint,2,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
+	People    int32                  `protobuf:"varint,3,opt,name=people,proto3" json:"people,omitempty"`
+	// It goes on when attendees register who are not simulated.
+	Force         bool `protobuf:"varint,4,opt,name=force,proto3" json:"force,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rehearsal) Reset() {
+	*x = Rehearsal{}
+	mi := &file_records_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rehearsal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rehearsal) ProtoMessage() {}
+
+func (x *Rehearsal) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rehearsal.ProtoReflect.Descriptor instead.
+func (*Rehearsal) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Rehearsal) GetStartedAt() int64 {
+	if x != nil {
+		return x.StartedAt
+	}
+	return 0
+}
+
+func (x *Rehearsal) GetEndsAt() int64 {
+	if x != nil {
+		return x.EndsAt
+	}
+	return 0
+}
+
+func (x *Rehearsal) GetPeople() int32 {
+	if x != nil {
+		return x.People
+	}
+	return 0
+}
+
+func (x *Rehearsal) GetForce() bool {
+	if x != nil {
+		return x.Force
+	}
+	return false
+}
+
 type Step struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -643,7 +722,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_records_proto_msgTypes[1]
+	mi := &file_records_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +734,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[1]
+	mi := &file_records_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +747,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{1}
+	return file_records_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Step) GetId() string {
@@ -734,14 +813,16 @@ type Attendee struct {
 	// The code they took along last; nil for none.
 	CodeTaken *TakenCode `protobuf:"bytes,16,opt,name=code_taken,json=codeTaken,proto3" json:"code_taken,omitempty"`
 	// What they ticked, a record for each step on which they ticked something.
-	Ticks         []*StepTicks `protobuf:"bytes,17,rep,name=ticks,proto3" json:"ticks,omitempty"`
+	Ticks []*StepTicks `protobuf:"bytes,17,rep,name=ticks,proto3" json:"ticks,omitempty"`
+	// Played by a rehearsal, and gone with it.
+	Simulated     bool `protobuf:"varint,19,opt,name=simulated,proto3" json:"simulated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Attendee) Reset() {
 	*x = Attendee{}
-	mi := &file_records_proto_msgTypes[2]
+	mi := &file_records_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -753,7 +834,7 @@ func (x *Attendee) String() string {
 func (*Attendee) ProtoMessage() {}
 
 func (x *Attendee) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[2]
+	mi := &file_records_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -766,7 +847,7 @@ func (x *Attendee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attendee.ProtoReflect.Descriptor instead.
 func (*Attendee) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{2}
+	return file_records_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Attendee) GetId() string {
@@ -888,6 +969,13 @@ func (x *Attendee) GetTicks() []*StepTicks {
 	return nil
 }
 
+func (x *Attendee) GetSimulated() bool {
+	if x != nil {
+		return x.Simulated
+	}
+	return false
+}
+
 // The tasks of a step that somebody has done.
 type StepTicks struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -900,7 +988,7 @@ type StepTicks struct {
 
 func (x *StepTicks) Reset() {
 	*x = StepTicks{}
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -912,7 +1000,7 @@ func (x *StepTicks) String() string {
 func (*StepTicks) ProtoMessage() {}
 
 func (x *StepTicks) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -925,7 +1013,7 @@ func (x *StepTicks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepTicks.ProtoReflect.Descriptor instead.
 func (*StepTicks) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{3}
+	return file_records_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *StepTicks) GetStepId() string {
@@ -953,7 +1041,7 @@ type TakenCode struct {
 
 func (x *TakenCode) Reset() {
 	*x = TakenCode{}
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1053,7 @@ func (x *TakenCode) String() string {
 func (*TakenCode) ProtoMessage() {}
 
 func (x *TakenCode) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1066,7 @@ func (x *TakenCode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakenCode.ProtoReflect.Descriptor instead.
 func (*TakenCode) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{4}
+	return file_records_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *TakenCode) GetName() string {
@@ -1008,7 +1096,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1108,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1121,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{5}
+	return file_records_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CheckResult) GetName() string {
@@ -1077,7 +1165,7 @@ type Pulse struct {
 
 func (x *Pulse) Reset() {
 	*x = Pulse{}
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1089,7 +1177,7 @@ func (x *Pulse) String() string {
 func (*Pulse) ProtoMessage() {}
 
 func (x *Pulse) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1102,7 +1190,7 @@ func (x *Pulse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pulse.ProtoReflect.Descriptor instead.
 func (*Pulse) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{6}
+	return file_records_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Pulse) GetState() PulseState {
@@ -1153,7 +1241,7 @@ type ChatMessage struct {
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1165,7 +1253,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1178,7 +1266,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{7}
+	return file_records_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ChatMessage) GetId() string {
@@ -1266,7 +1354,7 @@ type HelpRequest struct {
 
 func (x *HelpRequest) Reset() {
 	*x = HelpRequest{}
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1278,7 +1366,7 @@ func (x *HelpRequest) String() string {
 func (*HelpRequest) ProtoMessage() {}
 
 func (x *HelpRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1291,7 +1379,7 @@ func (x *HelpRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpRequest.ProtoReflect.Descriptor instead.
 func (*HelpRequest) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{8}
+	return file_records_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *HelpRequest) GetId() string {
@@ -1410,7 +1498,7 @@ type Pin struct {
 
 func (x *Pin) Reset() {
 	*x = Pin{}
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1422,7 +1510,7 @@ func (x *Pin) String() string {
 func (*Pin) ProtoMessage() {}
 
 func (x *Pin) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1435,7 +1523,7 @@ func (x *Pin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pin.ProtoReflect.Descriptor instead.
 func (*Pin) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{9}
+	return file_records_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Pin) GetMessage() string {
@@ -1469,7 +1557,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1481,7 +1569,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1494,7 +1582,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{10}
+	return file_records_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Pointer) GetStepNumber() int32 {
@@ -1546,7 +1634,7 @@ type Feedback struct {
 
 func (x *Feedback) Reset() {
 	*x = Feedback{}
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1558,7 +1646,7 @@ func (x *Feedback) String() string {
 func (*Feedback) ProtoMessage() {}
 
 func (x *Feedback) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1571,7 +1659,7 @@ func (x *Feedback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Feedback.ProtoReflect.Descriptor instead.
 func (*Feedback) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{11}
+	return file_records_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Feedback) GetId() string {
@@ -1632,7 +1720,7 @@ type Comment struct {
 
 func (x *Comment) Reset() {
 	*x = Comment{}
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1644,7 +1732,7 @@ func (x *Comment) String() string {
 func (*Comment) ProtoMessage() {}
 
 func (x *Comment) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1657,7 +1745,7 @@ func (x *Comment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comment.ProtoReflect.Descriptor instead.
 func (*Comment) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{12}
+	return file_records_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Comment) GetId() string {
@@ -1730,7 +1818,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1742,7 +1830,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1755,7 +1843,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{13}
+	return file_records_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Thread) GetId() string {
@@ -1859,7 +1947,7 @@ type Quiz struct {
 
 func (x *Quiz) Reset() {
 	*x = Quiz{}
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1871,7 +1959,7 @@ func (x *Quiz) String() string {
 func (*Quiz) ProtoMessage() {}
 
 func (x *Quiz) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1884,7 +1972,7 @@ func (x *Quiz) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quiz.ProtoReflect.Descriptor instead.
 func (*Quiz) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{14}
+	return file_records_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Quiz) GetId() string {
@@ -1972,14 +2060,16 @@ type Poll struct {
 	// Too few: who voted could be told by the result.
 	TooFew bool `protobuf:"varint,24,opt,name=too_few,json=tooFew,proto3" json:"too_few,omitempty"`
 	// The secret was lost, and the ballots with it.
-	Void          bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
+	Void bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
+	// Simulated attendees have voted in this round.
+	Rehearsed     bool `protobuf:"varint,26,opt,name=rehearsed,proto3" json:"rehearsed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Poll) Reset() {
 	*x = Poll{}
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1991,7 +2081,7 @@ func (x *Poll) String() string {
 func (*Poll) ProtoMessage() {}
 
 func (x *Poll) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2004,7 +2094,7 @@ func (x *Poll) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Poll.ProtoReflect.Descriptor instead.
 func (*Poll) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{15}
+	return file_records_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Poll) GetId() string {
@@ -2161,6 +2251,13 @@ func (x *Poll) GetVoid() bool {
 	return false
 }
 
+func (x *Poll) GetRehearsed() bool {
+	if x != nil {
+		return x.Rehearsed
+	}
+	return false
+}
+
 type PollWord struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Word          string                 `protobuf:"bytes,1,opt,name=word,proto3" json:"word,omitempty"`
@@ -2171,7 +2268,7 @@ type PollWord struct {
 
 func (x *PollWord) Reset() {
 	*x = PollWord{}
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2183,7 +2280,7 @@ func (x *PollWord) String() string {
 func (*PollWord) ProtoMessage() {}
 
 func (x *PollWord) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2196,7 +2293,7 @@ func (x *PollWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollWord.ProtoReflect.Descriptor instead.
 func (*PollWord) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{16}
+	return file_records_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PollWord) GetWord() string {
@@ -2230,7 +2327,7 @@ type PollVotes struct {
 
 func (x *PollVotes) Reset() {
 	*x = PollVotes{}
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2242,7 +2339,7 @@ func (x *PollVotes) String() string {
 func (*PollVotes) ProtoMessage() {}
 
 func (x *PollVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2255,7 +2352,7 @@ func (x *PollVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollVotes.ProtoReflect.Descriptor instead.
 func (*PollVotes) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{17}
+	return file_records_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PollVotes) GetPoll() *Poll {
@@ -2296,7 +2393,7 @@ type PollSaid struct {
 
 func (x *PollSaid) Reset() {
 	*x = PollSaid{}
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2308,7 +2405,7 @@ func (x *PollSaid) String() string {
 func (*PollSaid) ProtoMessage() {}
 
 func (x *PollSaid) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2321,7 +2418,7 @@ func (x *PollSaid) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollSaid.ProtoReflect.Descriptor instead.
 func (*PollSaid) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{18}
+	return file_records_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PollSaid) GetWords() []string {
@@ -2365,7 +2462,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2377,7 +2474,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2390,7 +2487,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{19}
+	return file_records_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Question) GetId() string {
@@ -2496,7 +2593,7 @@ type QuestionVotes struct {
 
 func (x *QuestionVotes) Reset() {
 	*x = QuestionVotes{}
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2508,7 +2605,7 @@ func (x *QuestionVotes) String() string {
 func (*QuestionVotes) ProtoMessage() {}
 
 func (x *QuestionVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2521,7 +2618,7 @@ func (x *QuestionVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionVotes.ProtoReflect.Descriptor instead.
 func (*QuestionVotes) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{20}
+	return file_records_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *QuestionVotes) GetQuestion() *Question {
@@ -2554,7 +2651,7 @@ type Timer struct {
 
 func (x *Timer) Reset() {
 	*x = Timer{}
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2566,7 +2663,7 @@ func (x *Timer) String() string {
 func (*Timer) ProtoMessage() {}
 
 func (x *Timer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2579,7 +2676,7 @@ func (x *Timer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timer.ProtoReflect.Descriptor instead.
 func (*Timer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{21}
+	return file_records_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Timer) GetEndsAt() int64 {
@@ -2635,7 +2732,7 @@ type Spotlight struct {
 
 func (x *Spotlight) Reset() {
 	*x = Spotlight{}
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2647,7 +2744,7 @@ func (x *Spotlight) String() string {
 func (*Spotlight) ProtoMessage() {}
 
 func (x *Spotlight) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2660,7 +2757,7 @@ func (x *Spotlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spotlight.ProtoReflect.Descriptor instead.
 func (*Spotlight) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{22}
+	return file_records_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Spotlight) GetKind() string {
@@ -2697,7 +2794,7 @@ type QuizAnswer struct {
 
 func (x *QuizAnswer) Reset() {
 	*x = QuizAnswer{}
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2709,7 +2806,7 @@ func (x *QuizAnswer) String() string {
 func (*QuizAnswer) ProtoMessage() {}
 
 func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2722,7 +2819,7 @@ func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizAnswer.ProtoReflect.Descriptor instead.
 func (*QuizAnswer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{23}
+	return file_records_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *QuizAnswer) GetId() string {
@@ -2805,7 +2902,7 @@ type Material struct {
 
 func (x *Material) Reset() {
 	*x = Material{}
-	mi := &file_records_proto_msgTypes[24]
+	mi := &file_records_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2817,7 +2914,7 @@ func (x *Material) String() string {
 func (*Material) ProtoMessage() {}
 
 func (x *Material) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[24]
+	mi := &file_records_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2830,7 +2927,7 @@ func (x *Material) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Material.ProtoReflect.Descriptor instead.
 func (*Material) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{24}
+	return file_records_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Material) GetId() string {
@@ -2897,7 +2994,7 @@ type Submission struct {
 
 func (x *Submission) Reset() {
 	*x = Submission{}
-	mi := &file_records_proto_msgTypes[25]
+	mi := &file_records_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2909,7 +3006,7 @@ func (x *Submission) String() string {
 func (*Submission) ProtoMessage() {}
 
 func (x *Submission) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[25]
+	mi := &file_records_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2922,7 +3019,7 @@ func (x *Submission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Submission.ProtoReflect.Descriptor instead.
 func (*Submission) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{25}
+	return file_records_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Submission) GetId() string {
@@ -3006,7 +3103,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_records_proto_msgTypes[26]
+	mi := &file_records_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3018,7 +3115,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[26]
+	mi := &file_records_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3031,7 +3128,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{26}
+	return file_records_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Upload) GetName() string {
@@ -3090,7 +3187,7 @@ type Ref struct {
 
 func (x *Ref) Reset() {
 	*x = Ref{}
-	mi := &file_records_proto_msgTypes[27]
+	mi := &file_records_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3102,7 +3199,7 @@ func (x *Ref) String() string {
 func (*Ref) ProtoMessage() {}
 
 func (x *Ref) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[27]
+	mi := &file_records_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3115,7 +3212,7 @@ func (x *Ref) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ref.ProtoReflect.Descriptor instead.
 func (*Ref) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{27}
+	return file_records_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Ref) GetPerson() string {
@@ -3166,7 +3263,7 @@ type Conversation struct {
 
 func (x *Conversation) Reset() {
 	*x = Conversation{}
-	mi := &file_records_proto_msgTypes[28]
+	mi := &file_records_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3178,7 +3275,7 @@ func (x *Conversation) String() string {
 func (*Conversation) ProtoMessage() {}
 
 func (x *Conversation) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[28]
+	mi := &file_records_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3191,7 +3288,7 @@ func (x *Conversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
 func (*Conversation) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{28}
+	return file_records_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Conversation) GetId() string {
@@ -3267,7 +3364,7 @@ type AIUsages struct {
 
 func (x *AIUsages) Reset() {
 	*x = AIUsages{}
-	mi := &file_records_proto_msgTypes[29]
+	mi := &file_records_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3279,7 +3376,7 @@ func (x *AIUsages) String() string {
 func (*AIUsages) ProtoMessage() {}
 
 func (x *AIUsages) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[29]
+	mi := &file_records_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3292,7 +3389,7 @@ func (x *AIUsages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsages.ProtoReflect.Descriptor instead.
 func (*AIUsages) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{29}
+	return file_records_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *AIUsages) GetModels() []*usage.AIUsage {
@@ -3314,7 +3411,7 @@ type Figures struct {
 
 func (x *Figures) Reset() {
 	*x = Figures{}
-	mi := &file_records_proto_msgTypes[30]
+	mi := &file_records_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3326,7 +3423,7 @@ func (x *Figures) String() string {
 func (*Figures) ProtoMessage() {}
 
 func (x *Figures) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[30]
+	mi := &file_records_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3339,7 +3436,7 @@ func (x *Figures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Figures.ProtoReflect.Descriptor instead.
 func (*Figures) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{30}
+	return file_records_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Figures) GetAttendees() int32 {
@@ -3367,7 +3464,7 @@ type Claimants struct {
 
 func (x *Claimants) Reset() {
 	*x = Claimants{}
-	mi := &file_records_proto_msgTypes[31]
+	mi := &file_records_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3379,7 +3476,7 @@ func (x *Claimants) String() string {
 func (*Claimants) ProtoMessage() {}
 
 func (x *Claimants) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[31]
+	mi := &file_records_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3392,7 +3489,7 @@ func (x *Claimants) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claimants.ProtoReflect.Descriptor instead.
 func (*Claimants) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{31}
+	return file_records_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Claimants) GetPersons() []string {
@@ -3420,7 +3517,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_records_proto_msgTypes[32]
+	mi := &file_records_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3432,7 +3529,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[32]
+	mi := &file_records_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3445,7 +3542,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{32}
+	return file_records_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Workspace) GetId() string {
@@ -3493,7 +3590,7 @@ type WorkspaceHead struct {
 
 func (x *WorkspaceHead) Reset() {
 	*x = WorkspaceHead{}
-	mi := &file_records_proto_msgTypes[33]
+	mi := &file_records_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3505,7 +3602,7 @@ func (x *WorkspaceHead) String() string {
 func (*WorkspaceHead) ProtoMessage() {}
 
 func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[33]
+	mi := &file_records_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3518,7 +3615,7 @@ func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceHead.ProtoReflect.Descriptor instead.
 func (*WorkspaceHead) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{33}
+	return file_records_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *WorkspaceHead) GetName() string {
@@ -3574,7 +3671,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[34]
+	mi := &file_records_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3586,7 +3683,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[34]
+	mi := &file_records_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3599,7 +3696,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{34}
+	return file_records_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -3795,7 +3892,7 @@ var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
 	"\n" +
-	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\x84\a\n" +
+	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\xc1\a\n" +
 	"\aCodelab\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -3824,15 +3921,22 @@ const file_records_proto_rawDesc = "" +
 	"\tsource_id\x18$ \x01(\tR\bsourceId\x12:\n" +
 	"\n" +
 	"share_code\x18! \x01(\x0e2\x1b.atelier.codelab.v1.SharingR\tshareCode\x12%\n" +
-	"\x0erequire_checks\x18\" \x01(\bR\rrequireChecksB\x11\n" +
-	"\x0f_guide_markdown\"\xa3\x01\n" +
+	"\x0erequire_checks\x18\" \x01(\bR\rrequireChecks\x12;\n" +
+	"\trehearsal\x18. \x01(\v2\x1d.atelier.codelab.v1.RehearsalR\trehearsalB\x11\n" +
+	"\x0f_guide_markdown\"q\n" +
+	"\tRehearsal\x12\x1d\n" +
+	"\n" +
+	"started_at\x18\x01 \x01(\x03R\tstartedAt\x12\x17\n" +
+	"\aends_at\x18\x02 \x01(\x03R\x06endsAt\x12\x16\n" +
+	"\x06people\x18\x03 \x01(\x05R\x06people\x12\x14\n" +
+	"\x05force\x18\x04 \x01(\bR\x05force\"\xa3\x01\n" +
 	"\x04Step\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12)\n" +
 	"\x10content_markdown\x18\x03 \x01(\tR\x0fcontentMarkdown\x12\x1f\n" +
 	"\vcontent_sum\x18\x04 \x01(\fR\n" +
 	"contentSum\x12)\n" +
-	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xd6\x04\n" +
+	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xf4\x04\n" +
 	"\bAttendee\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -3857,7 +3961,8 @@ const file_records_proto_rawDesc = "" +
 	"\x06checks\x18\x0f \x03(\v2\x1f.atelier.codelab.v1.CheckResultR\x06checks\x12<\n" +
 	"\n" +
 	"code_taken\x18\x10 \x01(\v2\x1d.atelier.codelab.v1.TakenCodeR\tcodeTaken\x123\n" +
-	"\x05ticks\x18\x11 \x03(\v2\x1d.atelier.codelab.v1.StepTicksR\x05ticks\":\n" +
+	"\x05ticks\x18\x11 \x03(\v2\x1d.atelier.codelab.v1.StepTicksR\x05ticks\x12\x1c\n" +
+	"\tsimulated\x18\x13 \x01(\bR\tsimulated\":\n" +
 	"\tStepTicks\x12\x17\n" +
 	"\astep_id\x18\x01 \x01(\tR\x06stepId\x12\x14\n" +
 	"\x05items\x18\x02 \x03(\tR\x05items\"/\n" +
@@ -3969,7 +4074,7 @@ const file_records_proto_rawDesc = "" +
 	"\acorrect\x18\x05 \x03(\x05R\acorrect\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x18\n" +
-	"\aseveral\x18\a \x01(\bR\aseveral\"\xfa\x04\n" +
+	"\aseveral\x18\a \x01(\bR\aseveral\"\x98\x05\n" +
 	"\x04Poll\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x120\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1c.atelier.codelab.v1.PollKindR\x04kind\x12\x1a\n" +
@@ -3994,7 +4099,8 @@ const file_records_proto_rawDesc = "" +
 	"\x05words\x18\x16 \x03(\v2\x1c.atelier.codelab.v1.PollWordR\x05words\x12\x14\n" +
 	"\x05texts\x18\x17 \x03(\tR\x05texts\x12\x17\n" +
 	"\atoo_few\x18\x18 \x01(\bR\x06tooFew\x12\x12\n" +
-	"\x04void\x18\x19 \x01(\bR\x04void\"4\n" +
+	"\x04void\x18\x19 \x01(\bR\x04void\x12\x1c\n" +
+	"\trehearsed\x18\x1a \x01(\bR\trehearsed\"4\n" +
 	"\bPollWord\x12\x12\n" +
 	"\x04word\x18\x01 \x01(\tR\x04word\x12\x14\n" +
 	"\x05votes\x18\x02 \x01(\x05R\x05votes\"\x9b\x01\n" +
@@ -4199,7 +4305,7 @@ func file_records_proto_rawDescGZIP() []byte {
 }
 
 var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_records_proto_goTypes = []any{
 	(Sharing)(0),          // 0: atelier.codelab.v1.Sharing
 	(Asking)(0),           // 1: atelier.codelab.v1.Asking
@@ -4209,87 +4315,89 @@ var file_records_proto_goTypes = []any{
 	(PollState)(0),        // 5: atelier.codelab.v1.PollState
 	(QuestionState)(0),    // 6: atelier.codelab.v1.QuestionState
 	(*Codelab)(nil),       // 7: atelier.codelab.v1.Codelab
-	(*Step)(nil),          // 8: atelier.codelab.v1.Step
-	(*Attendee)(nil),      // 9: atelier.codelab.v1.Attendee
-	(*StepTicks)(nil),     // 10: atelier.codelab.v1.StepTicks
-	(*TakenCode)(nil),     // 11: atelier.codelab.v1.TakenCode
-	(*CheckResult)(nil),   // 12: atelier.codelab.v1.CheckResult
-	(*Pulse)(nil),         // 13: atelier.codelab.v1.Pulse
-	(*ChatMessage)(nil),   // 14: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil),   // 15: atelier.codelab.v1.HelpRequest
-	(*Pin)(nil),           // 16: atelier.codelab.v1.Pin
-	(*Pointer)(nil),       // 17: atelier.codelab.v1.Pointer
-	(*Feedback)(nil),      // 18: atelier.codelab.v1.Feedback
-	(*Comment)(nil),       // 19: atelier.codelab.v1.Comment
-	(*Thread)(nil),        // 20: atelier.codelab.v1.Thread
-	(*Quiz)(nil),          // 21: atelier.codelab.v1.Quiz
-	(*Poll)(nil),          // 22: atelier.codelab.v1.Poll
-	(*PollWord)(nil),      // 23: atelier.codelab.v1.PollWord
-	(*PollVotes)(nil),     // 24: atelier.codelab.v1.PollVotes
-	(*PollSaid)(nil),      // 25: atelier.codelab.v1.PollSaid
-	(*Question)(nil),      // 26: atelier.codelab.v1.Question
-	(*QuestionVotes)(nil), // 27: atelier.codelab.v1.QuestionVotes
-	(*Timer)(nil),         // 28: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),     // 29: atelier.codelab.v1.Spotlight
-	(*QuizAnswer)(nil),    // 30: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),      // 31: atelier.codelab.v1.Material
-	(*Submission)(nil),    // 32: atelier.codelab.v1.Submission
-	(*Upload)(nil),        // 33: atelier.codelab.v1.Upload
-	(*Ref)(nil),           // 34: atelier.codelab.v1.Ref
-	(*Conversation)(nil),  // 35: atelier.codelab.v1.Conversation
-	(*AIUsages)(nil),      // 36: atelier.codelab.v1.AIUsages
-	(*Figures)(nil),       // 37: atelier.codelab.v1.Figures
-	(*Claimants)(nil),     // 38: atelier.codelab.v1.Claimants
-	(*Workspace)(nil),     // 39: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil), // 40: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),      // 41: atelier.codelab.v1.Snapshot
-	(*usage.AIUsage)(nil), // 42: atelier.usage.v1.AIUsage
+	(*Rehearsal)(nil),     // 8: atelier.codelab.v1.Rehearsal
+	(*Step)(nil),          // 9: atelier.codelab.v1.Step
+	(*Attendee)(nil),      // 10: atelier.codelab.v1.Attendee
+	(*StepTicks)(nil),     // 11: atelier.codelab.v1.StepTicks
+	(*TakenCode)(nil),     // 12: atelier.codelab.v1.TakenCode
+	(*CheckResult)(nil),   // 13: atelier.codelab.v1.CheckResult
+	(*Pulse)(nil),         // 14: atelier.codelab.v1.Pulse
+	(*ChatMessage)(nil),   // 15: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),   // 16: atelier.codelab.v1.HelpRequest
+	(*Pin)(nil),           // 17: atelier.codelab.v1.Pin
+	(*Pointer)(nil),       // 18: atelier.codelab.v1.Pointer
+	(*Feedback)(nil),      // 19: atelier.codelab.v1.Feedback
+	(*Comment)(nil),       // 20: atelier.codelab.v1.Comment
+	(*Thread)(nil),        // 21: atelier.codelab.v1.Thread
+	(*Quiz)(nil),          // 22: atelier.codelab.v1.Quiz
+	(*Poll)(nil),          // 23: atelier.codelab.v1.Poll
+	(*PollWord)(nil),      // 24: atelier.codelab.v1.PollWord
+	(*PollVotes)(nil),     // 25: atelier.codelab.v1.PollVotes
+	(*PollSaid)(nil),      // 26: atelier.codelab.v1.PollSaid
+	(*Question)(nil),      // 27: atelier.codelab.v1.Question
+	(*QuestionVotes)(nil), // 28: atelier.codelab.v1.QuestionVotes
+	(*Timer)(nil),         // 29: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),     // 30: atelier.codelab.v1.Spotlight
+	(*QuizAnswer)(nil),    // 31: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),      // 32: atelier.codelab.v1.Material
+	(*Submission)(nil),    // 33: atelier.codelab.v1.Submission
+	(*Upload)(nil),        // 34: atelier.codelab.v1.Upload
+	(*Ref)(nil),           // 35: atelier.codelab.v1.Ref
+	(*Conversation)(nil),  // 36: atelier.codelab.v1.Conversation
+	(*AIUsages)(nil),      // 37: atelier.codelab.v1.AIUsages
+	(*Figures)(nil),       // 38: atelier.codelab.v1.Figures
+	(*Claimants)(nil),     // 39: atelier.codelab.v1.Claimants
+	(*Workspace)(nil),     // 40: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 41: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 42: atelier.codelab.v1.Snapshot
+	(*usage.AIUsage)(nil), // 43: atelier.usage.v1.AIUsage
 }
 var file_records_proto_depIdxs = []int32{
 	1,  // 0: atelier.codelab.v1.Codelab.questions:type_name -> atelier.codelab.v1.Asking
 	0,  // 1: atelier.codelab.v1.Codelab.share_code:type_name -> atelier.codelab.v1.Sharing
-	13, // 2: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
-	12, // 3: atelier.codelab.v1.Attendee.checks:type_name -> atelier.codelab.v1.CheckResult
-	11, // 4: atelier.codelab.v1.Attendee.code_taken:type_name -> atelier.codelab.v1.TakenCode
-	10, // 5: atelier.codelab.v1.Attendee.ticks:type_name -> atelier.codelab.v1.StepTicks
-	2,  // 6: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
-	3,  // 7: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
-	19, // 8: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	4,  // 9: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
-	5,  // 10: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
-	23, // 11: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
-	22, // 12: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
-	25, // 13: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
-	6,  // 14: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
-	26, // 15: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
-	42, // 16: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
-	40, // 17: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	7,  // 18: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
-	8,  // 19: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
-	9,  // 20: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
-	14, // 21: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
-	15, // 22: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
-	18, // 23: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
-	20, // 24: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
-	21, // 25: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
-	30, // 26: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	34, // 27: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
-	31, // 28: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
-	32, // 29: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
-	35, // 30: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
-	42, // 31: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
-	39, // 32: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
-	16, // 33: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
-	17, // 34: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
-	24, // 35: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
-	27, // 36: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
-	28, // 37: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
-	29, // 38: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	39, // [39:39] is the sub-list for method output_type
-	39, // [39:39] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	8,  // 2: atelier.codelab.v1.Codelab.rehearsal:type_name -> atelier.codelab.v1.Rehearsal
+	14, // 3: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
+	13, // 4: atelier.codelab.v1.Attendee.checks:type_name -> atelier.codelab.v1.CheckResult
+	12, // 5: atelier.codelab.v1.Attendee.code_taken:type_name -> atelier.codelab.v1.TakenCode
+	11, // 6: atelier.codelab.v1.Attendee.ticks:type_name -> atelier.codelab.v1.StepTicks
+	2,  // 7: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
+	3,  // 8: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
+	20, // 9: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
+	4,  // 10: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
+	5,  // 11: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
+	24, // 12: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
+	23, // 13: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
+	26, // 14: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
+	6,  // 15: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
+	27, // 16: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
+	43, // 17: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
+	41, // 18: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	7,  // 19: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
+	9,  // 20: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
+	10, // 21: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
+	15, // 22: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
+	16, // 23: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
+	19, // 24: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
+	21, // 25: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
+	22, // 26: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
+	31, // 27: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	35, // 28: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
+	32, // 29: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
+	33, // 30: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
+	36, // 31: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
+	43, // 32: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
+	40, // 33: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	17, // 34: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
+	18, // 35: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
+	25, // 36: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
+	28, // 37: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
+	29, // 38: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
+	30, // 39: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	40, // [40:40] is the sub-list for method output_type
+	40, // [40:40] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_records_proto_init() }
@@ -4305,7 +4413,7 @@ func file_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   35,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
