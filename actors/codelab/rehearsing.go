@@ -157,3 +157,16 @@ func (o *observer) watchRehearsal(v *View, started bool) {
 		go end() // it asks the actor, which is in this call
 	}
 }
+
+// Arrive and Depart say that a simulated attendee is there, or not any more.
+func (w Codelab) Arrive(person string) {
+	if w.Room.Join(person) {
+		w.all.announce(w, person, true)
+	}
+}
+
+func (w Codelab) Depart(person string) {
+	if w.Room.Leave(person) {
+		w.all.announce(w, person, false)
+	}
+}

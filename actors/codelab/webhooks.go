@@ -14,7 +14,7 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 		return nil
 	}
 	for _, e := range events {
-		if kind, data := s.webhookEvent(e); data != nil && !s.simulatedID(data.AttendeeId) {
+		if kind, data := s.webhookEvent(e); data != nil {
 			rows = append(rows, s.rules.Webhooks.Rows(webhook.Told{Type: kind, CodelabID: s.id, At: e.At, Data: data})...)
 		}
 	}
@@ -24,6 +24,13 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 // webhookEvent says what webhooks hear of an event; nil: nothing. Ids only: names are
 // looked up when it is sent, so that an erased person is not named.
 func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
+	if kind, data = s.webhookData(e); s.simulatedID(data.GetAttendeeId()) {
+		return "", nil
+	}
+	return kind, data
+}
+
+func (s *State) webhookData(e *pb.Event) (kind string, data *webhook.Data) {
 	switch b := e.Body.(type) {
 	case *pb.Event_Registered:
 		if b.Registered.Attendee.Simulated {
