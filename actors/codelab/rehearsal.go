@@ -87,7 +87,7 @@ func (b EndRehearsal) decide(c call) (decision, error) {
 // rehearsalEnded is the decision that ends the rehearsal, which runs.
 func (c call) rehearsalEnded(why string) decision {
 	simulated := func(id string) bool { return c.s.simulatedID(id) }
-	events := []*pb.Event{{Body: &pb.Event_RehearsalEnded{RehearsalEnded: &pb.RehearsalEnded{}}}}
+	var events []*pb.Event
 	for _, p := range c.s.polls {
 		if p.rec.Rehearsed {
 			events = append(events, c.pollReset(p, "").Events...)
@@ -103,6 +103,7 @@ func (c call) rehearsalEnded(why string) decision {
 	}
 	d := c.removed(true, all...)
 	d.Events = append(events, d.Events...)
+	d.Events = append(d.Events, &pb.Event{Body: &pb.Event_RehearsalEnded{RehearsalEnded: &pb.RehearsalEnded{}}})
 	m := c.s.meta.Clone()
 	m.Rehearsal = nil
 	who := c.Caller

@@ -1140,7 +1140,7 @@ func (x *RehearsalStarted) GetRehearsal() *Rehearsal {
 	return nil
 }
 
-// The rehearsal is over; the same decision removes its attendees.
+// The rehearsal is over: the same decision has removed its attendees.
 type RehearsalEnded struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
