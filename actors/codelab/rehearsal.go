@@ -86,22 +86,13 @@ func (b EndRehearsal) decide(c call) (decision, error) {
 
 // rehearsalEnded is the decision that ends the rehearsal, which runs.
 func (c call) rehearsalEnded(why string) decision {
-	simulated := func(id string) bool { return c.s.simulatedID(id) }
 	var events []*pb.Event
 	for _, p := range c.s.polls {
 		if p.rec.Rehearsed {
 			events = append(events, c.pollReset(p, "").Events...)
 		}
 	}
-	// All at once, so nobody could learn whose the anonymous ones were.
-	events = append(events, c.questionsDeleted(func(q *pb.Question) bool { return q.Anonymous && simulated(q.AuthorId) })...)
-	var all []*pb.Attendee
-	for _, a := range c.s.attendees.All() {
-		if a.Simulated {
-			all = append(all, a)
-		}
-	}
-	d := c.removed(true, all...)
+	d := c.unplayed()
 	d.Events = append(events, d.Events...)
 	d.Events = append(d.Events, &pb.Event{Body: &pb.Event_RehearsalEnded{RehearsalEnded: &pb.RehearsalEnded{}}})
 	m := c.s.meta.Clone()
@@ -115,6 +106,21 @@ func (c call) rehearsalEnded(why string) decision {
 		about = map[string]string{"why": why}
 	}
 	d.Rows = append(append(d.Rows, auditRows(c.s, who, c.now, "rehearsal_end", c.s.id, about)...), catalog.ListRow(m))
+	return d
+}
+
+// unplayed is the decision that removes the simulated attendees with what they sent; their
+// anonymous questions, too, since all go at once.
+func (c call) unplayed() decision {
+	var all []*pb.Attendee
+	for _, a := range c.s.attendees.All() {
+		if a.Simulated {
+			all = append(all, a)
+		}
+	}
+	events := c.questionsDeleted(func(q *pb.Question) bool { return q.Anonymous && c.s.simulatedID(q.AuthorId) })
+	d := c.removed(true, all...)
+	d.Events = append(events, d.Events...)
 	return d
 }
 
@@ -234,6 +240,47 @@ func (v *View) People(yield func(int, *pb.Attendee) bool) {
 			return
 		}
 	}
+}
+
+// CountPeople counts the attendees who are not simulated.
+func (v *View) CountPeople() int {
+	n := v.Attendees.Len()
+	if v.Meta.GetRehearsal() != nil {
+		for _, a := range v.Attendees.All() {
+			if a.Simulated {
+				n--
+			}
+		}
+	}
+	return n
+}
+
+// Real is the view as it were without the simulated attendees and what they sent: for what
+// leaves the server. Polls that are not anonymous have the votes of others alone, anonymous
+// ones in which simulated attendees voted have none.
+func (v *View) Real() *View {
+	if v.Meta.GetRehearsal() == nil {
+		return v
+	}
+	s := New(v.Meta.Id, Rules{}, naming.NewIDs(v.Meta.Id))
+	b, err := EncodeState(v)
+	if err == nil {
+		err = s.Restore(0, b)
+	}
+	if err != nil {
+		panic(err) // never, of what was just encoded
+	}
+	c := call{s: s, Caller: system, now: time.UnixMilli(v.Meta.Rehearsal.StartedAt)}
+	var resets []*pb.Event
+	for _, p := range s.polls {
+		if p.rec.Rehearsed && p.rec.Anonymous {
+			resets = append(resets, c.pollReset(p, "").Events...)
+		}
+	}
+	for _, e := range append(resets, c.unplayed().Events...) {
+		s.Apply(0, e)
+	}
+	return s.Capture()
 }
 
 // anybody says that an attendee is not simulated.

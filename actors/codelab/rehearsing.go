@@ -14,9 +14,9 @@ import (
 // maxRehearsals bounds those that run at a time.
 const maxRehearsals = 20
 
-// unplayed is how long a rehearsal may lack its player, in ms, before that counts as lost:
+// unplayedFor is how long a rehearsal may lack its player, in ms, before that counts as lost:
 // its owner has shown the view of its start, and starts the player next.
-const unplayed = 5_000
+const unplayedFor = 5_000
 
 // rehearsals are those that are played on this node.
 type rehearsals struct {
@@ -125,7 +125,7 @@ func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	case now >= run.EndsAt:
 		why = rehearsalTime
 	case w.rehearsals.plays(ws.ID(), run):
-	case run.StartedAt < w.rehearsals.begun, now-run.StartedAt > unplayed:
+	case run.StartedAt < w.rehearsals.begun, now-run.StartedAt > unplayedFor:
 		why = rehearsalRestart
 	}
 	if why != "" {

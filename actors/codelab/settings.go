@@ -36,6 +36,7 @@ const (
 	OriginCreate Origin = iota
 	OriginCopy
 	OriginImport
+	OriginSample
 )
 
 // Create makes the codelab. The reply is its *pb.Codelab.
@@ -64,7 +65,7 @@ func (b Create) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "this codelab exists already")
 	}
 	meta := b.Codelab.Clone()
-	meta.Id, meta.CreatedAt = c.s.id, c.now.UnixMilli()
+	meta.Id, meta.CreatedAt, meta.Rehearsal = c.s.id, c.now.UnixMilli(), nil
 	if err := checkMeta(meta); err != nil {
 		return decision{}, err
 	}
@@ -93,6 +94,8 @@ func (b Create) decide(c call) (decision, error) {
 		action, about = "codelab_copy", map[string]string{"source_id": b.SourceID}
 	case OriginImport:
 		action = "codelab_import"
+	case OriginSample:
+		action = "sample_create"
 	}
 	d.Rows = append(c.audit(action, c.s.id, about), catalog.ListRow(meta))
 	d.Rows = append(d.Rows, slugRows(nil, meta)...)

@@ -43,6 +43,8 @@ type codelabRecord struct {
 	SourceID **string `json:"source_id,omitempty"`
 	// ShareCode is what attendees read of the code.
 	ShareCode string `json:"share_code"`
+	// Rehearsal is the one that runs; admins only.
+	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty"`
 }
 
 // toCodelab gives the guide with its notes to those who lead alone.
@@ -59,8 +61,8 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		ShareCode: codelab.Sharings[m.ShareCode],
 	}
 	if admin {
-		source := r.sourceOf(m)
-		out.JoinCode, out.SourceID = m.JoinCode, &source
+		source, rehearsal := r.sourceOf(m), toRehearsal(m.Rehearsal)
+		out.JoinCode, out.SourceID, out.Rehearsal = m.JoinCode, &source, &rehearsal
 	} else if m.GuideMarkdown != nil {
 		guide := markdown.WithoutNotes(*m.GuideMarkdown)
 		out.GuideMarkdown = wire.OrNull(guide)
