@@ -205,15 +205,30 @@ func (r Remove) decide(c call) (decision, error) {
 	if !c.admin() {
 		action = "attendee_erase"
 	}
-	gone := files.Forgotten{Submissions: c.s.submissionsOf(a.Id)}
-	rows := c.noSubmissionRows(gone.Submissions...)
-	var unsaid []durable.Row
-	gone.Uploads, unsaid = c.untalk(func(m *pb.ChatMessage) bool { return m.SenderId == a.Id || m.TargetId == a.Id },
-		func(_ *pb.Thread, m *pb.Comment) bool { return m.AuthorId == a.Id })
-	d := decided(gone, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id, Erased: r.Erase || !c.admin()}}})
-	d.Events = slices.Concat(d.Events, c.chatGone(a.Id), c.commentsGone(a.Id), c.questionsGone(a.Id))
-	d.Rows = slices.Concat(c.audit(action, a.Id, nil), rows, unsaid)
+	d := c.removed(r.Erase || !c.admin(), a)
+	d.Rows = append(c.audit(action, a.Id, nil), d.Rows...)
 	return d, nil
+}
+
+// removed is the decision that takes attendees out with all that was theirs. The reply is
+// the files.Forgotten.
+func (c call) removed(erased bool, all ...*pb.Attendee) (d decision) {
+	var gone files.Forgotten
+	ids := map[string]bool{}
+	for _, a := range all {
+		ids[a.Id] = true
+		gone.Submissions = append(gone.Submissions, c.s.submissionsOf(a.Id)...)
+		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: a.Id, Erased: erased}}})
+	}
+	for _, a := range all {
+		d.Events = slices.Concat(d.Events, c.chatGone(a.Id), c.commentsGone(a.Id), c.questionsGone(a.Id))
+	}
+	d.Rows = c.noSubmissionRows(gone.Submissions...)
+	var unsaid []durable.Row
+	gone.Uploads, unsaid = c.untalk(func(m *pb.ChatMessage) bool { return ids[m.SenderId] || ids[m.TargetId] },
+		func(_ *pb.Thread, m *pb.Comment) bool { return ids[m.AuthorId] })
+	d.Rows, d.Reply = append(d.Rows, unsaid...), gone
+	return d
 }
 
 // changeAttendee replaces an attendee's record by a changed copy.
@@ -229,7 +244,7 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 		// Full, so that appending copies: views share the array.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
 		Generation: old.Generation, Pulse: old.Pulse, Place: old.Place, Checks: old.Checks,
-		CodeTaken: old.CodeTaken, Ticks: old.Ticks,
+		CodeTaken: old.CodeTaken, Ticks: old.Ticks, Simulated: old.Simulated,
 	}
 	change(a)
 	s.attendees.Set(i, a)
@@ -245,6 +260,9 @@ func (s *State) applyRegistered(seq uint64, a *pb.Attendee) {
 	s.count(a.CurrentStep, +1)
 	if a.CompletedAt != 0 {
 		s.completed++
+	}
+	if a.Simulated {
+		s.simulated++
 	}
 	s.changed.Attendees = seq
 }
@@ -318,13 +336,16 @@ func (s *State) countSteps() {
 func (s *State) indexAttendees() {
 	clear(s.byName)
 	clear(s.byAttendee)
-	s.completed, s.pulses = 0, Pulses{}
+	s.completed, s.simulated, s.pulses = 0, 0, Pulses{}
 	for i, a := range s.attendees.All() {
 		s.byName[naming.Key(a.Name)] = i
 		s.byAttendee[a.Id] = i
 		s.pulses.Count(a.Pulse.GetState(), +1)
 		if a.CompletedAt != 0 {
 			s.completed++
+		}
+		if a.Simulated {
+			s.simulated++
 		}
 	}
 	s.countSteps()

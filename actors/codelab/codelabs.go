@@ -65,6 +65,9 @@ type Config struct {
 	// Ballots keeps the secrets of anonymous polls, as Rules.BallotKey finds them; nil
 	// where there are none.
 	Ballots BallotKeys
+	// Rehearse plays the attendees of a rehearsal, on the node that owns the codelab, until
+	// ctx ends, which it does with the rehearsal. nil: none come.
+	Rehearse func(ctx context.Context, w Codelab)
 	// Sweep removes, at the start, the logs of codelabs whose deletion was
 	// interrupted.
 	Sweep  bool
@@ -96,6 +99,8 @@ type Codelabs struct {
 	rooms sync.Map          // codelab id to *room.Room, of active codelabs
 
 	claiming atomic.Int32 // see Codelab.Submit
+
+	rehearsals rehearsals // that are played here
 
 	// Of other nodes; see nodes.go.
 	counts counts
@@ -178,12 +183,17 @@ func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 			r.Connect(&nodes{h, w}, cfg.Durable.Clock)
 		}
 		w.rooms.Store(id, r)
-		return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }}
+		return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }, owns: h.Owns}
 	}
 	kind.Keep = keep
-	kind.MayRest = func(id string) bool { r := w.room(id); return r == nil || r.Empty() }
+	w.rehearsals.begun = cfg.Durable.Clock.Now().UnixMilli()
+	kind.MayRest = func(id string) bool {
+		r := w.room(id)
+		return (r == nil || r.Empty()) && !w.rehearsals.runs(id)
+	}
 	kind.Rested = func(id string) {
 		r := w.room(id)
+		w.rehearsals.stop(id)
 		w.rooms.Delete(id)
 		if r != nil && !r.Empty() && cfg.Forgotten != nil {
 			cfg.Forgotten(r)
@@ -293,6 +303,9 @@ func (w *Codelabs) Get(id string) (Codelab, error) {
 		// When it fails, the next one who reads tries again. The poll takes no votes any
 		// more, and the rest of the codelab must be read all the same.
 		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
+	}
+	if err == nil {
+		w.endDueRehearsal(ws)
 	}
 	return ws, err
 }
@@ -452,5 +465,6 @@ func (w *Codelabs) Close(ctx context.Context) error {
 	if w.deaf != nil {
 		w.deaf()
 	}
+	w.rehearsals.close()
 	return w.host.Close(ctx)
 }

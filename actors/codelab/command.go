@@ -83,6 +83,8 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SetEnded, *pb.Codelab](),
 	durable.Says[Delete, files.Forgotten](),
 	durable.Says[NoteExport, durable.Nothing](),
+	durable.Says[StartRehearsal, *pb.Codelab](),
+	durable.Says[EndRehearsal, durable.Nothing](),
 	durable.Says[ApplyRetention, durable.Nothing](),
 	durable.Says[SetDeletion, durable.Nothing](),
 
@@ -160,7 +162,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
 	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion, DropQuestions,
-		ClosePoll, CloseDuePoll: // the ballots go
+		EndRehearsal, ClosePoll, CloseDuePoll: // the ballots go
 		return true
 	}
 	return false

@@ -22,15 +22,19 @@ func isEdit(e *pb.Event) bool {
 // figureRows are what the list of codelabs says beside their records, when a
 // decision changes it. It follows from the events, so no command can forget it.
 func (s *State) figureRows(events []*pb.Event, now time.Time) []durable.Row {
-	f, changed := &pb.Figures{Attendees: int32(s.attendees.Len()), UpdatedAt: s.updatedAt}, false
+	f, changed := &pb.Figures{Attendees: int32(s.people()), UpdatedAt: s.updatedAt}, false
 	for _, e := range events {
-		switch e.Body.(type) {
+		switch b := e.Body.(type) {
 		case *pb.Event_Deleted:
 			return nil // its row goes
 		case *pb.Event_Registered:
-			f.Attendees, changed = f.Attendees+1, true
+			if !b.Registered.Attendee.Simulated {
+				f.Attendees, changed = f.Attendees+1, true
+			}
 		case *pb.Event_Removed:
-			f.Attendees, changed = f.Attendees-1, true
+			if !s.simulatedID(b.Removed.AttendeeId) {
+				f.Attendees, changed = f.Attendees-1, true
+			}
 		}
 		if isEdit(e) {
 			f.UpdatedAt, changed = now.UnixMilli(), true

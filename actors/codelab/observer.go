@@ -17,12 +17,14 @@ type observer struct {
 	room *room.Room
 	// who asks the other nodes who is connected to them.
 	who func()
+	// owns says that the codelab lives on this node.
+	owns func() bool
 	// shown is the view that was shown last.
 	shown *View
 	// secrets are those of the polls that are open or being counted.
 	secrets []string
 	// When the open poll closes, and questions go.
-	pollEnds, questionsLeave alarm
+	pollEnds, questionsLeave, rehearsalEnds alarm
 
 	// While recovering: what the journal still holds.
 	found  bool
@@ -66,6 +68,7 @@ func (o *observer) Live(v *View, seq uint64) {
 	o.shown = v
 	o.watchPoll(v)
 	o.watchQuestions(v)
+	o.watchRehearsal(v, false)
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
@@ -100,17 +103,22 @@ func (o *observer) ended(attendee string) {
 func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
 	frames := o.frames[:0]
 	clean, gone, withdrawals := false, []string(nil), []Withdrawal(nil)
+	started := false
 	for _, c := range events {
 		switch b := c.Event.Body.(type) {
-		case *pb.Event_Created, *pb.Event_Updated, *pb.Event_StepsReplaced, *pb.Event_DeletionSet:
-			if v.Meta != nil {
-				o.w.List.Put(v.Meta)
-			}
+		case *pb.Event_Created, *pb.Event_Updated, *pb.Event_StepsReplaced, *pb.Event_DeletionSet, *pb.Event_RehearsalEnded:
+			o.list(v)
+		case *pb.Event_RehearsalStarted:
+			started = true
+			o.list(v)
 		case *pb.Event_Deleted:
 			o.w.List.Remove(o.id)
 			gone = append(gone, "")
 		case *pb.Event_Removed:
 			gone = append(gone, b.Removed.AttendeeId)
+			if o.shown != nil && o.shown.Simulated(b.Removed.AttendeeId) {
+				o.room.Ungather(b.Removed.AttendeeId)
+			}
 		case *pb.Event_PinReset:
 			gone = append(gone, b.PinReset.AttendeeId)
 		}
@@ -145,6 +153,17 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	}
 	if was == nil || v.Changed.Questions != was.Changed.Questions {
 		o.watchQuestions(v)
+	}
+	if was == nil || v.Changed.Codelab != was.Changed.Codelab {
+		o.watchRehearsal(v, started)
+	}
+}
+
+// list puts the present record into the list; a later event of the batch may have deleted
+// the codelab.
+func (o *observer) list(v *View) {
+	if v.Meta != nil {
+		o.w.List.Put(v.Meta)
 	}
 }
 

@@ -120,7 +120,21 @@ func (v *View) secrets() (ids []string) {
 // PollAudience is how many attendees were connected while the poll was open, as this node
 // knows it of the poll that was opened last; of others it is how many voted.
 func (w Codelab) PollAudience(p *PollView) int {
-	return max(w.Room.Gathered(gathering(p), FacilitatorID), int(p.Votes))
+	return max(w.Room.Gathered(gathering(p), notAsked(w.View(), p)...), int(p.Votes))
+}
+
+// notAsked are who is not counted among those of whom a poll asks something: facilitators,
+// and simulated attendees where they do not vote.
+func notAsked(v *View, p *PollView) []string {
+	out := []string{FacilitatorID}
+	if p.Anonymous && v.Meta.GetRehearsal() != nil && v.anybody() {
+		for _, a := range v.Attendees.All() {
+			if a.Simulated {
+				out = append(out, a.Id)
+			}
+		}
+	}
+	return out
 }
 
 // gathering names the round of a poll.
@@ -129,8 +143,9 @@ func gathering(p *PollView) string { return fmt.Sprint(p.Id, " ", p.Round) }
 // NotVoted are the attendees who are connected and have not voted.
 func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	out := []string{}
+	not := notAsked(v, p)
 	for _, person := range w.Room.Present() {
-		if marks, _ := v.Voted(p, person); marks == 0 && person != FacilitatorID {
+		if marks, _ := v.Voted(p, person); marks == 0 && !slices.Contains(not, person) {
 			out = append(out, person)
 		}
 	}

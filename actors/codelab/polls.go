@@ -361,11 +361,15 @@ func (b ResetPoll) decide(c call) (decision, error) {
 	case p.rec.State == pollDraft:
 		return decided(p.rec), nil
 	}
+	return c.pollReset(p, "poll_reset"), nil
+}
+
+func (c call) pollReset(p *poll, action string) decision {
 	out := p.rec.Clone()
-	out.State, out.Shown, out.Round, out.OpenedAt, out.EndsAt = pollDraft, false, out.Round+1, 0, 0
+	out.State, out.Shown, out.Round, out.OpenedAt, out.EndsAt, out.Rehearsed = pollDraft, false, out.Round+1, 0, 0, false
 	forgetSecret(out)
 	forgetResult(out)
-	return c.pollChanged(p, out, "poll_reset"), nil
+	return c.pollChanged(p, out, action)
 }
 
 // DeletePoll removes a poll with its votes.

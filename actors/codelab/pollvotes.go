@@ -135,6 +135,9 @@ func (b Vote) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	at := c.s.byAttendee[c.ID]
+	if err := c.mayRehearse(p); err != nil {
+		return decision{}, err
+	}
 	if p.rec.Anonymous {
 		if p.mark(at) != 0 {
 			return decision{}, durable.Reject(durable.Conflict, "an anonymous vote cannot be changed")
@@ -288,6 +291,10 @@ func (s *State) applyPollVoted(seq uint64, b *pb.PollVoted) {
 		return
 	}
 	at, known := s.byAttendee[b.AttendeeId]
+	if known && s.attendees.At(at).Simulated && !p.rec.Rehearsed {
+		p.rec = p.rec.Clone()
+		p.rec.Rehearsed, p.told = true, nil
+	}
 	switch {
 	case len(b.Ballot) > 0:
 		p.ballots = append(p.ballots, b.Ballot)

@@ -176,6 +176,15 @@ func Choices(answer string) []int32 {
 	return slices.Compact(given)
 }
 
+// ChoiceText is the answer that chooses these options.
+func ChoiceText(options []int32) string {
+	if len(options) == 1 {
+		return strconv.Itoa(int(options[0]))
+	}
+	b, _ := json.Marshal(options) // of numbers
+	return string(b)
+}
+
 func (s *State) quiz(id string) *pb.Quiz {
 	for _, q := range s.quizzes {
 		if q.Id == id {

@@ -116,6 +116,8 @@ type Register struct {
 	NameReserved bool
 	// Siblings are the attendees whom the same browser has been here.
 	Siblings []string
+	// Simulated: an attendee of the rehearsal that runs. The system alone says so.
+	Simulated bool
 }
 
 func (r Register) decide(c call) (decision, error) {
@@ -128,13 +130,17 @@ func (r Register) decide(c call) (decision, error) {
 }
 
 func (r Register) admitted(c call) (decision, error) {
+	if r.Simulated {
+		return r.simulated(c)
+	}
 	m := c.s.meta
 	r, err := admit(m, r, c.admin())
 	if err != nil {
 		return decision{}, err
 	}
-	if i, ok := c.s.byName[naming.Key(r.Name)]; ok {
-		return c.rejoin(c.s.attendees.At(i), r)
+	if i, ok := c.s.byName[naming.Key(r.Name)]; ok && !c.s.attendees.At(i).Simulated {
+		d, err := c.rejoin(c.s.attendees.At(i), r)
+		return c.besideRehearsal(d, "", err)
 	}
 	switch {
 	case reserved(r.Name, r.NameReserved):
@@ -143,17 +149,21 @@ func (r Register) admitted(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "the workshop has ended")
 	case m.RegistrationClosed && !c.admin():
 		return decision{}, durable.Reject(durable.Forbidden, "registration is closed")
-	case c.s.attendees.Len() >= maxAttendees:
+	case c.s.people() >= maxAttendees:
 		return decision{}, durable.Reject(durable.Conflict, "this codelab is full")
 	}
+	d := c.registered(r)
+	d.Rows = c.audit("attendee_register", d.Reply.(Registration).Attendee.Id, nil)
+	return c.besideRehearsal(d, r.Name, nil)
+}
+
+func (c call) registered(r Register) decision {
 	now := c.now.UnixMilli()
 	a := &pb.Attendee{
 		Id: c.id(), Name: r.Name, Email: r.Email, Place: r.Place, PinHash: r.PINHash, CurrentStep: 1, FurthestStep: 1,
-		CreatedAt: now, StepSince: now, ReachedAt: []int64{now},
+		CreatedAt: now, StepSince: now, ReachedAt: []int64{now}, Simulated: r.Simulated,
 	}
-	d := decided(Registration{Attendee: a}, &pb.Event{Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: a}}})
-	d.Rows = c.audit("attendee_register", a.Id, nil)
-	return d, nil
+	return decided(Registration{Attendee: a}, &pb.Event{Body: &pb.Event_Registered{Registered: &pb.Registered{Attendee: a}}})
 }
 
 func (c call) rejoin(a *pb.Attendee, r Register) (decision, error) {
@@ -197,6 +207,12 @@ func (r ResetPin) decide(c call) (d decision, err error) {
 		if err != nil {
 			return decision{}, err
 		}
+		if a.Simulated { // nobody comes in as one
+			if len(r.Pins) > 1 {
+				continue
+			}
+			return decision{}, durable.Reject(durable.Conflict, "this attendee is simulated and needs no code")
+		}
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_PinReset{PinReset: &pb.PinReset{
 			AttendeeId: a.Id, PinHash: pin.Hash, Generation: a.Generation + 1,
 		}}})
@@ -229,15 +245,19 @@ func (r Rename) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
+	var other []*pb.Event
 	switch i, ok := c.s.byName[naming.Key(name)]; {
 	case ok && c.s.attendees.At(i).Id != a.Id:
-		return decision{}, durable.Reject(durable.Conflict, "another attendee has this name")
+		if a.Simulated || !c.s.attendees.At(i).Simulated {
+			return decision{}, durable.Reject(durable.Conflict, "another attendee has this name")
+		}
+		other = c.s.freeName(name)
 	case !ok && reserved(name, r.NameReserved):
 		return decision{}, errNameReserved
 	}
 	out := a.Clone()
 	out.Name = name
-	d := decided(out, &pb.Event{Body: &pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: a.Id, Name: name}}})
+	d := decided(out, append(other, renamed(a.Id, name))...)
 	d.Rows = c.audit("attendee_rename", a.Id, nil)
 	return d, nil
 }

@@ -9,9 +9,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Retain removes what has outlived the retention of its codelab, and codelabs that have
-// outlived that of the server, now and every so often until ctx ends. Each node does it for
-// the codelabs that it owns.
+// Retain removes what has outlived the retention of its codelab, what a rehearsal left that
+// a restart interrupted, and codelabs that have outlived the retention of the server, now and
+// every so often until ctx ends. Each node does it for the codelabs that it owns.
 func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Expiry) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
@@ -44,10 +44,10 @@ func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry) error {
 	now := w.Durable.Clock.Now()
 	applies := m.EmailRetentionDays != 0 || m.ChatRetentionDays != 0
 	changes := deletionAt(m, codelabs.Days, now) != m.DeletionAt
-	if !applies && !changes && !due(m, now) || w.elsewhere(m.Id) {
+	if !applies && !changes && !due(m, now) && m.Rehearsal == nil || w.elsewhere(m.Id) {
 		return nil
 	}
-	ws, err := w.Get(m.Id)
+	ws, err := w.Get(m.Id) // which ends a rehearsal that a restart has left
 	if err == nil && applies {
 		_, _, err = ws.Ask(Command{Caller: system, Body: ApplyRetention{}})
 	}

@@ -36,6 +36,7 @@ const (
 	OriginCreate Origin = iota
 	OriginCopy
 	OriginImport
+	OriginSample
 )
 
 // Create makes the codelab. The reply is its *pb.Codelab.
@@ -64,7 +65,7 @@ func (b Create) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "this codelab exists already")
 	}
 	meta := b.Codelab.Clone()
-	meta.Id, meta.CreatedAt = c.s.id, c.now.UnixMilli()
+	meta.Id, meta.CreatedAt, meta.Rehearsal = c.s.id, c.now.UnixMilli(), nil
 	if err := checkMeta(meta); err != nil {
 		return decision{}, err
 	}
@@ -94,6 +95,8 @@ func (b Create) decide(c call) (decision, error) {
 		action, about = "codelab_copy", map[string]string{"source_id": b.SourceID}
 	case OriginImport:
 		action = "codelab_import"
+	case OriginSample:
+		action = "sample_create"
 	}
 	d.Rows = append(c.audit(action, c.s.id, about), catalog.ListRow(meta))
 	d.Rows = append(d.Rows, slugRows(nil, meta)...)
@@ -310,7 +313,12 @@ func (r SetEnded) decide(c call) (decision, error) {
 		m.EndedAt = c.now.UnixMilli()
 		m.DeletionAt = deletionAt(m, min(max(r.DeletionDays, 0), MaxDays), c.now)
 	}
+	over := decision{}
+	if r.Ended && m.Rehearsal != nil {
+		over, m.Rehearsal = c.rehearsalEnded("workshop"), nil
+	}
 	d := c.updated(m, "codelab_update", map[string]string{"ended": fmt.Sprint(r.Ended)})
+	d.Events, d.Rows = append(over.Events, d.Events...), append(over.Rows, d.Rows...)
 	if r.Ended && c.s.pointer != nil {
 		d.Events = append(d.Events, pointed(&pb.Pointer{By: c.Name}))
 	}
@@ -320,7 +328,7 @@ func (r SetEnded) decide(c call) (decision, error) {
 	if r.Ended {
 		d.Events = append(d.Events, c.questionsLeave()...)
 	}
-	if p := c.s.openPoll(); r.Ended && p != nil {
+	if p := c.s.openPoll(); r.Ended && p != nil && !p.rec.Rehearsed {
 		closed := c.closePoll(p)
 		d.Events, d.Rows = append(d.Events, closed.Events...), append(d.Rows, closed.Rows...)
 	}

@@ -35,7 +35,7 @@ func (t Tick) decide(c call) (decision, error) {
 	if !slices.ContainsFunc(c.s.tasks[number-1], func(x markdown.Task) bool { return x.Key == t.Item }) {
 		return decision{}, durable.Reject(durable.Missing, "the step has no task with this item")
 	}
-	if ticked(a, t.StepID, t.Item) == t.Done {
+	if Ticked(a, t.StepID, t.Item) == t.Done {
 		return decided(nil), nil
 	}
 	return decided(nil, &pb.Event{Body: &pb.Event_Ticked{Ticked: &pb.Ticked{
@@ -43,14 +43,14 @@ func (t Tick) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// ticked says whether somebody has ticked a task.
-func ticked(a *pb.Attendee, step, item string) bool {
+// Ticked says whether somebody has ticked a task.
+func Ticked(a *pb.Attendee, step, item string) bool {
 	return slices.ContainsFunc(a.GetTicks(), func(t *pb.StepTicks) bool { return t.StepId == step && slices.Contains(t.Items, item) })
 }
 
 func (s *State) applyTicked(seq uint64, b *pb.Ticked) {
 	s.changeAttendee(seq, b.AttendeeId, func(a *pb.Attendee) {
-		if ticked(a, b.StepId, b.Item) == b.Done {
+		if Ticked(a, b.StepId, b.Item) == b.Done {
 			return
 		}
 		at := slices.IndexFunc(a.Ticks, func(t *pb.StepTicks) bool { return t.StepId == b.StepId })

@@ -14,7 +14,7 @@ func (l *lab) ticked(who *Caller) string {
 	out := []string{}
 	for i, st := range v.Steps {
 		for _, task := range v.Tasks[i] {
-			if ticked(v.Attendee(who.ID), st.Id, task.Key) {
+			if Ticked(v.Attendee(who.ID), st.Id, task.Key) {
 				out = append(out, fmt.Sprint(i+1, task.Text))
 			}
 		}

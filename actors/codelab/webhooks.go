@@ -24,8 +24,18 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 // webhookEvent says what webhooks hear of an event; nil: nothing. Ids only: names are
 // looked up when it is sent, so that an erased person is not named.
 func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
+	if kind, data = s.webhookData(e); s.simulatedID(data.GetAttendeeId()) {
+		return "", nil
+	}
+	return kind, data
+}
+
+func (s *State) webhookData(e *pb.Event) (kind string, data *webhook.Data) {
 	switch b := e.Body.(type) {
 	case *pb.Event_Registered:
+		if b.Registered.Attendee.Simulated {
+			return "", nil
+		}
 		return webhook.AttendeeRegistered, &webhook.Data{AttendeeId: b.Registered.Attendee.Id}
 	case *pb.Event_HelpAsked:
 		h := b.HelpAsked.Request
@@ -41,7 +51,7 @@ func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
 		if s.meta.GetEndedAt() != 0 || b.Updated.Codelab.EndedAt == 0 {
 			return "", nil
 		}
-		return webhook.WorkshopEnded, &webhook.Data{Attendees: int32(s.attendees.Len()), Completed: int32(s.completed)}
+		return webhook.WorkshopEnded, &webhook.Data{Attendees: int32(s.people()), Completed: int32(s.completed - s.simulatedDone())}
 	}
 	return "", nil
 }

@@ -241,8 +241,16 @@ func (p *presence) gather(person string) {
 	}
 }
 
-// Gathered counts who was noted for something, without one person.
-func (r *Room) Gathered(what, but string) int {
+// Ungather takes somebody out of who was noted.
+func (r *Room) Ungather(person string) {
+	p := &r.presence
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.gathered, person)
+}
+
+// Gathered counts who was noted for something, without some.
+func (r *Room) Gathered(what string, but ...string) int {
 	p := &r.presence
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,8 +258,10 @@ func (r *Room) Gathered(what, but string) int {
 		return 0
 	}
 	n := len(p.gathered)
-	if _, there := p.gathered[but]; there {
-		n--
+	for _, person := range but {
+		if _, there := p.gathered[person]; there {
+			n--
+		}
 	}
 	return n
 }

@@ -267,7 +267,7 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 		return with(f, chatDeletedMessage{"chat_deleted", b.ChatGone.MessageId, at})
 	case *pb.Event_StepsReplaced:
 		return with(f, plainMessage{"steps_changed", at})
-	case *pb.Event_Updated, *pb.Event_QuizzesReplaced, *pb.Event_MaterialAdded, *pb.Event_MaterialDeleted:
+	case *pb.Event_Updated, *pb.Event_RehearsalStarted, *pb.Event_RehearsalEnded, *pb.Event_QuizzesReplaced, *pb.Event_MaterialAdded, *pb.Event_MaterialDeleted:
 		return with(f, plainMessage{"codelab_changed", at})
 	case *pb.Event_Deleted:
 		return with(f, plainMessage{"codelab_deleted", at})

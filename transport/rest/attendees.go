@@ -34,6 +34,8 @@ type attendeeRecord struct {
 	CodeTaken *takenRecord `json:"code_taken"`
 	// Ticks is how many tasks they ticked, for the same.
 	Ticks *ticksRecord `json:"ticks"`
+	// Simulated says that a rehearsal plays them.
+	Simulated bool `json:"simulated"`
 }
 
 type takenRecord struct {
@@ -54,7 +56,7 @@ func toTaken(t *pb.TakenCode) *takenRecord {
 func toAttendee(lab string, tasks int, a *pb.Attendee, all bool) attendeeRecord {
 	out := attendeeRecord{
 		a.Id, lab, a.Name, a.Email, a.CurrentStep, a.FurthestStep, a.CompletedAt != 0, wire.StampOrNull(a.CompletedAt), wire.Stamp(a.CreatedAt), a.Muted,
-		wire.StampOrNull(a.StepSince), toPulse(a.Pulse), wire.OrNull(a.Place), toChecks(a.Checks), toTaken(a.CodeTaken), toTicks(a, tasks),
+		wire.StampOrNull(a.StepSince), toPulse(a.Pulse), wire.OrNull(a.Place), toChecks(a.Checks), toTaken(a.CodeTaken), toTicks(a, tasks), a.Simulated,
 	}
 	if !all {
 		out.Email, out.CompletedAt, out.StepSince, out.Pulse, out.Place, out.Checks, out.CodeTaken, out.Ticks = "", nil, nil, nil, nil, noChecks, nil, nil
@@ -268,6 +270,9 @@ func certificate(r *Request) error {
 	v, a, err := r.api.Codelabs.FindAttendee(r.Param("id"))
 	if err != nil {
 		return err
+	}
+	if a.Simulated {
+		return &httpapi.Error{Status: 404, Text: "attendee not found"}
 	}
 	if a.CompletedAt == 0 {
 		return &httpapi.Error{Status: 403, Text: "this attendee has not completed the codelab"}

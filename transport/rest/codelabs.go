@@ -60,6 +60,8 @@ type codelabRecord struct {
 	Accent          string   `json:"accent"`
 	CertificateText string   `json:"certificate_text"`
 	Seal            bool     `json:"seal"`
+	// Rehearsal is the one that runs; admins only.
+	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty"`
 }
 
 // toCodelab gives the guide with its notes to those who lead alone.
@@ -82,9 +84,8 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		out.Hours = &hours
 	}
 	if admin {
-		source := r.sourceOf(m)
-		deletion := r.deletionAt(m)
-		out.JoinCode, out.SourceID, out.DeletionAt = m.JoinCode, &source, &deletion
+		source, rehearsal, deletion := r.sourceOf(m), toRehearsal(m.Rehearsal), r.deletionAt(m)
+		out.JoinCode, out.SourceID, out.Rehearsal, out.DeletionAt = m.JoinCode, &source, &rehearsal, &deletion
 	} else if m.GuideMarkdown != nil {
 		guide := markdown.WithoutNotes(*m.GuideMarkdown)
 		out.GuideMarkdown = wire.OrNull(guide)

@@ -16,7 +16,7 @@ import (
 // what retention took away, is not in it any more.
 func export(what string, table func(v *codelab.View, w *sheet.Writer)) func(*Request) error {
 	return func(r *Request) error {
-		v := r.view()
+		v := r.view().Real()
 		if v.Meta == nil {
 			return errNoCodelab
 		}

@@ -56,5 +56,5 @@ func findByCode(r *Request) error {
 		return errNoCodelab
 	}
 	c := r.toCodelab(v.Meta, false)
-	return r.JSON(joinRecord{c.ID, c.Title, c.Description, c.Author, c.IsPublic, c.RegistrationOpen, v.Attendees.Len()})
+	return r.JSON(joinRecord{c.ID, c.Title, c.Description, c.Author, c.IsPublic, c.RegistrationOpen, v.CountPeople()})
 }

@@ -163,5 +163,5 @@ func (r *Request) figures(id string) (*pb.Figures, error) {
 		return nil, err
 	}
 	v := w.View()
-	return &pb.Figures{Attendees: int32(v.Attendees.Len()), UpdatedAt: v.UpdatedAt}, nil
+	return &pb.Figures{Attendees: int32(v.CountPeople()), UpdatedAt: v.UpdatedAt}, nil
 }

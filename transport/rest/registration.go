@@ -235,9 +235,10 @@ func resetPINs(r *Request) error {
 	}{out})
 }
 
+// attendees are those who are not simulated: these need no code.
 func attendees(v *codelab.View) iter.Seq[*pb.Attendee] {
 	return func(yield func(*pb.Attendee) bool) {
-		for _, a := range v.Attendees.All() {
+		for _, a := range v.People {
 			if !yield(a) {
 				return
 			}

@@ -114,6 +114,7 @@ var operations = []Operation{
 	{Method: get, Path: "/admin/webhooks/{webhook_id}/deliveries", Access: OwnerOnly, Handle: webhookDeliveries},
 	{Method: post, Path: "/admin/webhooks/{webhook_id}/test", Access: OwnerOnly, Handle: testWebhook},
 	{Method: post, Path: "/admin/webhooks/{webhook_id}/resume", Access: OwnerOnly, Handle: resumeWebhook},
+	{Method: post, Path: "/admin/sample", Access: AdminOnly, Handle: createSample},
 	{Method: get, Path: "/admin/audit-logs", Access: AdminOnly, Handle: auditLogs},
 
 	{Method: get, Path: "/codelabs", Access: Anyone, Import: true, Handle: listCodelabs},
@@ -134,6 +135,8 @@ var operations = []Operation{
 	{Method: get, Path: "/codelabs/{id}/export/all", Access: CodelabAdmin, Upload: true, Handle: exportAll},
 	{Method: post, Path: "/codelabs/{id}/registration", Access: CodelabAdmin, Handle: setRegistration},
 	{Method: post, Path: "/codelabs/{id}/end", Access: CodelabAdmin, Handle: endWorkshop},
+	{Method: post, Path: "/codelabs/{id}/rehearsal", Access: CodelabAdmin, Handle: startRehearsal},
+	{Method: del, Path: "/codelabs/{id}/rehearsal", Access: CodelabAdmin, Handle: endRehearsal},
 	{Method: put, Path: "/codelabs/{id}/pin", Access: CodelabAdmin, Assistants: true, Handle: setPin},
 	{Method: get, Path: "/codelabs/{id}/overview", Access: CodelabAdmin, Assistants: true, Handle: overview},
 	{Method: get, Path: "/codelabs/{id}/summary", Access: CodelabAdmin, Handle: summarize},

@@ -65,11 +65,11 @@ func compareRuns(r *Request) error {
 		if err != nil {
 			return err
 		}
-		if v := w.View(); v.Meta != nil {
+		if v := w.View().Real(); v.Meta != nil {
 			out = append(out, toRun(v))
 		}
 	}
-	if v := r.view(); itself && v.Meta != nil {
+	if v := r.view().Real(); itself && v.Meta != nil {
 		out = append(out, toRun(v))
 	}
 	return r.JSON(out)

@@ -73,7 +73,7 @@ func summarize(r *Request) error {
 	if err != nil {
 		return err
 	}
-	v := r.view()
+	v := r.view().Real()
 	out := summaryRecord{
 		People: v.Attendees.Len(), Completed: v.Completed, Steps: summarySteps(v), Quiz: summaryQuizzes(v, names), Feedback: summaryOfFeedback(v, names),
 		Questions: []summaryQuestion{}, Polls: []*pollRecord{},

@@ -31,7 +31,7 @@ func exportAttendee(r *Request) error {
 }
 
 func (r *Request) takeOut(person, name string) error {
-	v := r.view()
+	v := r.view().Real()
 	if v.Meta == nil {
 		return errNoCodelab
 	}

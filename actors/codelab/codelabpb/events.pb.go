@@ -95,6 +95,8 @@ type Event struct {
 	//	*Event_WorkspaceDeleted
 	//	*Event_WorkspacePushed
 	//	*Event_Ticked
+	//	*Event_RehearsalStarted
+	//	*Event_RehearsalEnded
 	//	*Event_DeletionSet
 	Body          isEvent_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
@@ -699,6 +701,24 @@ func (x *Event) GetTicked() *Ticked {
 	return nil
 }
 
+func (x *Event) GetRehearsalStarted() *RehearsalStarted {
+	if x != nil {
+		if x, ok := x.Body.(*Event_RehearsalStarted); ok {
+			return x.RehearsalStarted
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetRehearsalEnded() *RehearsalEnded {
+	if x != nil {
+		if x, ok := x.Body.(*Event_RehearsalEnded); ok {
+			return x.RehearsalEnded
+		}
+	}
+	return nil
+}
+
 func (x *Event) GetDeletionSet() *DeletionSet {
 	if x != nil {
 		if x, ok := x.Body.(*Event_DeletionSet); ok {
@@ -953,6 +973,14 @@ type Event_Ticked struct {
 	Ticked *Ticked `protobuf:"bytes,120,opt,name=ticked,proto3,oneof"`
 }
 
+type Event_RehearsalStarted struct {
+	RehearsalStarted *RehearsalStarted `protobuf:"bytes,121,opt,name=rehearsal_started,json=rehearsalStarted,proto3,oneof"`
+}
+
+type Event_RehearsalEnded struct {
+	RehearsalEnded *RehearsalEnded `protobuf:"bytes,122,opt,name=rehearsal_ended,json=rehearsalEnded,proto3,oneof"`
+}
+
 type Event_DeletionSet struct {
 	DeletionSet *DeletionSet `protobuf:"bytes,131,opt,name=deletion_set,json=deletionSet,proto3,oneof"`
 }
@@ -1077,7 +1105,93 @@ func (*Event_WorkspacePushed) isEvent_Body() {}
 
 func (*Event_Ticked) isEvent_Body() {}
 
+func (*Event_RehearsalStarted) isEvent_Body() {}
+
+func (*Event_RehearsalEnded) isEvent_Body() {}
+
 func (*Event_DeletionSet) isEvent_Body() {}
+
+// Simulated attendees work through the codelab from here on.
+type RehearsalStarted struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rehearsal     *Rehearsal             `protobuf:"bytes,1,opt,name=rehearsal,proto3" json:"rehearsal,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RehearsalStarted) Reset() {
+	*x = RehearsalStarted{}
+	mi := &file_events_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RehearsalStarted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RehearsalStarted) ProtoMessage() {}
+
+func (x *RehearsalStarted) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RehearsalStarted.ProtoReflect.Descriptor instead.
+func (*RehearsalStarted) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RehearsalStarted) GetRehearsal() *Rehearsal {
+	if x != nil {
+		return x.Rehearsal
+	}
+	return nil
+}
+
+// The rehearsal is over: the same decision has removed its attendees.
+type RehearsalEnded struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RehearsalEnded) Reset() {
+	*x = RehearsalEnded{}
+	mi := &file_events_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RehearsalEnded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RehearsalEnded) ProtoMessage() {}
+
+func (x *RehearsalEnded) ProtoReflect() protoreflect.Message {
+	mi := &file_events_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RehearsalEnded.ProtoReflect.Descriptor instead.
+func (*RehearsalEnded) Descriptor() ([]byte, []int) {
+	return file_events_proto_rawDescGZIP(), []int{2}
+}
 
 type Created struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -1093,7 +1207,7 @@ type Created struct {
 
 func (x *Created) Reset() {
 	*x = Created{}
-	mi := &file_events_proto_msgTypes[1]
+	mi := &file_events_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1219,7 @@ func (x *Created) String() string {
 func (*Created) ProtoMessage() {}
 
 func (x *Created) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[1]
+	mi := &file_events_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1232,7 @@ func (x *Created) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Created.ProtoReflect.Descriptor instead.
 func (*Created) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{1}
+	return file_events_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Created) GetCodelab() *Codelab {
@@ -1165,7 +1279,7 @@ type Updated struct {
 
 func (x *Updated) Reset() {
 	*x = Updated{}
-	mi := &file_events_proto_msgTypes[2]
+	mi := &file_events_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1177,7 +1291,7 @@ func (x *Updated) String() string {
 func (*Updated) ProtoMessage() {}
 
 func (x *Updated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[2]
+	mi := &file_events_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1190,7 +1304,7 @@ func (x *Updated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Updated.ProtoReflect.Descriptor instead.
 func (*Updated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{2}
+	return file_events_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Updated) GetCodelab() *Codelab {
@@ -1212,7 +1326,7 @@ type StepsReplaced struct {
 
 func (x *StepsReplaced) Reset() {
 	*x = StepsReplaced{}
-	mi := &file_events_proto_msgTypes[3]
+	mi := &file_events_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1224,7 +1338,7 @@ func (x *StepsReplaced) String() string {
 func (*StepsReplaced) ProtoMessage() {}
 
 func (x *StepsReplaced) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[3]
+	mi := &file_events_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1237,7 +1351,7 @@ func (x *StepsReplaced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepsReplaced.ProtoReflect.Descriptor instead.
 func (*StepsReplaced) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{3}
+	return file_events_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *StepsReplaced) GetSteps() []*Step {
@@ -1265,7 +1379,7 @@ type DeletionSet struct {
 
 func (x *DeletionSet) Reset() {
 	*x = DeletionSet{}
-	mi := &file_events_proto_msgTypes[4]
+	mi := &file_events_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1391,7 @@ func (x *DeletionSet) String() string {
 func (*DeletionSet) ProtoMessage() {}
 
 func (x *DeletionSet) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[4]
+	mi := &file_events_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1404,7 @@ func (x *DeletionSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletionSet.ProtoReflect.Descriptor instead.
 func (*DeletionSet) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{4}
+	return file_events_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DeletionSet) GetAt() int64 {
@@ -1308,7 +1422,7 @@ type Deleted struct {
 
 func (x *Deleted) Reset() {
 	*x = Deleted{}
-	mi := &file_events_proto_msgTypes[5]
+	mi := &file_events_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1320,7 +1434,7 @@ func (x *Deleted) String() string {
 func (*Deleted) ProtoMessage() {}
 
 func (x *Deleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[5]
+	mi := &file_events_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1333,7 +1447,7 @@ func (x *Deleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deleted.ProtoReflect.Descriptor instead.
 func (*Deleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{5}
+	return file_events_proto_rawDescGZIP(), []int{7}
 }
 
 // An empty message takes the pin away.
@@ -1346,7 +1460,7 @@ type Pinned struct {
 
 func (x *Pinned) Reset() {
 	*x = Pinned{}
-	mi := &file_events_proto_msgTypes[6]
+	mi := &file_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1358,7 +1472,7 @@ func (x *Pinned) String() string {
 func (*Pinned) ProtoMessage() {}
 
 func (x *Pinned) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[6]
+	mi := &file_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1371,7 +1485,7 @@ func (x *Pinned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pinned.ProtoReflect.Descriptor instead.
 func (*Pinned) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{6}
+	return file_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Pinned) GetMessage() string {
@@ -1392,7 +1506,7 @@ type Pointed struct {
 
 func (x *Pointed) Reset() {
 	*x = Pointed{}
-	mi := &file_events_proto_msgTypes[7]
+	mi := &file_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1404,7 +1518,7 @@ func (x *Pointed) String() string {
 func (*Pointed) ProtoMessage() {}
 
 func (x *Pointed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[7]
+	mi := &file_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1417,7 +1531,7 @@ func (x *Pointed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointed.ProtoReflect.Descriptor instead.
 func (*Pointed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{7}
+	return file_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Pointed) GetPointer() *Pointer {
@@ -1443,7 +1557,7 @@ type Pulsed struct {
 
 func (x *Pulsed) Reset() {
 	*x = Pulsed{}
-	mi := &file_events_proto_msgTypes[8]
+	mi := &file_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1455,7 +1569,7 @@ func (x *Pulsed) String() string {
 func (*Pulsed) ProtoMessage() {}
 
 func (x *Pulsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[8]
+	mi := &file_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1468,7 +1582,7 @@ func (x *Pulsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pulsed.ProtoReflect.Descriptor instead.
 func (*Pulsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{8}
+	return file_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Pulsed) GetAttendeeId() string {
@@ -1515,7 +1629,7 @@ type Registered struct {
 
 func (x *Registered) Reset() {
 	*x = Registered{}
-	mi := &file_events_proto_msgTypes[9]
+	mi := &file_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1641,7 @@ func (x *Registered) String() string {
 func (*Registered) ProtoMessage() {}
 
 func (x *Registered) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[9]
+	mi := &file_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1654,7 @@ func (x *Registered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Registered.ProtoReflect.Descriptor instead.
 func (*Registered) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{9}
+	return file_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Registered) GetAttendee() *Attendee {
@@ -1560,7 +1674,7 @@ type Rejoined struct {
 
 func (x *Rejoined) Reset() {
 	*x = Rejoined{}
-	mi := &file_events_proto_msgTypes[10]
+	mi := &file_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +1686,7 @@ func (x *Rejoined) String() string {
 func (*Rejoined) ProtoMessage() {}
 
 func (x *Rejoined) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[10]
+	mi := &file_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +1699,7 @@ func (x *Rejoined) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rejoined.ProtoReflect.Descriptor instead.
 func (*Rejoined) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{10}
+	return file_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Rejoined) GetAttendeeId() string {
@@ -1612,7 +1726,7 @@ type Progressed struct {
 
 func (x *Progressed) Reset() {
 	*x = Progressed{}
-	mi := &file_events_proto_msgTypes[11]
+	mi := &file_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1624,7 +1738,7 @@ func (x *Progressed) String() string {
 func (*Progressed) ProtoMessage() {}
 
 func (x *Progressed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[11]
+	mi := &file_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1637,7 +1751,7 @@ func (x *Progressed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progressed.ProtoReflect.Descriptor instead.
 func (*Progressed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{11}
+	return file_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Progressed) GetAttendeeId() string {
@@ -1663,7 +1777,7 @@ type Completed struct {
 
 func (x *Completed) Reset() {
 	*x = Completed{}
-	mi := &file_events_proto_msgTypes[12]
+	mi := &file_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1675,7 +1789,7 @@ func (x *Completed) String() string {
 func (*Completed) ProtoMessage() {}
 
 func (x *Completed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[12]
+	mi := &file_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1688,7 +1802,7 @@ func (x *Completed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Completed.ProtoReflect.Descriptor instead.
 func (*Completed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{12}
+	return file_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Completed) GetAttendeeId() string {
@@ -1709,7 +1823,7 @@ type CodeTaken struct {
 
 func (x *CodeTaken) Reset() {
 	*x = CodeTaken{}
-	mi := &file_events_proto_msgTypes[13]
+	mi := &file_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1721,7 +1835,7 @@ func (x *CodeTaken) String() string {
 func (*CodeTaken) ProtoMessage() {}
 
 func (x *CodeTaken) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[13]
+	mi := &file_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1734,7 +1848,7 @@ func (x *CodeTaken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CodeTaken.ProtoReflect.Descriptor instead.
 func (*CodeTaken) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{13}
+	return file_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CodeTaken) GetAttendeeId() string {
@@ -1763,7 +1877,7 @@ type CheckReported struct {
 
 func (x *CheckReported) Reset() {
 	*x = CheckReported{}
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1775,7 +1889,7 @@ func (x *CheckReported) String() string {
 func (*CheckReported) ProtoMessage() {}
 
 func (x *CheckReported) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[14]
+	mi := &file_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1788,7 +1902,7 @@ func (x *CheckReported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReported.ProtoReflect.Descriptor instead.
 func (*CheckReported) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{14}
+	return file_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CheckReported) GetAttendeeId() string {
@@ -1832,7 +1946,7 @@ type Ticked struct {
 
 func (x *Ticked) Reset() {
 	*x = Ticked{}
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +1958,7 @@ func (x *Ticked) String() string {
 func (*Ticked) ProtoMessage() {}
 
 func (x *Ticked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[15]
+	mi := &file_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +1971,7 @@ func (x *Ticked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ticked.ProtoReflect.Descriptor instead.
 func (*Ticked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{15}
+	return file_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Ticked) GetAttendeeId() string {
@@ -1898,7 +2012,7 @@ type Renamed struct {
 
 func (x *Renamed) Reset() {
 	*x = Renamed{}
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1910,7 +2024,7 @@ func (x *Renamed) String() string {
 func (*Renamed) ProtoMessage() {}
 
 func (x *Renamed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[16]
+	mi := &file_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1923,7 +2037,7 @@ func (x *Renamed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Renamed.ProtoReflect.Descriptor instead.
 func (*Renamed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{16}
+	return file_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Renamed) GetAttendeeId() string {
@@ -1950,7 +2064,7 @@ type Muted struct {
 
 func (x *Muted) Reset() {
 	*x = Muted{}
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1962,7 +2076,7 @@ func (x *Muted) String() string {
 func (*Muted) ProtoMessage() {}
 
 func (x *Muted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[17]
+	mi := &file_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1975,7 +2089,7 @@ func (x *Muted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Muted.ProtoReflect.Descriptor instead.
 func (*Muted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{17}
+	return file_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Muted) GetAttendeeId() string {
@@ -2004,7 +2118,7 @@ type Removed struct {
 
 func (x *Removed) Reset() {
 	*x = Removed{}
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2016,7 +2130,7 @@ func (x *Removed) String() string {
 func (*Removed) ProtoMessage() {}
 
 func (x *Removed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[18]
+	mi := &file_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2029,7 +2143,7 @@ func (x *Removed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Removed.ProtoReflect.Descriptor instead.
 func (*Removed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{18}
+	return file_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Removed) GetAttendeeId() string {
@@ -2059,7 +2173,7 @@ type PinReset struct {
 
 func (x *PinReset) Reset() {
 	*x = PinReset{}
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2071,7 +2185,7 @@ func (x *PinReset) String() string {
 func (*PinReset) ProtoMessage() {}
 
 func (x *PinReset) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[19]
+	mi := &file_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2084,7 +2198,7 @@ func (x *PinReset) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinReset.ProtoReflect.Descriptor instead.
 func (*PinReset) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{19}
+	return file_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PinReset) GetAttendeeId() string {
@@ -2118,7 +2232,7 @@ type HelpAsked struct {
 
 func (x *HelpAsked) Reset() {
 	*x = HelpAsked{}
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2130,7 +2244,7 @@ func (x *HelpAsked) String() string {
 func (*HelpAsked) ProtoMessage() {}
 
 func (x *HelpAsked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[20]
+	mi := &file_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2143,7 +2257,7 @@ func (x *HelpAsked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpAsked.ProtoReflect.Descriptor instead.
 func (*HelpAsked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{20}
+	return file_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *HelpAsked) GetRequest() *HelpRequest {
@@ -2163,7 +2277,7 @@ type HelpOffered struct {
 
 func (x *HelpOffered) Reset() {
 	*x = HelpOffered{}
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2175,7 +2289,7 @@ func (x *HelpOffered) String() string {
 func (*HelpOffered) ProtoMessage() {}
 
 func (x *HelpOffered) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[21]
+	mi := &file_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2188,7 +2302,7 @@ func (x *HelpOffered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpOffered.ProtoReflect.Descriptor instead.
 func (*HelpOffered) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{21}
+	return file_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *HelpOffered) GetRequest() *HelpRequest {
@@ -2214,7 +2328,7 @@ type HelpClaimed struct {
 
 func (x *HelpClaimed) Reset() {
 	*x = HelpClaimed{}
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2226,7 +2340,7 @@ func (x *HelpClaimed) String() string {
 func (*HelpClaimed) ProtoMessage() {}
 
 func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[22]
+	mi := &file_events_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2239,7 +2353,7 @@ func (x *HelpClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpClaimed.ProtoReflect.Descriptor instead.
 func (*HelpClaimed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{22}
+	return file_events_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *HelpClaimed) GetHelpId() string {
@@ -2305,7 +2419,7 @@ type HelpReleased struct {
 
 func (x *HelpReleased) Reset() {
 	*x = HelpReleased{}
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2317,7 +2431,7 @@ func (x *HelpReleased) String() string {
 func (*HelpReleased) ProtoMessage() {}
 
 func (x *HelpReleased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[23]
+	mi := &file_events_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2330,7 +2444,7 @@ func (x *HelpReleased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpReleased.ProtoReflect.Descriptor instead.
 func (*HelpReleased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{23}
+	return file_events_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *HelpReleased) GetHelpId() string {
@@ -2375,7 +2489,7 @@ type HelpResolved struct {
 
 func (x *HelpResolved) Reset() {
 	*x = HelpResolved{}
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2387,7 +2501,7 @@ func (x *HelpResolved) String() string {
 func (*HelpResolved) ProtoMessage() {}
 
 func (x *HelpResolved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[24]
+	mi := &file_events_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2400,7 +2514,7 @@ func (x *HelpResolved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpResolved.ProtoReflect.Descriptor instead.
 func (*HelpResolved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{24}
+	return file_events_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *HelpResolved) GetHelpId() string {
@@ -2449,7 +2563,7 @@ type Placed struct {
 
 func (x *Placed) Reset() {
 	*x = Placed{}
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2461,7 +2575,7 @@ func (x *Placed) String() string {
 func (*Placed) ProtoMessage() {}
 
 func (x *Placed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[25]
+	mi := &file_events_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2474,7 +2588,7 @@ func (x *Placed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Placed.ProtoReflect.Descriptor instead.
 func (*Placed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{25}
+	return file_events_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Placed) GetAttendeeId() string {
@@ -2500,7 +2614,7 @@ type FeedbackGiven struct {
 
 func (x *FeedbackGiven) Reset() {
 	*x = FeedbackGiven{}
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2512,7 +2626,7 @@ func (x *FeedbackGiven) String() string {
 func (*FeedbackGiven) ProtoMessage() {}
 
 func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[26]
+	mi := &file_events_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2525,7 +2639,7 @@ func (x *FeedbackGiven) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FeedbackGiven.ProtoReflect.Descriptor instead.
 func (*FeedbackGiven) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{26}
+	return file_events_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *FeedbackGiven) GetFeedback() *Feedback {
@@ -2544,7 +2658,7 @@ type QuizzesReplaced struct {
 
 func (x *QuizzesReplaced) Reset() {
 	*x = QuizzesReplaced{}
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2556,7 +2670,7 @@ func (x *QuizzesReplaced) String() string {
 func (*QuizzesReplaced) ProtoMessage() {}
 
 func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[27]
+	mi := &file_events_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2569,7 +2683,7 @@ func (x *QuizzesReplaced) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizzesReplaced.ProtoReflect.Descriptor instead.
 func (*QuizzesReplaced) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{27}
+	return file_events_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *QuizzesReplaced) GetQuizzes() []*Quiz {
@@ -2589,7 +2703,7 @@ type QuizSubmitted struct {
 
 func (x *QuizSubmitted) Reset() {
 	*x = QuizSubmitted{}
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2601,7 +2715,7 @@ func (x *QuizSubmitted) String() string {
 func (*QuizSubmitted) ProtoMessage() {}
 
 func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[28]
+	mi := &file_events_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2614,7 +2728,7 @@ func (x *QuizSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizSubmitted.ProtoReflect.Descriptor instead.
 func (*QuizSubmitted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{28}
+	return file_events_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *QuizSubmitted) GetAttendeeId() string {
@@ -2644,7 +2758,7 @@ type PollChanged struct {
 
 func (x *PollChanged) Reset() {
 	*x = PollChanged{}
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2656,7 +2770,7 @@ func (x *PollChanged) String() string {
 func (*PollChanged) ProtoMessage() {}
 
 func (x *PollChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[29]
+	mi := &file_events_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2669,7 +2783,7 @@ func (x *PollChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollChanged.ProtoReflect.Descriptor instead.
 func (*PollChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{29}
+	return file_events_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PollChanged) GetPoll() *Poll {
@@ -2698,7 +2812,7 @@ type PollShown struct {
 
 func (x *PollShown) Reset() {
 	*x = PollShown{}
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2710,7 +2824,7 @@ func (x *PollShown) String() string {
 func (*PollShown) ProtoMessage() {}
 
 func (x *PollShown) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[30]
+	mi := &file_events_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2723,7 +2837,7 @@ func (x *PollShown) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollShown.ProtoReflect.Descriptor instead.
 func (*PollShown) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{30}
+	return file_events_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PollShown) GetPollId() string {
@@ -2750,7 +2864,7 @@ type PollDeleted struct {
 
 func (x *PollDeleted) Reset() {
 	*x = PollDeleted{}
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2762,7 +2876,7 @@ func (x *PollDeleted) String() string {
 func (*PollDeleted) ProtoMessage() {}
 
 func (x *PollDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[31]
+	mi := &file_events_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2775,7 +2889,7 @@ func (x *PollDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollDeleted.ProtoReflect.Descriptor instead.
 func (*PollDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{31}
+	return file_events_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PollDeleted) GetPollId() string {
@@ -2809,7 +2923,7 @@ type PollVoted struct {
 
 func (x *PollVoted) Reset() {
 	*x = PollVoted{}
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2821,7 +2935,7 @@ func (x *PollVoted) String() string {
 func (*PollVoted) ProtoMessage() {}
 
 func (x *PollVoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[32]
+	mi := &file_events_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2834,7 +2948,7 @@ func (x *PollVoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollVoted.ProtoReflect.Descriptor instead.
 func (*PollVoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{32}
+	return file_events_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PollVoted) GetPollId() string {
@@ -2889,7 +3003,7 @@ type PollUnvoted struct {
 
 func (x *PollUnvoted) Reset() {
 	*x = PollUnvoted{}
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +3015,7 @@ func (x *PollUnvoted) String() string {
 func (*PollUnvoted) ProtoMessage() {}
 
 func (x *PollUnvoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[33]
+	mi := &file_events_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +3028,7 @@ func (x *PollUnvoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollUnvoted.ProtoReflect.Descriptor instead.
 func (*PollUnvoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{33}
+	return file_events_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *PollUnvoted) GetPollId() string {
@@ -2940,7 +3054,7 @@ type QuestionAsked struct {
 
 func (x *QuestionAsked) Reset() {
 	*x = QuestionAsked{}
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2952,7 +3066,7 @@ func (x *QuestionAsked) String() string {
 func (*QuestionAsked) ProtoMessage() {}
 
 func (x *QuestionAsked) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[34]
+	mi := &file_events_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2965,7 +3079,7 @@ func (x *QuestionAsked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionAsked.ProtoReflect.Descriptor instead.
 func (*QuestionAsked) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{34}
+	return file_events_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *QuestionAsked) GetQuestion() *Question {
@@ -2985,7 +3099,7 @@ type QuestionChanged struct {
 
 func (x *QuestionChanged) Reset() {
 	*x = QuestionChanged{}
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2997,7 +3111,7 @@ func (x *QuestionChanged) String() string {
 func (*QuestionChanged) ProtoMessage() {}
 
 func (x *QuestionChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[35]
+	mi := &file_events_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3010,7 +3124,7 @@ func (x *QuestionChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionChanged.ProtoReflect.Descriptor instead.
 func (*QuestionChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{35}
+	return file_events_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *QuestionChanged) GetQuestion() *Question {
@@ -3030,7 +3144,7 @@ type QuestionHidden struct {
 
 func (x *QuestionHidden) Reset() {
 	*x = QuestionHidden{}
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3042,7 +3156,7 @@ func (x *QuestionHidden) String() string {
 func (*QuestionHidden) ProtoMessage() {}
 
 func (x *QuestionHidden) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[36]
+	mi := &file_events_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3055,7 +3169,7 @@ func (x *QuestionHidden) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionHidden.ProtoReflect.Descriptor instead.
 func (*QuestionHidden) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{36}
+	return file_events_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *QuestionHidden) GetQuestionId() string {
@@ -3074,7 +3188,7 @@ type QuestionDeleted struct {
 
 func (x *QuestionDeleted) Reset() {
 	*x = QuestionDeleted{}
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3086,7 +3200,7 @@ func (x *QuestionDeleted) String() string {
 func (*QuestionDeleted) ProtoMessage() {}
 
 func (x *QuestionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[37]
+	mi := &file_events_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3099,7 +3213,7 @@ func (x *QuestionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionDeleted.ProtoReflect.Descriptor instead.
 func (*QuestionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{37}
+	return file_events_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *QuestionDeleted) GetQuestionId() string {
@@ -3120,7 +3234,7 @@ type QuestionVoted struct {
 
 func (x *QuestionVoted) Reset() {
 	*x = QuestionVoted{}
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3132,7 +3246,7 @@ func (x *QuestionVoted) String() string {
 func (*QuestionVoted) ProtoMessage() {}
 
 func (x *QuestionVoted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[38]
+	mi := &file_events_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3145,7 +3259,7 @@ func (x *QuestionVoted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionVoted.ProtoReflect.Descriptor instead.
 func (*QuestionVoted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{38}
+	return file_events_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *QuestionVoted) GetQuestionId() string {
@@ -3180,7 +3294,7 @@ type QuestionsMerged struct {
 
 func (x *QuestionsMerged) Reset() {
 	*x = QuestionsMerged{}
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3192,7 +3306,7 @@ func (x *QuestionsMerged) String() string {
 func (*QuestionsMerged) ProtoMessage() {}
 
 func (x *QuestionsMerged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[39]
+	mi := &file_events_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3205,7 +3319,7 @@ func (x *QuestionsMerged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionsMerged.ProtoReflect.Descriptor instead.
 func (*QuestionsMerged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{39}
+	return file_events_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *QuestionsMerged) GetQuestionId() string {
@@ -3235,7 +3349,7 @@ type AskerStopped struct {
 
 func (x *AskerStopped) Reset() {
 	*x = AskerStopped{}
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3247,7 +3361,7 @@ func (x *AskerStopped) String() string {
 func (*AskerStopped) ProtoMessage() {}
 
 func (x *AskerStopped) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[40]
+	mi := &file_events_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3260,7 +3374,7 @@ func (x *AskerStopped) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AskerStopped.ProtoReflect.Descriptor instead.
 func (*AskerStopped) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{40}
+	return file_events_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AskerStopped) GetQuestionId() string {
@@ -3287,7 +3401,7 @@ type TimerSet struct {
 
 func (x *TimerSet) Reset() {
 	*x = TimerSet{}
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3299,7 +3413,7 @@ func (x *TimerSet) String() string {
 func (*TimerSet) ProtoMessage() {}
 
 func (x *TimerSet) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[41]
+	mi := &file_events_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3312,7 +3426,7 @@ func (x *TimerSet) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TimerSet.ProtoReflect.Descriptor instead.
 func (*TimerSet) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{41}
+	return file_events_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *TimerSet) GetTimer() *Timer {
@@ -3332,7 +3446,7 @@ type Spotlighted struct {
 
 func (x *Spotlighted) Reset() {
 	*x = Spotlighted{}
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3344,7 +3458,7 @@ func (x *Spotlighted) String() string {
 func (*Spotlighted) ProtoMessage() {}
 
 func (x *Spotlighted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[42]
+	mi := &file_events_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3357,7 +3471,7 @@ func (x *Spotlighted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spotlighted.ProtoReflect.Descriptor instead.
 func (*Spotlighted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{42}
+	return file_events_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Spotlighted) GetSpotlight() *Spotlight {
@@ -3376,7 +3490,7 @@ type ChatPosted struct {
 
 func (x *ChatPosted) Reset() {
 	*x = ChatPosted{}
-	mi := &file_events_proto_msgTypes[43]
+	mi := &file_events_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3388,7 +3502,7 @@ func (x *ChatPosted) String() string {
 func (*ChatPosted) ProtoMessage() {}
 
 func (x *ChatPosted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[43]
+	mi := &file_events_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3401,7 +3515,7 @@ func (x *ChatPosted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatPosted.ProtoReflect.Descriptor instead.
 func (*ChatPosted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{43}
+	return file_events_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ChatPosted) GetMessage() *ChatMessage {
@@ -3420,7 +3534,7 @@ type ChatDeleted struct {
 
 func (x *ChatDeleted) Reset() {
 	*x = ChatDeleted{}
-	mi := &file_events_proto_msgTypes[44]
+	mi := &file_events_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3432,7 +3546,7 @@ func (x *ChatDeleted) String() string {
 func (*ChatDeleted) ProtoMessage() {}
 
 func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[44]
+	mi := &file_events_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3445,7 +3559,7 @@ func (x *ChatDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatDeleted.ProtoReflect.Descriptor instead.
 func (*ChatDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{44}
+	return file_events_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ChatDeleted) GetMessageId() string {
@@ -3465,7 +3579,7 @@ type ChatGone struct {
 
 func (x *ChatGone) Reset() {
 	*x = ChatGone{}
-	mi := &file_events_proto_msgTypes[45]
+	mi := &file_events_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3477,7 +3591,7 @@ func (x *ChatGone) String() string {
 func (*ChatGone) ProtoMessage() {}
 
 func (x *ChatGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[45]
+	mi := &file_events_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3490,7 +3604,7 @@ func (x *ChatGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatGone.ProtoReflect.Descriptor instead.
 func (*ChatGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{45}
+	return file_events_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ChatGone) GetMessageId() string {
@@ -3509,7 +3623,7 @@ type ThreadCreated struct {
 
 func (x *ThreadCreated) Reset() {
 	*x = ThreadCreated{}
-	mi := &file_events_proto_msgTypes[46]
+	mi := &file_events_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3521,7 +3635,7 @@ func (x *ThreadCreated) String() string {
 func (*ThreadCreated) ProtoMessage() {}
 
 func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[46]
+	mi := &file_events_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3534,7 +3648,7 @@ func (x *ThreadCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ThreadCreated.ProtoReflect.Descriptor instead.
 func (*ThreadCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{46}
+	return file_events_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ThreadCreated) GetThread() *Thread {
@@ -3556,7 +3670,7 @@ type CommentAdded struct {
 
 func (x *CommentAdded) Reset() {
 	*x = CommentAdded{}
-	mi := &file_events_proto_msgTypes[47]
+	mi := &file_events_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3568,7 +3682,7 @@ func (x *CommentAdded) String() string {
 func (*CommentAdded) ProtoMessage() {}
 
 func (x *CommentAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[47]
+	mi := &file_events_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3581,7 +3695,7 @@ func (x *CommentAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentAdded.ProtoReflect.Descriptor instead.
 func (*CommentAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{47}
+	return file_events_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CommentAdded) GetThreadId() string {
@@ -3625,7 +3739,7 @@ type CommentDeleted struct {
 
 func (x *CommentDeleted) Reset() {
 	*x = CommentDeleted{}
-	mi := &file_events_proto_msgTypes[48]
+	mi := &file_events_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3637,7 +3751,7 @@ func (x *CommentDeleted) String() string {
 func (*CommentDeleted) ProtoMessage() {}
 
 func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[48]
+	mi := &file_events_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3650,7 +3764,7 @@ func (x *CommentDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentDeleted.ProtoReflect.Descriptor instead.
 func (*CommentDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{48}
+	return file_events_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CommentDeleted) GetThreadId() string {
@@ -3701,7 +3815,7 @@ type CommentsGone struct {
 
 func (x *CommentsGone) Reset() {
 	*x = CommentsGone{}
-	mi := &file_events_proto_msgTypes[49]
+	mi := &file_events_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3713,7 +3827,7 @@ func (x *CommentsGone) String() string {
 func (*CommentsGone) ProtoMessage() {}
 
 func (x *CommentsGone) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[49]
+	mi := &file_events_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3726,7 +3840,7 @@ func (x *CommentsGone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentsGone.ProtoReflect.Descriptor instead.
 func (*CommentsGone) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{49}
+	return file_events_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *CommentsGone) GetThreadId() string {
@@ -3762,7 +3876,7 @@ type RetentionApplied struct {
 
 func (x *RetentionApplied) Reset() {
 	*x = RetentionApplied{}
-	mi := &file_events_proto_msgTypes[50]
+	mi := &file_events_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3774,7 +3888,7 @@ func (x *RetentionApplied) String() string {
 func (*RetentionApplied) ProtoMessage() {}
 
 func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[50]
+	mi := &file_events_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3787,7 +3901,7 @@ func (x *RetentionApplied) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetentionApplied.ProtoReflect.Descriptor instead.
 func (*RetentionApplied) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{50}
+	return file_events_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RetentionApplied) GetEmailsBefore() int64 {
@@ -3812,7 +3926,7 @@ type Erased struct {
 
 func (x *Erased) Reset() {
 	*x = Erased{}
-	mi := &file_events_proto_msgTypes[51]
+	mi := &file_events_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3824,7 +3938,7 @@ func (x *Erased) String() string {
 func (*Erased) ProtoMessage() {}
 
 func (x *Erased) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[51]
+	mi := &file_events_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3837,7 +3951,7 @@ func (x *Erased) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Erased.ProtoReflect.Descriptor instead.
 func (*Erased) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{51}
+	return file_events_proto_rawDescGZIP(), []int{53}
 }
 
 type MaterialAdded struct {
@@ -3849,7 +3963,7 @@ type MaterialAdded struct {
 
 func (x *MaterialAdded) Reset() {
 	*x = MaterialAdded{}
-	mi := &file_events_proto_msgTypes[52]
+	mi := &file_events_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3861,7 +3975,7 @@ func (x *MaterialAdded) String() string {
 func (*MaterialAdded) ProtoMessage() {}
 
 func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[52]
+	mi := &file_events_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3874,7 +3988,7 @@ func (x *MaterialAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialAdded.ProtoReflect.Descriptor instead.
 func (*MaterialAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{52}
+	return file_events_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *MaterialAdded) GetMaterial() *Material {
@@ -3893,7 +4007,7 @@ type MaterialDeleted struct {
 
 func (x *MaterialDeleted) Reset() {
 	*x = MaterialDeleted{}
-	mi := &file_events_proto_msgTypes[53]
+	mi := &file_events_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3905,7 +4019,7 @@ func (x *MaterialDeleted) String() string {
 func (*MaterialDeleted) ProtoMessage() {}
 
 func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[53]
+	mi := &file_events_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3918,7 +4032,7 @@ func (x *MaterialDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaterialDeleted.ProtoReflect.Descriptor instead.
 func (*MaterialDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{53}
+	return file_events_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *MaterialDeleted) GetMaterialId() string {
@@ -3937,7 +4051,7 @@ type SubmissionAdded struct {
 
 func (x *SubmissionAdded) Reset() {
 	*x = SubmissionAdded{}
-	mi := &file_events_proto_msgTypes[54]
+	mi := &file_events_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3949,7 +4063,7 @@ func (x *SubmissionAdded) String() string {
 func (*SubmissionAdded) ProtoMessage() {}
 
 func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[54]
+	mi := &file_events_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3962,7 +4076,7 @@ func (x *SubmissionAdded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionAdded.ProtoReflect.Descriptor instead.
 func (*SubmissionAdded) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{54}
+	return file_events_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *SubmissionAdded) GetSubmission() *Submission {
@@ -3981,7 +4095,7 @@ type SubmissionDeleted struct {
 
 func (x *SubmissionDeleted) Reset() {
 	*x = SubmissionDeleted{}
-	mi := &file_events_proto_msgTypes[55]
+	mi := &file_events_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3993,7 +4107,7 @@ func (x *SubmissionDeleted) String() string {
 func (*SubmissionDeleted) ProtoMessage() {}
 
 func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[55]
+	mi := &file_events_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4006,7 +4120,7 @@ func (x *SubmissionDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SubmissionDeleted.ProtoReflect.Descriptor instead.
 func (*SubmissionDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{55}
+	return file_events_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *SubmissionDeleted) GetSubmissionId() string {
@@ -4025,7 +4139,7 @@ type ConversationSaved struct {
 
 func (x *ConversationSaved) Reset() {
 	*x = ConversationSaved{}
-	mi := &file_events_proto_msgTypes[56]
+	mi := &file_events_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4037,7 +4151,7 @@ func (x *ConversationSaved) String() string {
 func (*ConversationSaved) ProtoMessage() {}
 
 func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[56]
+	mi := &file_events_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4050,7 +4164,7 @@ func (x *ConversationSaved) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConversationSaved.ProtoReflect.Descriptor instead.
 func (*ConversationSaved) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{56}
+	return file_events_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *ConversationSaved) GetConversation() *Conversation {
@@ -4070,7 +4184,7 @@ type AIUsed struct {
 
 func (x *AIUsed) Reset() {
 	*x = AIUsed{}
-	mi := &file_events_proto_msgTypes[57]
+	mi := &file_events_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4082,7 +4196,7 @@ func (x *AIUsed) String() string {
 func (*AIUsed) ProtoMessage() {}
 
 func (x *AIUsed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[57]
+	mi := &file_events_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4095,7 +4209,7 @@ func (x *AIUsed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsed.ProtoReflect.Descriptor instead.
 func (*AIUsed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{57}
+	return file_events_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *AIUsed) GetUsage() *usage.AIUsage {
@@ -4114,7 +4228,7 @@ type WorkspaceCreated struct {
 
 func (x *WorkspaceCreated) Reset() {
 	*x = WorkspaceCreated{}
-	mi := &file_events_proto_msgTypes[58]
+	mi := &file_events_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4126,7 +4240,7 @@ func (x *WorkspaceCreated) String() string {
 func (*WorkspaceCreated) ProtoMessage() {}
 
 func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[58]
+	mi := &file_events_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4139,7 +4253,7 @@ func (x *WorkspaceCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceCreated.ProtoReflect.Descriptor instead.
 func (*WorkspaceCreated) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{58}
+	return file_events_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *WorkspaceCreated) GetWorkspace() *Workspace {
@@ -4159,7 +4273,7 @@ type WorkspaceChanged struct {
 
 func (x *WorkspaceChanged) Reset() {
 	*x = WorkspaceChanged{}
-	mi := &file_events_proto_msgTypes[59]
+	mi := &file_events_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4171,7 +4285,7 @@ func (x *WorkspaceChanged) String() string {
 func (*WorkspaceChanged) ProtoMessage() {}
 
 func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[59]
+	mi := &file_events_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4184,7 +4298,7 @@ func (x *WorkspaceChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceChanged.ProtoReflect.Descriptor instead.
 func (*WorkspaceChanged) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{59}
+	return file_events_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *WorkspaceChanged) GetHead() *WorkspaceHead {
@@ -4202,7 +4316,7 @@ type WorkspaceDeleted struct {
 
 func (x *WorkspaceDeleted) Reset() {
 	*x = WorkspaceDeleted{}
-	mi := &file_events_proto_msgTypes[60]
+	mi := &file_events_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4214,7 +4328,7 @@ func (x *WorkspaceDeleted) String() string {
 func (*WorkspaceDeleted) ProtoMessage() {}
 
 func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[60]
+	mi := &file_events_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4227,7 +4341,7 @@ func (x *WorkspaceDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceDeleted.ProtoReflect.Descriptor instead.
 func (*WorkspaceDeleted) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{60}
+	return file_events_proto_rawDescGZIP(), []int{62}
 }
 
 // Branches are new or have other trees, and those that are named are gone.
@@ -4241,7 +4355,7 @@ type WorkspacePushed struct {
 
 func (x *WorkspacePushed) Reset() {
 	*x = WorkspacePushed{}
-	mi := &file_events_proto_msgTypes[61]
+	mi := &file_events_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4253,7 +4367,7 @@ func (x *WorkspacePushed) String() string {
 func (*WorkspacePushed) ProtoMessage() {}
 
 func (x *WorkspacePushed) ProtoReflect() protoreflect.Message {
-	mi := &file_events_proto_msgTypes[61]
+	mi := &file_events_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4266,7 +4380,7 @@ func (x *WorkspacePushed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspacePushed.ProtoReflect.Descriptor instead.
 func (*WorkspacePushed) Descriptor() ([]byte, []int) {
-	return file_events_proto_rawDescGZIP(), []int{61}
+	return file_events_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *WorkspacePushed) GetHeads() []*WorkspaceHead {
@@ -4287,7 +4401,7 @@ var File_events_proto protoreflect.FileDescriptor
 
 const file_events_proto_rawDesc = "" +
 	"\n" +
-	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\xed!\n" +
+	"\fevents.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\rrecords.proto\x1a\vusage.proto\"\x91#\n" +
 	"\x05Event\x12\x0e\n" +
 	"\x02at\x18\x01 \x01(\x03R\x02at\x12\x16\n" +
 	"\x06person\x18\x02 \x01(\tR\x06person\x12\x10\n" +
@@ -4361,9 +4475,14 @@ const file_events_proto_rawDesc = "" +
 	"\x11workspace_changed\x18o \x01(\v2$.atelier.codelab.v1.WorkspaceChangedH\x00R\x10workspaceChanged\x12S\n" +
 	"\x11workspace_deleted\x18p \x01(\v2$.atelier.codelab.v1.WorkspaceDeletedH\x00R\x10workspaceDeleted\x12P\n" +
 	"\x10workspace_pushed\x18q \x01(\v2#.atelier.codelab.v1.WorkspacePushedH\x00R\x0fworkspacePushed\x124\n" +
-	"\x06ticked\x18x \x01(\v2\x1a.atelier.codelab.v1.TickedH\x00R\x06ticked\x12E\n" +
+	"\x06ticked\x18x \x01(\v2\x1a.atelier.codelab.v1.TickedH\x00R\x06ticked\x12S\n" +
+	"\x11rehearsal_started\x18y \x01(\v2$.atelier.codelab.v1.RehearsalStartedH\x00R\x10rehearsalStarted\x12M\n" +
+	"\x0frehearsal_ended\x18z \x01(\v2\".atelier.codelab.v1.RehearsalEndedH\x00R\x0erehearsalEnded\x12E\n" +
 	"\fdeletion_set\x18\x83\x01 \x01(\v2\x1f.atelier.codelab.v1.DeletionSetH\x00R\vdeletionSetB\x06\n" +
-	"\x04body\"\x90\x02\n" +
+	"\x04body\"U\n" +
+	"\x10RehearsalStarted\x12;\n" +
+	"\trehearsal\x18\x01 \x01(\v2\x1d.atelier.codelab.v1.RehearsalR\trehearsal:\x04\xb8\xbb\x18\x01\"\x16\n" +
+	"\x0eRehearsalEnded:\x04\xb8\xbb\x18\x01\"\x90\x02\n" +
 	"\aCreated\x125\n" +
 	"\acodelab\x18\x01 \x01(\v2\x1b.atelier.codelab.v1.CodelabR\acodelab\x12.\n" +
 	"\x05steps\x18\x02 \x03(\v2\x18.atelier.codelab.v1.StepR\x05steps\x122\n" +
@@ -4602,191 +4721,197 @@ func file_events_proto_rawDescGZIP() []byte {
 	return file_events_proto_rawDescData
 }
 
-var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 62)
+var file_events_proto_msgTypes = make([]protoimpl.MessageInfo, 64)
 var file_events_proto_goTypes = []any{
 	(*Event)(nil),             // 0: atelier.codelab.v1.Event
-	(*Created)(nil),           // 1: atelier.codelab.v1.Created
-	(*Updated)(nil),           // 2: atelier.codelab.v1.Updated
-	(*StepsReplaced)(nil),     // 3: atelier.codelab.v1.StepsReplaced
-	(*DeletionSet)(nil),       // 4: atelier.codelab.v1.DeletionSet
-	(*Deleted)(nil),           // 5: atelier.codelab.v1.Deleted
-	(*Pinned)(nil),            // 6: atelier.codelab.v1.Pinned
-	(*Pointed)(nil),           // 7: atelier.codelab.v1.Pointed
-	(*Pulsed)(nil),            // 8: atelier.codelab.v1.Pulsed
-	(*Registered)(nil),        // 9: atelier.codelab.v1.Registered
-	(*Rejoined)(nil),          // 10: atelier.codelab.v1.Rejoined
-	(*Progressed)(nil),        // 11: atelier.codelab.v1.Progressed
-	(*Completed)(nil),         // 12: atelier.codelab.v1.Completed
-	(*CodeTaken)(nil),         // 13: atelier.codelab.v1.CodeTaken
-	(*CheckReported)(nil),     // 14: atelier.codelab.v1.CheckReported
-	(*Ticked)(nil),            // 15: atelier.codelab.v1.Ticked
-	(*Renamed)(nil),           // 16: atelier.codelab.v1.Renamed
-	(*Muted)(nil),             // 17: atelier.codelab.v1.Muted
-	(*Removed)(nil),           // 18: atelier.codelab.v1.Removed
-	(*PinReset)(nil),          // 19: atelier.codelab.v1.PinReset
-	(*HelpAsked)(nil),         // 20: atelier.codelab.v1.HelpAsked
-	(*HelpOffered)(nil),       // 21: atelier.codelab.v1.HelpOffered
-	(*HelpClaimed)(nil),       // 22: atelier.codelab.v1.HelpClaimed
-	(*HelpReleased)(nil),      // 23: atelier.codelab.v1.HelpReleased
-	(*HelpResolved)(nil),      // 24: atelier.codelab.v1.HelpResolved
-	(*Placed)(nil),            // 25: atelier.codelab.v1.Placed
-	(*FeedbackGiven)(nil),     // 26: atelier.codelab.v1.FeedbackGiven
-	(*QuizzesReplaced)(nil),   // 27: atelier.codelab.v1.QuizzesReplaced
-	(*QuizSubmitted)(nil),     // 28: atelier.codelab.v1.QuizSubmitted
-	(*PollChanged)(nil),       // 29: atelier.codelab.v1.PollChanged
-	(*PollShown)(nil),         // 30: atelier.codelab.v1.PollShown
-	(*PollDeleted)(nil),       // 31: atelier.codelab.v1.PollDeleted
-	(*PollVoted)(nil),         // 32: atelier.codelab.v1.PollVoted
-	(*PollUnvoted)(nil),       // 33: atelier.codelab.v1.PollUnvoted
-	(*QuestionAsked)(nil),     // 34: atelier.codelab.v1.QuestionAsked
-	(*QuestionChanged)(nil),   // 35: atelier.codelab.v1.QuestionChanged
-	(*QuestionHidden)(nil),    // 36: atelier.codelab.v1.QuestionHidden
-	(*QuestionDeleted)(nil),   // 37: atelier.codelab.v1.QuestionDeleted
-	(*QuestionVoted)(nil),     // 38: atelier.codelab.v1.QuestionVoted
-	(*QuestionsMerged)(nil),   // 39: atelier.codelab.v1.QuestionsMerged
-	(*AskerStopped)(nil),      // 40: atelier.codelab.v1.AskerStopped
-	(*TimerSet)(nil),          // 41: atelier.codelab.v1.TimerSet
-	(*Spotlighted)(nil),       // 42: atelier.codelab.v1.Spotlighted
-	(*ChatPosted)(nil),        // 43: atelier.codelab.v1.ChatPosted
-	(*ChatDeleted)(nil),       // 44: atelier.codelab.v1.ChatDeleted
-	(*ChatGone)(nil),          // 45: atelier.codelab.v1.ChatGone
-	(*ThreadCreated)(nil),     // 46: atelier.codelab.v1.ThreadCreated
-	(*CommentAdded)(nil),      // 47: atelier.codelab.v1.CommentAdded
-	(*CommentDeleted)(nil),    // 48: atelier.codelab.v1.CommentDeleted
-	(*CommentsGone)(nil),      // 49: atelier.codelab.v1.CommentsGone
-	(*RetentionApplied)(nil),  // 50: atelier.codelab.v1.RetentionApplied
-	(*Erased)(nil),            // 51: atelier.codelab.v1.Erased
-	(*MaterialAdded)(nil),     // 52: atelier.codelab.v1.MaterialAdded
-	(*MaterialDeleted)(nil),   // 53: atelier.codelab.v1.MaterialDeleted
-	(*SubmissionAdded)(nil),   // 54: atelier.codelab.v1.SubmissionAdded
-	(*SubmissionDeleted)(nil), // 55: atelier.codelab.v1.SubmissionDeleted
-	(*ConversationSaved)(nil), // 56: atelier.codelab.v1.ConversationSaved
-	(*AIUsed)(nil),            // 57: atelier.codelab.v1.AIUsed
-	(*WorkspaceCreated)(nil),  // 58: atelier.codelab.v1.WorkspaceCreated
-	(*WorkspaceChanged)(nil),  // 59: atelier.codelab.v1.WorkspaceChanged
-	(*WorkspaceDeleted)(nil),  // 60: atelier.codelab.v1.WorkspaceDeleted
-	(*WorkspacePushed)(nil),   // 61: atelier.codelab.v1.WorkspacePushed
-	(*Codelab)(nil),           // 62: atelier.codelab.v1.Codelab
-	(*Step)(nil),              // 63: atelier.codelab.v1.Step
-	(*Quiz)(nil),              // 64: atelier.codelab.v1.Quiz
-	(*Material)(nil),          // 65: atelier.codelab.v1.Material
-	(*Poll)(nil),              // 66: atelier.codelab.v1.Poll
-	(*Pointer)(nil),           // 67: atelier.codelab.v1.Pointer
-	(PulseState)(0),           // 68: atelier.codelab.v1.PulseState
-	(*Attendee)(nil),          // 69: atelier.codelab.v1.Attendee
-	(*HelpRequest)(nil),       // 70: atelier.codelab.v1.HelpRequest
-	(*Feedback)(nil),          // 71: atelier.codelab.v1.Feedback
-	(*QuizAnswer)(nil),        // 72: atelier.codelab.v1.QuizAnswer
-	(*Question)(nil),          // 73: atelier.codelab.v1.Question
-	(*Timer)(nil),             // 74: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),         // 75: atelier.codelab.v1.Spotlight
-	(*ChatMessage)(nil),       // 76: atelier.codelab.v1.ChatMessage
-	(*Thread)(nil),            // 77: atelier.codelab.v1.Thread
-	(*Comment)(nil),           // 78: atelier.codelab.v1.Comment
-	(*Submission)(nil),        // 79: atelier.codelab.v1.Submission
-	(*Conversation)(nil),      // 80: atelier.codelab.v1.Conversation
-	(*usage.AIUsage)(nil),     // 81: atelier.usage.v1.AIUsage
-	(*Workspace)(nil),         // 82: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil),     // 83: atelier.codelab.v1.WorkspaceHead
+	(*RehearsalStarted)(nil),  // 1: atelier.codelab.v1.RehearsalStarted
+	(*RehearsalEnded)(nil),    // 2: atelier.codelab.v1.RehearsalEnded
+	(*Created)(nil),           // 3: atelier.codelab.v1.Created
+	(*Updated)(nil),           // 4: atelier.codelab.v1.Updated
+	(*StepsReplaced)(nil),     // 5: atelier.codelab.v1.StepsReplaced
+	(*DeletionSet)(nil),       // 6: atelier.codelab.v1.DeletionSet
+	(*Deleted)(nil),           // 7: atelier.codelab.v1.Deleted
+	(*Pinned)(nil),            // 8: atelier.codelab.v1.Pinned
+	(*Pointed)(nil),           // 9: atelier.codelab.v1.Pointed
+	(*Pulsed)(nil),            // 10: atelier.codelab.v1.Pulsed
+	(*Registered)(nil),        // 11: atelier.codelab.v1.Registered
+	(*Rejoined)(nil),          // 12: atelier.codelab.v1.Rejoined
+	(*Progressed)(nil),        // 13: atelier.codelab.v1.Progressed
+	(*Completed)(nil),         // 14: atelier.codelab.v1.Completed
+	(*CodeTaken)(nil),         // 15: atelier.codelab.v1.CodeTaken
+	(*CheckReported)(nil),     // 16: atelier.codelab.v1.CheckReported
+	(*Ticked)(nil),            // 17: atelier.codelab.v1.Ticked
+	(*Renamed)(nil),           // 18: atelier.codelab.v1.Renamed
+	(*Muted)(nil),             // 19: atelier.codelab.v1.Muted
+	(*Removed)(nil),           // 20: atelier.codelab.v1.Removed
+	(*PinReset)(nil),          // 21: atelier.codelab.v1.PinReset
+	(*HelpAsked)(nil),         // 22: atelier.codelab.v1.HelpAsked
+	(*HelpOffered)(nil),       // 23: atelier.codelab.v1.HelpOffered
+	(*HelpClaimed)(nil),       // 24: atelier.codelab.v1.HelpClaimed
+	(*HelpReleased)(nil),      // 25: atelier.codelab.v1.HelpReleased
+	(*HelpResolved)(nil),      // 26: atelier.codelab.v1.HelpResolved
+	(*Placed)(nil),            // 27: atelier.codelab.v1.Placed
+	(*FeedbackGiven)(nil),     // 28: atelier.codelab.v1.FeedbackGiven
+	(*QuizzesReplaced)(nil),   // 29: atelier.codelab.v1.QuizzesReplaced
+	(*QuizSubmitted)(nil),     // 30: atelier.codelab.v1.QuizSubmitted
+	(*PollChanged)(nil),       // 31: atelier.codelab.v1.PollChanged
+	(*PollShown)(nil),         // 32: atelier.codelab.v1.PollShown
+	(*PollDeleted)(nil),       // 33: atelier.codelab.v1.PollDeleted
+	(*PollVoted)(nil),         // 34: atelier.codelab.v1.PollVoted
+	(*PollUnvoted)(nil),       // 35: atelier.codelab.v1.PollUnvoted
+	(*QuestionAsked)(nil),     // 36: atelier.codelab.v1.QuestionAsked
+	(*QuestionChanged)(nil),   // 37: atelier.codelab.v1.QuestionChanged
+	(*QuestionHidden)(nil),    // 38: atelier.codelab.v1.QuestionHidden
+	(*QuestionDeleted)(nil),   // 39: atelier.codelab.v1.QuestionDeleted
+	(*QuestionVoted)(nil),     // 40: atelier.codelab.v1.QuestionVoted
+	(*QuestionsMerged)(nil),   // 41: atelier.codelab.v1.QuestionsMerged
+	(*AskerStopped)(nil),      // 42: atelier.codelab.v1.AskerStopped
+	(*TimerSet)(nil),          // 43: atelier.codelab.v1.TimerSet
+	(*Spotlighted)(nil),       // 44: atelier.codelab.v1.Spotlighted
+	(*ChatPosted)(nil),        // 45: atelier.codelab.v1.ChatPosted
+	(*ChatDeleted)(nil),       // 46: atelier.codelab.v1.ChatDeleted
+	(*ChatGone)(nil),          // 47: atelier.codelab.v1.ChatGone
+	(*ThreadCreated)(nil),     // 48: atelier.codelab.v1.ThreadCreated
+	(*CommentAdded)(nil),      // 49: atelier.codelab.v1.CommentAdded
+	(*CommentDeleted)(nil),    // 50: atelier.codelab.v1.CommentDeleted
+	(*CommentsGone)(nil),      // 51: atelier.codelab.v1.CommentsGone
+	(*RetentionApplied)(nil),  // 52: atelier.codelab.v1.RetentionApplied
+	(*Erased)(nil),            // 53: atelier.codelab.v1.Erased
+	(*MaterialAdded)(nil),     // 54: atelier.codelab.v1.MaterialAdded
+	(*MaterialDeleted)(nil),   // 55: atelier.codelab.v1.MaterialDeleted
+	(*SubmissionAdded)(nil),   // 56: atelier.codelab.v1.SubmissionAdded
+	(*SubmissionDeleted)(nil), // 57: atelier.codelab.v1.SubmissionDeleted
+	(*ConversationSaved)(nil), // 58: atelier.codelab.v1.ConversationSaved
+	(*AIUsed)(nil),            // 59: atelier.codelab.v1.AIUsed
+	(*WorkspaceCreated)(nil),  // 60: atelier.codelab.v1.WorkspaceCreated
+	(*WorkspaceChanged)(nil),  // 61: atelier.codelab.v1.WorkspaceChanged
+	(*WorkspaceDeleted)(nil),  // 62: atelier.codelab.v1.WorkspaceDeleted
+	(*WorkspacePushed)(nil),   // 63: atelier.codelab.v1.WorkspacePushed
+	(*Rehearsal)(nil),         // 64: atelier.codelab.v1.Rehearsal
+	(*Codelab)(nil),           // 65: atelier.codelab.v1.Codelab
+	(*Step)(nil),              // 66: atelier.codelab.v1.Step
+	(*Quiz)(nil),              // 67: atelier.codelab.v1.Quiz
+	(*Material)(nil),          // 68: atelier.codelab.v1.Material
+	(*Poll)(nil),              // 69: atelier.codelab.v1.Poll
+	(*Pointer)(nil),           // 70: atelier.codelab.v1.Pointer
+	(PulseState)(0),           // 71: atelier.codelab.v1.PulseState
+	(*Attendee)(nil),          // 72: atelier.codelab.v1.Attendee
+	(*HelpRequest)(nil),       // 73: atelier.codelab.v1.HelpRequest
+	(*Feedback)(nil),          // 74: atelier.codelab.v1.Feedback
+	(*QuizAnswer)(nil),        // 75: atelier.codelab.v1.QuizAnswer
+	(*Question)(nil),          // 76: atelier.codelab.v1.Question
+	(*Timer)(nil),             // 77: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),         // 78: atelier.codelab.v1.Spotlight
+	(*ChatMessage)(nil),       // 79: atelier.codelab.v1.ChatMessage
+	(*Thread)(nil),            // 80: atelier.codelab.v1.Thread
+	(*Comment)(nil),           // 81: atelier.codelab.v1.Comment
+	(*Submission)(nil),        // 82: atelier.codelab.v1.Submission
+	(*Conversation)(nil),      // 83: atelier.codelab.v1.Conversation
+	(*usage.AIUsage)(nil),     // 84: atelier.usage.v1.AIUsage
+	(*Workspace)(nil),         // 85: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil),     // 86: atelier.codelab.v1.WorkspaceHead
 }
 var file_events_proto_depIdxs = []int32{
-	1,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
-	2,  // 1: atelier.codelab.v1.Event.updated:type_name -> atelier.codelab.v1.Updated
-	3,  // 2: atelier.codelab.v1.Event.steps_replaced:type_name -> atelier.codelab.v1.StepsReplaced
-	5,  // 3: atelier.codelab.v1.Event.deleted:type_name -> atelier.codelab.v1.Deleted
-	6,  // 4: atelier.codelab.v1.Event.pinned:type_name -> atelier.codelab.v1.Pinned
-	7,  // 5: atelier.codelab.v1.Event.pointed:type_name -> atelier.codelab.v1.Pointed
-	9,  // 6: atelier.codelab.v1.Event.registered:type_name -> atelier.codelab.v1.Registered
-	10, // 7: atelier.codelab.v1.Event.rejoined:type_name -> atelier.codelab.v1.Rejoined
-	11, // 8: atelier.codelab.v1.Event.progressed:type_name -> atelier.codelab.v1.Progressed
-	12, // 9: atelier.codelab.v1.Event.completed:type_name -> atelier.codelab.v1.Completed
-	16, // 10: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
-	17, // 11: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
-	18, // 12: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
-	19, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
-	20, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
-	22, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
-	24, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
-	26, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
-	8,  // 18: atelier.codelab.v1.Event.pulsed:type_name -> atelier.codelab.v1.Pulsed
-	21, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
-	23, // 20: atelier.codelab.v1.Event.help_released:type_name -> atelier.codelab.v1.HelpReleased
-	25, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
-	27, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
-	28, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
-	29, // 24: atelier.codelab.v1.Event.poll_changed:type_name -> atelier.codelab.v1.PollChanged
-	30, // 25: atelier.codelab.v1.Event.poll_shown:type_name -> atelier.codelab.v1.PollShown
-	31, // 26: atelier.codelab.v1.Event.poll_deleted:type_name -> atelier.codelab.v1.PollDeleted
-	32, // 27: atelier.codelab.v1.Event.poll_voted:type_name -> atelier.codelab.v1.PollVoted
-	33, // 28: atelier.codelab.v1.Event.poll_unvoted:type_name -> atelier.codelab.v1.PollUnvoted
-	34, // 29: atelier.codelab.v1.Event.question_asked:type_name -> atelier.codelab.v1.QuestionAsked
-	35, // 30: atelier.codelab.v1.Event.question_changed:type_name -> atelier.codelab.v1.QuestionChanged
-	36, // 31: atelier.codelab.v1.Event.question_hidden:type_name -> atelier.codelab.v1.QuestionHidden
-	37, // 32: atelier.codelab.v1.Event.question_deleted:type_name -> atelier.codelab.v1.QuestionDeleted
-	38, // 33: atelier.codelab.v1.Event.question_voted:type_name -> atelier.codelab.v1.QuestionVoted
-	39, // 34: atelier.codelab.v1.Event.questions_merged:type_name -> atelier.codelab.v1.QuestionsMerged
-	40, // 35: atelier.codelab.v1.Event.asker_stopped:type_name -> atelier.codelab.v1.AskerStopped
-	41, // 36: atelier.codelab.v1.Event.timer_set:type_name -> atelier.codelab.v1.TimerSet
-	42, // 37: atelier.codelab.v1.Event.spotlighted:type_name -> atelier.codelab.v1.Spotlighted
-	14, // 38: atelier.codelab.v1.Event.check_reported:type_name -> atelier.codelab.v1.CheckReported
-	13, // 39: atelier.codelab.v1.Event.code_taken:type_name -> atelier.codelab.v1.CodeTaken
-	43, // 40: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
-	44, // 41: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
-	45, // 42: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
-	46, // 43: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
-	47, // 44: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
-	48, // 45: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
-	49, // 46: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
-	50, // 47: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
-	51, // 48: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
-	52, // 49: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
-	53, // 50: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
-	54, // 51: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
-	55, // 52: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
-	56, // 53: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
-	57, // 54: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
-	58, // 55: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
-	59, // 56: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
-	60, // 57: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
-	61, // 58: atelier.codelab.v1.Event.workspace_pushed:type_name -> atelier.codelab.v1.WorkspacePushed
-	15, // 59: atelier.codelab.v1.Event.ticked:type_name -> atelier.codelab.v1.Ticked
-	4,  // 60: atelier.codelab.v1.Event.deletion_set:type_name -> atelier.codelab.v1.DeletionSet
-	62, // 61: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
-	63, // 62: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
-	64, // 63: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
-	65, // 64: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
-	66, // 65: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
-	62, // 66: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
-	63, // 67: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
-	67, // 68: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
-	68, // 69: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
-	69, // 70: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
-	70, // 71: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
-	70, // 72: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
-	71, // 73: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
-	64, // 74: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
-	72, // 75: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	66, // 76: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
-	66, // 77: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
-	73, // 78: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
-	73, // 79: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
-	74, // 80: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
-	75, // 81: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	76, // 82: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
-	77, // 83: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
-	78, // 84: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
-	65, // 85: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
-	79, // 86: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
-	80, // 87: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
-	81, // 88: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
-	82, // 89: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
-	83, // 90: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
-	83, // 91: atelier.codelab.v1.WorkspacePushed.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	92, // [92:92] is the sub-list for method output_type
-	92, // [92:92] is the sub-list for method input_type
-	92, // [92:92] is the sub-list for extension type_name
-	92, // [92:92] is the sub-list for extension extendee
-	0,  // [0:92] is the sub-list for field type_name
+	3,  // 0: atelier.codelab.v1.Event.created:type_name -> atelier.codelab.v1.Created
+	4,  // 1: atelier.codelab.v1.Event.updated:type_name -> atelier.codelab.v1.Updated
+	5,  // 2: atelier.codelab.v1.Event.steps_replaced:type_name -> atelier.codelab.v1.StepsReplaced
+	7,  // 3: atelier.codelab.v1.Event.deleted:type_name -> atelier.codelab.v1.Deleted
+	8,  // 4: atelier.codelab.v1.Event.pinned:type_name -> atelier.codelab.v1.Pinned
+	9,  // 5: atelier.codelab.v1.Event.pointed:type_name -> atelier.codelab.v1.Pointed
+	11, // 6: atelier.codelab.v1.Event.registered:type_name -> atelier.codelab.v1.Registered
+	12, // 7: atelier.codelab.v1.Event.rejoined:type_name -> atelier.codelab.v1.Rejoined
+	13, // 8: atelier.codelab.v1.Event.progressed:type_name -> atelier.codelab.v1.Progressed
+	14, // 9: atelier.codelab.v1.Event.completed:type_name -> atelier.codelab.v1.Completed
+	18, // 10: atelier.codelab.v1.Event.renamed:type_name -> atelier.codelab.v1.Renamed
+	19, // 11: atelier.codelab.v1.Event.muted:type_name -> atelier.codelab.v1.Muted
+	20, // 12: atelier.codelab.v1.Event.removed:type_name -> atelier.codelab.v1.Removed
+	21, // 13: atelier.codelab.v1.Event.pin_reset:type_name -> atelier.codelab.v1.PinReset
+	22, // 14: atelier.codelab.v1.Event.help_asked:type_name -> atelier.codelab.v1.HelpAsked
+	24, // 15: atelier.codelab.v1.Event.help_claimed:type_name -> atelier.codelab.v1.HelpClaimed
+	26, // 16: atelier.codelab.v1.Event.help_resolved:type_name -> atelier.codelab.v1.HelpResolved
+	28, // 17: atelier.codelab.v1.Event.feedback_given:type_name -> atelier.codelab.v1.FeedbackGiven
+	10, // 18: atelier.codelab.v1.Event.pulsed:type_name -> atelier.codelab.v1.Pulsed
+	23, // 19: atelier.codelab.v1.Event.help_offered:type_name -> atelier.codelab.v1.HelpOffered
+	25, // 20: atelier.codelab.v1.Event.help_released:type_name -> atelier.codelab.v1.HelpReleased
+	27, // 21: atelier.codelab.v1.Event.placed:type_name -> atelier.codelab.v1.Placed
+	29, // 22: atelier.codelab.v1.Event.quizzes_replaced:type_name -> atelier.codelab.v1.QuizzesReplaced
+	30, // 23: atelier.codelab.v1.Event.quiz_submitted:type_name -> atelier.codelab.v1.QuizSubmitted
+	31, // 24: atelier.codelab.v1.Event.poll_changed:type_name -> atelier.codelab.v1.PollChanged
+	32, // 25: atelier.codelab.v1.Event.poll_shown:type_name -> atelier.codelab.v1.PollShown
+	33, // 26: atelier.codelab.v1.Event.poll_deleted:type_name -> atelier.codelab.v1.PollDeleted
+	34, // 27: atelier.codelab.v1.Event.poll_voted:type_name -> atelier.codelab.v1.PollVoted
+	35, // 28: atelier.codelab.v1.Event.poll_unvoted:type_name -> atelier.codelab.v1.PollUnvoted
+	36, // 29: atelier.codelab.v1.Event.question_asked:type_name -> atelier.codelab.v1.QuestionAsked
+	37, // 30: atelier.codelab.v1.Event.question_changed:type_name -> atelier.codelab.v1.QuestionChanged
+	38, // 31: atelier.codelab.v1.Event.question_hidden:type_name -> atelier.codelab.v1.QuestionHidden
+	39, // 32: atelier.codelab.v1.Event.question_deleted:type_name -> atelier.codelab.v1.QuestionDeleted
+	40, // 33: atelier.codelab.v1.Event.question_voted:type_name -> atelier.codelab.v1.QuestionVoted
+	41, // 34: atelier.codelab.v1.Event.questions_merged:type_name -> atelier.codelab.v1.QuestionsMerged
+	42, // 35: atelier.codelab.v1.Event.asker_stopped:type_name -> atelier.codelab.v1.AskerStopped
+	43, // 36: atelier.codelab.v1.Event.timer_set:type_name -> atelier.codelab.v1.TimerSet
+	44, // 37: atelier.codelab.v1.Event.spotlighted:type_name -> atelier.codelab.v1.Spotlighted
+	16, // 38: atelier.codelab.v1.Event.check_reported:type_name -> atelier.codelab.v1.CheckReported
+	15, // 39: atelier.codelab.v1.Event.code_taken:type_name -> atelier.codelab.v1.CodeTaken
+	45, // 40: atelier.codelab.v1.Event.chat_posted:type_name -> atelier.codelab.v1.ChatPosted
+	46, // 41: atelier.codelab.v1.Event.chat_deleted:type_name -> atelier.codelab.v1.ChatDeleted
+	47, // 42: atelier.codelab.v1.Event.chat_gone:type_name -> atelier.codelab.v1.ChatGone
+	48, // 43: atelier.codelab.v1.Event.thread_created:type_name -> atelier.codelab.v1.ThreadCreated
+	49, // 44: atelier.codelab.v1.Event.comment_added:type_name -> atelier.codelab.v1.CommentAdded
+	50, // 45: atelier.codelab.v1.Event.comment_deleted:type_name -> atelier.codelab.v1.CommentDeleted
+	51, // 46: atelier.codelab.v1.Event.comments_gone:type_name -> atelier.codelab.v1.CommentsGone
+	52, // 47: atelier.codelab.v1.Event.retention_applied:type_name -> atelier.codelab.v1.RetentionApplied
+	53, // 48: atelier.codelab.v1.Event.erased:type_name -> atelier.codelab.v1.Erased
+	54, // 49: atelier.codelab.v1.Event.material_added:type_name -> atelier.codelab.v1.MaterialAdded
+	55, // 50: atelier.codelab.v1.Event.material_deleted:type_name -> atelier.codelab.v1.MaterialDeleted
+	56, // 51: atelier.codelab.v1.Event.submission_added:type_name -> atelier.codelab.v1.SubmissionAdded
+	57, // 52: atelier.codelab.v1.Event.submission_deleted:type_name -> atelier.codelab.v1.SubmissionDeleted
+	58, // 53: atelier.codelab.v1.Event.conversation_saved:type_name -> atelier.codelab.v1.ConversationSaved
+	59, // 54: atelier.codelab.v1.Event.ai_used:type_name -> atelier.codelab.v1.AIUsed
+	60, // 55: atelier.codelab.v1.Event.workspace_created:type_name -> atelier.codelab.v1.WorkspaceCreated
+	61, // 56: atelier.codelab.v1.Event.workspace_changed:type_name -> atelier.codelab.v1.WorkspaceChanged
+	62, // 57: atelier.codelab.v1.Event.workspace_deleted:type_name -> atelier.codelab.v1.WorkspaceDeleted
+	63, // 58: atelier.codelab.v1.Event.workspace_pushed:type_name -> atelier.codelab.v1.WorkspacePushed
+	17, // 59: atelier.codelab.v1.Event.ticked:type_name -> atelier.codelab.v1.Ticked
+	1,  // 60: atelier.codelab.v1.Event.rehearsal_started:type_name -> atelier.codelab.v1.RehearsalStarted
+	2,  // 61: atelier.codelab.v1.Event.rehearsal_ended:type_name -> atelier.codelab.v1.RehearsalEnded
+	6,  // 62: atelier.codelab.v1.Event.deletion_set:type_name -> atelier.codelab.v1.DeletionSet
+	64, // 63: atelier.codelab.v1.RehearsalStarted.rehearsal:type_name -> atelier.codelab.v1.Rehearsal
+	65, // 64: atelier.codelab.v1.Created.codelab:type_name -> atelier.codelab.v1.Codelab
+	66, // 65: atelier.codelab.v1.Created.steps:type_name -> atelier.codelab.v1.Step
+	67, // 66: atelier.codelab.v1.Created.quizzes:type_name -> atelier.codelab.v1.Quiz
+	68, // 67: atelier.codelab.v1.Created.materials:type_name -> atelier.codelab.v1.Material
+	69, // 68: atelier.codelab.v1.Created.polls:type_name -> atelier.codelab.v1.Poll
+	65, // 69: atelier.codelab.v1.Updated.codelab:type_name -> atelier.codelab.v1.Codelab
+	66, // 70: atelier.codelab.v1.StepsReplaced.steps:type_name -> atelier.codelab.v1.Step
+	70, // 71: atelier.codelab.v1.Pointed.pointer:type_name -> atelier.codelab.v1.Pointer
+	71, // 72: atelier.codelab.v1.Pulsed.state:type_name -> atelier.codelab.v1.PulseState
+	72, // 73: atelier.codelab.v1.Registered.attendee:type_name -> atelier.codelab.v1.Attendee
+	73, // 74: atelier.codelab.v1.HelpAsked.request:type_name -> atelier.codelab.v1.HelpRequest
+	73, // 75: atelier.codelab.v1.HelpOffered.request:type_name -> atelier.codelab.v1.HelpRequest
+	74, // 76: atelier.codelab.v1.FeedbackGiven.feedback:type_name -> atelier.codelab.v1.Feedback
+	67, // 77: atelier.codelab.v1.QuizzesReplaced.quizzes:type_name -> atelier.codelab.v1.Quiz
+	75, // 78: atelier.codelab.v1.QuizSubmitted.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	69, // 79: atelier.codelab.v1.PollChanged.poll:type_name -> atelier.codelab.v1.Poll
+	69, // 80: atelier.codelab.v1.PollShown.poll:type_name -> atelier.codelab.v1.Poll
+	76, // 81: atelier.codelab.v1.QuestionAsked.question:type_name -> atelier.codelab.v1.Question
+	76, // 82: atelier.codelab.v1.QuestionChanged.question:type_name -> atelier.codelab.v1.Question
+	77, // 83: atelier.codelab.v1.TimerSet.timer:type_name -> atelier.codelab.v1.Timer
+	78, // 84: atelier.codelab.v1.Spotlighted.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	79, // 85: atelier.codelab.v1.ChatPosted.message:type_name -> atelier.codelab.v1.ChatMessage
+	80, // 86: atelier.codelab.v1.ThreadCreated.thread:type_name -> atelier.codelab.v1.Thread
+	81, // 87: atelier.codelab.v1.CommentAdded.comment:type_name -> atelier.codelab.v1.Comment
+	68, // 88: atelier.codelab.v1.MaterialAdded.material:type_name -> atelier.codelab.v1.Material
+	82, // 89: atelier.codelab.v1.SubmissionAdded.submission:type_name -> atelier.codelab.v1.Submission
+	83, // 90: atelier.codelab.v1.ConversationSaved.conversation:type_name -> atelier.codelab.v1.Conversation
+	84, // 91: atelier.codelab.v1.AIUsed.usage:type_name -> atelier.usage.v1.AIUsage
+	85, // 92: atelier.codelab.v1.WorkspaceCreated.workspace:type_name -> atelier.codelab.v1.Workspace
+	86, // 93: atelier.codelab.v1.WorkspaceChanged.head:type_name -> atelier.codelab.v1.WorkspaceHead
+	86, // 94: atelier.codelab.v1.WorkspacePushed.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	95, // [95:95] is the sub-list for method output_type
+	95, // [95:95] is the sub-list for method input_type
+	95, // [95:95] is the sub-list for extension type_name
+	95, // [95:95] is the sub-list for extension extendee
+	0,  // [0:95] is the sub-list for field type_name
 }
 
 func init() { file_events_proto_init() }
@@ -4857,6 +4982,8 @@ func file_events_proto_init() {
 		(*Event_WorkspaceDeleted)(nil),
 		(*Event_WorkspacePushed)(nil),
 		(*Event_Ticked)(nil),
+		(*Event_RehearsalStarted)(nil),
+		(*Event_RehearsalEnded)(nil),
 		(*Event_DeletionSet)(nil),
 	}
 	type x struct{}
@@ -4865,7 +4992,7 @@ func file_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_events_proto_rawDesc), len(file_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   62,
+			NumMessages:   64,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -196,6 +196,12 @@ func (m *Event) EncodedSize() (n int) {
 	if v, ok := m.Body.(*Event_Ticked); ok {
 		n += pbwire.SizeGivenText(120, v.Ticked.EncodedSize())
 	}
+	if v, ok := m.Body.(*Event_RehearsalStarted); ok {
+		n += pbwire.SizeGivenText(121, v.RehearsalStarted.EncodedSize())
+	}
+	if v, ok := m.Body.(*Event_RehearsalEnded); ok {
+		n += pbwire.SizeGivenText(122, v.RehearsalEnded.EncodedSize())
+	}
 	if v, ok := m.Body.(*Event_DeletionSet); ok {
 		n += pbwire.SizeGivenText(131, v.DeletionSet.EncodedSize())
 	}
@@ -212,6 +218,16 @@ func (m *Event) WriteBack(b []byte, at int) int {
 		end := at
 		at = v.DeletionSet.WriteBack(b, at)
 		at = pbwire.PutLen(b, at, 131, end)
+	}
+	if v, ok := m.Body.(*Event_RehearsalEnded); ok {
+		end := at
+		at = v.RehearsalEnded.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 122, end)
+	}
+	if v, ok := m.Body.(*Event_RehearsalStarted); ok {
+		end := at
+		at = v.RehearsalStarted.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 121, end)
 	}
 	if v, ok := m.Body.(*Event_Ticked); ok {
 		end := at
@@ -770,6 +786,14 @@ func (m *Event) Decode(b []byte) error {
 			v := &Ticked{}
 			r.Inner(v)
 			m.Body = &Event_Ticked{Ticked: v}
+		case 121:
+			v := &RehearsalStarted{}
+			r.Inner(v)
+			m.Body = &Event_RehearsalStarted{RehearsalStarted: v}
+		case 122:
+			v := &RehearsalEnded{}
+			r.Inner(v)
+			m.Body = &Event_RehearsalEnded{RehearsalEnded: v}
 		case 131:
 			v := &DeletionSet{}
 			r.Inner(v)
@@ -779,6 +803,98 @@ func (m *Event) Decode(b []byte) error {
 		}
 	}
 	return r.Err()
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *RehearsalStarted) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	if m.Rehearsal != nil {
+		n += pbwire.SizeGivenText(1, m.Rehearsal.EncodedSize())
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *RehearsalStarted) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if m.Rehearsal != nil {
+		end := at
+		at = m.Rehearsal.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 1, end)
+	}
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *RehearsalStarted) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			if m.Rehearsal == nil {
+				m.Rehearsal = &Rehearsal{}
+			}
+			r.Inner(m.Rehearsal)
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *RehearsalStarted) Clone() *RehearsalStarted {
+	if m == nil {
+		return nil
+	}
+	return &RehearsalStarted{
+		Rehearsal:     m.Rehearsal.Clone(),
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *RehearsalEnded) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *RehearsalEnded) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *RehearsalEnded) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *RehearsalEnded) Clone() *RehearsalEnded {
+	if m == nil {
+		return nil
+	}
+	return &RehearsalEnded{
+		unknownFields: slices.Clone(m.unknownFields),
+	}
 }
 
 // EncodedSize implements pbwire.Message.

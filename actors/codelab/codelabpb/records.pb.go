@@ -482,6 +482,8 @@ type Codelab struct {
 	// What of the code attendees may read.
 	ShareCode     Sharing `protobuf:"varint,33,opt,name=share_code,json=shareCode,proto3,enum=atelier.codelab.v1.Sharing" json:"share_code,omitempty"`
 	RequireChecks bool    `protobuf:"varint,34,opt,name=require_checks,json=requireChecks,proto3" json:"require_checks,omitempty"`
+	// The one that runs; absent for none.
+	Rehearsal *Rehearsal `protobuf:"bytes,46,opt,name=rehearsal,proto3" json:"rehearsal,omitempty"`
 	// What the list says of the steps; nil in a record that was written before it was kept.
 	Extent *Extent `protobuf:"bytes,48,opt,name=extent,proto3" json:"extent,omitempty"`
 	// What the certificate says beside names and times.
@@ -697,6 +699,13 @@ func (x *Codelab) GetRequireChecks() bool {
 	return false
 }
 
+func (x *Codelab) GetRehearsal() *Rehearsal {
+	if x != nil {
+		return x.Rehearsal
+	}
+	return nil
+}
+
 func (x *Codelab) GetExtent() *Extent {
 	if x != nil {
 		return x.Extent
@@ -806,6 +815,76 @@ func (x *Extent) GetMinutes() int32 {
 	return 0
 }
 
+// Simulated attendees work through a codelab until a time.
+type Rehearsal struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	StartedAt int64                  `protobuf:"varint,1,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	EndsAt    int64                  `protobuf:"varint,2,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
+	People    int32                  `protobuf:"varint,3,opt,name=people,proto3" json:"people,omitempty"`
+	// It goes on when attendees register who are not simulated.
+	Force         bool `protobuf:"varint,4,opt,name=force,proto3" json:"force,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rehearsal) Reset() {
+	*x = Rehearsal{}
+	mi := &file_records_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rehearsal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rehearsal) ProtoMessage() {}
+
+func (x *Rehearsal) ProtoReflect() protoreflect.Message {
+	mi := &file_records_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rehearsal.ProtoReflect.Descriptor instead.
+func (*Rehearsal) Descriptor() ([]byte, []int) {
+	return file_records_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Rehearsal) GetStartedAt() int64 {
+	if x != nil {
+		return x.StartedAt
+	}
+	return 0
+}
+
+func (x *Rehearsal) GetEndsAt() int64 {
+	if x != nil {
+		return x.EndsAt
+	}
+	return 0
+}
+
+func (x *Rehearsal) GetPeople() int32 {
+	if x != nil {
+		return x.People
+	}
+	return 0
+}
+
+func (x *Rehearsal) GetForce() bool {
+	if x != nil {
+		return x.Force
+	}
+	return false
+}
+
 type Step struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -821,7 +900,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_records_proto_msgTypes[2]
+	mi := &file_records_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -833,7 +912,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[2]
+	mi := &file_records_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -846,7 +925,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{2}
+	return file_records_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Step) GetId() string {
@@ -912,14 +991,16 @@ type Attendee struct {
 	// The code they took along last; nil for none.
 	CodeTaken *TakenCode `protobuf:"bytes,16,opt,name=code_taken,json=codeTaken,proto3" json:"code_taken,omitempty"`
 	// What they ticked, a record for each step on which they ticked something.
-	Ticks         []*StepTicks `protobuf:"bytes,17,rep,name=ticks,proto3" json:"ticks,omitempty"`
+	Ticks []*StepTicks `protobuf:"bytes,17,rep,name=ticks,proto3" json:"ticks,omitempty"`
+	// Played by a rehearsal, and gone with it.
+	Simulated     bool `protobuf:"varint,19,opt,name=simulated,proto3" json:"simulated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Attendee) Reset() {
 	*x = Attendee{}
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -931,7 +1012,7 @@ func (x *Attendee) String() string {
 func (*Attendee) ProtoMessage() {}
 
 func (x *Attendee) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[3]
+	mi := &file_records_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -944,7 +1025,7 @@ func (x *Attendee) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attendee.ProtoReflect.Descriptor instead.
 func (*Attendee) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{3}
+	return file_records_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Attendee) GetId() string {
@@ -1066,6 +1147,13 @@ func (x *Attendee) GetTicks() []*StepTicks {
 	return nil
 }
 
+func (x *Attendee) GetSimulated() bool {
+	if x != nil {
+		return x.Simulated
+	}
+	return false
+}
+
 // The tasks of a step that somebody has done.
 type StepTicks struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
@@ -1078,7 +1166,7 @@ type StepTicks struct {
 
 func (x *StepTicks) Reset() {
 	*x = StepTicks{}
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1178,7 @@ func (x *StepTicks) String() string {
 func (*StepTicks) ProtoMessage() {}
 
 func (x *StepTicks) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[4]
+	mi := &file_records_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1191,7 @@ func (x *StepTicks) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepTicks.ProtoReflect.Descriptor instead.
 func (*StepTicks) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{4}
+	return file_records_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *StepTicks) GetStepId() string {
@@ -1131,7 +1219,7 @@ type TakenCode struct {
 
 func (x *TakenCode) Reset() {
 	*x = TakenCode{}
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1143,7 +1231,7 @@ func (x *TakenCode) String() string {
 func (*TakenCode) ProtoMessage() {}
 
 func (x *TakenCode) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[5]
+	mi := &file_records_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1156,7 +1244,7 @@ func (x *TakenCode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TakenCode.ProtoReflect.Descriptor instead.
 func (*TakenCode) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{5}
+	return file_records_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *TakenCode) GetName() string {
@@ -1186,7 +1274,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1198,7 +1286,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[6]
+	mi := &file_records_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1211,7 +1299,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{6}
+	return file_records_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CheckResult) GetName() string {
@@ -1255,7 +1343,7 @@ type Pulse struct {
 
 func (x *Pulse) Reset() {
 	*x = Pulse{}
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1267,7 +1355,7 @@ func (x *Pulse) String() string {
 func (*Pulse) ProtoMessage() {}
 
 func (x *Pulse) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[7]
+	mi := &file_records_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1280,7 +1368,7 @@ func (x *Pulse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pulse.ProtoReflect.Descriptor instead.
 func (*Pulse) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{7}
+	return file_records_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Pulse) GetState() PulseState {
@@ -1331,7 +1419,7 @@ type ChatMessage struct {
 
 func (x *ChatMessage) Reset() {
 	*x = ChatMessage{}
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1431,7 @@ func (x *ChatMessage) String() string {
 func (*ChatMessage) ProtoMessage() {}
 
 func (x *ChatMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[8]
+	mi := &file_records_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1444,7 @@ func (x *ChatMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
 func (*ChatMessage) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{8}
+	return file_records_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ChatMessage) GetId() string {
@@ -1444,7 +1532,7 @@ type HelpRequest struct {
 
 func (x *HelpRequest) Reset() {
 	*x = HelpRequest{}
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +1544,7 @@ func (x *HelpRequest) String() string {
 func (*HelpRequest) ProtoMessage() {}
 
 func (x *HelpRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[9]
+	mi := &file_records_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +1557,7 @@ func (x *HelpRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HelpRequest.ProtoReflect.Descriptor instead.
 func (*HelpRequest) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{9}
+	return file_records_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *HelpRequest) GetId() string {
@@ -1588,7 +1676,7 @@ type Pin struct {
 
 func (x *Pin) Reset() {
 	*x = Pin{}
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1600,7 +1688,7 @@ func (x *Pin) String() string {
 func (*Pin) ProtoMessage() {}
 
 func (x *Pin) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[10]
+	mi := &file_records_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1613,7 +1701,7 @@ func (x *Pin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pin.ProtoReflect.Descriptor instead.
 func (*Pin) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{10}
+	return file_records_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Pin) GetMessage() string {
@@ -1647,7 +1735,7 @@ type Pointer struct {
 
 func (x *Pointer) Reset() {
 	*x = Pointer{}
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1747,7 @@ func (x *Pointer) String() string {
 func (*Pointer) ProtoMessage() {}
 
 func (x *Pointer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[11]
+	mi := &file_records_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1760,7 @@ func (x *Pointer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pointer.ProtoReflect.Descriptor instead.
 func (*Pointer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{11}
+	return file_records_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Pointer) GetStepNumber() int32 {
@@ -1724,7 +1812,7 @@ type Feedback struct {
 
 func (x *Feedback) Reset() {
 	*x = Feedback{}
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1824,7 @@ func (x *Feedback) String() string {
 func (*Feedback) ProtoMessage() {}
 
 func (x *Feedback) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[12]
+	mi := &file_records_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1837,7 @@ func (x *Feedback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Feedback.ProtoReflect.Descriptor instead.
 func (*Feedback) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{12}
+	return file_records_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Feedback) GetId() string {
@@ -1810,7 +1898,7 @@ type Comment struct {
 
 func (x *Comment) Reset() {
 	*x = Comment{}
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1822,7 +1910,7 @@ func (x *Comment) String() string {
 func (*Comment) ProtoMessage() {}
 
 func (x *Comment) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[13]
+	mi := &file_records_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1835,7 +1923,7 @@ func (x *Comment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comment.ProtoReflect.Descriptor instead.
 func (*Comment) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{13}
+	return file_records_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Comment) GetId() string {
@@ -1908,7 +1996,7 @@ type Thread struct {
 
 func (x *Thread) Reset() {
 	*x = Thread{}
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1920,7 +2008,7 @@ func (x *Thread) String() string {
 func (*Thread) ProtoMessage() {}
 
 func (x *Thread) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[14]
+	mi := &file_records_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1933,7 +2021,7 @@ func (x *Thread) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Thread.ProtoReflect.Descriptor instead.
 func (*Thread) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{14}
+	return file_records_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Thread) GetId() string {
@@ -2037,7 +2125,7 @@ type Quiz struct {
 
 func (x *Quiz) Reset() {
 	*x = Quiz{}
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2137,7 @@ func (x *Quiz) String() string {
 func (*Quiz) ProtoMessage() {}
 
 func (x *Quiz) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[15]
+	mi := &file_records_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2150,7 @@ func (x *Quiz) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Quiz.ProtoReflect.Descriptor instead.
 func (*Quiz) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{15}
+	return file_records_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Quiz) GetId() string {
@@ -2150,14 +2238,16 @@ type Poll struct {
 	// Too few: who voted could be told by the result.
 	TooFew bool `protobuf:"varint,24,opt,name=too_few,json=tooFew,proto3" json:"too_few,omitempty"`
 	// The secret was lost, and the ballots with it.
-	Void          bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
+	Void bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
+	// Simulated attendees have voted in this round.
+	Rehearsed     bool `protobuf:"varint,26,opt,name=rehearsed,proto3" json:"rehearsed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Poll) Reset() {
 	*x = Poll{}
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2169,7 +2259,7 @@ func (x *Poll) String() string {
 func (*Poll) ProtoMessage() {}
 
 func (x *Poll) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[16]
+	mi := &file_records_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2182,7 +2272,7 @@ func (x *Poll) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Poll.ProtoReflect.Descriptor instead.
 func (*Poll) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{16}
+	return file_records_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Poll) GetId() string {
@@ -2339,6 +2429,13 @@ func (x *Poll) GetVoid() bool {
 	return false
 }
 
+func (x *Poll) GetRehearsed() bool {
+	if x != nil {
+		return x.Rehearsed
+	}
+	return false
+}
+
 type PollWord struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Word          string                 `protobuf:"bytes,1,opt,name=word,proto3" json:"word,omitempty"`
@@ -2349,7 +2446,7 @@ type PollWord struct {
 
 func (x *PollWord) Reset() {
 	*x = PollWord{}
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2361,7 +2458,7 @@ func (x *PollWord) String() string {
 func (*PollWord) ProtoMessage() {}
 
 func (x *PollWord) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[17]
+	mi := &file_records_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2374,7 +2471,7 @@ func (x *PollWord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollWord.ProtoReflect.Descriptor instead.
 func (*PollWord) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{17}
+	return file_records_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PollWord) GetWord() string {
@@ -2408,7 +2505,7 @@ type PollVotes struct {
 
 func (x *PollVotes) Reset() {
 	*x = PollVotes{}
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2420,7 +2517,7 @@ func (x *PollVotes) String() string {
 func (*PollVotes) ProtoMessage() {}
 
 func (x *PollVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[18]
+	mi := &file_records_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2433,7 +2530,7 @@ func (x *PollVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollVotes.ProtoReflect.Descriptor instead.
 func (*PollVotes) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{18}
+	return file_records_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PollVotes) GetPoll() *Poll {
@@ -2474,7 +2571,7 @@ type PollSaid struct {
 
 func (x *PollSaid) Reset() {
 	*x = PollSaid{}
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2486,7 +2583,7 @@ func (x *PollSaid) String() string {
 func (*PollSaid) ProtoMessage() {}
 
 func (x *PollSaid) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[19]
+	mi := &file_records_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2499,7 +2596,7 @@ func (x *PollSaid) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PollSaid.ProtoReflect.Descriptor instead.
 func (*PollSaid) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{19}
+	return file_records_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PollSaid) GetWords() []string {
@@ -2543,7 +2640,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2555,7 +2652,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[20]
+	mi := &file_records_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2568,7 +2665,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{20}
+	return file_records_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Question) GetId() string {
@@ -2674,7 +2771,7 @@ type QuestionVotes struct {
 
 func (x *QuestionVotes) Reset() {
 	*x = QuestionVotes{}
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2686,7 +2783,7 @@ func (x *QuestionVotes) String() string {
 func (*QuestionVotes) ProtoMessage() {}
 
 func (x *QuestionVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[21]
+	mi := &file_records_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2699,7 +2796,7 @@ func (x *QuestionVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionVotes.ProtoReflect.Descriptor instead.
 func (*QuestionVotes) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{21}
+	return file_records_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *QuestionVotes) GetQuestion() *Question {
@@ -2732,7 +2829,7 @@ type Timer struct {
 
 func (x *Timer) Reset() {
 	*x = Timer{}
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2744,7 +2841,7 @@ func (x *Timer) String() string {
 func (*Timer) ProtoMessage() {}
 
 func (x *Timer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[22]
+	mi := &file_records_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2757,7 +2854,7 @@ func (x *Timer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Timer.ProtoReflect.Descriptor instead.
 func (*Timer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{22}
+	return file_records_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Timer) GetEndsAt() int64 {
@@ -2813,7 +2910,7 @@ type Spotlight struct {
 
 func (x *Spotlight) Reset() {
 	*x = Spotlight{}
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2825,7 +2922,7 @@ func (x *Spotlight) String() string {
 func (*Spotlight) ProtoMessage() {}
 
 func (x *Spotlight) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[23]
+	mi := &file_records_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2838,7 +2935,7 @@ func (x *Spotlight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spotlight.ProtoReflect.Descriptor instead.
 func (*Spotlight) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{23}
+	return file_records_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Spotlight) GetKind() string {
@@ -2875,7 +2972,7 @@ type QuizAnswer struct {
 
 func (x *QuizAnswer) Reset() {
 	*x = QuizAnswer{}
-	mi := &file_records_proto_msgTypes[24]
+	mi := &file_records_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2887,7 +2984,7 @@ func (x *QuizAnswer) String() string {
 func (*QuizAnswer) ProtoMessage() {}
 
 func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[24]
+	mi := &file_records_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2900,7 +2997,7 @@ func (x *QuizAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuizAnswer.ProtoReflect.Descriptor instead.
 func (*QuizAnswer) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{24}
+	return file_records_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *QuizAnswer) GetId() string {
@@ -2983,7 +3080,7 @@ type Material struct {
 
 func (x *Material) Reset() {
 	*x = Material{}
-	mi := &file_records_proto_msgTypes[25]
+	mi := &file_records_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2995,7 +3092,7 @@ func (x *Material) String() string {
 func (*Material) ProtoMessage() {}
 
 func (x *Material) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[25]
+	mi := &file_records_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3008,7 +3105,7 @@ func (x *Material) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Material.ProtoReflect.Descriptor instead.
 func (*Material) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{25}
+	return file_records_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Material) GetId() string {
@@ -3075,7 +3172,7 @@ type Submission struct {
 
 func (x *Submission) Reset() {
 	*x = Submission{}
-	mi := &file_records_proto_msgTypes[26]
+	mi := &file_records_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3087,7 +3184,7 @@ func (x *Submission) String() string {
 func (*Submission) ProtoMessage() {}
 
 func (x *Submission) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[26]
+	mi := &file_records_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3100,7 +3197,7 @@ func (x *Submission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Submission.ProtoReflect.Descriptor instead.
 func (*Submission) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{26}
+	return file_records_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Submission) GetId() string {
@@ -3184,7 +3281,7 @@ type Upload struct {
 
 func (x *Upload) Reset() {
 	*x = Upload{}
-	mi := &file_records_proto_msgTypes[27]
+	mi := &file_records_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3293,7 @@ func (x *Upload) String() string {
 func (*Upload) ProtoMessage() {}
 
 func (x *Upload) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[27]
+	mi := &file_records_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3306,7 @@ func (x *Upload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Upload.ProtoReflect.Descriptor instead.
 func (*Upload) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{27}
+	return file_records_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Upload) GetName() string {
@@ -3268,7 +3365,7 @@ type Ref struct {
 
 func (x *Ref) Reset() {
 	*x = Ref{}
-	mi := &file_records_proto_msgTypes[28]
+	mi := &file_records_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3280,7 +3377,7 @@ func (x *Ref) String() string {
 func (*Ref) ProtoMessage() {}
 
 func (x *Ref) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[28]
+	mi := &file_records_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3293,7 +3390,7 @@ func (x *Ref) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ref.ProtoReflect.Descriptor instead.
 func (*Ref) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{28}
+	return file_records_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Ref) GetPerson() string {
@@ -3344,7 +3441,7 @@ type Conversation struct {
 
 func (x *Conversation) Reset() {
 	*x = Conversation{}
-	mi := &file_records_proto_msgTypes[29]
+	mi := &file_records_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3356,7 +3453,7 @@ func (x *Conversation) String() string {
 func (*Conversation) ProtoMessage() {}
 
 func (x *Conversation) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[29]
+	mi := &file_records_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3369,7 +3466,7 @@ func (x *Conversation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Conversation.ProtoReflect.Descriptor instead.
 func (*Conversation) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{29}
+	return file_records_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Conversation) GetId() string {
@@ -3445,7 +3542,7 @@ type AIUsages struct {
 
 func (x *AIUsages) Reset() {
 	*x = AIUsages{}
-	mi := &file_records_proto_msgTypes[30]
+	mi := &file_records_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3457,7 +3554,7 @@ func (x *AIUsages) String() string {
 func (*AIUsages) ProtoMessage() {}
 
 func (x *AIUsages) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[30]
+	mi := &file_records_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3470,7 +3567,7 @@ func (x *AIUsages) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AIUsages.ProtoReflect.Descriptor instead.
 func (*AIUsages) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{30}
+	return file_records_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *AIUsages) GetModels() []*usage.AIUsage {
@@ -3492,7 +3589,7 @@ type Figures struct {
 
 func (x *Figures) Reset() {
 	*x = Figures{}
-	mi := &file_records_proto_msgTypes[31]
+	mi := &file_records_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3504,7 +3601,7 @@ func (x *Figures) String() string {
 func (*Figures) ProtoMessage() {}
 
 func (x *Figures) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[31]
+	mi := &file_records_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3517,7 +3614,7 @@ func (x *Figures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Figures.ProtoReflect.Descriptor instead.
 func (*Figures) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{31}
+	return file_records_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Figures) GetAttendees() int32 {
@@ -3545,7 +3642,7 @@ type Claimants struct {
 
 func (x *Claimants) Reset() {
 	*x = Claimants{}
-	mi := &file_records_proto_msgTypes[32]
+	mi := &file_records_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3557,7 +3654,7 @@ func (x *Claimants) String() string {
 func (*Claimants) ProtoMessage() {}
 
 func (x *Claimants) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[32]
+	mi := &file_records_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3570,7 +3667,7 @@ func (x *Claimants) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claimants.ProtoReflect.Descriptor instead.
 func (*Claimants) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{32}
+	return file_records_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Claimants) GetPersons() []string {
@@ -3598,7 +3695,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_records_proto_msgTypes[33]
+	mi := &file_records_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3610,7 +3707,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[33]
+	mi := &file_records_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3623,7 +3720,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{33}
+	return file_records_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Workspace) GetId() string {
@@ -3671,7 +3768,7 @@ type WorkspaceHead struct {
 
 func (x *WorkspaceHead) Reset() {
 	*x = WorkspaceHead{}
-	mi := &file_records_proto_msgTypes[34]
+	mi := &file_records_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3683,7 +3780,7 @@ func (x *WorkspaceHead) String() string {
 func (*WorkspaceHead) ProtoMessage() {}
 
 func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[34]
+	mi := &file_records_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3696,7 +3793,7 @@ func (x *WorkspaceHead) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceHead.ProtoReflect.Descriptor instead.
 func (*WorkspaceHead) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{34}
+	return file_records_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WorkspaceHead) GetName() string {
@@ -3752,7 +3849,7 @@ type Snapshot struct {
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_records_proto_msgTypes[35]
+	mi := &file_records_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3764,7 +3861,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_records_proto_msgTypes[35]
+	mi := &file_records_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3777,7 +3874,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_records_proto_rawDescGZIP(), []int{35}
+	return file_records_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Snapshot) GetSeq() uint64 {
@@ -3973,7 +4070,7 @@ var File_records_proto protoreflect.FileDescriptor
 
 const file_records_proto_rawDesc = "" +
 	"\n" +
-	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\xb8\t\n" +
+	"\rrecords.proto\x12\x12atelier.codelab.v1\x1a\x0epersonal.proto\x1a\vusage.proto\"\xf5\t\n" +
 	"\aCodelab\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12 \n" +
@@ -4002,7 +4099,8 @@ const file_records_proto_rawDesc = "" +
 	"\tsource_id\x18$ \x01(\tR\bsourceId\x12:\n" +
 	"\n" +
 	"share_code\x18! \x01(\x0e2\x1b.atelier.codelab.v1.SharingR\tshareCode\x12%\n" +
-	"\x0erequire_checks\x18\" \x01(\bR\rrequireChecks\x122\n" +
+	"\x0erequire_checks\x18\" \x01(\bR\rrequireChecks\x12;\n" +
+	"\trehearsal\x18. \x01(\v2\x1d.atelier.codelab.v1.RehearsalR\trehearsal\x122\n" +
 	"\x06extent\x180 \x01(\v2\x1a.atelier.codelab.v1.ExtentR\x06extent\x12\x1c\n" +
 	"\torganiser\x181 \x01(\tR\torganiser\x12\"\n" +
 	"\n" +
@@ -4017,14 +4115,20 @@ const file_records_proto_rawDesc = "" +
 	"\v_half_hours\"8\n" +
 	"\x06Extent\x12\x14\n" +
 	"\x05steps\x18\x01 \x01(\x05R\x05steps\x12\x18\n" +
-	"\aminutes\x18\x02 \x01(\x05R\aminutes\"\xa3\x01\n" +
+	"\aminutes\x18\x02 \x01(\x05R\aminutes\"q\n" +
+	"\tRehearsal\x12\x1d\n" +
+	"\n" +
+	"started_at\x18\x01 \x01(\x03R\tstartedAt\x12\x17\n" +
+	"\aends_at\x18\x02 \x01(\x03R\x06endsAt\x12\x16\n" +
+	"\x06people\x18\x03 \x01(\x05R\x06people\x12\x14\n" +
+	"\x05force\x18\x04 \x01(\bR\x05force\"\xa3\x01\n" +
 	"\x04Step\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12)\n" +
 	"\x10content_markdown\x18\x03 \x01(\tR\x0fcontentMarkdown\x12\x1f\n" +
 	"\vcontent_sum\x18\x04 \x01(\fR\n" +
 	"contentSum\x12)\n" +
-	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xd6\x04\n" +
+	"\x10duration_minutes\x18\x05 \x01(\x05R\x0fdurationMinutes\"\xf4\x04\n" +
 	"\bAttendee\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
@@ -4049,7 +4153,8 @@ const file_records_proto_rawDesc = "" +
 	"\x06checks\x18\x0f \x03(\v2\x1f.atelier.codelab.v1.CheckResultR\x06checks\x12<\n" +
 	"\n" +
 	"code_taken\x18\x10 \x01(\v2\x1d.atelier.codelab.v1.TakenCodeR\tcodeTaken\x123\n" +
-	"\x05ticks\x18\x11 \x03(\v2\x1d.atelier.codelab.v1.StepTicksR\x05ticks\":\n" +
+	"\x05ticks\x18\x11 \x03(\v2\x1d.atelier.codelab.v1.StepTicksR\x05ticks\x12\x1c\n" +
+	"\tsimulated\x18\x13 \x01(\bR\tsimulated\":\n" +
 	"\tStepTicks\x12\x17\n" +
 	"\astep_id\x18\x01 \x01(\tR\x06stepId\x12\x14\n" +
 	"\x05items\x18\x02 \x03(\tR\x05items\"/\n" +
@@ -4161,7 +4266,7 @@ const file_records_proto_rawDesc = "" +
 	"\acorrect\x18\x05 \x03(\x05R\acorrect\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x18\n" +
-	"\aseveral\x18\a \x01(\bR\aseveral\"\xfa\x04\n" +
+	"\aseveral\x18\a \x01(\bR\aseveral\"\x98\x05\n" +
 	"\x04Poll\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x120\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1c.atelier.codelab.v1.PollKindR\x04kind\x12\x1a\n" +
@@ -4186,7 +4291,8 @@ const file_records_proto_rawDesc = "" +
 	"\x05words\x18\x16 \x03(\v2\x1c.atelier.codelab.v1.PollWordR\x05words\x12\x14\n" +
 	"\x05texts\x18\x17 \x03(\tR\x05texts\x12\x17\n" +
 	"\atoo_few\x18\x18 \x01(\bR\x06tooFew\x12\x12\n" +
-	"\x04void\x18\x19 \x01(\bR\x04void\"4\n" +
+	"\x04void\x18\x19 \x01(\bR\x04void\x12\x1c\n" +
+	"\trehearsed\x18\x1a \x01(\bR\trehearsed\"4\n" +
 	"\bPollWord\x12\x12\n" +
 	"\x04word\x18\x01 \x01(\tR\x04word\x12\x14\n" +
 	"\x05votes\x18\x02 \x01(\x05R\x05votes\"\x9b\x01\n" +
@@ -4398,7 +4504,7 @@ func file_records_proto_rawDescGZIP() []byte {
 }
 
 var file_records_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
-var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_records_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_records_proto_goTypes = []any{
 	(Accent)(0),           // 0: atelier.codelab.v1.Accent
 	(Sharing)(0),          // 1: atelier.codelab.v1.Sharing
@@ -4410,89 +4516,91 @@ var file_records_proto_goTypes = []any{
 	(QuestionState)(0),    // 7: atelier.codelab.v1.QuestionState
 	(*Codelab)(nil),       // 8: atelier.codelab.v1.Codelab
 	(*Extent)(nil),        // 9: atelier.codelab.v1.Extent
-	(*Step)(nil),          // 10: atelier.codelab.v1.Step
-	(*Attendee)(nil),      // 11: atelier.codelab.v1.Attendee
-	(*StepTicks)(nil),     // 12: atelier.codelab.v1.StepTicks
-	(*TakenCode)(nil),     // 13: atelier.codelab.v1.TakenCode
-	(*CheckResult)(nil),   // 14: atelier.codelab.v1.CheckResult
-	(*Pulse)(nil),         // 15: atelier.codelab.v1.Pulse
-	(*ChatMessage)(nil),   // 16: atelier.codelab.v1.ChatMessage
-	(*HelpRequest)(nil),   // 17: atelier.codelab.v1.HelpRequest
-	(*Pin)(nil),           // 18: atelier.codelab.v1.Pin
-	(*Pointer)(nil),       // 19: atelier.codelab.v1.Pointer
-	(*Feedback)(nil),      // 20: atelier.codelab.v1.Feedback
-	(*Comment)(nil),       // 21: atelier.codelab.v1.Comment
-	(*Thread)(nil),        // 22: atelier.codelab.v1.Thread
-	(*Quiz)(nil),          // 23: atelier.codelab.v1.Quiz
-	(*Poll)(nil),          // 24: atelier.codelab.v1.Poll
-	(*PollWord)(nil),      // 25: atelier.codelab.v1.PollWord
-	(*PollVotes)(nil),     // 26: atelier.codelab.v1.PollVotes
-	(*PollSaid)(nil),      // 27: atelier.codelab.v1.PollSaid
-	(*Question)(nil),      // 28: atelier.codelab.v1.Question
-	(*QuestionVotes)(nil), // 29: atelier.codelab.v1.QuestionVotes
-	(*Timer)(nil),         // 30: atelier.codelab.v1.Timer
-	(*Spotlight)(nil),     // 31: atelier.codelab.v1.Spotlight
-	(*QuizAnswer)(nil),    // 32: atelier.codelab.v1.QuizAnswer
-	(*Material)(nil),      // 33: atelier.codelab.v1.Material
-	(*Submission)(nil),    // 34: atelier.codelab.v1.Submission
-	(*Upload)(nil),        // 35: atelier.codelab.v1.Upload
-	(*Ref)(nil),           // 36: atelier.codelab.v1.Ref
-	(*Conversation)(nil),  // 37: atelier.codelab.v1.Conversation
-	(*AIUsages)(nil),      // 38: atelier.codelab.v1.AIUsages
-	(*Figures)(nil),       // 39: atelier.codelab.v1.Figures
-	(*Claimants)(nil),     // 40: atelier.codelab.v1.Claimants
-	(*Workspace)(nil),     // 41: atelier.codelab.v1.Workspace
-	(*WorkspaceHead)(nil), // 42: atelier.codelab.v1.WorkspaceHead
-	(*Snapshot)(nil),      // 43: atelier.codelab.v1.Snapshot
-	(*usage.AIUsage)(nil), // 44: atelier.usage.v1.AIUsage
+	(*Rehearsal)(nil),     // 10: atelier.codelab.v1.Rehearsal
+	(*Step)(nil),          // 11: atelier.codelab.v1.Step
+	(*Attendee)(nil),      // 12: atelier.codelab.v1.Attendee
+	(*StepTicks)(nil),     // 13: atelier.codelab.v1.StepTicks
+	(*TakenCode)(nil),     // 14: atelier.codelab.v1.TakenCode
+	(*CheckResult)(nil),   // 15: atelier.codelab.v1.CheckResult
+	(*Pulse)(nil),         // 16: atelier.codelab.v1.Pulse
+	(*ChatMessage)(nil),   // 17: atelier.codelab.v1.ChatMessage
+	(*HelpRequest)(nil),   // 18: atelier.codelab.v1.HelpRequest
+	(*Pin)(nil),           // 19: atelier.codelab.v1.Pin
+	(*Pointer)(nil),       // 20: atelier.codelab.v1.Pointer
+	(*Feedback)(nil),      // 21: atelier.codelab.v1.Feedback
+	(*Comment)(nil),       // 22: atelier.codelab.v1.Comment
+	(*Thread)(nil),        // 23: atelier.codelab.v1.Thread
+	(*Quiz)(nil),          // 24: atelier.codelab.v1.Quiz
+	(*Poll)(nil),          // 25: atelier.codelab.v1.Poll
+	(*PollWord)(nil),      // 26: atelier.codelab.v1.PollWord
+	(*PollVotes)(nil),     // 27: atelier.codelab.v1.PollVotes
+	(*PollSaid)(nil),      // 28: atelier.codelab.v1.PollSaid
+	(*Question)(nil),      // 29: atelier.codelab.v1.Question
+	(*QuestionVotes)(nil), // 30: atelier.codelab.v1.QuestionVotes
+	(*Timer)(nil),         // 31: atelier.codelab.v1.Timer
+	(*Spotlight)(nil),     // 32: atelier.codelab.v1.Spotlight
+	(*QuizAnswer)(nil),    // 33: atelier.codelab.v1.QuizAnswer
+	(*Material)(nil),      // 34: atelier.codelab.v1.Material
+	(*Submission)(nil),    // 35: atelier.codelab.v1.Submission
+	(*Upload)(nil),        // 36: atelier.codelab.v1.Upload
+	(*Ref)(nil),           // 37: atelier.codelab.v1.Ref
+	(*Conversation)(nil),  // 38: atelier.codelab.v1.Conversation
+	(*AIUsages)(nil),      // 39: atelier.codelab.v1.AIUsages
+	(*Figures)(nil),       // 40: atelier.codelab.v1.Figures
+	(*Claimants)(nil),     // 41: atelier.codelab.v1.Claimants
+	(*Workspace)(nil),     // 42: atelier.codelab.v1.Workspace
+	(*WorkspaceHead)(nil), // 43: atelier.codelab.v1.WorkspaceHead
+	(*Snapshot)(nil),      // 44: atelier.codelab.v1.Snapshot
+	(*usage.AIUsage)(nil), // 45: atelier.usage.v1.AIUsage
 }
 var file_records_proto_depIdxs = []int32{
 	2,  // 0: atelier.codelab.v1.Codelab.questions:type_name -> atelier.codelab.v1.Asking
 	1,  // 1: atelier.codelab.v1.Codelab.share_code:type_name -> atelier.codelab.v1.Sharing
-	9,  // 2: atelier.codelab.v1.Codelab.extent:type_name -> atelier.codelab.v1.Extent
-	0,  // 3: atelier.codelab.v1.Codelab.accent:type_name -> atelier.codelab.v1.Accent
-	15, // 4: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
-	14, // 5: atelier.codelab.v1.Attendee.checks:type_name -> atelier.codelab.v1.CheckResult
-	13, // 6: atelier.codelab.v1.Attendee.code_taken:type_name -> atelier.codelab.v1.TakenCode
-	12, // 7: atelier.codelab.v1.Attendee.ticks:type_name -> atelier.codelab.v1.StepTicks
-	3,  // 8: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
-	4,  // 9: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
-	21, // 10: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
-	5,  // 11: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
-	6,  // 12: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
-	25, // 13: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
-	24, // 14: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
-	27, // 15: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
-	7,  // 16: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
-	28, // 17: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
-	44, // 18: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
-	42, // 19: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
-	8,  // 20: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
-	10, // 21: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
-	11, // 22: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
-	16, // 23: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
-	17, // 24: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
-	20, // 25: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
-	22, // 26: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
-	23, // 27: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
-	32, // 28: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
-	36, // 29: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
-	33, // 30: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
-	34, // 31: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
-	37, // 32: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
-	44, // 33: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
-	41, // 34: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
-	18, // 35: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
-	19, // 36: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
-	26, // 37: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
-	29, // 38: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
-	30, // 39: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
-	31, // 40: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
-	41, // [41:41] is the sub-list for method output_type
-	41, // [41:41] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	10, // 2: atelier.codelab.v1.Codelab.rehearsal:type_name -> atelier.codelab.v1.Rehearsal
+	9,  // 3: atelier.codelab.v1.Codelab.extent:type_name -> atelier.codelab.v1.Extent
+	0,  // 4: atelier.codelab.v1.Codelab.accent:type_name -> atelier.codelab.v1.Accent
+	16, // 5: atelier.codelab.v1.Attendee.pulse:type_name -> atelier.codelab.v1.Pulse
+	15, // 6: atelier.codelab.v1.Attendee.checks:type_name -> atelier.codelab.v1.CheckResult
+	14, // 7: atelier.codelab.v1.Attendee.code_taken:type_name -> atelier.codelab.v1.TakenCode
+	13, // 8: atelier.codelab.v1.Attendee.ticks:type_name -> atelier.codelab.v1.StepTicks
+	3,  // 9: atelier.codelab.v1.Pulse.state:type_name -> atelier.codelab.v1.PulseState
+	4,  // 10: atelier.codelab.v1.HelpRequest.status:type_name -> atelier.codelab.v1.HelpStatus
+	22, // 11: atelier.codelab.v1.Thread.messages:type_name -> atelier.codelab.v1.Comment
+	5,  // 12: atelier.codelab.v1.Poll.kind:type_name -> atelier.codelab.v1.PollKind
+	6,  // 13: atelier.codelab.v1.Poll.state:type_name -> atelier.codelab.v1.PollState
+	26, // 14: atelier.codelab.v1.Poll.words:type_name -> atelier.codelab.v1.PollWord
+	25, // 15: atelier.codelab.v1.PollVotes.poll:type_name -> atelier.codelab.v1.Poll
+	28, // 16: atelier.codelab.v1.PollVotes.said:type_name -> atelier.codelab.v1.PollSaid
+	7,  // 17: atelier.codelab.v1.Question.state:type_name -> atelier.codelab.v1.QuestionState
+	29, // 18: atelier.codelab.v1.QuestionVotes.question:type_name -> atelier.codelab.v1.Question
+	45, // 19: atelier.codelab.v1.AIUsages.models:type_name -> atelier.usage.v1.AIUsage
+	43, // 20: atelier.codelab.v1.Workspace.heads:type_name -> atelier.codelab.v1.WorkspaceHead
+	8,  // 21: atelier.codelab.v1.Snapshot.codelab:type_name -> atelier.codelab.v1.Codelab
+	11, // 22: atelier.codelab.v1.Snapshot.steps:type_name -> atelier.codelab.v1.Step
+	12, // 23: atelier.codelab.v1.Snapshot.attendees:type_name -> atelier.codelab.v1.Attendee
+	17, // 24: atelier.codelab.v1.Snapshot.chat:type_name -> atelier.codelab.v1.ChatMessage
+	18, // 25: atelier.codelab.v1.Snapshot.help:type_name -> atelier.codelab.v1.HelpRequest
+	21, // 26: atelier.codelab.v1.Snapshot.feedback:type_name -> atelier.codelab.v1.Feedback
+	23, // 27: atelier.codelab.v1.Snapshot.threads:type_name -> atelier.codelab.v1.Thread
+	24, // 28: atelier.codelab.v1.Snapshot.quizzes:type_name -> atelier.codelab.v1.Quiz
+	33, // 29: atelier.codelab.v1.Snapshot.answers:type_name -> atelier.codelab.v1.QuizAnswer
+	37, // 30: atelier.codelab.v1.Snapshot.refs:type_name -> atelier.codelab.v1.Ref
+	34, // 31: atelier.codelab.v1.Snapshot.materials:type_name -> atelier.codelab.v1.Material
+	35, // 32: atelier.codelab.v1.Snapshot.submissions:type_name -> atelier.codelab.v1.Submission
+	38, // 33: atelier.codelab.v1.Snapshot.conversations:type_name -> atelier.codelab.v1.Conversation
+	45, // 34: atelier.codelab.v1.Snapshot.ai_usage:type_name -> atelier.usage.v1.AIUsage
+	42, // 35: atelier.codelab.v1.Snapshot.workspace:type_name -> atelier.codelab.v1.Workspace
+	19, // 36: atelier.codelab.v1.Snapshot.pin:type_name -> atelier.codelab.v1.Pin
+	20, // 37: atelier.codelab.v1.Snapshot.pointer:type_name -> atelier.codelab.v1.Pointer
+	27, // 38: atelier.codelab.v1.Snapshot.polls:type_name -> atelier.codelab.v1.PollVotes
+	30, // 39: atelier.codelab.v1.Snapshot.questions:type_name -> atelier.codelab.v1.QuestionVotes
+	31, // 40: atelier.codelab.v1.Snapshot.timer:type_name -> atelier.codelab.v1.Timer
+	32, // 41: atelier.codelab.v1.Snapshot.spotlight:type_name -> atelier.codelab.v1.Spotlight
+	42, // [42:42] is the sub-list for method output_type
+	42, // [42:42] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_records_proto_init() }
@@ -4508,7 +4616,7 @@ func file_records_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_records_proto_rawDesc), len(file_records_proto_rawDesc)),
 			NumEnums:      8,
-			NumMessages:   36,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

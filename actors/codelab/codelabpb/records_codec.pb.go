@@ -39,6 +39,9 @@ func (m *Codelab) EncodedSize() (n int) {
 	n += pbwire.SizeBool(34, m.RequireChecks)
 	n += pbwire.SizeText(35, len(m.Slug))
 	n += pbwire.SizeText(36, len(m.SourceId))
+	if m.Rehearsal != nil {
+		n += pbwire.SizeGivenText(46, m.Rehearsal.EncodedSize())
+	}
 	if m.Extent != nil {
 		n += pbwire.SizeGivenText(48, m.Extent.EncodedSize())
 	}
@@ -73,6 +76,11 @@ func (m *Codelab) WriteBack(b []byte, at int) int {
 		end := at
 		at = m.Extent.WriteBack(b, at)
 		at = pbwire.PutLen(b, at, 48, end)
+	}
+	if m.Rehearsal != nil {
+		end := at
+		at = m.Rehearsal.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 46, end)
 	}
 	at = pbwire.PutText(b, at, 36, m.SourceId)
 	at = pbwire.PutText(b, at, 35, m.Slug)
@@ -157,6 +165,11 @@ func (m *Codelab) Decode(b []byte) error {
 			m.Slug = r.Text()
 		case 36:
 			m.SourceId = r.Text()
+		case 46:
+			if m.Rehearsal == nil {
+				m.Rehearsal = &Rehearsal{}
+			}
+			r.Inner(m.Rehearsal)
 		case 48:
 			if m.Extent == nil {
 				m.Extent = &Extent{}
@@ -214,6 +227,7 @@ func (m *Codelab) Clone() *Codelab {
 		SourceId:           m.SourceId,
 		ShareCode:          m.ShareCode,
 		RequireChecks:      m.RequireChecks,
+		Rehearsal:          m.Rehearsal.Clone(),
 		Extent:             m.Extent.Clone(),
 		Organiser:          m.Organiser,
 		HalfHours:          pbwire.CloneOptional(m.HalfHours),
@@ -271,6 +285,65 @@ func (m *Extent) Clone() *Extent {
 	return &Extent{
 		Steps:         m.Steps,
 		Minutes:       m.Minutes,
+		unknownFields: slices.Clone(m.unknownFields),
+	}
+}
+
+// EncodedSize implements pbwire.Message.
+func (m *Rehearsal) EncodedSize() (n int) {
+	if m == nil {
+		return 0
+	}
+	n += pbwire.SizeUint(1, uint64(m.StartedAt))
+	n += pbwire.SizeUint(2, uint64(m.EndsAt))
+	n += pbwire.SizeUint(3, uint64(m.People))
+	n += pbwire.SizeBool(4, m.Force)
+	return n + len(m.unknownFields)
+}
+
+// WriteBack implements pbwire.Message.
+func (m *Rehearsal) WriteBack(b []byte, at int) int {
+	if m == nil {
+		return at
+	}
+	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 4, m.Force)
+	at = pbwire.PutUint(b, at, 3, uint64(m.People))
+	at = pbwire.PutUint(b, at, 2, uint64(m.EndsAt))
+	at = pbwire.PutUint(b, at, 1, uint64(m.StartedAt))
+	return at
+}
+
+// Decode adds what the bytes say to the message. It keeps none of them.
+func (m *Rehearsal) Decode(b []byte) error {
+	r := pbwire.Read(b)
+	for r.Next() {
+		switch r.Field {
+		case 1:
+			m.StartedAt = int64(r.Uint())
+		case 2:
+			m.EndsAt = int64(r.Uint())
+		case 3:
+			m.People = int32(r.Uint())
+		case 4:
+			m.Force = r.Bool()
+		default:
+			r.Skip(&m.unknownFields)
+		}
+	}
+	return r.Err()
+}
+
+// Clone returns a copy that shares nothing with the message.
+func (m *Rehearsal) Clone() *Rehearsal {
+	if m == nil {
+		return nil
+	}
+	return &Rehearsal{
+		StartedAt:     m.StartedAt,
+		EndsAt:        m.EndsAt,
+		People:        m.People,
+		Force:         m.Force,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -369,6 +442,7 @@ func (m *Attendee) EncodedSize() (n int) {
 	for _, v := range m.Ticks {
 		n += pbwire.SizeGivenText(17, v.EncodedSize())
 	}
+	n += pbwire.SizeBool(19, m.Simulated)
 	return n + len(m.unknownFields)
 }
 
@@ -378,6 +452,7 @@ func (m *Attendee) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 19, m.Simulated)
 	for i := len(m.Ticks) - 1; i >= 0; i-- {
 		end := at
 		at = m.Ticks[i].WriteBack(b, at)
@@ -463,6 +538,8 @@ func (m *Attendee) Decode(b []byte) error {
 			v := &StepTicks{}
 			r.Inner(v)
 			m.Ticks = append(m.Ticks, v)
+		case 19:
+			m.Simulated = r.Bool()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -493,6 +570,7 @@ func (m *Attendee) Clone() *Attendee {
 		Checks:        pbwire.CloneAll(m.Checks),
 		CodeTaken:     m.CodeTaken.Clone(),
 		Ticks:         pbwire.CloneAll(m.Ticks),
+		Simulated:     m.Simulated,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -1386,6 +1464,7 @@ func (m *Poll) EncodedSize() (n int) {
 	}
 	n += pbwire.SizeBool(24, m.TooFew)
 	n += pbwire.SizeBool(25, m.Void)
+	n += pbwire.SizeBool(26, m.Rehearsed)
 	return n + len(m.unknownFields)
 }
 
@@ -1395,6 +1474,7 @@ func (m *Poll) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutBool(b, at, 26, m.Rehearsed)
 	at = pbwire.PutBool(b, at, 25, m.Void)
 	at = pbwire.PutBool(b, at, 24, m.TooFew)
 	for i := len(m.Texts) - 1; i >= 0; i-- {
@@ -1481,6 +1561,8 @@ func (m *Poll) Decode(b []byte) error {
 			m.TooFew = r.Bool()
 		case 25:
 			m.Void = r.Bool()
+		case 26:
+			m.Rehearsed = r.Bool()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -1516,6 +1598,7 @@ func (m *Poll) Clone() *Poll {
 		Texts:         slices.Clone(m.Texts),
 		TooFew:        m.TooFew,
 		Void:          m.Void,
+		Rehearsed:     m.Rehearsed,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

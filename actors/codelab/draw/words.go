@@ -37,6 +37,22 @@ func (s *Source) tick(v *codelab.View) codelab.Tick {
 	return b
 }
 
+// rehearse starts a rehearsal now and then, lets somebody in whom it plays, or ends it. Names
+// are no marks: somebody else may take one. Like tick it draws nothing by chance.
+func (s *Source) rehearse(v *codelab.View) codelab.Command {
+	switch run := v.Meta.GetRehearsal(); {
+	case run == nil && s.made%16 == 7:
+		return Lead(codelab.StartRehearsal{People: 3, Minutes: 2, Force: s.made%32 < 16})
+	case run == nil:
+		return codelab.Command{}
+	case s.made%4 == 1:
+		return codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.Register{Name: fmt.Sprint("Simulated ", s.made), Simulated: true}}
+	case s.made%16 == 14:
+		return Lead(codelab.EndRehearsal{})
+	}
+	return codelab.Command{}
+}
+
 // Facilitator is who leads.
 var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", Person: codelab.PersonPrefix + "login", AdminID: "admin"}
 
@@ -69,6 +85,9 @@ type Word func(s *Source, v *codelab.View) codelab.Command
 var Words = map[string]Word{
 	"Register": func(s *Source, v *codelab.View) codelab.Command {
 		name := s.Mark("person")
+		if cmd := s.rehearse(v); cmd.Body != nil {
+			return cmd
+		}
 		body := codelab.Register{Name: name, Email: name + "@example.org", PINHash: []byte(s.Mark("pin"))}
 		if a := One(s, v.Attendees); a != nil && s.coin() {
 			body.Siblings = []string{a.Id}

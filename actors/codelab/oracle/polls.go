@@ -254,6 +254,14 @@ func tallyOf(p *pb.Poll) string {
 
 // voted: a vote counts once a person and round, and only while the poll is open. That of
 // an anonymous poll is sealed and cannot be changed.
+// mixed: a simulated attendee votes in an anonymous poll among simulated ones alone.
+func (m *polls) mixed(p *poll, who string) error {
+	if voter := m.room.find(who); p.rec.Anonymous && voter != nil && voter.simulated && m.room.real() {
+		return fmt.Errorf("%s is simulated and votes in anonymous poll %s beside others", who, p.rec.Id)
+	}
+	return nil
+}
+
 func (m *polls) voted(at int64, b *pb.PollVoted) error {
 	p := m.find(b.PollId)
 	switch {
@@ -265,6 +273,9 @@ func (m *polls) voted(at int64, b *pb.PollVoted) error {
 		return fmt.Errorf("%s votes, who is not there any more", b.AttendeeId)
 	case p.rec.Anonymous != (len(b.Ballot) > 0):
 		return fmt.Errorf("a vote in poll %s is not sealed, or sealed in vain", b.PollId)
+	}
+	if err := m.mixed(p, b.AttendeeId); err != nil {
+		return err
 	}
 	if p.rec.Anonymous {
 		_, twice := p.votes[b.AttendeeId]

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,6 +19,8 @@ type room struct {
 	// people were told, ms; 0 for never.
 	extent   string
 	deletion int64
+	// rehearses says that a rehearsal runs.
+	rehearses bool
 	// at is the time of the last event; back, that one was before the one before it, because
 	// the time of day of a node was wrong.
 	at   int64
@@ -30,6 +33,12 @@ type person struct {
 	step, furthest int
 	completed      int64
 	muted          bool
+	simulated      bool
+}
+
+// real says that somebody is there who is not simulated.
+func (r *room) real() bool {
+	return slices.ContainsFunc(r.people, func(p *person) bool { return !p.simulated })
 }
 
 func (r *room) find(id string) *person {
@@ -75,7 +84,22 @@ func (r *room) event(e *pb.Event) error {
 		if r.find(a.Id) != nil {
 			return fmt.Errorf("%s registers twice", a.Id)
 		}
-		r.people = append(r.people, &person{id: a.Id, name: a.Name, place: a.Place, step: 1, furthest: 1})
+		r.people = append(r.people, &person{id: a.Id, name: a.Name, place: a.Place, step: 1, furthest: 1, simulated: a.Simulated})
+		if a.Simulated && !r.rehearses {
+			return fmt.Errorf("%s is simulated without a rehearsal", a.Id)
+		}
+	case *pb.Event_RehearsalStarted:
+		if r.rehearses {
+			return errors.New("a rehearsal starts beside another")
+		}
+		r.rehearses = true
+	case *pb.Event_RehearsalEnded: // with everybody whom it played
+		r.rehearses = false
+		for _, p := range r.people {
+			if p.simulated {
+				return fmt.Errorf("the rehearsal of %s is over", p.id)
+			}
+		}
 	case *pb.Event_Removed:
 		r.people = slices.DeleteFunc(r.people, func(p *person) bool { return p.id == b.Removed.AttendeeId })
 	case *pb.Event_Renamed:
@@ -173,13 +197,16 @@ func (r *room) view(v *codelab.View) error {
 			return err
 		}
 	}
+	if err := differs("whether a rehearsal runs", v.Meta.GetRehearsal() != nil, r.rehearses); err != nil {
+		return err
+	}
 	if v.Attendees.Len() != len(r.people) {
 		return differs("the number of attendees", v.Attendees.Len(), len(r.people))
 	}
 	counts, completed := make([]int, max(len(v.PerStep), len(r.steps))), 0
 	for i, p := range r.people {
 		a := v.Attendees.At(i)
-		got := person{a.Id, a.Name, a.Place, int(a.CurrentStep), int(a.FurthestStep), a.CompletedAt, a.Muted}
+		got := person{a.Id, a.Name, a.Place, int(a.CurrentStep), int(a.FurthestStep), a.CompletedAt, a.Muted, a.Simulated}
 		if err := differs("attendee "+p.id, fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", *p)); err != nil {
 			return err
 		}

@@ -136,3 +136,18 @@ func confirmed(s *socket, ref string) bool {
 		}
 	}
 }
+
+// A killed server that starts again has nothing of the simulated attendees who were there.
+func TestARehearsalDoesNotSurviveSIGKILL(t *testing.T) {
+	t.Parallel()
+	path, data := binary(t), t.TempDir()
+	cmd, addr := run(t, path, data)
+	c := newClassOn(t, addr, record{})
+	c.rehearses(20, nil)
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait()
+	_, addr = run(t, path, data)
+	c.admin.base = "http://" + addr
+	c.admin.http.CloseIdleConnections()
+	c.rehearsalOver()
+}

@@ -19,7 +19,7 @@ var onSeveralNodes = map[string]string{
 	"attendees logins presence resetpins rights sessions":                              "who is there and who may is known on every node",
 	"people signin operator":                                                           "grants of people end on every node",
 	"chat control directs events live protocol pulse replay socket sockets ticks wire": "frames come from the owner, whichever node one listens at",
-	"comments help notes offer polls queue quizzes teaching":                           "commands are forwarded to the owner, and read where they are answered",
+	"comments help notes offer polls queue quizzes rehearsal teaching":                 "commands are forwarded to the owner, and read where they are answered",
 	"certificates codelabs freshness listing personal race summary":                    "a read follows a write that another node took",
 	"git gitpush publishing sharedcode workspacecopy workspacefiles workspaces":        "trees of code are shared",
 	"archive archivefiles files images materials submissions takeout":                  "what is uploaded at one node is read at another",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"atelier/actors/files"
 	"atelier/actors/participant"
 	"atelier/actors/people"
+	"atelier/actors/rehearsal"
 	"atelier/actors/room"
 	"atelier/actors/settings"
 	"atelier/actors/webhook"
@@ -168,7 +170,8 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 		Frames:  messages.Frames{}, Epoch: c.store.StreamID(),
 		Room:    room.Limits{Frames: cfg.Live.ReplayEvents, Bytes: cfg.Live.ReplayMiB << 20},
 		Durable: actors, Removed: hooks.Removed, Forgotten: hooks.Forgotten, Announce: hooks.Announce, Signal: hooks.Signal,
-		Sweep: !opts.RecoverDamaged, Logger: log,
+		Rehearse: func(ctx context.Context, lab codelab.Codelab) { rehearsal.Play(ctx, lab, rand.Uint64()) },
+		Sweep:    !opts.RecoverDamaged, Logger: log,
 	}); err != nil {
 		return nil, err
 	}

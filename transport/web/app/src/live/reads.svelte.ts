@@ -122,7 +122,11 @@ export class Reads {
       ask(api.GET('/codelabs/{id}/attendees', this.#path)),
       ask(api.GET('/codelabs/{id}/presence', { params: { path: { id: this.#id } } })),
     ])
-    return { people: new Map(people.map((a: Attendee) => [a.id, a])), here: new Set(here.attendee_ids) }
+    const now = new Map(people.map((a: Attendee) => [a.id, a]))
+    const known = this.#known.now
+    // Who is gone asks for nothing any more; who came meanwhile may.
+    const help = known?.help.filter((h) => now.has(h.attendee_id) || !known.people.has(h.attendee_id))
+    return { people: now, here: new Set(here.attendee_ids), ...(help && help.length < known!.help.length ? { help } : {}) }
   }
 
   async #chatPage(limit: number, before?: string): Promise<ChatMessage[]> {

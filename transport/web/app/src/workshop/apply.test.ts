@@ -24,6 +24,7 @@ const person = (id: string): Attendee => ({
   checks: [],
   code_taken: null,
   ticks: null,
+  simulated: false,
 })
 const empty = (): Workshop => ({ ...workshop('facilitator', lab, steps), people: new Map(['a', 'b'].map((id) => [id, person(id)])) })
 

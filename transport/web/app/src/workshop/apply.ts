@@ -220,6 +220,7 @@ class Draft {
         return
       case 'codelab_changed':
         this.#readAgain('codelab')
+        if (w.codelab.rehearsal) this.#readAgain('attendees') // it may be over, with its people
         this.#readAgain('quizzes')
         this.#readAgain('materials')
         return

@@ -17,6 +17,7 @@ const seat = (name: string): Seat => ({
   helper: null,
   caughtUp: false,
   began: true,
+  simulated: false,
 })
 const column = (step: number, ...names: string[]): Column => ({ step, title: `S${step}`, seats: names.map(seat) })
 

@@ -32,6 +32,8 @@ export interface Seat {
   readonly caughtUp: boolean
   /** They have done more than look in. */
   readonly began: boolean
+  /** A rehearsal plays them. */
+  readonly simulated: boolean
 }
 
 export interface Column {
@@ -164,7 +166,23 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   const began = a.is_completed || a.furthest_step > 1 || a.pulse !== null || open
   const caughtUp = tookCodeOf(a)
   const text = request?.message ?? ''
-  const seat: Seat = { id: a.id, name: a.name, place: a.place, feels, kind, since, onStep, asked, text, here, asks, helper, caughtUp, began }
+  const seat: Seat = {
+    id: a.id,
+    name: a.name,
+    place: a.place,
+    feels,
+    kind,
+    since,
+    onStep,
+    asked,
+    text,
+    here,
+    asks,
+    helper,
+    caughtUp,
+    began,
+    simulated: a.simulated,
+  }
   return { of: a, request, seat, column, rank: (open ? 0 : order[kind]) * 1e14 + (open ? asked : onStep) }
 }
 

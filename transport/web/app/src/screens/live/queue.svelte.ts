@@ -30,6 +30,11 @@ export class Queue {
     this.#room = room
   }
 
+  /** A rehearsal plays who asks. */
+  isSimulated(h: HelpRequest): boolean {
+    return this.#room.now?.people.get(h.attendee_id)?.simulated ?? false
+  }
+
   /** When a request was taken here, Unix milliseconds; null when that was elsewhere or before the page was opened. */
   takenAt(h: HelpRequest): number | null {
     return this.#taken.get(h.id) ?? null

@@ -28,6 +28,7 @@ export function state(s: Seat, now: number): string {
     !open && s.onStep ? m.minutes_short({ count: minutesOf(now, s.onStep) }) : '',
     s.caughtUp ? m.seat_caught_up() : '',
     s.here ? '' : m.seat_away(),
+    s.simulated ? m.simulated() : '',
   ]
     .filter(Boolean)
     .join(', ')

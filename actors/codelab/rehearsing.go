@@ -1,0 +1,172 @@
+package codelab
+
+import (
+	"context"
+	"sync"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// What the host does for rehearsals: it lets each be played on the node that owns its
+// codelab, and ends it at its time, and when nobody plays it any more.
+
+// maxRehearsals bounds those that run at a time.
+const maxRehearsals = 20
+
+// unplayedFor is how long a rehearsal may lack its player, in ms, before that counts as lost:
+// its owner has shown the view of its start, and starts the player next.
+const unplayedFor = 5_000
+
+// rehearsals are those that are played on this node.
+type rehearsals struct {
+	begun int64 // ms: what started before was played by another process
+
+	mu      sync.Mutex
+	closed  bool                  // guarded by mu
+	players map[string]*rehearser // guarded by mu; by codelab
+	done    sync.WaitGroup
+}
+
+type rehearser struct {
+	startedAt int64
+	end       context.CancelFunc
+}
+
+func (r *rehearsals) runs(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.players[id] != nil
+}
+
+func (r *rehearsals) plays(id string, run *pb.Rehearsal) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.players[id]
+	return p != nil && p.startedAt == run.StartedAt
+}
+
+// play starts the player of a rehearsal, in the place of an earlier one.
+func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	r.drop(id)
+	ctx, cancel := context.WithCancel(context.Background())
+	if r.players == nil {
+		r.players = map[string]*rehearser{}
+	}
+	r.players[id] = &rehearser{run.StartedAt, cancel}
+	r.done.Go(func() { player(ctx) })
+}
+
+// drop is called with mu held.
+func (r *rehearsals) drop(id string) {
+	if p := r.players[id]; p != nil {
+		p.end()
+		delete(r.players, id)
+	}
+}
+
+func (r *rehearsals) stop(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drop(id)
+}
+
+// close ends all players, and waits for them.
+func (r *rehearsals) close() {
+	r.mu.Lock()
+	r.closed = true
+	for id := range r.players {
+		r.drop(id)
+	}
+	r.mu.Unlock()
+	r.done.Wait()
+}
+
+// StartRehearsal starts a rehearsal.
+func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, error) {
+	running := 0
+	for _, m := range w.all.List.All() {
+		if m.Rehearsal != nil {
+			running++
+		}
+	}
+	if running >= maxRehearsals {
+		return nil, durable.Reject(durable.Conflict, "%d rehearsals run on this server, and more may not", running)
+	}
+	v := w.View()
+	for _, person := range w.Room.Present() {
+		if person != FacilitatorID && !v.Simulated(person) {
+			b.Connected++
+		}
+	}
+	m, _, err := w.Ask(Command{Caller: caller, Body: b})
+	if err != nil {
+		return nil, err
+	}
+	return m.(*pb.Codelab), nil
+}
+
+// endDueRehearsal ends the rehearsal of a codelab that is read, if its time is over, or
+// nobody plays it: a restart has interrupted it, or the codelab has come here from another
+// node.
+func (w *Codelabs) endDueRehearsal(ws Codelab) {
+	run := ws.View().Meta.GetRehearsal()
+	if run == nil || !ws.Owns() {
+		return
+	}
+	now := w.Durable.Clock.Now().UnixMilli()
+	why := ""
+	switch {
+	case now >= run.EndsAt:
+		why = rehearsalTime
+	case w.rehearsals.plays(ws.ID(), run):
+	case run.StartedAt < w.rehearsals.begun, now-run.StartedAt > unplayedFor:
+		why = rehearsalRestart
+	}
+	if why != "" {
+		// When it fails, the next one who reads tries again.
+		_, _, _ = ws.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
+	}
+}
+
+// watchRehearsal looks at a view that was just shown: it lets the rehearsal be played when
+// it has started, and be ended at its time. started says that it did with this commit.
+func (o *observer) watchRehearsal(v *View, started bool) {
+	run := v.Meta.GetRehearsal()
+	end := func() {
+		if ws, ok := o.w.Peek(o.id); ok {
+			o.w.endDueRehearsal(ws)
+		}
+	}
+	o.rehearsalEnds.set(o.w.Durable.Clock, run.GetEndsAt(), end)
+	switch {
+	case run == nil:
+		o.w.rehearsals.stop(o.id)
+	case started && o.w.Rehearse != nil && o.owns():
+		o.w.rehearsals.play(o.id, run, func(ctx context.Context) {
+			if ws, ok := o.w.Peek(o.id); ok {
+				o.w.Rehearse(ctx, ws)
+			}
+		})
+	case !started:
+		go end() // it asks the actor, which is in this call
+	}
+}
+
+// Arrive and Depart say that a simulated attendee is there, or not any more.
+func (w Codelab) Arrive(person string) {
+	if w.Room.Join(person) {
+		w.all.announce(w, person, true)
+	}
+}
+
+func (w Codelab) Depart(person string) {
+	if w.Room.Leave(person) {
+		w.all.announce(w, person, false)
+	}
+}

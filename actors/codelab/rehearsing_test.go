@@ -1,0 +1,175 @@
+package codelab_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/persistence/memory"
+)
+
+// rehearsed starts a rehearsal of three minutes with one attendee, who asks for help.
+func rehearsed(t *testing.T, labs *codelab.Codelabs) string {
+	t.Helper()
+	m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one"}, Steps: []*pb.Step{{Title: "a"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := labs.Get(m.Id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ws.StartRehearsal(leader, codelab.StartRehearsal{People: 1, Minutes: 3}); err != nil {
+		t.Fatal(err)
+	}
+	v, _, err := ws.Ask(codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleSystem}, Body: codelab.Register{Name: "Ann", Simulated: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := v.(codelab.Registration).Attendee
+	if _, _, err := ws.Ask(codelab.Command{Caller: &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id}, Body: codelab.AskHelp{StepNumber: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	return m.Id
+}
+
+// played lets players stay until they are ended, and counts them.
+func played(n *atomic.Int32) func(*codelab.Config) {
+	return func(cfg *codelab.Config) {
+		cfg.Rehearse = func(ctx context.Context, _ codelab.Codelab) {
+			n.Add(1)
+			<-ctx.Done()
+			n.Add(-1)
+		}
+	}
+}
+
+// left says how many attendees and requests for help a codelab has, and whether a
+// rehearsal runs in it, also by the list.
+func left(t *testing.T, labs *codelab.Codelabs, id string) (n int, runs bool) {
+	t.Helper()
+	ws, err := labs.Get(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := ws.View()
+	if listed := labs.List.Known(id).Rehearsal != nil; listed != (v.Meta.Rehearsal != nil) {
+		t.Error("the list says otherwise:", listed)
+	}
+	return v.Attendees.Len() + v.Help.Len(), v.Meta.Rehearsal != nil
+}
+
+func TestARehearsalEndsAtItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		defer func() { _ = store.Close() }()
+		var players atomic.Int32
+		labs := oneNode(t, store, played(&players))
+		defer func() { _ = labs.Close(t.Context()) }()
+		id := rehearsed(t, labs)
+		time.Sleep(3*time.Minute - time.Second)
+		if n, runs := left(t, labs, id); n != 2 || !runs || players.Load() != 1 {
+			t.Errorf("before its end: %d left, %v, %d players; it must not rest, either", n, runs, players.Load())
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n, runs := left(t, labs, id); n != 0 || runs || players.Load() != 0 {
+			t.Errorf("at its end: %d left, %v, %d players", n, runs, players.Load())
+		}
+	})
+}
+
+// A restart ends it before anybody reads what it left; and when nobody reads, the look
+// after the retention does.
+func TestARestartEndsARehearsal(t *testing.T) {
+	for name, reads := range map[string]bool{"when it is read": true, "when nobody reads it": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := memory.New()
+				defer func() { _ = store.Close() }()
+				var players atomic.Int32
+				labs := oneNode(t, store, played(&players))
+				id := rehearsed(t, labs)
+				_ = labs.Close(t.Context())
+				if players.Load() != 0 {
+					t.Error("it is played on")
+				}
+				time.Sleep(time.Millisecond)
+				labs = oneNode(t, store, played(&players))
+				defer func() { _ = labs.Close(t.Context()) }()
+				if !reads {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					go labs.Retain(ctx, time.Hour)
+					synctest.Wait()
+					if m := labs.List.Known(id); m.Rehearsal != nil {
+						t.Error("the list still has it")
+					}
+				}
+				if n, runs := left(t, labs, id); n != 0 || runs {
+					t.Errorf("%d left, %v", n, runs)
+				}
+			})
+		})
+	}
+}
+
+func TestRehearsalsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		defer func() { _ = store.Close() }()
+		var players atomic.Int32
+		labs := oneNode(t, store, played(&players))
+		defer func() { _ = labs.Close(t.Context()) }()
+		for range 20 {
+			rehearsed(t, labs)
+		}
+		m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one more"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws, err := labs.Get(m.Id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ws.StartRehearsal(leader, codelab.StartRehearsal{People: 1, Minutes: 3}); err == nil {
+			t.Error("one more is started")
+		}
+		if players.Load() != 20 {
+			t.Error(players.Load(), "are played")
+		}
+	})
+}
+
+// Without force a rehearsal does not begin beside people who are there; simulated attendees
+// of an earlier one do not count.
+func TestARehearsalDoesNotBeginBesidePeople(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New()
+		defer func() { _ = store.Close() }()
+		labs := oneNode(t, store)
+		defer func() { _ = labs.Close(t.Context()) }()
+		m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws, err := labs.Get(m.Id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ws.Room.Join(codelab.FacilitatorID)
+		ws.Room.Join("somebody")
+		start := codelab.StartRehearsal{People: 1, Minutes: 3}
+		if _, err := ws.StartRehearsal(leader, start); err == nil {
+			t.Error("it begins")
+		}
+		start.Force = true
+		if _, err := ws.StartRehearsal(leader, start); err != nil {
+			t.Error("with force:", err)
+		}
+	})
+}

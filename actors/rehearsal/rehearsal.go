@@ -1,0 +1,329 @@
+package rehearsal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// beat is how often it is looked whose turn it is.
+const beat = 500 * time.Millisecond
+
+var system = &codelab.Caller{Role: codelab.RoleSystem}
+
+// Play plays the attendees of the rehearsal that runs in a codelab, until it ends or ctx
+// does. Errors of their commands change nothing: people meet them too.
+func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
+	run := lab.View().Meta.GetRehearsal()
+	if run == nil {
+		return
+	}
+	c := newCast(run, rand.New(rand.NewPCG(seed, seed)), lab.Clock().Uptime())
+	defer func() {
+		for _, p := range c.people {
+			if p.here {
+				lab.Depart(p.id)
+			}
+		}
+	}()
+	tick := lab.Clock().NewTicker(beat)
+	defer tick.Stop()
+	for {
+		v := lab.View()
+		if v.Meta.GetRehearsal().GetStartedAt() != run.StartedAt {
+			return
+		}
+		now := lab.Clock().Uptime()
+		for _, p := range c.people {
+			if now < p.next || p.left || ctx.Err() != nil {
+				continue
+			}
+			if p.id == "" {
+				c.enter(lab, p, now)
+				continue
+			}
+			turn := c.act(p, v, now)
+			if turn.here != p.here {
+				if p.here = turn.here; p.here {
+					lab.Arrive(p.id)
+				} else {
+					lab.Depart(p.id)
+				}
+			}
+			for _, body := range turn.says {
+				_, _, _ = lab.Ask(codelab.Command{Caller: p.caller(v), Body: body})
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C():
+		}
+	}
+}
+
+// enter registers somebody, under the next name that is free.
+func (c *cast) enter(lab codelab.Codelab, p *person, now time.Duration) {
+	p.next = now + 2*time.Second
+	for c.named < len(names)*10 {
+		name := names[c.order[c.named%len(names)]]
+		if n := c.named / len(names); n > 0 {
+			name = fmt.Sprint(name, " ", n+1)
+		}
+		v, _, err := lab.Ask(codelab.Command{Caller: system, Body: codelab.Register{Name: name, Place: p.place, Simulated: true}})
+		if err == nil || errors.Is(err, codelab.ErrNameTaken) {
+			c.named++
+		}
+		if err == nil {
+			p.id, p.here = v.(codelab.Registration).Attendee.Id, true
+			lab.Arrive(p.id)
+		}
+		if !errors.Is(err, codelab.ErrNameTaken) {
+			return
+		}
+	}
+}
+
+// person is one of the cast. Times are those of the clock's Uptime.
+type person struct {
+	id, place string
+	here      bool
+	left      bool          // a facilitator has taken them out
+	next      time.Duration // when they act again
+
+	pace   float64 // how long they take, of what a step is meant to take
+	skill  float64 // 0 to 1
+	step   int32   // the one that ends is about
+	ends   time.Duration
+	stuck  time.Duration // when they have helped themselves; 0: they have not asked
+	ballot string        // the round of the poll in which they have voted
+	stage  int           // what they have done of what comes behind the steps
+}
+
+func (p *person) caller(v *codelab.View) *codelab.Caller {
+	a := v.Attendee(p.id)
+	return &codelab.Caller{Role: codelab.RoleAttendee, ID: p.id, Name: a.GetName(), Person: p.id, Generation: a.GetGeneration()}
+}
+
+// cast are the people of a rehearsal, and what is alike for all. Not safe for concurrent
+// use.
+type cast struct {
+	*rand.Rand
+	people []*person
+	order  []int         // of the names
+	named  int           // how many of them were tried
+	budget time.Duration // for all steps
+}
+
+func newCast(run *pb.Rehearsal, r *rand.Rand, now time.Duration) *cast {
+	total := time.Duration(run.EndsAt-run.StartedAt) * time.Millisecond
+	arriving := min(total/10, 30*time.Second)
+	c := &cast{Rand: r, order: r.Perm(len(names)), budget: (total - arriving) * 7 / 10}
+	for i := range int(run.People) {
+		p := &person{
+			next: now + time.Duration(i)*arriving/time.Duration(run.People), pace: 0.7 + c.Float64() + 0.3*c.Float64(), skill: c.Float64(),
+		}
+		if c.IntN(3) > 0 {
+			p.place = fmt.Sprintf("%c%d", 'A'+i/8, i%8+1)
+		}
+		c.people = append(c.people, p)
+	}
+	return c
+}
+
+// turn is what somebody does at a time.
+type turn struct {
+	here bool
+	says []codelab.Body
+}
+
+// between is a random time.
+func (c *cast) between(from, to time.Duration) time.Duration {
+	return from + time.Duration(c.Int64N(int64(to-from)))
+}
+
+// sometimes says whether somebody does what they do so often a minute, in the time that passes
+// until their next turn.
+func (c *cast) sometimes(perMinute float64, gap time.Duration) bool {
+	return c.Float64() < perMinute*gap.Minutes()
+}
+
+func pick[T any](c *cast, of []T) T { return of[c.IntN(len(of))] }
+
+// act says what somebody does now, by what they see, and when they act again.
+func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
+	a := v.Attendee(p.id)
+	if a == nil {
+		p.left = true
+		return turn{}
+	}
+	gap := c.between(2*time.Second, 9*time.Second)
+	p.next, t.here = now+gap, true
+	say := func(b codelab.Body) { t.says = append(t.says, b) }
+	if !p.here { // back, with a look around
+		return t
+	}
+	if p.step != a.CurrentStep {
+		p.step, p.ends = a.CurrentStep, now+c.lasts(p, v, a.CurrentStep)
+	}
+	if poll := v.OpenPoll(); poll != nil && p.ballot != fmt.Sprint(poll.Id, poll.Round) && c.IntN(3) > 0 {
+		p.ballot = fmt.Sprint(poll.Id, poll.Round)
+		say(c.vote(poll))
+		return t
+	}
+	if p.stuck > 0 && now >= p.stuck {
+		p.stuck = 0
+		for _, h := range v.Help.All() {
+			if h.AttendeeId == p.id && h.Status == pb.HelpStatus_HELP_STATUS_PENDING {
+				say(codelab.ResolveHelp{HelpID: h.Id})
+			}
+		}
+		return t
+	}
+	slow := 1.5 - p.skill
+	switch {
+	case now >= p.ends:
+		c.goOn(p, v, a, say)
+	case c.sometimes(0.06*slow, gap) && p.stuck == 0 && len(v.Steps) > 0:
+		p.stuck = now + c.between(2*time.Minute, 5*time.Minute)
+		say(codelab.AskHelp{StepNumber: a.CurrentStep, Message: pick(c, troubles)})
+	case c.sometimes(0.2, gap):
+		say(codelab.PostChat{Message: pick(c, chats)})
+	case c.sometimes(0.3, gap):
+		say(codelab.SetPulse{State: c.mood(p, slow)})
+	case c.sometimes(0.05, gap) && v.Meta.Questions != pb.Asking_ASKING_OFF:
+		ask := codelab.AskQuestion{Text: pick(c, questions), Anonymous: !v.Meta.QuestionsNamed && c.IntN(2) == 0}
+		if n := int(a.CurrentStep); n <= len(v.Steps) && c.IntN(2) == 0 {
+			ask.StepID = v.Steps[n-1].Id
+		}
+		say(ask)
+	case c.sometimes(0.4, gap) && len(v.Questions) > 0:
+		say(codelab.VoteQuestion{QuestionID: pick(c, v.Questions).Id})
+	case c.sometimes(0.05, gap):
+		t.here, p.next = false, now+c.between(15*time.Second, 45*time.Second)
+	case c.IntN(2) == 0:
+		c.tick(v, a, say)
+	}
+	return t
+}
+
+// lasts is how long somebody stays on a step: its share of the time, as long as they take.
+func (c *cast) lasts(p *person, v *codelab.View, number int32) time.Duration {
+	share, all := 5.0, 0.0
+	for i, st := range v.Steps {
+		minutes := float64(st.DurationMinutes)
+		if minutes == 0 {
+			minutes = 5
+		}
+		if all += minutes; int32(i)+1 == number {
+			share = minutes
+		}
+	}
+	return time.Duration(float64(c.budget) * p.pace * (0.8 + 0.4*c.Float64()) * share / max(all, share))
+}
+
+// mood is how somebody says they get on: those who take long say so more often.
+func (c *cast) mood(p *person, slow float64) pb.PulseState {
+	switch x := c.Float64() * slow; {
+	case p.stuck > 0:
+		return pb.PulseState_PULSE_STATE_STUCK
+	case x > 0.8:
+		return pb.PulseState_PULSE_STATE_SLOW
+	default:
+		return pb.PulseState_PULSE_STATE_FINE
+	}
+}
+
+// tick ticks the next task of the step that somebody is on.
+func (c *cast) tick(v *codelab.View, a *pb.Attendee, say func(codelab.Body)) bool {
+	n := int(a.CurrentStep)
+	if n > len(v.Steps) {
+		return false
+	}
+	for _, task := range v.Tasks[n-1] {
+		if !codelab.Ticked(a, v.Steps[n-1].Id, task.Key) {
+			say(codelab.Tick{StepID: v.Steps[n-1].Id, Item: task.Key, Done: true})
+			return true
+		}
+	}
+	return false
+}
+
+// goOn ends a step: most people tick its last task first. Behind the last step come the
+// quiz, feedback and the end.
+func (c *cast) goOn(p *person, v *codelab.View, a *pb.Attendee, say func(codelab.Body)) {
+	if c.IntN(4) > 0 && c.tick(v, a, say) {
+		return
+	}
+	if int(a.CurrentStep) < len(v.Steps) {
+		say(codelab.Progress{StepNumber: a.CurrentStep + 1})
+		return
+	}
+	p.stage++
+	switch p.stage {
+	case 1:
+		if v.Meta.QuizEnabled && len(v.Quizzes) > 0 {
+			say(c.answer(p, v))
+		}
+	case 2:
+		if v.Meta.RequireFeedback || c.IntN(4) > 0 {
+			say(codelab.GiveFeedback{
+				Difficulty: fmt.Sprint(5 - int(p.skill*3.9)), Satisfaction: fmt.Sprint(3 + c.IntN(3)), Comment: pick(c, comments),
+			})
+		}
+	case 3:
+		say(codelab.Complete{})
+	}
+}
+
+// answer answers all questions of the quiz, those with a choice right by skill.
+func (c *cast) answer(p *person, v *codelab.View) codelab.Body {
+	var out codelab.SubmitQuiz
+	for _, q := range v.Quizzes {
+		a := codelab.SubmittedAnswer{QuizID: q.Id, Answer: pick(c, answers)}
+		switch {
+		case q.QuizType != codelab.MultipleChoice:
+		case c.Float64() < 0.5+p.skill/2:
+			a.Answer = codelab.ChoiceText(q.Correct)
+		default:
+			a.Answer = fmt.Sprint(c.IntN(len(q.Options)))
+		}
+		out.Items = append(out.Items, a)
+	}
+	return out
+}
+
+// vote is a vote in a poll, whose kinds say what it holds. The right option is liked more.
+func (c *cast) vote(poll *codelab.PollView) codelab.Body {
+	b := codelab.Vote{PollID: poll.Id, Round: poll.Round}
+	switch codelab.PollKinds[poll.Kind-1] {
+	case "choice":
+		b.Choice = []int32{int32(c.IntN(len(poll.Options)))}
+		if len(poll.Right) > 0 && c.IntN(2) == 0 {
+			b.Choice = []int32{pick(c, poll.Right)}
+		}
+	case "several":
+		for i := range poll.Options {
+			if c.IntN(2) == 0 {
+				b.Choice = append(b.Choice, int32(i))
+			}
+		}
+		if b.Choice == nil {
+			b.Choice = []int32{0}
+		}
+	case "scale":
+		n := int32(1 + max(c.IntN(5), c.IntN(5)))
+		b.Scale = &n
+	case "words":
+		b.Words = []string{pick(c, words)}
+	default:
+		text := pick(c, texts)
+		b.Text = &text
+	}
+	return b
+}

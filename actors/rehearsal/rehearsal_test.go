@@ -1,0 +1,174 @@
+package rehearsal_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/catalog"
+	"atelier/actors/clock"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+	"atelier/actors/files"
+	"atelier/actors/rehearsal"
+	"atelier/actors/room"
+	"atelier/persistence/memory"
+)
+
+type noFrames struct{}
+
+func (noFrames) Encode(uint64, *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
+
+type noBlobs struct{ files.Blobs }
+
+var leader = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Ada", Person: "login"}
+
+// plays opens a codelab with everything that simulated attendees can do, starts a
+// rehearsal, and gives it to look at, on a clock that stands still meanwhile.
+func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codelab.Codelab, comings *int)) {
+	store := memory.New()
+	defer func() { _ = store.Close() }()
+	list, err := catalog.LoadList(store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	comings := 0
+	labs, err := codelab.NewCodelabs(codelab.Config{
+		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
+		Files:   files.NewRegister(store, noBlobs{}, time.Hour, clock.System.Now),
+		Durable: durable.Options{IdleAfter: time.Minute}, Logger: slog.New(slog.DiscardHandler),
+		Rehearse: func(ctx context.Context, ws codelab.Codelab) { rehearsal.Play(ctx, ws, seed) },
+		Announce: func(codelab.Codelab, string, bool) { comings++ },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = labs.Close(t.Context()) }()
+	step := func(title string) *pb.Step {
+		return &pb.Step{Title: title, ContentMarkdown: "- [ ] one of " + title + "\n- [ ] two of " + title + "\n", DurationMinutes: 5}
+	}
+	m, err := labs.Create(leader, &codelab.Create{
+		Codelab: &pb.Codelab{Title: "one", QuizEnabled: true, Questions: pb.Asking_ASKING_OPEN, RegistrationClosed: true},
+		Steps:   []*pb.Step{step("a"), step("b"), step("c")},
+		Quizzes: []*pb.Quiz{{Question: "Which?", QuizType: codelab.MultipleChoice, Options: []string{"a", "b"}, Correct: []int32{0, 1}, Several: true}, {Question: "Why?", QuizType: codelab.Descriptive}},
+		Polls: []*pb.Poll{
+			{Kind: codelab.PollKind("choice"), Question: "Which?", Options: []string{"a", "b"}, Right: []int32{1}},
+			{Kind: codelab.PollKind("several"), Question: "Which?", Options: []string{"a", "b"}},
+			{Kind: codelab.PollKind("scale"), Question: "How?"}, {Kind: codelab.PollKind("words"), Question: "One word?"}, {Kind: codelab.PollKind("text"), Question: "What?"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws, err := labs.Get(m.Id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ws.StartRehearsal(leader, codelab.StartRehearsal{People: people, Minutes: minutes}); err != nil {
+		t.Fatal(err)
+	}
+	look(ws, &comings)
+}
+
+// told is what a rehearsal has led to.
+func told(v *codelab.View) string {
+	var b strings.Builder
+	for _, a := range v.Attendees.All() {
+		fmt.Fprintln(&b, a.Name, a.Place, a.CurrentStep, codelab.Ticks(a), a.CompletedAt != 0, a.Pulse.GetState())
+	}
+	for _, m := range v.Chat.All() {
+		fmt.Fprintln(&b, m.SenderName, m.Message)
+	}
+	return b.String()
+}
+
+// In ten minutes forty people do all that people do, and each in their own time.
+func TestPeopleWorkThroughACodelab(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plays(t, 1, 40, 10, func(ws codelab.Codelab, comings *int) {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if n := ws.OnlineAttendees(); n == 0 || n > 5 {
+				t.Errorf("%d are there after a second", n)
+			}
+			time.Sleep(90 * time.Second)
+			for _, p := range ws.View().Polls {
+				if _, err := ws.OpenPoll(leader, p.Id, nil); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if n := ws.View().Poll(p.Id).Votes; n < 25 {
+					t.Errorf("%d have voted in a poll of kind %v", n, p.Kind)
+				}
+			}
+			time.Sleep(3*time.Minute + 27*time.Second)
+			synctest.Wait()
+			v := ws.View()
+			spread, ticks, named := map[int32]bool{}, 0, map[string]bool{}
+			for _, a := range v.Attendees.All() {
+				spread[a.CurrentStep], named[a.Name] = true, true
+				ticks += codelab.Ticks(a)
+				if !a.Simulated {
+					t.Error(a.Name, "is not simulated")
+				}
+			}
+			for what, got := range map[string][3]int{
+				"attendees": {len(named), 40, 40}, "steps on which they are": {len(spread), 1, 3}, "ticks": {ticks, 100, 240},
+				"who completed": {v.Completed, 5, 38}, "chat messages": {v.Chat.Len(), 20, 200}, "requests for help": {v.Help.Len(), 3, 60},
+				"feedbacks": {v.Feedback.Len(), 5, 38}, "quiz answers": {v.Answers.Len(), 10, 80}, "questions": {len(v.Questions), 2, 60},
+				"comings and goings": {*comings, 50, 200},
+			} {
+				if got[0] < got[1] || got[0] > got[2] {
+					t.Errorf("%s: %d, not %d to %d", what, got[0], got[1], got[2])
+				}
+			}
+			time.Sleep(3 * time.Second)
+			synctest.Wait()
+			if v := ws.View(); v.Attendees.Len() != 0 || ws.Room.Online() != 0 {
+				t.Errorf("afterwards there are %d attendees, %d connected", v.Attendees.Len(), ws.Room.Online())
+			}
+		})
+	})
+}
+
+func TestARehearsalFollowsFromItsSeed(t *testing.T) {
+	var runs []string
+	for _, seed := range []uint64{7, 7, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			plays(t, seed, 12, 5, func(ws codelab.Codelab, _ *int) {
+				time.Sleep(4*time.Minute + 100*time.Millisecond)
+				synctest.Wait()
+				runs = append(runs, told(ws.View()))
+			})
+		})
+	}
+	if runs[0] != runs[1] || runs[0] == runs[2] || len(runs[0]) < 100 {
+		t.Errorf("of the same seed, twice, and of another:\n%s\n%s\n%s", runs[0], runs[1], runs[2])
+	}
+}
+
+// A name that somebody has is passed over; whom a facilitator takes out does not come back.
+func TestPeopleMindOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plays(t, 3, 60, 2, func(ws codelab.Codelab, _ *int) {
+			time.Sleep(20 * time.Second)
+			synctest.Wait()
+			gone := ws.View().Attendees.At(0)
+			if _, _, err := ws.Ask(codelab.Command{Caller: leader, Body: codelab.Remove{AttendeeID: gone.Id}}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			v := ws.View()
+			if v.Attendees.Len() != 59 || ws.Room.IsPresent(gone.Id) {
+				t.Errorf("%d attendees; the one who was taken out is there: %v", v.Attendees.Len(), ws.Room.IsPresent(gone.Id))
+			}
+		})
+	})
+}

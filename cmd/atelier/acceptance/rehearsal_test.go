@@ -1,0 +1,239 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rehearses starts a rehearsal, and waits until somebody simulated is there.
+func (c *class) rehearses(people int, more record) (first record) {
+	c.t.Helper()
+	body := record{"people": people, "minutes": 10}
+	for k, v := range more {
+		body[k] = v
+	}
+	c.admin.post(c.path+"/rehearsal", body).want(201)
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if all := c.simulated(); len(all) > 0 {
+			return all[0]
+		}
+	}
+	c.t.Fatal("nobody comes")
+	return nil
+}
+
+func (c *class) simulated() []record {
+	c.t.Helper()
+	return slices.DeleteFunc(c.admin.get(c.path+"/attendees").list(), func(a record) bool { return a["simulated"] != true })
+}
+
+// rehearsalOver checks that a rehearsal has left nothing.
+func (c *class) rehearsalOver() {
+	c.t.Helper()
+	if m := c.meta(); m["rehearsal"] != nil {
+		c.t.Errorf("it runs still: %v", m["rehearsal"])
+	}
+	if all := c.simulated(); len(all) > 0 {
+		c.t.Errorf("left are %v", all)
+	}
+	if n := len(c.admin.get(c.path + "/presence").object()["attendee_ids"].([]any)); n > 0 {
+		c.t.Errorf("%d are connected", n)
+	}
+}
+
+func TestARehearsalFillsAWorkshop(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	boss := c.admin.connect(c.id, "")
+	c.admin.delete(c.path + "/rehearsal").refused(404)
+	for _, bad := range []record{{}, {"people": 5}, {"minutes": 5}, {"people": 0, "minutes": 5}, {"people": 61, "minutes": 5}, {"people": 5, "minutes": 61}} {
+		c.admin.post(c.path+"/rehearsal", bad).refused(400)
+	}
+	c.admin.post(c.path+"/registration", record{"open": false}).want(200)
+	boss.next("codelab_changed")
+	if m := c.meta(); m["rehearsal"] != nil {
+		t.Errorf("before there is %v", m)
+	}
+	one := c.rehearses(1, nil)
+	boss.next("codelab_changed")
+	m, _ := c.meta()["rehearsal"].(map[string]any)
+	if ends, err := time.Parse(time.RFC3339, fmt.Sprint(m["ends_at"])); err != nil || time.Until(ends) < 9*time.Minute || m["people"] != float64(1) {
+		t.Errorf("it is %v", m)
+	}
+	var seen []any
+	if open(t, c.addr).get(c.path).into(&seen); strings.Contains(fmt.Sprint(seen), "rehearsal") {
+		t.Errorf("others see %v", seen)
+	}
+	if joined := boss.next("attendee_joined"); !strings.Contains(fmt.Sprint(joined["attendee"]), one.text("id")) {
+		t.Errorf("heard %v", joined)
+	}
+	if ids := c.admin.get(c.path + "/presence").object()["attendee_ids"]; fmt.Sprint(ids) != fmt.Sprint([]any{one.text("id")}) {
+		t.Errorf("connected are %v", ids)
+	}
+	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "runs already")
+	c.admin.delete(c.path + "/rehearsal").want(204)
+	boss.next("codelab_changed")
+	c.rehearsalOver()
+	actions := c.audited()
+	for _, want := range []string{"rehearsal_start", "rehearsal_end"} {
+		if !slices.Contains(actions, want) {
+			t.Errorf("the audit trail has %q", actions)
+		}
+	}
+	for _, not := range []string{"attendee_register", "attendee_remove", "attendee_erase"} {
+		if slices.Contains(actions, not) {
+			t.Errorf("the audit trail has %q", actions)
+		}
+	}
+}
+
+func TestARehearsalMakesWayForPeople(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	one := c.rehearses(1, nil)
+	lin := c.attendee(one.text("name"))
+	c.rehearsalOver()
+	if got := c.admin.get(c.path + "/attendees/" + lin.id).object(); got.text("name") != one.text("name") || got["simulated"] != false {
+		t.Errorf("who came is %v", got)
+	}
+
+	// Beside people, with force alone: and with it people may have the names.
+	live := lin.connect(c.id, "")
+	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "connected")
+	one = c.rehearses(2, record{"force": true})
+	max := c.attendee(one.text("name"))
+	if got := c.admin.get(c.path + "/attendees/" + max.id).object().text("name"); got != one.text("name") {
+		t.Errorf("who came is %s", got)
+	}
+	if got := c.admin.get(c.path + "/attendees/" + one.text("id")).object().text("name"); got != one.text("name")+" 2" {
+		t.Errorf("the simulated attendee is %s", got)
+	}
+	c.admin.post(c.path+"/attendees/"+one.text("id")+"/reset-pin", nil).refused(409, "simulated")
+	live.next("codelab_changed")
+	c.admin.post(c.path+"/end", nil).want(200)
+	if all := c.simulated(); len(all) > 0 || c.meta()["rehearsal"] != nil {
+		t.Errorf("after the end there are %v", all)
+	}
+	if n := len(c.admin.get(c.path + "/attendees").list()); n != 2 {
+		t.Errorf("%d people are left", n)
+	}
+	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "has ended")
+}
+
+// What leaves the server has no simulated attendees: tables, the summary, the list,
+// certificates, webhooks.
+func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
+	t.Parallel()
+	addr := privateServer(t).Addr()
+	c := newClassOn(t, addr, record{})
+	lin := c.attendee("Lin")
+	r := newReceiver(t)
+	c.hook(r, record{"events": []string{"attendee_registered", "workshop_ended"}})
+	one := c.rehearses(1, record{"force": true})
+	id := one.text("id")
+	for _, path := range []string{"/export/attendance.csv", "/export/quizzes.csv", "/export/feedback.csv", "/export/polls.csv"} {
+		if table := string(c.admin.get(c.path + path).want(200).body); strings.Contains(table, id) || path == "/export/attendance.csv" && !strings.Contains(table, lin.id) {
+			t.Errorf("%s has %s", path, table)
+		}
+	}
+	if n := c.admin.get(c.path + "/summary").object().number("people"); n != 1 {
+		t.Errorf("the summary counts %d", n)
+	}
+	for _, listed := range c.admin.get("/codelabs").list() {
+		if listed.text("id") == c.id && listed.number("attendees") != 1 {
+			t.Errorf("the list counts %d", listed.number("attendees"))
+		}
+	}
+	for _, run := range c.admin.get(c.path + "/runs?itself=1").list() {
+		if run.number("attendees") != 1 {
+			t.Errorf("runs count %d", run.number("attendees"))
+		}
+	}
+	if all := c.admin.get(c.path + "/export/all").want(200).body; strings.Contains(string(all), id) {
+		t.Error("the export has them")
+	}
+	open(t, c.addr).get("/certificates/" + id).refused(404)
+	if copied := c.admin.post(c.path+"/copy", nil).object(); copied["rehearsal"] != nil {
+		t.Errorf("a copy has %v", copied["rehearsal"])
+	}
+	// Whom the webhook hears of next is somebody else.
+	c.admin.post(c.path+"/end", nil).want(200)
+	if d := r.next("workshop_ended"); d.data().number("attendees") != 1 {
+		t.Errorf("of the end it says %s", d.body)
+	}
+}
+
+// With people beside them simulated attendees are not counted among those whom an
+// anonymous poll asks.
+func TestAnonymousPollsAskPeopleAlone(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	lin := c.attendee("Lin")
+	live := lin.connect(c.id, "")
+	c.rehearses(1, record{"force": true})
+	poll := func(anonymous bool) string {
+		return c.admin.post(c.path+"/polls", record{"kind": "words", "question": "One word?", "anonymous": anonymous}).object().text("id")
+	}
+	for anonymous, want := range map[bool]int{true: 1, false: 2} {
+		id := poll(anonymous)
+		c.admin.post(c.path+"/polls/"+id+"/open", nil).want(200)
+		live.next("poll_changed")
+		for _, p := range c.admin.get(c.path + "/polls").list() {
+			if p.text("id") == id && p.number("of") != want {
+				t.Errorf("anonymous %v: of %d, want %d", anonymous, p.number("of"), want)
+			}
+		}
+	}
+}
+
+func TestTheSampleWorkshop(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	var made, again record
+	for _, into := range []*record{&made, &again} {
+		if err := json.Unmarshal(c.admin.post("/admin/sample", nil).want(201).body, into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if made.text("id") == again.text("id") || made["is_public"] != false {
+		t.Errorf("it is %v, then %v", made, again)
+	}
+	path := "/codelabs/" + made.text("id")
+	defer c.admin.delete("/codelabs/" + again.text("id"))
+	defer c.admin.delete(path)
+	var both [2]any
+	c.admin.get(path).into(&both)
+	steps := both[1].([]any)
+	all := ""
+	for _, st := range steps {
+		all += fmt.Sprint(st.(map[string]any)["content_markdown"])
+	}
+	for _, block := range []string{"```notes", "```check ", "```mermaid", "- [ ] ", "> [!TIP]", "$$", "[^role]:", "<details>", "](/uploads/", "| Tea", ":tada:", "\n: Show"} {
+		if !strings.Contains(all, block) {
+			t.Errorf("no step has %q", block)
+		}
+	}
+	if n := len(c.admin.get(path + "/quizzes").list()); len(steps) != 5 || n != 3 {
+		t.Errorf("it has %d steps, %d questions", len(steps), n)
+	}
+	kinds := map[string]bool{}
+	for _, p := range c.admin.get(path + "/polls").list() {
+		if kinds[p.text("kind")] = true; p.text("state") != "draft" {
+			t.Errorf("a poll is %v", p)
+		}
+	}
+	if len(kinds) != 4 {
+		t.Errorf("polls are of the kinds %v", kinds)
+	}
+	code := c.admin.get("/codeserver/" + made.text("id")).object()
+	if text := fmt.Sprint(code); !strings.Contains(text, "step-4-end") || !strings.Contains(text, "main") {
+		t.Errorf("the code is %v", code)
+	}
+	if n := len(c.admin.get("/admin/audit-logs?action=sample_create").list()); n < 2 {
+		t.Errorf("%d records of it", n)
+	}
+}

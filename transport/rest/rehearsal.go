@@ -1,0 +1,120 @@
+package rest
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/valyala/fasthttp"
+
+	"atelier/actors/code"
+	"atelier/actors/codelab"
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/naming"
+	"atelier/transport/archive"
+	"atelier/transport/sample"
+	"atelier/transport/wire"
+)
+
+// Rehearsals, and the sample to rehearse with (RULES.md, "Rehearsal").
+
+type rehearsalRecord struct {
+	EndsAt string `json:"ends_at"`
+	People int32  `json:"people"`
+}
+
+func toRehearsal(r *pb.Rehearsal) *rehearsalRecord {
+	if r == nil {
+		return nil
+	}
+	return &rehearsalRecord{wire.Stamp(r.EndsAt), r.People}
+}
+
+func startRehearsal(r *Request) error {
+	var in struct {
+		People  *int32 `json:"people"`
+		Minutes *int32 `json:"minutes"`
+		Force   *bool  `json:"force"`
+	}
+	if err := r.decode(&in); err != nil {
+		return err
+	}
+	switch {
+	case in.People == nil:
+		return wire.Invalid("people is required")
+	case in.Minutes == nil:
+		return wire.Invalid("minutes is required")
+	}
+	m, err := r.Codelab.StartRehearsal(r.Caller, codelab.StartRehearsal{People: *in.People, Minutes: *in.Minutes, Force: or(in.Force, false)})
+	if err != nil {
+		return err
+	}
+	r.SetStatusCode(fasthttp.StatusCreated)
+	return r.JSON(toRehearsal(m.Rehearsal))
+}
+
+func endRehearsal(r *Request) error {
+	if _, err := r.do(codelab.EndRehearsal{}); err != nil {
+		return err
+	}
+	return r.NoContent()
+}
+
+// createSample makes a codelab of the workshop that the binary carries.
+func createSample(r *Request) error {
+	b, err := sample.ZIP()
+	if err != nil {
+		return err
+	}
+	in, err := archive.Importer{Files: r.api.Files, Now: r.api.Now}.Open("sample.zip", bytes.NewReader(b), int64(len(b)), r.present)
+	if err != nil {
+		return err
+	}
+	m, err := r.createSample(in.Create)
+	if err := errors.Join(err, in.Close(archive.Unknown(err))); err != nil {
+		return err
+	}
+	r.SetStatusCode(fasthttp.StatusCreated)
+	return r.JSON(r.toCodelab(m, true))
+}
+
+func (r *Request) createSample(c *codelab.Create) (_ *pb.Codelab, err error) {
+	c.Origin = codelab.OriginSample
+	id := naming.NewID()
+	if c.Workspace, err = r.sampleCode(id); err != nil {
+		r.api.Workspaces.Remove(id)
+		return nil, storeError(err)
+	}
+	m, err := r.api.Codelabs.Create(r.Caller, c)
+	r.uncopy(c.Workspace, err)
+	return m, err
+}
+
+// sampleCode makes a workspace with the sample's code. Each state is a commit after the one
+// before it.
+func (r *Request) sampleCode(id string) (*codelab.CreateWorkspace, error) {
+	states, err := sample.Code()
+	if err != nil {
+		return nil, err
+	}
+	defer r.api.Workspaces.Lock(id)()
+	if err := r.api.Workspaces.Make(id, code.Git); err != nil {
+		return nil, err
+	}
+	out := &codelab.CreateWorkspace{ID: id, StructureType: codelab.BranchWorkspace, Current: codelab.KeptHead}
+	var heads []code.Head
+	tree := ""
+	add := func(name string) {
+		out.Heads = append(out.Heads, &pb.WorkspaceHead{Name: name, Tree: tree})
+		heads = append(heads, code.Head{Name: name, Tree: tree})
+	}
+	for _, s := range states {
+		change := r.change(s.Branch, s.Files, nil)
+		change.Replace = true
+		if tree, err = r.api.Workspaces.Write(id, code.Git, tree, change); err != nil {
+			return nil, err
+		}
+		add(s.Branch)
+	}
+	add(codelab.KeptHead)
+	return out, r.api.Workspaces.Publish(id, code.Git, heads)
+}
