@@ -249,6 +249,7 @@ check: go-check app-check
 go-check: need-go fmt fresh
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	cd .ci/tools && GOFLAGS= $(GO) tool actionlint -shellcheck= -pyflakes= ../../.github/workflows/*.yml
 
 # The race detector, for packages in which goroutines can meet, without whole servers;
 # properties try a fifth. race-all takes every package.
