@@ -38,6 +38,7 @@
 #               7 % slower beyond chance; SHORT=1 sees in two minutes whether everything
 #               works, and judges no speed. REGRESS_FLAGS='--json FILE' has all numbers
 # make audit    looks for known vulnerabilities, where their lists can be had
+# make version  the version of what make build makes
 # make release  binaries with checksums and licences, in dist/
 #
 # go.mod says which Go is needed, package.json of the browser app which Node.
@@ -45,10 +46,14 @@
 # a browser where Chromium is; NEED_PROGRAMS=1 makes it an error that it is missing.
 GO      ?= go
 NODE    ?= node
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# The version is the top heading of CHANGELOG.md. Below "Unreleased" it is the next patch
+# after the newest release, or 1.0.0 before the first: 1.0.1-dev+COMMIT.
+VERSION ?= $(shell awk -v commit="$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)" \
+	'/^\#\# / { if ($$2 == "Unreleased") { dev = 1; next } v = $$2; exit } \
+	END { n = split(v, p, "."); if (!dev) print v; else print (n == 3 ? p[1] "." p[2] "." p[3] + 1 : "1.0.0") "-dev+" commit }' CHANGELOG.md)
 # The same for all that compiles, so that everything is compiled once, wherever it lies.
 export GOFLAGS := -trimpath $(GOFLAGS)
-LDFLAGS := -s -w -X atelier/cmd/internal/process.version=$(VERSION)
+LDFLAGS  = -s -w -X atelier/cmd/internal/process.version=$(VERSION)
 
 APP       := transport/web/app
 BUILT     := transport/web/built/index.html
@@ -70,7 +75,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json)
 
-.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit release clean
+.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version release clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -244,6 +249,7 @@ check: go-check app-check
 go-check: need-go fmt fresh
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	cd .ci/tools && GOFLAGS= $(GO) tool actionlint -shellcheck= -pyflakes= ../../.github/workflows/*.yml
 
 # The race detector, for packages in which goroutines can meet, without whole servers;
 # properties try a fifth. race-all takes every package.
@@ -361,6 +367,9 @@ endif
 
 # The app is embedded, so it must be there.
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
+version:
+	@echo '$(VERSION)'
+
 release: build
 	@test -f $(BUILT) || { echo 'the browser app is not built: this needs Node $(NODE_NEEDED) or newer'; exit 1; }
 	rm -rf dist && mkdir dist

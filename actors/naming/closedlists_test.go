@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	tokens "atelier/actors/token"
 	"atelier/actors/token/credential"
 	"atelier/transport/commerce/lint"
+	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/schema"
 )
 
@@ -44,13 +46,21 @@ var lists = []list{
 	{texts(tokens.States), false},
 	{credential.Types, true}, {append(slices.Clone(credential.Types), "token"), true}, {credential.NumberTypes, true},
 	{participant.Kinds, false}, {participant.Environments, false}, {participant.Scopes, false},
-	{schema.Registries, false}, {append([]string{"version"}, schema.Registries...), false}, {schema.CategoryNames(), false},
+	{schema.Registries, false}, {append([]string{"version"}, schema.Registries...), false}, {agreement(), false}, {schema.CategoryNames(), false},
 	{schema.TransportNames(), true}, {transports("endpoint", "schema"), true}, {transports("endpoint"), true}, {transports("schema"), true},
 	{[]string{schema.PlatformVariant, schema.BusinessVariant, schema.ResponseVariant}, true},
 	{[]string{schema.PlatformVariant, schema.BusinessVariant}, true},
 	{texts([]lint.Side{lint.Platform, lint.Business}), false},
 	{capabilities(), true}, {lint.Formats, false},
 	{schema.Operations, false}, {schema.Visibilities, false}, {schema.CheckoutStates, false},
+}
+
+// agreement are the members of what a negotiation comes to.
+func agreement() (names []string) {
+	for f := range reflect.TypeFor[negotiate.Result]().Fields() {
+		names = append(names, f.Tag.Get("json"))
+	}
+	return names
 }
 
 // capabilities are those of the shopping service that are published, without

@@ -145,9 +145,15 @@ func openAPI(r *Request) error {
 	return r.Document(servers.ReplaceAll(OpenAPI(), []byte("${1}"+at.At("/"))))
 }
 
+// unversioned is the version in the descriptions that lie in the repository.
+var unversioned = []byte(`"version":"1.0.0"`)
+
 // Document answers a description of the interface, which changes only with the
-// program.
+// program, and has its version.
 func (r *Request) Document(b []byte) error {
+	if v := r.api.App.Version; v != "" {
+		b = bytes.Replace(b, unversioned, fmt.Appendf(nil, `"version":%q`, v), 1)
+	}
 	r.Response.Header.Set("Cache-Control", "public, max-age=300")
 	return r.Answer(b)
 }

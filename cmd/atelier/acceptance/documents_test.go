@@ -189,4 +189,11 @@ func TestTheServerServesItsDocuments(t *testing.T) {
 	if got := b.get("/asyncapi.json").object().text("asyncapi"); got != "3.0.0" {
 		t.Errorf("asyncapi %q", got)
 	}
+	// They have the version of the program.
+	program := b.get("/app").object().text("version")
+	for _, path := range []string{"/openapi.json", "/asyncapi.json"} {
+		if info := b.get(path).object()["info"].(map[string]any); info["version"] != program || program == "" {
+			t.Errorf("%s is of version %v, the program %q", path, info["version"], program)
+		}
+	}
 }

@@ -62,7 +62,7 @@ func startServer(t testing.TB, c config.Config) *service.Service {
 // lasts: what a lost one leads to is the subject of those that startShort.
 func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	t.Helper()
-	return startWith(t, c, service.Options{Lease: lastingLease})
+	return startWith(t, c, service.Options{Lease: lastingLease, Version: "1.2.3"})
 }
 
 func startWith(t testing.TB, c config.Config, opts service.Options) *service.Service {
