@@ -23,15 +23,19 @@ test('each marked part is read once, however often it is called', async () => {
   expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New', []])
 })
 
-test('a change during the read is kept marked', async () => {
+test('a change during the read is read as well, also when nothing else happens', async () => {
   const holder = marked('codelab')
+  let reads = 0
   const rereads = new Rereads(holder, async () => {
-    holder.now = { ...holder.now!, again: new Set<Again>(['codelab']) }
-    return title('New')
+    if (++reads === 1) {
+      holder.now = { ...holder.now!, again: new Set<Again>(['codelab']) }
+      rereads.soon()
+    }
+    return title(`New ${reads}`)
   })
   rereads.soon()
   await settle()
-  expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New', ['codelab']])
+  expect([holder.now?.codelab.title, [...holder.now!.again]]).toEqual(['New 2', []])
 })
 
 test('a part that could not be read is marked again', async () => {

@@ -37,6 +37,7 @@ export class Rereads {
     if (this.#reading.has(what)) return
     this.#reading.add(what)
     const holder = this.#holder
+    let more = false
     try {
       // A thousand clients hear of the change at the same moment.
       await new Promise((done) => setTimeout(done, 50 + Math.random() * (what === 'attendees' || what === 'polls' ? 1500 : 400)))
@@ -45,11 +46,13 @@ export class Rereads {
       holder.now = readAgain(w, what, {})
       const part = await this.#part(what)
       if (holder.now) holder.now = { ...holder.now, ...part }
+      more = holder.now?.again.has(what) ?? false // said while it was read
     } catch {
       // Offline: a resync or the next change reads it.
       if (holder.now && !this.#stopped) holder.now = { ...holder.now, again: new Set(holder.now.again).add(what) }
     } finally {
       this.#reading.delete(what)
     }
+    if (more) void this.#read(what)
   }
 }
