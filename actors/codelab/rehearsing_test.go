@@ -104,7 +104,7 @@ func TestARestartEndsARehearsal(t *testing.T) {
 				if !reads {
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
-					go labs.Retain(ctx, time.Hour)
+					go labs.Retain(ctx, time.Hour, codelab.Expiry{})
 					synctest.Wait()
 					if m := labs.List.Known(id); m.Rehearsal != nil {
 						t.Error("the list still has it")
@@ -139,6 +139,7 @@ func TestRehearsalsAreBounded(t *testing.T) {
 		if _, err := ws.StartRehearsal(leader, codelab.StartRehearsal{People: 1, Minutes: 3}); err == nil {
 			t.Error("one more is started")
 		}
+		synctest.Wait() // until each is played
 		if players.Load() != 20 {
 			t.Error(players.Load(), "are played")
 		}
