@@ -1,58 +1,65 @@
-package sample
+package sample_test
 
 import (
-	"archive/zip"
 	"bytes"
-	"fmt"
+	"errors"
 	"io"
-	"path"
 	"strings"
 	"testing"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/transport/archive"
+	"atelier/transport/sample"
 )
 
-// TestTheSampleShowsEverything: the workshop has steps with every kind of block, and code.
-// That it is read is tested where it is made into a codelab.
-func TestTheSampleShowsEverything(t *testing.T) {
-	b, err := ZIP()
+// The workshop is read as any other file is, and nothing of it is left out.
+func TestTheSampleIsWhole(t *testing.T) {
+	b, err := sample.ZIP()
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	kept := 0
+	got, err := archive.Read(bytes.NewReader(b), int64(len(b)), archive.Surroundings{
+		Keep: func(kind, name string, content io.Reader) (*pb.Upload, error) {
+			kept++
+			_, err := io.Copy(io.Discard, content)
+			return &pb.Upload{Name: kind + "/" + name}, err
+		},
+		Still: func() error { return nil }, Name: "sample.zip",
+		Codelab: func(string) (string, error) { return "", errors.New("no file of the sample links a codelab") },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, files := "", map[string]bool{}
-	for _, f := range z.File {
-		files[path.Base(f.Name)] = true
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if path.Dir(f.Name) == "steps" {
-			text += string(content)
-		}
+	if len(got.LeftOut) > 0 || kept != 1 || len(got.Steps) != 5 || len(got.Quizzes) != 3 || len(got.Polls) != 5 || got.Codelab.GetGuideMarkdown() == "" {
+		t.Errorf("left out is %v; %d files, %d steps, %d questions, %d polls", got.LeftOut, kept, len(got.Steps), len(got.Quizzes), len(got.Polls))
 	}
-	for _, name := range []string{"codelab.json", "guide.md", "quizzes.json", "polls.json"} {
-		if !files[name] {
-			t.Errorf("there is no %s", name)
-		}
+}
+
+// Each state of the code is what the text of its step makes.
+func TestTheCodeIsThatOfTheSteps(t *testing.T) {
+	states, err := sample.Code()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, block := range []string{"```", "- [ ]", "> [!", "|---", "$$", "[^", "mermaid"} {
-		if !strings.Contains(text, block) {
-			t.Errorf("no step has %q", block)
-		}
-	}
-	states, err := Code()
-	if err != nil || len(states) == 0 {
-		t.Fatalf("%d states of code, %v", len(states), err)
+	has := map[string]string{
+		"step-1-end": "<h1>What shall it be?</h1>", "step-2-end": `<select id="tea">`, "step-3-end": "setInterval(() => show(end), 250)", "step-4-end": "ready();",
 	}
 	for i, s := range states {
-		if want := fmt.Sprintf("step-%d-%s", i/2+1, []string{"start", "end"}[i%2]); s.Branch != want || len(s.Files) == 0 {
-			t.Errorf("state %d is %s with %d files, want %s", i, s.Branch, len(s.Files), want)
+		page := ""
+		for _, f := range s.Files {
+			if f.Path == "index.html" {
+				page = string(f.Content)
+			}
 		}
+		if want := has[s.Branch]; !strings.Contains(page, want) {
+			t.Errorf("%s lacks %q", s.Branch, want)
+		}
+		if i > 0 && strings.HasSuffix(s.Branch, "-start") && len(s.Files) != len(states[i-1].Files) {
+			t.Errorf("%s does not begin with %s", s.Branch, states[i-1].Branch)
+		}
+	}
+	if len(states) != 8 {
+		t.Errorf("%d states", len(states))
 	}
 }
