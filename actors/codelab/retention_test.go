@@ -85,7 +85,7 @@ func (r *retained) in() time.Duration {
 	if at == 0 {
 		return 0
 	}
-	return time.UnixMilli(at).Sub(time.Now()).Round(time.Hour)
+	return time.Until(time.UnixMilli(at)).Round(time.Hour)
 }
 
 func (r *retained) is(what string, want time.Duration) {
