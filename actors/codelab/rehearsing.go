@@ -14,14 +14,8 @@ import (
 // maxRehearsals bounds those that run at a time.
 const maxRehearsals = 20
 
-// unplayedFor is how long a rehearsal may lack its player, in ms, before that counts as lost:
-// its owner has shown the view of its start, and starts the player next.
-const unplayedFor = 5_000
-
 // rehearsals are those that are played on this node.
 type rehearsals struct {
-	begun int64 // ms: what started before was played by another process
-
 	mu      sync.Mutex
 	closed  bool                  // guarded by mu
 	players map[string]*rehearser // guarded by mu; by codelab
@@ -46,8 +40,9 @@ func (r *rehearsals) plays(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt
 }
 
-// play starts the player of a rehearsal, in the place of an earlier one.
-func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context)) {
+// play starts the player of a rehearsal, in the place of an earlier one. When it ends by
+// itself, end is called.
+func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context), end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -59,7 +54,11 @@ func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Cont
 		r.players = map[string]*rehearser{}
 	}
 	r.players[id] = &rehearser{run.StartedAt, cancel}
-	r.done.Go(func() { player(ctx) })
+	r.done.Go(func() {
+		if player(ctx); ctx.Err() == nil {
+			end()
+		}
+	})
 }
 
 // drop is called with mu held.
@@ -111,50 +110,44 @@ func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, 
 	return m.(*pb.Codelab), nil
 }
 
-// endDueRehearsal ends the rehearsal of a codelab that is read, if its time is over, or
-// nobody plays it: a restart has interrupted it, or the codelab has come here from another
-// node.
+// endDueRehearsal ends the rehearsal of a codelab that is read, if its time is over or
+// another process played it: a restart has interrupted it, or the codelab has come here from
+// another node.
 func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	run := ws.View().Meta.GetRehearsal()
 	if run == nil || !ws.Owns() {
 		return
 	}
-	now := w.Durable.Clock.Now().UnixMilli()
-	why := ""
 	switch {
-	case now >= run.EndsAt:
-		why = rehearsalTime
-	case w.rehearsals.plays(ws.ID(), run):
-	case run.StartedAt < w.rehearsals.begun, now-run.StartedAt > unplayedFor:
-		why = rehearsalRestart
-	}
-	if why != "" {
-		// When it fails, the next one who reads tries again.
-		_, _, _ = ws.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
+	case run.Player != w.Rules.Player:
+		ws.endRehearsal(run, rehearsalRestart)
+	case w.Durable.Clock.Now().UnixMilli() >= run.EndsAt:
+		ws.endRehearsal(run, rehearsalTime)
 	}
 }
 
-// watchRehearsal looks at a view that was just shown: it lets the rehearsal be played when
-// it has started, and be ended at its time. started says that it did with this commit.
-func (o *observer) watchRehearsal(v *View, started bool) {
+// endRehearsal ends this rehearsal, unless it is over. When it fails, the next one who
+// reads tries again.
+func (w Codelab) endRehearsal(run *pb.Rehearsal, why string) {
+	_, _, _ = w.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
+}
+
+// watchRehearsal looks at a view that was just shown: it lets the rehearsal be played that
+// has started here, ends one that another process has left, and each at its time.
+func (o *observer) watchRehearsal(v *View) {
 	run := v.Meta.GetRehearsal()
-	end := func() {
-		if ws, ok := o.w.Peek(o.id); ok {
-			o.w.endDueRehearsal(ws)
-		}
-	}
-	o.rehearsalEnds.set(o.w.Durable.Clock, run.GetEndsAt(), end)
-	switch {
-	case run == nil:
+	if run == nil || !o.lab.Owns() {
 		o.w.rehearsals.stop(o.id)
-	case started && o.w.Rehearse != nil && o.owns():
-		o.w.rehearsals.play(o.id, run, func(ctx context.Context) {
-			if ws, ok := o.w.Peek(o.id); ok {
-				o.w.Rehearse(ctx, ws)
-			}
-		})
-	case !started:
-		go end() // it asks the actor, which is in this call
+		o.rehearsalEnds.set(o.w.Durable.Clock, 0, nil)
+		return
+	}
+	over := func() { o.lab.endRehearsal(run, rehearsalTime) }
+	o.rehearsalEnds.set(o.w.Durable.Clock, run.EndsAt, over)
+	switch {
+	case run.Player != o.w.Rules.Player:
+		go o.lab.endRehearsal(run, rehearsalRestart) // it asks the actor, which is in this call
+	case o.w.Rehearse != nil && !o.w.rehearsals.plays(o.id, run):
+		o.w.rehearsals.play(o.id, run, func(ctx context.Context) { o.w.Rehearse(ctx, o.lab) }, over)
 	}
 }
 
