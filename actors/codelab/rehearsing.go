@@ -3,6 +3,7 @@ package codelab
 import (
 	"context"
 	"sync"
+	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -19,6 +20,7 @@ type rehearsals struct {
 	mu      sync.Mutex
 	closed  bool                  // guarded by mu
 	players map[string]*rehearser // guarded by mu; by codelab
+	watched map[string]bool       // guarded by mu; codelabs that are looked after
 	done    sync.WaitGroup
 }
 
@@ -75,6 +77,32 @@ func (r *rehearsals) stop(id string) {
 	r.drop(id)
 }
 
+// watch begins to look after a codelab, unless that is done already.
+func (r *rehearsals) watch(id string, look func(id string)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || r.watched[id] {
+		return
+	}
+	if r.watched == nil {
+		r.watched = map[string]bool{}
+	}
+	r.watched[id] = true
+	go look(id) // it asks the actor, which is in this call
+}
+
+func (r *rehearsals) unwatch(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.watched, id)
+}
+
+func (r *rehearsals) goOn(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.closed && r.watched[id]
+}
+
 // close ends all players, and waits for them.
 func (r *rehearsals) close() {
 	r.mu.Lock()
@@ -110,9 +138,9 @@ func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, 
 	return m.(*pb.Codelab), nil
 }
 
-// endDueRehearsal ends the rehearsal of a codelab that is read, if its time is over or
-// another process played it: a restart has interrupted it, or the codelab has come here from
-// another node.
+// endDueRehearsal ends the rehearsal of a codelab, if its time is over or another process
+// played it: a restart has interrupted it, or the codelab has come here from another node.
+// The owner knows; of others nothing is done.
 func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	run := ws.View().Meta.GetRehearsal()
 	if run == nil || !ws.Owns() {
@@ -136,19 +164,45 @@ func (w Codelab) endRehearsal(run *pb.Rehearsal, why string) {
 // has started here, ends one that another process has left, and each at its time.
 func (o *observer) watchRehearsal(v *View) {
 	run := v.Meta.GetRehearsal()
-	if run == nil || !o.lab.Owns() {
-		o.w.rehearsals.stop(o.id)
-		o.rehearsalEnds.set(o.w.Durable.Clock, 0, nil)
-		return
-	}
 	over := func() { o.lab.endRehearsal(run, rehearsalTime) }
-	o.rehearsalEnds.set(o.w.Durable.Clock, run.EndsAt, over)
+	o.rehearsalEnds.set(o.w.Durable.Clock, run.GetEndsAt(), over)
 	switch {
-	case run.Player != o.w.Rules.Player:
-		go o.lab.endRehearsal(run, rehearsalRestart) // it asks the actor, which is in this call
-	case o.w.Rehearse != nil && !o.w.rehearsals.plays(o.id, run):
+	case run == nil:
+		o.w.rehearsals.stop(o.id)
+		return
+	case run.Player == o.w.Rules.Player && o.lab.Owns() && o.w.Rehearse != nil && !o.w.rehearsals.plays(o.id, run):
 		o.w.rehearsals.play(o.id, run, func(ctx context.Context) { o.w.Rehearse(ctx, o.lab) }, over)
 	}
+	o.w.rehearsals.watch(o.id, o.w.lookAfterRehearsal)
+}
+
+// rehearsalLook is how often it is looked whether a rehearsal that this node knows of is
+// still played: nobody is told when a codelab comes to another node.
+const rehearsalLook = 2 * time.Second
+
+// lookAfterRehearsal ends the rehearsal of a codelab in memory if that is due, now and
+// every so often as long as there is one.
+func (w *Codelabs) lookAfterRehearsal(id string) {
+	ws, ok := w.Peek(id)
+	if ok {
+		w.endDueRehearsal(ws)
+		if !ws.Owns() {
+			w.rehearsals.stop(id)
+		}
+	}
+	if w.rehearses(id) && w.rehearsals.goOn(id) {
+		w.Durable.Clock.AfterFunc(rehearsalLook, func() { w.lookAfterRehearsal(id) })
+		return
+	}
+	if w.rehearsals.unwatch(id); w.rehearses(id) { // another has started just now
+		w.rehearsals.watch(id, w.lookAfterRehearsal)
+	}
+}
+
+// rehearses says that a codelab in memory has a rehearsal.
+func (w *Codelabs) rehearses(id string) bool {
+	ws, ok := w.Peek(id)
+	return ok && ws.View().Meta.GetRehearsal() != nil
 }
 
 // Arrive and Depart say that a simulated attendee is there, or not any more.

@@ -40,8 +40,8 @@ type model struct {
 	// removed are the names of people who are gone, what they said, and what was
 	// deleted: no byte of it may stay.
 	removed []string
-	// names are how often somebody registered under each: one who was removed may be
-	// followed by another one.
+	// names are how often somebody got each: one who was removed may be followed by another
+	// one.
 	names   map[string]int
 	deleted []string // ids of codelabs of which nothing may stay
 	// taken are messages that became a question to all, or may have: it stays when they
@@ -218,6 +218,7 @@ func (m *model) asking(cmd codelab.Command) {
 	case codelab.Register:
 		m.names[b.Name]++
 	case codelab.Rename:
+		m.names[b.Name]++ // of a simulated attendee somebody else may take it
 		m.named(b.AttendeeID, b.Name)
 	case codelab.Remove:
 		m.leaves(b.AttendeeID)
