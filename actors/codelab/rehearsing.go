@@ -27,6 +27,7 @@ type rehearsals struct {
 type rehearser struct {
 	startedAt int64
 	end       context.CancelFunc
+	finished  bool // guarded by rehearsals.mu: it has ended by itself
 }
 
 func (r *rehearsals) runs(id string) bool {
@@ -42,6 +43,14 @@ func (r *rehearsals) plays(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt
 }
 
+// finished says that the player of a rehearsal has ended by itself: its time has passed.
+func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.players[id]
+	return p != nil && p.startedAt == run.StartedAt && p.finished
+}
+
 // play starts the player of a rehearsal, in the place of an earlier one. When it ends by
 // itself, end is called.
 func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context), end func()) {
@@ -55,9 +64,14 @@ func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Cont
 	if r.players == nil {
 		r.players = map[string]*rehearser{}
 	}
-	r.players[id] = &rehearser{run.StartedAt, cancel}
+	p := &rehearser{startedAt: run.StartedAt, end: cancel}
+	r.players[id] = p
 	r.done.Go(func() {
-		if player(ctx); ctx.Err() == nil {
+		player(ctx)
+		r.mu.Lock()
+		p.finished = true
+		r.mu.Unlock()
+		if ctx.Err() == nil {
 			end()
 		}
 	})
@@ -149,7 +163,7 @@ func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	switch {
 	case run.Player != w.Rules.Player:
 		ws.endRehearsal(run, rehearsalRestart)
-	case w.Durable.Clock.Now().UnixMilli() >= run.EndsAt:
+	case w.Durable.Clock.Now().UnixMilli() >= run.EndsAt, w.rehearsals.finished(ws.ID(), run):
 		ws.endRehearsal(run, rehearsalTime)
 	}
 }
