@@ -2,6 +2,7 @@ package codelab
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -165,6 +166,7 @@ func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 	if cfg.Durable.Clock == nil {
 		cfg.Durable.Clock = clock.System
 	}
+	cfg.Rules.Player = rand.Text()
 	w := &Codelabs{Config: cfg, ids: naming.NewSharedIDs(cfg.Durable.Clock)}
 	if cfg.Sweep {
 		if err := w.sweep(); err != nil {
@@ -183,10 +185,9 @@ func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 			r.Connect(&nodes{h, w}, cfg.Durable.Clock)
 		}
 		w.rooms.Store(id, r)
-		return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }, owns: h.Owns}
+		return &observer{w: w, id: id, room: r, who: func() { h.Tell(aside{Kind: asideWho}.encode()) }, lab: Codelab{h, r, w}}
 	}
 	kind.Keep = keep
-	w.rehearsals.begun = cfg.Durable.Clock.Now().UnixMilli()
 	kind.MayRest = func(id string) bool {
 		r := w.room(id)
 		return (r == nil || r.Empty()) && !w.rehearsals.runs(id)

@@ -17,8 +17,7 @@ type observer struct {
 	room *room.Room
 	// who asks the other nodes who is connected to them.
 	who func()
-	// owns says that the codelab lives on this node.
-	owns func() bool
+	lab Codelab
 	// shown is the view that was shown last.
 	shown *View
 	// secrets are those of the polls that are open or being counted.
@@ -68,7 +67,7 @@ func (o *observer) Live(v *View, seq uint64) {
 	o.shown = v
 	o.watchPoll(v)
 	o.watchQuestions(v)
-	o.watchRehearsal(v, false)
+	o.watchRehearsal(v)
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
@@ -103,13 +102,9 @@ func (o *observer) ended(attendee string) {
 func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
 	frames := o.frames[:0]
 	clean, gone, withdrawals := false, []string(nil), []Withdrawal(nil)
-	started := false
 	for _, c := range events {
 		switch b := c.Event.Body.(type) {
-		case *pb.Event_Created, *pb.Event_Updated, *pb.Event_StepsReplaced, *pb.Event_DeletionSet, *pb.Event_RehearsalEnded:
-			o.list(v)
-		case *pb.Event_RehearsalStarted:
-			started = true
+		case *pb.Event_Created, *pb.Event_Updated, *pb.Event_StepsReplaced, *pb.Event_DeletionSet, *pb.Event_RehearsalStarted, *pb.Event_RehearsalEnded:
 			o.list(v)
 		case *pb.Event_Deleted:
 			o.w.List.Remove(o.id)
@@ -155,7 +150,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 		o.watchQuestions(v)
 	}
 	if was == nil || v.Changed.Codelab != was.Changed.Codelab {
-		o.watchRehearsal(v, started)
+		o.watchRehearsal(v)
 	}
 }
 

@@ -48,6 +48,7 @@ func (b StartRehearsal) decide(c call) (decision, error) {
 	m := c.s.meta.Clone()
 	m.Rehearsal = &pb.Rehearsal{
 		StartedAt: c.now.UnixMilli(), EndsAt: c.now.Add(time.Duration(b.Minutes) * time.Minute).UnixMilli(), People: b.People, Force: b.Force,
+		Player: c.s.rules.Player,
 	}
 	d := decided(m, &pb.Event{Body: &pb.Event_RehearsalStarted{RehearsalStarted: &pb.RehearsalStarted{Rehearsal: m.Rehearsal}}})
 	d.Rows = append(c.audit("rehearsal_start", c.s.id, map[string]string{

@@ -3,6 +3,7 @@ package codelab
 import (
 	"context"
 	"sync"
+	"time"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -14,23 +15,19 @@ import (
 // maxRehearsals bounds those that run at a time.
 const maxRehearsals = 20
 
-// unplayedFor is how long a rehearsal may lack its player, in ms, before that counts as lost:
-// its owner has shown the view of its start, and starts the player next.
-const unplayedFor = 5_000
-
 // rehearsals are those that are played on this node.
 type rehearsals struct {
-	begun int64 // ms: what started before was played by another process
-
 	mu      sync.Mutex
 	closed  bool                  // guarded by mu
 	players map[string]*rehearser // guarded by mu; by codelab
+	watched map[string]bool       // guarded by mu; codelabs that are looked after
 	done    sync.WaitGroup
 }
 
 type rehearser struct {
 	startedAt int64
 	end       context.CancelFunc
+	finished  bool // guarded by rehearsals.mu: it has ended by itself
 }
 
 func (r *rehearsals) runs(id string) bool {
@@ -46,8 +43,17 @@ func (r *rehearsals) plays(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt
 }
 
-// play starts the player of a rehearsal, in the place of an earlier one.
-func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context)) {
+// finished says that the player of a rehearsal has ended by itself: its time has passed.
+func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.players[id]
+	return p != nil && p.startedAt == run.StartedAt && p.finished
+}
+
+// play starts the player of a rehearsal, in the place of an earlier one. When it ends by
+// itself, end is called.
+func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context), end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -58,8 +64,17 @@ func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Cont
 	if r.players == nil {
 		r.players = map[string]*rehearser{}
 	}
-	r.players[id] = &rehearser{run.StartedAt, cancel}
-	r.done.Go(func() { player(ctx) })
+	p := &rehearser{startedAt: run.StartedAt, end: cancel}
+	r.players[id] = p
+	r.done.Go(func() {
+		player(ctx)
+		r.mu.Lock()
+		p.finished = true
+		r.mu.Unlock()
+		if ctx.Err() == nil {
+			end()
+		}
+	})
 }
 
 // drop is called with mu held.
@@ -74,6 +89,32 @@ func (r *rehearsals) stop(id string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.drop(id)
+}
+
+// watch begins to look after a codelab, unless that is done already.
+func (r *rehearsals) watch(id string, look func(id string)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || r.watched[id] {
+		return
+	}
+	if r.watched == nil {
+		r.watched = map[string]bool{}
+	}
+	r.watched[id] = true
+	go look(id) // it asks the actor, which is in this call
+}
+
+func (r *rehearsals) unwatch(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.watched, id)
+}
+
+func (r *rehearsals) goOn(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.closed && r.watched[id]
 }
 
 // close ends all players, and waits for them.
@@ -111,51 +152,71 @@ func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, 
 	return m.(*pb.Codelab), nil
 }
 
-// endDueRehearsal ends the rehearsal of a codelab that is read, if its time is over, or
-// nobody plays it: a restart has interrupted it, or the codelab has come here from another
-// node.
+// endDueRehearsal ends the rehearsal of a codelab, if its time is over or another process
+// played it: a restart has interrupted it, or the codelab has come here from another node.
+// The owner knows; of others nothing is done.
 func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	run := ws.View().Meta.GetRehearsal()
 	if run == nil || !ws.Owns() {
 		return
 	}
-	now := w.Durable.Clock.Now().UnixMilli()
-	why := ""
 	switch {
-	case now >= run.EndsAt:
-		why = rehearsalTime
-	case w.rehearsals.plays(ws.ID(), run):
-	case run.StartedAt < w.rehearsals.begun, now-run.StartedAt > unplayedFor:
-		why = rehearsalRestart
-	}
-	if why != "" {
-		// When it fails, the next one who reads tries again.
-		_, _, _ = ws.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
+	case run.Player != w.Rules.Player:
+		ws.endRehearsal(run, rehearsalRestart)
+	case w.Durable.Clock.Now().UnixMilli() >= run.EndsAt, w.rehearsals.finished(ws.ID(), run):
+		ws.endRehearsal(run, rehearsalTime)
 	}
 }
 
-// watchRehearsal looks at a view that was just shown: it lets the rehearsal be played when
-// it has started, and be ended at its time. started says that it did with this commit.
-func (o *observer) watchRehearsal(v *View, started bool) {
+// endRehearsal ends this rehearsal, unless it is over. When it fails, the next one who
+// reads tries again.
+func (w Codelab) endRehearsal(run *pb.Rehearsal, why string) {
+	_, _, _ = w.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
+}
+
+// watchRehearsal looks at a view that was just shown: it lets the rehearsal be played that
+// has started here, ends one that another process has left, and each at its time.
+func (o *observer) watchRehearsal(v *View) {
 	run := v.Meta.GetRehearsal()
-	end := func() {
-		if ws, ok := o.w.Peek(o.id); ok {
-			o.w.endDueRehearsal(ws)
-		}
-	}
-	o.rehearsalEnds.set(o.w.Durable.Clock, run.GetEndsAt(), end)
+	over := func() { o.lab.endRehearsal(run, rehearsalTime) }
+	o.rehearsalEnds.set(o.w.Durable.Clock, run.GetEndsAt(), over)
 	switch {
 	case run == nil:
 		o.w.rehearsals.stop(o.id)
-	case started && o.w.Rehearse != nil && o.owns():
-		o.w.rehearsals.play(o.id, run, func(ctx context.Context) {
-			if ws, ok := o.w.Peek(o.id); ok {
-				o.w.Rehearse(ctx, ws)
-			}
-		})
-	case !started:
-		go end() // it asks the actor, which is in this call
+		return
+	case run.Player == o.w.Rules.Player && o.lab.Owns() && o.w.Rehearse != nil && !o.w.rehearsals.plays(o.id, run):
+		o.w.rehearsals.play(o.id, run, func(ctx context.Context) { o.w.Rehearse(ctx, o.lab) }, over)
 	}
+	o.w.rehearsals.watch(o.id, o.w.lookAfterRehearsal)
+}
+
+// rehearsalLook is how often it is looked whether a rehearsal that this node knows of is
+// still played: nobody is told when a codelab comes to another node.
+const rehearsalLook = 2 * time.Second
+
+// lookAfterRehearsal ends the rehearsal of a codelab in memory if that is due, now and
+// every so often as long as there is one.
+func (w *Codelabs) lookAfterRehearsal(id string) {
+	ws, ok := w.Peek(id)
+	if ok {
+		w.endDueRehearsal(ws)
+		if !ws.Owns() {
+			w.rehearsals.stop(id)
+		}
+	}
+	if w.rehearses(id) && w.rehearsals.goOn(id) {
+		w.Durable.Clock.AfterFunc(rehearsalLook, func() { w.lookAfterRehearsal(id) })
+		return
+	}
+	if w.rehearsals.unwatch(id); w.rehearses(id) { // another has started just now
+		w.rehearsals.watch(id, w.lookAfterRehearsal)
+	}
+}
+
+// rehearses says that a codelab in memory has a rehearsal.
+func (w *Codelabs) rehearses(id string) bool {
+	ws, ok := w.Peek(id)
+	return ok && ws.View().Meta.GetRehearsal() != nil
 }
 
 // Arrive and Depart say that a simulated attendee is there, or not any more.

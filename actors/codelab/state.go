@@ -26,6 +26,8 @@ type Rules struct {
 	FileGrace time.Duration
 	// AuditRows gives the rows of an audit record; nil writes none.
 	AuditRows func(*audit.Record) []durable.Row
+	// Player names this process, which plays the rehearsals that it starts.
+	Player string
 	// Webhooks hear of what happens; nil for none.
 	Webhooks *webhook.Outbox
 	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil when it is

@@ -16,14 +16,15 @@ const beat = 500 * time.Millisecond
 
 var system = &codelab.Caller{Role: codelab.RoleSystem}
 
-// Play plays the attendees of the rehearsal that runs in a codelab, until it ends or ctx
-// does. Errors of their commands change nothing: people meet them too.
+// Play plays the attendees of the rehearsal that runs in a codelab, until it ends, ctx does
+// or its time has passed. Errors of their commands change nothing: people meet them too.
 func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
 	run := lab.View().Meta.GetRehearsal()
 	if run == nil {
 		return
 	}
-	c := newCast(run, rand.New(rand.NewPCG(seed, seed)), lab.Clock().Uptime())
+	began, total := lab.Clock().Uptime(), time.Duration(run.EndsAt-run.StartedAt)*time.Millisecond
+	c := newCast(run, rand.New(rand.NewPCG(seed, seed)), began)
 	defer func() {
 		for _, p := range c.people {
 			if p.here {
@@ -39,6 +40,9 @@ func Play(ctx context.Context, lab codelab.Codelab, seed uint64) {
 			return
 		}
 		now := lab.Clock().Uptime()
+		if now-began > total+beat {
+			return // the time of day, by which it ends, was set back
+		}
 		for _, p := range c.people {
 			if now < p.next || p.left || ctx.Err() != nil {
 				continue

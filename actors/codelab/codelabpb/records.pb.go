@@ -822,7 +822,9 @@ type Rehearsal struct {
 	EndsAt    int64                  `protobuf:"varint,2,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
 	People    int32                  `protobuf:"varint,3,opt,name=people,proto3" json:"people,omitempty"`
 	// It goes on when attendees register who are not simulated.
-	Force         bool `protobuf:"varint,4,opt,name=force,proto3" json:"force,omitempty"`
+	Force bool `protobuf:"varint,4,opt,name=force,proto3" json:"force,omitempty"`
+	// The process that plays it.
+	Player        string `protobuf:"bytes,5,opt,name=player,proto3" json:"player,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -883,6 +885,13 @@ func (x *Rehearsal) GetForce() bool {
 		return x.Force
 	}
 	return false
+}
+
+func (x *Rehearsal) GetPlayer() string {
+	if x != nil {
+		return x.Player
+	}
+	return ""
 }
 
 type Step struct {
@@ -4115,13 +4124,14 @@ const file_records_proto_rawDesc = "" +
 	"\v_half_hours\"8\n" +
 	"\x06Extent\x12\x14\n" +
 	"\x05steps\x18\x01 \x01(\x05R\x05steps\x12\x18\n" +
-	"\aminutes\x18\x02 \x01(\x05R\aminutes\"q\n" +
+	"\aminutes\x18\x02 \x01(\x05R\aminutes\"\x89\x01\n" +
 	"\tRehearsal\x12\x1d\n" +
 	"\n" +
 	"started_at\x18\x01 \x01(\x03R\tstartedAt\x12\x17\n" +
 	"\aends_at\x18\x02 \x01(\x03R\x06endsAt\x12\x16\n" +
 	"\x06people\x18\x03 \x01(\x05R\x06people\x12\x14\n" +
-	"\x05force\x18\x04 \x01(\bR\x05force\"\xa3\x01\n" +
+	"\x05force\x18\x04 \x01(\bR\x05force\x12\x16\n" +
+	"\x06player\x18\x05 \x01(\tR\x06player\"\xa3\x01\n" +
 	"\x04Step\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x12)\n" +

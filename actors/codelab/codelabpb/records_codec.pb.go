@@ -298,6 +298,7 @@ func (m *Rehearsal) EncodedSize() (n int) {
 	n += pbwire.SizeUint(2, uint64(m.EndsAt))
 	n += pbwire.SizeUint(3, uint64(m.People))
 	n += pbwire.SizeBool(4, m.Force)
+	n += pbwire.SizeText(5, len(m.Player))
 	return n + len(m.unknownFields)
 }
 
@@ -307,6 +308,7 @@ func (m *Rehearsal) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutText(b, at, 5, m.Player)
 	at = pbwire.PutBool(b, at, 4, m.Force)
 	at = pbwire.PutUint(b, at, 3, uint64(m.People))
 	at = pbwire.PutUint(b, at, 2, uint64(m.EndsAt))
@@ -327,6 +329,8 @@ func (m *Rehearsal) Decode(b []byte) error {
 			m.People = int32(r.Uint())
 		case 4:
 			m.Force = r.Bool()
+		case 5:
+			m.Player = r.Text()
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -344,6 +348,7 @@ func (m *Rehearsal) Clone() *Rehearsal {
 		EndsAt:        m.EndsAt,
 		People:        m.People,
 		Force:         m.Force,
+		Player:        m.Player,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -141,11 +141,13 @@ func (m *model) committedTo() uint64 {
 }
 
 // wanted is what the webhook is to be told of, by position: each registration, completion
-// and report, a request for help that is new, and the end of the workshop.
+// and report, a request for help that is new, and the end of the workshop. Of simulated
+// attendees nothing.
 func (m *model) wanted() map[uint64]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out, asked, ended := map[uint64]string{}, map[string]bool{}, false
+	simulated := map[string]bool{}
 	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
 		e, err := m.event(seq)
 		if err != nil {
@@ -153,13 +155,21 @@ func (m *model) wanted() map[uint64]string {
 		}
 		switch b := e.Body.(type) {
 		case *pb.Event_Registered:
-			out[seq] = told(webhook.AttendeeRegistered, b.Registered.Attendee.Id, "")
+			if a := b.Registered.Attendee; a.Simulated {
+				simulated[a.Id] = true
+			} else {
+				out[seq] = told(webhook.AttendeeRegistered, a.Id, "")
+			}
 		case *pb.Event_Completed:
-			out[seq] = told(webhook.AttendeeCompleted, b.Completed.AttendeeId, "")
+			if !simulated[b.Completed.AttendeeId] {
+				out[seq] = told(webhook.AttendeeCompleted, b.Completed.AttendeeId, "")
+			}
 		case *pb.Event_CheckReported:
-			out[seq] = told(webhook.CheckReported, b.CheckReported.AttendeeId, b.CheckReported.Name)
+			if !simulated[b.CheckReported.AttendeeId] {
+				out[seq] = told(webhook.CheckReported, b.CheckReported.AttendeeId, b.CheckReported.Name)
+			}
 		case *pb.Event_HelpAsked:
-			if h := b.HelpAsked.Request; !asked[h.Id] {
+			if h := b.HelpAsked.Request; !asked[h.Id] && !simulated[h.AttendeeId] {
 				asked[h.Id] = true
 				out[seq] = told(webhook.HelpRequested, h.AttendeeId, h.Id)
 			}

@@ -40,8 +40,8 @@ type model struct {
 	// removed are the names of people who are gone, what they said, and what was
 	// deleted: no byte of it may stay.
 	removed []string
-	// names are how often somebody registered under each: one who was removed may be
-	// followed by another one.
+	// names are how often somebody got each: one who was removed may be followed by another
+	// one.
 	names   map[string]int
 	deleted []string // ids of codelabs of which nothing may stay
 	// taken are messages that became a question to all, or may have: it stays when they
@@ -69,6 +69,8 @@ type fact struct {
 	// gone is the position at which it was removed, once that is acknowledged.
 	gone uint64
 	of   [2]string // whose message it is, and for whom
+	// simulated: a person whom a rehearsal plays.
+	simulated bool
 }
 
 // wholeView is what a node showed at a position.
@@ -114,8 +116,40 @@ func (m *model) committed(node, actor string, first uint64, records [][]byte) {
 	}
 	for _, r := range records {
 		m.records = append(m.records, slices.Clone(r))
+		m.rehearsed(uint64(len(m.records)))
 	}
 	m.ends[uint64(len(m.records))] = true
+}
+
+// rehearsed notes who is simulated, and that they go with the rehearsal: nobody asks for
+// that, and it is so from the commit on.
+func (m *model) rehearsed(seq uint64) {
+	e, err := m.event(seq)
+	if err != nil {
+		return // the reference says so
+	}
+	switch b := e.Body.(type) {
+	case *pb.Event_Registered:
+		if b.Registered.Attendee.Simulated {
+			of(m.people, b.Registered.Attendee.Id).simulated = true
+		}
+	case *pb.Event_Removed:
+		f := of(m.people, b.Removed.AttendeeId)
+		if !f.simulated || f.gone > 0 {
+			return
+		}
+		m.leaves(b.Removed.AttendeeId)
+		f.gone = seq
+		m.removed = append(m.removed, f.names...)
+	}
+}
+
+// leaves notes that somebody may be gone from now on, with their messages.
+func (m *model) leaves(id string) {
+	of(m.people, id).ending = true
+	for _, f := range m.messages {
+		f.ending = f.ending || f.of[0] == id || f.of[1] == id
+	}
 }
 
 // fail notes what an oracle found. The first finding counts.
@@ -184,12 +218,10 @@ func (m *model) asking(cmd codelab.Command) {
 	case codelab.Register:
 		m.names[b.Name]++
 	case codelab.Rename:
+		m.names[b.Name]++ // of a simulated attendee somebody else may take it
 		m.named(b.AttendeeID, b.Name)
 	case codelab.Remove:
-		of(m.people, b.AttendeeID).ending = true
-		for _, f := range m.messages {
-			f.ending = f.ending || f.of[0] == b.AttendeeID || f.of[1] == b.AttendeeID
-		}
+		m.leaves(b.AttendeeID)
 	case codelab.DeleteChat:
 		of(m.messages, b.MessageID).ending = true
 	case codelab.TakeQuestion:

@@ -138,10 +138,18 @@ func (n *node) start() error {
 	s.files = w.newRegister(s)
 	s.labs, err = codelab.NewCodelabs(codelab.Config{
 		System: s.system, Journal: shared, List: s.list, Frames: frames, Epoch: store.StreamID(), Files: s.files,
-		Rules:     rules,
-		Room:      room.Limits{Frames: keptFrames},
-		Durable:   cluster,
-		Sweep:     true,
+		Rules:   rules,
+		Room:    room.Limits{Frames: keptFrames},
+		Durable: cluster,
+		Sweep:   true,
+		Rehearse: func(ctx context.Context, ws codelab.Codelab) { // clients say what they do
+			over := ws.Clock().NewTimer(3 * time.Second)
+			defer over.Stop()
+			select {
+			case <-ctx.Done():
+			case <-over.C():
+			}
+		},
 		Removed:   func(r *room.Room, attendee string) { w.model.sentAway(r, attendee) },
 		Forgotten: func(r *room.Room) { w.model.sentAway(r, "") },
 		Logger:    slog.New(slog.DiscardHandler),
