@@ -53,6 +53,7 @@ try {
     'projector-question': [lead, `/admin/${lab.id}/projector`, () => spotQuestion(lead, lab)],
     'projector-timer': [lead, `/admin/${lab.id}/projector`, () => lead.put(`/codelabs/${lab.id}/spotlight`, { kind: 'timer' })],
     'results-polls': [lead, `/admin/${lab.id}/results`, undefined, (page) => page.getByRole('tab', { name: 'Polls' }).click()],
+    'results-summary': [lead, `/admin/${lab.id}/results`, undefined, (page) => page.getByRole('tab', { name: 'Summary' }).click()],
     'audit-logs': [lead, '/admin/audit-logs'],
     participants: [lead, '/admin/participants'],
     'server-settings': [lead, '/admin/settings'],
@@ -127,7 +128,10 @@ async function side(page, size, name) {
 
 /** Opens the person who waits the longest. */
 async function person(page) {
-  await page.getByRole('button', { name: /^Attendee 2/ }).first().click()
+  await page
+    .getByRole('button', { name: /^Attendee 2/ })
+    .first()
+    .click()
   await page.getByText('Time on each step').waitFor()
 }
 

@@ -17,6 +17,7 @@ describe('the times of a person', () => {
 
   it('call nobody slow to whom nobody can be compared, or who is at 1.4 times the median', () => {
     expect(stepTimes([reached(1, 9000), reached(2, 140)], [null, 100], start).times.map((t) => t.slow)).toEqual([false, false])
+    expect(stepTimes([reached(1, 60)], [1], start).times[0]?.slow).toBe(false)
     expect(stepTimes([reached(1, 141)], [100], start).times[0]?.slow).toBe(true)
   })
 

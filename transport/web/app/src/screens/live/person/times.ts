@@ -3,8 +3,8 @@ import type { Schemas } from '../../../api/client'
 
 /** Over this many times the room's median, somebody is slow. */
 const slowFrom = 1.4
-/** The least that fills a bar, seconds: who has just begun has no long one. */
-const leastScale = 60
+/** Seconds: who has just begun is not slow, and has no long bar. */
+const least = 60
 
 export interface StepTime {
   step: number
@@ -25,7 +25,7 @@ export function stepTimes(reached: readonly Schemas['StepReached'][], medians: r
     .map((r): StepTime => {
       const seconds = r.seconds ?? Math.max(0, now - Date.parse(r.reached_at)) / 1000
       const median = medians[r.step_number - 1] ?? null
-      return { step: r.step_number, seconds, median, slow: median !== null && seconds > slowFrom * median }
+      return { step: r.step_number, seconds, median, slow: median !== null && seconds > Math.max(least, slowFrom * median) }
     })
-  return { times, scale: 1.1 * Math.max(leastScale, ...times.flatMap((t) => [t.seconds, t.median ?? 0])) }
+  return { times, scale: 1.1 * Math.max(least, ...times.flatMap((t) => [t.seconds, t.median ?? 0])) }
 }
