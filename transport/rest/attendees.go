@@ -95,30 +95,93 @@ func getAttendees(r *Request) error {
 	return r.Answer(b)
 }
 
-// ownRecord is what attendees read of themselves.
-type ownRecord struct {
+// detailedRecord is a record with what takes a look through lists that grow with the
+// room, so it is there for who asks.
+type detailedRecord struct {
 	attendeeRecord
 	// Missing is what they have to do before they can complete.
-	Missing []string `json:"missing"`
+	Missing *[]string `json:"missing,omitempty"`
+	// Steps are those they have reached, in order.
+	Steps *[]stepReached `json:"steps,omitempty"`
+	// Quiz is how they answered, in a codelab with questions.
+	Quiz *quizScore `json:"quiz,omitempty"`
 }
 
-// getAttendee is one record of the list, for who needs no more.
+// stepReached is when somebody first came to a step, and how long they took to the next.
+type stepReached struct {
+	StepNumber int    `json:"step_number"`
+	ReachedAt  string `json:"reached_at"`
+	// Seconds is null until they have reached the next step or completed.
+	Seconds *float64 `json:"seconds"`
+}
+
+// quizScore is how many of the questions somebody has answered, and how many rightly.
+type quizScore struct {
+	Right    int `json:"right"`
+	Answered int `json:"answered"`
+	Of       int `json:"of"`
+}
+
+// getAttendee is one record of the list, with more for who asks.
 func getAttendee(r *Request) error {
 	v := r.view()
 	a := v.Attendee(r.Param("attendee_id"))
 	if a == nil {
 		return &httpapi.Error{Status: 404, Text: "attendee not found"}
 	}
-	// It takes a look through lists that grow with the room, so who reads themselves
-	// again, as everybody does behind an outage, is not told unless they ask.
 	missing, err := r.flag("missing")
 	if err != nil {
 		return err
 	}
-	if missing && a.Id == r.Caller.ID {
-		return r.JSON(ownRecord{toAttendee(r.Codelab.ID(), v.TaskCount(), a, true), v.Missing(a.Id)})
+	details, err := r.flag("details")
+	if err != nil {
+		return err
 	}
-	return r.JSON(r.attendeeRecord(v, a))
+	own := a.Id == r.Caller.ID
+	missing, details = missing && own, details && (own || r.IsAdmin())
+	if !missing && !details {
+		return r.JSON(r.attendeeRecord(v, a))
+	}
+	out := detailedRecord{attendeeRecord: r.attendeeRecord(v, a)}
+	if missing {
+		all := v.Missing(a.Id)
+		out.Missing = &all
+	}
+	if details {
+		steps := toStepsReached(a, len(v.Steps))
+		out.Steps, out.Quiz = &steps, toQuizScore(v, a.Id)
+	}
+	return r.JSON(out)
+}
+
+func toStepsReached(a *pb.Attendee, steps int) []stepReached {
+	out := make([]stepReached, 0, steps)
+	for i, at := range a.ReachedAt[:min(len(a.ReachedAt), steps)] {
+		one := stepReached{StepNumber: i + 1, ReachedAt: wire.Stamp(at)}
+		if i+1 < len(a.ReachedAt) || a.CompletedAt != 0 {
+			s := seconds(max(timeOn(a, i), 0))
+			one.Seconds = &s
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+func toQuizScore(v *codelab.View, attendee string) *quizScore {
+	if len(v.Quizzes) == 0 {
+		return nil
+	}
+	out := &quizScore{Of: len(v.Quizzes)}
+	for _, x := range v.Answers.All() {
+		if x.AttendeeId != attendee {
+			continue
+		}
+		out.Answered++
+		if x.IsCorrect {
+			out.Right++
+		}
+	}
+	return out
 }
 
 // attendeeRecord is a record as the caller may see it: assistants see no e-mails.

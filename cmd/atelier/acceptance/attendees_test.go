@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -273,4 +274,66 @@ func TestOneLineTurnsNothingAroundIt(t *testing.T) {
 	c.admin.delete("/admin/tokens/" + token.text("id")).want(204)
 	c.admin.post("/admin/tokens", record{"name": "a\nb"}).refused(400, "name")
 	c.admin.post("/admin/participants", record{"name": "a\nb", "kind": "psp", "scopes": []string{"detokenize"}}).refused(400, "name")
+}
+
+func TestFacilitatorsReadTheTimesAndTheQuizOfAPerson(t *testing.T) {
+	t.Parallel()
+	c := newClass(t)
+	c.setSteps("one", "two", "three", "four")
+	questions := c.quizzes(choice("first", 1), choice("second", 2), choice("third", 0))
+	lin, max := c.attendee("Lin"), c.attendee("Max")
+	live := lin.connect(c.id, "")
+	live.acked(record{"type": "step_progress", "step_number": 3}, "1")
+	lin.post(c.path+"/quizzes/submit", record{"submissions": []record{
+		{"quiz_id": questions[0].text("id"), "answer": "1"},
+		{"quiz_id": questions[1].text("id"), "answer": "1"},
+	}}).want(200)
+
+	read := func(b *browser, query string) record { return b.get(c.path + "/attendees/" + lin.id + query).object() }
+	now := read(c.admin, "?details=true")
+	// Step 2 was jumped over, and nobody has gone on from step 3.
+	if got := fmt.Sprint(stepsReached(now)); got != "[1 some 2 0 3 none]" {
+		t.Errorf("the times are %s: %v", got, now["steps"])
+	}
+	if got := fmt.Sprint(now["quiz"]); got != "map[answered:2 of:3 right:1]" {
+		t.Errorf("the quiz is %s", got)
+	}
+	own := read(lin.browser, "?details=true&missing=true")
+	if fmt.Sprint(own["steps"], own["quiz"]) != fmt.Sprint(now["steps"], now["quiz"]) || own["missing"] == nil {
+		t.Errorf("Lin reads %v", own)
+	}
+	for who, r := range map[string]record{
+		"Max": read(max.browser, "?details=true"), "Lin, who does not ask": read(lin.browser, ""), "a facilitator who does not": read(c.admin, "?details=false"),
+	} {
+		if r["steps"] != nil || r["quiz"] != nil {
+			t.Errorf("%s reads %v", who, r)
+		}
+	}
+	c.admin.get(c.path + "/attendees/" + lin.id + "?details=perhaps").refused(400)
+
+	lin.post(c.path+"/complete", nil).want(200)
+	if got := fmt.Sprint(stepsReached(read(c.admin, "?details=true"))); got != "[1 some 2 0 3 some]" {
+		t.Errorf("having completed, the times are %s", got)
+	}
+	// A room without questions has no score.
+	if r := newClass(t); r.admin.get(r.path + "/attendees/" + r.attendee("Ada").id + "?details=true").object()["quiz"] != nil {
+		t.Error("there is a score of no questions")
+	}
+}
+
+// stepsReached has each step's number, and whether there is a time: some, 0 or none.
+func stepsReached(a record) (out []string) {
+	steps, _ := a["steps"].([]any)
+	for _, x := range steps {
+		s := record(x.(map[string]any))
+		word := "some"
+		switch seconds, known := s["seconds"].(float64); {
+		case !known:
+			word = "none"
+		case seconds == 0:
+			word = "0"
+		}
+		out = append(out, fmt.Sprint(s.number("step_number")), word)
+	}
+	return out
 }

@@ -244,6 +244,18 @@ test('results: attendance, quiz, feedback, work, questions, certificates, and a 
   assert.match(await download('Download CSV'), /feedback.*\.csv$/)
   await accessible(page)
 
+  await tab('Summary')
+  await page.getByRole('row', { name: /Run it/ }).waitFor()
+  assert.equal(await page.getByText('Clear and short.').count(), 0)
+  await page.getByRole('checkbox', { name: /With what people wrote/ }).check()
+  await page.getByText('Clear and short.').waitFor()
+  await accessible(page)
+  // On paper there is the title of the workshop, and nothing to press.
+  await page.emulateMedia({ media: 'print' })
+  await page.locator('article').getByRole('heading', { level: 1 }).waitFor()
+  assert.deepEqual([await page.getByRole('tablist').isVisible(), await page.getByRole('button', { name: /^Print/ }).isVisible()], [false, false])
+  await page.emulateMedia({ media: 'screen' })
+
   await tab('Work')
   await page.getByText('3 things by 2 people').waitFor()
   await page.getByRole('button', { name: 'Look at main.go' }).click()

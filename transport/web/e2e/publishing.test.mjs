@@ -164,6 +164,13 @@ test('tasks are ticked, on all devices of a person, and counted for who leads', 
   await live.getByText('tasks 33%').waitFor()
   await live.getByRole('button', { name: /^Ann/ }).first().click()
   await live.getByText('1 of 3 ticked').waitFor()
+  // How long they were on each step stands beside it.
+  const times = live
+    .getByRole('dialog', { name: 'Ann' })
+    .getByRole('list')
+    .filter({ has: live.getByRole('img') })
+  await times.getByText('One').waitFor()
+  assert.equal(await times.getByRole('listitem').count(), 1)
 
   // What a facilitator reads is not to be ticked.
   await live.goto(`/codelabs/${lab.id}/all`)

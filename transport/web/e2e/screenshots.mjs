@@ -28,6 +28,7 @@ try {
     missing: [null, '/nothing'],
     codelabs: [lead, '/admin'],
     live: [lead, `/admin/${lab.id}`],
+    person: [lead, `/admin/${lab.id}`, undefined, person],
     edit: [lead, `/admin/${lab.id}/edit`],
     results: [lead, `/admin/${lab.id}/results`],
     settings: [lead, `/admin/${lab.id}/settings`],
@@ -52,6 +53,7 @@ try {
     'projector-question': [lead, `/admin/${lab.id}/projector`, () => spotQuestion(lead, lab)],
     'projector-timer': [lead, `/admin/${lab.id}/projector`, () => lead.put(`/codelabs/${lab.id}/spotlight`, { kind: 'timer' })],
     'results-polls': [lead, `/admin/${lab.id}/results`, undefined, (page) => page.getByRole('tab', { name: 'Polls' }).click()],
+    'results-summary': [lead, `/admin/${lab.id}/results`, undefined, (page) => page.getByRole('tab', { name: 'Summary' }).click()],
     'audit-logs': [lead, '/admin/audit-logs'],
     participants: [lead, '/admin/participants'],
     'server-settings': [lead, '/admin/settings'],
@@ -124,6 +126,15 @@ async function side(page, size, name) {
   await page.getByRole('tab', { name }).click()
 }
 
+/** Opens the person who waits the longest. */
+async function person(page) {
+  await page
+    .getByRole('button', { name: /^Attendee 2/ })
+    .first()
+    .click()
+  await page.getByText('Time on each step').waitFor()
+}
+
 async function card(page, size) {
   await side(page, size, 'Polls')
   await page.locator('summary').filter({ hasText: 'Minute card' }).click()
@@ -148,6 +159,7 @@ async function workshop() {
   for (let i = 0; i < 12; i++) {
     const one = await new Person(server).register({ id }, `Attendee ${i + 1}`)
     people.push(one)
+    for (let step = 2; step < [5, 2, 3, 3, 3, 4, 3, 2, 3, 1, 4, 3][i]; step++) await one.say({ id }, { type: 'step_progress', step_number: step })
     await one.say({ id }, { type: 'step_progress', step_number: [5, 2, 3, 3, 3, 4, 3, 2, 3, 1, 4, 3][i] })
     const state = ['fine', 'stuck', null, 'slow', 'fine', 'fine', 'stuck', null, 'slow', null, null, 'fine'][i]
     if (state) await one.say({ id }, { type: 'pulse', state })

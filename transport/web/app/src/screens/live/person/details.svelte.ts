@@ -1,0 +1,30 @@
+// What is read of one person alone: nothing tells of each of their steps and answers, so it
+// is read when they are opened, when they move, and along with the times of the room.
+import { api, ask, type Schemas } from '../../../api/client'
+
+export class Details {
+  #read = $state.raw<{ id: string; record: Schemas['Attendee'] } | null>(null)
+  readonly #codelab: string
+  readonly #id: () => string
+  #turn = 0
+
+  constructor(codelab: string, id: () => string) {
+    this.#codelab = codelab
+    this.#id = id
+  }
+
+  /** Of the person who is shown; null until it is read. */
+  readonly now = $derived.by(() => (this.#read?.id === this.#id() ? this.#read.record : null))
+
+  async read(): Promise<void> {
+    const id = this.#id()
+    const turn = ++this.#turn
+    try {
+      const params = { path: { id: this.#codelab, attendee_id: id }, query: { details: true } }
+      const record = await ask(api.GET('/codelabs/{id}/attendees/{attendee_id}', { params }))
+      if (turn === this.#turn) this.#read = { id, record }
+    } catch {
+      // The next time.
+    }
+  }
+}
