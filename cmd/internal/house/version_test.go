@@ -23,8 +23,8 @@ func TestTheVersionIsTheTopOfTheChangelog(t *testing.T) {
 	}
 	for headings, want := range map[string]string{
 		"## 1.2.9 - 2027-01-31\n\n## 1.2.8 - 2027-01-01\n": `^1\.2\.9$`,
-		"## Unreleased\n\n## 1.2.9 - 2027-01-31\n":          `^1\.2\.10-dev\+[0-9a-f]{7,}(-dirty)?$`,
-		"## Unreleased\n\n### Added\n":                      `^1\.0\.0-dev\+[0-9a-f]{7,}(-dirty)?$`,
+		"## Unreleased\n\n## 1.2.9 - 2027-01-31\n":         `^1\.2\.10-dev\+[0-9a-f]{7,}(-dirty)?$`,
+		"## Unreleased\n\n### Added\n":                     `^1\.0\.0-dev\+[0-9a-f]{7,}(-dirty)?$`,
 	} {
 		if err := os.WriteFile(changelog, []byte("# Changelog\n\nText.\n\n"+headings), 0o600); err != nil {
 			t.Fatal(err)
