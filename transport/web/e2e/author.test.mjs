@@ -480,6 +480,17 @@ test('settings, quiz and files, also while somebody else changes them', async ({
     ],
   )
   await sound(page, 'settings')
+
+  // The index leads to a section, and says which one is read; so does an address.
+  const index = page.getByRole('navigation', { name: 'Sections' })
+  const current = () => index.locator('[aria-current]').textContent()
+  await index.getByRole('link', { name: 'Versions' }).click()
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Versions')
+  await page.evaluate(() => scrollTo(0, 0))
+  await until('the first section is read', async () => (await current()) === 'About')
+  await page.goto(`${page.url()}#joining`)
+  await page.reload()
+  await until('the address leads to Joining', async () => (await current()) === 'Joining')
   await quiz.getByRole('textbox', { name: 'Question 1' }).fill('What did you take with you?')
   await lead.put(`/codelabs/${lab.id}/quizzes`, saved.slice(1))
   await save.click()
