@@ -110,6 +110,8 @@ func TestARestartEndsARehearsal(t *testing.T) {
 						t.Error("the list still has it")
 					}
 				}
+				left(t, labs, id) // the first read ends it, beside the reader
+				synctest.Wait()
 				if n, runs := left(t, labs, id); n != 0 || runs {
 					t.Errorf("%d left, %v", n, runs)
 				}
