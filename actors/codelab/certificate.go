@@ -52,6 +52,22 @@ func checkCertificate(m *pb.Codelab) (err error) {
 	return nil
 }
 
+// HalfHours are hours as a record has them: in halves.
+func HalfHours(hours float64) (*int32, error) {
+	if halves := hours * 2; hours >= 0 && hours <= maxHours && halves == math.Trunc(halves) {
+		return new(int32(halves)), nil
+	}
+	return nil, durable.Reject(durable.Invalid, "hours must be 0 to %d in halves", maxHours)
+}
+
+// OwnHours are those that the codelab says itself; nil for those that are planned.
+func OwnHours(m *pb.Codelab) *float64 {
+	if m.HalfHours == nil {
+		return nil
+	}
+	return new(Hours(m))
+}
+
 // Hours are those that a certificate shows; 0 for none. When the codelab does not say, they
 // are the planned minutes, rounded to half hours.
 func Hours(m *pb.Codelab) float64 {

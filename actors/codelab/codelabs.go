@@ -14,6 +14,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/clock"
+	"atelier/actors/code"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/files"
@@ -404,6 +405,19 @@ func (w *Codelabs) ClaimSlug(slug, id string) (letGo func(), err error) {
 
 // Delete removes a codelab and all that its actor has stored.
 func (w *Codelabs) Delete(caller *Caller, id string) error { return w.remove(caller, id, Delete{}) }
+
+// RemoveWithCode has remove delete the codelab, and removes its code.
+func (w Codelab) RemoveWithCode(store code.Store, remove func(id string) error) error {
+	defer store.Lock(w.ID())()
+	workspace := w.View().Workspace
+	if err := remove(w.ID()); err != nil {
+		return err
+	}
+	if workspace != nil {
+		store.Remove(workspace.Id)
+	}
+	return nil
+}
 
 func (w *Codelabs) remove(caller *Caller, id string, b Delete) error {
 	ws, err := w.Get(id)

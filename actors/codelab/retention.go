@@ -82,12 +82,11 @@ func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 		return 0
 	}
 	at := time.UnixMilli(m.EndedAt).AddDate(0, 0, days).UnixMilli()
-	if told := m.DeletionAt; told != 0 && at < told {
-		return min(told, max(at, now.Add(notice).UnixMilli()))
-	} else if told != 0 {
-		return at
+	soonest := now.Add(notice).UnixMilli()
+	if told := m.DeletionAt; told != 0 {
+		soonest = min(soonest, told)
 	}
-	return max(at, now.Add(notice).UnixMilli())
+	return max(at, soonest)
 }
 
 // SetDeletion decides when the codelab will be deleted, which people are told from then on.

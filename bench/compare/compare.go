@@ -90,11 +90,12 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 			why = append(why, side.name+": "+strings.Join(side.s.why, "; "))
 		}
 	}
-	for _, number := range slices.Sorted(maps.Keys(a.all)) {
-		was, is := a.numbers[number], b.numbers[number]
-		if why != nil && !slices.Contains(mustBeZero, number) {
-			was, is = a.all[number], b.all[number]
-		}
+	before, after := a.numbers, b.numbers
+	if why != nil {
+		before, after = a.all, b.all
+	}
+	for _, number := range slices.Sorted(maps.Keys(before)) {
+		was, is := before[number], after[number]
 		if len(was) == 0 || len(is) == 0 {
 			continue
 		}

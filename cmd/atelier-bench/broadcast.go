@@ -84,12 +84,35 @@ type publishFlags struct {
 	Regular    bool          `group:"Load" help:"Equal distances between messages instead of a Poisson process."`
 }
 
+// How many listen where nobody says so: what an unknown server bears is to be found out.
+const (
+	usualListeners = 1000
+	firstListeners = 50
+)
+
+// listenerFlags say how many listen.
+type listenerFlags struct {
+	Asked       *int `name:"subscribers" placeholder:"N" help:"Clients who listen; the default is 1000, of a server that is not ours 50."`
+	Subscribers int  `kong:"-"` // once settled
+}
+
+// settle makes it as many as were asked for, or as are usual.
+func (l *listenerFlags) settle(b *broadcastFlags) {
+	switch {
+	case l.Asked != nil:
+		l.Subscribers = *l.Asked
+	case b.Generic || b.Preset != "":
+		l.Subscribers, b.small = firstListeners, true
+	default:
+		l.Subscribers = usualListeners
+	}
+}
+
 type fanoutCommand struct {
-	Subscribers int           `kong:"-"`
-	Listeners   *int          `name:"subscribers" placeholder:"N" help:"Clients who listen; the default is 1000, of a server that is not ours 50."`
-	StepEvery   time.Duration `default:"0s" help:"Time between two steps that a subscriber goes; 0 for none. Not with --generic."`
-	FindMax     bool          `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
-	Steps       int           `default:"20" help:"Most steps of --find-max."`
+	StepEvery time.Duration `default:"0s" help:"Time between two steps that a subscriber goes; 0 for none. Not with --generic."`
+	FindMax   bool          `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
+	Steps     int           `default:"20" help:"Most steps of --find-max."`
+	listenerFlags
 	broadcastFlags
 	publishFlags
 }
@@ -100,26 +123,24 @@ type idleCommand struct {
 }
 
 type reconnectCommand struct {
-	Subscribers int           `kong:"-"`
-	Listeners   *int          `name:"subscribers" placeholder:"N" help:"Clients who listen, and are lost all at once; the default is 1000, of a server that is not ours 50."`
-	Every       time.Duration `default:"10s" help:"Time between two losses."`
-	Spread      time.Duration `default:"1s" help:"Time over which they come back."`
+	Every  time.Duration `default:"10s" help:"Time between two losses."`
+	Spread time.Duration `default:"1s" help:"Time over which they come back."`
+	listenerFlags
 	broadcastFlags
 	publishFlags
 }
 
 type slowCommand struct {
-	Subscribers int           `kong:"-"`
-	Listeners   *int          `name:"subscribers" placeholder:"N" help:"Clients who listen; the default is 1000, of a server that is not ours 50."`
-	Stalled     float64       `default:"5" placeholder:"PERCENT" help:"Share of them who stop reading in every second part of the time."`
-	Part        time.Duration `default:"5s" help:"Length of a part."`
+	Stalled float64       `default:"5" placeholder:"PERCENT" help:"Share of them who stop reading in every second part of the time."`
+	Part    time.Duration `default:"5s" help:"Length of a part."`
+	listenerFlags
 	broadcastFlags
 	publishFlags
 }
 
 // Validate is called by kong.
 func (c *fanoutCommand) Validate() error {
-	c.Subscribers = c.listeners(c.Listeners)
+	c.settle(&c.broadcastFlags)
 	if c.FindMax {
 		if err := c.search(); err != nil {
 			return err
@@ -141,7 +162,7 @@ func (c *idleCommand) Validate() error {
 
 // Validate is called by kong.
 func (c *reconnectCommand) Validate() error {
-	c.Subscribers = c.listeners(c.Listeners)
+	c.settle(&c.broadcastFlags)
 	_, err := c.lasts(&c.publishFlags)
 	return errors.Join(err, c.broadcastFlags.validate(&c.publishFlags, c.Subscribers+c.Publishers), c.publishFlags.check(), atLeast("subscribers", c.Subscribers, 1),
 		atLeast("every", c.Every, time.Second), atLeast("spread", c.Spread, 0))
@@ -149,7 +170,7 @@ func (c *reconnectCommand) Validate() error {
 
 // Validate is called by kong.
 func (c *slowCommand) Validate() error {
-	c.Subscribers = c.listeners(c.Listeners)
+	c.settle(&c.broadcastFlags)
 	lasts, err := c.lasts(&c.publishFlags)
 	if err == nil {
 		err = atLeast("duration", lasts, 2*c.Part) // a part of each kind
@@ -217,24 +238,6 @@ func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
 		problems = append(problems, b.checkPeer(p, clients))
 	}
 	return errors.Join(problems...)
-}
-
-// How many listen where nobody says so: what an unknown server bears is to be found out.
-const (
-	usualListeners = 1000
-	firstListeners = 50
-)
-
-// listeners are as many as were asked for, or as are usual.
-func (b *broadcastFlags) listeners(asked *int) int {
-	switch {
-	case asked != nil:
-		return *asked
-	case b.Generic || b.Preset != "":
-		b.small = true
-		return firstListeners
-	}
-	return usualListeners
 }
 
 func (b *broadcastFlags) checkPrometheus() error {

@@ -278,11 +278,9 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 	c.Codelab.Accent = pb.Accent(accent)
 	c.Codelab.Organiser, c.Codelab.CertificateText, c.Codelab.Seal, c.Codelab.LogoUrl = d.Organiser, d.CertificateText, d.Seal, d.LogoURL
 	if h := d.Hours; h != nil {
-		half := int32(max(-1, min(*h*2, 1<<20))) // whose bounds the codelab checks
-		if float64(half) != *h*2 {
-			return nil, invalid("codelab.json: hours must be 0 to 1000 in halves")
+		if c.Codelab.HalfHours, err = codelab.HalfHours(*h); err != nil {
+			return nil, invalid("codelab.json: %v", err)
 		}
-		c.Codelab.HalfHours = &half
 	}
 	in := "steps"
 	names := t.stepNames()

@@ -23,16 +23,12 @@ func Write(w io.Writer, v *codelab.View, uploads *files.Register) error {
 func (p *Pack) Codelab(v *codelab.View, uploads *files.Register) error {
 	m := v.Meta
 	ai, anonymous, public := !m.AiDisabled, !m.QuestionsNamed, yes(m.IsPublic)
-	var hours *float64
-	if m.HalfHours != nil {
-		hours = new(codelab.Hours(m))
-	}
 	err := p.JSON("codelab.json", document{
 		Format: format, FormatVersion: formatVersion, Slug: m.Slug, Title: m.Title, Description: m.Description, Author: m.Author,
 		IsPublic: &public, QuizEnabled: yes(m.QuizEnabled), RequireQuiz: yes(m.RequireQuiz), RequireFeedback: yes(m.RequireFeedback),
 		RequireSubmission: yes(m.RequireSubmission), RequireChecks: m.RequireChecks, AIEnabled: &ai,
 		Questions: codelab.Askings[m.Questions], QuestionsAnonymous: &anonymous, ShareCode: codelab.Sharings[m.ShareCode],
-		Organiser: m.Organiser, Hours: hours, LogoURL: m.LogoUrl, Accent: codelab.Accents[m.Accent], CertificateText: m.CertificateText, Seal: m.Seal,
+		Organiser: m.Organiser, Hours: codelab.OwnHours(m), LogoURL: m.LogoUrl, Accent: codelab.Accents[m.Accent], CertificateText: m.CertificateText, Seal: m.Seal,
 		CreatedAt: time.UnixMilli(m.CreatedAt).UTC().Format("2006-01-02T15:04:05"),
 	})
 	if err != nil {

@@ -127,7 +127,7 @@ func getAttendee(r *Request) error {
 	v := r.view()
 	a := v.Attendee(r.Param("attendee_id"))
 	if a == nil {
-		return &httpapi.Error{Status: 404, Text: "attendee not found"}
+		return errNoAttendee
 	}
 	missing, err := r.flag("missing")
 	if err != nil {
@@ -159,7 +159,7 @@ func toStepsReached(a *pb.Attendee, steps int) []stepReached {
 	for i, at := range a.ReachedAt[:min(len(a.ReachedAt), steps)] {
 		one := stepReached{StepNumber: i + 1, ReachedAt: wire.Stamp(at)}
 		if i+1 < len(a.ReachedAt) || a.CompletedAt != 0 {
-			s := seconds(max(timeOn(a, i), 0))
+			s := seconds(timeOn(a, i))
 			one.Seconds = &s
 		}
 		out = append(out, one)
@@ -242,7 +242,7 @@ func updateAttendee(r *Request) error {
 	switch id := r.Param("attendee_id"); {
 	case r.IsAdmin():
 	case r.Codelab.View().Attendee(id) == nil:
-		return &httpapi.Error{Status: 404, Text: "attendee not found"}
+		return errNoAttendee
 	case id != r.Caller.ID:
 		return errForbidden
 	}
@@ -335,7 +335,7 @@ func certificate(r *Request) error {
 		return err
 	}
 	if a.Simulated {
-		return &httpapi.Error{Status: 404, Text: "attendee not found"}
+		return errNoAttendee
 	}
 	if a.CompletedAt == 0 {
 		return &httpapi.Error{Status: 403, Text: "this attendee has not completed the codelab"}
@@ -354,13 +354,8 @@ type certificateRecord struct {
 	VerificationURL string `json:"verification_url"`
 	// Steps is how many the codelab has, Hours how long it took people, null when it is
 	// not shown.
-	Steps           int      `json:"steps"`
-	Organiser       string   `json:"organiser"`
-	Hours           *float64 `json:"hours"`
-	LogoURL         *string  `json:"logo_url"`
-	Accent          string   `json:"accent"`
-	CertificateText string   `json:"certificate_text"`
-	Seal            bool     `json:"seal"`
+	Steps int `json:"steps"`
+	certificateSettings
 	// Shares are the per cent of the person's time on each step, with Seal alone.
 	Shares []int `json:"shares,omitempty"`
 	// DeletionAt is when the server deletes the codelab with its certificates.
@@ -371,9 +366,9 @@ func toCertificate(v *codelab.View, a *pb.Attendee) certificateRecord {
 	m := v.Meta
 	out := certificateRecord{
 		AttendeeName: a.Name, CodelabTitle: m.Title, CodelabID: m.Id, Author: m.Author, CompletedAt: wire.Stamp(a.CompletedAt), VerificationURL: "/verify/" + a.Id,
-		Steps: len(v.Steps), Organiser: m.Organiser, LogoURL: wire.OrNull(m.LogoUrl), Accent: codelab.Accents[m.Accent],
-		CertificateText: m.CertificateText, Seal: m.Seal,
+		Steps: len(v.Steps), certificateSettings: toCertificateSettings(m),
 	}
+	out.Hours = nil
 	if hours := codelab.Hours(m); hours > 0 {
 		out.Hours = &hours
 	}
@@ -389,14 +384,14 @@ func sharesOf(a *pb.Attendee, steps int) []int {
 	out, rests := make([]int, steps), make([]int64, steps)
 	all := int64(0)
 	for i := range out {
-		all += max(timeOn(a, i), 0)
+		all += timeOn(a, i)
 	}
 	if all == 0 {
 		return out
 	}
 	left := 100
 	for i := range out {
-		part := max(timeOn(a, i), 0) * 100
+		part := timeOn(a, i) * 100
 		out[i], rests[i] = int(part/all), part%all
 		left -= out[i]
 	}

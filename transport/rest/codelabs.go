@@ -3,7 +3,6 @@ package rest
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -53,15 +52,23 @@ type codelabRecord struct {
 	// planned.
 	StepsCount int32 `json:"steps_count"`
 	Minutes    int32 `json:"minutes"`
-	// What the certificate says.
+	certificateSettings
+	// Rehearsal is the one that runs; admins only.
+	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty"`
+}
+
+// certificateSettings are what the certificate of a codelab says beside names and times.
+type certificateSettings struct {
 	Organiser       string   `json:"organiser"`
 	Hours           *float64 `json:"hours"`
 	LogoURL         *string  `json:"logo_url"`
 	Accent          string   `json:"accent"`
 	CertificateText string   `json:"certificate_text"`
 	Seal            bool     `json:"seal"`
-	// Rehearsal is the one that runs; admins only.
-	Rehearsal **rehearsalRecord `json:"rehearsal,omitempty"`
+}
+
+func toCertificateSettings(m *pb.Codelab) certificateSettings {
+	return certificateSettings{m.Organiser, codelab.OwnHours(m), wire.OrNull(m.LogoUrl), codelab.Accents[m.Accent], m.CertificateText, m.Seal}
 }
 
 // toCodelab gives the guide with its notes to those who lead alone.
@@ -76,12 +83,7 @@ func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 		AIEnabled: !m.AiDisabled, Questions: codelab.Askings[m.Questions], QuestionsAnonymous: !m.QuestionsNamed,
 		Slug:      wire.OrNull(m.Slug),
 		ShareCode: codelab.Sharings[m.ShareCode], StepsCount: m.Extent.GetSteps(), Minutes: m.Extent.GetMinutes(),
-		Organiser: m.Organiser, LogoURL: wire.OrNull(m.LogoUrl), Accent: codelab.Accents[m.Accent],
-		CertificateText: m.CertificateText, Seal: m.Seal,
-	}
-	if m.HalfHours != nil {
-		hours := codelab.Hours(m)
-		out.Hours = &hours
+		certificateSettings: toCertificateSettings(m),
 	}
 	if admin {
 		source, rehearsal, deletion := r.sourceOf(m), toRehearsal(m.Rehearsal), r.deletionAt(m)
@@ -188,11 +190,10 @@ func (in *codelabInput) certificate(u *codelab.Update) (err error) {
 		return wire.Invalid("hours must be a number or null")
 	case hours == nil:
 		u.ClearHours = true
-	case *hours < 0 || *hours > 1000 || *hours*2 != math.Trunc(*hours*2):
-		return wire.Invalid("hours must be 0 to 1000 in halves")
 	default:
-		half := int32(*hours * 2)
-		u.HalfHours = &half
+		if u.HalfHours, err = codelab.HalfHours(*hours); err != nil {
+			return err
+		}
 	}
 	var logo *string
 	switch {
@@ -427,14 +428,9 @@ func updateCodelab(r *Request) error {
 }
 
 func deleteCodelab(r *Request) error {
-	id := r.Param("id")
-	defer r.api.Workspaces.Lock(id)()
-	w := r.Codelab.View().Workspace
-	if err := r.api.Codelabs.Delete(r.Caller, id); err != nil {
+	err := r.Codelab.RemoveWithCode(r.api.Workspaces, func(id string) error { return r.api.Codelabs.Delete(r.Caller, id) })
+	if err != nil {
 		return err
-	}
-	if w != nil {
-		r.api.Workspaces.Remove(w.Id)
 	}
 	return r.NoContent()
 }

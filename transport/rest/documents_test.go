@@ -131,8 +131,7 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		follow(whole, func(ref string) {
-			parts := strings.SplitN(ref, "/", 5) // the rest is a place in the component
-			ref = strings.Join(parts[:min(4, len(parts))], "/")
+			ref = component(ref)
 			if users[ref] == nil {
 				users[ref] = map[string]bool{}
 			}

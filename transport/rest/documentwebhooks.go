@@ -2,87 +2,93 @@ package rest
 
 import (
 	"encoding/json"
-	"errors"
+	"maps"
 	"strings"
 )
+
+// kinds are the components of a piece by their kinds and names.
+func (d *description) kinds() map[string]map[string]json.RawMessage {
+	c := &d.Components
+	return map[string]map[string]json.RawMessage{
+		"securitySchemes": c.SecuritySchemes, "parameters": c.Parameters, "headers": c.Headers, "responses": c.Responses, "schemas": c.Schemas,
+	}
+}
 
 // components are the components of a piece by how one refers to them.
 func (d *description) components() map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
-	c := &d.Components
-	for kind, named := range map[string]map[string]json.RawMessage{
-		"securitySchemes": c.SecuritySchemes, "parameters": c.Parameters, "headers": c.Headers, "responses": c.Responses, "schemas": c.Schemas,
-	} {
+	for kind, named := range d.kinds() {
 		for name, text := range named {
-			all["#/components/"+kind+"/"+name] = text
+			all[at(kind, name)] = text
 		}
 	}
 	return all
 }
 
+// at is how one refers to a component.
+func at(kind, name string) string { return "#/components/" + kind + "/" + name }
+
 // inlineWebhooks writes out what only webhooks refer to. Generators of clients leave out
 // components that no path leads to, and refer to them all the same.
 func (d *description) inlineWebhooks() error {
-	all := d.components()
-	reached, paths := map[string]bool{}, any(nil)
-	if err := again(d.Paths, &paths); err != nil {
-		return err
+	all, reached := map[string]any{}, map[string]bool{}
+	for ref, text := range d.components() {
+		v, err := parsed(text)
+		if err != nil {
+			return err
+		}
+		all[ref] = v
 	}
 	var reach func(ref string)
-	var err error
 	reach = func(ref string) {
-		ref = component(ref)
-		if reached[ref] {
-			return
+		if ref = component(ref); !reached[ref] {
+			reached[ref] = true
+			references(all[ref], reach)
 		}
-		reached[ref] = true
-		var v any
-		err = errors.Join(err, again(all[ref], &v))
-		references(v, reach)
 	}
-	references(paths, reach)
-	for name, text := range d.Webhooks {
-		var hook any
-		err = errors.Join(err, again(text, &hook))
-		d.Webhooks[name], err = d.inlined(hook, all, reached, err)
-	}
-	for _, kind := range []struct {
-		name string
-		of   map[string]json.RawMessage
-	}{{"parameters", d.Components.Parameters}, {"schemas", d.Components.Schemas}, {"headers", d.Components.Headers}, {"responses", d.Components.Responses}} {
-		for name := range kind.of {
-			if !reached["#/components/"+kind.name+"/"+name] {
-				delete(kind.of, name)
+	for _, methods := range d.Paths {
+		for _, text := range methods {
+			op, err := parsed(text)
+			if err != nil {
+				return err
 			}
+			references(op, reach)
 		}
 	}
-	return err
+	for name, text := range d.Webhooks {
+		hook, err := parsed(text)
+		if err == nil {
+			d.Webhooks[name], err = encoded(inlined(hook, all, reached))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for kind, named := range d.kinds() {
+		maps.DeleteFunc(named, func(name string, _ json.RawMessage) bool {
+			return kind != "securitySchemes" && !reached[at(kind, name)] // those are referred to by their names
+		})
+	}
+	return nil
 }
 
-// inlined is a webhook without references to what paths do not reach.
-func (d *description) inlined(hook any, all map[string]json.RawMessage, reached map[string]bool, before error) (json.RawMessage, error) {
-	err := before
-	var write func(v any) any
-	write = func(v any) any {
-		switch v := v.(type) {
-		case map[string]any:
-			if ref, is := v["$ref"].(string); is && !reached[component(ref)] {
-				var whole any
-				err = errors.Join(err, again(all[ref], &whole))
-				return write(whole)
-			}
-			for key := range v {
-				v[key] = write(v[key])
-			}
-		case []any:
-			for i := range v {
-				v[i] = write(v[i])
-			}
+// inlined is a node with what it refers to and paths do not reach in the place of the
+// references.
+func inlined(node any, all map[string]any, reached map[string]bool) any {
+	switch v := node.(type) {
+	case map[string]any:
+		if ref, is := v["$ref"].(string); is && !reached[component(ref)] {
+			return inlined(all[ref], all, reached)
 		}
-		return v
+		for key := range v {
+			v[key] = inlined(v[key], all, reached)
+		}
+	case []any:
+		for i := range v {
+			v[i] = inlined(v[i], all, reached)
+		}
 	}
-	b, wrong := encoded(write(hook))
-	return b, errors.Join(err, wrong)
+	return node
 }
 
 // component is the component in which a reference ends.
@@ -108,11 +114,7 @@ func references(node any, to func(ref string)) {
 	}
 }
 
-// again reads what was written, or can be.
-func again(from, to any) error {
-	b, err := json.Marshal(from)
-	if err == nil {
-		err = json.Unmarshal(b, to)
-	}
-	return err
+func parsed(text json.RawMessage) (v any, err error) {
+	err = json.Unmarshal(text, &v)
+	return v, err
 }

@@ -16,6 +16,7 @@ var (
 	errScope      = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "insufficient_scope"}
 	errLogin      = &httpapi.Error{Status: fasthttp.StatusUnauthorized, Text: "login required"}
 	errForbidden  = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "access denied"}
+	errNoAttendee = &httpapi.Error{Status: fasthttp.StatusNotFound, Text: "attendee not found"}
 	errNotShared  = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "this code is not shared with attendees, or not yet"}
 	errCSRF       = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "the X-CSRF-Token header is missing or does not belong to this session"}
 	errFramed     = &httpapi.Error{Status: fasthttp.StatusForbidden, Text: "nobody signs in inside a frame of another page: open this in a window of its own"}

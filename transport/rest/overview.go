@@ -127,9 +127,9 @@ func spentOn(v *codelab.View) [][]int64 {
 func timeOn(a *pb.Attendee, i int) int64 {
 	switch n := len(a.ReachedAt); {
 	case i+1 < n:
-		return a.ReachedAt[i+1] - a.ReachedAt[i]
+		return max(0, a.ReachedAt[i+1]-a.ReachedAt[i]) // a clock may have been set back
 	case i+1 == n && a.CompletedAt != 0:
-		return a.CompletedAt - a.ReachedAt[i]
+		return max(0, a.CompletedAt-a.ReachedAt[i])
 	}
 	return 0
 }

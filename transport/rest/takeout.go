@@ -10,7 +10,6 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/files"
 	"atelier/transport/archive"
-	"atelier/transport/httpapi"
 	"atelier/transport/language"
 	"atelier/transport/sheet"
 	"atelier/transport/wire"
@@ -46,7 +45,7 @@ func (r *Request) takeOut(person, name string) error {
 	noted := codelab.NoteExport{What: "all"}
 	if person != "" {
 		if v.Attendee(person) == nil {
-			return &httpapi.Error{Status: 404, Text: "attendee not found"}
+			return errNoAttendee
 		}
 		noted = codelab.NoteExport{What: "attendee", AttendeeID: person}
 	}

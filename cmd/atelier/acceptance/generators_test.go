@@ -98,6 +98,17 @@ func (w *workbench) install(packages []string) {
 	w.run("npm", append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"}, packages...)...)
 }
 
+// newGoWorkbench has a program in Go, which is no part of this module.
+func newGoWorkbench(t *testing.T, kind string) *workbench {
+	t.Helper()
+	w := newWorkbench(t, kind)
+	if err := os.Rename(filepath.Join(w.dir, "main.go.txt"), filepath.Join(w.dir, "main.go")); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "GOFLAGS=-mod=mod", "GOWORK=off")
+	return w
+}
+
 // python makes an environment with a package, and returns the folder of its programs.
 func (w *workbench) python(pack string) string {
 	w.t.Helper()
@@ -137,11 +148,7 @@ func TestAPythonClientHoldsAWorkshop(t *testing.T) {
 
 func TestAGoClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
-	w := newWorkbench(t, "go")
-	if err := os.Rename(filepath.Join(w.dir, "main.go.txt"), filepath.Join(w.dir, "main.go")); err != nil {
-		t.Fatal(err)
-	}
-	w.env = append(w.env, "GOFLAGS=-mod=mod", "GOWORK=off")
+	w := newGoWorkbench(t, "go")
 	for document, client := range map[string]string{"openapi.json": "atelier", "handler.json": "handler"} {
 		if err := os.Mkdir(filepath.Join(w.dir, client), 0o700); err != nil {
 			t.Fatal(err)
@@ -182,11 +189,7 @@ func TestATypeScriptClientHoldsAWorkshop(t *testing.T) {
 // written as Go writes them, and uses them all the same.
 func TestAnOgenClientHoldsAWorkshop(t *testing.T) {
 	t.Parallel()
-	w := newWorkbench(t, "ogen")
-	if err := os.Rename(filepath.Join(w.dir, "main.go.txt"), filepath.Join(w.dir, "main.go")); err != nil {
-		t.Fatal(err)
-	}
-	w.env = append(w.env, "GOFLAGS=-mod=mod", "GOWORK=off")
+	w := newGoWorkbench(t, "ogen")
 	w.run("go", "mod", "init", "workshop")
 	out := w.run("go", "run", ogen+"/cmd/ogen@"+ogenVersion, "--config", "ogen.yml", "--target", "atelier", "--package", "atelier", "openapi.json")
 	if n := strings.Count(out, "Skipping operation"); n > 1 {

@@ -249,19 +249,11 @@ func holdsFiles(dir string) bool {
 
 // deleteDue deletes a codelab whose time has come, with its code.
 func (c *Core) deleteDue(id string) error {
-	defer c.code.Lock(id)()
 	lab, err := c.codelabs.Get(id)
 	if err != nil {
 		return err
 	}
-	w := lab.View().Workspace
-	if err := c.codelabs.DeleteDue(id); err != nil {
-		return err
-	}
-	if w != nil {
-		c.code.Remove(w.Id)
-	}
-	return nil
+	return lab.RemoveWithCode(c.code, c.codelabs.DeleteDue)
 }
 
 // keepCodeSwept sweeps the code, now and every so often until ctx ends. Several nodes
