@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,20 +31,20 @@ var leader = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID,
 
 // plays opens a codelab with everything that simulated attendees can do, starts a
 // rehearsal, and gives it to look at, on a clock that stands still meanwhile.
-func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codelab.Codelab, comings *int)) {
+func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codelab.Codelab, comings *atomic.Int64)) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()
 	list, err := catalog.LoadList(store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	comings := 0
+	var comings atomic.Int64
 	labs, err := codelab.NewCodelabs(codelab.Config{
 		System: durable.NewSystem(), Journal: store, List: list, Frames: noFrames{},
 		Files:   files.NewRegister(store, noBlobs{}, time.Hour, clock.System.Now),
 		Durable: durable.Options{IdleAfter: time.Minute}, Logger: slog.New(slog.DiscardHandler),
 		Rehearse: func(ctx context.Context, ws codelab.Codelab) { rehearsal.Play(ctx, ws, seed) },
-		Announce: func(codelab.Codelab, string, bool) { comings++ },
+		Announce: func(codelab.Codelab, string, bool) { comings.Add(1) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +91,7 @@ func told(v *codelab.View) string {
 // In ten minutes forty people do all that people do, and each in their own time.
 func TestPeopleWorkThroughACodelab(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plays(t, 1, 40, 10, func(ws codelab.Codelab, comings *int) {
+		plays(t, 1, 40, 10, func(ws codelab.Codelab, comings *atomic.Int64) {
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if n := ws.OnlineAttendees(); n == 0 || n > 5 {
@@ -122,7 +123,7 @@ func TestPeopleWorkThroughACodelab(t *testing.T) {
 				"attendees": {len(named), 40, 40}, "steps on which they are": {len(spread), 1, 3}, "ticks": {ticks, 100, 240},
 				"who completed": {v.Completed, 5, 38}, "chat messages": {v.Chat.Len(), 20, 200}, "requests for help": {v.Help.Len(), 3, 60},
 				"feedbacks": {v.Feedback.Len(), 5, 38}, "quiz answers": {v.Answers.Len(), 10, 80}, "questions": {len(v.Questions), 2, 60},
-				"comings and goings": {*comings, 50, 200},
+				"comings and goings": {int(comings.Load()), 50, 200},
 			} {
 				if got[0] < got[1] || got[0] > got[2] {
 					t.Errorf("%s: %d, not %d to %d", what, got[0], got[1], got[2])
@@ -141,7 +142,7 @@ func TestARehearsalFollowsFromItsSeed(t *testing.T) {
 	var runs []string
 	for _, seed := range []uint64{7, 7, 8} {
 		synctest.Test(t, func(t *testing.T) {
-			plays(t, seed, 12, 5, func(ws codelab.Codelab, _ *int) {
+			plays(t, seed, 12, 5, func(ws codelab.Codelab, _ *atomic.Int64) {
 				time.Sleep(4*time.Minute + 100*time.Millisecond)
 				synctest.Wait()
 				runs = append(runs, told(ws.View()))
@@ -156,7 +157,7 @@ func TestARehearsalFollowsFromItsSeed(t *testing.T) {
 // A name that somebody has is passed over; whom a facilitator takes out does not come back.
 func TestPeopleMindOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		plays(t, 3, 60, 2, func(ws codelab.Codelab, _ *int) {
+		plays(t, 3, 60, 2, func(ws codelab.Codelab, _ *atomic.Int64) {
 			time.Sleep(20 * time.Second)
 			synctest.Wait()
 			gone := ws.View().Attendees.At(0)
