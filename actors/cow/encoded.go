@@ -9,10 +9,10 @@ type Encoded struct {
 	slots [variants]atomic.Pointer[[]byte]
 	// coded are the same in other codings.
 	coded [variants][codings]atomic.Pointer[[]byte]
-	timed atomic.Pointer[[variants][codings]atomic.Pointer[codedAt]] // nil until it is used
+	timed atomic.Pointer[[variants][1 + codings]atomic.Pointer[madeAt]] // nil until it is used
 }
 
-type codedAt struct {
+type madeAt struct {
 	at int64
 	b  []byte
 }
@@ -36,11 +36,12 @@ func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byt
 	return kept(&e.coded[slot][coding], make)
 }
 
-// GetCodedAt is GetCoded for what is good for one moment: it is made anew for another.
-func (e *Encoded) GetCodedAt(slot, coding int, at int64, make func() ([]byte, error)) ([]byte, error) {
+// GetAt is Get for what is good for one moment: it is made anew for another. Coding
+// is 0 for the plain form, else one more than that of GetCoded.
+func (e *Encoded) GetAt(slot, coding int, at int64, make func() ([]byte, error)) ([]byte, error) {
 	all := e.timed.Load()
 	if all == nil {
-		e.timed.CompareAndSwap(nil, new([variants][codings]atomic.Pointer[codedAt]))
+		e.timed.CompareAndSwap(nil, new([variants][1 + codings]atomic.Pointer[madeAt]))
 		all = e.timed.Load()
 	}
 	p := &all[slot][coding]
@@ -49,7 +50,7 @@ func (e *Encoded) GetCodedAt(slot, coding int, at int64, make func() ([]byte, er
 	}
 	b, err := make()
 	if err == nil {
-		p.Store(&codedAt{at, b})
+		p.Store(&madeAt{at, b})
 	}
 	return b, err
 }

@@ -24,7 +24,7 @@ func (s *Sessions) acting(name, codelab string, leading bool, of string) (best S
 	}
 	now, last := s.ms(), int64(0)
 	for _, e := range f.record.Load().GetIds() {
-		got, until := Session{f, hash(e.Hash), e.Admin}, int64(0)
+		got, until := Session{f, Key(e.Hash), e.Admin}, int64(0)
 		if a, g := got.Admin(now), e.Attendees[codelab]; leading && a.GetLogin() == of {
 			until = a.ExpiresAt
 		} else if !leading && g.GetAttendeeId() == of {

@@ -58,7 +58,7 @@ func parseFamily(key, value []byte) (*family, *pb.SessionFamily, error) {
 		return nil, nil, fmt.Errorf("session family: %w", durable.ErrCorrupt)
 	}
 	for _, e := range rec.Ids {
-		if len(e.Hash) != len(hash{}) {
+		if len(e.Hash) != len(Key{}) {
 			return nil, nil, fmt.Errorf("session family: %w", durable.ErrCorrupt)
 		}
 		if len(rec.Attendees) > 0 && e.Attendees == nil {
@@ -73,7 +73,7 @@ func parseFamily(key, value []byte) (*family, *pb.SessionFamily, error) {
 // not taken over: nobody knows which password it was given for.
 func parseLegacy(key, value []byte) (*family, *pb.SessionFamily, error) {
 	old := &pb.Session{}
-	if err := old.Decode(value); err != nil || len(key) != len(hash{}) {
+	if err := old.Decode(value); err != nil || len(key) != len(Key{}) {
 		return nil, nil, fmt.Errorf("session: %w", durable.ErrCorrupt)
 	}
 	id := &pb.SessionId{Hash: key, Attendees: old.Attendees}

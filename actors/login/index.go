@@ -21,7 +21,7 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 		delete(s.byName, f.name)
 	}
 	for _, e := range before.GetIds() {
-		delete(s.families, hash(e.Hash))
+		delete(s.families, Key(e.Hash))
 		for _, key := range keysOf(e) {
 			if delete(s.named[key], f); len(s.named[key]) == 0 {
 				delete(s.named, key)
@@ -29,7 +29,7 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 		}
 	}
 	for _, e := range after.GetIds() {
-		s.families[hash(e.Hash)] = f
+		s.families[Key(e.Hash)] = f
 		for _, key := range keysOf(e) {
 			if s.named[key] == nil {
 				s.named[key] = map[*family]struct{}{}

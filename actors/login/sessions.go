@@ -39,7 +39,7 @@ type Sessions struct {
 	account []byte
 
 	mu        sync.RWMutex // guards what follows; never held while waiting
-	families  map[hash]*family
+	families  map[Key]*family
 	byName    map[string]*family
 	attendees map[string][]*family            // by attendee id, in the order of their grants
 	named     map[string]map[*family]struct{} // with somebody who leads, see keysOf
@@ -54,10 +54,11 @@ type Sessions struct {
 	unread map[*family]struct{} // guarded by mu
 }
 
-// hash of a session id.
-type hash [sha256.Size]byte
+// Key is the hash by which a session is kept: who reads the disk learns no id.
+type Key [sha256.Size]byte
 
-func hashOf(id string) hash { return sha256.Sum256([]byte(id)) }
+// KeyOf returns the key of a session's id.
+func KeyOf(id string) Key { return sha256.Sum256([]byte(id)) }
 
 // Load reads the sessions that are still valid. account is a keyed
 // fingerprint of the admin account as it is now: the grants of those who
@@ -73,7 +74,7 @@ func Load(journal durable.Journal, account []byte, now func() time.Time) (*Sessi
 func empty(journal durable.Journal, account []byte, now func() time.Time) *Sessions {
 	return &Sessions{
 		journal: journal, now: now, account: account,
-		families: map[hash]*family{}, byName: map[string]*family{}, attendees: map[string][]*family{}, named: map[string]map[*family]struct{}{},
+		families: map[Key]*family{}, byName: map[string]*family{}, attendees: map[string][]*family{}, named: map[string]map[*family]struct{}{},
 	}
 }
 
@@ -106,7 +107,7 @@ func (s *Sessions) ms() int64 { return s.now().UnixMilli() }
 // zero value is nobody's.
 type Session struct {
 	family *family
-	id     hash
+	id     Key
 	admin  *pb.AdminGrant
 }
 
@@ -142,7 +143,7 @@ func (s Session) Until(now int64, codelab, attendee string) (last int64, left bo
 		case g.AttendeeId == attendee:
 			last = max(last, g.ExpiresAt)
 		case g.AttendeeId == "":
-			left = left || hash(e.Hash) == s.id
+			left = left || Key(e.Hash) == s.id
 		}
 	}
 	return last, left
@@ -155,8 +156,11 @@ func (s Session) Ended() bool { return s.family == nil || s.family.record.Load()
 // the id is not good. By this the id that it replaces gets its last minute. It
 // fails with durable.ErrUnavailable when this node does not know the id and
 // cannot ask the store whether another node issued it.
-func (s *Sessions) Use(id string) (_ Session, ok bool, err error) {
-	h, now := hashOf(id), s.ms()
+func (s *Sessions) Use(id string) (_ Session, ok bool, err error) { return s.UseKey(KeyOf(id)) }
+
+// UseKey is Use for who keeps the key of an id.
+func (s *Sessions) UseKey(h Key) (_ Session, ok bool, err error) {
+	now := s.ms()
 	f, err := s.seek(h)
 	if f == nil || err != nil {
 		return Session{}, false, err
@@ -184,7 +188,7 @@ func (s *Sessions) Use(id string) (_ Session, ok bool, err error) {
 	return Session{}, false, nil
 }
 
-func (s *Sessions) lookup(h hash) *family {
+func (s *Sessions) lookup(h Key) *family {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.families[h]
@@ -271,7 +275,7 @@ func nameHash(name string) []byte {
 // id, while its answer may still be on its way: a browser that asks again with that id
 // did not receive it. nil for none.
 func (s *Sessions) UnderWay(from, codelab, name string) *pb.AttendeeGrant {
-	h := hashOf(from)
+	h := KeyOf(from)
 	f := s.lookup(h)
 	if f == nil {
 		return nil
@@ -303,7 +307,7 @@ func (s *Sessions) issueOnce(from, id string, grant func(rec *pb.SessionFamily, 
 	defer f.mu.Unlock()
 	now, before := s.ms(), f.record.Load()
 	rec := pruned(before, now)
-	h := hashOf(id)
+	h := KeyOf(id)
 	e := changed(&pb.SessionId{Hash: h[:], Replaces: parent.GetHash()})
 	for lab, g := range find(rec, parent.GetHash()).GetAttendees() {
 		give(e, lab, g)
@@ -329,7 +333,7 @@ func (s *Sessions) issueOnce(from, id string, grant func(rec *pb.SessionFamily, 
 // fails: a new family would lose the earlier grants.
 func (s *Sessions) hold(id string) (*family, *pb.SessionId, error) {
 	if id != "" {
-		h := hashOf(id)
+		h := KeyOf(id)
 		f, err := s.seek(h)
 		if err != nil {
 			return nil, nil, err
@@ -364,7 +368,7 @@ func (s *Sessions) Forget(attendee string) {
 // from one another; what else they may do stays. It names the attendee; "" when
 // the id has no such grant.
 func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
-	h := hashOf(id)
+	h := KeyOf(id)
 	f, err := s.seek(h)
 	if f == nil || err != nil {
 		return "", err
@@ -446,7 +450,7 @@ func (s *Sessions) withdraw(f *family, attendee string, take func(all map[string
 // fine. It fails with durable.ErrUnavailable when this node cannot find out
 // whether the id is good: another node would go on accepting it.
 func (s *Sessions) End(id string) error {
-	f, err := s.seek(hashOf(id))
+	f, err := s.seek(KeyOf(id))
 	if f == nil || err != nil {
 		return err
 	}

@@ -403,7 +403,7 @@ func TestAForgottenAttendeeLeavesEveryFamily(t *testing.T) {
 
 func TestSessionsOfBeforeFamiliesAreTakenOver(t *testing.T) {
 	d := newDesk(t)
-	old := hashOf("old")
+	old := KeyOf("old")
 	// As it was written: with an admin's grant in fields 1 to 3.
 	value := pbwire.Encode((&pb.Session{Attendees: map[string]*pb.AttendeeGrant{"a": d.grant("x")}}))
 	value = append([]byte("\x0a\x01L\x12\x05Grace\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), value...)

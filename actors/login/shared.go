@@ -90,7 +90,7 @@ func (s *Sessions) lack(f *family, unread bool) {
 }
 
 // seek is lookup, and asks the store about an id that this node does not know.
-func (s *Sessions) seek(h hash) (*family, error) {
+func (s *Sessions) seek(h Key) (*family, error) {
 	if f := s.lookup(h); f != nil || s.feed == nil {
 		return f, nil
 	}

@@ -23,6 +23,7 @@ type IDs struct {
 	// last is milliseconds and counter of the newest id, 60 bits.
 	last    uint64 `snapshot:"ids of what is gone, or lies elsewhere, are not seen: new ones are by time, and random"`
 	entropy io.Reader
+	next    [16]byte // is made here: what goes to a reader is on the heap
 }
 
 // NewIDs returns a source for the things that belong to owner.
@@ -58,7 +59,7 @@ func (s *IDs) Next(now time.Time) string {
 		at = s.last + 1
 	}
 	s.last = at
-	var b [16]byte
+	b := &s.next
 	binary.BigEndian.PutUint64(b[:8], at>>12<<16|0x7000|at&0xfff)
 	_, _ = io.ReadFull(s.entropy, b[8:])
 	b[8] = b[8]&0x3f | 0x80
@@ -96,7 +97,7 @@ func ValidID(s string) bool {
 	return true
 }
 
-func format(b [16]byte) string {
+func format(b *[16]byte) string {
 	var out [36]byte
 	hex.Encode(out[0:8], b[0:4])
 	hex.Encode(out[9:13], b[4:6])

@@ -55,7 +55,7 @@ func New(cfg Config) *Authenticator { return &Authenticator{Config: cfg} }
 // does not verify counts as absent; badToken tells of a bearer that is no
 // token of ours. It fails with durable.ErrUnavailable when it cannot be found
 // out who is calling: nobody may be told then that they are not logged in.
-func (a *Authenticator) Identify(cookie, authorization string) (id Identity, badToken bool, err error) {
+func (a *Authenticator) Identify(cookie []byte, authorization string) (id Identity, badToken bool, err error) {
 	id.now = a.Now().UnixMilli()
 	if authorization != "" {
 		scheme, token, _ := strings.Cut(authorization, " ")
@@ -71,20 +71,21 @@ func (a *Authenticator) Identify(cookie, authorization string) (id Identity, bad
 			return id, id.Token == nil, nil
 		}
 	}
-	if cookie == "" {
+	if len(cookie) == 0 {
 		return id, false, nil
 	}
-	sid, ok := a.cache.get(cookie, id.now)
-	if !ok {
-		var bad error
-		if sid, bad = a.Signer.SessionID(cookie); bad != nil {
+	v := a.cache.get(cookie, id.now)
+	if v == nil {
+		sid, bad := a.Signer.SessionID(string(cookie))
+		if bad != nil {
 			return id, false, nil
 		}
-		a.cache.put(cookie, sid, id.now)
+		v = &verified{sid, login.KeyOf(sid), a.Signer.csrfOf(sid), id.now}
+		a.cache.put(string(cookie), v)
 	}
-	s, ok, err := a.Sessions.Use(sid)
+	s, ok, err := a.Sessions.UseKey(v.key)
 	if ok {
-		id.SessionID, id.session = sid, s
+		id.SessionID, id.csrf, id.session = v.sid, &v.csrf, s
 		id.grant = s.Admin(id.now)
 		err = a.identifyPerson(&id)
 	}
@@ -207,6 +208,7 @@ func (a *Authenticator) PINHash(lab, code string) []byte {
 type Identity struct {
 	// SessionID is the browser's session; "" without one.
 	SessionID string
+	csrf      *csrfToken // of the session; nil without one
 	session   login.Session
 	// Token is the API token; nil without one.
 	Token *settingspb.ApiToken

@@ -49,7 +49,7 @@ func newGate(t *testing.T) *gate {
 
 func (g *gate) identify(cookie, authorization string) Identity {
 	g.t.Helper()
-	id, bad, err := g.Identify(cookie, authorization)
+	id, bad, err := g.Identify([]byte(cookie), authorization)
 	if bad || err != nil {
 		g.t.Fatal("a bad token, or", err)
 	}
@@ -351,7 +351,7 @@ func TestWhatCannotBeFoundOutEndsNothing(t *testing.T) {
 		t.Fatal(ended)
 	}
 	g.unknown = durable.ErrUnavailable
-	if _, bad, err := g.Identify("", "Bearer atl_token"); bad || !errors.Is(err, durable.ErrUnavailable) {
+	if _, bad, err := g.Identify(nil, "Bearer atl_token"); bad || !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("a caller is a bad one: %v, %v", bad, err)
 	}
 	if known, err := g.Knows(&robot, true); known || err == nil {

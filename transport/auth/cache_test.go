@@ -10,22 +10,22 @@ import (
 func TestCookiesAreBelievedForAWhile(t *testing.T) {
 	var c sessionCache
 	for i := range 3*cacheSize + 1 {
-		c.put(fmt.Sprint(i), "session", 1000)
+		c.put(fmt.Sprint(i), &verified{sid: "session", at: 1000})
 	}
 	if n := len(c.new) + len(c.old); n > 2*cacheSize {
 		t.Errorf("%d are kept", n)
 	}
 	for _, cookie := range []string{fmt.Sprint(3 * cacheSize), fmt.Sprint(3*cacheSize - 1)} { // of the new ones, and of the old
-		if sid, ok := c.get(cookie, 1000+cacheFor-1); !ok || sid != "session" {
+		if v := c.get([]byte(cookie), 1000+cacheFor-1); v == nil || v.sid != "session" {
 			t.Errorf("%s is not known", cookie)
 		}
-		if _, ok := c.get(cookie, 1000+cacheFor); ok {
+		if c.get([]byte(cookie), 1000+cacheFor) != nil {
 			t.Errorf("%s is believed for too long", cookie)
 		}
 	}
 	c.forget()
 	for _, cookie := range []string{fmt.Sprint(3 * cacheSize), fmt.Sprint(3*cacheSize - 1)} {
-		if _, ok := c.get(cookie, 1000); ok {
+		if c.get([]byte(cookie), 1000) != nil {
 			t.Errorf("%s is not forgotten", cookie)
 		}
 	}

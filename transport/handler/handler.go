@@ -2,7 +2,6 @@ package handler
 
 import (
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -120,10 +119,11 @@ func (b *base) endpoints() (out []httpapi.Endpoint) {
 // Handle serves a request if its path is one of ours, and says whether it was.
 func (h *Handler) Handle(ctx *fasthttp.RequestCtx) bool {
 	// As it was sent: the id of a checkout may hold an escaped slash.
-	path := string(ctx.URI().PathOriginal())
+	path := ctx.URI().PathOriginal()
 	for _, b := range h.bases {
-		if rest, ok := strings.CutPrefix(path, b.path); ok && (rest == "" || rest[0] == '/') {
-			if rest == "/" {
+		n := len(b.path)
+		if wire.HasPrefix(path, b.path) && (len(path) == n || path[n] == '/') {
+			if len(path) == n+1 {
 				ctx.URI().SetPath(b.path)
 			}
 			b.way.Handler(ctx)

@@ -172,12 +172,19 @@ func (a *API) begin(ctx *fasthttp.RequestCtx, e *Endpoint) *Exchange {
 	return r
 }
 
-// dress sets the headers of every answer.
+// dress sets the headers of every answer. Their names are written as the library would
+// write them, which saves looking at each letter.
 func dress(h *fasthttp.ResponseHeader, id string) {
-	h.Set("X-Request-Id", id)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
+	h.SetCanonical(requestID, []byte(id))
+	h.SetCanonical(contentTypeOptions, nosniff)
+	h.SetCanonical(cacheControl, noStore)
 }
+
+var (
+	requestID                   = []byte("X-Request-Id")
+	contentTypeOptions, nosniff = []byte("X-Content-Type-Options"), []byte("nosniff")
+	cacheControl, noStore       = []byte("Cache-Control"), []byte("no-store")
+)
 
 func (a *API) serve(ctx *fasthttp.RequestCtx, e *Endpoint) {
 	began := a.Now()

@@ -24,6 +24,7 @@ type Exchange struct {
 	call     Call
 	share    wire.BodyShare // of what the bodies in memory may take
 	sharing  sharing
+	who      who
 	detached bool
 }
 
@@ -32,21 +33,28 @@ func Alone(ctx *fasthttp.RequestCtx, e Endpoint) *Exchange {
 	return &Exchange{RequestCtx: ctx, endpoint: &e}
 }
 
+// who is calling.
+type who struct{ role, id string }
+
 type whoKey struct{}
 
 // SetWho says who is calling, for the access log: a role, and an id that tells nobody's
 // name.
 func (r *Exchange) SetWho(role, id string) {
-	if id != "" {
-		role += " " + id
-	}
-	r.SetUserValue(whoKey{}, role)
+	r.who = who{role, id}
+	r.SetUserValue(whoKey{}, &r.who)
 }
 
 // Who is what SetWho said; "" for nobody.
 func Who(ctx *fasthttp.RequestCtx) string {
-	who, _ := ctx.UserValue(whoKey{}).(string)
-	return who
+	w, _ := ctx.UserValue(whoKey{}).(*who)
+	switch {
+	case w == nil:
+		return ""
+	case w.id == "":
+		return w.role
+	}
+	return w.role + " " + w.id
 }
 
 // Operation is the name of the endpoint, for logs and metrics.

@@ -121,7 +121,7 @@ func (s *school) facilitator() (auth.Identity, *peer) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	who, _, _ := s.grants.Identify(i.Cookie, "")
+	who, _, _ := s.grants.Identify([]byte(i.Cookie), "")
 	return who, s.enters(who, boss)
 }
 
@@ -132,7 +132,7 @@ func (s *school) attendee() (*pb.Attendee, auth.Identity, *peer) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	who, _, _ := s.grants.Identify(i.Cookie, "")
+	who, _, _ := s.grants.Identify([]byte(i.Cookie), "")
 	return a, who, s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Name: a.Name, Person: a.Id, Generation: a.Generation})
 }
 
@@ -254,7 +254,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, _, _ := s.grants.Identify(i.Cookie, "")
+	who, _, _ := s.grants.Identify([]byte(i.Cookie), "")
 	stays := s.opens(s.enters(who, &codelab.Caller{Role: codelab.RoleAttendee, ID: a.Id, Generation: a.Generation + 1}), live.WebSocket)
 	Rooms{s.Hub}.Removed(s.lab.Room, a.Id)
 	looked := make(chan struct{}, 2) // behind it on the loop

@@ -42,7 +42,7 @@ func (r *Request) identifyBasic() (bad bool, err error) {
 	}
 	scheme, encoded, _ := strings.Cut(given, " ")
 	if !strings.EqualFold(scheme, "Basic") {
-		r.who, bad, err = r.api.Auth.Identify("", given)
+		r.who, bad, err = r.api.Auth.Identify(nil, given)
 		return bad, err
 	}
 	pair, broken := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
@@ -51,7 +51,7 @@ func (r *Request) identifyBasic() (bad bool, err error) {
 		return true, nil
 	}
 	if strings.HasPrefix(password, auth.TokenPrefix) {
-		r.who, bad, err = r.api.Auth.Identify("", "Bearer "+password)
+		r.who, bad, err = r.api.Auth.Identify(nil, "Bearer "+password)
 		return bad, err
 	}
 	who, lab, ok, err := r.api.Auth.IdentifyPersonal(auth.Git, password)

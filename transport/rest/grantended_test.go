@@ -55,7 +55,7 @@ func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		who, _, _ := grants.Identify(issued.Cookie, "")
+		who, _, _ := grants.Identify([]byte(issued.Cookie), "")
 		return who
 	}
 	robot := auth.Identity{Token: &settingspb.ApiToken{Id: "t"}}

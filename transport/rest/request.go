@@ -148,8 +148,7 @@ func (r *Request) admit() error {
 		}
 	}
 	if op.Method != fasthttp.MethodGet && r.who.SessionID != "" {
-		h := &r.Request.Header
-		if !r.showsCSRF(string(h.Peek(auth.CSRFHeader))) {
+		if !r.showsCSRF(r.Request.Header.Peek(auth.CSRFHeader)) {
 			return errCSRF
 		}
 	}
@@ -203,7 +202,7 @@ func (r *Request) identifyBySession(authorization string) (badToken bool, err er
 		if shown++; shown > mostSessions {
 			break
 		}
-		who, bad, err := r.api.Auth.Identify(string(cookie), authorization)
+		who, bad, err := r.api.Auth.Identify(cookie, authorization)
 		if err != nil || bad {
 			return bad, err
 		}
@@ -218,15 +217,15 @@ func (r *Request) identifyBySession(authorization string) (badToken bool, err er
 		}
 	}
 	if shown == 0 {
-		r.who, badToken, err = r.api.Auth.Identify("", authorization)
+		r.who, badToken, err = r.api.Auth.Identify(nil, authorization)
 	}
 	return badToken, err
 }
 
 // showsCSRF says that a request carries its session's token, in the header as in a cookie.
-func (r *Request) showsCSRF(header string) bool {
+func (r *Request) showsCSRF(header []byte) bool {
 	for cookie := range r.Cookies(auth.CSRFCookie) {
-		if r.api.Auth.Signer.CheckCSRF(r.who.SessionID, header, string(cookie)) {
+		if r.who.ShowsCSRF(header, cookie) {
 			return true
 		}
 	}

@@ -188,7 +188,7 @@ func getSession(r *Request) error {
 	if sid := r.who.SessionID; sid != "" {
 		r.tellCSRF(signer.CSRF(sid))
 	}
-	if sid := r.who.SessionID; sid != "" && !r.showsCSRF(signer.CSRF(sid)) {
+	if sid := r.who.SessionID; sid != "" && !r.showsCSRF([]byte(signer.CSRF(sid))) {
 		r.setCookie(auth.CSRFCookie, signer.CSRF(sid), time.Unix(g.Expires, 0), false)
 	}
 	if id := r.who.PersonID(); id != "" {

@@ -45,7 +45,7 @@ func TestARegisteredAttendeeIsNotDeniedByANodeThatCannotKnow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	who, _, err := grants.Identify(issued.Cookie, "")
+	who, _, err := grants.Identify([]byte(issued.Cookie), "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -296,10 +295,10 @@ func (p *Public) front(o PublicOptions) fasthttp.RequestHandler {
 			return
 		}
 		switch {
-		case isAPI(string(ctx.Path())):
+		case isAPI(ctx.Path()):
 			o.API(ctx)
 			return
-		case o.Web == nil, isAPI(string(ctx.URI().PathOriginal())):
+		case o.Web == nil, isAPI(ctx.URI().PathOriginal()):
 			// The latter climbs out of the API: who sent it expects no page.
 			jsonError(ctx, fasthttp.StatusNotFound, "not found")
 		default:
@@ -323,15 +322,15 @@ func observed(next fasthttp.RequestHandler, access func(*fasthttp.RequestCtx, in
 	}
 }
 
-func isAPI(path string) bool {
-	return path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/uploads/") || strings.HasPrefix(path, "/git/")
+func isAPI(path []byte) bool {
+	return string(path) == "/api" || wire.HasPrefix(path, "/api/") || wire.HasPrefix(path, "/uploads/") || wire.HasPrefix(path, "/git/")
 }
 
 // expect answers clients that ask before they send a body.
 func expect(o PublicOptions) func(ctx *fasthttp.RequestCtx) int {
 	return func(ctx *fasthttp.RequestCtx) int {
 		o.Prefix.Strip(ctx)
-		if o.APIExpect == nil || !isAPI(string(ctx.Path())) {
+		if o.APIExpect == nil || !isAPI(ctx.Path()) {
 			return fasthttp.StatusContinue
 		}
 		return o.APIExpect(ctx)

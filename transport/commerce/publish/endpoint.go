@@ -73,8 +73,8 @@ func NewEndpoint(cfg EndpointConfig) *Endpoint {
 
 // Handle serves a request if its path is one of ours, and says whether it was.
 func (e *Endpoint) Handle(ctx *fasthttp.RequestCtx) bool {
-	path := string(ctx.Path())
-	if path != profilePath && !strings.HasPrefix(path, schemasPath) && !strings.HasPrefix(path, "/api/commerce/") {
+	path := ctx.Path()
+	if string(path) != profilePath && !wire.HasPrefix(path, schemasPath) && !wire.HasPrefix(path, "/api/commerce/") {
 		return false
 	}
 	e.way.Handler(ctx)
