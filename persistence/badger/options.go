@@ -25,8 +25,8 @@ var (
 // durable.ErrTooLarge. Values of a megabyte and more are committed in parts
 // before their batch (large.go), so the limit is about memory and about how
 // long one batch holds up the others. What is smaller goes into the
-// transaction, which takes only 15 % of a memtable (9.6 MB by default): only a batch with very many rows
-// meets that limit, which is ErrTooLarge too.
+// transaction, which takes only 15 % of a memtable (2.4 MB by default): only a batch with
+// very many rows meets that limit, which is ErrTooLarge too.
 const MaxBatchBytes = 64 << 20
 
 // Options says where a store lives and what it may use. The zero value of a
@@ -36,7 +36,10 @@ type Options struct {
 	Dir string
 
 	// MemTableBytes is the size of Badger's table in memory; up to three exist
-	// while the disk is slower than the writers. Default 64 MiB.
+	// while the disk is slower than the writers. Each flush and compaction builds tables in
+	// buffers that grow to about twice its size, and Badger keeps up to eight of them: with
+	// 32 MiB 1,050 MiB were resident after 600,000 messages in 25 s, with 16 MiB 830, with
+	// 8 MiB 650, which leaves room for 13,000 rows in a batch. Default 16 MiB.
 	MemTableBytes int64
 	// BlockCacheBytes bounds the cache of table blocks. Default 32 MiB.
 	BlockCacheBytes int64
@@ -88,7 +91,7 @@ type Commit struct {
 
 func (o Options) withDefaults() Options {
 	if o.MemTableBytes == 0 {
-		o.MemTableBytes = 64 << 20
+		o.MemTableBytes = 16 << 20
 	}
 	if o.BlockCacheBytes == 0 {
 		o.BlockCacheBytes = 32 << 20
