@@ -27,6 +27,8 @@
 #               RECORD=1 records the traces in the tests anew
 # make check  format, vet, staticcheck, generated files fresh; Prettier, types and
 #               eslint for the browser app
+# make prose  counts and lists what the language rules of .vale find in pages, comments
+#               and texts; make check fails where .vale/clean promises none
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
 # make bench    every Go benchmark; what they gave is in bench/RESULTS.md
@@ -246,10 +248,25 @@ regress: need-go
 
 check: go-check app-check
 
-go-check: need-go fmt fresh
+go-check: need-go fmt fresh prose-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	cd .ci/tools && GOFLAGS= $(GO) tool actionlint -shellcheck= -pyflakes= ../../.github/workflows/*.yml
+
+# Vale with the rules of .vale. A module of its own: its dependencies are no part of Atelier.
+# It needs a C compiler, as the race detector does.
+.PHONY: prose prose-check prose-extend
+bin/vale: .vale/go.mod .vale/go.sum
+	cd .vale && GOFLAGS= $(GO) build -o $(CURDIR)/$@ github.com/vale-cli/vale/v3/cmd/vale
+
+prose: need-go bin/vale
+	@$(GO) run ./cmd/internal/prose
+
+prose-check: need-go bin/vale
+	@$(GO) run ./cmd/internal/prose -clean
+
+prose-extend: need-go bin/vale
+	@$(GO) run ./cmd/internal/prose -extend
 
 # The race detector, for packages in which goroutines can meet, without whole servers;
 # properties try a fifth. race-all takes every package.
