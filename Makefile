@@ -362,7 +362,7 @@ fresh:
 	test "$$before" = "$$after" || { echo 'generated files were not what their sources give; they are now: see git diff'; exit 1; }
 
 # Hand-written lines by folder, without tests and what only tests use (one of over 120
-# columns counts for each 120), packages, and generated lines: what ARCHITECTURE.md keeps
+# columns counts for each 120), packages, and generated lines: what CONTRIBUTING.md keeps
 # account of. Test support has a row of its own: suites that several packages pass, doubles
 # of what stands outside, and the disk that remembers.
 WRITTEN := git ls-files '*.go' | grep -vE '_test\.go$$|^bench/peers/' | xargs grep -L '^// Code generated'
