@@ -11,8 +11,8 @@ import (
 
 // Web is about the browser app.
 type Web struct {
-	Embed          []string `toml:"embed" doc:"Hosts (player.example.org, or *.example.org for all below it) whose pages may be shown in steps, by https and after a press; links lead to all others. Their scripts run in the reader's browser, without access to this server."`
-	FrameAncestors []string `toml:"frame_ancestors" doc:"Origins (https://learn.example.org) whose pages may show those of attendees in frames. Whoever leads opens a window of their own. Empty: none."`
+	Embed          []string `toml:"embed" doc:"Hosts whose pages steps can show (player.example.org, or *.example.org for all subdomains), over https and after a click; other hosts become links. Their scripts run in the reader's browser, without access to this server."`
+	FrameAncestors []string `toml:"frame_ancestors" doc:"Origins (https://learn.example.org) whose pages can show attendee pages in a frame. Facilitators always open a separate window. Empty: none."`
 }
 
 // ownPaths are the first parts of the paths that the server has without a prefix.
@@ -83,8 +83,8 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	}
 }
 
-// isHost says whether a text is the name of a host as it stands in addresses: in small
-// letters, with a dot, and no address of a machine.
+// isHost reports whether s is a host name as in addresses: in lower case, with a dot, and
+// no IP address.
 func isHost(s string) bool {
 	ascii, err := idna.Registration.ToASCII(s)
 	return err == nil && ascii == s && strings.Contains(s, ".") && net.ParseIP(s) == nil && len(s) <= 253
