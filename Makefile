@@ -31,7 +31,7 @@
 #               and texts; make check fails where .vale/clean promises none
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
-# make bench    every Go benchmark; what they gave is in bench/RESULTS.md
+# make bench    every Go benchmark; results are in bench/RESULTS.md
 # make peers    the load generator against other servers in turns, half an hour;
 #               SHORT=1 sees in five minutes whether everything works, and writes
 #               nothing. make peers-test passes the tests of bench/peers.
