@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -54,7 +53,7 @@ func isPrefix(path string) bool {
 func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	own := ""
 	if u, err := url.Parse(publicURL); err == nil {
-		own = strings.ToLower(u.Hostname())
+		own = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	}
 	ancestors := map[string]bool{}
 	for _, o := range w.FrameAncestors {
@@ -84,8 +83,17 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 }
 
 // isHost says whether a text is the name of a host as it stands in addresses: in small
-// letters, with a dot, and no address of a machine.
+// letters, with a dot, none at its end, and no address of a machine, which to browsers is
+// all that ends with a number (127.1, 127.0.0.0x1).
 func isHost(s string) bool {
 	ascii, err := idna.Registration.ToASCII(s)
-	return err == nil && ascii == s && strings.Contains(s, ".") && net.ParseIP(s) == nil && len(s) <= 253
+	last := s[strings.LastIndexByte(s, '.')+1:]
+	return err == nil && ascii == s && len(last) < len(s) && last != "" && !isNumber(last) && len(s) <= 253
+}
+
+func isNumber(s string) bool {
+	if hex, ok := strings.CutPrefix(s, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return strings.Trim(s, "0123456789") == ""
 }
