@@ -12,6 +12,7 @@ const kinds = [
   'draft:comment',
   'draft:reply',
   'draft:help',
+  'draft:question',
   'draft:ask',
   'draft:handin',
   'draft:feedback',
