@@ -105,10 +105,17 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	case s.inner == HTML && s.leaf == htmlLeaf && s.html.sort != elements:
 		return f, false, false
 	}
-	// Authors indent it further than they should, write it as the text of a box (": "),
-	// nest it deeper than is followed here, and forget the empty line between HTML and
-	// Markdown; and there parsers differ.
-	if rest := bytes.TrimLeft(s.rest, " \t:>-+*0123456789.)"); len(rest) > 0 {
+	// Authors indent it further than they should, write it as the text of a box (": ") or
+	// of a footnote, nest it deeper than is followed here, and forget the empty line
+	// between HTML and Markdown; and there parsers differ.
+	const marks = " \t:>-+*0123456789.)"
+	rest := bytes.TrimLeft(s.rest, marks)
+	if bytes.HasPrefix(rest, []byte("[^")) {
+		if _, text, labelled := bytes.Cut(rest, []byte("]")); labelled && bytes.HasPrefix(text, []byte(":")) {
+			rest = bytes.TrimLeft(text, marks)
+		}
+	}
+	if len(rest) > 0 {
 		f, ok = opensFence(rest)
 	}
 	if !ok || !f.isNotes() {

@@ -27,7 +27,7 @@ const trim = (line: string) => line.replace(/^[ \t>\r\n]+|[ \t>\r\n]+$/g, '')
 function opensNotes(b: Blocks, line: Line): { fence: Fence; loose: boolean } | null {
   if (b.opened) return isNotes(b.fence!) ? { fence: b.fence!, loose: false } : null
   if (line.kind === 'html' && b.leaf === 'html' && b.html!.sort !== 'elements') return null
-  const fence = opensFence(line.rest.replace(/^[ \t:>\-+*0-9.)]+/, ''))
+  const fence = opensFence(line.rest.replace(/^[ \t:>\-+*0-9.)]*(?:\[\^[^\]]*\]:[ \t:>\-+*0-9.)]*)?/, ''))
   if (!fence || !isNotes(fence)) return null
   // In a block of the same fences: of the closing ones only the first can close it.
   const nested = b.leaf === 'fence' && fence.char === b.fence!.char && fence.length >= b.fence!.length
