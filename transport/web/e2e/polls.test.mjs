@@ -220,6 +220,10 @@ long('a scale, words, several answers and a text are answered on a phone', async
   await write(boss, 'What is unclear?', kind('Free text'))
   await beside().getByRole('textbox', { name: 'What is unclear?' }).fill('When a channel blocks.')
   await accessible(page)
+  // What was typed and not sent outlives a reload.
+  await page.reload()
+  const again = await polls(page, 'What is unclear?')
+  assert.equal(await again.getByRole('textbox', { name: 'What is unclear?' }).inputValue(), 'When a channel blocks.')
   await beside().getByRole('button', { name: 'Send' }).tap()
   await beside().getByText('Your answer: When a channel blocks.').waitFor()
   await boss.getByRole('list', { name: 'Answers' }).getByText('When a channel blocks.').waitFor()

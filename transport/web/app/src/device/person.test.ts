@@ -28,6 +28,7 @@ const kept = {
   'draft:dm:lab:a3': '42',
   'draft:question:lab': 'Is this a stupid question?',
   'draft:question:lab:unnamed': true,
+  'draft:ballot:lab': { of: 'p:1', vote: { words: ['of a', ''] } },
   'reading:lab': { at: 2 },
   'ticks:lab': { me: 'a1', done: ['s x'] },
   'me:lab': 'a1',
@@ -50,6 +51,7 @@ test('what was not sent is all there, oldest first, and no choice among numbers'
     'Because',
     '42',
     'Is this a stupid question?',
+    'of a',
   ])
   expect(unsent('lab', 'a1', device({ 'draft:chat:lab': 7 }))).toEqual([])
 })
