@@ -27,9 +27,11 @@
 #               RECORD=1 records the traces in the tests anew
 # make check  format, vet, staticcheck, generated files fresh; Prettier, types and
 #               eslint for the browser app
+# make prose  counts and lists what the language rules of .vale find in pages, comments
+#               and texts; make check fails where .vale/clean promises none
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
-# make bench    every Go benchmark; what they gave is in bench/RESULTS.md
+# make bench    every Go benchmark; results are in bench/RESULTS.md
 # make peers    the load generator against other servers in turns, half an hour;
 #               SHORT=1 sees in five minutes whether everything works, and writes
 #               nothing. make peers-test passes the tests of bench/peers.
@@ -246,10 +248,25 @@ regress: need-go
 
 check: go-check app-check
 
-go-check: need-go fmt fresh
+go-check: need-go fmt fresh prose-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	cd .ci/tools && GOFLAGS= $(GO) tool actionlint -shellcheck= -pyflakes= ../../.github/workflows/*.yml
+
+# Vale with the rules of .vale. A module of its own: its dependencies are no part of Atelier.
+# It needs a C compiler, as the race detector does.
+.PHONY: prose prose-check prose-extend
+bin/vale: .vale/go.mod .vale/go.sum
+	cd .vale && GOFLAGS= $(GO) build -o $(CURDIR)/$@ github.com/vale-cli/vale/v3/cmd/vale
+
+prose: need-go bin/vale
+	@$(GO) run ./cmd/internal/prose
+
+prose-check: need-go bin/vale
+	@$(GO) run ./cmd/internal/prose -clean
+
+prose-extend: need-go bin/vale
+	@$(GO) run ./cmd/internal/prose -extend
 
 # The race detector, for packages in which goroutines can meet, without whole servers;
 # properties try a fifth. race-all takes every package.
@@ -345,7 +362,7 @@ fresh:
 	test "$$before" = "$$after" || { echo 'generated files were not what their sources give; they are now: see git diff'; exit 1; }
 
 # Hand-written lines by folder, without tests and what only tests use (one of over 120
-# columns counts for each 120), packages, and generated lines: what ARCHITECTURE.md keeps
+# columns counts for each 120), packages, and generated lines: what CONTRIBUTING.md keeps
 # account of. Test support has a row of its own: suites that several packages pass, doubles
 # of what stands outside, and the disk that remembers.
 WRITTEN := git ls-files '*.go' | grep -vE '_test\.go$$|^bench/peers/' | xargs grep -L '^// Code generated'

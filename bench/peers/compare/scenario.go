@@ -44,15 +44,15 @@ func scenarios(short bool) []scenario {
 		few, many, manyRate = 100, 400, 20
 	}
 	return []scenario{
-		{name: "most-few", title: thousands(float64(few)) + " subscribers, as many messages as go", command: "fanout", floor: "floor", columns: fanoutColumns,
+		{name: "most-few", title: thousands(float64(few)) + " subscribers, unthrottled", command: "fanout", floor: "floor", columns: fanoutColumns,
 			subscribers: few, window: 8},
-		{name: "most-many", title: thousands(float64(many)) + " subscribers, as many messages as go", command: "fanout", floor: "floor", columns: fanoutColumns,
+		{name: "most-many", title: thousands(float64(many)) + " subscribers, unthrottled", command: "fanout", floor: "floor", columns: fanoutColumns,
 			subscribers: many, window: 2},
-		{name: "paced-few", title: thousands(float64(few)) + " subscribers, 100 messages a second", command: "fanout", floor: "floor", columns: pacedColumns,
+		{name: "paced-few", title: thousands(float64(few)) + " subscribers, 100 messages/s", command: "fanout", floor: "floor", columns: pacedColumns,
 			subscribers: few, rate: 100},
-		{name: "paced-many", title: fmt.Sprintf("%s subscribers, %d messages a second", thousands(float64(many)), manyRate), command: "fanout", floor: "floor",
+		{name: "paced-many", title: fmt.Sprintf("%s subscribers, %d messages/s", thousands(float64(many)), manyRate), command: "fanout", floor: "floor",
 			columns: pacedColumns, subscribers: many, rate: manyRate},
-		{name: "idle", title: thousands(float64(many)) + " connections on which nobody says anything", command: "idle", floor: "floor", columns: idleColumns,
+		{name: "idle", title: thousands(float64(many)) + " idle connections", command: "idle", floor: "floor", columns: idleColumns,
 			subscribers: many, once: true},
 		{name: "read", title: "reading over HTTP, 64 connections", command: "rest", servers: []string{"atelier", "floor-http"}, floor: "floor-http",
 			columns: restColumns},

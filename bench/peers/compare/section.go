@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// section is all that was found, in Markdown.
+// section returns the results in Markdown.
 func (c *config) section(scenes []scenario, all []contestant, found map[string][]outcome) string {
 	var names []string
 	for _, p := range all {
@@ -20,14 +20,14 @@ func (c *config) section(scenes []scenario, all []contestant, found map[string][
 	}
 	var b strings.Builder
 	b.WriteString("## Other servers\n\n")
-	fmt.Fprintf(&b, "What each is and where the comparison is not fair stands in [peers/README.md](peers/README.md). %s, %s, %s of warm-up and %s measured for each run, "+
-		"texts of %d bytes, `peers compare %s`. Medians of %d rounds of all servers in turns (idle: one); \"of the floor\" is the ratio within a round.\n\n",
+	fmt.Fprintf(&b, "[peers/README.md](peers/README.md) describes each server, and where the comparison is not fair. %s, %s, %s of warm-up and %s measured for each run, "+
+		"texts of %d bytes, `peers compare %s`. Medians of %d rounds, each with all servers (idle: one round). \"of the floor\" is the ratio within a round.\n\n",
 		time.Now().UTC().Format("2 January 2006"), machine(found), c.times.warmup, c.times.duration, c.length, strings.Join(c.shown(), " "), c.rounds)
 	b.WriteString(versions(c.node) + "\n\n")
 	if c.note != "" {
 		b.WriteString(c.note + "\n\n")
 	}
-	b.WriteString("¹ In some round the generator was full, so that the server could perhaps do more, or late, which is in the latencies.\n")
+	b.WriteString("¹ In at least one round the generator was full, so the server may be able to do more, or it was late, which the latencies include.\n")
 	for _, s := range scenes {
 		b.WriteString("\n" + table(&s, names, found[s.name]))
 	}

@@ -138,7 +138,7 @@ func table(s *scenario, names []string, all []outcome) string {
 			notes = append(notes, fmt.Sprintf("%s was not measured in every round: %s.", name, failed))
 		}
 		if wrong != "" {
-			notes = append(notes, fmt.Sprintf("The generator says of %s: %s.", name, wrong))
+			notes = append(notes, fmt.Sprintf("The generator reports for %s: %s.", name, wrong))
 		}
 		fmt.Fprintf(&b, "| %s%s |", name, mark)
 		for _, c := range s.columns {

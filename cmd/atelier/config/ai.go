@@ -10,16 +10,16 @@ import (
 // AI is about the language model.
 type AI struct {
 	Provider            string   `toml:"provider" one:"gemini|openai" doc:"Protocol of the upstream: \"gemini\" (streamGenerateContent) or \"openai\" (compatible chat/completions)."`
-	BaseURL             string   `toml:"base_url" doc:"Address that the protocol's paths go behind. Empty: the provider's own."`
-	Model               string   `toml:"model" doc:"Model that is asked when a question names none."`
-	Models              []string `toml:"models" doc:"Models that a question may name, besides that one."`
-	ConnectTimeout      Duration `toml:"connect_timeout" min:"10ms" doc:"How long connecting to the upstream may take."`
-	FirstByteTimeout    Duration `toml:"first_byte_timeout" min:"10ms" doc:"How long the first part of an answer may take."`
-	IdleTimeout         Duration `toml:"idle_timeout" min:"10ms" doc:"How long an answer may pause."`
-	TotalTimeout        Duration `toml:"total_timeout" min:"10ms" doc:"How long an answer may take in all."`
-	Heartbeat           Duration `toml:"heartbeat" min:"10ms" doc:"A stream that is silent gets a comment after this time, so that proxies keep it."`
-	MaxStreams          int      `toml:"max_streams" min:"1" doc:"Most answers under way."`
-	MaxStreamsPerPerson int      `toml:"max_streams_per_person" min:"1" doc:"Most answers under way for one person."`
+	BaseURL             string   `toml:"base_url" doc:"Base address of the upstream, without the protocol's paths. Empty: the provider's own."`
+	Model               string   `toml:"model" doc:"Default model."`
+	Models              []string `toml:"models" doc:"Other models that a question can name."`
+	ConnectTimeout      Duration `toml:"connect_timeout" min:"10ms" doc:"Maximum duration of connecting to the upstream."`
+	FirstByteTimeout    Duration `toml:"first_byte_timeout" min:"10ms" doc:"Maximum time until the first part of an answer."`
+	IdleTimeout         Duration `toml:"idle_timeout" min:"10ms" doc:"Maximum pause within an answer."`
+	TotalTimeout        Duration `toml:"total_timeout" min:"10ms" doc:"Maximum duration of an answer."`
+	Heartbeat           Duration `toml:"heartbeat" min:"10ms" doc:"Silence after which a stream sends a comment, so that proxies keep it open."`
+	MaxStreams          int      `toml:"max_streams" min:"1" doc:"Maximum number of answers in progress."`
+	MaxStreamsPerPerson int      `toml:"max_streams_per_person" min:"1" doc:"Maximum number of answers in progress per person."`
 }
 
 func defaultAI() AI {

@@ -80,8 +80,8 @@ func TestWhatCannotWorkIsRefused(t *testing.T) {
 	}
 }
 
-// Servers for shared screens, in the file and in the environment. Whoever can
-// read the page can read their credential, so that is told.
+// Servers for shared screens, in the file and in the environment. Everybody who reads the
+// page can read their credential, so checkconfig warns of it.
 func TestServersForSharedScreens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	text := "[live]\nice_servers = [{urls = [\"stun:stun.example.org:3478\"]}, {urls = [\"turns:turn.example.org\"], username = \"u\", credential = \"c\"}]\n"

@@ -18,15 +18,15 @@ import (
 
 // Cluster is about several servers on one database.
 type Cluster struct {
-	Enabled bool     `toml:"enabled" doc:"Several nodes share storage.postgres and files.store. The first makes the keys and the admin's password, which lie in the database, sealed under secret; who joins takes them."`
-	Node    string   `toml:"node" doc:"Name of this node, different from all others: letters, digits, - and _; empty: that of the machine."`
-	Listen  string   `toml:"listen" doc:"Address for the other nodes. On what is not loopback they make certificates for each other, unless tls_* gives some."`
-	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes; empty: they find each other by the database."`
-	NATSURL Secret   `toml:"nats_url" doc:"A NATS that runs elsewhere, in place of listen and peers, like nats://user:password@host:4222."`
-	Secret  Secret   `toml:"secret" doc:"What nodes know each other by, and what seals their keys in the database; the same on all, at least 32 characters."`
-	TLSCert string   `toml:"tls_cert" doc:"Certificate file (PEM) of this node for the others; it serves and calls."`
+	Enabled bool     `toml:"enabled" doc:"Run as a node of a cluster that shares storage.postgres and files.store. The first node generates the keys and the owner's password; later nodes read them from the database, where they are sealed under secret."`
+	Node    string   `toml:"node" doc:"Unique name of this node, of letters, digits, - and _. Empty: the host name."`
+	Listen  string   `toml:"listen" doc:"Address for the other nodes. Beyond loopback the nodes issue their own certificates, unless tls_* names some."`
+	Peers   []string `toml:"peers" doc:"Addresses (host:port) of the other nodes. Empty: they find each other through the database."`
+	NATSURL Secret   `toml:"nats_url" doc:"External NATS server in place of listen and peers, for example nats://user:password@host:4222."`
+	Secret  Secret   `toml:"secret" doc:"Shared secret that authenticates nodes and seals their keys in the database; the same on all nodes, at least 32 characters."`
+	TLSCert string   `toml:"tls_cert" doc:"Certificate file (PEM) of this node, as server and as client."`
 	TLSKey  string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
-	TLSCA   string   `toml:"tls_ca" doc:"Certificates (PEM) of who vouches for the nodes."`
+	TLSCA   string   `toml:"tls_ca" doc:"CA certificates (PEM) for node certificates."`
 }
 
 // machine is the name of the machine, as a node may be called; "" where it has none.
@@ -48,8 +48,7 @@ func defaultCluster() Cluster {
 	return Cluster{Listen: "127.0.0.1:6222", Peers: []string{}}
 }
 
-// minSecret is the least length of what protects the nodes from others,
-// characters.
+// minSecret is the minimum length of the cluster's secret, in characters.
 const minSecret = 32
 
 // minDiffering keeps out what somebody typed to have enough of them. Of 64 random
@@ -120,9 +119,9 @@ func (c *Config) checkCluster(bad, warn func(string, ...any)) {
 	}
 }
 
-// TLS is for both sides of the connections between nodes; nil for none. The
-// certificate is read again when its files change, the authorities are not. failed is
-// told when they cannot be used.
+// TLS is the configuration for both sides of connections between nodes, nil for none. The
+// certificate is read again when its files change; the authorities are not. failed is
+// called when changed files cannot be used.
 func (n *Cluster) TLS(failed func(error)) (*tls.Config, error) {
 	if n.TLSCA == "" {
 		return nil, nil

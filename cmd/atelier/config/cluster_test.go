@@ -2,9 +2,9 @@ package config
 
 import "testing"
 
-// A node that was given no name is called like its machine, in letters that a node may
-// have; a server that stands alone is called nothing.
-func TestANodeIsCalledLikeItsMachine(t *testing.T) {
+// A node without a name takes the host name, in permitted letters. A single server has no
+// name.
+func TestNodeNameDefaultsToHostName(t *testing.T) {
 	c, err := Load("", []string{"ATELIER_CLUSTER_ENABLED=true"})
 	if err != nil || c.Cluster.Node != machine() || machine() == "" {
 		t.Errorf("%q, %v", c.Cluster.Node, err)

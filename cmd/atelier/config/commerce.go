@@ -8,10 +8,10 @@ import (
 // Commerce is the business's side of the commerce protocol. Empty lists of
 // services and capabilities take what the server offers by itself.
 type Commerce struct {
-	SchemaBase        string               `toml:"schema_base" doc:"Base address that the published schemas carry in their $id. Empty: public_url and /schemas; without public_url https://atelier.example/schemas."`
-	Schemas           string               `toml:"schemas" doc:"Folder with schemas of your own, read at the start and served under /schemas/ as <version>/<path>.json; each carries its address in $id, where https://atelier.example/schemas/ stands for the schema base. A schema that breaks a convention stops the start. Empty: none."`
-	Version           string               `toml:"version" doc:"Protocol version of the business profile. Empty: the newest that this server knows."`
-	SupportedVersions []string             `toml:"supported_versions" doc:"Profiles of other protocol versions that are still spoken, as \"DATE=URL\"."`
+	SchemaBase        string               `toml:"schema_base" doc:"Base address of the published schemas' $id. Empty: public_url and /schemas; without public_url https://atelier.example/schemas."`
+	Schemas           string               `toml:"schemas" doc:"Folder with your own schemas, read at the start and served under /schemas/ as <version>/<path>.json. Each has its address in $id, where https://atelier.example/schemas/ is replaced by the schema base. A schema that breaks a convention prevents the start. Empty: none."`
+	Version           string               `toml:"version" doc:"Protocol version of the business profile. Empty: the newest supported version."`
+	SupportedVersions []string             `toml:"supported_versions" doc:"Profiles of other supported protocol versions, as \"DATE=URL\"."`
 	Services          []CommerceService    `toml:"services" doc:"Services offered: tables of name, version, transport, endpoint, schema, spec. Empty: dev.commerce.shopping over rest, when public_url is set."`
 	Capabilities      []CommerceCapability `toml:"capabilities" doc:"Capabilities offered: tables of name, version, extends, schema, spec, config. Empty: checkout, fulfillment, discount, order."`
 	PaymentHandlers   []CommerceHandler    `toml:"payment_handlers" doc:"Payment handlers: tables of id, name, version, schema, spec, config. Empty: this server's own tokenization handler, production and sandbox, when public_url is set."`
@@ -61,11 +61,11 @@ func (n *Names) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// example stands below the section in config.toml.
+// example is the text below the section in config.toml.
 func (Commerce) example() string { return capabilityExample }
 
 const capabilityExample = `For example, at the end of the file and instead of capabilities = [] above; a
-list takes the place of the capabilities that the server offers by itself:
+list replaces the default capabilities:
 
 [[commerce.capabilities]]
 name = "dev.commerce.shopping.checkout"

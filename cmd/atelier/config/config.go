@@ -27,19 +27,19 @@ import (
 // Config is everything that can be set. The doc tag of a field is its line in
 // config.toml.
 type Config struct {
-	Server  Server  `toml:"server" doc:"Where the server listens and how it is reached."`
-	Admin   Admin   `toml:"admin" doc:"The facilitators' account. ADMIN_ID and ADMIN_PW in the environment win."`
-	Session Session `toml:"session" doc:"Cookies of browsers."`
-	Login   Login   `toml:"login" doc:"How those who lead beside the owner sign in."`
-	Limits  Limits  `toml:"limits" doc:"Token buckets (429 with Retry-After). 0 switches a limit off."`
+	Server  Server  `toml:"server" doc:"Listeners and public addresses of the server."`
+	Admin   Admin   `toml:"admin" doc:"The owner's account. ADMIN_ID and ADMIN_PW in the environment override it."`
+	Session Session `toml:"session" doc:"Browser cookies."`
+	Login   Login   `toml:"login" doc:"Sign-in of facilitators and assistants other than the owner."`
+	Limits  Limits  `toml:"limits" doc:"Rate limits as token buckets; beyond one, clients get 429 with Retry-After. 0 disables a limit."`
 	Web     Web     `toml:"web" doc:"The browser app."`
 	Live    Live    `toml:"live" doc:"WebSocket and SSE connections."`
-	Storage Storage `toml:"storage" doc:"Where events and records are kept."`
+	Storage Storage `toml:"storage" doc:"The store of events and records."`
 	Cluster Cluster `toml:"cluster" doc:"Several servers that share one database; see cmd/atelier/deploy/CLUSTER.md."`
 	Files   Files   `toml:"files" doc:"Uploads, materials and submissions, and code."`
 	Audit   Audit   `toml:"audit" doc:"The audit trail."`
 
-	Retention Retention `toml:"retention" doc:"How long codelabs stay."`
+	Retention Retention `toml:"retention" doc:"Automatic deletion of codelabs."`
 
 	Webhooks Webhooks `toml:"webhooks" doc:"Events for other systems; the owner creates webhooks with POST /api/admin/webhooks."`
 	Log      Log      `toml:"log" doc:"Logging, to standard error."`
@@ -49,60 +49,60 @@ type Config struct {
 	Commerce Commerce `toml:"commerce" doc:"The business profile at /.well-known/commerce, and the schemas under /schemas/."`
 }
 
-// Server says where the server listens.
+// Server is the section of listeners and addresses.
 type Server struct {
 	Listen          string   `toml:"listen" doc:"Address of the public listener; port 0 picks a free one."`
 	InternalListen  string   `toml:"internal_listen" doc:"Address for /livez, /readyz, /metrics and pprof. Keep it private. Empty: none."`
-	Data            string   `toml:"data" doc:"Folder of all data; made when missing."`
-	PublicURL       string   `toml:"public_url" doc:"How browsers reach the server, for example https://workshop.example.org, or https://example.org/workshops where a proxy passes on what is below that path, with it or without it. Empty: as they ask."`
-	Mode            string   `toml:"mode" one:"backend|serverless" doc:"Who may delete an inline comment: \"backend\" (author or admin) or \"serverless\" (author only)."`
+	Data            string   `toml:"data" doc:"Folder of all data; the server creates it if it is missing."`
+	PublicURL       string   `toml:"public_url" doc:"Public address of the server, for example https://workshop.example.org. With a path, as in https://example.org/workshops, the proxy can keep or strip it. Empty: the address of each request."`
+	Mode            string   `toml:"mode" one:"backend|serverless" doc:"Rule for deleting an inline comment: \"backend\" (author or admin) or \"serverless\" (author only)."`
 	TLSCert         string   `toml:"tls_cert" doc:"Certificate file (PEM) to serve TLS without a proxy; needs tls_key."`
 	TLSKey          string   `toml:"tls_key" doc:"Key file (PEM) of tls_cert."`
-	TrustedProxies  []string `toml:"trusted_proxies" doc:"Networks (CIDR) whose X-Forwarded-For is believed; set public_url too."`
-	AllowedOrigins  []string `toml:"allowed_origins" doc:"Origins, besides the server's own, whose pages may call the interface and open a WebSocket: with cookies where they are of the same site (https://app.example.org for https://workshop.example.org), by a bearer token else."`
-	MaxConnections  int      `toml:"max_connections" min:"1" doc:"Most connections at a time that are answering a request."`
-	ShutdownDelay   Duration `toml:"shutdown_delay" min:"0s" doc:"Time between /readyz saying no and the closing of the door, for balancers to notice."`
-	DrainTimeout    Duration `toml:"drain_timeout" min:"10ms" doc:"How long a stop may take after SIGTERM."`
+	TrustedProxies  []string `toml:"trusted_proxies" doc:"Networks (CIDR) of proxies whose X-Forwarded-For is trusted; set public_url too."`
+	AllowedOrigins  []string `toml:"allowed_origins" doc:"Other origins whose pages can call the interface and open a WebSocket. Same-site origins (https://app.example.org for https://workshop.example.org) use cookies, others a bearer token."`
+	MaxConnections  int      `toml:"max_connections" min:"1" doc:"Maximum number of connections with a request in progress."`
+	ShutdownDelay   Duration `toml:"shutdown_delay" min:"0s" doc:"Time between /readyz reporting 503 and the closing of the listener, so that balancers notice."`
+	DrainTimeout    Duration `toml:"drain_timeout" min:"10ms" doc:"Maximum duration of a stop after SIGTERM."`
 	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"After a stop the server asks clients to reconnect at a random moment within this time."`
 }
 
 // Admin is the facilitators' account.
 type Admin struct {
-	ID       string `toml:"id" doc:"Name of the admin account."`
-	Password Secret `toml:"password" doc:"Its password. Empty: one is made at the first start and kept in the data folder."`
+	ID       string `toml:"id" doc:"Login name of the owner."`
+	Password Secret `toml:"password" doc:"Password of the owner. Empty: the first start generates one and keeps it in the data folder."`
 }
 
 // Session is about cookies.
 type Session struct {
-	Key              Secret   `toml:"key" doc:"Secret that signs session cookies, at least 32 characters. Empty: made at the first start and kept in the data folder."`
-	AdminLifetime    Duration `toml:"admin_lifetime" min:"1s" doc:"How long a login lasts."`
-	AttendeeLifetime Duration `toml:"attendee_lifetime" min:"1s" doc:"How long a registration in a browser lasts."`
+	Key              Secret   `toml:"key" doc:"Secret that signs session cookies, at least 32 characters. Empty: the first start generates one and keeps it in the data folder."`
+	AdminLifetime    Duration `toml:"admin_lifetime" min:"1s" doc:"Lifetime of a facilitator's session, a working day by default."`
+	AttendeeLifetime Duration `toml:"attendee_lifetime" min:"1s" doc:"Lifetime of an attendee's session in a browser, longer than a day's workshop by default."`
 }
 
 // Limits are token buckets.
 type Limits struct {
-	LoginFailures       int      `toml:"login_failures" min:"0" doc:"Failed logins per address (IPv6: network of 64 bits) and account in login_window; a browser in which an admin has logged in before has as many of its own."`
-	LoginWindow         Duration `toml:"login_window" min:"1s" doc:"See login_failures."`
-	PINFailures         int      `toml:"pin_failures" min:"0" doc:"Wrong rejoin codes per codelab and name in pin_window."`
-	PINWindow           Duration `toml:"pin_window" min:"1s" doc:"See pin_failures."`
+	LoginFailures       int      `toml:"login_failures" min:"0" doc:"Failed logins per address (IPv6: /64 network) and account within login_window. A browser with an earlier login has its own bucket, so others cannot lock it out."`
+	LoginWindow         Duration `toml:"login_window" min:"1s" doc:"Window of login_failures."`
+	PINFailures         int      `toml:"pin_failures" min:"0" doc:"Wrong rejoin codes per codelab and name within pin_window."`
+	PINWindow           Duration `toml:"pin_window" min:"1s" doc:"Window of pin_failures."`
 	RegistrationsPerSec int      `toml:"registrations_per_second" min:"0" doc:"Registrations per codelab and second."`
-	RegistrationBurst   int      `toml:"registration_burst" min:"0" doc:"Registrations per codelab at once."`
-	RegistrationsFrom   int      `toml:"registrations_per_second_per_address" min:"0" doc:"Registrations per address (IPv6: network of 64 bits) and second."`
-	RegistrationsAtOnce int      `toml:"registration_burst_per_address" min:"0" doc:"Registrations per address at once."`
-	JoinsFrom           int      `toml:"joins_per_second_per_address" min:"0" doc:"Look-ups of join codes per address and second."`
-	JoinsAtOnce         int      `toml:"join_burst_per_address" min:"0" doc:"Look-ups of join codes per address at once."`
-	WritesPerMinute     int      `toml:"writes_per_minute" min:"0" doc:"Writes per session (per address without one) and minute."`
+	RegistrationBurst   int      `toml:"registration_burst" min:"0" doc:"Burst of registrations per codelab; the default admits a full hall."`
+	RegistrationsFrom   int      `toml:"registrations_per_second_per_address" min:"0" doc:"Registrations per address (IPv6: /64 network) and second."`
+	RegistrationsAtOnce int      `toml:"registration_burst_per_address" min:"0" doc:"Burst of registrations per address; a whole room can share one address."`
+	JoinsFrom           int      `toml:"joins_per_second_per_address" min:"0" doc:"Join code look-ups per address and second."`
+	JoinsAtOnce         int      `toml:"join_burst_per_address" min:"0" doc:"Burst of join code look-ups per address."`
+	WritesPerMinute     int      `toml:"writes_per_minute" min:"0" doc:"Writes per session and minute; per address without a session."`
 	UploadsPerMinute    int      `toml:"uploads_per_minute" min:"0" doc:"Uploads per session and minute."`
-	ImagesPerDay        int      `toml:"images_per_day" min:"0" doc:"Images per attendee and day; facilitators upload any number."`
-	ReadsPerMinute      int      `toml:"reads_per_minute" min:"0" doc:"Reads per session (per address without one) and minute."`
-	QuestionsSeconds    int      `toml:"questions_seconds" min:"0" doc:"Seconds between two questions of an attendee to all."`
-	ChecksPerMinute     int      `toml:"checks_per_minute" min:"0" doc:"Reports of checks per person and minute."`
-	GitPerMinute        int      `toml:"git_per_minute" min:"0" doc:"Requests of Git per person and minute; a clone is two."`
+	ImagesPerDay        int      `toml:"images_per_day" min:"0" doc:"Images per attendee and day; facilitators have no limit."`
+	ReadsPerMinute      int      `toml:"reads_per_minute" min:"0" doc:"Reads per session and minute; per address without a session."`
+	QuestionsSeconds    int      `toml:"questions_seconds" min:"0" doc:"Seconds between two questions of an attendee to the room."`
+	ChecksPerMinute     int      `toml:"checks_per_minute" min:"0" doc:"Check reports per person and minute."`
+	GitPerMinute        int      `toml:"git_per_minute" min:"0" doc:"Git requests per person and minute; a clone needs two."`
 	MessagesPerSecond   int      `toml:"messages_per_second" min:"0" doc:"WebSocket messages per connection and second."`
 	AIPerMinute         int      `toml:"ai_per_minute" min:"0" doc:"Questions to the AI per person and minute."`
-	MessageBurst        int      `toml:"message_burst" min:"0" doc:"WebSocket messages per connection at once."`
-	BodyMemoryMiB       int      `toml:"body_memory_mib" min:"0" doc:"Most memory that the bodies of requests take while they are read; more answers 503. Files are not among them."`
-	SocketsPerPerson    int      `toml:"sockets_per_person" min:"0" doc:"Live connections of an attendee in a codelab at a time (of a facilitator's session eight times as many); one more closes the oldest with 4008."`
+	MessageBurst        int      `toml:"message_burst" min:"0" doc:"Burst of WebSocket messages per connection."`
+	BodyMemoryMiB       int      `toml:"body_memory_mib" min:"0" doc:"Maximum memory for request bodies that are being read, in MiB, without file uploads; beyond that, requests get 503."`
+	SocketsPerPerson    int      `toml:"sockets_per_person" min:"0" doc:"Maximum number of live connections per attendee and codelab; a facilitator's session has eight times as many. A further connection closes the oldest with 4008."`
 }
 
 // The backends of Storage.
@@ -112,38 +112,38 @@ const (
 	Memory   = "memory"
 )
 
-// Storage is about where events and records are kept.
+// Storage is the section of the store.
 type Storage struct {
-	Backend        string   `toml:"backend" one:"badger|postgres|memory" doc:"What keeps the data: \"badger\" (files in the data folder), \"postgres\" (a PostgreSQL database), or \"memory\" to try things out: everything ends with the process."`
-	Postgres       Secret   `toml:"postgres" doc:"Address of the database of backend \"postgres\", like postgres://user:password@host:5432/db?sslmode=verify-full. Files and workspaces stay in the data folder."`
-	MinFreeMiB     int      `toml:"min_free_mib" min:"0" doc:"Below this much free disk the server turns read-only (503 for writes)."`
-	MemtableMiB    int      `toml:"memtable_mib" min:"1" doc:"Size of Badger's memtable, MiB. A flood of writes takes 650 MiB of memory with 8 MiB, 830 with 16 and 1,050 with 32."`
-	BlockCacheMiB  int      `toml:"block_cache_mib" min:"1" doc:"Badger's block cache."`
-	QueueMiB       int      `toml:"queue_mib" min:"1" doc:"Most bytes that wait for the disk; more answers 503."`
-	SnapshotEvents int      `toml:"snapshot_events" min:"1" doc:"A codelab writes a snapshot after so many events."`
-	IdleAfter      Duration `toml:"idle_after" min:"1s" doc:"A codelab that nobody uses leaves memory after this time."`
+	Backend        string   `toml:"backend" one:"badger|postgres|memory" doc:"Kind of store: \"badger\" (files in the data folder), \"postgres\" (a PostgreSQL database), or \"memory\" (for trials; the data is lost when the process ends)."`
+	Postgres       Secret   `toml:"postgres" doc:"Database address for backend \"postgres\", for example postgres://user:password@host:5432/db?sslmode=verify-full. Files and workspaces stay in the data folder."`
+	MinFreeMiB     int      `toml:"min_free_mib" min:"0" doc:"Minimum free disk, in MiB; below it the server is read-only and writes get 503."`
+	MemtableMiB    int      `toml:"memtable_mib" min:"1" doc:"Size of Badger's memtable, in MiB. Under a flood of writes the server uses 650 MiB of memory with 8, 830 MiB with 16, and 1,050 MiB with 32."`
+	BlockCacheMiB  int      `toml:"block_cache_mib" min:"1" doc:"Size of Badger's block cache, in MiB."`
+	QueueMiB       int      `toml:"queue_mib" min:"1" doc:"Maximum bytes queued for the disk, in MiB; beyond that, writes get 503."`
+	SnapshotEvents int      `toml:"snapshot_events" min:"1" doc:"Number of events after which a codelab writes a snapshot; more events make restarts slower."`
+	IdleAfter      Duration `toml:"idle_after" min:"1s" doc:"Time without use after which a codelab leaves memory."`
 }
 
 // Audit is about the audit trail.
 type Audit struct {
-	RetentionDays int `toml:"retention_days" min:"1" doc:"Days that audit records are kept."`
+	RetentionDays int `toml:"retention_days" min:"1" doc:"Retention of audit records, in days."`
 }
 
 // Retention is about how long codelabs stay.
 type Retention struct {
-	CodelabsDays int `toml:"codelabs_days" min:"0" max:"36500" doc:"A codelab is deleted, with its people, their work and certificates, so many days after its workshop ended, and never sooner than 14 days after the server began to say so. 0: never."`
+	CodelabsDays int `toml:"codelabs_days" min:"0" max:"36500" doc:"Days after the end of a workshop until its codelab is deleted with its people, their work and certificates. The deletion is announced at least 14 days before. 0: never."`
 }
 
 // Webhooks tell other systems what happens.
 type Webhooks struct {
-	AllowPrivate bool `toml:"allow_private" doc:"Webhooks may reach addresses of your own network, too: private, loopback and link-local ones. Who is the owner here can then send requests to everything that this server reaches."`
+	AllowPrivate bool `toml:"allow_private" doc:"Allow webhooks to private, loopback and link-local addresses. The owner can then send requests to every machine that this server reaches."`
 }
 
 // Log is about logging.
 type Log struct {
-	Level  string `toml:"level" one:"debug|info|warn|error" doc:"debug, info, warn or error."`
-	Format string `toml:"format" one:"text|json" doc:"text or json."`
-	Access bool   `toml:"access" doc:"A line for each request, without queries and random names."`
+	Level  string `toml:"level" one:"debug|info|warn|error" doc:"Lowest level that is logged: debug, info, warn or error."`
+	Format string `toml:"format" one:"text|json" doc:"Format of log lines: text or json."`
+	Access bool   `toml:"access" doc:"Log a line per request, without queries and random names."`
 }
 
 // Default returns the configuration with every default.
@@ -241,7 +241,7 @@ func checkUnits(b []byte) error {
 	err := toml.Unmarshal(b, reflect.New(reflect.StructOf(sections)).Interface())
 	var bad *toml.DecodeError
 	if !errors.As(err, &bad) || len(bad.Key()) != 2 {
-		return nil // anything else is told when all is decoded
+		return nil // decoding everything reports other errors
 	}
 	row, _ := bad.Position()
 	return fmt.Errorf("line %d: %s is a duration and needs a unit, like \"30s\", \"5m\" or \"8h\"", row, strings.Join(bad.Key(), "."))

@@ -218,8 +218,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestListsOfTables: the profile can be written in the file, in the
-// environment as JSON, and what checkconfig prints reads back as the same.
+// TestListsOfTables: the profile can be written in the file, or in the environment as JSON,
+// and the output of checkconfig reads back as the same.
 func TestListsOfTables(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.toml")
 	if err := os.WriteFile(file, []byte(`

@@ -10,20 +10,19 @@ import (
 	"time"
 )
 
-// Files is about what people upload, and where that and code lie.
+// Files is the section of uploads and their store.
 type Files struct {
-	Store string   `toml:"store" doc:"Where contents of files, and code, lie: \"\" (in the data folder), or what several servers share: \"folder:/shared/path\" or \"s3://bucket?endpoint=https://host:9000&region=r\", with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. http:// is for endpoints on this machine."`
-	Grace Duration `toml:"grace" min:"1m" doc:"A file that nothing refers to is removed after this time, at least 1h where servers share the store; deleting what refers to it removes it at once, or an hour after it was sent where they share."`
+	Store string   `toml:"store" doc:"Location of file contents and code: \"\" (the data folder), or a store that several servers share: \"folder:/shared/path\" or \"s3://bucket?endpoint=https://host:9000&region=r\", with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Endpoints with http:// must be on this machine."`
+	Grace Duration `toml:"grace" min:"1m" doc:"Age at which an unreferenced file is removed; at least 1h in a shared store. Deleting the last reference removes the file at once, in a shared store an hour after its upload."`
 }
 
-// FileStore is what files.store says. The zero value is the data folder.
+// FileStore is the parsed value of files.store. The zero value is the data folder.
 type FileStore struct {
 	// Folder is a path, "" for none.
 	Folder string
-	// Bucket is that of an S3 server, "" for none.
+	// Bucket is the name of an S3 bucket, "" for none.
 	Bucket string
-	// Prefix stands before all keys in the bucket; it ends in a slash, or is
-	// empty.
+	// Prefix precedes all keys in the bucket. It ends in a slash, or is empty.
 	Prefix string
 	// Endpoint is the host of the server, with its port if it has one.
 	Endpoint string
@@ -32,7 +31,7 @@ type FileStore struct {
 	Region   string
 }
 
-// Shared says whether several nodes may use the store.
+// Shared reports whether several nodes can use the store.
 func (s FileStore) Shared() bool { return s != (FileStore{}) }
 
 var (
@@ -41,7 +40,7 @@ var (
 	regionForm = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 )
 
-// errKeys is told instead of what is given, which may be a secret.
+// errKeys does not repeat the value, which can be a secret.
 var errKeys = errors.New("has a user or password in it: the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in the environment")
 
 // FileStore reads files.store. Its errors do not repeat what is given.

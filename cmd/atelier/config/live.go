@@ -7,13 +7,13 @@ import (
 
 // Live is about WebSocket and SSE connections.
 type Live struct {
-	ReplayEvents int      `toml:"replay_events" min:"1" doc:"Newest events of a codelab that a reconnecting client can catch up with."`
-	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Most memory of one codelab for that, in MiB."`
-	PingInterval Duration `toml:"ping_interval" min:"10ms" doc:"A silent client is pinged after this time."`
-	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"A client that answers nothing for this long is closed."`
-	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"A client that reads nothing for this long has to resync or is closed."`
+	ReplayEvents int      `toml:"replay_events" min:"1" doc:"Number of recent events per codelab that are kept for reconnecting clients."`
+	ReplayMiB    int      `toml:"replay_mib" min:"1" doc:"Maximum memory of a codelab for replay_events, in MiB."`
+	PingInterval Duration `toml:"ping_interval" min:"10ms" doc:"Silence after which the server pings a client."`
+	IdleTimeout  Duration `toml:"idle_timeout" min:"10ms" doc:"Silence after which the server closes a connection; longer than two pings by default."`
+	SlowTimeout  Duration `toml:"slow_timeout" min:"10ms" doc:"Time without reading after which a client must resync or is closed."`
 
-	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them."`
+	IceServers []IceServer `toml:"ice_servers" doc:"STUN and TURN servers for shared screens: tables of urls, username, credential. Everybody can read them, so use short-lived credentials."`
 }
 
 // IceServer is one through which browsers reach each other, as WebRTC has it.

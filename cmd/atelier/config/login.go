@@ -6,16 +6,16 @@ import (
 	"atelier/transport/auth/oidc"
 )
 
-// Login is about how people sign in who lead beside the owner.
+// Login is the section of sign-in for facilitators other than the owner.
 type Login struct {
-	Issuer       string   `toml:"oidc_issuer" doc:"Address of an OpenID Connect provider where people may sign in, for example https://login.example.org; needs server.public_url. Empty: none."`
-	ClientID     string   `toml:"oidc_client_id" doc:"Name of this server at the provider. Its callback there is <public_url>/api/login/oidc/callback."`
-	ClientSecret Secret   `toml:"oidc_client_secret" doc:"The secret of that name. Empty for a public client: PKCE is used in any case."`
-	Allowed      []string `toml:"oidc_allowed" doc:"Whose verified addresses may sign in: a domain as *@example.org, or one address. Empty: nobody."`
-	Role         string   `toml:"oidc_role" one:"facilitator|assistant" doc:"Role of who signs in at the provider for the first time: facilitator, or assistant (of no codelab, until somebody gives them some)."`
-	Label        string   `toml:"oidc_label" doc:"What the button to sign in there says."`
-	TrustEmail   bool     `toml:"oidc_trust_email" doc:"Take addresses that the provider does not say to have verified. Only for a provider where nobody can choose their own."`
-	Password     bool     `toml:"password_login" doc:"People may have passwords, too. false: only the owner has one."`
+	Issuer       string   `toml:"oidc_issuer" doc:"Address of an OpenID Connect provider for sign-in, for example https://login.example.org; needs server.public_url. Empty: none."`
+	ClientID     string   `toml:"oidc_client_id" doc:"Client id of this server at the provider. Register the callback <public_url>/api/login/oidc/callback."`
+	ClientSecret Secret   `toml:"oidc_client_secret" doc:"Client secret. Empty for a public client; PKCE is always used."`
+	Allowed      []string `toml:"oidc_allowed" doc:"Verified e-mail addresses that can sign in: a domain as *@example.org, or one address. Empty: none."`
+	Role         string   `toml:"oidc_role" one:"facilitator|assistant" doc:"Role at the first sign-in: facilitator, or assistant (without codelabs until a facilitator assigns some)."`
+	Label        string   `toml:"oidc_label" doc:"Label of the sign-in button."`
+	TrustEmail   bool     `toml:"oidc_trust_email" doc:"Accept e-mail addresses that the provider has not marked as verified. Use it only where people cannot choose their address."`
+	Password     bool     `toml:"password_login" doc:"Allow passwords for everybody. false: only the owner has one."`
 }
 
 func defaultLogin() Login {

@@ -8,8 +8,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// mistake says where a file is wrong and what is wanted there, in the words of the
-// file. It does not repeat the value, which may be a secret.
+// mistake is the error for a bad value: its line, its key and the expected kind. It does
+// not repeat the value, which can be a secret.
 func mistake(bad *toml.DecodeError) error {
 	row, _ := bad.Position()
 	text := strings.TrimPrefix(bad.Error(), "toml: ")
@@ -26,7 +26,7 @@ func mistake(bad *toml.DecodeError) error {
 	return fmt.Errorf("line %d: %s", row, text)
 }
 
-// typeOf is the type of what a key names.
+// typeOf returns the type of the value of a key.
 func typeOf(t reflect.Type, key []string) (reflect.Type, bool) {
 	for _, name := range key {
 		for t.Kind() == reflect.Slice {

@@ -10,8 +10,8 @@ import (
 
 // Web is about the browser app.
 type Web struct {
-	Embed          []string `toml:"embed" doc:"Hosts (player.example.org, or *.example.org for all below it) whose pages may be shown in steps, by https and after a press; links lead to all others. Their scripts run in the reader's browser, without access to this server."`
-	FrameAncestors []string `toml:"frame_ancestors" doc:"Origins (https://learn.example.org) whose pages may show those of attendees in frames. Whoever leads opens a window of their own. Empty: none."`
+	Embed          []string `toml:"embed" doc:"Hosts whose pages steps can show (player.example.org, or *.example.org for all subdomains), over https and after a click; other hosts become links. Their scripts run in the reader's browser, without access to this server."`
+	FrameAncestors []string `toml:"frame_ancestors" doc:"Origins (https://learn.example.org) whose pages can show attendee pages in a frame. Facilitators always open a separate window. Empty: none."`
 }
 
 // ownPaths are the first parts of the paths that the server has without a prefix.
@@ -82,9 +82,9 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	}
 }
 
-// isHost says whether a text is the name of a host as it stands in addresses: in small
-// letters, with a dot, none at its end, and no address of a machine, which to browsers is
-// all that ends with a number (127.1, 127.0.0.0x1).
+// isHost reports whether s is a host name as in addresses: in lower case, with a dot but
+// none at its end, and no IP address. To browsers everything that ends with a number is
+// one (127.1, 127.0.0.0x1).
 func isHost(s string) bool {
 	ascii, err := idna.Registration.ToASCII(s)
 	last := s[strings.LastIndexByte(s, '.')+1:]

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// page is text for Vale, and the line of the source for each of its lines.
+type page struct {
+	text  strings.Builder
+	lines []int
+}
+
+// add adds a paragraph whose first line is the given line of the source.
+func (p *page) add(line int, text string) {
+	for l := range strings.SplitSeq(text, "\n") {
+		p.text.WriteString(l + "\n")
+		p.lines = append(p.lines, line)
+		line++
+	}
+	p.text.WriteString("\n")
+	p.lines = append(p.lines, line)
+}
+
+// extract returns the prose of a file, or false if files of this kind have none.
+func extract(path string, source []byte) (*page, bool) {
+	p := &page{}
+	switch ext := filepath.Ext(path); {
+	case ext == ".go":
+		p.fromGo(path, source)
+	case ext == ".md":
+		p.add(1, string(source))
+	case ext == ".ts", ext == ".svelte", ext == ".proto":
+		p.fromComments(source, slashes)
+	case ext == ".toml", filepath.Base(path) == "Makefile":
+		p.fromComments(source, hashes)
+	case filepath.Base(path) == "en.json":
+		p.fromStrings(source, nil)
+	case ext == ".json" && strings.Contains(path, "/openapi/"):
+		p.fromStrings(source, described)
+	default:
+		return nil, false
+	}
+	return p, true
+}
+
+var (
+	generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+	directive = regexp.MustCompile(`^//[a-z]+:|^//nolint`)
+	slashes   = regexp.MustCompile(`^\s*(?://+|/\*+|\*/?|<!--) ?(.*?)(?:\*/|-->)?$`)
+	hashes    = regexp.MustCompile(`^#+\s(.*)$`)
+	setting   = regexp.MustCompile(`^[a-z_0-9]+ = |^\[`) // a setting that is commented out
+	described = []string{"description", "summary", "title"}
+	errorMade = []string{"New", "Errorf"}
+	verb      = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
+)
+
+func (p *page) fromGo(path string, source []byte) {
+	if generated.Match(source) {
+		return
+	}
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, source, parser.ParseComments)
+	if err != nil {
+		return // the compiler reports it
+	}
+	for _, group := range file.Comments {
+		var b strings.Builder
+		for _, c := range group.List {
+			for line := range strings.SplitSeq(c.Text, "\n") {
+				m := slashes.FindStringSubmatch(line)
+				// Indented lines are code in a comment.
+				if m == nil || directive.MatchString(line) || strings.HasPrefix(m[1], "\t") || strings.HasPrefix(m[1], "  ") {
+					m = []string{"", ""}
+				}
+				b.WriteString(m[1] + "\n")
+			}
+		}
+		p.add(files.Position(group.Pos()).Line, b.String())
+	}
+	test := strings.HasSuffix(path, "_test.go")
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if test && strings.HasPrefix(n.Name.Name, "Test") {
+				p.add(files.Position(n.Pos()).Line, words(strings.TrimPrefix(n.Name.Name, "Test")))
+			}
+		case *ast.Field:
+			if n.Tag == nil {
+				break
+			}
+			raw, _ := strconv.Unquote(n.Tag.Value)
+			for _, key := range []string{"doc", "help"} {
+				if text := reflect.StructTag(raw).Get(key); text != "" {
+					p.add(files.Position(n.Tag.Pos()).Line, text)
+				}
+			}
+		case *ast.CallExpr:
+			called, ok := n.Fun.(*ast.SelectorExpr)
+			if test || !ok || len(n.Args) == 0 || !contains(errorMade, called.Sel.Name) {
+				break
+			}
+			if from, ok := called.X.(*ast.Ident); !ok || from.Name != "errors" && from.Name != "fmt" {
+				break
+			}
+			if text, ok := n.Args[0].(*ast.BasicLit); ok && text.Kind == token.STRING {
+				said, _ := strconv.Unquote(text.Value)
+				p.add(files.Position(text.Pos()).Line, verb.ReplaceAllString(said, "X"))
+			}
+		}
+		return true
+	})
+}
+
+// words is the sentence of a name in camel case.
+func words(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if i > 0 && unicode.IsUpper(r) {
+			b.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// fromComments takes the lines that match. Those that follow each other are a paragraph.
+func (p *page) fromComments(source []byte, comment *regexp.Regexp) {
+	begin, text := 0, []string{}
+	end := func() {
+		if len(text) > 0 {
+			p.add(begin, strings.Join(text, "\n"))
+		}
+		text = text[:0]
+	}
+	at := 0
+	for line := range strings.Lines(string(source)) {
+		at++
+		m := comment.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		if m == nil || setting.MatchString(m[1]) {
+			end()
+			continue
+		}
+		if len(text) == 0 {
+			begin = at
+		}
+		text = append(text, strings.TrimLeft(m[1], " "))
+	}
+	end()
+}
+
+// fromStrings takes the strings of a JSON document; with keys, only members of these names.
+func (p *page) fromStrings(source []byte, keys []string) {
+	d := json.NewDecoder(bytes.NewReader(source))
+	var walk func(key string) error
+	walk = func(key string) error {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case string:
+			if keys == nil || contains(keys, key) {
+				p.add(1+bytes.Count(source[:d.InputOffset()], []byte("\n")), t)
+			}
+		case json.Delim:
+			for d.More() {
+				member := key
+				if t == '{' {
+					name, err := d.Token()
+					if err != nil {
+						return err
+					}
+					if s, ok := name.(string); ok {
+						member = s
+					}
+				}
+				if err := walk(member); err != nil {
+					return err
+				}
+			}
+			_, err = d.Token()
+			return err
+		}
+		return nil
+	}
+	_ = walk("") // a document that is no JSON fails elsewhere
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
