@@ -39,7 +39,8 @@
 #               works, and judges no speed. REGRESS_FLAGS='--json FILE' has all numbers
 # make audit    looks for known vulnerabilities, where their lists can be had
 # make version  the version of what make build makes
-# make release  binaries with checksums and licences, in dist/
+# make release  archives, packages, images, checksums, licences and more, in dist/; the same
+#               commit gives the same bytes. ONLY=package or image makes no more than that
 #
 # go.mod says which Go is needed, package.json of the browser app which Node.
 # NODE=none needs no Node and takes the app as it was built last. The app is tested in
@@ -48,7 +49,7 @@ GO      ?= go
 NODE    ?= node
 # The version is the top heading of CHANGELOG.md. Below "Unreleased" it is the next patch
 # after the newest release, or 1.0.0 before the first: 1.0.1-dev+COMMIT.
-VERSION ?= $(shell awk -v commit="$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)" \
+VERSION ?= $(shell awk -v commit="$$(git describe --always --abbrev=12 --dirty --exclude '*' 2>/dev/null || echo unknown)" \
 	'/^\#\# / { if ($$2 == "Unreleased") { dev = 1; next } v = $$2; exit } \
 	END { n = split(v, p, "."); if (!dev) print v; else print (n == 3 ? p[1] "." p[2] "." p[3] + 1 : "1.0.0") "-dev+" commit }' CHANGELOG.md)
 # The same for all that compiles, so that everything is compiled once, wherever it lies.
@@ -365,24 +366,15 @@ ifeq ($(HAVE_NODE),yes)
 	@cd $(APP) && npm audit --omit=dev || echo 'the list of vulnerabilities of npm packages was not read, or names some: see above'
 endif
 
-# The app is embedded, so it must be there.
-PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 version:
 	@echo '$(VERSION)'
 
-release: build
-	@test -f $(BUILT) || { echo 'the browser app is not built: this needs Node $(NODE_NEEDED) or newer'; exit 1; }
-	rm -rf dist && mkdir dist
-	$(GO) run atelier/cmd/internal/notice > dist/NOTICE
-	@for p in $(PLATFORMS); do \
-		name=atelier-$(VERSION)-$${p%/*}-$${p#*/}; mkdir dist/$$name; \
-		for c in atelier atelier-bench commerce; do \
-			GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o dist/$$name/ ./cmd/$$c || exit 1; \
-		done; \
-		cp LICENSE README.md config.toml dist/NOTICE dist/$$name/; \
-		tar -C dist --sort=name --owner=0 --group=0 --mtime='1970-01-01' -czf dist/$$name.tar.gz $$name && rm -r dist/$$name || exit 1; \
-	done
-	cd dist && sha256sum *.tar.gz > SHA256SUMS && cat SHA256SUMS
+# A module of its own: what packages and images are made with is no part of Atelier. The
+# app is embedded, so it must be there.
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
+release: need-go app
+	cd .release && $(GO) run . -version '$(VERSION)' -platforms '$(PLATFORMS)' $(if $(ONLY),-only $(ONLY))
+	@cd dist && ls -s --block-size=KB
 
 clean:
 	rm -rf bin dist .powercut
