@@ -76,6 +76,9 @@ func (r *release) deploy(name string) string {
 func (r *release) archives(found *parts) error {
 	for _, platform := range r.platforms {
 		for _, program := range programs {
+			if !has(platform, program) {
+				continue
+			}
 			name := fmt.Sprintf("%s-%s-%s", program, r.version, strings.ReplaceAll(platform, "/", "-"))
 			entries := []entry{
 				{name: program, mode: 0o755, file: r.program(platform, program)},

@@ -23,6 +23,11 @@ import (
 // programs are what a release has, each below cmd.
 var programs = []string{"atelier", "atelier-bench", "commerce"}
 
+// has says whether there is a program for a platform: the load generator needs Linux.
+func has(platform, program string) bool {
+	return program != "atelier-bench" || strings.HasPrefix(platform, "linux/")
+}
+
 // release is one that is being made.
 type release struct {
 	root      string   // the repository
@@ -184,6 +189,9 @@ func (r *release) goCommand(platform string, args ...string) *exec.Cmd {
 func (r *release) build() error {
 	for _, platform := range r.platforms {
 		for _, program := range programs {
+			if !has(platform, program) {
+				continue
+			}
 			args := append([]string{"build"}, r.flags()...)
 			args = append(args, "-o", r.program(platform, program), "./cmd/"+program)
 			if err := r.goCommand(platform, args...).Run(); err != nil {
