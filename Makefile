@@ -76,7 +76,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json)
 
-.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version release clean
+.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version release release-tests clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -131,8 +131,9 @@ LONG_simulate := simulate-long simulation-tests
 LONG_disk     := powercut powercut-tests
 LONG_fuzz     := fuzz
 LONG_pages    := generators pages
+LONG_release  := release-tests
 LONG_shake    := shake-once
-PARTS         := stories nodes race simulate disk fuzz pages shake
+PARTS         := stories nodes race simulate disk fuzz pages release shake
 long: build $(SUITES) bin/s3test
 	@$(SUITES) $(foreach p,$(or $(PART),$(PARTS)),$(LONG_$(p)))
 
@@ -250,6 +251,7 @@ check: go-check app-check
 go-check: need-go fmt fresh
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	cd .release && $(GO) vet ./...
 	cd .ci/tools && GOFLAGS= $(GO) tool actionlint -shellcheck= -pyflakes= ../../.github/workflows/*.yml
 
 # The race detector, for packages in which goroutines can meet, without whole servers;
@@ -375,6 +377,11 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
 release: need-go app
 	cd .release && $(GO) run . -version '$(VERSION)' -platforms '$(PLATFORMS)' $(if $(ONLY),-only $(ONLY))
 	@cd dist && ls -s --block-size=KB
+
+# Made twice, installed, and asked: this needs root, debootstrap with a mirror of Debian, and
+# skopeo.
+release-tests: release
+	cd .release && LONG_TESTS=1 $(GOTEST) -count 1 ./...
 
 clean:
 	rm -rf bin dist .powercut
