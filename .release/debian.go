@@ -111,11 +111,12 @@ func (r *release) packaged(machine string) (files.Contents, error) {
 			return nil, err
 		}
 	}
-	const doc = "/usr/share/doc/atelier/"
+	// Some machines leave /usr/share/doc out.
+	const doc, share = "/usr/share/doc/atelier/", "/usr/share/atelier/"
 	add(files.TypeFile, filepath.Join(r.root, "LICENSE"), doc+"copyright", 0o644)
-	add(files.TypeFile, filepath.Join(r.root, "config.toml"), doc+"examples/config.toml", 0o644)
+	add(files.TypeFile, filepath.Join(r.root, "config.toml"), share+"config.toml", 0o644)
 	for _, sample := range samples {
-		add(files.TypeFile, r.deploy(sample), doc+"examples/"+sample, 0o644)
+		add(files.TypeFile, r.deploy(sample), share+sample, 0o644)
 	}
 	for name, from := range map[string]string{"NOTICE.gz": r.artifact("NOTICE"), "changelog.gz": filepath.Join(r.root, "CHANGELOG.md")} {
 		text, err := os.ReadFile(from)

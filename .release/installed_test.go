@@ -536,6 +536,41 @@ func TestTheImagesAreWhatTheyShouldBe(t *testing.T) {
 	}
 }
 
+// TestTheDockerfileMakesTheSameImage: who builds from sources with an engine gets what a
+// release brings.
+func TestTheDockerfileMakesTheSameImage(t *testing.T) {
+	text := string(read(t, filepath.Join(repository, "cmd/atelier/deploy/Dockerfile")))
+	c := (&release{}).imageConfig(runtime.GOARCH).Config
+	quoted := func(words []string) string {
+		b, err := json.Marshal(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(string(b), `","`, `", "`)
+	}
+	wanted := []string{"ENTRYPOINT " + quoted(c.Entrypoint), "CMD " + quoted(c.Cmd), "STOPSIGNAL " + c.StopSignal,
+		"CMD " + quoted(c.Healthcheck.Test[1:]), "--interval=" + seconds(c.Healthcheck.Interval), "--timeout=" + seconds(c.Healthcheck.Timeout),
+		"--start-period=" + seconds(c.Healthcheck.StartPeriod), fmt.Sprint("--chown=", person, ":", person)}
+	for volume := range c.Volumes {
+		wanted = append(wanted, "VOLUME "+volume)
+	}
+	for port := range c.ExposedPorts {
+		wanted = append(wanted, "EXPOSE "+strings.TrimSuffix(port, "/tcp"))
+	}
+	for _, variable := range c.Env {
+		if strings.HasPrefix(variable, "ATELIER_") {
+			wanted = append(wanted, variable)
+		}
+	}
+	for _, want := range wanted {
+		if !strings.Contains(text, want) {
+			t.Errorf("the Dockerfile has no %s", want)
+		}
+	}
+}
+
+func seconds(d time.Duration) string { return fmt.Sprint(d.Seconds(), "s") }
+
 // TestTheLayoutHasBothProcessors, as skopeo reads it.
 func TestTheLayoutHasBothProcessors(t *testing.T) {
 	path := one(t, "*-image.tar")
