@@ -38,6 +38,7 @@
 #               7 % slower beyond chance; SHORT=1 sees in two minutes whether everything
 #               works, and judges no speed. REGRESS_FLAGS='--json FILE' has all numbers
 # make audit    looks for known vulnerabilities, where their lists can be had
+# make dependencies  measures how much of the server each module is, for DEPENDENCIES.md
 # make version  the version of what make build makes
 # make release  archives, packages, images, checksums, licences and more, in dist/; the same
 #               commit gives the same bytes. ONLY=package or image makes no more than that
@@ -76,7 +77,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json)
 
-.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version release release-tests clean
+.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version dependencies release release-tests clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -367,6 +368,10 @@ audit:
 ifeq ($(HAVE_NODE),yes)
 	@cd $(APP) && npm audit --omit=dev || echo 'the list of vulnerabilities of npm packages was not read, or names some: see above'
 endif
+
+# The tables of DEPENDENCIES.md that are measured.
+dependencies: need-go app
+	cd .release && $(GO) run . -version '$(VERSION)' -into ../dist -only dependencies
 
 version:
 	@echo '$(VERSION)'

@@ -9,7 +9,6 @@ import (
 
 	cdx "github.com/CycloneDX/cyclonedx-go"
 	"github.com/CycloneDX/cyclonedx-gomod/pkg/generate/bin"
-	"github.com/CycloneDX/cyclonedx-gomod/pkg/licensedetect/local"
 	"github.com/rs/zerolog"
 )
 
@@ -19,7 +18,7 @@ import (
 func (r *release) bill(found *parts, platform, program, name string) error {
 	quiet := zerolog.Nop()
 	generator, err := bin.NewGenerator(r.program(platform, program), bin.WithLogger(quiet), bin.WithIncludeStdlib(true),
-		bin.WithLicenseDetector(local.NewDetector(quiet)), bin.WithVersionOverride("v"+r.version))
+		bin.WithLicenseDetector(newDetector()), bin.WithVersionOverride("v"+r.version))
 	if err != nil {
 		return err
 	}
@@ -27,7 +26,6 @@ func (r *release) bill(found *parts, platform, program, name string) error {
 	if err != nil {
 		return err
 	}
-	bom.SerialNumber, bom.Metadata.Timestamp = "", ""
 	bom.Metadata.Component.Name = program
 	if program == "atelier" {
 		for _, p := range found.packages {
@@ -55,7 +53,7 @@ func component(p part) (cdx.Component, error) {
 		c.Licenses = &cdx.Licenses{{Expression: expression}}
 		return c, nil
 	}
-	found, err := local.NewDetector(zerolog.Nop()).Detect(p.name, p.version, p.dir)
+	found, err := newDetector().Detect(p.name, p.version, p.dir)
 	if err == nil && len(found) == 0 {
 		err = errors.New("its licence is not known")
 	}

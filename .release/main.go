@@ -48,7 +48,7 @@ func main() {
 	flag.StringVar(&r.into, "into", "../dist", "folder of the artifacts, which is made anew")
 	flag.StringVar(&r.version, "version", "", "the version, like 1.2.3")
 	platforms := flag.String("platforms", "linux/amd64 linux/arm64 darwin/arm64", "what programs are built for")
-	only := flag.String("only", "", `"package" or "image" makes nothing else`)
+	only := flag.String("only", "", `"package" or "image" makes nothing else, "dependencies" the tables of that page`)
 	flag.Parse()
 	r.platforms = strings.Fields(*platforms)
 	err := r.prepare()
@@ -127,6 +127,9 @@ func output(dir, name string, args ...string) (string, error) {
 }
 
 func (r *release) make(only string) error {
+	if only == "dependencies" {
+		return r.writeDependencies()
+	}
 	if err := os.RemoveAll(r.into); err != nil {
 		return err
 	}

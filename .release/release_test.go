@@ -379,3 +379,26 @@ func TestWhatComesBeforeAVersionSortsBeforeIt(t *testing.T) {
 	}
 	execute(t, ".", "dpkg", "--compare-versions", debianVersion("1.2.3-dev+f00ba12"), "lt", debianVersion("1.2.3"))
 }
+
+// TestThePageNamesTheRightLicences: what a hand wrote of direct modules is what their texts say.
+func TestThePageNamesTheRightLicences(t *testing.T) {
+	page := string(read(t, filepath.Join(repository, dependenciesPage)))
+	modules, err := (&release{root: repository}).requirements()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, m := range modules {
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(m.path) + ` \|(?:[^|]*\|)? ([\w.-]+) \|`).FindStringSubmatch(page)
+		if !m.direct || row == nil || m.dir == "" { // another test wants a row of each
+			continue
+		}
+		compared++
+		if licence, err := licenceOf(m); err != nil || licence != row[1] {
+			t.Errorf("%s has the licence %s, and %s on the page: %v", m.path, licence, row[1], err)
+		}
+	}
+	if compared < 30 {
+		t.Errorf("%d modules were compared", compared)
+	}
+}
