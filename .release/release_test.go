@@ -288,6 +288,9 @@ func bundled(t *testing.T) map[string]string {
 	found := map[string]string{}
 	inPackage := regexp.MustCompile(`^.*node_modules/((?:@[^/]+/)?[^/]+)/`)
 	err := filepath.WalkDir(out, func(path string, _ fs.DirEntry, err error) error {
+		if strings.Contains(path, "rolldown-runtime") {
+			found["rolldown"] = packageVersion(t, filepath.Join(source, "node_modules/rolldown"))
+		}
 		if err != nil || !strings.HasSuffix(path, ".map") {
 			return err
 		}
@@ -296,23 +299,8 @@ func bundled(t *testing.T) map[string]string {
 			return err
 		}
 		for _, s := range maps.Sources {
-			name := "rolldown" // its own piece has no file
-			m := inPackage.FindStringSubmatch(filepath.ToSlash(s))
-			if m != nil {
-				name = m[1]
-			} else if !strings.Contains(s, "rolldown/runtime") {
-				continue
-			}
-			if found[name] == "" {
-				dir := filepath.Join(source, "node_modules", name)
-				if m != nil {
-					dir = filepath.Join(source, m[0][strings.Index(m[0], "node_modules"):])
-				}
-				var manifest struct{ Version string }
-				if err := json.Unmarshal(read(t, filepath.Join(dir, "package.json")), &manifest); err != nil {
-					return err
-				}
-				found[name] = manifest.Version
+			if m := inPackage.FindStringSubmatch(filepath.ToSlash(s)); m != nil && found[m[1]] == "" {
+				found[m[1]] = packageVersion(t, filepath.Join(source, m[0][strings.Index(m[0], "node_modules"):]))
 			}
 		}
 		return nil
@@ -321,6 +309,15 @@ func bundled(t *testing.T) map[string]string {
 		t.Fatalf("%d packages are in the app, %v", len(found), err)
 	}
 	return found
+}
+
+func packageVersion(t *testing.T, dir string) string {
+	t.Helper()
+	var manifest struct{ Version string }
+	if err := json.Unmarshal(read(t, filepath.Join(dir, "package.json")), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	return manifest.Version
 }
 
 // TestBillsNameWhatIsInTheBinaries, and have nothing that differs from time to time.
