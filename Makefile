@@ -40,8 +40,10 @@
 #               7 % slower beyond chance; SHORT=1 sees in two minutes whether everything
 #               works, and judges no speed. REGRESS_FLAGS='--json FILE' has all numbers
 # make audit    looks for known vulnerabilities, where their lists can be had
+# make dependencies  measures how much of the server each module is, for DEPENDENCIES.md
 # make version  the version of what make build makes
-# make release  binaries with checksums and licences, in dist/
+# make release  archives, packages, images, checksums, licences and more, in dist/; the same
+#               commit gives the same bytes. ONLY=package or image makes no more than that
 #
 # go.mod says which Go is needed, package.json of the browser app which Node.
 # NODE=none needs no Node and takes the app as it was built last. The app is tested in
@@ -50,7 +52,7 @@ GO      ?= go
 NODE    ?= node
 # The version is the top heading of CHANGELOG.md. Below "Unreleased" it is the next patch
 # after the newest release, or 1.0.0 before the first: 1.0.1-dev+COMMIT.
-VERSION ?= $(shell awk -v commit="$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)" \
+VERSION ?= $(shell awk -v commit="$$(git describe --always --abbrev=12 --dirty --exclude '*' 2>/dev/null || echo unknown)" \
 	'/^\#\# / { if ($$2 == "Unreleased") { dev = 1; next } v = $$2; exit } \
 	END { n = split(v, p, "."); if (!dev) print v; else print (n == 3 ? p[1] "." p[2] "." p[3] + 1 : "1.0.0") "-dev+" commit }' CHANGELOG.md)
 # The same for all that compiles, so that everything is compiled once, wherever it lies.
@@ -77,7 +79,7 @@ export CHROMIUM
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json)
 
-.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version release clean
+.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version dependencies release release-tests clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -132,8 +134,9 @@ LONG_simulate := simulate-long simulation-tests
 LONG_disk     := powercut powercut-tests
 LONG_fuzz     := fuzz
 LONG_pages    := generators pages
+LONG_release  := release-tests
 LONG_shake    := shake-once
-PARTS         := stories nodes race simulate disk fuzz pages shake
+PARTS         := stories nodes race simulate disk fuzz pages release shake
 long: build $(SUITES) bin/s3test
 	@$(SUITES) $(foreach p,$(or $(PART),$(PARTS)),$(LONG_$(p)))
 
@@ -251,6 +254,7 @@ check: go-check app-check
 go-check: need-go fmt fresh prose-check
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	cd .release && $(GO) vet ./...
 	cd .ci/tools && GOFLAGS= $(GO) tool actionlint -shellcheck= -pyflakes= ../../.github/workflows/*.yml
 
 # Vale with the rules of .vale. A module of its own: its dependencies are no part of Atelier.
@@ -382,24 +386,24 @@ ifeq ($(HAVE_NODE),yes)
 	@cd $(APP) && npm audit --omit=dev || echo 'the list of vulnerabilities of npm packages was not read, or names some: see above'
 endif
 
-# The app is embedded, so it must be there.
-PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
+# The tables of DEPENDENCIES.md that are measured.
+dependencies: need-go app
+	cd .release && $(GO) run . -version '$(VERSION)' -into ../dist -only dependencies
+
 version:
 	@echo '$(VERSION)'
 
-release: build
-	@test -f $(BUILT) || { echo 'the browser app is not built: this needs Node $(NODE_NEEDED) or newer'; exit 1; }
-	rm -rf dist && mkdir dist
-	$(GO) run atelier/cmd/internal/notice > dist/NOTICE
-	@for p in $(PLATFORMS); do \
-		name=atelier-$(VERSION)-$${p%/*}-$${p#*/}; mkdir dist/$$name; \
-		for c in atelier atelier-bench commerce; do \
-			GOOS=$${p%/*} GOARCH=$${p#*/} CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o dist/$$name/ ./cmd/$$c || exit 1; \
-		done; \
-		cp LICENSE README.md config.toml dist/NOTICE dist/$$name/; \
-		tar -C dist --sort=name --owner=0 --group=0 --mtime='1970-01-01' -czf dist/$$name.tar.gz $$name && rm -r dist/$$name || exit 1; \
-	done
-	cd dist && sha256sum *.tar.gz > SHA256SUMS && cat SHA256SUMS
+# A module of its own: what packages and images are made with is no part of Atelier. The
+# app is embedded, so it must be there.
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/arm64
+release: need-go app
+	cd .release && $(GO) run . -version '$(VERSION)' -platforms '$(PLATFORMS)' $(if $(ONLY),-only $(ONLY))
+	@cd dist && ls -s --block-size=KB
+
+# Made twice, installed, and asked: this needs root, debootstrap with a mirror of Debian, and
+# skopeo.
+release-tests: release
+	cd .release && LONG_TESTS=1 $(GOTEST) -count 1 ./...
 
 clean:
 	rm -rf bin dist .powercut

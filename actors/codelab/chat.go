@@ -79,7 +79,7 @@ func (b DeleteChat) decide(c call) (decision, error) {
 	}
 	dropped, rows := c.untalk(func(m *pb.ChatMessage) bool { return m.Id == b.MessageID }, noComment)
 	d := decided(files.Forgotten{Uploads: dropped}, &pb.Event{Body: &pb.Event_ChatDeleted{ChatDeleted: &pb.ChatDeleted{MessageId: b.MessageID}}})
-	d.Rows = c.audit("chat_delete", b.MessageID, map[string]string{"author_id": c.s.chat.At(i).SenderId})
+	d.Rows = c.auditOf(c.s.chat.At(i).SenderId, "chat_delete", b.MessageID, map[string]string{"author_id": c.s.chat.At(i).SenderId})
 	d.Rows = append(d.Rows, rows...)
 	return d, nil
 }

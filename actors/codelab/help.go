@@ -96,7 +96,7 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 	}
 	claimed(out, c.now.UnixMilli(), e)
 	d := decided(out, &pb.Event{Body: &pb.Event_HelpClaimed{HelpClaimed: e}})
-	d.Rows = append(c.audit("help_claim", h.Id, nil), c.claimantRows()...)
+	d.Rows = append(c.auditOf(h.AttendeeId, "help_claim", h.Id, nil), c.claimantRows()...)
 	return d, nil
 }
 
@@ -137,7 +137,7 @@ func (b OfferHelp) decide(c call) (decision, error) {
 		Leader: c.AdminID, Place: who.Place,
 	}
 	d := decided(h, &pb.Event{Body: &pb.Event_HelpOffered{HelpOffered: &pb.HelpOffered{Request: h}}})
-	d.Rows = append(c.audit("help_offer", h.Id, nil), c.claimantRows()...)
+	d.Rows = append(c.auditOf(h.AttendeeId, "help_offer", h.Id, nil), c.claimantRows()...)
 	return d, nil
 }
 
@@ -158,7 +158,7 @@ func (b ResolveHelp) decide(c call) (decision, error) {
 		return decided(nil), nil
 	}
 	d := decided(nil, helpResolved(h, ""))
-	d.Rows = c.audit("help_resolve", h.Id, nil)
+	d.Rows = c.auditOf(h.AttendeeId, "help_resolve", h.Id, nil)
 	return d, nil
 }
 
@@ -195,7 +195,7 @@ func (b AnswerHelp) decide(c call) (decision, error) {
 			continue
 		}
 		d.Events = append(d.Events, helpResolved(h, b.Message))
-		d.Rows = append(d.Rows, c.audit("help_resolve", h.Id, nil)...)
+		d.Rows = append(d.Rows, c.auditOf(h.AttendeeId, "help_resolve", h.Id, nil)...)
 	}
 	return d, nil
 }
@@ -224,7 +224,7 @@ func (b ReleaseHelp) decide(c call) (decision, error) {
 	out := h.Clone()
 	released(out)
 	d := decided(out, helpReleased(h, b.Reason))
-	d.Rows = c.audit("help_release", h.Id, nil)
+	d.Rows = c.auditOf(h.AttendeeId, "help_release", h.Id, nil)
 	return d, nil
 }
 
@@ -245,7 +245,7 @@ func (b ReleaseClaims) decide(c call) (decision, error) {
 	for _, h := range c.s.help.All() {
 		if h.Status == inProgress && slices.Contains(b.Persons, h.ClaimedPerson) {
 			d.Events = append(d.Events, helpReleased(h, ""))
-			d.Rows = append(d.Rows, c.audit("help_release", h.Id, nil)...)
+			d.Rows = append(d.Rows, c.auditOf(h.AttendeeId, "help_release", h.Id, nil)...)
 		}
 	}
 	staying := slices.DeleteFunc(c.s.claimants(), func(p string) bool { return slices.Contains(b.Persons, p) })

@@ -186,7 +186,7 @@ func (c call) questionChanged(q *question, out *pb.Question, action string) deci
 		d.Events = append(d.Events, c.unspotlight("question", out.Id)...)
 	}
 	if action != "" {
-		d.Rows = c.audit(action, out.Id, nil)
+		d.Rows = c.auditOf(q.rec.AuthorId, action, out.Id, nil)
 	}
 	return d
 }
@@ -212,7 +212,7 @@ func (b DeleteQuestion) decide(c call) (decision, error) {
 	d := decided(nil, &pb.Event{Body: &pb.Event_QuestionDeleted{QuestionDeleted: &pb.QuestionDeleted{QuestionId: q.rec.Id}}})
 	d.Events = append(d.Events, c.unspotlight("question", q.rec.Id)...)
 	if c.admin() {
-		d.Rows = c.audit("question_delete", q.rec.Id, nil)
+		d.Rows = c.auditOf(q.rec.AuthorId, "question_delete", q.rec.Id, nil)
 	}
 	return d, nil
 }
@@ -332,7 +332,7 @@ func (b MergeQuestion) decide(c call) (decision, error) {
 	d := decided(out, &pb.Event{Body: &pb.Event_QuestionsMerged{QuestionsMerged: &pb.QuestionsMerged{QuestionId: q.rec.Id, Into: into.rec.Id}}})
 	d.Events = append(d.Events, &pb.Event{Body: &pb.Event_QuestionChanged{QuestionChanged: &pb.QuestionChanged{Question: out}}})
 	d.Events = append(d.Events, c.unspotlight("question", q.rec.Id)...)
-	d.Rows = c.audit("question_merge", q.rec.Id, map[string]string{"into": into.rec.Id})
+	d.Rows = c.auditOf(q.rec.AuthorId, "question_merge", q.rec.Id, map[string]string{"into": into.rec.Id})
 	return d, nil
 }
 
@@ -368,7 +368,7 @@ func (b StopAsker) decide(c call) (decision, error) {
 		return decision{Rows: c.audit("question_stop", q.rec.Id, nil)}, nil
 	}
 	d := decided(nil, &pb.Event{Body: &pb.Event_AskerStopped{AskerStopped: &pb.AskerStopped{QuestionId: q.rec.Id}}})
-	d.Rows = c.audit("question_stop", q.rec.Id, nil)
+	d.Rows = c.auditOf(q.rec.AuthorId, "question_stop", q.rec.Id, nil)
 	return d, nil
 }
 

@@ -217,6 +217,13 @@ func TestSimulatedAttendeesLeaveNoRows(t *testing.T) {
 	l.must(t, crowd[0], Complete{})
 	l.must(t, crowd[0], GiveFeedback{Difficulty: "1", Satisfaction: "2"})
 	l.must(t, admin, Mute{AttendeeID: crowd[0].ID, Muted: true})
+	asked := l.must(t, crowd[1], AskHelp{StepNumber: 1}).(*pb.HelpRequest)
+	l.must(t, admin, ClaimHelp{HelpID: asked.Id})
+	l.must(t, admin, ReleaseHelp{HelpID: asked.Id})
+	l.must(t, admin, ResolveHelp{HelpID: asked.Id})
+	l.must(t, admin, OfferHelp{AttendeeID: crowd[0].ID})
+	said := l.must(t, crowd[1], PostChat{Message: "Hello"}).(*pb.ChatMessage)
+	l.must(t, admin, DeleteChat{MessageID: said.Id})
 	l.must(t, admin, Remove{AttendeeID: crowd[1].ID})
 	if l.figures.String() != figures {
 		t.Errorf("the list says %v, was %v", l.figures, figures)

@@ -371,6 +371,14 @@ func (c call) audit(action, target string, metadata map[string]string) []durable
 	return auditRows(c.s, c.Caller, c.now, action, target, metadata)
 }
 
+// auditOf is audit of what somebody has sent: nothing is kept of simulated attendees.
+func (c call) auditOf(person, action, target string, metadata map[string]string) []durable.Row {
+	if c.s.simulatedID(person) {
+		return nil
+	}
+	return c.audit(action, target, metadata)
+}
+
 func auditRows(s *State, who *Caller, now time.Time, action, target string, metadata map[string]string) []durable.Row {
 	if s.rules.AuditRows == nil || s.simulatedID(target) || s.simulatedID(who.ID) {
 		return nil

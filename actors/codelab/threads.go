@@ -206,7 +206,7 @@ func (b DeleteComment) decide(c call) (decision, error) {
 		ThreadId: t.Id, TargetType: t.TargetType, TargetStepId: t.TargetStepId, CommentId: m.Id, ThreadDeleted: last,
 	}}})
 	if !own {
-		d.Rows = c.audit("comment_delete", m.Id, map[string]string{"author_id": m.AuthorId, "thread_id": t.Id})
+		d.Rows = c.auditOf(m.AuthorId, "comment_delete", m.Id, map[string]string{"author_id": m.AuthorId, "thread_id": t.Id})
 	}
 	d.Rows = append(d.Rows, rows...)
 	return d, nil

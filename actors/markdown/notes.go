@@ -105,10 +105,18 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	case s.inner == HTML && s.leaf == htmlLeaf && s.html.sort != elements:
 		return f, false, false
 	}
-	// Authors indent it further than they should, write it as the text of a box (": "),
-	// nest it deeper than is followed here, and forget the empty line between HTML and
-	// Markdown; and there parsers differ.
-	if rest := bytes.TrimLeft(s.rest, " \t:>-+*0123456789.)"); len(rest) > 0 {
+	// Authors indent it further than they should, write it as the text of a box (": ") or
+	// of a footnote, nest it deeper than is followed here, and forget the empty line
+	// between HTML and Markdown; and there parsers differ.
+	// A byte order mark may begin the text.
+	const marks = " \t\ufeff:>-+*0123456789.)"
+	rest := bytes.TrimLeft(s.rest, marks)
+	if bytes.HasPrefix(rest, []byte("[^")) {
+		if _, text, labelled := bytes.Cut(rest, []byte("]")); labelled && bytes.HasPrefix(text, []byte(":")) {
+			rest = bytes.TrimLeft(text, marks)
+		}
+	}
+	if len(rest) > 0 {
 		f, ok = opensFence(rest)
 	}
 	if !ok || !f.isNotes() {
@@ -200,6 +208,9 @@ var facilitators = regexp.MustCompile(`["'\s/][cC][lL][aA][sS][sS]\s*=\s*(?:"([^
 func forFacilitators(tag []byte) bool {
 	for _, m := range facilitators.FindAllSubmatch(tag, -1) {
 		for _, value := range m[1:] {
+			if bytes.IndexByte(value, '&') >= 0 { // a browser resolves it: "&#102;acilitator"
+				return true
+			}
 			for word := range bytes.FieldsFuncSeq(value, isSpace) {
 				if strings.EqualFold(string(word), "facilitator") {
 					return true

@@ -18,6 +18,10 @@ import (
 // them busy waits, and its latency goes on counting.
 const maxConns = 1024
 
+// maxAnswer bounds the body of an answer, bytes: the server that is tested may be one that
+// never ends. The largest that is asked for is a file of 50 MiB.
+const maxAnswer = 64 << 20
+
 // idleFor is how long an unused connection is kept: less than any server does,
 // so that a request is not lost on a connection that is just being closed.
 const idleFor = 4 * time.Second
@@ -55,6 +59,7 @@ func New(server, via string, timeout time.Duration) (*Client, error) {
 			MaxIdleConnDuration:       idleFor,
 			ReadTimeout:               timeout,
 			WriteTimeout:              timeout,
+			MaxResponseBodySize:       maxAnswer,
 			MaxIdemponentCallAttempts: 1,
 			RetryIfErr:                func(*fasthttp.Request, int, error) (bool, bool) { return false, false },
 			NoDefaultUserAgentHeader:  true,
@@ -202,6 +207,8 @@ func (c *Client) Do(r *Request) (*Answer, error) {
 			err = errClosed // the library's text is advice for the server's author
 		case errors.Is(err, fasthttp.ErrTimeout):
 			err = &silentError{c.host.ReadTimeout, err}
+		case errors.Is(err, fasthttp.ErrBodyTooLarge):
+			err = fmt.Errorf("the answer is larger than %d MiB", maxAnswer>>20)
 		}
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Path, err)
 	}

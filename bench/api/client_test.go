@@ -123,3 +123,21 @@ func TestASilentServer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAnAnswerWithoutAnEnd(t *testing.T) {
+	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for part := make([]byte, 1<<20); ; {
+			if _, err := w.Write(part); err != nil {
+				return
+			}
+		}
+	}))
+	defer far.Close()
+	c, err := New(far.URL, "", 30*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = c.Do(&Request{Method: "GET", Path: "/codelabs"}); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
+		t.Error(err)
+	}
+}

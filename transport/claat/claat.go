@@ -178,6 +178,7 @@ func parse(source []byte, with Options) (*Tutorial, error) {
 		if t.Title, err = plain(source, o.title, o.links); err != nil {
 			return nil, o.title.wrong(source, "the title %w", err)
 		}
+		t.Title, _ = named(t.Title)
 	case front.title != "":
 		t.Title, t.TitleFrom = front.title, TitleHeader
 	case strings.TrimSpace(name) != "":
@@ -194,6 +195,7 @@ func parse(source []byte, with Options) (*Tutorial, error) {
 		if err != nil {
 			return nil, h.wrong(source, "the title of step %d %w", i+1, err)
 		}
+		title, id := named(title)
 		end := len(source)
 		if i+1 < len(o.steps) {
 			end = o.steps[i+1].start
@@ -216,6 +218,9 @@ func parse(source []byte, with Options) (*Tutorial, error) {
 		st.read(string(content), o.links, asked, func(what string) {
 			t.lose(fmt.Sprintf("step %d: %s", i+1, what))
 		})
+		if id != "" { // links to it find its step
+			st.Markdown = "<a id=\"" + id + "\"></a>\n\n" + st.Markdown
+		}
 		if utf8.RuneCountInString(st.Markdown) > codelab.Bounds.Markdown {
 			return nil, tooLong(source, h.end, end, i+1, st)
 		}
@@ -362,6 +367,17 @@ func withSpaces(source []byte, body int, o *outline) []byte {
 		return nil
 	}
 	return append(out, source[done:]...)
+}
+
+// headingID is how many programs write the id of a heading, behind its text.
+var headingID = regexp.MustCompile(`^(.*\S)\s*\{#([A-Za-z][A-Za-z0-9_.:-]{0,99})\}$`)
+
+// named parts the text of a heading from the id that is written behind it, if any.
+func named(title string) (text, id string) {
+	if m := headingID.FindStringSubmatch(title); m != nil {
+		return m[1], m[2]
+	}
+	return title, ""
 }
 
 // plain is the text of a heading without its marks.

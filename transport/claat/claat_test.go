@@ -64,6 +64,25 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// Pandoc, MkDocs, Docusaurus and others write the id of a heading behind it, and links
+// lead there.
+func TestTheIDBehindAHeadingIsAnAnchorOfItsStep(t *testing.T) {
+	got, err := Parse([]byte("id: x\n# T {#top}\n## One {#first-step}\n[on](#second)\n## Two{#second}\nDuration: 5\n\nb\n## {#no-text}\n## In {#the middle} of\n"), Options{Still: always})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Title != "T" {
+		t.Errorf("the title is %q", got.Title)
+	}
+	want := []Step{
+		{"One", 0, "<a id=\"first-step\"></a>\n\n[on](#second)\n"}, {"Two", 5 * time.Minute, "<a id=\"second\"></a>\n\nb\n"},
+		{"{#no-text}", 0, ""}, {"In {#the middle} of", 0, ""},
+	}
+	if !reflect.DeepEqual(got.Steps, want) {
+		t.Errorf("got\n%q\nwant\n%q", got.Steps, want)
+	}
+}
+
 func TestIncludes(t *testing.T) {
 	files := map[string]string{"a.md": "from a\n<<b.md>>\n", "b.md": "from b", "loop.md": "<<loop.md>>"}
 	include := func(name string) ([]byte, error) {

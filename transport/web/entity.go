@@ -5,6 +5,7 @@ import (
 	zip "compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
+	"sync"
 
 	"github.com/valyala/fasthttp"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // entity is something to answer with, in the codings that there are of it.
-// Immutable.
+// Immutable; safe for concurrent use.
 type entity struct {
 	kind   string // media type
 	cache  string // how long it may be kept
@@ -22,6 +23,8 @@ type entity struct {
 	// shared says that a document without an origin may load it as a module.
 	shared   bool
 	variants [wire.Count]variant
+	// made are the variants that are made when somebody asks first.
+	made [wire.Count]func() (variant, error)
 	// varies says that there is more than one variant, and languages that there
 	// is one for each language.
 	varies, languages bool
@@ -43,12 +46,51 @@ type variant struct {
 	tag  string // entity tag, with its quotes
 }
 
-// set enters the body in a coding. The tag is that of these bytes, so each
-// coding has another, as it must (RFC 9110, 8.8.3.3).
+// set enters the body in a coding.
 func (e *entity) set(c wire.Coding, body []byte) {
-	sum := sha256.Sum256(body)
 	e.varies = e.varies || c != wire.Identity
-	e.variants[c] = variant{body: body, tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
+	e.variants[c] = tagged(body)
+}
+
+// tagged is a body with the tag of its bytes, so each coding has another, as it must
+// (RFC 9110, 8.8.3.3).
+func tagged(body []byte) variant {
+	sum := sha256.Sum256(body)
+	return variant{body: body, tag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
+}
+
+// pack enters a body that is there in Brotli alone. Nearly all browsers ask for that; over
+// http they ask for gzip, and some programs for neither. These are made once, when they are
+// asked for, and kept.
+func (e *entity) pack(coded []byte) {
+	e.set(wire.Brotli, coded)
+	e.made[wire.Identity] = sync.OnceValues(func() (variant, error) {
+		plain, err := wire.Expand(coded)
+		return tagged(plain), err
+	})
+	e.made[wire.Gzip] = sync.OnceValues(func() (variant, error) {
+		plain, err := wire.Expand(coded)
+		if err != nil {
+			return variant{}, err
+		}
+		z, err := zip.NewWriterLevel(nil, zip.BestCompression)
+		if err != nil {
+			return variant{}, err
+		}
+		body, err := zipped(z, plain)
+		return tagged(body), err
+	})
+}
+
+// has says whether there is a variant in a coding.
+func (e *entity) has(c wire.Coding) bool { return e.variants[c].tag != "" || e.made[c] != nil }
+
+// variant is that in a coding which the entity has.
+func (e *entity) variant(c wire.Coding) (variant, error) {
+	if e.made[c] != nil {
+		return e.made[c]()
+	}
+	return e.variants[c], nil
 }
 
 // compress adds a coding to a body that is made at the start; one that every
@@ -59,16 +101,22 @@ func (e *entity) compress(z *zip.Writer) error {
 	if len(plain) < wire.SmallestCompressed {
 		return nil
 	}
+	body, err := zipped(z, plain)
+	if err != nil {
+		return err
+	}
+	e.set(wire.Gzip, body)
+	return nil
+}
+
+func zipped(z *zip.Writer, plain []byte) ([]byte, error) {
 	var b bytes.Buffer
 	z.Reset(&b)
 	if _, err := z.Write(plain); err != nil {
-		return err
+		return nil, err
 	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	e.set(wire.Gzip, b.Bytes())
-	return nil
+	err := z.Close()
+	return b.Bytes(), err
 }
 
 // answer sends the entity with a status, or 304 to clients that have it. Conditions
@@ -94,9 +142,14 @@ func (w *Handler) answer(ctx *fasthttp.RequestCtx, e *entity, status int) {
 		if !e.languages {
 			h.Set("Vary", "Accept-Encoding")
 		}
-		c = wire.ChooseCoding(ctx.Request.Header.Peek("Accept-Encoding"), func(c wire.Coding) bool { return e.variants[c].tag != "" })
+		c = wire.ChooseCoding(ctx.Request.Header.Peek("Accept-Encoding"), e.has)
 	}
-	v := &e.variants[c]
+	v, err := e.variant(c)
+	if err != nil { // of a build that was damaged before it was embedded
+		h.Set("Cache-Control", never)
+		ctx.SetStatusCode(fasthttp.StatusInternalServerError)
+		return
+	}
 	if status == fasthttp.StatusOK {
 		h.Set("ETag", v.tag)
 		if httpapi.Known(&ctx.Request.Header, v.tag[1:len(v.tag)-1]) {

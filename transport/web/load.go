@@ -34,8 +34,8 @@ var relative = regexp.MustCompile(`((?:src|href)=")\./`)
 // firstTexts are the texts of a language that every page of the app shows.
 var firstTexts = regexp.MustCompile(`^/assets/first-([a-z]{2}(?:-[A-Z][A-Za-z]+)?)-[A-Za-z0-9_-]{8}\.js$`)
 
-// suffixes of the files that hold a coding of the file beside them.
-var suffixes = [wire.Count]string{wire.Gzip: ".gz", wire.Brotli: ".br"}
+// packed is the suffix of a file that the build has in Brotli alone.
+const packed = ".br"
 
 // load reads a build: its page, and its files by their paths, with their policy. app is false when
 // there is no build. Names that begin with a dot are not part of it.
@@ -70,8 +70,12 @@ func load(build fs.FS, policy string, prefix httpapi.Prefix) (page shell, files 
 		return shell{}, nil, false, fmt.Errorf("read the app: %w", err)
 	}
 	for name, body := range contents {
-		if name == index || isCoded(name, contents) {
+		if name == index {
 			continue
+		}
+		name, coded := strings.CutSuffix(name, packed)
+		if _, plain := contents[name]; coded && plain {
+			continue // of an older build
 		}
 		e := &entity{kind: kindOf(name), cache: ask, policy: policy}
 		if hashed.MatchString("/" + name) {
@@ -81,12 +85,10 @@ func load(build fs.FS, policy string, prefix httpapi.Prefix) (page shell, files 
 		if "/"+name == diagramPage {
 			e.policy, e.frames = ofDiagram, ownFrame
 		}
-		e.set(wire.Identity, body)
-		for c := wire.Gzip; c < wire.Count; c++ {
-			// What did not get smaller is no use.
-			if coded, ok := contents[name+suffixes[c]]; ok && len(coded) < len(body) {
-				e.set(c, coded)
-			}
+		if coded {
+			e.pack(body)
+		} else {
+			e.set(wire.Identity, body)
 		}
 		files["/"+name] = e
 		if m := firstTexts.FindStringSubmatch("/" + name); m != nil {
@@ -94,16 +96,4 @@ func load(build fs.FS, policy string, prefix httpapi.Prefix) (page shell, files 
 		}
 	}
 	return page, files, true, nil
-}
-
-// isCoded says whether a file is a coding of the one beside it.
-func isCoded(name string, contents map[string][]byte) bool {
-	for c := wire.Gzip; c < wire.Count; c++ {
-		if of, ok := strings.CutSuffix(name, suffixes[c]); ok {
-			if _, ok := contents[of]; ok {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -14,12 +14,21 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/transport/httpapi"
+	"atelier/transport/wire"
 )
 
 const indexHTML = `<!doctype html><html lang="en"><head><title>Atelier</title><script type="module" src="/assets/index-DiwrgTda.js"></script></head>` +
 	`<body><!--app:noscript--><div id="app"></div></body></html>`
 
 var script = []byte(strings.Repeat("console.log('hello');", 100))
+
+var coded = func() []byte {
+	b, err := wire.Brotli.Compress(script)
+	if err != nil {
+		panic(err) // it is written to memory
+	}
+	return b
+}()
 
 func build() fstest.MapFS {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
@@ -29,13 +38,12 @@ func build() fstest.MapFS {
 		"manifest.webmanifest":             file("{}"),
 		".gitignore":                       file("*"),
 		".vite/manifest.json":              file("{}"),
-		"assets/index-DiwrgTda.js":         {Data: script},
+		"assets/index-DiwrgTda.js.br":      {Data: coded},
 		"diagram.html":                     file("<!doctype html><title>Diagram</title>"),
 		"assets/diagram/frame-AbCdEfGh.js": file("draw()"),
-		"assets/index-DiwrgTda.js.br":      file("brotli"),
-		"assets/index-DiwrgTda.js.gz":      file("gzip"),
-		"assets/useless-DiwrgTdb.js":       file("x"),
-		"assets/useless-DiwrgTdb.js.gz":    file("larger"),
+		"assets/older-DiwrgTdb.js":         file("x"),
+		"assets/older-DiwrgTdb.js.br":      file("of an older build"),
+		"assets/broken-DiwrgTde.js.br":     file("no Brotli"),
 		"assets/a/deep-_-wrgTdb.css":       file("a{}"),
 		"assets/face-DiwrgTdc.woff2":       file("font"),
 		"assets/plain.js":                  file("x"),
@@ -79,8 +87,8 @@ func answerTo(t testing.TB, w *Handler, line string, headers ...string) *fasthtt
 	t.Helper()
 	var ctx fasthttp.RequestCtx
 	ctx.Init(&fasthttp.Request{}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, log.New(io.Discard, "", 0))
-	wire := line + " HTTP/1.1\r\nHost: h\r\n" + strings.Join(append(headers, "\r\n"), "\r\n")
-	if err := ctx.Request.Read(bufio.NewReaderSize(strings.NewReader(wire), 64<<10)); err != nil {
+	sent := line + " HTTP/1.1\r\nHost: h\r\n" + strings.Join(append(headers, "\r\n"), "\r\n")
+	if err := ctx.Request.Read(bufio.NewReaderSize(strings.NewReader(sent), 64<<10)); err != nil {
 		t.Fatalf("%.60q: %v", line, err)
 	}
 	w.Handle(&ctx)
@@ -220,15 +228,26 @@ func TestCodings(t *testing.T) {
 		",;,;q=1,":                      "",
 	} {
 		r := answerTo(t, w, path, "Accept-Encoding: "+accept)
-		body := map[string]string{"": string(script), "br": "brotli", "gzip": "gzip"}[want]
-		if header(r, "Content-Encoding") != want || string(r.Body()) != body || header(r, "Vary") != "Accept-Encoding" {
-			t.Errorf("%q: %s", accept, r.Header.String())
+		body, err := r.Body(), error(nil)
+		switch want {
+		case "br":
+			body, err = r.BodyUnbrotli()
+		case "gzip":
+			body, err = r.BodyGunzip()
+		}
+		if err != nil || header(r, "Content-Encoding") != want || string(body) != string(script) || header(r, "Vary") != "Accept-Encoding" {
+			t.Errorf("%q: %v %s", accept, err, r.Header.String())
 		}
 	}
-	// A coding that is larger is no use.
-	r := answerTo(t, w, "GET /assets/useless-DiwrgTdb.js", "Accept-Encoding: gzip")
+	// What is not compressed is there as it is.
+	r := answerTo(t, w, "GET /assets/older-DiwrgTdb.js", "Accept-Encoding: br")
 	if header(r, "Content-Encoding") != "" || header(r, "Vary") != "" || string(r.Body()) != "x" {
-		t.Errorf("of what does not get smaller: %s", r.Header.String())
+		t.Errorf("of what is not compressed: %s", r.Header.String())
+	}
+	// What cannot be read is not sent, nor kept as if it were.
+	r = answerTo(t, w, "GET /assets/broken-DiwrgTde.js", "Accept-Encoding: gzip")
+	if r.StatusCode() != 500 || header(r, "Cache-Control") != never || header(r, "Content-Encoding") != "" {
+		t.Errorf("of what is damaged: %d %s", r.StatusCode(), r.Header.String())
 	}
 }
 
@@ -490,10 +509,18 @@ func TestABuildThatCannotBeServed(t *testing.T) {
 	}
 }
 
-// TestTheEmbeddedBuild: whatever was built last can be served.
+// TestTheEmbeddedBuild: whatever was built last can be served, in every coding.
 func TestTheEmbeddedBuild(t *testing.T) {
-	if _, err := New(Config{Build: Built(), Certificate: certificates}); err != nil {
+	w, err := New(Config{Build: Built(), Certificate: certificates})
+	if err != nil {
 		t.Fatal(err)
+	}
+	for path, e := range w.files {
+		for c := wire.Identity; c < wire.Count; c++ {
+			if v, err := e.variant(c); err != nil || e.has(c) && len(v.body) == 0 {
+				t.Errorf("%s as %s: %d bytes, %v", path, c, len(v.body), err)
+			}
+		}
 	}
 }
 

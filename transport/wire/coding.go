@@ -4,6 +4,7 @@ import (
 	"bytes"
 	zip "compress/gzip"
 	"fmt"
+	"io"
 	"strconv"
 
 	br "github.com/andybalholm/brotli"
@@ -55,6 +56,15 @@ func (c Coding) Compress(body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("compress: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// Expand is what was compressed with Brotli. It has no bound: for what is our own.
+func Expand(body []byte) ([]byte, error) {
+	plain, err := io.ReadAll(br.NewReader(bytes.NewReader(body)))
+	if err != nil {
+		return nil, fmt.Errorf("expand: %w", err)
+	}
+	return plain, nil
 }
 
 // ChooseCoding returns the coding that a client likes best (RFC 9110, 12.5.3) of

@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,8 +22,7 @@ import (
 // elsewhere are the commands of TOMORROW.md that a test cannot run, by their first word,
 // and why.
 var elsewhere = map[string]string{
-	"apt-get":    "it changes the packages of the machine",
-	"useradd":    "it makes a user of the machine",
+	"apt-get":    "it changes the packages of the machine; the test unpacks that of the server, see install",
 	"chown":      "all files of the test have one user",
 	"systemctl":  "there is no systemd; the test runs what its units run, see unit",
 	"journalctl": "there is no journal",
@@ -34,7 +35,7 @@ const readinessWithin = time.Minute
 // root of its disk.
 type evening struct {
 	t             *testing.T
-	root, checked string // the disk, and the checkout
+	root, checked string // the disk, and the folder with the package
 	addr, inside  string
 	server        *exec.Cmd
 }
@@ -45,18 +46,18 @@ func (e *evening) there(text string) string {
 	return strings.NewReplacer(
 		"https://workshop.example.org", "http://"+e.addr, "http://127.0.0.1:9090", "http://"+e.inside,
 		"runuser -u atelier -- ", "", "/var/log /var/cache ", "", "%%", "%",
-		"/etc/", e.root+"/etc/", "/var/", e.root+"/var/", "/usr/local/bin", e.root+"/usr/local/bin",
+		"/etc/", e.root+"/etc/", "/var/", e.root+"/var/", "/usr/bin/", e.root+"/usr/bin/", "/usr/share/", e.root+"/usr/share/",
 		// Fewer people, for a moment; how busy the machine of the test is says nothing.
 		"--attendees 300 --join 1m --duration 2m", "--attendees 20 --join 1s --duration 1s --allow-lag",
 	).Replace(text)
 }
 
-// command is a shell with what the page says, in the checkout.
+// command is a shell with what the page says, in the folder of the package.
 func (e *evening) command(script string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", "-ec", script)
 	cmd.Dir = e.checked
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ADMIN_PW=") })
-	cmd.Env = append(cmd.Env, "PATH="+e.root+"/usr/local/bin:"+os.Getenv("PATH"),
+	cmd.Env = append(cmd.Env, "PATH="+e.root+"/usr/bin:"+os.Getenv("PATH"),
 		"ATELIER_SERVER_LISTEN="+e.addr, "ATELIER_SERVER_INTERNAL_LISTEN="+e.inside, "ATELIER_STORAGE_MIN_FREE_MIB=64", "ATELIER_STORAGE_MEMTABLE_MIB=16")
 	return cmd
 }
@@ -76,8 +77,8 @@ func (e *evening) run(script string) string {
 func (e *evening) unit(line string) {
 	e.t.Helper()
 	switch strings.TrimPrefix(line, "systemctl ") {
-	case "daemon-reload", "reload caddy", "restart caddy", "enable --now atelier-backup.timer":
-	case "enable --now atelier", "start atelier":
+	case "reload caddy", "restart caddy", "enable --now atelier-backup.timer":
+	case "start atelier":
 		e.start()
 	case "stop atelier":
 		e.stop()
@@ -91,10 +92,34 @@ func (e *evening) unit(line string) {
 	}
 }
 
+// install does what apt-get does with the package that lies here: it unpacks it, keeps the
+// configuration that is there, and starts the program that it brought.
+func (e *evening) install(line string) {
+	e.t.Helper()
+	name := regexp.MustCompile(`\./atelier_.*$`).FindString(line)
+	if name == "" {
+		return // it is another's
+	}
+	e.stop()
+	config := filepath.Join(e.root, "etc/atelier/config.toml")
+	before, missing := os.ReadFile(config)
+	e.run("dpkg-deb --extract " + name + " " + e.root)
+	after, err := os.ReadFile(config)
+	if missing == nil {
+		after = before
+	} else {
+		after = []byte(e.there(string(after)))
+	}
+	if err = errors.Join(err, os.WriteFile(config, after, 0o600)); err != nil {
+		e.t.Fatal(err)
+	}
+	e.start()
+}
+
 // execStart is what a unit runs, with its environment: as it was installed.
 func (e *evening) execStart(name string) string {
 	e.t.Helper()
-	b, err := os.ReadFile(filepath.Join(e.root, "etc/systemd/system", name))
+	b, err := os.ReadFile(filepath.Join(e.root, "usr/lib/systemd/system", name))
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -102,7 +127,7 @@ func (e *evening) execStart(name string) string {
 	if m == nil {
 		e.t.Fatalf("%s starts nothing", name)
 	}
-	return e.there("set -a; . /etc/atelier/env; " + string(m[1]))
+	return e.there("set -a; [ ! -e /etc/atelier/env ] || . /etc/atelier/env; " + string(m[1]))
 }
 
 func (e *evening) start() {
@@ -150,6 +175,7 @@ func (e *evening) stop() {
 func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
+	program(t, "dpkg-deb")
 	if testing.Short() {
 		t.Skip("builds the binaries")
 	}
@@ -180,8 +206,11 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 			}
 			flush()
 			used[word] = true
-			if word == "systemctl" {
+			switch word {
+			case "systemctl":
 				e.unit(strings.TrimSpace(line))
+			case "apt-get":
+				e.install(strings.TrimSpace(line))
 			}
 		}
 		flush()
@@ -209,32 +238,20 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	e.restored()
 }
 
-// prepare makes the disk and the checkout, with programs that were built.
+// prepare makes the disk, and the folder with a package of what is here.
 func (e *evening) prepare() {
 	e.t.Helper()
-	for _, dir := range []string{"etc/systemd/system", "etc/caddy", "var/lib", "var/backups", "usr/local/bin"} {
+	for _, dir := range []string{"etc/caddy", "var/lib", "var/backups/atelier"} {
 		if err := os.MkdirAll(filepath.Join(e.root, dir), 0o755); err != nil {
 			e.t.Fatal(err)
 		}
 	}
-	bin := filepath.Join(e.checked, "bin") + "/"
-	if err := os.MkdirAll(bin, 0o755); err != nil {
-		e.t.Fatal(err)
+	making := exec.Command("go", "run", ".", "-version", "1.2.3", "-platforms", "linux/"+runtime.GOARCH, "-only", "package", "-into", e.checked)
+	making.Dir = "../../../.release"
+	if out, err := making.CombinedOutput(); err != nil {
+		e.t.Fatalf("%v\n%s", err, out)
 	}
-	if out, err := exec.Command("go", "build", "-o", bin, "atelier/cmd/atelier", "atelier/cmd/atelier-bench").CombinedOutput(); err != nil {
-		e.t.Fatalf("build: %v\n%s", err, out)
-	}
-	deploy, err := filepath.Abs(deployFolder)
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(e.checked, "cmd/atelier"), 0o755)
-	}
-	if err == nil {
-		err = os.Symlink(deploy, filepath.Join(e.checked, "cmd/atelier/deploy"))
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(e.checked, "codelab.md"), []byte("id: tomorrow\n\n# Tomorrow's codelab\n\n## One\n\nText.\n"), 0o600)
-	}
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(e.checked, "codelab.md"), []byte("id: tomorrow\n\n# Tomorrow's codelab\n\n## One\n\nText.\n"), 0o600); err != nil {
 		e.t.Fatal(err)
 	}
 }

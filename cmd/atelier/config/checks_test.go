@@ -50,6 +50,14 @@ func TestWhatCannotWorkIsRefused(t *testing.T) {
 		"\"*.org\" is no host":   func(c *Config) { c.Web.Embed = []string{"*.org"} },
 		"127.0.0.1":              func(c *Config) { c.Web.Embed = []string{"127.0.0.1"} },
 		"example.org; x":         func(c *Config) { c.Web.Embed = []string{"example.org; x"} },
+		"\"127.1\" is no host":   func(c *Config) { c.Web.Embed = []string{"127.1"} },
+		"127.0.0.0x1":            func(c *Config) { c.Web.Embed = []string{"127.0.0.0x1"} },
+		"*.0.1":                  func(c *Config) { c.Web.Embed = []string{"*.0.1"} },
+		"\"example.org.\" is no": func(c *Config) { c.Web.Embed = []string{"example.org."} },
+		"example.org.\" is no":   func(c *Config) { c.Web.FrameAncestors = []string{"https://learn.example.org."} },
+		"lab.example.org\" is this": func(c *Config) {
+			c.Server.PublicURL, c.Web.Embed = "https://lab.example.org.", []string{"lab.example.org"}
+		},
 		"is this server itself": func(c *Config) {
 			c.Server.PublicURL, c.Web.Embed = "https://Lab.example.org:8443", []string{"lab.example.org"}
 		},

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -54,7 +53,7 @@ func isPrefix(path string) bool {
 func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	own := ""
 	if u, err := url.Parse(publicURL); err == nil {
-		own = strings.ToLower(u.Hostname())
+		own = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	}
 	ancestors := map[string]bool{}
 	for _, o := range w.FrameAncestors {
@@ -83,9 +82,18 @@ func (w *Web) check(publicURL string, bad func(string, ...any)) {
 	}
 }
 
-// isHost reports whether s is a host name as in addresses: in lower case, with a dot, and
-// no IP address.
+// isHost reports whether s is a host name as in addresses: in lower case, with a dot but
+// none at its end, and no IP address. To browsers everything that ends with a number is
+// one (127.1, 127.0.0.0x1).
 func isHost(s string) bool {
 	ascii, err := idna.Registration.ToASCII(s)
-	return err == nil && ascii == s && strings.Contains(s, ".") && net.ParseIP(s) == nil && len(s) <= 253
+	last := s[strings.LastIndexByte(s, '.')+1:]
+	return err == nil && ascii == s && len(last) < len(s) && last != "" && !isNumber(last) && len(s) <= 253
+}
+
+func isNumber(s string) bool {
+	if hex, ok := strings.CutPrefix(s, "0x"); ok {
+		return strings.Trim(hex, "0123456789abcdef") == ""
+	}
+	return strings.Trim(s, "0123456789") == ""
 }

@@ -91,26 +91,52 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// What is imported directly has a reason, which stands in CONTRIBUTING.md.
+// What is imported directly has a row of DEPENDENCIES.md with a reason, a licence, a keeper and
+// what would take its place; what comes with it is named there; and nothing that is gone is.
 func TestEveryDependencyHasAReason(t *testing.T) {
-	reasons := read(t, "CONTRIBUTING.md")
-	found := 0
-	for line := range strings.Lines(read(t, "go.mod")) {
-		required := strings.Fields(line) // a module and its version
-		if !strings.HasPrefix(line, "\t") || len(required) != 2 {
-			continue
-		}
-		found++
-		module := strings.TrimPrefix(required[0], "github.com/")
-		if at := strings.LastIndex(module, "/v"); at > 0 && strings.Trim(module[at+2:], "0123456789") == "" {
-			module = module[:at] // the major version
-		}
-		if !strings.Contains(reasons, module) {
-			t.Errorf("CONTRIBUTING.md does not say why %s is here", module)
+	page := read(t, "DEPENDENCIES.md")
+	out, err := exec.Command("go", "list", "-m", "-f", "{{if not .Main}}{{.Path}}\t{{.Indirect}}{{end}}", "all").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph := map[string]bool{} // and whether it is there for another
+	for line := range strings.Lines(string(out)) {
+		if path, indirect, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			graph[path] = indirect == "true"
 		}
 	}
-	if found < 20 {
-		t.Errorf("%d modules were found", found)
+	rows := map[string]bool{}
+	for line := range strings.Lines(page) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		path := strings.TrimSpace(cells[0])
+		if len(cells) < 3 || !strings.Contains(path, ".") || strings.ContainsAny(path, " *") {
+			continue // text, and parts of the server by their keepers
+		}
+		rows[path] = true
+		indirect, known := graph[path]
+		if !known {
+			t.Errorf("DEPENDENCIES.md has %s, which is not required", path)
+		}
+		if want := 5; !indirect && len(cells) != want || slices.ContainsFunc(cells, func(c string) bool { return strings.TrimSpace(c) == "" }) {
+			t.Errorf("the row of %s lacks something", path)
+		}
+	}
+	direct := 0
+	for line := range strings.Lines(read(t, "go.mod")) {
+		required, comment, _ := strings.Cut(strings.TrimSpace(line), "//")
+		f := strings.Fields(required) // a module and its version
+		if !strings.HasPrefix(line, "\t") || len(f) != 2 {
+			continue
+		}
+		if strings.TrimSpace(comment) == "" {
+			direct++
+		}
+		if !rows[f[0]] && (strings.TrimSpace(comment) == "" || !strings.Contains(page, "`"+f[0]+"`")) {
+			t.Errorf("DEPENDENCIES.md does not have %s: a row by hand, or make dependencies", f[0])
+		}
+	}
+	if direct < 20 {
+		t.Errorf("%d modules were found", direct)
 	}
 }
 

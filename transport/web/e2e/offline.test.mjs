@@ -54,7 +54,7 @@ test('a text that was read is there without a network, with its pictures, and wh
   const { server, facilitator, person, visitor } = scene
   const network = await Network.before(server)
   const lead = await facilitator()
-  const lab = await lead.codelab({ steps: ['# One\n\nFirst.', '# Two\n\nSecond.'] })
+  const lab = await lead.codelab({ questions: 'open', steps: ['# One\n\nFirst.', '# Two\n\nSecond.'] })
   const form = new FormData()
   form.append('file', new Blob([png], { type: 'image/png' }), 'dot.png')
   const { url } = await lead.post('/upload/image', form)
@@ -86,6 +86,11 @@ test('a text that was read is there without a network, with its pictures, and wh
   await field.press('Enter')
   await page.getByText('waiting to be sent').waitFor()
   await accessible(page)
+
+  // What was not opened before.
+  await page.getByRole('tab', { name: 'Q&A' }).click()
+  await page.getByLabel('Ask a question').waitFor()
+  await page.getByRole('tab', { name: 'Chat' }).click()
 
   // All steps on one page, too.
   const whole = await guest.context.newPage()

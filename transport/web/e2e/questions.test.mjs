@@ -155,10 +155,13 @@ long('without a name nobody sees who asked; the author can be stopped all the sa
   guest.expect(/403|409/)
   const { page } = guest
   await page.goto(`/codelabs/${lab.id}`)
-  await page.getByRole('tab', { name: 'Questions' }).click()
+  await page.getByRole('tab', { name: 'Q&A' }).click()
   await page.getByLabel('Without my name').check()
   await page.getByText('Nobody in the workshop sees who asked.').waitFor()
   await page.getByLabel('Ask a question').fill('Is this a stupid question?')
+  await page.reload()
+  await page.getByText('Nobody in the workshop sees who asked.').waitFor() // and not under the name
+  assert.equal(await page.getByLabel('Ask a question').inputValue(), 'Is this a stupid question?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await row(page, 'stupid').getByText('yours').waitFor()
   const boss = await desk(visitor, lead, lab)

@@ -1,12 +1,11 @@
-// Compresses the built app once, so that the server never has to: beside each
-// file of text <file>.br and <file>.gz, at the highest quality. The last step
-// of a build.
+// Compresses the built app once, at the highest quality: in the place of each file of text
+// comes <file>.br, of which the server makes the rest. The last step of a build.
 //
 //   node scripts/compress.mjs ../built
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants } from 'node:zlib'
 
 // What is shorter fits into a packet anyway; the server has the same bound.
 const smallest = 1024
@@ -33,25 +32,20 @@ for (const place of places) {
 await writeFile(join(folder, '.gitignore'), '*\n!.gitignore\n')
 
 const brotli = promisify(brotliCompress)
-const zip = promisify(gzip)
 let before = 0
 let after = 0
 for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
   const file = join(entry.parentPath, entry.name)
   if (!entry.isFile()) continue
-  if (/\.(br|gz)$/.test(entry.name)) {
-    continue // of this build, or of the one before when that was not emptied
-  }
-  await Promise.all([rm(file + '.br', { force: true }), rm(file + '.gz', { force: true })])
   // The server writes into the page, and compresses what comes of it itself.
   if (file === join(folder, 'index.html') || !texts.has(extname(entry.name))) continue
   const body = await readFile(file)
   if (body.length < smallest) continue
-  const [br, gz] = await Promise.all([
-    brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
-    zip(body, { level: 9 }),
-  ])
-  await Promise.all([writeFile(file + '.br', br), writeFile(file + '.gz', gz)])
+  const br = await brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } })
+  // What does not get smaller stays as it is.
+  if (br.length >= body.length) continue
+  await writeFile(file + '.br', br)
+  await rm(file)
   before += body.length
   after += br.length
 }

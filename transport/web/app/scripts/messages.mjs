@@ -6,7 +6,7 @@
 //
 // Each function is a module of its own and knows the place of its text in one of three
 // parts; of a part, each language is a module of its own.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,7 +18,10 @@ const base = 'en'
 /** What the page of an attendee loads before anything is pressed. */
 export const firstLoad = ['main.ts', 'screens/reader/Codelab.svelte', 'talk/Talk.svelte', 'markdown/highlight.ts'].map((f) => path.join(source, f))
 
-/** Areas whose texts attendees see; those of the others are for who leads. */
+/** The screens of attendees. */
+const screens = ['reader', 'whole', 'certificate'].map((f) => path.join(source, 'screens', f))
+
+/** Areas whose texts attendees see; of those of the others they see what their screens show. */
 const ofAttendees = new Set(['shared', 'attendee'])
 
 const texts = (message) => (typeof message === 'string' ? [message] : Object.values(message))
@@ -69,16 +72,21 @@ export function faults(areas, locales) {
   return out
 }
 
-/** The texts that modules show, and those that they import, wherever they are defined. */
-export function shown(files) {
+/**
+ * The texts that modules show, and those that they import, wherever they are defined; with
+ * later those that they load later, too.
+ */
+export function shown(files, later = false) {
   const keys = new Set()
-  const seen = new Set()
+  // From there each screen is loaded later.
+  const seen = new Set(later ? [path.join(source, 'routes.ts')] : [])
+  const imports = later ? /(?:\bfrom|^import|\bimport\()\s*['"](\.[^'"]+)['"]/gm : /(?:\bfrom|^import)\s*['"](\.[^'"]+)['"]/gm
   const look = (file) => {
     if (!/\.(ts|svelte)$/.test(file) || seen.has(file) || !existsSync(file)) return
     seen.add(file)
     const text = readFileSync(file, 'utf8')
     if (text.includes('messages/compiled/messages')) for (const [, key] of text.matchAll(/\bm\.(\w+)/g)) keys.add(key)
-    for (const [, to] of text.matchAll(/(?:\bfrom|^import)\s*['"](\.[^'"]+)['"]/gm)) {
+    for (const [, to] of text.matchAll(imports)) {
       const at = path.resolve(path.dirname(file), to)
       look(path.extname(at) ? at : at + '.ts')
       look(at + '.ts')
@@ -91,9 +99,13 @@ export function shown(files) {
 /** The keys of each part, in their order. */
 function divide(areas) {
   const first = shown(firstLoad)
+  const attendees = shown(
+    screens.flatMap((folder) => readdirSync(folder).map((file) => path.join(folder, file))),
+    true,
+  )
   const parts = { first: [], more: [], lead: [] }
   for (const [area, catalogues] of Object.entries(areas))
-    for (const key of Object.keys(catalogues[base])) parts[first.has(key) ? 'first' : ofAttendees.has(area) ? 'more' : 'lead'].push(key)
+    for (const key of Object.keys(catalogues[base])) parts[first.has(key) ? 'first' : ofAttendees.has(area) || attendees.has(key) ? 'more' : 'lead'].push(key)
   return parts
 }
 

@@ -26,6 +26,9 @@ const kept = {
   'draft:quiz:lab': { q1: '[0,2]', q2: 'Because', q3: '1', q4: '' },
   'quiz:lab:a1': { q5: 'sent' },
   'draft:dm:lab:a3': '42',
+  'draft:question:lab': 'Is this a stupid question?',
+  'draft:question:lab:unnamed': true,
+  'draft:ballot:lab': { of: 'p:1', vote: { words: ['of a', ''] } },
   'reading:lab': { at: 2 },
   'ticks:lab': { me: 'a1', done: ['s x'] },
   'me:lab': 'a1',
@@ -39,7 +42,17 @@ const others = {
 }
 
 test('what was not sent is all there, oldest first, and no choice among numbers', () => {
-  expect(unsent('lab', 'a1', device({ ...kept, ...others }))).toEqual(['first', 'second', 'half a thou', 'to one', 'More', 'Because', '42'])
+  expect(unsent('lab', 'a1', device({ ...kept, ...others }))).toEqual([
+    'first',
+    'second',
+    'half a thou',
+    'to one',
+    'More',
+    'Because',
+    '42',
+    'Is this a stupid question?',
+    'of a',
+  ])
   expect(unsent('lab', 'a1', device({ 'draft:chat:lab': 7 }))).toEqual([])
 })
 

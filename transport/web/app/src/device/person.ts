@@ -12,6 +12,8 @@ const kinds = [
   'draft:comment',
   'draft:reply',
   'draft:help',
+  'draft:question',
+  'draft:ballot',
   'draft:ask',
   'draft:handin',
   'draft:feedback',
@@ -75,8 +77,9 @@ export function unsentHere(of?: Kept): string[] {
   return [...new Set(texts)]
 }
 
-/** The words of a draft: a chosen answer or a place on a scale is a number, or several. */
+/** The words of a draft: a chosen answer or a place on a scale is a number, or several. A ballot has its poll beside the vote. */
 function typed(key: string, value: unknown): string[] {
+  if (key.startsWith('atelier:draft:ballot:')) return written((value as { vote?: unknown } | null)?.vote).filter((text) => text !== '')
   const texts = written(value)
   return /^atelier:draft:(quiz|feedback):/.test(key) ? texts.filter((text) => !/^[\d,\s[\]]*$/.test(text)) : texts.filter((text) => text !== '')
 }

@@ -27,7 +27,7 @@ const trim = (line: string) => line.replace(/^[ \t>\r\n]+|[ \t>\r\n]+$/g, '')
 function opensNotes(b: Blocks, line: Line): { fence: Fence; loose: boolean } | null {
   if (b.opened) return isNotes(b.fence!) ? { fence: b.fence!, loose: false } : null
   if (line.kind === 'html' && b.leaf === 'html' && b.html!.sort !== 'elements') return null
-  const fence = opensFence(line.rest.replace(/^[ \t:>\-+*0-9.)]+/, ''))
+  const fence = opensFence(line.rest.replace(/^[ \t\uFEFF:>\-+*0-9.)]*(?:\[\^[^\]]*\]:[ \t\uFEFF:>\-+*0-9.)]*)?/, ''))
   if (!fence || !isNotes(fence)) return null
   // In a block of the same fences: of the closing ones only the first can close it.
   const nested = b.leaf === 'fence' && fence.char === b.fence!.char && fence.length >= b.fence!.length
@@ -165,7 +165,9 @@ const classes = /["'\t\n\f\r /]class[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"?|'([^'
 
 function forFacilitators(tag: string): boolean {
   for (const [, double, single, bare] of tag.matchAll(classes)) {
-    if ((double ?? single ?? bare ?? '').split(isSpace).some((word) => word.toLowerCase() === 'facilitator')) return true
+    const value = double ?? single ?? bare ?? ''
+    // A browser resolves what has an "&".
+    if (value.includes('&') || value.split(isSpace).some((word) => word.toLowerCase() === 'facilitator')) return true
   }
   return false
 }

@@ -2,6 +2,7 @@
 // that are shown while they are here.
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
+import { remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
 import type { Told } from '../../live/protocol'
 import { m } from '../../messages/compiled/messages.js'
@@ -43,6 +44,16 @@ export class OwnPolls {
     this.#room = room
   }
 
+  /** Where a ballot that was begun is kept on this device. */
+  get draft(): string {
+    return `draft:ballot:${this.#room.id}`
+  }
+
+  /** Drops the ballot that was begun. */
+  drop(): void {
+    remember(this.draft, undefined)
+  }
+
   /** Reads out what has changed with a poll, once. */
   heard(told: readonly Told[]): void {
     for (const t of told) {
@@ -75,9 +86,11 @@ export class OwnPolls {
   }
 
   /** Votes, or votes anew. False when that failed, which the attendee is told. */
-  vote(poll: Poll, vote: Vote): Promise<boolean> {
+  async vote(poll: Poll, vote: Vote): Promise<boolean> {
     const body = { round: poll.round, ...vote }
-    return this.#act(poll, (path) => ask(api.PUT('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query }, body })))
+    const given = await this.#act(poll, (path) => ask(api.PUT('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query }, body })))
+    if (given) this.drop()
+    return given
   }
 
   takeBack(poll: Poll): Promise<boolean> {

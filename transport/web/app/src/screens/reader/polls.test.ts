@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { Told } from '../../live/protocol'
+import { begun, remember } from '../../device/remember'
 import type { Room } from '../../live/room.svelte'
 import { noPolls, pollsRead } from '../../workshop/polls'
 import type { Poll } from '../../workshop/state'
@@ -100,6 +101,17 @@ test('a vote names its round and shows at once', async () => {
   expect(await own.vote(poll({ round: 3 }), { choice: [1] })).toBe(true)
   expect(server.calls).toEqual([{ method: 'PUT', body: { round: 3, choice: [1] } }])
   expect(room.now.polls.byId.get('p')?.mine).toEqual({ choice: [1] })
+})
+
+test('a ballot that was begun is kept until its vote is there', async () => {
+  const { own } = stage(poll())
+  remember(own.draft, { of: 'p:1', vote: { text: 'half a thou' } })
+  server.answer = new Error('closed')
+  await own.vote(poll(), { text: 'half a thought' })
+  expect(begun.has(`atelier:${own.draft}`)).toBe(true)
+  server.answer = poll()
+  await own.vote(poll(), { text: 'half a thought' })
+  expect(begun.has(`atelier:${own.draft}`)).toBe(false)
 })
 
 test('a vote that failed is complained about, and the poll is read: the answer may only have been lost', async () => {

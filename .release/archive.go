@@ -1,0 +1,146 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// entry is a file or, with a name that ends in a slash, a folder of an archive. Its content
+// is what a file has, or text.
+type entry struct {
+	name  string
+	mode  int64
+	owner int // and group
+	file  string
+	text  []byte
+}
+
+// writeTar writes entries in their order, all of one time.
+func writeTar(w io.Writer, date time.Time, entries []entry) error {
+	out := tar.NewWriter(w)
+	for _, e := range entries {
+		if err := writeEntry(out, date, e); err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+	}
+	return out.Close()
+}
+
+func writeEntry(out *tar.Writer, date time.Time, e entry) error {
+	h := &tar.Header{Name: e.name, Mode: e.mode, Uid: e.owner, Gid: e.owner, ModTime: date, Format: tar.FormatPAX, Typeflag: tar.TypeReg}
+	if strings.HasSuffix(e.name, "/") {
+		h.Typeflag = tar.TypeDir
+		return out.WriteHeader(h)
+	}
+	var content io.Reader = bytes.NewReader(e.text)
+	h.Size = int64(len(e.text))
+	if e.file != "" {
+		f, err := os.Open(e.file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		content, h.Size = f, info.Size()
+	}
+	if err := out.WriteHeader(h); err != nil {
+		return err
+	}
+	_, err := io.Copy(out, content)
+	return err
+}
+
+// samples are what is of use beside a server, in cmd/atelier/deploy.
+var samples = []string{"Caddyfile", "nginx.conf", "prometheus.yml", "alerts.yml", "grafana-dashboard.json"}
+
+// units are those of systemd there.
+var units = []string{"atelier.service", "atelier-backup.service", "atelier-backup.timer"}
+
+func (r *release) deploy(name string) string {
+	return filepath.Join(r.root, "cmd/atelier/deploy", name)
+}
+
+// archives makes one of each program for each platform, with its bill of materials beside it.
+func (r *release) archives(found *parts) error {
+	for _, platform := range r.platforms {
+		for _, program := range programs {
+			if !has(platform, program) {
+				continue
+			}
+			name := fmt.Sprintf("%s-%s-%s", program, r.version, strings.ReplaceAll(platform, "/", "-"))
+			entries := []entry{
+				{name: program, mode: 0o755, file: r.program(platform, program)},
+				{name: "LICENSE", mode: 0o644, file: filepath.Join(r.root, "LICENSE")},
+				{name: "NOTICE", mode: 0o644, file: r.artifact("NOTICE")},
+			}
+			if readme := filepath.Join(r.root, "cmd", program, "README.md"); exists(readme) {
+				entries = append(entries, entry{name: "README.md", mode: 0o644, file: readme})
+			}
+			if program == "atelier" {
+				entries = append(entries, entry{name: "config.toml", mode: 0o644, file: filepath.Join(r.root, "config.toml")},
+					entry{name: "CHANGELOG.md", mode: 0o644, file: filepath.Join(r.root, "CHANGELOG.md")},
+					entry{name: "deploy/", mode: 0o755})
+				for _, sample := range slices.Concat(samples, units) {
+					entries = append(entries, entry{name: "deploy/" + sample, mode: 0o644, file: r.deploy(sample)})
+				}
+			}
+			for i := range entries {
+				entries[i].name = path.Join(name, entries[i].name) + entries[i].name[len(strings.TrimSuffix(entries[i].name, "/")):]
+			}
+			entries = append([]entry{{name: name + "/", mode: 0o755}}, entries...)
+			if err := r.writeArchive(name+".tar.gz", entries); err != nil {
+				return err
+			}
+			if err := r.bill(found, platform, program, name+".cdx.json"); err != nil {
+				return fmt.Errorf("bill of materials of %s: %w", program, err)
+			}
+		}
+	}
+	return nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// artifact is where one goes.
+func (r *release) artifact(name string) string { return filepath.Join(r.into, name) }
+
+func (r *release) writeArchive(name string, entries []entry) error {
+	return r.create(name, func(w io.Writer) error {
+		z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+		if err != nil {
+			return err
+		}
+		if err := writeTar(z, r.date, entries); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
+
+// create makes an artifact.
+func (r *release) create(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(r.artifact(name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := write(f); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return f.Close()
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/CycloneDX/cyclonedx-gomod/pkg/generate/bin"
+	"github.com/rs/zerolog"
+)
+
+// bill writes what a program was made of, in CycloneDX: the Go modules that the binary
+// itself names, and for the server the packages of the app in it. It has no serial number
+// and no time, so that it is the same each time.
+func (r *release) bill(found *parts, platform, program, name string) error {
+	quiet := zerolog.Nop()
+	generator, err := bin.NewGenerator(r.program(platform, program), bin.WithLogger(quiet), bin.WithIncludeStdlib(true),
+		bin.WithLicenseDetector(newDetector()), bin.WithVersionOverride("v"+r.version))
+	if err != nil {
+		return err
+	}
+	bom, err := generator.Generate()
+	if err != nil {
+		return err
+	}
+	bom.Metadata.Component.Name = program
+	if program == "atelier" {
+		for _, p := range found.packages {
+			c, err := component(p)
+			if err != nil {
+				return err
+			}
+			*bom.Components = append(*bom.Components, c)
+		}
+	}
+	return r.create(name, func(w io.Writer) error {
+		return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).EncodeVersion(bom, cdx.SpecVersion1_6)
+	})
+}
+
+// component is a package of npm.
+func component(p part) (cdx.Component, error) {
+	purl := "pkg:npm/" + strings.Replace(p.name, "@", "%40", 1) + "@" + p.version
+	c := cdx.Component{Type: cdx.ComponentTypeLibrary, BOMRef: purl, Name: path.Base(p.name), Version: p.version, PackageURL: purl, Scope: cdx.ScopeRequired}
+	if group := path.Dir(p.name); group != "." {
+		c.Group = group
+	}
+	// A few bring the text of their licence, and do not name it.
+	if expression, err := named(p.dir); err == nil {
+		c.Licenses = &cdx.Licenses{{Expression: expression}}
+		return c, nil
+	}
+	found, err := newDetector().Detect(p.name, p.version, p.dir)
+	if err == nil && len(found) == 0 {
+		err = errors.New("its licence is not known")
+	}
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", p.name, err)
+	}
+	c.Licenses = &cdx.Licenses{{License: &found[0]}}
+	return c, nil
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goreleaser/nfpm/v2"
+	"github.com/goreleaser/nfpm/v2/deb"
+	"github.com/goreleaser/nfpm/v2/files"
+)
+
+//go:embed debian
+var debian embed.FS
+
+const description = `server for live workshops
+ Codelabs in Markdown that a room works through together in the browser: chat,
+ a queue for help, polls, quizzes, certificates. One program with its own
+ store; a load generator comes with it.`
+
+// packages makes one for Debian and Ubuntu on each processor: the server as a service, and
+// the load generator.
+func (r *release) packages() error {
+	for _, machine := range r.machines() {
+		if err := r.debianPackage(machine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *release) debianPackage(machine string) error {
+	contents, err := r.packaged(machine)
+	if err != nil {
+		return err
+	}
+	scripts := map[string]string{}
+	for _, name := range []string{"postinst", "prerm", "postrm"} {
+		b, err := debian.ReadFile("debian/" + name)
+		if err == nil {
+			scripts[name], err = r.scratch(machine+"-"+name, b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	info := nfpm.WithDefaults(&nfpm.Info{
+		Name: "atelier", Arch: machine, Platform: "linux", Version: debianVersion(r.version), VersionSchema: "none",
+		Section: "web", Priority: "optional", Maintainer: "The Atelier authors <atelier@localhost>", Description: description,
+		License: "MIT", MTime: r.date, DisableGlobbing: true,
+		Overridables: nfpm.Overridables{
+			Contents:   contents,
+			Depends:    []string{"passwd", "init-system-helpers"},
+			Recommends: []string{"ca-certificates"},
+			Suggests:   []string{"caddy"},
+			Scripts:    nfpm.Scripts{PostInstall: scripts["postinst"], PreRemove: scripts["prerm"], PostRemove: scripts["postrm"]},
+			Deb:        nfpm.Deb{Compression: "gzip:9"},
+		},
+	})
+	if err := nfpm.PrepareForPackager(info, "deb"); err != nil {
+		return err
+	}
+	return r.create(fmt.Sprintf("atelier_%s_%s.deb", debianVersion(r.version), machine), func(w io.Writer) error {
+		return deb.Default.Package(info, w)
+	})
+}
+
+// debianVersion has what comes before a version with a ~, which sorts so.
+func debianVersion(version string) string {
+	base, dev, ok := strings.Cut(version, "-")
+	if !ok {
+		return version
+	}
+	return base + "~" + strings.ReplaceAll(dev, "-", ".")
+}
+
+// packaged are the files of the package.
+func (r *release) packaged(machine string) (files.Contents, error) {
+	var all files.Contents
+	add := func(kind, from, to string, mode os.FileMode) {
+		all = append(all, &files.Content{Type: kind, Source: from, Destination: to,
+			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: mode, MTime: r.date}})
+	}
+	made := func(kind, to string, mode os.FileMode, text []byte) error {
+		from, err := r.scratch(machine+strings.ReplaceAll(to, "/", "-"), text)
+		add(kind, from, to, mode)
+		return err
+	}
+	platform := "linux/" + machine
+	add(files.TypeFile, r.program(platform, "atelier"), "/usr/bin/atelier", 0o755)
+	add(files.TypeFile, r.program(platform, "atelier-bench"), "/usr/bin/atelier-bench", 0o755)
+	add(files.TypeDir, "", "/etc/atelier", 0o750)
+	config, err := debian.ReadFile("debian/config.toml")
+	if err != nil {
+		return nil, err
+	}
+	if err := made(files.TypeConfig, "/etc/atelier/config.toml", 0o640, config); err != nil {
+		return nil, err
+	}
+	for _, unit := range units {
+		text, err := os.ReadFile(r.deploy(unit))
+		if err != nil {
+			return nil, err
+		}
+		if err := made(files.TypeFile, "/usr/lib/systemd/system/"+unit, 0o644, packagedUnit(text)); err != nil {
+			return nil, err
+		}
+	}
+	// Some machines leave /usr/share/doc out.
+	const doc, share = "/usr/share/doc/atelier/", "/usr/share/atelier/"
+	add(files.TypeFile, filepath.Join(r.root, "LICENSE"), doc+"copyright", 0o644)
+	add(files.TypeFile, filepath.Join(r.root, "config.toml"), share+"config.toml", 0o644)
+	for _, sample := range samples {
+		add(files.TypeFile, r.deploy(sample), share+sample, 0o644)
+	}
+	for name, from := range map[string]string{"NOTICE.gz": r.artifact("NOTICE"), "changelog.gz": filepath.Join(r.root, "CHANGELOG.md")} {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return nil, err
+		}
+		text, err = zipped(text)
+		if err == nil {
+			err = made(files.TypeFile, doc+name, 0o644, text)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// packagedUnit is a unit whose program is a package's. How to install it by hand, which
+// stands above the first section, is left out.
+func packagedUnit(text []byte) []byte {
+	if at := bytes.Index(text, []byte("[Unit]")); at > 0 {
+		text = text[at:]
+	}
+	return bytes.ReplaceAll(text, []byte("/usr/local/bin/"), []byte("/usr/bin/"))
+}
+
+func zipped(text []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := z.Write(text); err != nil {
+		return nil, err
+	}
+	err = z.Close()
+	return out.Bytes(), err
+}
+
+// scratch is a file with a text, beside what was built.
+func (r *release) scratch(name string, text []byte) (string, error) {
+	path := filepath.Join(r.work, name)
+	return path, os.WriteFile(path, text, 0o644)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/crypto/x509roots/fallback/bundle"
+)
+
+// person is the user that the server is in a container.
+const person = 65532
+
+// images makes one for each processor, as "docker load" takes it, and an archive of an OCI
+// layout with all of them, for registries.
+func (r *release) images() error {
+	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+	for _, machine := range r.machines() {
+		img, err := r.image(machine)
+		if err != nil {
+			return err
+		}
+		all = mutate.AppendManifests(all, mutate.IndexAddendum{Add: img,
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: machine}}})
+		err = r.create(fmt.Sprintf("atelier-%s-image-linux-%s.tar", r.version, machine), func(w io.Writer) error {
+			tags := map[name.Reference]v1.Image{}
+			for _, tag := range []string{r.tag(), "latest"} {
+				ref, err := name.NewTag("atelier:" + tag)
+				if err != nil {
+					return err
+				}
+				tags[ref] = img
+			}
+			return tarball.MultiRefWrite(tags, w)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return r.layout(all)
+}
+
+// tag is the version as a tag may be.
+func (r *release) tag() string { return strings.ReplaceAll(r.version, "+", "-") }
+
+func (r *release) layout(all v1.ImageIndex) error {
+	dir := filepath.Join(r.work, "layout")
+	top := mutate.AppendManifests(empty.Index, mutate.IndexAddendum{Add: all, Descriptor: v1.Descriptor{
+		Annotations: map[string]string{"org.opencontainers.image.ref.name": r.tag(), "io.containerd.image.name": "docker.io/library/atelier:" + r.tag()}}})
+	if _, err := layout.Write(dir, top); err != nil {
+		return err
+	}
+	var entries []entry
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if d.IsDir() {
+			entries = append(entries, entry{name: name + "/", mode: 0o755})
+		} else {
+			entries = append(entries, entry{name: name, mode: 0o644, file: path})
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.create(fmt.Sprintf("atelier-%s-image.tar", r.version), func(w io.Writer) error { return writeTar(w, r.date, entries) })
+}
+
+// image is from nothing: the server, the roots of certificates, and what a program expects.
+func (r *release) image(machine string) (v1.Image, error) {
+	var content bytes.Buffer
+	err := writeTar(&content, r.date, []entry{
+		{name: "etc/", mode: 0o755},
+		{name: "etc/group", mode: 0o644, text: fmt.Appendf(nil, "root:x:0:\natelier:x:%d:\n", person)},
+		{name: "etc/passwd", mode: 0o644, text: fmt.Appendf(nil, "root:x:0:0:root:/:/sbin/nologin\natelier:x:%d:%d::/data:/sbin/nologin\n", person, person)},
+		{name: "etc/ssl/", mode: 0o755},
+		{name: "etc/ssl/certs/", mode: 0o755},
+		{name: "etc/ssl/certs/ca-certificates.crt", mode: 0o644, text: roots()},
+		{name: "tmp/", mode: 0o1777},
+		{name: "usr/", mode: 0o755},
+		{name: "usr/local/", mode: 0o755},
+		{name: "usr/local/bin/", mode: 0o755},
+		{name: "usr/local/bin/atelier", mode: 0o755, file: r.program("linux/"+machine, "atelier")},
+		{name: "usr/share/", mode: 0o755},
+		{name: "usr/share/doc/", mode: 0o755},
+		{name: "usr/share/doc/atelier/", mode: 0o755},
+		{name: "usr/share/doc/atelier/LICENSE", mode: 0o644, file: filepath.Join(r.root, "LICENSE")},
+		{name: "usr/share/doc/atelier/NOTICE", mode: 0o644, file: r.artifact("NOTICE")},
+		// A new volume takes over the owner and mode of what lies here.
+		{name: "data/", mode: 0o700, owner: person},
+		// For files.store = "folder:/shared", where several nodes share files.
+		{name: "shared/", mode: 0o700, owner: person},
+	})
+	if err != nil {
+		return nil, err
+	}
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content.Bytes())), nil },
+		tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.BestCompression), tarball.WithCompressedCaching)
+	if err != nil {
+		return nil, err
+	}
+	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	if img, err = mutate.ConfigFile(img, r.imageConfig(machine)); err != nil {
+		return nil, err
+	}
+	return mutate.Append(img, mutate.Addendum{Layer: layer, MediaType: types.OCILayer,
+		History: v1.History{Created: v1.Time{Time: r.date}, CreatedBy: "make release"}})
+}
+
+// imageConfig is how a container runs: what cmd/atelier/deploy/Dockerfile says, too.
+func (r *release) imageConfig(machine string) *v1.ConfigFile {
+	return &v1.ConfigFile{
+		Architecture: machine, OS: "linux", Created: v1.Time{Time: r.date},
+		RootFS: v1.RootFS{Type: "layers"},
+		Config: v1.Config{
+			User:       fmt.Sprintf("%d:%d", person, person),
+			WorkingDir: "/",
+			// The internal listener stays on loopback inside the container; publish it
+			// only to your monitoring, with ATELIER_SERVER_INTERNAL_LISTEN.
+			Env: []string{"PATH=/usr/local/bin", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt",
+				"ATELIER_SERVER_LISTEN=0.0.0.0:8080", "ATELIER_SERVER_DATA=/data"},
+			Entrypoint:   []string{"/usr/local/bin/atelier"},
+			Cmd:          []string{"serve"},
+			Volumes:      map[string]struct{}{"/data": {}},
+			ExposedPorts: map[string]struct{}{"8080/tcp": {}},
+			StopSignal:   "SIGTERM",
+			Healthcheck: &v1.HealthConfig{Test: []string{"CMD", "/usr/local/bin/atelier", "health"},
+				Interval: 10 * time.Second, Timeout: 6 * time.Second, StartPeriod: time.Minute},
+			Labels: map[string]string{
+				"org.opencontainers.image.title":       "atelier",
+				"org.opencontainers.image.description": "server for live workshops",
+				"org.opencontainers.image.version":     r.version,
+				"org.opencontainers.image.revision":    r.commit,
+				"org.opencontainers.image.created":     r.date.Format(time.RFC3339),
+				"org.opencontainers.image.licenses":    "MIT",
+			},
+		},
+	}
+}
+
+// roots are the certificates that Mozilla trusts without a condition, from a module of Go,
+// so that they are the same on each machine.
+func roots() []byte {
+	var out bytes.Buffer
+	for root := range bundle.Roots() {
+		if root.Constraint == nil {
+			_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // to memory
+		}
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,594 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"debug/elf"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// patience is how long anything may take; a busy machine needs more than a quiet one.
+const patience = 1 * time.Minute
+
+// needRoot is for what makes a machine of a folder.
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Getenv("LONG_TESTS") == "" {
+		t.Skip("in long runs: it makes a machine of a folder")
+	}
+	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		missing(t, "root on Linux")
+	}
+}
+
+// freeAddr is an address of this machine where nobody listens.
+func freeAddr(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// mountProc gives a folder what a container or a machine has at /proc.
+func mountProc(t *testing.T, root string) {
+	t.Helper()
+	at := filepath.Join(root, "proc")
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("proc", at, "proc", 0, ""); err != nil {
+		missing(t, "the right to mount /proc")
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(at, syscall.MNT_DETACH); err != nil {
+			t.Errorf("unmount %s: %v", at, err)
+		}
+	})
+}
+
+// waitReady waits until the server says on its internal listener that people may come.
+func waitReady(t *testing.T, inside string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+		res, err := http.Get("http://" + inside + "/readyz")
+		if err == nil {
+			_ = res.Body.Close()
+			if res.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the server is not ready: %v", err)
+		}
+	}
+}
+
+// owner is who leads a server, in a browser.
+type owner struct {
+	t    *testing.T
+	base string
+	http http.Client
+}
+
+func signIn(t *testing.T, addr, password string) *owner {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &owner{t: t, base: "http://" + addr, http: http.Client{Jar: jar, Timeout: patience}}
+	o.ask("POST", "/api/login", fmt.Sprintf(`{"admin_id":"admin","admin_pw":%q}`, password))
+	return o
+}
+
+// ask wants 200, and returns the answer.
+func (o *owner) ask(method, path, body string) string {
+	o.t.Helper()
+	req, err := http.NewRequest(method, o.base+path, strings.NewReader(body))
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, c := range o.http.Jar.Cookies(req.URL) {
+		if c.Name == "svc_csrf" {
+			req.Header.Set("X-CSRF-Token", c.Value)
+		}
+	}
+	res, err := o.http.Do(req)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusOK {
+		o.t.Fatalf("%s %s: %d %s, %v", method, path, res.StatusCode, answer, err)
+	}
+	return string(answer)
+}
+
+// question makes a codelab, and asks for all that a new server should have.
+func (o *owner) question(title string) {
+	o.t.Helper()
+	if page := o.ask("GET", "/", ""); !strings.Contains(page, "<script") {
+		o.t.Errorf("the app is not in it: %.300s", page)
+	}
+	if health := o.ask("GET", "/api/admin/health", ""); !strings.Contains(health, `"ok"`) {
+		o.t.Errorf("the health is %.300s", health)
+	}
+	made := o.ask("POST", "/api/codelabs", fmt.Sprintf(`{"title":%q}`, title))
+	var codelab struct{ ID string }
+	if err := json.Unmarshal([]byte(made), &codelab); err != nil || codelab.ID == "" {
+		o.t.Fatalf("%s: %v", made, err)
+	}
+	o.has(title)
+}
+
+// has looks for a codelab in the list.
+func (o *owner) has(title string) {
+	o.t.Helper()
+	if list := o.ask("GET", "/api/codelabs", ""); !strings.Contains(list, title) {
+		o.t.Errorf("%q is not in the list: %.300s", title, list)
+	}
+}
+
+// standIn does what systemctl does for a unit whose program stays, and notes what it was asked.
+const standIn = `#!/bin/sh
+verb= unit=
+for word; do
+	case $word in
+	-*) ;;
+	*) if [ -z "$verb" ]; then verb=$word; else unit=$word; fi ;;
+	esac
+done
+echo "$verb $unit" >> /var/log/systemctl
+file=/usr/lib/systemd/system/$unit pid=/run/$unit.pid
+value() { sed -n "s/^$1=//p" "$file" | head -n 1; }
+alive() { [ -e "$pid" ] && kill -0 "$(cat "$pid")" 2>/dev/null; }
+stop() {
+	alive || return 0
+	kill "$(cat "$pid")"
+	while alive; do sleep 0.02; done
+	rm "$pid"
+}
+start() {
+	alive && return 0
+	user=$(value User)
+	install -d -m "$(value StateDirectoryMode)" -o "$user" -g "$user" "/var/lib/$(value StateDirectory)"
+	(
+		set -a
+		. /etc/ports
+		file=$(value EnvironmentFile)
+		file=${file#-}
+		[ ! -e "$file" ] || . "$file"
+		file=/usr/lib/systemd/system/$unit
+		umask "$(value UMask)"
+		exec setsid setpriv --reuid "$user" --regid "$user" --init-groups --no-new-privs --inh-caps=-all -- $(value ExecStart)
+	) </dev/null >>/var/log/atelier 2>&1 &
+	echo $! > "$pid"
+}
+case $verb in
+start) start ;;
+stop) stop ;;
+restart) stop; start ;;
+is-active) alive ;;
+preset)
+	wants=/etc/systemd/system/$(value WantedBy).wants
+	mkdir -p "$wants"
+	ln -sf "$file" "$wants/$unit"
+	;;
+is-enabled)
+	[ -e "/etc/systemd/system/multi-user.target.wants/$unit" ] || { echo disabled; exit 1; }
+	echo enabled
+	;;
+esac
+`
+
+// machine is a bare Debian in a folder.
+type machine struct {
+	t            *testing.T
+	root         string
+	addr, inside string
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	needRoot(t)
+	if _, err := exec.LookPath("debootstrap"); err != nil {
+		missing(t, "debootstrap")
+	}
+	m := &machine{t: t, root: filepath.Join(t.TempDir(), "root"), addr: freeAddr(t), inside: freeAddr(t)}
+	mirror := cmp.Or(os.Getenv("DEBIAN_MIRROR"), "http://deb.debian.org/debian")
+	out, err := exec.Command("debootstrap", "--variant=minbase", cmp.Or(os.Getenv("DEBIAN_SUITE"), "bookworm"), m.root, mirror).CombinedOutput()
+	// It leaves /proc mounted when it fails.
+	t.Cleanup(func() { _ = syscall.Unmount(filepath.Join(m.root, "proc"), syscall.MNT_DETACH) })
+	if err != nil {
+		t.Logf("%.4000s", out)
+		missing(t, "a mirror of Debian from which a machine can be made")
+	}
+	mountProc(t, m.root)
+	m.write("usr/bin/systemctl", standIn, 0o755)
+	m.write("etc/ports", fmt.Sprintf("ATELIER_SERVER_LISTEN=%s\nATELIER_SERVER_INTERNAL_LISTEN=%s\nATELIER_STORAGE_MIN_FREE_MIB=64\n", m.addr, m.inside), 0o644)
+	if err := os.MkdirAll(filepath.Join(m.root, "run/systemd/system"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_, _ = m.try("systemctl stop atelier.service")
+		if said, _ := m.try("cat /var/log/systemctl /var/log/atelier"); t.Failed() {
+			t.Log(said)
+		}
+	})
+	return m
+}
+
+func (m *machine) write(path, text string, mode os.FileMode) {
+	m.t.Helper()
+	path = filepath.Join(m.root, path)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, []byte(text), mode)
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// run runs a script on the machine, as root, and returns what it prints.
+func (m *machine) run(script string) string {
+	m.t.Helper()
+	out, err := m.try(script)
+	if err != nil {
+		m.t.Fatalf("%s\n%v: %s", script, err, out)
+	}
+	return out
+}
+
+func (m *machine) try(script string) (string, error) {
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "chroot", m.root, "/bin/sh", "-ec", script)
+	cmd.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND=noninteractive", "HOME=/root", "LC_ALL=C.UTF-8"}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// want compares what a script prints.
+func (m *machine) want(script, want string) {
+	m.t.Helper()
+	if got := strings.TrimSpace(m.run(script)); got != want {
+		m.t.Errorf("%s says %q, want %q", script, got, want)
+	}
+}
+
+// TestThePackageServesOnABareMachine, which has neither Go nor Node: it is installed, asked,
+// installed again, removed and purged.
+func TestThePackageServesOnABareMachine(t *testing.T) {
+	m := newMachine(t)
+	deb := one(t, "atelier_*_"+runtime.GOARCH+".deb")
+	execute(t, ".", "cp", deb, filepath.Join(m.root, "root/atelier.deb"))
+	const install = "apt-get install -y --no-install-recommends --reinstall /root/atelier.deb"
+	m.run(install)
+	waitReady(t, m.inside)
+
+	m.want("stat -c '%U %a' /var/lib/atelier /var/backups/atelier", "atelier 700\natelier 700")
+	m.want("stat -c '%U %G %a' /etc/atelier /etc/atelier/config.toml", "root atelier 750\nroot atelier 640")
+	m.want("stat -c %U /proc/$(cat /run/atelier.service.pid)", "atelier")
+	m.want("dpkg-query -W -f '${Conffiles}' atelier | cut -d ' ' -f 2", "/etc/atelier/config.toml")
+	m.run("atelier checkconfig --config /etc/atelier/config.toml")
+	password := strings.TrimSpace(m.run("runuser -u atelier -- atelier password --config /etc/atelier/config.toml --reveal"))
+	signIn(t, m.addr, password).question("made on a bare machine")
+	// People come; how fast the machine of the test is says nothing.
+	said := m.run(fmt.Sprintf("ADMIN_PW='%s' atelier-bench workshop --url http://%s --attendees 60 --join 1s --duration 1s --allow-lag", password, m.addr))
+	if !strings.Contains(said, "PASS") {
+		t.Errorf("the workshop with 60 people: %s", said)
+	}
+
+	// What was changed stays, and the new program runs.
+	m.run("echo '# changed here' >> /etc/atelier/config.toml; chmod 600 /etc/atelier/config.toml; chown atelier /etc/atelier/config.toml")
+	before := m.run("cat /run/atelier.service.pid")
+	m.run(install)
+	waitReady(t, m.inside)
+	if after := m.run("cat /run/atelier.service.pid"); after == before {
+		t.Error("the program of before runs on")
+	}
+	m.run("grep -q 'changed here' /etc/atelier/config.toml")
+	m.want("stat -c '%U %a' /etc/atelier/config.toml", "atelier 600")
+	signIn(t, m.addr, password).has("made on a bare machine")
+
+	m.run("apt-get remove -y atelier")
+	m.want("systemctl is-active atelier.service || echo stopped; command -v atelier || echo gone", "stopped\ngone")
+	m.run("test -d /var/lib/atelier/store && test -e /etc/atelier/config.toml")
+
+	m.run(install)
+	waitReady(t, m.inside)
+	signIn(t, m.addr, password).has("made on a bare machine")
+
+	if said := m.run("apt-get purge -y atelier"); !strings.Contains(said, "still in /var/lib/atelier") {
+		t.Errorf("a purge does not say what stays: %s", said)
+	}
+	m.run("test -d /var/lib/atelier/store && ! test -e /etc/atelier/config.toml && getent passwd atelier")
+	m.want("find /etc/systemd /var/lib/systemd -name '*atelier*'", "")
+}
+
+// loaded is an image as an archive for "docker load" has it.
+type loaded struct {
+	config v1.ConfigFile
+	layers [][]byte
+}
+
+func load(t *testing.T, path string) *loaded {
+	t.Helper()
+	content := map[string][]byte{}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for in := tar.NewReader(f); ; {
+		h, err := in.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if content[h.Name], err = io.ReadAll(in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var manifest []struct {
+		Config           string
+		RepoTags, Layers []string
+	}
+	if err := json.Unmarshal(content["manifest.json"], &manifest); err != nil || len(manifest) != 1 {
+		t.Fatalf("%s: %v", content["manifest.json"], err)
+	}
+	if tags := manifest[0].RepoTags; len(tags) != 2 || tags[1] != "atelier:latest" {
+		t.Errorf("its tags are %q", tags)
+	}
+	im := &loaded{}
+	if err := json.Unmarshal(content[manifest[0].Config], &im.config); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range manifest[0].Layers {
+		im.layers = append(im.layers, content[name])
+	}
+	return im
+}
+
+// unpack makes the folder that a container has as its root.
+func (im *loaded) unpack(t *testing.T, root string) {
+	t.Helper()
+	for _, layer := range im.layers {
+		z, err := gzip.NewReader(bytes.NewReader(layer))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for in := tar.NewReader(z); ; {
+			h, err := in.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(root, h.Name)
+			if h.Typeflag == tar.TypeDir {
+				err = os.Mkdir(path, 0o700)
+			} else {
+				var content []byte
+				if content, err = io.ReadAll(in); err == nil {
+					err = os.WriteFile(path, content, 0o600)
+				}
+			}
+			err = errors.Join(err, os.Lchown(path, h.Uid, h.Gid), os.Chmod(path, h.FileInfo().Mode().Perm()|h.FileInfo().Mode()&os.ModeSticky))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// start runs a command in the root of the image as its configuration says.
+func (im *loaded) start(t *testing.T, root string, args []string, env ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
+	user, group, _ := strings.Cut(im.config.Config.User, ":")
+	uid, err := strconv.ParseUint(user, 10, 32)
+	gid, err2 := strconv.ParseUint(group, 10, 32)
+	if err != nil || err2 != nil || uid == 0 {
+		t.Fatalf("its user is %q", im.config.Config.User)
+	}
+	var said bytes.Buffer
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir, cmd.Env = "/", append(append([]string{}, im.config.Config.Env...), env...)
+	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, &said
+}
+
+// TestTheImageServes in a folder that has nothing else.
+func TestTheImageServes(t *testing.T) {
+	needRoot(t)
+	im := load(t, one(t, "*-image-linux-"+runtime.GOARCH+".tar"))
+	root := t.TempDir()
+	// Whose root it is, the server must be able to go into it.
+	for dir := root; len(dir) > 1; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err != nil || info.Mode()&0o001 == 0 {
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	im.unpack(t, root)
+	mountProc(t, root)
+	addr, inside := freeAddr(t), freeAddr(t)
+	where := []string{"ATELIER_SERVER_LISTEN=" + addr, "ATELIER_SERVER_INTERNAL_LISTEN=" + inside, "ATELIER_STORAGE_MIN_FREE_MIB=64", "ADMIN_PW=as the image was started"}
+	server, said := im.start(t, root, append(append([]string{}, im.config.Config.Entrypoint...), im.config.Config.Cmd...), where...)
+	ended := false
+	end := func() {
+		if !ended {
+			ended = true
+			_ = server.Process.Signal(syscall.SIGTERM)
+			if err := server.Wait(); err != nil {
+				t.Errorf("the server: %v\n%s", err, said)
+			}
+		}
+	}
+	t.Cleanup(end)
+	waitReady(t, inside)
+	signIn(t, addr, "as the image was started").question("made in a container")
+
+	test := im.config.Config.Healthcheck.Test
+	if len(test) < 2 || test[0] != "CMD" {
+		t.Fatalf("its health is asked by %q", test)
+	}
+	health := func() error {
+		cmd, _ := im.start(t, root, test[1:], where...)
+		return cmd.Wait()
+	}
+	if err := health(); err != nil {
+		t.Errorf("the health of a server that is ready: %v", err)
+	}
+	end()
+	if err := health(); err == nil {
+		t.Error("the health of no server is good")
+	}
+	volume := filepath.Join(root, "data")
+	if info, err := os.Stat(filepath.Join(volume, "store")); err != nil || !info.IsDir() {
+		t.Errorf("the data is not in its volume: %v", err)
+	}
+}
+
+// TestTheImagesAreWhatTheyShouldBe, for each processor.
+func TestTheImagesAreWhatTheyShouldBe(t *testing.T) {
+	for machine, wanted := range map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64} {
+		im := load(t, one(t, "*-image-linux-"+machine+".tar"))
+		c := im.config.Config
+		if im.config.Architecture != machine || im.config.OS != "linux" || c.User != "65532:65532" || c.StopSignal != "SIGTERM" {
+			t.Errorf("%s is for %s/%s, user %q, ends by %q", machine, im.config.OS, im.config.Architecture, c.User, c.StopSignal)
+		}
+		if _, ok := c.Volumes["/data"]; !ok || c.Labels["org.opencontainers.image.version"] == "" {
+			t.Errorf("its volumes are %v, its labels %v", c.Volumes, c.Labels)
+		}
+		files := map[string]*tar.Header{}
+		content := map[string][]byte{}
+		for _, layer := range im.layers {
+			z, err := gzip.NewReader(bytes.NewReader(layer))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for in := tar.NewReader(z); ; {
+				h, err := in.Next()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				files[h.Name] = h
+				if content[h.Name], err = io.ReadAll(in); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		program, err := elf.NewFile(bytes.NewReader(content["usr/local/bin/atelier"]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if libs, err := program.ImportedLibraries(); err != nil || len(libs) > 0 || program.Machine != wanted {
+			t.Errorf("the program is for %s, and needs %q: %v", program.Machine, libs, err)
+		}
+		if n := bytes.Count(content["etc/ssl/certs/ca-certificates.crt"], []byte("BEGIN CERTIFICATE")); n < 100 {
+			t.Errorf("%d certificates are trusted", n)
+		}
+		for name, mode := range map[string]int64{"data/": 0o700, "shared/": 0o700, "tmp/": 0o1777} {
+			if h := files[name]; h == nil || h.Mode != mode || name != "tmp/" && h.Uid != person {
+				t.Errorf("%s is %+v", name, h)
+			}
+		}
+	}
+}
+
+// TestTheDockerfileMakesTheSameImage: who builds from sources with an engine gets what a
+// release brings.
+func TestTheDockerfileMakesTheSameImage(t *testing.T) {
+	text := string(read(t, filepath.Join(repository, "cmd/atelier/deploy/Dockerfile")))
+	c := (&release{}).imageConfig(runtime.GOARCH).Config
+	quoted := func(words []string) string {
+		b, err := json.Marshal(words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(string(b), `","`, `", "`)
+	}
+	wanted := []string{"ENTRYPOINT " + quoted(c.Entrypoint), "CMD " + quoted(c.Cmd), "STOPSIGNAL " + c.StopSignal,
+		"CMD " + quoted(c.Healthcheck.Test[1:]), "--interval=" + seconds(c.Healthcheck.Interval), "--timeout=" + seconds(c.Healthcheck.Timeout),
+		"--start-period=" + seconds(c.Healthcheck.StartPeriod), fmt.Sprint("--chown=", person, ":", person)}
+	for volume := range c.Volumes {
+		wanted = append(wanted, "VOLUME "+volume)
+	}
+	for port := range c.ExposedPorts {
+		wanted = append(wanted, "EXPOSE "+strings.TrimSuffix(port, "/tcp"))
+	}
+	for _, variable := range c.Env {
+		if strings.HasPrefix(variable, "ATELIER_") {
+			wanted = append(wanted, variable)
+		}
+	}
+	for _, want := range wanted {
+		if !strings.Contains(text, want) {
+			t.Errorf("the Dockerfile has no %s", want)
+		}
+	}
+}
+
+func seconds(d time.Duration) string { return fmt.Sprint(d.Seconds(), "s") }
+
+// TestTheLayoutHasBothProcessors, as skopeo reads it.
+func TestTheLayoutHasBothProcessors(t *testing.T) {
+	path := one(t, "*-image.tar")
+	if _, err := exec.LookPath("skopeo"); err != nil {
+		missing(t, "skopeo")
+	}
+	for _, machine := range []string{"amd64", "arm64"} {
+		var c v1.ConfigFile
+		said := execute(t, ".", "skopeo", "--override-os", "linux", "--override-arch", machine, "inspect", "--config", "--raw", "oci-archive:"+path)
+		if err := json.Unmarshal([]byte(said), &c); err != nil {
+			t.Fatal(err)
+		}
+		same := load(t, one(t, "*-image-linux-"+machine+".tar")).config
+		if c.Architecture != machine || c.Config.Healthcheck == nil || fmt.Sprint(c.RootFS) != fmt.Sprint(same.RootFS) {
+			t.Errorf("%s has %s", machine, said)
+		}
+	}
+	// A registry takes it whole; a folder stands for one.
+	to := filepath.Join(t.TempDir(), "registry")
+	execute(t, ".", "skopeo", "copy", "--quiet", "--all", "--insecure-policy", "oci-archive:"+path, "dir:"+to)
+}

@@ -1,0 +1,221 @@
+// Command release makes the artifacts of a release: archives of each program for each
+// platform with a bill of materials, Debian packages, images of containers, licences,
+// provenance and checksums. The same sources give the same bytes, in whatever folder and
+// at whatever time, with the same Go and Node.
+//
+//	go run . -version 1.2.3 -into ../dist
+//
+// The browser app must have been built. "make release" does both.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// programs are what a release has, each below cmd.
+var programs = []string{"atelier", "atelier-bench", "commerce"}
+
+// has says whether there is a program for a platform: the load generator needs Linux.
+func has(platform, program string) bool {
+	return program != "atelier-bench" || strings.HasPrefix(platform, "linux/")
+}
+
+// release is one that is being made.
+type release struct {
+	root      string   // the repository
+	into      string   // where artifacts go
+	work      string   // what was built, below it a folder for each platform
+	platforms []string // as linux/amd64
+	version   string
+	commit    string // "" where there is no Git
+	modified  bool   // what was built is not what was committed
+	date      time.Time
+	goVersion string
+	goRoot    string
+}
+
+func main() {
+	r := &release{}
+	flag.StringVar(&r.root, "root", "..", "the repository")
+	flag.StringVar(&r.into, "into", "../dist", "folder of the artifacts, which is made anew")
+	flag.StringVar(&r.version, "version", "", "the version, like 1.2.3")
+	platforms := flag.String("platforms", "linux/amd64 linux/arm64 darwin/arm64", "what programs are built for")
+	only := flag.String("only", "", `"package" or "image" makes nothing else, "dependencies" the tables of that page`)
+	flag.Parse()
+	r.platforms = strings.Fields(*platforms)
+	err := r.prepare()
+	if err == nil {
+		err = r.make(*only)
+	}
+	if r.work != "" {
+		_ = os.RemoveAll(r.work)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// prepare finds out what is built, and with what.
+func (r *release) prepare() error {
+	if r.version == "" {
+		return errors.New("which version? -version 1.2.3")
+	}
+	for _, p := range r.platforms {
+		if _, _, ok := strings.Cut(p, "/"); !ok {
+			return fmt.Errorf("platform %q: want one like linux/amd64", p)
+		}
+	}
+	var err error
+	if r.root, err = filepath.Abs(r.root); err != nil {
+		return err
+	}
+	if r.into, err = filepath.Abs(r.into); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(r.root, "transport/web/built/index.html")); err != nil {
+		return errors.New("the browser app is not built: make app")
+	}
+	if r.goVersion, err = output(r.root, "go", "env", "GOVERSION"); err != nil {
+		return err
+	}
+	if r.goRoot, err = output(r.root, "go", "env", "GOROOT"); err != nil {
+		return err
+	}
+	if err := r.committed(); err != nil {
+		return err
+	}
+	r.work, err = os.MkdirTemp("", "release-")
+	return err
+}
+
+// committed reads the commit and its time, which is that of everything in the artifacts.
+// A tree without Git has its time in SOURCE_DATE_EPOCH.
+func (r *release) committed() error {
+	text, err := output(r.root, "git", "log", "-1", "--format=%H %ct")
+	if err != nil {
+		text = " " + os.Getenv("SOURCE_DATE_EPOCH")
+	} else if changes, err := output(r.root, "git", "status", "--porcelain"); err != nil || changes != "" {
+		r.modified = true
+	}
+	commit, at, _ := strings.Cut(text, " ")
+	seconds, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		return errors.New("there is no commit here that has a time: set SOURCE_DATE_EPOCH")
+	}
+	r.commit, r.date = commit, time.Unix(seconds, 0).UTC()
+	return nil
+}
+
+// output is what a command prints.
+func output(dir, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func (r *release) make(only string) error {
+	if only == "dependencies" {
+		return r.writeDependencies()
+	}
+	if err := os.RemoveAll(r.into); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.into, 0o755); err != nil {
+		return err
+	}
+	found, err := r.findParts()
+	if err != nil {
+		return err
+	}
+	if err := r.build(); err != nil {
+		return err
+	}
+	// Every artifact has it, so it comes first.
+	if err := r.writeNotice(found); err != nil {
+		return err
+	}
+	steps := map[string]func() error{
+		"package": r.packages,
+		"image":   r.images,
+		"archive": func() error { return r.archives(found) },
+	}
+	if only != "" {
+		step, ok := steps[only]
+		if !ok {
+			return fmt.Errorf("there is no %q", only)
+		}
+		return step()
+	}
+	for _, name := range []string{"archive", "package", "image"} {
+		if err := steps[name](); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := r.provenance(); err != nil {
+		return err
+	}
+	return r.sums()
+}
+
+// flags and settings are what programs are built with. Git's state is in no binary: a tag
+// that one clone has and another has not would make them different.
+func (r *release) flags() []string {
+	return []string{"-trimpath", "-buildvcs=false", "-ldflags", fmt.Sprintf(
+		"-s -w -X atelier/cmd/internal/process.version=%s -X atelier/cmd/internal/process.revision=%.12s", r.version, r.commit)}
+}
+
+var settings = []string{"CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFLAGS=-mod=readonly"}
+
+// goCommand runs go in the repository, for a platform.
+func (r *release) goCommand(platform string, args ...string) *exec.Cmd {
+	system, machine, _ := strings.Cut(platform, "/")
+	cmd := exec.Command("go", args...)
+	cmd.Dir = r.root
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(append(os.Environ(), settings...), "GOOS="+system, "GOARCH="+machine)
+	return cmd
+}
+
+func (r *release) build() error {
+	for _, platform := range r.platforms {
+		for _, program := range programs {
+			if !has(platform, program) {
+				continue
+			}
+			args := append([]string{"build"}, r.flags()...)
+			args = append(args, "-o", r.program(platform, program), "./cmd/"+program)
+			if err := r.goCommand(platform, args...).Run(); err != nil {
+				return fmt.Errorf("build %s for %s: %w", program, platform, err)
+			}
+		}
+	}
+	return nil
+}
+
+// program is where one was built.
+func (r *release) program(platform, name string) string {
+	return filepath.Join(r.work, strings.ReplaceAll(platform, "/", "-"), name)
+}
+
+// machines are the processors of Linux that there are programs for.
+func (r *release) machines() (out []string) {
+	for _, p := range r.platforms {
+		if machine, ok := strings.CutPrefix(p, "linux/"); ok {
+			out = append(out, machine)
+		}
+	}
+	return out
+}

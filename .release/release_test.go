@@ -1,0 +1,401 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"debug/buildinfo"
+	"debug/elf"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const repository = ".."
+
+// dist is the folder of the release that is tested: what "make release" has made.
+func dist(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join(repository, "dist"))
+	if err == nil {
+		_, err = os.Stat(filepath.Join(dir, "SHA256SUMS"))
+	}
+	if err != nil {
+		t.Skip("make release has made nothing to test")
+	}
+	return dir
+}
+
+// missing skips a test for what this machine does not have, or fails where everything must
+// be there.
+func missing(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("NEED_PROGRAMS") != "" {
+		t.Fatalf("%s is missing", what)
+	}
+	t.Skipf("%s is missing", what)
+}
+
+// one is the artifact whose name has that form.
+func one(t *testing.T, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dist(t), pattern))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: %q, %v", pattern, found, err)
+	}
+	return found[0]
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// execute runs a command and returns what it prints.
+func execute(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	// A make that runs the tests is not the one that a test runs.
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "MAKE") || strings.HasPrefix(v, "MFLAGS") || strings.HasPrefix(v, "REPORT=")
+	})
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// unpacked is where the programs of the archives were unpacked: a folder for each archive.
+func unpacked(t *testing.T) (dirs []string) {
+	t.Helper()
+	archives, err := filepath.Glob(filepath.Join(dist(t), "*.tar.gz"))
+	if err != nil || len(archives) < 8 {
+		t.Fatalf("the archives are %q, %v", archives, err)
+	}
+	to := t.TempDir()
+	for _, path := range archives {
+		execute(t, to, "tar", "-xzf", path)
+		dirs = append(dirs, filepath.Join(to, strings.TrimSuffix(filepath.Base(path), ".tar.gz")))
+	}
+	return dirs
+}
+
+// program is the one in a folder of an archive, whose name begins with it.
+func program(dir string) string {
+	name := filepath.Base(dir)
+	for _, p := range []string{"atelier-bench", "atelier", "commerce"} {
+		if strings.HasPrefix(name, p+"-") {
+			return filepath.Join(dir, p)
+		}
+	}
+	return ""
+}
+
+// TestTheSameSourcesGiveTheSameBytes makes everything again in another folder.
+func TestTheSameSourcesGiveTheSameBytes(t *testing.T) {
+	if os.Getenv("LONG_TESTS") == "" {
+		t.Skip("in long runs: it makes a whole release")
+	}
+	first, copied := dist(t), filepath.Join(t.TempDir(), "elsewhere")
+	execute(t, repository, "git", "clone", "--quiet", "--no-hardlinks", ".", copied)
+	// With what is not committed, so that it can be run before that.
+	changed := strings.Fields(execute(t, repository, "git", "ls-files", "-mo", "--exclude-standard", "--full-name", ":/"))
+	for _, name := range changed {
+		from, to := filepath.Join(repository, name), filepath.Join(copied, name)
+		if _, err := os.Stat(from); err != nil {
+			_ = os.Remove(to)
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, ".", "cp", "-p", from, to)
+	}
+	execute(t, repository, "cp", "-a", app+"/node_modules", filepath.Join(copied, app)+"/")
+	execute(t, copied, "make", "release")
+	second := filepath.Join(copied, "dist")
+	entries, err := os.ReadDir(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		a, err := hash(filepath.Join(first, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := hash(filepath.Join(second, e.Name())); err != nil || a != b {
+			t.Errorf("%s is not the same in another folder: %v", e.Name(), err)
+		}
+	}
+	if again, err := os.ReadDir(second); err != nil || len(again) != len(entries) {
+		t.Errorf("there are %d artifacts, and %d in another folder: %v", len(entries), len(again), err)
+	}
+}
+
+// TestChecksumsAreOfAllArtifacts as the usual program reads them.
+func TestChecksumsAreOfAllArtifacts(t *testing.T) {
+	dir := dist(t)
+	checked := execute(t, dir, "sha256sum", "--check", "--strict", "SHA256SUMS")
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "SHA256SUMS" && !strings.Contains(checked, e.Name()+": OK\n") {
+			t.Errorf("%s has no checksum", e.Name())
+		}
+	}
+}
+
+// TestArchivesSayNothingOfTheirMaker: files have no user of this machine, one time, and
+// the modes that programs and texts have.
+func TestArchivesSayNothingOfTheirMaker(t *testing.T) {
+	archives, err := filepath.Glob(filepath.Join(dist(t), "*.tar.gz"))
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("%q, %v", archives, err)
+	}
+	for _, path := range archives {
+		z, err := gzip.NewReader(bytes.NewReader(read(t, path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !z.ModTime.IsZero() || z.Name != "" {
+			t.Errorf("%s was compressed at %s as %q", path, z.ModTime, z.Name)
+		}
+		dates := map[int64]bool{}
+		for in := tar.NewReader(z); ; {
+			h, err := in.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			dates[h.ModTime.UnixNano()] = true
+			if h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Mode&0o022 != 0 {
+				t.Errorf("%s: %s belongs to %d %q, mode %o", path, h.Name, h.Uid, h.Uname, h.Mode)
+			}
+		}
+		if len(dates) != 1 {
+			t.Errorf("%s: %d times", path, len(dates))
+		}
+	}
+}
+
+// TestProgramsSayWhatTheyAre: those of this machine run, and name the version and commit;
+// none names a folder of the machine on which it was made.
+func TestProgramsSayWhatTheyAre(t *testing.T) {
+	var made provenance
+	if err := json.Unmarshal(read(t, filepath.Join(dist(t), "provenance.json")), &made); err != nil {
+		t.Fatal(err)
+	}
+	if len(made.Commit) != 40 || made.Go == "" || made.Node == "" || len(made.Inputs) != len(inputs) {
+		t.Errorf("the provenance is %+v", made)
+	}
+	for _, in := range made.Inputs {
+		if sum, err := hash(filepath.Join(repository, in.Path)); err != nil || sum != in.SHA256 {
+			t.Errorf("%s is not what it was: %v", in.Path, err)
+		}
+	}
+	root, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, dir := range unpacked(t) {
+		path := program(dir)
+		if bytes.Contains(read(t, path), []byte(root)) {
+			t.Errorf("%s names %s", dir, root)
+		}
+		if !strings.HasSuffix(dir, "-"+runtime.GOOS+"-"+runtime.GOARCH) {
+			continue
+		}
+		ran++
+		args := []string{"version"}
+		if filepath.Base(path) == "commerce" {
+			args = []string{"--help"} // it asks no server for its version
+		}
+		if said := execute(t, dir, path, args...); args[0] == "version" && (!strings.Contains(said, made.Version) || !strings.Contains(said, made.Commit[:12])) {
+			t.Errorf("%s says %q", path, said)
+		}
+		if runtime.GOOS == "linux" {
+			f, err := elf.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if libs, err := f.ImportedLibraries(); err != nil || len(libs) > 0 {
+				t.Errorf("%s needs %q, %v", path, libs, err)
+			}
+			_ = f.Close()
+		}
+	}
+	if ran == 0 {
+		t.Errorf("no program is for %s/%s", runtime.GOOS, runtime.GOARCH)
+	}
+}
+
+// TestNoLicenceIsMissing asks the binaries themselves what modules are in them, and the
+// build of the app what packages: NOTICE has a section of each.
+func TestNoLicenceIsMissing(t *testing.T) {
+	sections := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^-{78}\n(.+)\n\n`).FindAllSubmatch(read(t, filepath.Join(dist(t), "NOTICE")), -1) {
+		sections[string(m[1])] = true
+	}
+	for _, dir := range unpacked(t) {
+		info, err := buildinfo.ReadFile(program(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range info.Deps {
+			if !sections[m.Path+" "+m.Version] {
+				t.Errorf("%s %s is in %s, and not in NOTICE", m.Path, m.Version, filepath.Base(dir))
+			}
+		}
+		if !sections["Go "+info.GoVersion] {
+			t.Errorf("NOTICE has no licence of %s", info.GoVersion)
+		}
+	}
+	for name, version := range bundled(t) {
+		if !sections[name+" "+version] {
+			t.Errorf("%s %s is in the app, and not in NOTICE", name, version)
+		}
+	}
+}
+
+// bundled are the packages whose code is in the app, by what its source maps name.
+func bundled(t *testing.T) map[string]string {
+	t.Helper()
+	if _, err := exec.LookPath("npx"); err != nil {
+		missing(t, "Node")
+	}
+	source, out := filepath.Join(repository, app), t.TempDir()
+	execute(t, source, "npx", "vite", "build", "--sourcemap", "--logLevel", "error", "--outDir", out, "--emptyOutDir")
+	execute(t, source, "npx", "vite", "build", "--config", "vite.diagram.config.ts", "--sourcemap", "--logLevel", "error", "--outDir", out)
+	found := map[string]string{}
+	inPackage := regexp.MustCompile(`^.*node_modules/((?:@[^/]+/)?[^/]+)/`)
+	err := filepath.WalkDir(out, func(path string, _ fs.DirEntry, err error) error {
+		if strings.Contains(path, "rolldown-runtime") {
+			found["rolldown"] = packageVersion(t, filepath.Join(source, "node_modules/rolldown"))
+		}
+		if err != nil || !strings.HasSuffix(path, ".map") {
+			return err
+		}
+		var maps struct{ Sources []string }
+		if err := json.Unmarshal(read(t, path), &maps); err != nil {
+			return err
+		}
+		for _, s := range maps.Sources {
+			if m := inPackage.FindStringSubmatch(filepath.ToSlash(s)); m != nil && found[m[1]] == "" {
+				found[m[1]] = packageVersion(t, filepath.Join(source, m[0][strings.Index(m[0], "node_modules"):]))
+			}
+		}
+		return nil
+	})
+	if err != nil || len(found) < 30 {
+		t.Fatalf("%d packages are in the app, %v", len(found), err)
+	}
+	return found
+}
+
+func packageVersion(t *testing.T, dir string) string {
+	t.Helper()
+	var manifest struct{ Version string }
+	if err := json.Unmarshal(read(t, filepath.Join(dir, "package.json")), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	return manifest.Version
+}
+
+// TestBillsNameWhatIsInTheBinaries, and have nothing that differs from time to time.
+func TestBillsNameWhatIsInTheBinaries(t *testing.T) {
+	for _, dir := range unpacked(t) {
+		var bill struct {
+			BOMFormat, SerialNumber string
+			Metadata                struct{ Timestamp string }
+			Components              []struct {
+				PURL     string
+				Licenses []any
+				Evidence struct{ Licenses []any }
+			}
+		}
+		name := filepath.Base(dir)
+		if err := json.Unmarshal(read(t, filepath.Join(dist(t), name+".cdx.json")), &bill); err != nil {
+			t.Fatal(err)
+		}
+		if bill.BOMFormat != "CycloneDX" || bill.SerialNumber != "" || bill.Metadata.Timestamp != "" {
+			t.Errorf("%s: format %q, serial number %q, time %q", name, bill.BOMFormat, bill.SerialNumber, bill.Metadata.Timestamp)
+		}
+		named, packages := map[string]bool{}, 0
+		for _, c := range bill.Components {
+			purl, _, _ := strings.Cut(c.PURL, "?")
+			named[purl] = true
+			if strings.HasPrefix(purl, "pkg:npm/") {
+				if packages++; len(c.Licenses) == 0 {
+					t.Errorf("%s: %s has no licence", name, purl)
+				}
+			}
+		}
+		info, err := buildinfo.ReadFile(program(dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range info.Deps {
+			if purl := "pkg:golang/" + m.Path + "@" + m.Version; !named[purl] {
+				t.Errorf("%s does not name %s", name, purl)
+			}
+		}
+		if server := strings.HasPrefix(name, "atelier-") && !strings.HasPrefix(name, "atelier-bench"); (packages > 0) != server {
+			t.Errorf("%s names %d packages of npm", name, packages)
+		}
+	}
+}
+
+// TestWhatComesBeforeAVersionSortsBeforeIt, as dpkg compares versions.
+func TestWhatComesBeforeAVersionSortsBeforeIt(t *testing.T) {
+	for version, want := range map[string]string{"1.2.3": "1.2.3", "1.2.3-dev+f00ba12": "1.2.3~dev+f00ba12", "1.2.3-dev+f00ba12-dirty": "1.2.3~dev+f00ba12.dirty"} {
+		if got := debianVersion(version); got != want {
+			t.Errorf("%s is %s, want %s", version, got, want)
+		}
+	}
+	if _, err := exec.LookPath("dpkg"); err != nil {
+		missing(t, "dpkg")
+	}
+	execute(t, ".", "dpkg", "--compare-versions", debianVersion("1.2.3-dev+f00ba12"), "lt", debianVersion("1.2.3"))
+}
+
+// TestThePageNamesTheRightLicences: what a hand wrote of direct modules is what their texts say.
+func TestThePageNamesTheRightLicences(t *testing.T) {
+	page := string(read(t, filepath.Join(repository, dependenciesPage)))
+	modules, err := (&release{root: repository}).requirements()
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for _, m := range modules {
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(m.path) + ` \|(?:[^|]*\|)? ([\w.-]+) \|`).FindStringSubmatch(page)
+		if !m.direct || row == nil || m.dir == "" { // another test wants a row of each
+			continue
+		}
+		compared++
+		if licence, err := licenceOf(m); err != nil || licence != row[1] {
+			t.Errorf("%s has the licence %s, and %s on the page: %v", m.path, licence, row[1], err)
+		}
+	}
+	if compared < 30 {
+		t.Errorf("%d modules were compared", compared)
+	}
+}
