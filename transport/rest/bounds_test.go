@@ -99,7 +99,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 		{"updateCodelab", "", "first " + grouped(b.Mentions)},
 		{"replaceQuizzes", "", "first " + grouped(b.Mentions)},
 		{"submitFile", "409", grouped(b.Submissions) + " files and links"},
-		{"submitFile", "413", size(codelab.MaxAttendeeBytes) + " together"},
+		{"submitFile", "413", size(codelab.MaxAttendeeBytes) + " in total"},
 		{"submitLink", "409", grouped(b.Submissions) + " files and links"},
 		{"postMessage", "409", grouped(b.Refs) + " messages"},
 		{"saveConversation", "", "newest " + grouped(b.PersonConversations)},
