@@ -43,8 +43,8 @@ func TestAFollowerLoadsALogThatWasRewritten(t *testing.T) {
 	})
 }
 
-// Those who listen at a follower that cannot hear its owner get what lies in the
-// log; a log that was rewritten must not reach its state.
+// Clients of a follower that cannot reach its owner receive the events of the log. A
+// rewritten log must not be applied to its state.
 func TestAnUnheardFollowerLoadsALogThatWasRewritten(t *testing.T) {
 	c := newClanOf(t, 2, erasers, func(*durable.Options) {})
 	apart(t, c)
@@ -63,7 +63,7 @@ func TestATakeoverLoadsALogThatWasRewritten(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
 		apart(t, c)
-		c.net.Mend("n2", "n1") // the owner says where it gives the actor to, and nothing of before
+		c.net.Mend("n2", "n1") // the owner names only the node that takes over
 		c.nodes[0].Lose()
 		c.hosts[0].Drop()
 		c.net.Mend("n1", "n2")
@@ -77,7 +77,7 @@ func TestATakeoverLoadsALogThatWasRewritten(t *testing.T) {
 	})
 }
 
-// forging is a bus that changes what is told of an actor.
+// forging is a bus that changes the replicated events of an actor.
 type forging struct {
 	durable.Bus
 	forge *atomic.Bool
@@ -93,9 +93,9 @@ func (f forging) Listen(subject string, fn func(from string, data []byte)) (func
 	})
 }
 
-// A copy that differs from its owner, whatever the cause, is noticed by the next
-// position that the owner names: it is loaded anew, counted, and the second time
-// within a minute it reads from the store alone.
+// A replica that differs from its owner, for any cause, is noticed at the owner's next
+// position. It is reloaded and counted. The second time within a minute it reads only from
+// the store.
 func TestACopyThatDiffersIsDropped(t *testing.T) {
 	var forge atomic.Bool
 	c := newClanWith(t, 2, func(o *durable.Options) { o.Cluster.Bus = forging{o.Cluster.Bus, &forge} })

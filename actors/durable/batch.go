@@ -33,9 +33,9 @@ type waiter struct {
 
 func (k *Kind[C, E, V]) urgent(cmd C) bool { return k.Urgent != nil && k.Urgent(cmd) }
 
-// encode makes the records of a decision's events, which stay in s.scratch
-// until they are applied. What the journal could not take is refused here: a
-// command that is applied already can only fail for everybody.
+// encode makes the records of a decision's events, which stay in s.scratch until they are
+// applied. It refuses records that the journal could not store, because after applying them
+// the whole batch would fail.
 func (s *actorRuntime[C, E, V]) encode(d *Decision[E]) error {
 	if cap(s.scratch) > maxScratch {
 		s.scratch = nil
@@ -77,8 +77,8 @@ func rowBytes(rows []Row) (n int) {
 	return n
 }
 
-// flushSoon lets the batch go once the commands that are already queued have
-// joined it: the flush message stands behind them in the mailbox.
+// flushSoon sends the batch once the commands that are already queued have joined it: the
+// flush message is after them in the mailbox.
 func (s *actorRuntime[C, E, V]) flushSoon(ctx actor.Context) {
 	if s.maySeal() && !s.flushing {
 		s.flushing = true
@@ -132,8 +132,8 @@ func (s *actorRuntime[C, E, V]) seal(ctx actor.Context) error {
 	return nil
 }
 
-// fresh returns an empty batch, which will be about as large as the one before
-// it. A few take turns, so that their lists are allocated once.
+// fresh returns an empty batch with room for about as many commands as the previous one. A
+// few batches are reused, so that their lists are allocated once.
 func (s *actorRuntime[C, E, V]) fresh(before *batch[E, V]) *batch[E, V] {
 	b := &batch[E, V]{}
 	if n := len(s.spare); n > 0 {

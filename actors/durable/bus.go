@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Bus carries messages between the nodes of a cluster. It promises little: a
-// message may be lost, but never comes twice, changed, or before an earlier one
-// of the same sender and subject. What must not be lost is in the store. Safe
-// for concurrent use.
+// Bus carries messages between the nodes of a cluster. A message can be lost, but it never
+// arrives twice, changed, or before an earlier one of the same sender and subject. Data
+// that must not be lost is in the store. Safe for concurrent use.
 //
 // Subjects are words of letters, digits, "_" and "-", joined by dots. Callbacks
 // run on the bus's goroutines, must not block, and may keep what they are given.
@@ -42,14 +41,14 @@ var ErrNobody = errors.New("bus: nobody there")
 type Cluster struct {
 	Store Shared
 	Bus   Bus
-	// Beat is how often owners say where they are to those who follow, and
-	// those look whether they were heard; 250 ms.
+	// Beat is the interval at which owners send their position to followers, and followers
+	// check for it; 250 ms.
 	Beat time.Duration
-	// Patience bounds how long a follower waits for its owner before it asks
-	// the store who owns the actor; 1 s. A read waits three times as long.
+	// Patience bounds how long a follower waits for its owner before it asks the store for
+	// the actor's owner; 1 s. A read waits three times as long.
 	Patience time.Duration
-	// MaxTold bounds the records of a batch that followers are told as it is, bytes;
-	// 512 KiB. Of a larger one they are told that it is there, and read the log.
+	// MaxTold bounds the records of a batch that is replicated directly, in bytes; 512 KiB.
+	// For a larger batch, followers receive only its position and read the log.
 	MaxTold int
 	// Aside is set while this node leaves everything to others: it has no actors
 	// then, and Get fails.

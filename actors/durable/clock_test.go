@@ -122,7 +122,7 @@ func TestACopyAgesByUptime(t *testing.T) {
 
 // A process that does not run ends no wait and starts nothing again. When it runs
 // again, everything that is due happens.
-func TestANodeThatStandsStillLetsNothingHappen(t *testing.T) {
+func TestPausedNodeExecutesNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		options durable.Options
 		// within is how long it takes when the clock goes on; a second if 0.

@@ -17,11 +17,11 @@ type interconnect struct {
 	owns atomic.Bool
 	// owner is the node that this one follows.
 	owner atomic.Pointer[string]
-	// followed: some node is told what happens.
+	// followed is set while at least one node receives the events.
 	followed atomic.Bool
-	// fresh is the Clock's uptime when the copy last showed all that was
-	// acknowledged; 0 while it never did. The uptime stands still while the machine
-	// sleeps, the lease does not: Fresh asks for both.
+	// fresh is the Clock's uptime when the replica last had everything that was
+	// acknowledged, 0 before that. The uptime stops while the machine sleeps, the lease
+	// does not, so Fresh checks both.
 	fresh atomic.Int64
 	// unheard: another node owns it, is alive, and was not heard for so long that
 	// nothing can be asked of it.
@@ -281,9 +281,8 @@ func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
 	}
 }
 
-// Drop ends all actors at once, without a snapshot: this node's lease is over,
-// and whatever is still on its way can only fail. It waits until they have
-// stopped.
+// Drop ends all actors at once, without a snapshot. This node's lease has expired, so
+// commits in progress can only fail. It waits until the actors have stopped.
 func (h *Host[C, E, V]) Drop() {
 	for _, hd := range h.Active() {
 		hd.condition.Store(int32(Resting))

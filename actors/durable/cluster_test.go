@@ -22,7 +22,7 @@ type clan struct {
 	net   *bustest.Net
 	hosts []*host
 	stops []func()
-	seen  []*sync.Map // of each node: what its observer was told, by seq
+	seen  []*sync.Map // of each node: the events of its observer, by seq
 	edit  func(*durable.Options)
 	kind  func() durable.Kind[string, string, sumView]
 }
@@ -181,7 +181,7 @@ func TestAnotherNodeTakesOver(t *testing.T) {
 	}
 }
 
-// What the network loses is read from the log.
+// A follower reads events that the network lost from the log.
 func TestAFollowerMissesNothing(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -209,8 +209,8 @@ func TestAFollowerMissesNothing(t *testing.T) {
 	}
 }
 
-// Commands that are under way while the actor goes from node to node are done
-// once each, or refused.
+// Commands in flight while the actor moves between nodes are executed once each, or
+// refused.
 func TestGivingAwayLosesNoCommand(t *testing.T) {
 	c := newClan(t, 3)
 	for i := range 3 {
@@ -334,8 +334,8 @@ func (l lateLog) Append(b durable.Batch) error {
 	return l.Log.Append(b)
 }
 
-// What is on disk but not acknowledged is not shown by a follower: its owner,
-// who still shows a state without it, could be read next.
+// A follower does not show records that are on disk but not acknowledged, because the next
+// read could reach its owner, whose state does not have them yet.
 func TestAFollowerIsNotAheadOfItsOwner(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)
@@ -555,8 +555,8 @@ func TestWhatIsOnItsWayIsAnsweredBeforeTheActorGoes(t *testing.T) {
 	}
 }
 
-// A client that comes from a node that is ahead waits for the copy here. It was
-// told at once that its position does not exist.
+// A client from a node that is ahead waits for this node's replica. Earlier it got an
+// immediate resync.
 func TestAPositionThatTheOwnerHasIsWaitedFor(t *testing.T) {
 	c := newClan(t, 2)
 	owner := get(t, c.hosts[0], "a")
@@ -581,7 +581,7 @@ func TestAPositionThatTheOwnerHasIsWaitedFor(t *testing.T) {
 	}
 }
 
-// What the owner acknowledges while a client waits reaches it.
+// A waiting client receives events that the owner acknowledges meanwhile.
 func TestAPositionIsAwaitedUntilItComes(t *testing.T) {
 	c := newClan(t, 2)
 	owner := get(t, c.hosts[0], "a")

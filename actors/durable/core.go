@@ -93,8 +93,8 @@ type Kind[C, E, V any] struct {
 	// Heard receives what other nodes send with Handle.Tell. It must not block.
 	// nil: it is dropped.
 	Heard func(id, node string, data []byte)
-	// FromLog lets followers read on by themselves while the owner is not heard,
-	// for what is read as it was lately (Host.Near).
+	// FromLog lets followers read the log while the owner cannot be reached, for reads that
+	// accept a slightly older state (Host.Near).
 	FromLog bool
 	// Urgent says of a command that it frees space, so that it is taken while the
 	// disk is nearly full. nil: of none.
@@ -104,7 +104,7 @@ type Kind[C, E, V any] struct {
 	Keep uint64
 	// MayRest says whether an idle actor may be put to rest. nil: always.
 	MayRest func(id string) bool
-	// Rested is called when an actor was put to rest, or its quarantine is over,
+	// Rested is called when an actor was stopped for idleness, or its quarantine has ended,
 	// before Observe is called for it again. It must not call the host.
 	Rested func(id string)
 }

@@ -59,7 +59,7 @@ func (d *dispatcher) run(fn func()) {
 	}
 }
 
-// close ends the idle goroutines; busy ones end by themselves.
+// close ends the idle goroutines; busy ones end after their work.
 func (d *dispatcher) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -32,7 +32,7 @@ func (f *follower[C, E, V]) compare(seq, chain uint64) {
 	}
 }
 
-// differs loads a copy anew that has another hash at a position than its owner.
+// differs reloads a replica whose hash at a position differs from its owner's.
 func (f *follower[C, E, V]) differs(seq uint64) {
 	now := f.host.opts.Clock.Uptime()
 	again := f.differed != 0 && now-f.differed < distrustFor

@@ -20,11 +20,11 @@ import (
 //     rewrite raises the base of the log (LogReader), and no record up to the
 //     base is applied to a state again, on any node: so nothing is lost by it.
 //
-// What is asked for meanwhile waits for the next round. Rounds have a pause
-// between them, because each costs a snapshot and a walk over the log.
+// Requests during a round wait for the next one. Rounds have a pause between them, because
+// each costs a snapshot and a walk over the log.
 type erasure struct {
 	due  uint64 // seq of the newest applied event that asks for it; 0: none
-	from uint64 // what due was when the round under way began
+	from uint64 // the value of due when the current round began
 	row  []byte // what the row of this actor holds; nil for no row
 	step erasureStep
 	// paused: the next round begins when eraseNow comes.

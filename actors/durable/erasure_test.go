@@ -194,8 +194,7 @@ func TestOneRoundErasesForMany(t *testing.T) {
 	}
 }
 
-// What is asked for during a round is erased in the next one, which begins by itself
-// after the pause.
+// A request during a round is erased in the next one, which begins after the pause.
 func TestTheNextRoundBeginsByItself(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		j := store(t)
@@ -225,9 +224,9 @@ func TestTheNextRoundBeginsByItself(t *testing.T) {
 	})
 }
 
-// TestAnErasureFollowsTheSnapshotUnderWay: one that is asked for while an older
+// TestErasureFollowsTheSnapshotInProgress: one that is asked for while an older
 // state is being encoded gets a snapshot of its own, without another command.
-func TestAnErasureFollowsTheSnapshotUnderWay(t *testing.T) {
+func TestErasureFollowsTheSnapshotInProgress(t *testing.T) {
 	j := store(t)
 	began, goOn := make(chan struct{}, 1), make(chan struct{})
 	k := eraser(nil)
@@ -340,7 +339,7 @@ func TestTheRowOfADoneErasureGoesLater(t *testing.T) {
 	if tries, rounds := j.tries.Load(), rounds.Load(); tries != 3 || rounds != 1 {
 		t.Errorf("%d tries and %d rounds", tries, rounds)
 	}
-	// What is asked for meanwhile is erased, and not only noted.
+	// A request during the round is erased, not only recorded.
 	j.left.Store(1)
 	ask(t, hd, "1")
 	ask(t, hd, "0")

@@ -77,8 +77,8 @@ func TestReadOnlyIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestQuarantineAnswersTheMailbox: whoever stood in the mailbox of an actor
-// that failed once too often hears so; the mailbox is dropped with the actor.
+// TestQuarantineAnswersTheMailbox: commands in the mailbox of an actor that is quarantined
+// get an answer, because the mailbox is dropped with the actor.
 func TestQuarantineAnswersTheMailbox(t *testing.T) {
 	j := store(t)
 	k := kind()
@@ -139,7 +139,7 @@ func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 	if _, _, err := hd.Ask("row " + strings.Repeat("k", 1000)); !errors.As(err, &r) || r.Reason != durable.TooLarge {
 		t.Errorf("too large a row: %v", err)
 	}
-	// Together they are too many for one append; the rest is told to wait.
+	// Together they are too many for one append; the others get ErrBusy.
 	release := j.Hold()
 	defer release()
 	got, busy := make(answers, 10), 0
@@ -168,9 +168,9 @@ func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 	}
 }
 
-// TestAFailureOnTheWayToRestEndsInRest: an incarnation that fails while it is
-// stopping is followed by one that stops, and whoever waits is told.
-func TestAFailureOnTheWayToRestEndsInRest(t *testing.T) {
+// TestFailureWhileStoppingEndsStopped: an incarnation that fails while it is stopping is
+// followed by one that stops, and waiting callers get an answer.
+func TestFailureWhileStoppingEndsStopped(t *testing.T) {
 	j := &failingSnapshots{Journal: store(t)}
 	h := start(t, j, kind(), durable.Options{})
 	hd := get(t, h, "a")

@@ -9,11 +9,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// follower is an actor whose owner is another node: a copy of the state, which
-// what the owner has committed is applied to by the same Apply, and whose view
-// and observer are served as the owner's are. What is asked of it goes to the
-// owner; the answer waits until the copy shows it. All fields are owned by the
-// actor's goroutine.
+// follower is an actor whose owner is another node: a replica of the state, to which the
+// same Apply applies the owner's committed events. It serves view and observer like the
+// owner. Commands go to the owner, and the answer waits until the replica shows the result.
+// All fields are owned by the actor's goroutine.
 type follower[C, E, V any] struct {
 	role   *role[C, E, V]
 	host   *Host[C, E, V]
@@ -34,8 +33,7 @@ type follower[C, E, V any] struct {
 	// wait for its answer.
 	giving bool
 
-	// Reads: those that the question under way serves, and those that came
-	// after it was asked.
+	// Reads: asked are served by the question in flight, next arrived after it was sent.
 	asked, next []reading
 	parked      []parked
 	// homeless are the commands that nobody has.
@@ -52,7 +50,7 @@ type reading struct {
 	till time.Duration
 }
 
-// seen is the end of a log as it was at a time.
+// seen is the end of a log at some time.
 type seen struct {
 	seq uint64
 	at  time.Duration
@@ -64,7 +62,7 @@ type parked struct {
 	reply Reply
 }
 
-// What comes back from the owner, to the follower that asked.
+// Answers of the owner to a follower's questions.
 type (
 	followAnswer struct {
 		f      any
@@ -128,8 +126,8 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 	}
 }
 
-// begin follows an owner. What it tells is heard before the log is read, so
-// nothing falls in between.
+// begin follows an owner. It subscribes before it reads the log, so no event is missed
+// between the two.
 func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
 	f.owner, f.quiet = owner, 0
 	f.handle.owner.Store(&owner)
@@ -180,8 +178,8 @@ func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 	f.freshSince(m.sent, m.answer.seq)
 }
 
-// freshSince notes that the owner, asked then, named a position that the copy
-// has reached. What the owner tells by itself does not say when.
+// freshSince records that the owner, asked at that time, named a position that the replica
+// has reached. Unrequested messages of the owner have no time.
 func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	f.handle.head.Store(seq)
 	if f.seq >= seq {
@@ -268,9 +266,9 @@ func (f *follower[C, E, V]) show() {
 	})
 }
 
-// askPosition asks the owner how far what was acknowledged goes: one question
-// for all reads that wait. Those that come while it is under way need the next,
-// since what they must show may have been acknowledged after it was answered.
+// askPosition asks the owner for the last acknowledged position, once for all waiting
+// reads. Reads that arrive meanwhile need the next question, because the write that they
+// must show may have been acknowledged after the answer.
 func (f *follower[C, E, V]) askPosition(ctx actor.Context) {
 	if len(f.asked) > 0 || len(f.next) == 0 {
 		return
@@ -324,7 +322,7 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	})
 	f.next = slices.DeleteFunc(f.next, func(r reading) bool {
 		over := now > r.till
-		if over { // who owns it is alive and cannot be asked: nothing is better than something old
+		if over { // the owner is alive and cannot be reached: an error is better than stale data
 			f.handle.answer(r.to, Reply{Err: ErrUnavailable})
 		}
 		return over
@@ -374,12 +372,12 @@ func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 // leaseTime is longer than a node may answer that has lost the store.
 func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.Patience }
 
-// followEvery is after how many beats a follower asks the owner anew to tell it,
-// by which it learns how old its copy may be.
+// followEvery is the number of beats after which a follower renews its subscription at the
+// owner. By that it learns the age of its replica.
 const followEvery = 2
 
-// lookForOwner asks the store who owns the actor, and takes it when nobody does.
-// It reports whether this node owns it now.
+// lookForOwner asks the store for the owner of the actor, and takes the actor if there is
+// none. It reports whether this node owns it now.
 func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	f.looked = f.now()
 	log, err := f.host.journal.Open(f.handle.actorID)

@@ -118,8 +118,7 @@ func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
 	})
 }
 
-// loseNews loses what owners tell by themselves from now on; questions and their
-// answers arrive.
+// loseNews drops unrequested messages of owners; questions and their answers arrive.
 func (c *clan) loseNews() {
 	c.net.Disturb(func(m bustest.Message) bustest.Fate { return bustest.Fate{Lost: m.Sort == bustest.News} })
 }

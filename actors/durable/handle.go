@@ -51,7 +51,7 @@ type Handle[C, E, V any] struct {
 	lastError atomic.Pointer[string]
 }
 
-// waitSample: of so many commands one is timed in the mailbox.
+// waitSample is the number of commands of which one is timed in the mailbox.
 const waitSample = 8
 
 type viewAt[V any] struct {

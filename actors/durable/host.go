@@ -46,8 +46,8 @@ type Options struct {
 	// IdleAfter is when an unused actor is put to rest; 15 min. Negative:
 	// never.
 	IdleAfter time.Duration
-	// Waited, if set, is told how long a command waited in its actor's mailbox,
-	// for one in eight. It must not block.
+	// Waited, if set, is called with the time that a command waited in its actor's mailbox,
+	// for one in eight commands. It must not block.
 	Waited func(time.Duration)
 	// Gate is asked before each command that is not urgent and may refuse it, for
 	// example while the store is read-only. nil: never.

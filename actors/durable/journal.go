@@ -29,11 +29,11 @@ var (
 	ErrCorrupt = errors.New("journal: stored record is damaged")
 	// ErrNotFound says that a row does not exist.
 	ErrNotFound = errors.New("journal: not found")
-	// ErrConflict says that a precondition did not hold: nothing of the append was
-	// written. The caller reads again and decides anew.
+	// ErrConflict means that a precondition failed, and the append wrote nothing. The
+	// caller reads and decides again.
 	ErrConflict = errors.New("journal: a row is not what it was")
-	// ErrCompacted says that the log cannot be read on from a position: it was
-	// rewritten or truncated there, or it ends before. Load reads the state anew.
+	// ErrCompacted means that the log cannot be read from a position: it was rewritten or
+	// truncated there, or it ends before. Call Load.
 	ErrCompacted = errors.New("journal: the log was rewritten behind this position; load the snapshot")
 	// ErrClosed says that the store is closing or closed.
 	ErrClosed = errors.New("journal: closed")

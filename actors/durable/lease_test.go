@@ -28,9 +28,8 @@ func TestWithoutALeaseNothingIsAnswered(t *testing.T) {
 	}
 }
 
-// What was in quarantine when the lease was lost begins anew like the rest. It
-// stayed, as one that is about to stop, and whoever asked for it waited for that
-// again and again.
+// An actor in quarantine starts over when the lease is lost, like all others. Earlier it
+// stayed in the state of stopping, and callers waited for it repeatedly.
 func TestALostLeaseEndsAQuarantine(t *testing.T) {
 	c := newClanWith(t, 1, func(o *durable.Options) { o.MaxFailures = -1 })
 	hd := get(t, c.hosts[0], "a")
@@ -68,8 +67,8 @@ func TestAnEarlierQuarantineForgetsNoSuccessor(t *testing.T) {
 	})
 }
 
-// regained is a node whose lease is lost, and that is back with another one
-// whenever it is asked: as when a goroutine stands still between two looks.
+// regained is a node that has lost its lease and has another one at each call, as if a
+// goroutine were suspended between two checks.
 type regained struct {
 	durable.Shared
 	mu   sync.Mutex
@@ -87,7 +86,7 @@ func (r *regained) Holds() bool {
 	return r.Shared.Holds()
 }
 
-// What a node owned under a lease that is lost it does not show under the next.
+// A node does not show the actors of a lost lease under the next one.
 func TestTheNextLeaseDoesNotCoverWhatWasBefore(t *testing.T) {
 	for name, look := range map[string]func(hd *handle, other durable.Bus) (old bool){
 		"fresh": func(hd *handle, _ durable.Bus) bool { return hd.Fresh(0) },
@@ -140,8 +139,8 @@ func (l *lapsing) Holds() bool {
 	return held
 }
 
-// An owner looks at its lease behind its position: a process that stood still in
-// between would name one that others have gone on from.
+// An owner checks its lease after it has read its position. If the process was suspended
+// between the two, other nodes may already be ahead of that position.
 func TestAPositionIsNotNamedByALeaseThatHasEnded(t *testing.T) {
 	net := bustest.NewNet()
 	store, nodes := memory.Share(2)

@@ -14,7 +14,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// written notes the events that a node's observer is told, in their order.
+// written records the events of a node's observer, in order.
 type written struct {
 	mu     sync.Mutex
 	events []string // guarded by mu
@@ -40,7 +40,7 @@ func (w *written) String() string {
 	return fmt.Sprint(w.events)
 }
 
-// ordered are hosts whose commands may all be sent again, and what the last is told.
+// ordered returns hosts whose commands are all repeatable, and the events of the last host.
 func ordered(t *testing.T, n int, over func(durable.Bus) durable.Bus) (net *bustest.Net, nodes []*memory.Node, hosts []*host, last *written) {
 	net, last = bustest.NewNet(), &written{}
 	store, nodes := memory.Share(n)
@@ -89,9 +89,9 @@ func acked(t *testing.T, all ...answers) {
 	}
 }
 
-// An attendee said step 2 and then step 3, while the owner of the codelab was killed,
-// and stood at step 2 in the end: the node that took over did the second at once, and
-// the first when it had given up waiting for the dead node's answer.
+// An attendee sent step 2 and then step 3 while the owner of the codelab was killed, and
+// ended at step 2. The new owner executed the second command at once, and the first only
+// after the wait for the dead node's answer.
 func TestATakeoverKeepsTheOrderOfCommands(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		net, nodes, hosts, told := ordered(t, 2, plain)

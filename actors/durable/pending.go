@@ -26,8 +26,8 @@ type Replier interface{ Reply(Reply) }
 // library costs 1.5 us, this a quarter of it.
 type pendingReply struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
-	// deadline is the tick after which the wait is over; 0 while nobody waits.
-	// The goroutine that sets it to 0 answers, so there is one answer.
+	// deadline is the tick at which the wait ends; 0 while nobody waits. The goroutine that
+	// sets it to 0 answers, so there is one answer.
 	deadline atomic.Int64
 }
 
@@ -47,9 +47,9 @@ type pendingReplies struct {
 	tick  atomic.Int64 // starts at 1
 
 	mu   sync.Mutex
-	all  map[*pendingReply]struct{} // guarded by mu; as many as ever waited at a time
+	all  map[*pendingReply]struct{} // guarded by mu; its length is the maximum number of concurrent waits
 	free []*pendingReply            // guarded by mu
-	// closed: nothing answers any more, and waits do not end by themselves. Guarded by mu.
+	// closed is set when nothing answers any more and waits do not expire. Guarded by mu.
 	closed bool
 
 	stop chan struct{}

@@ -67,8 +67,8 @@ var (
 	// ErrUnavailable: the actor failed or is restarting. Whether the command
 	// was applied is unknown when it had been accepted.
 	ErrUnavailable = errors.New("the service cannot record this now")
-	// ErrRested: the actor went to rest since its handle was looked up, because it
-	// was idle or is no more. Not applied; Host.Get gives a handle that serves.
+	// ErrRested means that the actor stopped after its handle was looked up, because it was
+	// idle or purged. Not applied; Host.Get returns a new handle.
 	ErrRested = fmt.Errorf("%w: the actor rests", ErrUnavailable)
 	// ErrQuarantined: the actor failed too often and rests. Not applied.
 	ErrQuarantined = errors.New("quarantined after repeated failures")
@@ -76,11 +76,11 @@ var (
 	ErrTimeout = errors.New("no answer in time")
 	// ErrInternal: deciding panicked; nothing was applied.
 	ErrInternal = errors.New("internal error")
-	// ErrUnknownEvent: a newer program has written it. What is built of the log
-	// without it would be wrong, so nothing is.
+	// ErrUnknownEvent means that a newer program has written the event. A state without it
+	// would be wrong, so none is built.
 	ErrUnknownEvent = errors.New("an event that this program does not know: a newer one has written it")
-	// ErrUnknownCommand: the node that owns the actor runs an earlier version,
-	// which does not know the command, or a part of it. Nothing was applied. It
-	// is an ErrUnavailable, since an update is under way.
+	// ErrUnknownCommand: the node that owns the actor runs an earlier version, which does
+	// not know the command, or a part of it. Nothing was applied. It is an ErrUnavailable,
+	// because an update is in progress.
 	ErrUnknownCommand = fmt.Errorf("%w: the node that has it runs an earlier version; try again when all are updated", ErrUnavailable)
 )

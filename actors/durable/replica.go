@@ -8,7 +8,7 @@ import (
 
 // How a follower's copy of the state comes from the log.
 
-// load reads the state up to a position, for the first time or anew.
+// load reads the state up to a position, for the first time or again.
 func (f *follower[C, E, V]) load(upTo uint64) {
 	f.open()
 	read, err := f.host.kind.load(f.handle.id, f.handle.observer, f.reader, upTo)
@@ -32,8 +32,8 @@ func (f *follower[C, E, V]) open() {
 	f.reader = reader
 }
 
-// catchUp reads the log from where the copy is to a position. A log that was
-// rewritten meanwhile is not read on: the state is loaded anew.
+// catchUp reads the log from where the copy is to a position. If the log was rewritten
+// meanwhile, the state is loaded again.
 func (f *follower[C, E, V]) catchUp(upTo uint64) {
 	f.open()
 	read, err := f.host.readOn(f.reader, f.seq, f.chain, upTo)
@@ -65,9 +65,8 @@ func (f *follower[C, E, V]) apply(events []Committed[E], chain uint64) {
 	}
 }
 
-// readUnheard goes on from the log while the owner is alive and cannot be heard,
-// for those who listen here. What has lain there for as long as a lease lasts the
-// owner knows, or it is no owner any more.
+// readUnheard reads the log for local listeners while the owner is alive but cannot be
+// reached. Records older than a lease are known to the owner, or it is no longer the owner.
 func (f *follower[C, E, V]) readUnheard(now time.Duration, silent bool) {
 	if !silent || !f.joined {
 		f.unheard = f.unheard[:0]

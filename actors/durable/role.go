@@ -200,8 +200,8 @@ func (s *role[C, E, V]) end(err error) {
 	}
 }
 
-// drained ends a dropped actor when everybody is answered who still sent it
-// something: its mailbox goes with it.
+// drained ends a dropped actor once all its late senders are answered, because its mailbox
+// is dropped with it.
 func (s *role[C, E, V]) drained(ctx actor.Context) {
 	if s.handle.pending.Load() == 0 {
 		ctx.Stop(ctx.Self())
@@ -217,9 +217,9 @@ func (s *role[C, E, V]) fail(err error) {
 	panic(failure{err})
 }
 
-// goOn recovers a runtime whose state was that of a follower: what lies in the log
-// beyond it is new to everybody here. A log that was rewritten beyond it cannot
-// be read on: then the state is loaded like any other.
+// goOn recovers a runtime from a follower's state: later records of the log are new to all
+// local listeners. If the log was rewritten beyond that state, the state is loaded from the
+// store.
 func (s *actorRuntime[C, E, V]) goOn(ctx actor.Context, log Log) {
 	began := s.host.opts.Clock.Uptime()
 	read, err := s.host.readOn(log, s.seq, s.chain, everything)

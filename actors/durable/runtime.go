@@ -88,8 +88,8 @@ type actorRuntime[C, E, V any] struct {
 	forceSnapshot           bool
 	resting                 bool
 	erasure                 erasure
-	// followers are the nodes that are told, with the beats for which they still
-	// are; see owner.go.
+	// followers are the subscribed nodes, with the remaining beats of their subscription;
+	// see owner.go.
 	followers map[string]int
 }
 

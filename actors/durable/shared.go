@@ -51,11 +51,10 @@ type Shared interface {
 	// error.
 	Rejoin(ctx context.Context) error
 
-	// Watch calls fn for each row of the tables, and from then on for each row
-	// that changes, whichever node changes it, with nil for one that is gone.
-	// Changes of one row come in order; the newest may come alone, or twice. It
-	// returns after the first round. fn is called from one goroutine at a time
-	// and must not block.
+	// Watch calls fn for each row of the tables, and then for each row that any node
+	// changes, with nil for a deleted row. Changes of one row are in order; the newest can
+	// come alone, or twice. Watch returns after the first round. Calls of fn are
+	// sequential, and fn must not block.
 	Watch(tables []string, fn func(table string, key, value []byte)) (Feed, error)
 }
 
@@ -63,14 +62,13 @@ type Shared interface {
 // no backup.
 const NodeSecrets = "nodesecrets"
 
-// Feed is what a Watch brings. Beside what Sync asks for it looks by itself
-// several times a second.
+// Feed is a running Watch. Apart from Sync, it polls several times per second.
 type Feed interface {
 	// Sync returns when every change that was committed before the call has
 	// been told. Calls at one time share a look.
 	Sync(ctx context.Context) error
-	// Age is how old what was told may be: the time since the beginning of the
-	// last look that ended well, by a clock that runs while the machine sleeps.
+	// Age is the maximum age of the reported rows: the time since the start of the last
+	// successful poll, on a clock that runs while the machine sleeps.
 	Age() time.Duration
 	// Close ends it.
 	Close()
@@ -86,7 +84,7 @@ type Member struct {
 	Program string
 	// Since is when this incarnation began.
 	Since time.Time
-	// Left is for how long its lease holds; not above 0 when it is over.
+	// Left is the remaining time of its lease; at most 0 after it has expired.
 	Left time.Duration
 	// Stopped says that it ended its lease itself, when it stopped in order.
 	Stopped bool

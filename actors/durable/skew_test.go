@@ -11,8 +11,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// What a newer node tells, and asks, that this program does not know: it is as if
-// it had not been said.
+// Unknown messages of a newer node are ignored.
 func TestMessagesOfANewerNodeAreIgnored(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")

@@ -55,9 +55,9 @@ func (s *actorRuntime[C, E, V]) rest(ctx actor.Context, snapshot bool) {
 	s.tryStop(ctx)
 }
 
-// A snapshot saves the next start from applying what came since the last one. From so much
-// on it is worth a transaction of the store: a server that had made 100,000 codelabs did not
-// come to the end of those within its 30 seconds.
+// A snapshot saves the next start from applying later events. From these sizes it is worth
+// a transaction of the store: a server with 100,000 new codelabs could not write all
+// snapshots within its 30 seconds.
 const (
 	worthEvents = 64
 	worthBytes  = 64 << 10

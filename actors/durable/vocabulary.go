@@ -66,10 +66,9 @@ func (v *Vocabulary[B]) Encode(command B) (name string, fields []byte, err error
 	return name, fields, err
 }
 
-// Decode is the reverse of Encode. What a newer program means by a command or a
-// field that is not known here would be lost without a word, so it is refused
-// with ErrUnknownCommand. A field that is added to a command has omitempty: then
-// only those are refused who use it.
+// Decode is the reverse of Encode. A command or field of a newer program that is unknown
+// here is refused with ErrUnknownCommand, instead of being ignored. A field that is added
+// to a command has omitempty, so only commands that use it are refused.
 func (v *Vocabulary[B]) Decode(name string, fields []byte) (command B, err error) {
 	w, ok := v.words[name]
 	if !ok {

@@ -26,27 +26,27 @@ import (
 // clientFlags say how many generators there are and, for a server that is not
 // ours, how to speak with it.
 type clientFlags struct {
-	Workers  int      `placeholder:"N" group:"Generator" help:"Processes of the generator; the default is as many as the connections need, 15,000 each."`
-	WorkerAt []string `placeholder:"HOST:PORT" group:"Generator" help:"Worker on another machine, which runs 'atelier-bench worker --listen'. May be given again."`
-	Secret   string   `env:"BENCH_SECRET" group:"Generator" help:"What remote workers and their coordinator know, 16 characters or more; better in the environment."`
+	Workers  int      `placeholder:"N" group:"Generator" help:"Number of generator processes; the default is one per 15,000 connections."`
+	WorkerAt []string `placeholder:"HOST:PORT" group:"Generator" help:"Worker on another machine, which runs 'atelier-bench worker --listen'. Repeatable."`
+	Secret   string   `env:"BENCH_SECRET" group:"Generator" help:"Secret shared with remote workers, 16 characters or more; prefer the environment variable."`
 
-	Generic  bool     `group:"Any server" help:"Test a server that is not ours: --url says ws://HOST/PATH, or http://HOST/PATH for event streams."`
-	Clients  string   `type:"existingfile" placeholder:"FILE" group:"Any server" help:"CSV file with a header line and a line for each client, subscribers first. {{COLUMN}} in --url, --publish, --header, --hello, --send and --resume is replaced by the client's value. Values are never printed."`
+	Generic  bool     `group:"Any server" help:"Test any server: --url is ws://HOST/PATH, or http://HOST/PATH for event streams."`
+	Clients  string   `type:"existingfile" placeholder:"FILE" group:"Any server" help:"CSV file with a header line and a line per client, subscribers first. {{COLUMN}} in --url, --publish, --header, --hello, --send and --resume is replaced by the client's value. Values are never printed."`
 	Preset   string   `placeholder:"NAME" group:"Any server" help:"Defaults of the flags below for a protocol: centrifugo, mqtt, nats, socket.io or sse; list prints what each sets. A flag that is given overrides its default. Implies --generic."`
 	Channel  string   `placeholder:"NAME" group:"Any server" help:"Channel (centrifugo), topic (mqtt), subject (nats) or event (socket.io) of --preset; the default is bench, of socket.io message."`
-	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. May be given again."`
-	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Sent once after connecting; \\r, \\n and \\t in it, in --send and in --answer are line breaks and a tab."`
-	Binary   bool     `group:"Any server" help:"Send binary messages instead of text; \\x00 to \\xff in --hello, --send and --answer are bytes then. Patterns match the bytes of what comes, where a byte that is not UTF-8 counts as some character."`
-	Send     string   `placeholder:"TEXT" group:"Any server" help:"A message: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
-	Match    string   `placeholder:"REGEX" group:"Any server" help:"Finds messages in what comes back, by groups named stamp and seq. Of an event stream it sees the data of each event, without 'data: '."`
-	Ready    string   `placeholder:"REGEX" group:"Any server" help:"What a client waits for before it counts as connected; a group named epoch is kept for --resume."`
-	Ack      string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was taken."`
-	Refusal  string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named seq, that a message was not taken."`
-	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Added to the path by a client that comes back; {{position}} and {{epoch}} are what was found last."`
-	Position string   `placeholder:"REGEX" group:"Any server" help:"Finds, by a group named position, from where a client can go on."`
-	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message, or a line of one, of exactly IN with OUT: heartbeats. May be given again."`
-	Publish  string   `placeholder:"URL" group:"Any server" help:"Where messages are posted to, for event streams; the default is --url."`
-	PID      int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process of the server on this machine, to be weighed."`
+	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. Repeatable."`
+	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Message to send once after connecting; \\r, \\n and \\t in it, in --send and in --answer are line breaks and a tab."`
+	Binary   bool     `group:"Any server" help:"Send binary messages instead of text; \\x00 to \\xff in --hello, --send and --answer are bytes then. Patterns match the received bytes, and a byte that is not UTF-8 counts as one character."`
+	Send     string   `placeholder:"TEXT" group:"Any server" help:"Message to publish: {{stamp}} and {{seq}} are filled in, and {{pad}} up to --size bytes. For event streams it is posted."`
+	Match    string   `placeholder:"REGEX" group:"Any server" help:"Pattern of a received message, with groups named stamp and seq. In an event stream it matches the data of each event, without 'data: '."`
+	Ready    string   `placeholder:"REGEX" group:"Any server" help:"Pattern that a client waits for before it counts as connected; a group named epoch is kept for --resume."`
+	Ack      string   `placeholder:"REGEX" group:"Any server" help:"Pattern of an acknowledgement, with a group named seq."`
+	Refusal  string   `placeholder:"REGEX" group:"Any server" help:"Pattern of a refusal, with a group named seq."`
+	Resume   string   `placeholder:"TEXT" group:"Any server" help:"Text that a reconnecting client adds to the path; {{position}} and {{epoch}} are the last values found."`
+	Position string   `placeholder:"REGEX" group:"Any server" help:"Pattern of a position to resume from, with a group named position."`
+	Answer   []string `placeholder:"IN=OUT" sep:"none" group:"Any server" help:"Answer a message, or a line of one, that is exactly IN with OUT, for heartbeats. Repeatable."`
+	Publish  string   `placeholder:"URL" group:"Any server" help:"Address to post messages to, for event streams; the default is --url."`
+	PID      int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process id of the server on this machine, for its memory and processor time."`
 
 	// people are what --clients holds, once it has been read.
 	people *fanout.Clients
@@ -59,7 +59,7 @@ type clientFlags struct {
 // broadcastFlags are those of all scenarios in which some publish and many
 // listen.
 type broadcastFlags struct {
-	Duration *time.Duration `placeholder:"DURATION" help:"How long the load is measured; the default is 30s, or as long as all --stages together."`
+	Duration *time.Duration `placeholder:"DURATION" help:"Measured time; the default is 30s, or the sum of all --stages."`
 
 	serverFlags
 	outputFlags
@@ -67,21 +67,21 @@ type broadcastFlags struct {
 
 	Prometheus string `placeholder:"HOST:PORT" group:"Result" help:"Serve metrics for Prometheus at http://HOST:PORT/metrics during the run, without a password."`
 
-	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened; of each step of --find-max half a millisecond for each, if that is less."`
-	Settle  time.Duration `default:"1s" group:"Load" help:"Time that is left to the server after that."`
-	Drain   time.Duration `default:"30s" group:"Load" help:"Longest wait for what is still on its way, at the end and while connecting."`
-	Seed    uint64        `group:"Load" help:"Decides everything that is drawn; drawn itself and printed when 0."`
+	Connect time.Duration `default:"5s" group:"Load" help:"Time over which connections are opened. A step of --find-max takes at most half a millisecond per connection."`
+	Settle  time.Duration `default:"1s" group:"Load" help:"Pause between connecting and the load."`
+	Drain   time.Duration `default:"30s" group:"Load" help:"Maximum wait for outstanding messages, at the end and while connecting."`
+	Seed    uint64        `group:"Load" help:"Seed of the random numbers; 0 draws one and prints it."`
 }
 
 // publishFlags say what is sent.
 type publishFlags struct {
-	Publishers int           `default:"1" group:"Load" help:"Clients who send."`
-	Size       int           `default:"200" placeholder:"BYTES" group:"Load" help:"Size of a message as it is sent."`
-	Rate       float64       `default:"100" group:"Load" help:"Messages a second of all publishers; 0 for as many as go."`
-	Stages     string        `placeholder:"DURATION@RATE,…" group:"Load" help:"Rates one after the other instead of --rate, such as 10s@100,20s@500, each measured by itself. The warm-up is at the first rate; the last goes on where --duration is longer."`
-	Window     int           `default:"128" group:"Load" help:"Messages that a publisher has under way, with --rate 0."`
+	Publishers int           `default:"1" group:"Load" help:"Number of clients that publish."`
+	Size       int           `default:"200" placeholder:"BYTES" group:"Load" help:"Size of a message as sent, in bytes."`
+	Rate       float64       `default:"100" group:"Load" help:"Messages per second of all publishers; 0 is unthrottled."`
+	Stages     string        `placeholder:"DURATION@RATE,…" group:"Load" help:"Consecutive rates instead of --rate, such as 10s@100,20s@500, each measured separately. The warm-up has the first rate; the last stage continues if --duration is longer."`
+	Window     int           `default:"128" group:"Load" help:"Number of messages in flight per publisher, with --rate 0."`
 	Warmup     time.Duration `default:"2s" group:"Load" help:"Load before the measured time; audited, not measured."`
-	Regular    bool          `group:"Load" help:"Equal distances between messages instead of a Poisson process."`
+	Regular    bool          `group:"Load" help:"Equal intervals between messages instead of a Poisson process."`
 }
 
 // How many listen where nobody says so: what an unknown server bears is to be found out.
@@ -92,7 +92,7 @@ const (
 
 // listenerFlags say how many listen.
 type listenerFlags struct {
-	Asked       *int `name:"subscribers" placeholder:"N" help:"Clients who listen; the default is 1000, of a server that is not ours 50."`
+	Asked       *int `name:"subscribers" placeholder:"N" help:"Number of subscribers; the default is 1000, for other servers 50."`
 	Subscribers int  `kong:"-"` // once settled
 }
 
@@ -109,30 +109,30 @@ func (l *listenerFlags) settle(b *broadcastFlags) {
 }
 
 type fanoutCommand struct {
-	StepEvery time.Duration `default:"0s" help:"Time between two steps that a subscriber goes; 0 for none. Not with --generic."`
-	FindMax   bool          `help:"Find the highest rate that keeps all thresholds: double --rate until one is missed twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
-	Steps     int           `default:"20" help:"Most steps of --find-max."`
+	StepEvery time.Duration `default:"0s" help:"Time between two steps of a subscriber; 0 for none. Not with --generic."`
+	FindMax   bool          `help:"Find the highest rate that keeps all thresholds: double --rate until a threshold is missed twice, then bisect until the gap is 5 %. Each step is a run of --duration (10s). The report is that of the highest rate. A threshold on highest_messages_per_second applies to the result, not to the steps."`
+	Steps     int           `default:"20" help:"Maximum number of steps of --find-max."`
 	listenerFlags
 	broadcastFlags
 	publishFlags
 }
 
 type idleCommand struct {
-	Connections int `default:"10000" help:"Clients who are connected."`
+	Connections int `default:"10000" help:"Number of connected clients."`
 	broadcastFlags
 }
 
 type reconnectCommand struct {
-	Every  time.Duration `default:"10s" help:"Time between two losses."`
-	Spread time.Duration `default:"1s" help:"Time over which they come back."`
+	Every  time.Duration `default:"10s" help:"Time between two drops of all connections."`
+	Spread time.Duration `default:"1s" help:"Time over which clients reconnect."`
 	listenerFlags
 	broadcastFlags
 	publishFlags
 }
 
 type slowCommand struct {
-	Stalled float64       `default:"5" placeholder:"PERCENT" help:"Share of them who stop reading in every second part of the time."`
-	Part    time.Duration `default:"5s" help:"Length of a part."`
+	Stalled float64       `default:"5" placeholder:"PERCENT" help:"Share of subscribers that stop reading in every second phase."`
+	Part    time.Duration `default:"5s" help:"Length of a phase."`
 	listenerFlags
 	broadcastFlags
 	publishFlags

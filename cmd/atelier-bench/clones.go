@@ -17,23 +17,23 @@ import (
 
 // clonesCommand is the command line of the clones scenario.
 type clonesCommand struct {
-	Attendees int           `default:"500" help:"People of the workshop that goes on all the time."`
-	Duration  time.Duration `default:"2m" help:"How long the load is measured."`
+	Attendees int           `default:"500" help:"Attendees of the workshop."`
+	Duration  time.Duration `default:"2m" help:"Measured time."`
 
 	serverFlags
 	outputFlags
 
-	People    int           `default:"300" group:"Clones" help:"So many clone at the same moment."`
-	Line      float64       `default:"125" group:"Clones" help:"Megabytes a second of the line that they share, as those in one room do; 0 for as many as go."`
-	Every     time.Duration `default:"10s" group:"Clones" help:"Time from one such moment to the next."`
-	Settle    time.Duration `default:"1s" group:"Clones" help:"What is not counted after the last of them is done."`
-	Steps     int           `default:"10" group:"Clones" help:"Steps, each with a branch for its start and its end."`
-	Files     int           `default:"10" group:"Clones" help:"Files that each branch has."`
+	People    int           `default:"300" group:"Clones" help:"Number of simultaneous clones."`
+	Line      float64       `default:"125" group:"Clones" help:"Bandwidth that all clones share, in MB/s, as in one room; 0 is unlimited."`
+	Every     time.Duration `default:"10s" group:"Clones" help:"Time between two rounds of clones."`
+	Settle    time.Duration `default:"1s" group:"Clones" help:"Time after a round of clones that is not measured."`
+	Steps     int           `default:"10" group:"Clones" help:"Number of steps, each with a branch for its start and its end."`
+	Files     int           `default:"10" group:"Clones" help:"Number of files per branch."`
 	FileBytes int           `default:"4096" group:"Clones" help:"Size of a file."`
 
 	Join time.Duration `default:"10s" group:"Workshop" help:"Time over which registrations are spread."`
-	Chat float64       `default:"10" group:"Workshop" help:"Chat messages a second, in total."`
-	Seed uint64        `help:"Decides everything that is drawn; drawn itself and printed when 0."`
+	Chat float64       `default:"10" group:"Workshop" help:"Chat messages per second, in total."`
+	Seed uint64        `help:"Seed of the random numbers; 0 draws one and prints it."`
 }
 
 // Validate is called by kong.

@@ -19,8 +19,8 @@ import (
 
 // differenceFlags say what counts as a difference.
 type differenceFlags struct {
-	Tolerance float64 `default:"5" placeholder:"PERCENT" help:"Change that is let pass."`
-	Alpha     float64 `default:"0.05" help:"Largest probability of chance at which a difference counts as shown."`
+	Tolerance float64 `default:"5" placeholder:"PERCENT" help:"Tolerated change."`
+	Alpha     float64 `default:"0.05" help:"Significance level of a difference."`
 }
 
 // print compares and prints; the error is the exit code when something is worse.
@@ -42,8 +42,8 @@ func (d *differenceFlags) print(a, b *compare.Set, single bool) error {
 }
 
 type compareCommand struct {
-	A string `arg:"" type:"existingfile" help:"Report of before, or a file with several: a set, a list, or one behind the other."`
-	B string `arg:"" type:"existingfile" help:"The same of after."`
+	A string `arg:"" type:"existingfile" help:"Earlier report, or a file with several: a set, a list, or concatenated reports."`
+	B string `arg:"" type:"existingfile" help:"Later report, or several."`
 	differenceFlags
 }
 
@@ -62,9 +62,9 @@ func (c *compareCommand) Run() error {
 
 // pairCommand runs a scenario with two binaries in turns.
 type pairCommand struct {
-	A      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Server binary of before."`
-	B      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Server binary of after."`
-	Repeat int      `default:"5" help:"Runs of each; fewer than 4 cannot show anything."`
+	A      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Earlier server binary."`
+	B      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Later server binary."`
+	Repeat int      `default:"5" help:"Number of runs per binary; fewer than 4 cannot show a difference."`
 	JSONA  string   `name:"json-a" type:"path" placeholder:"FILE" help:"Write the reports of A."`
 	JSONB  string   `name:"json-b" type:"path" placeholder:"FILE" help:"Write the reports of B."`
 	Args   []string `arg:"" passthrough:"" help:"Scenario and its flags, without --spawn and --server."`
@@ -194,13 +194,13 @@ var loads = [][]string{
 }
 
 type baselineCommand struct {
-	File     string        `default:"bench/baseline.json" type:"path" help:"Recorded numbers."`
+	File     string        `default:"bench/baseline.json" type:"path" help:"File of recorded numbers."`
 	Record   bool          `help:"Record the numbers instead of comparing."`
-	Repeat   int           `default:"3" help:"Runs of each load."`
-	Duration time.Duration `default:"6s" help:"How long each is measured."`
-	Server   string        `type:"path" placeholder:"PATH" help:"Server binary; the default is atelier beside this one."`
+	Repeat   int           `default:"3" help:"Number of runs per load."`
+	Duration time.Duration `default:"6s" help:"Measured time of each load."`
+	Server   string        `type:"path" placeholder:"PATH" help:"Server binary; the default is atelier in the folder of this program."`
 
-	Tolerance float64 `default:"40" placeholder:"PERCENT" help:"Change that is let pass: wide, since the numbers are of another day."`
+	Tolerance float64 `default:"40" placeholder:"PERCENT" help:"Tolerated change; wide, because the recorded numbers are old."`
 }
 
 // Run is called by kong.

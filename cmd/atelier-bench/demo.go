@@ -22,13 +22,13 @@ import (
 
 // demoCommand is the command line of the demo.
 type demoCommand struct {
-	Attendees int           `default:"40" help:"People in the workshop."`
-	Speed     float64       `default:"1" help:"How many times as fast as the codelab says people are."`
-	For       time.Duration `default:"2h" help:"When it ends by itself."`
-	Listen    string        `placeholder:"HOST:PORT" help:"Address of the server; the default is 127.0.0.1:8080, or a free port when that is taken."`
-	Nodes     int           `default:"1" help:"Nodes of the server, with PostgreSQL and a balancer in front; any of them may be killed while it runs."`
-	Server    string        `type:"path" placeholder:"PATH" help:"Binary of the server; the default is atelier beside this one."`
-	Seed      uint64        `help:"Decides what kind of people they are; drawn when 0."`
+	Attendees int           `default:"40" help:"Number of simulated attendees."`
+	Speed     float64       `default:"1" help:"Speed of the attendees; 1 is the pace that the codelab states."`
+	For       time.Duration `default:"2h" help:"Time after which the demo ends."`
+	Listen    string        `placeholder:"HOST:PORT" help:"Address of the server; the default is 127.0.0.1:8080, or a free port if that is in use."`
+	Nodes     int           `default:"1" help:"Number of nodes, with PostgreSQL and a load balancer; you can kill any of them during the demo."`
+	Server    string        `type:"path" placeholder:"PATH" help:"Server binary; the default is atelier in the folder of this program."`
+	Seed      uint64        `help:"Seed of the attendees' behaviour; 0 draws one."`
 }
 
 // longest bounds a demo that somebody forgets.

@@ -33,26 +33,26 @@ const (
 )
 
 type commands struct {
-	Fanout    fanoutCommand    `cmd:"" help:"Publish to many, and time each delivery."`
-	Idle      idleCommand      `cmd:"" help:"Weigh a server with many connections on which nobody says anything."`
-	Reconnect reconnectCommand `cmd:"" help:"Lose all connections at once, again and again; they come back and catch up."`
-	Slow      slowCommand      `cmd:"" help:"Let some stop reading, and see what that does to the others."`
-	Rest      restCommand      `cmd:"" help:"Read and write through the REST interface."`
-	Workshop  workshopCommand  `cmd:"" help:"Hold a workshop: a join storm, then progress, chat, help and comments, all audited."`
-	Chaos     chaosCommand     `cmd:"" help:"Hold a workshop while its server is killed, paused and restarted; nothing acknowledged may be missing."`
-	Uploads   uploadsCommand   `cmd:"" help:"Hold a workshop while files are uploaded, and while they are not, in turns."`
-	Clones    clonesCommand    `cmd:"" help:"Hold a workshop in which hundreds clone the code at once, again and again, and compare the chat meanwhile."`
+	Fanout    fanoutCommand    `cmd:"" help:"Publish to many subscribers, and time each delivery."`
+	Idle      idleCommand      `cmd:"" help:"Measure memory and processor time of a server with many idle connections."`
+	Reconnect reconnectCommand `cmd:"" help:"Drop all connections at once, repeatedly; reconnecting clients catch up."`
+	Slow      slowCommand      `cmd:"" help:"Stop reading on some connections, and compare the latency of the others."`
+	Rest      restCommand      `cmd:"" help:"Read and write over REST."`
+	Workshop  workshopCommand  `cmd:"" help:"Run a workshop: a join storm, then progress, chat, help and comments, all audited."`
+	Chaos     chaosCommand     `cmd:"" help:"Run a workshop while its server is killed, paused and restarted; no acknowledged write must be lost."`
+	Uploads   uploadsCommand   `cmd:"" help:"Run a workshop with and without uploads, and compare."`
+	Clones    clonesCommand    `cmd:"" help:"Run a workshop in which hundreds clone the code at once, repeatedly, and compare the latency of the chat."`
 	Cloner    clonerCommand    `cmd:"" hidden:""`
-	Polls     pollsCommand     `cmd:"" help:"Hold a workshop in which people vote in a poll, and compare the chat before and meanwhile."`
-	Demo      demoCommand      `cmd:"" help:"Show a lively workshop of forty people to somebody who looks at it."`
-	Tokens    tokensCommand    `cmd:"" help:"Tokenize and detokenize, with every winner audited; or keep a million tokens alive."`
-	Run       runCommand       `cmd:"" help:"Run a load profile, included or of your own."`
+	Polls     pollsCommand     `cmd:"" help:"Run a workshop with a poll, and compare the latency of the chat before and during the vote."`
+	Demo      demoCommand      `cmd:"" help:"Show a workshop with forty simulated attendees in a browser."`
+	Tokens    tokensCommand    `cmd:"" help:"Tokenize and detokenize with every use audited, or keep a million tokens alive."`
+	Run       runCommand       `cmd:"" help:"Run a load profile, included or your own."`
 	Profiles  profilesCommand  `cmd:"" help:"List the included profiles."`
-	Compare   compareCommand   `cmd:"" help:"Say whether two reports, or sets of repeats, differ."`
-	Pair      pairCommand      `cmd:"" help:"Run one scenario with two server binaries in turns, and compare."`
-	Baseline  baselineCommand  `cmd:"" help:"Run a fixed set of short loads and compare with the numbers that were recorded."`
-	Regress   regressCommand   `cmd:"" help:"Say whether a server has become slower than another one: fixed loads on both in turns, about fifteen minutes on two cores."`
-	Selftest  selftestCommand  `cmd:"" help:"Stop a server for a moment, and see that the report shows it."`
+	Compare   compareCommand   `cmd:"" help:"Test whether two reports, or sets of repeated runs, differ."`
+	Pair      pairCommand      `cmd:"" help:"Run a scenario alternately with two server binaries, and compare."`
+	Baseline  baselineCommand  `cmd:"" help:"Run a fixed set of short loads, and compare with recorded numbers."`
+	Regress   regressCommand   `cmd:"" help:"Test whether a server is slower than another: fixed loads on both alternately, about fifteen minutes on two cores."`
+	Selftest  selftestCommand  `cmd:"" help:"Pause a server briefly, and check that the report shows it."`
 	Worker    workerCommand    `cmd:"" help:"Generate load for a coordinator on another machine."`
 	Schema    schemaCommand    `cmd:"" help:"Print the JSON Schema of the report."`
 	Version   versionCommand   `cmd:"" help:"Show the version."`

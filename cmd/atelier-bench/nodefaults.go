@@ -15,14 +15,14 @@ import (
 // its own.
 type nodeFaultFlags struct {
 	KillNode  time.Duration `placeholder:"DURATION" group:"Faults" help:"Kill a node with SIGKILL at this interval and start it again, with --nodes."`
-	PauseNode time.Duration `placeholder:"DURATION" group:"Faults" help:"Stop a node with SIGSTOP at this interval, for --pause-for."`
-	PauseFor  time.Duration `default:"10s" group:"Faults" help:"How long a stopped node stands."`
-	Cut       []string      `placeholder:"A-B" sep:"none" group:"Faults" help:"Swallow what travels between nodes, such as 1-2, 2-db (the database), 1-others or 1-all. May be given again: they take turns."`
+	PauseNode time.Duration `placeholder:"DURATION" group:"Faults" help:"Pause a node with SIGSTOP at this interval, for --pause-for."`
+	PauseFor  time.Duration `default:"10s" group:"Faults" help:"Duration of a pause."`
+	Cut       []string      `placeholder:"A-B" sep:"none" group:"Faults" help:"Drop the traffic between nodes, such as 1-2, 2-db (the database), 1-others or 1-all. Repeatable; cuts follow each other."`
 	CutEvery  time.Duration `default:"20s" group:"Faults" help:"Time between two cuts."`
-	CutFor    time.Duration `default:"10s" group:"Faults" help:"How long a cut lasts."`
-	CutWay    string        `default:"both" enum:"both,to,from" group:"Faults" help:"Which way is cut: both, to (from A to B) or from (from B to A)."`
-	RestartDB time.Duration `name:"restart-db" placeholder:"DURATION" group:"Faults" help:"Restart the database at this interval, in order and at once in turns."`
-	Roll      bool          `group:"Faults" help:"Restart all nodes one after the other (SIGTERM), once, from a third of the time on."`
+	CutFor    time.Duration `default:"10s" group:"Faults" help:"Duration of a cut."`
+	CutWay    string        `default:"both" enum:"both,to,from" group:"Faults" help:"Direction of a cut: both, to (from A to B) or from (from B to A)."`
+	RestartDB time.Duration `name:"restart-db" placeholder:"DURATION" group:"Faults" help:"Restart the database at this interval, alternating between an orderly and an immediate stop."`
+	Roll      bool          `group:"Faults" help:"Restart all nodes one after the other (SIGTERM), once, after a third of the time."`
 }
 
 func (f *nodeFaultFlags) check(count int) error {

@@ -25,18 +25,18 @@ import (
 
 // outputFlags say where a result goes and when it is good enough.
 type outputFlags struct {
-	Threshold []string      `placeholder:"EXPR" sep:"none" group:"Result" help:"Fail when the report does not keep this, such as 'p99<50ms' or 'deliveries_per_second>=1000000'; names are those of the JSON report. May be given again."`
-	MaxLag    time.Duration `default:"10ms" group:"Result" help:"The run is invalid when the p99 of the generator's own lag is over this."`
-	MaxBusy   float64       `default:"97" placeholder:"PERCENT" group:"Result" help:"The run is invalid when a socket loop of the generator worked more of its time."`
-	AllowLag  bool          `group:"Result" help:"Let a run with a late generator pass."`
+	Threshold []string      `placeholder:"EXPR" sep:"none" group:"Result" help:"Fail unless the report keeps this, such as 'p99<50ms' or 'deliveries_per_second>=1000000'; names are those of the JSON report. Repeatable."`
+	MaxLag    time.Duration `default:"10ms" group:"Result" help:"Maximum p99 of the generator's own lag; above it the run is invalid."`
+	MaxBusy   float64       `default:"97" placeholder:"PERCENT" group:"Result" help:"Maximum share of time that a socket loop of the generator works; above it the run is invalid."`
+	AllowLag  bool          `group:"Result" help:"Accept a run whose generator was late."`
 
-	CPUProfile string `name:"cpu-profile" type:"path" placeholder:"FILE" group:"Result" help:"Write where the generator's own processor time went, for 'go tool pprof'."`
+	CPUProfile string `name:"cpu-profile" type:"path" placeholder:"FILE" group:"Result" help:"Write the generator's processor profile, for 'go tool pprof'."`
 
-	JSON  string `name:"json" type:"path" placeholder:"FILE" group:"Result" help:"Write the result for machines; 'atelier-bench schema' prints its JSON Schema."`
-	CSV   string `name:"csv" type:"path" placeholder:"FILE" group:"Result" help:"Write the timeline of the run, a row a second."`
-	HTML  string `name:"html" type:"path" placeholder:"FILE" group:"Result" help:"Write one page with plots that needs no network."`
-	JUnit string `name:"junit" type:"path" placeholder:"FILE" group:"Result" help:"Write the verdict for pipelines, as JUnit's XML: the run and each threshold is a case."`
-	HDR   string `name:"hdr" type:"path" placeholder:"FILE" group:"Result" help:"Write the histogram of each second as an HDR log."`
+	JSON  string `name:"json" type:"path" placeholder:"FILE" group:"Result" help:"Write the report as JSON; 'atelier-bench schema' prints its JSON Schema."`
+	CSV   string `name:"csv" type:"path" placeholder:"FILE" group:"Result" help:"Write the timeline of the run as CSV, one row per second."`
+	HTML  string `name:"html" type:"path" placeholder:"FILE" group:"Result" help:"Write a self-contained page with plots."`
+	JUnit string `name:"junit" type:"path" placeholder:"FILE" group:"Result" help:"Write the verdict as JUnit XML for CI pipelines: the run and each threshold are cases."`
+	HDR   string `name:"hdr" type:"path" placeholder:"FILE" group:"Result" help:"Write an HDR log with a histogram per second."`
 }
 
 // check looks at the flags of a scenario that reports these names.

@@ -13,10 +13,10 @@ import (
 // pollsCommand is a workshop in which a room votes: the chat is measured before and
 // while it does.
 type pollsCommand struct {
-	Attendees int           `default:"1000" help:"People who register and connect."`
-	Duration  time.Duration `default:"30s" help:"How long the load is measured; the votes come at its end."`
+	Attendees int           `default:"1000" help:"Number of attendees."`
+	Duration  time.Duration `default:"30s" help:"Measured time; the votes come at its end."`
 
-	Votes  int           `default:"500" group:"Polls" help:"How many vote, each once."`
+	Votes  int           `default:"500" group:"Polls" help:"Number of voters; each votes once."`
 	Within time.Duration `default:"10s" group:"Polls" help:"Time over which the votes are spread."`
 
 	serverFlags

@@ -15,7 +15,7 @@ import (
 // command line is parsed ([expand]).
 type runCommand struct {
 	Profile string   `arg:"" help:"Name of an included profile, or a TOML file."`
-	Flags   []string `arg:"" optional:"" passthrough:"" help:"Flags of its scenario, which count instead of the profile's."`
+	Flags   []string `arg:"" optional:"" passthrough:"" help:"Flags of its scenario; they override the profile."`
 }
 
 // Run is called by kong.

@@ -19,13 +19,13 @@ import (
 
 // regressCommand guards the speed of a server against that of an older one.
 type regressCommand struct {
-	Base     string   `required:"" type:"existingfile" placeholder:"PATH" help:"Server binary of before."`
-	New      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Server binary that may have become slower."`
-	BaseName string   `placeholder:"TEXT" help:"What --base was built of, to be printed; the default is what it says itself."`
-	NewName  string   `placeholder:"TEXT" help:"The same of --new."`
-	Only     []string `placeholder:"WORK,…" help:"Do these works only: read, lists, writes-32, writes-256, tokens, fanout-64, fanout-256, fanout-10000, idle."`
-	Rounds   int      `placeholder:"N" help:"Rounds of each work, 2 to 20; the default is 5, and 3 with 10,000 connections."`
-	Short    bool     `help:"See in about two minutes whether everything works: short runs, few connections, two rounds. Speed is not judged."`
+	Base     string   `required:"" type:"existingfile" placeholder:"PATH" help:"Earlier server binary."`
+	New      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Later server binary, tested for being slower."`
+	BaseName string   `placeholder:"TEXT" help:"Printed name of --base; the default is its version."`
+	NewName  string   `placeholder:"TEXT" help:"Printed name of --new; the default is its version."`
+	Only     []string `placeholder:"WORK,…" help:"Loads to run: read, lists, writes-32, writes-256, tokens, fanout-64, fanout-256, fanout-10000, idle."`
+	Rounds   int      `placeholder:"N" help:"Rounds of each load, 2 to 20; the default is 5, and 3 with 10,000 connections."`
+	Short    bool     `help:"Check in about two minutes that everything works: short runs, few connections, two rounds. Speed is not judged."`
 	JSON     string   `name:"json" type:"path" placeholder:"FILE" help:"Write the table with the value of every run."`
 }
 

@@ -18,29 +18,29 @@ import (
 )
 
 type restCommand struct {
-	Attendees int           `default:"200" help:"People who are registered."`
-	Duration  time.Duration `default:"20s" help:"How long the load is measured."`
+	Attendees int           `default:"200" help:"Number of registered attendees."`
+	Duration  time.Duration `default:"20s" help:"Measured time."`
 
 	serverFlags
 	outputFlags
 
-	ReadConnections  int           `default:"64" group:"Load" help:"Connections that read; 0 for none."`
-	WriteConnections int           `default:"64" group:"Load" help:"Connections that write; 0 for none."`
-	ReadRate         float64       `group:"Load" help:"Reads a second; 0 for as many as go."`
-	WriteRate        float64       `group:"Load" help:"Writes a second; 0 for as many as go."`
-	Reads            int           `group:"Load" help:"So many reads instead of a time; --writes too, then."`
-	Writes           int           `group:"Load" help:"So many writes instead of a time."`
-	Read             []string      `default:"codelab,attendees,chat,help,self" group:"Load" help:"What is read, in turns: codelab, attendees, chat, help, self."`
-	Write            []string      `default:"chat,step,help" group:"Load" help:"What is written, in turns: chat, step, help."`
-	Row              int           `placeholder:"1-4" group:"Load" help:"Row of the comparison of implementations instead: attendees/reads/writes/connections 10/1000/500/50-25, 50/3000/1500/120-60, 100/6000/3000/250-120, 200/12000/6000/450-220."`
-	Compressed       bool          `group:"Load" help:"Ask for compressed answers."`
+	ReadConnections  int           `default:"64" group:"Load" help:"Number of connections that read."`
+	WriteConnections int           `default:"64" group:"Load" help:"Number of connections that write."`
+	ReadRate         float64       `group:"Load" help:"Reads per second; 0 is unthrottled."`
+	WriteRate        float64       `group:"Load" help:"Writes per second; 0 is unthrottled."`
+	Reads            int           `group:"Load" help:"Number of reads, instead of a duration; needs --writes."`
+	Writes           int           `group:"Load" help:"Number of writes, instead of a duration."`
+	Read             []string      `default:"codelab,attendees,chat,help,self" group:"Load" help:"Resources to read, in this order: codelab, attendees, chat, help, self."`
+	Write            []string      `default:"chat,step,help" group:"Load" help:"Resources to write, in this order: chat, step, help."`
+	Row              int           `placeholder:"1-4" group:"Load" help:"Fixed row of the comparison between implementations: attendees/reads/writes/connections 10/1000/500/50-25, 50/3000/1500/120-60, 100/6000/3000/250-120, 200/12000/6000/450-220."`
+	Compressed       bool          `group:"Load" help:"Request compressed responses."`
 	Warmup           time.Duration `default:"2s" group:"Load" help:"Load before the measured time."`
-	Seed             uint64        `group:"Load" help:"Marks what is written; drawn when 0."`
+	Seed             uint64        `group:"Load" help:"Seed that marks written texts; 0 draws one."`
 
-	Generic bool     `group:"Any server" help:"Send one request again and again to --url, whatever server that is: a bare one says how much is left to win."`
-	Header  []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the request. May be given again."`
-	Body    string   `placeholder:"TEXT" group:"Any server" help:"POST this instead of a GET."`
-	PID     int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process of the server on this machine, to be weighed."`
+	Generic bool     `group:"Any server" help:"Repeat one request to --url, which can be any server; a bare server shows the remaining overhead."`
+	Header  []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the request. Repeatable."`
+	Body    string   `placeholder:"TEXT" group:"Any server" help:"Body to POST instead of a GET."`
+	PID     int      `name:"pid" placeholder:"PID" group:"Any server" help:"Process id of the server on this machine, for its memory and processor time."`
 }
 
 // Validate is called by kong.

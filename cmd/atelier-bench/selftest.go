@@ -18,7 +18,7 @@ import (
 // selftestCommand asks whether the numbers can be believed: a server that stands
 // still for 200 ms must show as one, whatever it does before and after.
 type selftestCommand struct {
-	Pause time.Duration `default:"200ms" help:"How long the server is stopped."`
+	Pause time.Duration `default:"200ms" help:"Duration of the pause."`
 	serverFlags
 	outputFlags
 }

@@ -24,18 +24,18 @@ import (
 
 // serverFlags say which server to test.
 type serverFlags struct {
-	URL      []string `sep:"none" placeholder:"URL" group:"Server" help:"Server to test, http://host:port or https://host:port; this, or --spawn. May be given again: clients are spread over all."`
-	Spawn    bool     `group:"Server" help:"Start a server on a temporary data folder and free ports; this, or --url."`
-	Server   string   `type:"path" placeholder:"PATH" group:"Server" help:"Binary for --spawn; the default is atelier beside this one."`
-	Nodes    int      `placeholder:"N" group:"Server" help:"Start so many servers on one PostgreSQL, with --spawn."`
-	Postgres string   `placeholder:"URL" group:"Server" help:"Make the database for --nodes on a PostgreSQL that runs; the default is one on a temporary folder."`
-	CA       string   `name:"ca" type:"existingfile" placeholder:"FILE" group:"Server" help:"Certificates (PEM) of authorities to trust, for https."`
+	URL      []string `sep:"none" placeholder:"URL" group:"Server" help:"Server to test, http://host:port or https://host:port; or use --spawn. Repeatable; clients are spread over all servers."`
+	Spawn    bool     `group:"Server" help:"Start a server on a temporary data folder and free ports; or use --url."`
+	Server   string   `type:"path" placeholder:"PATH" group:"Server" help:"Server binary for --spawn; the default is atelier in the folder of this program."`
+	Nodes    int      `placeholder:"N" group:"Server" help:"Number of servers on one PostgreSQL, with --spawn."`
+	Postgres string   `placeholder:"URL" group:"Server" help:"Address of a running PostgreSQL to create the database of --nodes in; the default is a temporary one."`
+	CA       string   `name:"ca" type:"existingfile" placeholder:"FILE" group:"Server" help:"CA certificates (PEM) to trust, for https."`
 	Insecure bool     `group:"Server" help:"Trust any certificate, for https."`
-	Keep     bool     `group:"Server" help:"Keep the data folder and the log of a spawned server also when the run passes."`
+	Keep     bool     `group:"Server" help:"Keep the data folder and the log of a spawned server even if the run passes."`
 
 	AdminID     string   `env:"ADMIN_ID" default:"admin" group:"Server" help:"Admin to log in as, with --url."`
 	AdminPW     string   `env:"ADMIN_PW" group:"Server" help:"The admin's password, with --url."`
-	InternalURL []string `sep:"none" placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url: asked for readiness and for memory and processor time. As many as --url, in their order."`
+	InternalURL []string `sep:"none" placeholder:"URL" group:"Server" help:"Internal listener of the server, with --url, for readiness, memory and processor time. One per --url, in the same order."`
 }
 
 // server is the only server, or the first; "" for a spawned one.

@@ -13,19 +13,19 @@ import (
 
 // tokensCommand is the command line of the tokens scenario.
 type tokensCommand struct {
-	Rate        float64       `default:"8000" help:"Pairs of tokenize and detokenize a second; 0 for as many as the connections carry."`
-	Duration    time.Duration `default:"20s" help:"How long the load is measured; 0 for no load."`
+	Rate        float64       `default:"8000" help:"Pairs of tokenize and detokenize per second; 0 is unthrottled."`
+	Duration    time.Duration `default:"20s" help:"Measured time; 0 for no load."`
 	Warmup      time.Duration `default:"3s" help:"Load before the measured time."`
-	Connections int           `default:"256" help:"Connections kept alive."`
+	Connections int           `default:"256" help:"Number of connections."`
 
 	serverFlags
 	outputFlags
 	nodeFaultFlags
 
-	Participants int           `default:"16" group:"Tokens" help:"Platforms, and as many businesses; each has its own rate limit."`
-	Reuse        float64       `default:"1" placeholder:"PERCENT" group:"Tokens" help:"Share of tokens that two callers use at once: exactly one must win."`
-	Live         int           `group:"Tokens" help:"Make this many tokens first and leave them: weigh the server, restart it, watch them all expire within a minute. Needs --spawn."`
-	LiveFor      time.Duration `default:"5m" group:"Tokens" help:"How long the live tokens live at least."`
+	Participants int           `default:"16" group:"Tokens" help:"Number of platforms, and of businesses; each has its own rate limit."`
+	Reuse        float64       `default:"1" placeholder:"PERCENT" group:"Tokens" help:"Share of tokens that two callers use concurrently; exactly one must get the credential."`
+	Live         int           `group:"Tokens" help:"Number of tokens to keep alive: measure the server with them, restart it, and let all expire within a minute. Needs --spawn."`
+	LiveFor      time.Duration `default:"5m" group:"Tokens" help:"Minimum lifetime of these tokens."`
 }
 
 // Validate is called by kong.

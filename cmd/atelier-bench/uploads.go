@@ -13,23 +13,23 @@ import (
 
 // uploadsCommand is the command line of the uploads scenario.
 type uploadsCommand struct {
-	Attendees int           `default:"500" help:"People of the workshop that goes on all the time."`
-	Duration  time.Duration `default:"2m" help:"How long the load is measured: an even number of phases."`
+	Attendees int           `default:"500" help:"Attendees of the workshop."`
+	Duration  time.Duration `default:"2m" help:"Measured time; must hold an even number of phases."`
 
 	serverFlags
 	outputFlags
 
-	Phase      time.Duration `default:"10s" group:"Uploads" help:"Uploads go on for so long, and then rest for so long."`
-	Settle     time.Duration `default:"1s" group:"Uploads" help:"What is not counted of each phase."`
-	Small      float64       `default:"4" group:"Uploads" help:"Uploads of 1 MiB a second."`
-	Large      float64       `default:"0.5" group:"Uploads" help:"Uploads of 10 MiB a second."`
-	SmallBytes int           `default:"1048576" group:"Uploads" help:"Size of the small ones."`
-	LargeBytes int           `default:"10485760" group:"Uploads" help:"Size of the large ones."`
-	AtOnce     int           `default:"64" group:"Uploads" help:"Most uploads that are under way."`
+	Phase      time.Duration `default:"10s" group:"Uploads" help:"Length of a phase: phases with and without uploads alternate."`
+	Settle     time.Duration `default:"1s" group:"Uploads" help:"Time at the start of each phase that is not measured."`
+	Small      float64       `default:"4" group:"Uploads" help:"Small uploads per second."`
+	Large      float64       `default:"0.5" group:"Uploads" help:"Large uploads per second."`
+	SmallBytes int           `default:"1048576" group:"Uploads" help:"Size of a small upload."`
+	LargeBytes int           `default:"10485760" group:"Uploads" help:"Size of a large upload."`
+	AtOnce     int           `default:"64" group:"Uploads" help:"Maximum number of uploads in progress."`
 
 	Join time.Duration `default:"10s" group:"Workshop" help:"Time over which registrations are spread."`
-	Chat float64       `default:"10" group:"Workshop" help:"Chat messages a second, in total."`
-	Seed uint64        `help:"Decides everything that is drawn; drawn itself and printed when 0."`
+	Chat float64       `default:"10" group:"Workshop" help:"Chat messages per second, in total."`
+	Seed uint64        `help:"Seed of the random numbers; 0 draws one and prints it."`
 }
 
 // Validate is called by kong.

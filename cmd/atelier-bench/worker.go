@@ -13,8 +13,8 @@ import (
 
 // workerCommand is a generator that works for a coordinator.
 type workerCommand struct {
-	Listen string `placeholder:"HOST:PORT" help:"Wait for coordinators here; without it this is a process that a coordinator started."`
-	Secret string `env:"BENCH_SECRET" help:"What both sides know, 16 characters or more; better in the environment."`
+	Listen string `placeholder:"HOST:PORT" help:"Address to accept coordinators at; empty only in a process that a coordinator started."`
+	Secret string `env:"BENCH_SECRET" help:"Secret shared with the coordinator, 16 characters or more; prefer the environment variable."`
 }
 
 // Validate is called by kong.

@@ -17,30 +17,30 @@ import (
 
 // workshopFlags say what a workshop is like.
 type workshopFlags struct {
-	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small codelab of the test's own."`
-	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab, used by nobody else during the run."`
+	Codelab   string `type:"existingfile" xor:"codelab" placeholder:"FILE.md" group:"Workshop" help:"Markdown file to import; the default is a small built-in codelab."`
+	CodelabID string `xor:"codelab" placeholder:"ID" group:"Workshop" help:"Existing codelab to use; nobody else should use it during the run."`
 
-	Facilitators     int           `default:"2" group:"Workshop" help:"Facilitators; each sees all progress and all requests for help."`
-	FacilitatorReads float64       `default:"1" group:"Workshop" help:"Lists that facilitators read a second, in total."`
+	Facilitators     int           `default:"2" group:"Workshop" help:"Number of facilitators; each receives all progress and all requests for help."`
+	FacilitatorReads float64       `default:"1" group:"Workshop" help:"Lists that facilitators read per second, in total."`
 	Join             time.Duration `default:"20s" group:"Workshop" help:"Time over which registrations are spread."`
 	Warmup           time.Duration `default:"2s" group:"Workshop" help:"Load before the measured time; audited, not measured."`
 	StepEvery        time.Duration `default:"20s" group:"Workshop" help:"Time between two steps of one attendee; 0 for none."`
-	Chat             float64       `default:"10" group:"Workshop" help:"Chat messages a second, in total."`
-	HelpRate         float64       `default:"1" group:"Workshop" help:"Requests for help a second, in total."`
-	Comments         float64       `default:"1" group:"Workshop" help:"Inline comments a second, in total."`
-	Churn            float64       `default:"0" group:"Workshop" help:"Attendees a second who lose their connection and come back."`
+	Chat             float64       `default:"10" group:"Workshop" help:"Chat messages per second, in total."`
+	HelpRate         float64       `default:"1" group:"Workshop" help:"Requests for help per second, in total."`
+	Comments         float64       `default:"1" group:"Workshop" help:"Inline comments per second, in total."`
+	Churn            float64       `default:"0" group:"Workshop" help:"Attendees per second who lose their connection and reconnect."`
 	BurstEvery       time.Duration `default:"0s" group:"Workshop" help:"Time between two bursts of help and comments; 0 for none."`
-	Burst            int           `default:"20" group:"Workshop" help:"People who ask for help, and as many who comment, in a burst."`
-	Regular          bool          `group:"Workshop" help:"Equal distances between operations instead of a Poisson process."`
+	Burst            int           `default:"20" group:"Workshop" help:"Number of requests for help, and of comments, in a burst."`
+	Regular          bool          `group:"Workshop" help:"Equal intervals between operations instead of a Poisson process."`
 	Stalled          float64       `placeholder:"PERCENT" group:"Workshop" help:"Share of attendees who stop reading their socket."`
-	Drain            time.Duration `default:"30s" group:"Workshop" help:"Longest wait for what is still on its way, at the end and in the join."`
-	Seed             uint64        `help:"Decides everything that is drawn; drawn itself and printed when 0."`
+	Drain            time.Duration `default:"30s" group:"Workshop" help:"Maximum wait for outstanding messages, at the end and while joining."`
+	Seed             uint64        `help:"Seed of the random numbers; 0 draws one and prints it."`
 }
 
 // workshopCommand is the command line of the workshop scenario.
 type workshopCommand struct {
-	Attendees int           `default:"1000" help:"People who register and connect."`
-	Duration  time.Duration `default:"30s" help:"How long the load is measured."`
+	Attendees int           `default:"1000" help:"Number of attendees."`
+	Duration  time.Duration `default:"30s" help:"Measured time."`
 
 	serverFlags
 	outputFlags
@@ -52,13 +52,13 @@ type workshopCommand struct {
 
 // chaosCommand is a workshop whose server is harmed again and again.
 type chaosCommand struct {
-	Attendees int           `default:"300" help:"People who register and connect."`
-	Duration  time.Duration `default:"60s" help:"How long the load is measured."`
+	Attendees int           `default:"300" help:"Number of attendees."`
+	Duration  time.Duration `default:"60s" help:"Measured time."`
 	Every     time.Duration `default:"8s" help:"Time between two faults."`
-	Faults    []string      `default:"kill,pause,restart" help:"What is done to the spawned servers, in turns: kill (SIGKILL), pause (SIGSTOP for --pause), restart (SIGTERM), each of any node or with :NODE; with --nodes also cut:A-B, cut:A-B:to, cut:A-B:from, restart-db, roll, kill-all."`
-	Stages    string        `placeholder:"DURATION@FAULT,…" help:"Faults one after the other instead of --faults, such as 20s@kill:1,30s@pause:2; each at the beginning of its time. They are the --duration."`
-	Pause     time.Duration `default:"500ms" help:"How long a paused server stands."`
-	CutFor    time.Duration `default:"10s" help:"How long a cut lasts."`
+	Faults    []string      `default:"kill,pause,restart" help:"Faults to repeat in this order: kill (SIGKILL), pause (SIGSTOP for --pause), restart (SIGTERM), each of any node or with :NODE; with --nodes also cut:A-B, cut:A-B:to, cut:A-B:from, restart-db, roll, kill-all."`
+	Stages    string        `placeholder:"DURATION@FAULT,…" help:"Faults with a duration each, instead of --faults and --duration, such as 20s@kill:1,30s@pause:2. A fault happens at the start of its time."`
+	Pause     time.Duration `default:"500ms" help:"Duration of a pause."`
+	CutFor    time.Duration `default:"10s" help:"Duration of a cut."`
 
 	serverFlags
 	outputFlags

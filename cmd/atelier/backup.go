@@ -16,9 +16,9 @@ import (
 
 type backupCmd struct {
 	common
-	File           string `arg:"" help:"Where to write the backup; must not exist."`
-	Secrets        bool   `help:"Add the secrets of the data folder, encrypted with a passphrase."`
-	PassphraseFile string `help:"File whose first line is that passphrase." placeholder:"FILE" type:"path"`
+	File           string `arg:"" help:"File for the backup; must not exist."`
+	Secrets        bool   `help:"Include the secrets of the data folder, encrypted with a passphrase."`
+	PassphraseFile string `help:"File whose first line is the passphrase." placeholder:"FILE" type:"path"`
 }
 
 // Run writes a backup, through the running server when there is one.
@@ -125,8 +125,8 @@ func quietly(l config.Log) config.Log {
 
 type restoreCmd struct {
 	common
-	File           string `arg:"" help:"A backup." type:"existingfile"`
-	PassphraseFile string `help:"File whose first line is the passphrase of the secrets in it; without it they are not restored." placeholder:"FILE" type:"path"`
+	File           string `arg:"" help:"Backup file." type:"existingfile"`
+	PassphraseFile string `help:"File whose first line is the passphrase of the secrets in the backup; without it the secrets are not restored." placeholder:"FILE" type:"path"`
 }
 
 // Run restores a backup into a data folder that holds no data. Clients see

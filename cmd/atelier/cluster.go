@@ -20,17 +20,17 @@ import (
 
 // clusterCmd looks at the nodes of a cluster, and says what they serve.
 type clusterCmd struct {
-	Status  clusterStatusCmd  `cmd:"" help:"Show all nodes, and how this one is; exit code 1 when it is not well, does not reach a node that is alive, or a node has died."`
-	Drain   clusterDrainCmd   `cmd:"" help:"Have a node give back all it owns, send its people to the others, and take nothing more, also after a new start; waits until it is so."`
+	Status  clusterStatusCmd  `cmd:"" help:"Show all nodes and the state of this one; exit code 1 if it is unhealthy, cannot reach a living node, or a node has died."`
+	Drain   clusterDrainCmd   `cmd:"" help:"Drain a node: it transfers its codelabs and clients to the others and takes no more, even after a restart. Waits until it is drained."`
 	Undrain clusterUndrainCmd `cmd:"" help:"Let a drained node serve again."`
-	Move    clusterMoveCmd    `cmd:"" help:"Bring a codelab to a node, where it stays for ten minutes at least."`
-	Forget  clusterForgetCmd  `cmd:"" help:"Take a node that died out of the list."`
-	Rekey   clusterRekeyCmd   `cmd:"" help:"While all nodes are stopped, seal what they share in the database under another cluster.secret, which is read from standard input."`
+	Move    clusterMoveCmd    `cmd:"" help:"Move a codelab to a node, where it stays for at least ten minutes."`
+	Forget  clusterForgetCmd  `cmd:"" help:"Remove a dead node from the list."`
+	Rekey   clusterRekeyCmd   `cmd:"" help:"Seal the shared keys in the database under a new cluster.secret from standard input. Only while all nodes are stopped."`
 }
 
 type clusterDrainCmd struct {
 	common
-	Node string `arg:"" help:"Its name."`
+	Node string `arg:"" help:"Name of the node."`
 }
 
 // drainTime bounds how long a command waits until a node has given everything back.
@@ -64,7 +64,7 @@ func (c clusterDrainCmd) Run() error {
 
 type clusterUndrainCmd struct {
 	common
-	Node string `arg:"" help:"Its name."`
+	Node string `arg:"" help:"Name of the node."`
 }
 
 // Run lets a node serve again.
@@ -74,8 +74,8 @@ func (c clusterUndrainCmd) Run() error {
 
 type clusterMoveCmd struct {
 	common
-	Codelab string `arg:"" help:"The codelab's id."`
-	Node    string `arg:"" help:"The node's name."`
+	Codelab string `arg:"" help:"Id of the codelab."`
+	Node    string `arg:"" help:"Name of the node."`
 }
 
 // Run moves a codelab.
@@ -85,7 +85,7 @@ func (c clusterMoveCmd) Run() error {
 
 type clusterForgetCmd struct {
 	common
-	Node string `arg:"" help:"Its name."`
+	Node string `arg:"" help:"Name of the node."`
 }
 
 // Run forgets a node.
@@ -155,7 +155,7 @@ func readSecret(r io.Reader) (string, error) {
 
 type clusterStatusCmd struct {
 	common
-	JSON bool `help:"As JSON." name:"json"`
+	JSON bool `help:"Print JSON." name:"json"`
 }
 
 // Run asks the running server or, when none runs here, the database.

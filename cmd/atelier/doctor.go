@@ -23,10 +23,10 @@ var doctorDefaults = kong.Vars{"people": strconv.Itoa(doctor.People), "backup_ag
 
 type doctorCmd struct {
 	common
-	URL       string        `help:"How browsers reach the server; server.public_url when this is not given." name:"url" placeholder:"URL"`
-	People    int           `help:"How many people are expected." default:"${people}"`
-	BackupAge time.Duration `help:"How old the last backup may be." default:"${backup_age}"`
-	JSON      bool          `help:"As JSON." name:"json"`
+	URL       string        `help:"Public address of the server; the default is server.public_url." name:"url" placeholder:"URL"`
+	People    int           `help:"Number of expected people." default:"${people}"`
+	BackupAge time.Duration `help:"Maximum age of the last backup." default:"${backup_age}"`
+	JSON      bool          `help:"Print JSON." name:"json"`
 }
 
 // Run looks at the machine, the way to the server and the last backup.

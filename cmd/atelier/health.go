@@ -12,7 +12,7 @@ import (
 
 type healthCmd struct {
 	common
-	InternalListen string `help:"Where the server's probes are." placeholder:"HOST:PORT"`
+	InternalListen string `help:"Internal listener of the server." placeholder:"HOST:PORT"`
 }
 
 // Run asks a running server whether it is ready: for containers, in which

@@ -19,9 +19,9 @@ import (
 type importCmd struct {
 	common
 	Into   string `help:"Publish a newer version into the codelab with this id: steps keep their ids, and people stay on theirs." placeholder:"ID" xor:"which"`
-	Match  bool   `help:"Publish into the codelab that was made of a file with the same id: in its header; make one when there is none." xor:"which"`
-	DryRun bool   `help:"With --into or --match: say what would change, and change nothing."`
-	File   string `arg:"" help:"A claat Markdown file, or a ZIP of one, or an exported codelab." type:"existingfile"`
+	Match  bool   `help:"Publish into the codelab whose file has the same id: in its header; create one if there is none." xor:"which"`
+	DryRun bool   `help:"Report the changes of --into or --match without making them."`
+	File   string `arg:"" help:"claat Markdown file, ZIP with one, or exported codelab." type:"existingfile"`
 }
 
 // imported is a codelab that was made of a file, or what the file changed or would change

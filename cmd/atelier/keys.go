@@ -14,14 +14,14 @@ import (
 
 // keysCmd looks after the server's token keys.
 type keysCmd struct {
-	Rotate keysRotate `cmd:"" help:"Make a new token key; new tokens use it at once, earlier keys stay for as long as their tokens may live."`
-	New    keysNew    `cmd:"" help:"While the server is stopped and the file of the token keys is lost or wrong: give up all tokens, so that the next start makes new keys."`
+	Rotate keysRotate `cmd:"" help:"Create a token key. New tokens use it at once; earlier keys stay for the maximum lifetime of their tokens."`
+	New    keysNew    `cmd:"" help:"Void all tokens, so that the next start creates new keys. Only while the server is stopped and the file of token keys is lost or damaged."`
 }
 
 type keysNew struct {
 	common
-	ForgetTokens bool `required:"" help:"Every token becomes void, for good." name:"forget-tokens"`
-	Yes          bool `help:"Do not ask; for programs."`
+	ForgetTokens bool `required:"" help:"Confirm that every token becomes void permanently." name:"forget-tokens"`
+	Yes          bool `help:"Do not ask for confirmation."`
 }
 
 // Run gives up all tokens. It asks nobody who runs: such a server does not start.

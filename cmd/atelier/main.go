@@ -13,7 +13,7 @@ import (
 
 // common are the flags of every subcommand.
 type common struct {
-	Config string `help:"Configuration file; config.toml in the working folder when there is one and this is not given." placeholder:"FILE" type:"path"`
+	Config string `help:"Configuration file; the default is config.toml in the working folder, if it exists." placeholder:"FILE" type:"path"`
 	Data   string `help:"Data folder." placeholder:"DIR" type:"path"`
 }
 
@@ -39,15 +39,15 @@ var cli struct {
 	Import      importCmd      `cmd:"" help:"Import a codelab from a claat Markdown file or an exported ZIP."`
 	Backup      backupCmd      `cmd:"" help:"Write a consistent backup, also while the server runs."`
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
-	Health      healthCmd      `cmd:"" help:"Ask a running server whether it is ready; exit code 1 if not."`
-	Doctor      doctorCmd      `cmd:"" help:"Look at what one should know before people come, with a remedy for each: machine, clock, address, certificate, proxy, app, backup; exit code 1 when anything is wrong."`
-	Scrub       scrubCmd       `cmd:"" help:"Verify everything that is stored, and that everything recorded is there, also while the server runs; exit code 1 if anything is damaged."`
-	Password    passwordCmd    `cmd:"" help:"Show the owner's password that the server made, on a terminal or with --reveal."`
-	People      peopleCmd      `cmd:"" help:"Invite facilitators and assistants, who lead workshops beside the owner."`
-	Participant participantCmd `cmd:"" help:"Onboard participants of the tokenization handler."`
-	Cluster     clusterCmd     `cmd:"" help:"Look at the nodes of a cluster, and say what they serve."`
-	Keys        keysCmd        `cmd:"" help:"Look after the server's token keys."`
-	EncryptKey  encryptKeyCmd  `cmd:"" help:"Encrypt an AI key, given on standard input, for POST /api/admin/settings."`
+	Health      healthCmd      `cmd:"" help:"Check whether a running server is ready; exit code 1 if not."`
+	Doctor      doctorCmd      `cmd:"" help:"Check that the server is ready for a workshop, with a remedy for each problem: machine, clock, address, certificate, proxy, app, backup; exit code 1 if a check fails."`
+	Scrub       scrubCmd       `cmd:"" help:"Verify every stored object and every reference, also while the server runs; exit code 1 if anything is damaged."`
+	Password    passwordCmd    `cmd:"" help:"Show the owner's generated password, on a terminal or with --reveal."`
+	People      peopleCmd      `cmd:"" help:"Manage facilitators and assistants."`
+	Participant participantCmd `cmd:"" help:"Manage participants of the tokenization handler."`
+	Cluster     clusterCmd     `cmd:"" help:"Inspect and control the nodes of a cluster."`
+	Keys        keysCmd        `cmd:"" help:"Manage the server's token keys."`
+	EncryptKey  encryptKeyCmd  `cmd:"" help:"Encrypt an AI key from standard input, for POST /api/admin/settings."`
 	Version     versionCmd     `cmd:"" help:"Show the version."`
 }
 

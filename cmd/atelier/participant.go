@@ -29,16 +29,16 @@ type participantCmd struct {
 	List    participantList    `cmd:"" help:"List the participants, without secrets."`
 	Key     participantKey     `cmd:"" help:"Add another key and print its secret once, or remove one."`
 	Grant   participantGrant   `cmd:"" help:"Let a participant detokenize, introspect, revoke and end sessions for another."`
-	Ack     participantAck     `cmd:"" help:"Record that a participant acknowledged the security duties."`
+	Ack     participantAck     `cmd:"" help:"Record that a participant acknowledged the security obligations."`
 	Policy  participantPolicy  `cmd:"" help:"Set the policy of the tokens bound to a participant."`
-	Disable participantDisable `cmd:"" help:"Refuse everything a participant asks from now on."`
+	Disable participantDisable `cmd:"" help:"Disable a participant: refuse all its requests."`
 }
 
 type participantAdd struct {
 	common
-	Name        string   `arg:"" help:"Name, for people."`
+	Name        string   `arg:"" help:"Display name."`
 	Kind        string   `required:"" help:"${kinds}." enum:"${kind_enum}"`
-	Scope       []string `required:"" help:"What its keys allow: ${scopes}, or both with a comma." enum:"${scope_enum}"`
+	Scope       []string `required:"" help:"Scopes of its keys: ${scopes}, or both, separated by a comma." enum:"${scope_enum}"`
 	Environment string   `default:"production" help:"${environments}." enum:"${environment_enum}"`
 }
 
@@ -138,7 +138,7 @@ func (p *participant) print() {
 
 type participantKey struct {
 	common
-	ID     string `arg:"" help:"The participant's id."`
+	ID     string `arg:"" help:"Id of the participant."`
 	Remove string `help:"Remove the key with this id instead." placeholder:"KEY"`
 }
 
@@ -159,9 +159,9 @@ func (c participantKey) Run() error {
 
 type participantGrant struct {
 	common
-	ID     string `arg:"" help:"Who may act."`
-	For    string `required:"" help:"For whom: the id of a participant." placeholder:"ID"`
-	Remove bool   `help:"Take the grant back."`
+	ID     string `arg:"" help:"Id of the participant that can act."`
+	For    string `required:"" help:"Id of the participant on whose behalf it acts." placeholder:"ID"`
+	Remove bool   `help:"Revoke the grant."`
 }
 
 // Run gives or takes a grant.
@@ -174,8 +174,8 @@ func (c participantGrant) Run() error {
 
 type participantAck struct {
 	common
-	ID      string `arg:"" help:"The participant's id."`
-	Version string `required:"" help:"Which version of the security duties it acknowledged."`
+	ID      string `arg:"" help:"Id of the participant."`
+	Version string `required:"" help:"Acknowledged version of the security obligations."`
 }
 
 // Run records an acknowledgement.
@@ -185,9 +185,9 @@ func (c participantAck) Run() error {
 
 type participantPolicy struct {
 	common
-	ID     string `arg:"" help:"The participant's id."`
+	ID     string `arg:"" help:"Id of the participant."`
 	Policy string `arg:"" help:"${policies}." enum:"${policy_enum}"`
-	TTL    int64  `help:"Life of tokens in seconds, for ${policies_with_life}." placeholder:"SECONDS"`
+	TTL    int64  `help:"Lifetime of tokens in seconds, for ${policies_with_life}." placeholder:"SECONDS"`
 }
 
 // Run sets a policy.
@@ -197,7 +197,7 @@ func (c participantPolicy) Run() error {
 
 type participantDisable struct {
 	common
-	ID string `arg:"" help:"The participant's id."`
+	ID string `arg:"" help:"Id of the participant."`
 }
 
 // Run disables a participant.

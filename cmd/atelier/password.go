@@ -11,7 +11,7 @@ import (
 
 type passwordCmd struct {
 	common
-	Reveal bool `help:"Also where the output is no terminal."`
+	Reveal bool `help:"Print it even if the output is no terminal."`
 }
 
 // Run shows the owner's password: an image has no program that could read the file. Who

@@ -18,10 +18,10 @@ var roles = kong.Vars{"roles": naming.Or(people.Roles...), "role_enum": strings.
 
 // peopleCmd looks after those who lead workshops beside the owner.
 type peopleCmd struct {
-	Add     peopleAdd     `cmd:"" help:"Invite somebody; prints the link that they open to choose a password."`
-	List    peopleList    `cmd:"" help:"List those who lead beside the owner."`
-	Invite  peopleInvite  `cmd:"" help:"Make a new link for somebody: the one before, the password and all sessions are void."`
-	Disable peopleDisable `cmd:"" help:"End somebody's sessions, and refuse them from now on."`
+	Add     peopleAdd     `cmd:"" help:"Invite a person; prints the link for choosing a password."`
+	List    peopleList    `cmd:"" help:"List facilitators and assistants."`
+	Invite  peopleInvite  `cmd:"" help:"Create a new link for a person; the earlier link, the password and all sessions become void."`
+	Disable peopleDisable `cmd:"" help:"End a person's sessions and refuse new ones."`
 }
 
 // leader is what the interface tells of one.
@@ -44,11 +44,11 @@ const peoplePath = "/api/admin/people"
 
 type peopleAdd struct {
 	common
-	Name    string        `arg:"" help:"Name, as others see it."`
-	Login   string        `help:"What they sign in with: an e-mail address, or any word of 3 to 80 characters." xor:"kind" required:""`
-	For     time.Duration `help:"Make a helper for so long instead, who needs no login: 5 minutes to 7 days." placeholder:"8h" xor:"kind" required:""`
+	Name    string        `arg:"" help:"Name that others see."`
+	Login   string        `help:"Login name: an e-mail address, or any word of 3 to 80 characters." xor:"kind" required:""`
+	For     time.Duration `help:"Create a helper without a login for this time instead, 5 minutes to 7 days." placeholder:"8h" xor:"kind" required:""`
 	Role    string        `default:"assistant" help:"${roles}." enum:"${role_enum}"`
-	Codelab []string      `help:"Id of a codelab in which an assistant helps; may be given more than once." placeholder:"ID"`
+	Codelab []string      `help:"Id of a codelab in which an assistant helps. Repeatable." placeholder:"ID"`
 }
 
 // Run invites somebody.
@@ -114,7 +114,7 @@ func (p *leader) print() {
 
 type peopleInvite struct {
 	common
-	ID string `arg:"" help:"The person's id."`
+	ID string `arg:"" help:"Id of the person."`
 }
 
 // Run invites somebody again.
@@ -131,7 +131,7 @@ func (c peopleInvite) Run() error {
 
 type peopleDisable struct {
 	common
-	ID string `arg:"" help:"The person's id."`
+	ID string `arg:"" help:"Id of the person."`
 }
 
 // Run disables somebody.

@@ -16,7 +16,7 @@ type serveCmd struct {
 	common
 	Listen         string  `help:"Public address; port 0 picks a free one." placeholder:"HOST:PORT"`
 	InternalListen *string `help:"Address of probes, metrics and profiles; empty for none." placeholder:"HOST:PORT"`
-	RecoverDamaged bool    `help:"Open a store whose files are damaged, missing or older than they were, with what is sound. The rest is kept aside, all tokens become void, and nothing is swept."`
+	RecoverDamaged bool    `help:"Open a store with damaged, missing or outdated files, using its sound part. The rest is moved to quarantine, all tokens become void, and no unreferenced file is removed."`
 }
 
 // Run serves until SIGTERM or SIGINT. A second signal forces the end.

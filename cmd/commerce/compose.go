@@ -11,14 +11,14 @@ import (
 
 // composeFlags are what compose and resolve share.
 type composeFlags struct {
-	Base       string   `arg:"" help:"Base schema, or a payload that says which schemas it follows."`
+	Base       string   `arg:"" help:"Base schema, or a payload that declares its schemas."`
 	Extensions []string `arg:"" optional:"" name:"extension" help:"Schemas that extend the base."`
 	viewFlags
 	sourceFlags
-	Bundle   bool   `help:"Take in everything that is referred to, so that the result stands alone."`
-	Protocol string `help:"Protocol version that requirements are held against." placeholder:"VERSION"`
-	Name     string `help:"Base to take when a payload follows several." placeholder:"NAME"`
-	Format   string `help:"How to write errors: ${enum}." enum:"text,json" default:"text"`
+	Bundle   bool   `help:"Include all referenced schemas, so that the result is self-contained."`
+	Protocol string `help:"Protocol version to check requirements against." placeholder:"VERSION"`
+	Name     string `help:"Base schema to use if a payload follows several." placeholder:"NAME"`
+	Format   string `help:"Error format: ${enum}." enum:"text,json" default:"text"`
 }
 
 type composeCmd struct{ composeFlags }

@@ -10,8 +10,8 @@ import (
 
 // sourceFlags say where schemas come from.
 type sourceFlags struct {
-	Schemas []string `help:"Folder with schemas to find by $id and name; may be repeated." placeholder:"DIR"`
-	Remote  bool     `help:"Fetch schemas, and profiles, that are referred to by URL."`
+	Schemas []string `help:"Folder with schemas to find by $id and name. Repeatable." placeholder:"DIR"`
+	Remote  bool     `help:"Fetch referenced schemas and profiles by URL."`
 }
 
 // desk is what a command works with.

@@ -35,7 +35,7 @@ func (c keygenCmd) Run(s streams) error {
 // encryptCmd is the platform's side of the encrypted credential pattern.
 type encryptCmd struct {
 	Key        string `required:"" help:"Public key (JWK) of the business, as the handler publishes it at /keys/{identity}." placeholder:"FILE"`
-	Checkout   string `required:"" help:"Id of the checkout that the credential is for." placeholder:"ID"`
+	Checkout   string `required:"" help:"Id of the checkout of the credential." placeholder:"ID"`
 	Credential string `arg:"" optional:"" default:"-" help:"File with the credential, a JSON object; - is standard input."`
 }
 

@@ -7,11 +7,11 @@ import (
 )
 
 type lintCmd struct {
-	Paths  []string `arg:"" name:"path" help:"Files, or folders to look through for *.json."`
-	As     string   `help:"Whose profiles they are: ${enum}. Default: what a profile shows." enum:",business,platform" default:"" placeholder:"SIDE"`
-	Strict bool     `help:"Let warnings and advice fail the run too."`
-	Format string   `help:"How to write findings: ${enum}." enum:"${formats}" default:"text"`
-	Remote bool     `help:"Fetch schemas that are referred to by URL."`
+	Paths  []string `arg:"" name:"path" help:"Files, or folders to search for *.json."`
+	As     string   `help:"Side of the profiles: ${enum}. Default: detected from each profile." enum:",business,platform" default:"" placeholder:"SIDE"`
+	Strict bool     `help:"Fail on warnings and advice, too."`
+	Format string   `help:"Output format: ${enum}." enum:"${formats}" default:"text"`
+	Remote bool     `help:"Fetch referenced schemas by URL."`
 }
 
 // Run lints. Paths that cannot be read weigh more than findings: the run did

@@ -23,14 +23,14 @@ import (
 
 type cli struct {
 	Lint      lintCmd      `cmd:"" help:"Check schemas, profiles and service descriptions against the conventions."`
-	Validate  validateCmd  `cmd:"" help:"Check a payload against a schema or what it says it follows, or a profile."`
-	Compose   composeCmd   `cmd:"" help:"Lay extensions over a base schema."`
+	Validate  validateCmd  `cmd:"" help:"Check a payload against a schema or the schemas that it declares, or check a profile."`
+	Compose   composeCmd   `cmd:"" help:"Apply extensions to a base schema."`
 	Resolve   resolveCmd   `cmd:"" help:"Compose, and resolve visibility for a direction and an operation."`
-	Negotiate negotiateCmd `cmd:"" help:"Find what a platform and a business agree on."`
+	Negotiate negotiateCmd `cmd:"" help:"Compute the capabilities that a platform and a business share."`
 
-	Keygen  keygenCmd  `cmd:"" help:"Make the key pair to which a business's credentials are encrypted."`
+	Keygen  keygenCmd  `cmd:"" help:"Create the key pair for credentials of a business."`
 	Encrypt encryptCmd `cmd:"" help:"Encrypt a credential to a business, for one checkout."`
-	Decrypt decryptCmd `cmd:"" help:"Decrypt a credential; another checkout's is refused."`
+	Decrypt decryptCmd `cmd:"" help:"Decrypt a credential; a credential of another checkout is refused."`
 
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 }

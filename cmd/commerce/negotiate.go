@@ -19,8 +19,8 @@ import (
 type negotiateCmd struct {
 	Platform string   `arg:"" help:"Profile of the platform."`
 	Business string   `arg:"" help:"Profile of the business."`
-	Want     []string `placeholder:"NAME=VERSION" sep:"none" help:"Version the platform asks for; may be repeated."`
-	Format   string   `help:"How to write the result: ${enum}." enum:"text,json" default:"text"`
+	Want     []string `placeholder:"NAME=VERSION" sep:"none" help:"Version that the platform requests. Repeatable."`
+	Format   string   `help:"Output format: ${enum}." enum:"text,json" default:"text"`
 	sourceFlags
 }
 

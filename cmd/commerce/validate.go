@@ -11,14 +11,14 @@ import (
 )
 
 type validateCmd struct {
-	Payload         string `arg:"" help:"The payload, or with --profile the profile."`
-	Schema          string `help:"Schema to hold it against; without one the payload says itself what it follows." placeholder:"FILE"`
+	Payload         string `arg:"" help:"Payload file, or with --profile the profile."`
+	Schema          string `help:"Schema to check against; the default is the schemas that the payload declares." placeholder:"FILE"`
 	Profile         bool   `help:"The file is a profile."`
-	AnnotateFormats bool   `help:"With --schema: let the keyword format describe only, as draft 2020-12 does by default, instead of refusing values that are not of their format."`
-	As              string `help:"Whose profile it is: ${enum}." enum:"business,platform" default:"business"`
+	AnnotateFormats bool   `help:"With --schema: treat the keyword format as an annotation, as draft 2020-12 does by default, instead of refusing values of another format."`
+	As              string `help:"Side of the profile: ${enum}." enum:"business,platform" default:"business"`
 	viewFlags
 	sourceFlags
-	Format string `help:"How to write findings: ${enum}." enum:"text,json" default:"text"`
+	Format string `help:"Output format: ${enum}." enum:"text,json" default:"text"`
 }
 
 // Run validates. What is wrong with the payload is the answer; what is wrong

@@ -11,7 +11,7 @@ type viewFlags struct {
 	Direction string `help:"Resolve visibility for this direction: request or response." placeholder:"DIRECTION"`
 	Request   bool   `help:"Short for --direction request."`
 	Response  bool   `help:"Short for --direction response."`
-	Op        string `aliases:"operation" help:"Operation: ${operations}, or one that the schemas name. Default: create for requests, read for responses." placeholder:"OPERATION"`
+	Op        string `aliases:"operation" help:"Operation: ${operations}, or one that the schemas define. Default: create for requests, read for responses." placeholder:"OPERATION"`
 }
 
 func (f viewFlags) view() (schema.View, error) {

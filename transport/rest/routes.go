@@ -9,7 +9,7 @@ import (
 	"atelier/transport/intake"
 )
 
-// Access says who may call an operation (RULES.md, "Who may call what").
+// Access says who may call an operation (RULES.md, "Access").
 type Access uint8
 
 const (

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Addresses returns n addresses of the loopback on which nothing listens. They lie
-// below the ports that the system gives to outgoing connections: one of those was
-// taken by another test between the look and the use.
+// Addresses returns n unused loopback addresses. Their ports are below those of outgoing
+// connections, because another test could take such a port in the meantime.
 func Addresses(t testing.TB, n int) (out []string) {
 	t.Helper()
 	for tries := 0; len(out) < n; tries++ {

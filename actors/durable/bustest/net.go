@@ -19,7 +19,7 @@ type Net struct {
 	// fate decides what becomes of each message; nil: all arrive at once.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
-	// stopped are the nodes that stand still, with what waits for each.
+	// stopped are the paused nodes, with the messages that wait for each.
 	stopped map[string]*waiting // guarded by mu
 }
 
@@ -124,8 +124,7 @@ func (n *Net) Listens(name string) (subjects []string) {
 	return subjects
 }
 
-// Stop lets a node stand still: what comes to it waits, and what it says, until it
-// goes on.
+// Stop pauses a node: messages to it and from it wait until goOn is called.
 func (n *Net) Stop(name string) (goOn func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -155,7 +154,7 @@ func (nd *node) run() {
 	}
 }
 
-// do runs fn on the node's goroutine, once the node does not stand still.
+// do runs fn on the node's goroutine, once the node is not paused.
 func (nd *node) do(fn func()) {
 	n := nd.net
 	n.mu.Lock()
@@ -217,12 +216,12 @@ func (nd *node) send(to *node, m Message, arrive func()) {
 	time.AfterFunc(time.Until(at), l.arrive)
 }
 
-// line is what is under way from one node to another about one subject: there no
-// message overtakes another.
+// line has the messages in flight from one node to another about one subject. They are
+// delivered in order.
 type line struct {
 	mu    sync.Mutex
 	last  time.Time // guarded by mu; when the newest arrives
-	under []func()  // guarded by mu; under way, oldest first
+	under []func()  // guarded by mu; in flight, oldest first
 }
 
 type lineKey struct {

@@ -1,4 +1,4 @@
-// Package journaltest helps to test what stands on both sides of
+// Package journaltest has the conformance tests for implementations and users of
 // durable.Journal.
 //
 // Run is the conformance suite: every implementation of the journal passes it.

@@ -34,8 +34,7 @@ var rewriteTests = []conformance{
 		l.add(7, "g")
 	}},
 
-	// Records that were rewritten say nothing of what happened: only the snapshot
-	// does.
+	// Rewritten records cannot be replayed; only the snapshot has the state.
 	{"a log that was rewritten cannot be replayed from below", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "secret", "c", "d")
@@ -97,8 +96,7 @@ var rewriteTests = []conformance{
 		l.holds(0, "1 ", "2 b", "3 "+long)
 	}},
 
-	// What came after the state by which the caller judges is not the
-	// caller's to judge.
+	// The caller's state does not cover later records, so rewriting must not touch them.
 	{"rewriting touches nothing above its limit", func(s *subject) {
 		l := s.log("codelab/1")
 		l.add(1, "a", "b", "c")

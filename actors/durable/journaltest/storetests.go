@@ -104,7 +104,7 @@ var storeTests = []conformance{
 		for _, o := range accepted {
 			s.must(<-o)
 		}
-		// What was refused can be sent again.
+		// A refused append can be repeated.
 		l.add(uint64(len(accepted))+1, "next")
 		if got := len(l.replayed(0)); got != len(accepted)+1 {
 			s.Fatalf("%d batches were accepted, %d are there", len(accepted)+1, got)

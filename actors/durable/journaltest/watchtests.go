@@ -35,7 +35,7 @@ func (m *member) watch(tables ...string) *mirror {
 	return w
 }
 
-// shows checks what was told, after a Sync.
+// shows checks the reported rows, after a Sync.
 func (p *pair) shows(w *mirror, want map[string]string) {
 	p.Helper()
 	if err := w.Sync(context.Background()); err != nil {
@@ -68,7 +68,7 @@ var watchTests = []sharedTest{
 		}
 	}},
 
-	// A node that wrote a row keeps what it wrote until it is told otherwise.
+	// A node keeps the value of a row that it wrote until the feed reports another.
 	{"a feed tells of a row that came and went between two looks", func(p *pair) {
 		gone := make(chan string, 1000)
 		feed, err := p.b.Watch([]string{"s"}, func(_ string, key, value []byte) {
@@ -83,7 +83,7 @@ var watchTests = []sharedTest{
 			p.a.put(put("s", key, "v"))
 			p.a.put(del("s", key))
 			p.b.must(feed.Sync(context.Background()))
-			for told := ""; told != key; { // what was told once may be told again
+			for told := ""; told != key; { // a row can be reported again
 				select {
 				case told = <-gone:
 				default:

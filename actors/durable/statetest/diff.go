@@ -1,5 +1,5 @@
 // Package statetest compares the states of actors field by field, unexported ones, too.
-// Two snapshots that are equal say nothing of what both leave out; two states do.
+// Equal snapshots can both omit a field; a comparison of states finds it.
 package statetest
 
 import (

@@ -171,7 +171,7 @@ func (p *page) fromStrings(source []byte, keys []string) {
 		switch t := t.(type) {
 		case string:
 			if keys == nil || contains(keys, key) {
-				p.add(1+bytes.Count(source[:d.InputOffset()], []byte("\n")), t)
+				p.add(1+bytes.Count(source[:d.InputOffset()], []byte("\n")), strings.ReplaceAll(t, "\n", " "))
 			}
 		case json.Delim:
 			for d.More() {

@@ -43,7 +43,7 @@ var ofRuns = []Rule{
 // ofDocuments are about what an author writes. Each has an archive of good and
 // bad examples in testdata.
 var ofDocuments = []Rule{
-	{"json-syntax", Error, "a file is JSON, within limits, without a member twice"},
+	{"json-syntax", Error, "a file is JSON, within limits, without repeated members"},
 
 	{"schema-missing", Error, "$schema is stated"},
 	{"schema-draft", Warning, "$schema is draft 2020-12"},
@@ -75,7 +75,7 @@ var ofDocuments = []Rule{
 	{"ref-missing", Error, "a referenced file or document exists"},
 	{"ref-place", Error, "a referenced anchor or pointer exists"},
 	{"ref-cycle", Error, "a schema does not apply itself to the same value without end"},
-	{"ref-unchecked", Advice, "every referenced address is at hand"},
+	{"ref-unchecked", Advice, "every referenced address is available"},
 
 	{"visibility-value", Error, naming.And(schema.RequestKey, schema.ResponseKey) + " say " + naming.Or(schema.Visibilities...)},
 	{"visibility-operation", Warning, "annotations name operations of the protocol"},
@@ -89,7 +89,7 @@ var ofDocuments = []Rule{
 
 	{"registry-shape", Error, "registries are objects of arrays by name"},
 	{"registry-empty", Error, "a registry entry is not an empty array"},
-	{"registry-duplicate", Error, "no entry stands twice"},
+	{"registry-duplicate", Error, "no entry is repeated"},
 	{"profile-malformed", Error, "a profile has the members it needs"},
 	{"transport-missing", Error, "service entries state their transport"},
 	{"transport-unknown", Error, "the transport is a known one"},

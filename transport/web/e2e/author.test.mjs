@@ -578,7 +578,7 @@ for (const kind of ['branch', 'folder']) {
     await files.getByRole('button', { name: /main\.go/ }).click()
     await page.locator('.cm-line', { hasText: 'func main()' }).waitFor()
     await sound(page, `code-${kind}`)
-    if (kind === 'branch') await page.getByLabel('What you changed').fill('Begin')
+    if (kind === 'branch') await page.getByLabel('Description of the change').fill('Begin')
     await page.keyboard.press('Control+s')
     await page.getByText('The files are saved.').waitFor()
     const heads = kind === 'branch' ? 'branches' : 'folders'

@@ -29,7 +29,7 @@ test('a certificate says what the settings say, prints on one page, and is a pic
   await part.locator('input[type=file]').setInputFiles({ name: 'logo.png', mimeType: 'image/png', buffer: logo })
   await part.getByRole('button', { name: 'Remove the logo' }).waitFor()
   await part.getByLabel('Violet').check()
-  await part.getByLabel('What was learned').fill('A service that closes cleanly.')
+  await part.getByLabel('Learning goals').fill('A service that closes cleanly.')
   await part.getByLabel('Hours').fill('1,3')
   await page.getByRole('button', { name: 'Save' }).click()
   await part.getByText('Enter 0 to 1000 in halves.').waitFor()

@@ -83,7 +83,7 @@ test('a poll is written, answered with one tap beside the text, changed, closed 
   await until('the focus is in the line', () => strip(page).evaluate((e) => e.contains(document.activeElement)))
   await boss.getByText('1 of 2 have answered').waitFor()
   // Named: who has not answered is known.
-  await boss.getByText('Who has not answered').click()
+  await boss.getByText('No answer yet').click()
   await boss.getByRole('listitem').filter({ hasText: /^Ben$/ }).waitFor()
 
   await strip(page).getByRole('button', { name: 'Change' }).tap()
@@ -144,7 +144,7 @@ long('an anonymous poll says so before and after, and shows nothing while it is 
   for (const [i, p] of people.slice(1).entries()) await p.put(`/codelabs/${lab.id}/polls/${id}/vote`, { round: 1, choice: [i % 2] })
   await boss.getByText('6 of 6 have answered').waitFor()
   await boss.getByText('Sealed until it is closed').waitFor()
-  assert.equal(await boss.getByText('Who has not answered').count(), 0)
+  assert.equal(await boss.getByText('No answer yet').count(), 0)
   await page.reload()
   await strip(page).getByText('Your vote is in.').waitFor()
   await boss.getByRole('button', { name: 'Close', exact: true }).click()

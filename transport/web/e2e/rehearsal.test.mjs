@@ -26,7 +26,7 @@ test('the sample workshop opens in one press, and its people are gone with the r
 
   await page.getByRole('banner').getByRole('button', { name: 'More', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Stop the rehearsal' }).click()
-  await page.getByText('The rehearsal is over').first().waitFor()
+  await page.getByText('The rehearsal has ended').first().waitFor()
   await until('nobody is there', async () => (await page.locator('[data-person]').count()) === 0)
   assert.deepEqual(await lead.get(`/codelabs/${id}/attendees`), [])
 

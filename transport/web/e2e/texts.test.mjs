@@ -420,7 +420,7 @@ test('emoji, footnotes and diagrams are shown', async ({ visitor, facilitator, p
   const pictures = text.locator('figure.diagram img')
   await until('both are drawn, and the others say why not', async () => (await pictures.count()) === 2 && (await text.locator('[data-why]').count()) === 2)
   note(`${loaded.length} answers for emoji and diagrams`)
-  assert.deepEqual(await pictures.evaluateAll((all) => all.map((e) => e.alt)), ['Who asks whom', 'Diagram. Its source stands below it.'])
+  assert.deepEqual(await pictures.evaluateAll((all) => all.map((e) => e.alt)), ['Who asks whom', 'Diagram. Its source is below it.'])
   const drawn = await pictures.first().evaluate(async (img) => {
     await img.decode()
     return { width: img.naturalWidth, svg: decodeURIComponent(img.src) }
