@@ -41,6 +41,7 @@ var cli struct {
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
 	Health      healthCmd      `cmd:"" help:"Ask a running server whether it is ready; exit code 1 if not."`
 	Doctor      doctorCmd      `cmd:"" help:"Look at what one should know before people come, with a remedy for each: machine, clock, address, certificate, proxy, app, backup; exit code 1 when anything is wrong."`
+	Upgrade     upgradeCmd     `cmd:"" help:"Say beforehand what a start of this program would change."`
 	Scrub       scrubCmd       `cmd:"" help:"Verify everything that is stored, and that everything recorded is there, also while the server runs; exit code 1 if anything is damaged."`
 	Password    passwordCmd    `cmd:"" help:"Show the owner's password that the server made, on a terminal or with --reveal."`
 	People      peopleCmd      `cmd:"" help:"Invite facilitators and assistants, who lead workshops beside the owner."`
