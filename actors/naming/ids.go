@@ -23,7 +23,8 @@ type IDs struct {
 	// last is milliseconds and counter of the newest id, 60 bits.
 	last    uint64 `snapshot:"ids of what is gone, or lies elsewhere, are not seen: new ones are by time, and random"`
 	entropy io.Reader
-	next    [16]byte // is made here: what goes to a reader is on the heap
+	// next is made here: what goes to a reader is on the heap.
+	next [16]byte `snapshot:"it is made anew for each id"`
 }
 
 // NewIDs returns a source for the things that belong to owner.

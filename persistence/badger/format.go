@@ -22,6 +22,29 @@ var migrations = map[int]func(*Store) error{
 	1: func(*Store) error { return nil },
 }
 
+// formatError is about a store that has another format.
+type formatError struct {
+	found int
+	error
+}
+
+func (e *formatError) Unwrap() error { return e.error }
+
+// FormatOf reads the format of a store that was closed properly, and changes nothing. A
+// store in use gives ErrLocked.
+func FormatOf(o Options) (int, error) {
+	o.ReadOnly = true
+	s, err := Open(o)
+	var other *formatError
+	if errors.As(err, &other) {
+		return other.found, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return Format, s.Close()
+}
+
 // meta is what a store says about itself.
 type meta struct {
 	format int
@@ -43,8 +66,8 @@ func (s *Store) openMeta() (meta, error) {
 		return meta{}, err
 	}
 	if m.format > Format {
-		return meta{}, fmt.Errorf("%w: the store has format %d, this program knows formats up to %d",
-			ErrNewerFormat, m.format, Format)
+		return meta{}, &formatError{m.format, fmt.Errorf("%w: the store has format %d, this program knows formats up to %d",
+			ErrNewerFormat, m.format, Format)}
 	}
 	return s.migrate(m)
 }
@@ -56,7 +79,7 @@ func (s *Store) migrate(m meta) (meta, error) {
 			return meta{}, fmt.Errorf("badger: no way from format %d to %d", m.format, Format)
 		}
 		if s.opts.ReadOnly {
-			return meta{}, fmt.Errorf("badger: format %d must be brought to %d, which needs writing", m.format, Format)
+			return meta{}, &formatError{m.format, fmt.Errorf("badger: format %d must be brought to %d, which needs writing", m.format, Format)}
 		}
 		if err := step(s); err != nil {
 			return meta{}, fmt.Errorf("migrate from format %d: %w", m.format, err)

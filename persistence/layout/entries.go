@@ -2,10 +2,12 @@ package layout
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"atelier/persistence/backup"
 )
@@ -92,6 +94,14 @@ func NewEntryReader(r io.Reader) (*EntryReader, error) {
 			ErrNewerFormat, form, store, backupFormat, Format)
 	}
 	return &EntryReader{in: bufio.NewReader(backup.NewFrameReader(in))}, nil
+}
+
+// FormatIn finds the format of a store in the beginning of its backup, as a server sends it.
+func FormatIn(beginning []byte) (format int, ok bool) {
+	_, after, ok := bytes.Cut(beginning, []byte("store-format "))
+	line, _, whole := bytes.Cut(after, []byte{'\n'})
+	format, err := strconv.Atoi(string(line))
+	return format, ok && whole && err == nil && format > 0
 }
 
 // Next returns the next entry, whose memory is the caller's; io.EOF at the end

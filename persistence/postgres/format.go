@@ -77,6 +77,27 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 	return stream, translate(err)
 }
 
+// FormatOf reads the format of the tables in a database, 0 where there are none, and changes
+// nothing.
+func FormatOf(url string) (format int, err error) {
+	config, err := parse(url)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openWithin)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return 0, fmt.Errorf("look at the database: %w", deniedTo(config.ConnConfig.User, err))
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var made bool
+	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+".meta").Scan(&made); err != nil || !made {
+		return 0, translate(err)
+	}
+	return format, translate(conn.QueryRow(ctx, "select format from meta").Scan(&format))
+}
+
 func newerFormat(format int) error {
 	return fmt.Errorf("%w: the database has format %d, this program knows formats up to %d", ErrNewerFormat, format, len(migrations))
 }

@@ -329,10 +329,19 @@ func TestWeakCommitsAreRefused(t *testing.T) {
 
 func TestANewerDatabaseIsRefused(t *testing.T) {
 	url := postgrestest.Database(t)
+	looked := func(want int) {
+		t.Helper()
+		if format, err := FormatOf(url); err != nil || format != want {
+			t.Errorf("looked at, it has format %d, %v; want %d", format, err, want)
+		}
+	}
+	looked(0)
 	if err := openTest(t, Options{URL: url}).Close(); err != nil {
 		t.Fatal(err)
 	}
+	looked(Format)
 	postgrestest.Exec(t, url, "update atelier.meta set format = $1", Format+1)
+	looked(Format + 1)
 	if _, err := Open(Options{URL: url}); !errors.Is(err, ErrNewerFormat) {
 		t.Errorf("got %v", err)
 	}

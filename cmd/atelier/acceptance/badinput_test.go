@@ -291,8 +291,12 @@ func newBadWorld(t *testing.T) *badWorld {
 	cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute = 0, 0
 	cfg.AI.BaseURL = upstreamtest.New(t).URL
 	cfg.Limits.QuestionsSeconds, cfg.Limits.ChecksPerMinute = 0, 0
-	addr := startServer(t, cfg).Addr()
-	w := &badWorld{t: t, nobody: open(t, addr), data: cfg.Server.Data}
+	return badWorldOn(t, startServer(t, cfg).Addr(), cfg.Server.Data)
+}
+
+// badWorldOn makes it on a server without limits.
+func badWorldOn(t *testing.T, addr, data string) *badWorld {
+	w := &badWorld{t: t, nobody: open(t, addr), data: data}
 	w.c, w.own, w.ids, w.quiz = w.furnish(addr, "Own")
 	w.checker = open(t, addr)
 	w.checker.token = w.own.post(w.c.path+"/check-access", nil).object().text("token")

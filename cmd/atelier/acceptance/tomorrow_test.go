@@ -46,7 +46,7 @@ func (e *evening) there(text string) string {
 	return strings.NewReplacer(
 		"https://workshop.example.org", "http://"+e.addr, "http://127.0.0.1:9090", "http://"+e.inside,
 		"runuser -u atelier -- ", "", "/var/log /var/cache ", "", "%%", "%",
-		"/etc/", e.root+"/etc/", "/var/", e.root+"/var/", "/usr/bin/", e.root+"/usr/bin/", "/usr/share/", e.root+"/usr/share/",
+		"/etc/", e.root+"/etc/", "/var/", e.root+"/var/", "new/usr/bin/", "new/usr/bin/", "/usr/bin/", e.root+"/usr/bin/", "/usr/share/", e.root+"/usr/share/",
 		// Fewer people, for a moment; how busy the machine of the test is says nothing.
 		"--attendees 300 --join 1m --duration 2m", "--attendees 20 --join 1s --duration 1s --allow-lag",
 	).Replace(text)
@@ -224,7 +224,7 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 		}
 	}
 
-	for _, want := range []string{"ok    backup", "ok    address", "ok    login", "a socket opens, and messages come", "PASS", `"ready":true`, "The secrets are restored", ".atelier"} {
+	for _, want := range []string{"ok    backup", "ok    address", "ok    login", "a socket opens, and messages come", "PASS", `"ready":true`, "the program of before opens the same data", "The secrets are restored", ".atelier"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("nothing has said %q", want)
 		}

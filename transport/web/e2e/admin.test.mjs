@@ -515,7 +515,7 @@ long('an attendee shows their screen when they agree, and a facilitator shows th
 
   // Who is being helped shows it without being asked.
   await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
-  await desk.page.getByRole('button', { name: 'Take' }).click()
+  await desk.page.getByRole('button', { name: 'Take', exact: true }).click()
   await one.page.getByRole('button', { name: 'Show my screen to Grace' }).click()
   await desk.page.getByText('Attendee 1 is sharing their screen').waitFor()
   await desk.page.getByRole('button', { name: 'Watch' }).click()

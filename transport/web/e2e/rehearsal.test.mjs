@@ -24,7 +24,8 @@ test('the sample workshop opens in one press, and its people are gone with the r
   await sound(page, 'rehearsal')
   await page.keyboard.press('Escape')
 
-  await page.getByRole('button', { name: 'Stop the rehearsal' }).click()
+  await page.getByRole('banner').getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Stop the rehearsal' }).click()
   await page.getByText('The rehearsal has ended').first().waitFor()
   await until('nobody is there', async () => (await page.locator('[data-person]').count()) === 0)
   assert.deepEqual(await lead.get(`/codelabs/${id}/attendees`), [])

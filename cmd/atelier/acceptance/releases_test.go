@@ -1,0 +1,322 @@
+package acceptance
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"atelier/cmd/atelier/config"
+	"atelier/cmd/atelier/service"
+	"atelier/transport/ai/upstream/upstreamtest"
+	"atelier/transport/auth"
+)
+
+// Each release leaves a data folder in which everything was used, a backup of it, and what
+// REST answered of both: testdata/README.md says when they are made.
+var writeRelease = flag.String("write-release", "", "make what a release leaves, in testdata: its version, like 1.0")
+
+// keptRelease is what is known of the folder of a release.
+type keptRelease struct {
+	People []keptPerson `json:"people"` // the first is of the codelab with one of everything
+	// Facilitator is the owner's session cookie.
+	Facilitator string       `json:"facilitator"`
+	APIToken    string       `json:"api_token"`
+	Markets     []keptMarket `json:"markets"`
+	// Answers are those of the folder, Restored those of its backup in another one.
+	Answers  []keptAnswer `json:"answers"`
+	Restored []keptAnswer `json:"restored"`
+}
+
+// keptAnswer is what a GET answered: of JSON and CSV the content, of others that they came.
+// What was another a minute later is left out.
+type keptAnswer struct {
+	Path   string `json:"path"`
+	As     string `json:"as"` // see callers
+	Status int    `json:"status"`
+	Type   string `json:"type"`
+	Body   any    `json:"body,omitempty"`
+}
+
+// askOwner and the others are who asks.
+const (
+	askOwner    = "owner"
+	askAttendee = "attendee"
+	askNobody   = "nobody"
+)
+
+// passphraseOfReleases encrypts the secrets in the backups that are kept.
+const passphraseOfReleases = "nothing in it opens anything"
+
+// TestReleasesOpen opens what each release left, with the program of today: everything
+// answers as it did then, with members that came since.
+func TestReleasesOpen(t *testing.T) {
+	t.Parallel()
+	if *writeRelease != "" {
+		makeRelease(t, "testdata/release-"+*writeRelease)
+	}
+	folders, err := filepath.Glob("testdata/release-*.tar.gz")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no release left a folder: %v", err)
+	}
+	for _, packed := range folders {
+		name := strings.TrimSuffix(packed, ".tar.gz")
+		r := readRelease(t, name)
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			data := t.TempDir()
+			unpack(t, packed, data)
+			addr := serveRelease(t, releaseConfig(t, data))
+			tell(t, withoutAll(r.Answers, r.ask(t, addr, r.Answers)))
+			for _, p := range r.People {
+				p.comesBack(t, addr)
+			}
+			for _, m := range r.Markets {
+				m.opens(t, addr)
+			}
+			robot := open(t, addr)
+			robot.token = r.APIToken
+			robot.get("/admin/participants").want(200)
+		})
+		// The way back from an update is its backup, in a new folder.
+		t.Run(filepath.Base(name)+" from its backup", func(t *testing.T) {
+			inLongRuns(t, "the key of a passphrase takes seconds")
+			addr := serveRelease(t, restoreRelease(t, name))
+			tell(t, withoutAll(r.Restored, r.ask(t, addr, r.Restored)))
+			for _, p := range r.People {
+				p.Session = "" // a restored server has not made it
+				p.comesBack(t, addr)
+			}
+		})
+	}
+}
+
+func readRelease(t *testing.T, name string) (r keptRelease) {
+	t.Helper()
+	f, err := os.Open(name + ".json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err == nil {
+		err = json.NewDecoder(z).Decode(&r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// releaseConfig bounds nobody: a release is asked hundreds of things at once.
+func releaseConfig(t *testing.T, data string) config.Config {
+	cfg := formatConfig(data)
+	cfg.Limits.WritesPerMinute, cfg.Limits.UploadsPerMinute, cfg.Limits.QuestionsSeconds, cfg.Limits.ChecksPerMinute = 0, 0, 0, 0
+	cfg.Limits.ReadsPerMinute, cfg.Limits.GitPerMinute = 0, 0
+	cfg.AI.BaseURL = upstreamtest.New(t).URL
+	cfg.Webhooks.AllowPrivate = true
+	return cfg
+}
+
+func serveRelease(t *testing.T, cfg config.Config) (addr string) {
+	t.Helper()
+	s := startOnFormat(t, cfg)
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s.Addr()
+}
+
+// restoreRelease restores the backup of a release into a new folder.
+func restoreRelease(t *testing.T, name string) config.Config {
+	t.Helper()
+	f, err := os.Open(name + ".backup.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	backup, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := releaseConfig(t, t.TempDir())
+	if err := service.Restore(cfg, backup, passphraseOfReleases); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// ask asks again what answers are to.
+func (r keptRelease) ask(t *testing.T, addr string, again []keptAnswer) (out []keptAnswer) {
+	t.Helper()
+	who := map[string]*browser{askOwner: open(t, addr), askAttendee: open(t, addr), askNobody: open(t, addr)}
+	who[askOwner].setCookie(auth.SessionCookie, r.Facilitator)
+	who[askAttendee].setCookie(auth.SessionCookie, r.People[0].Session)
+	if who[askOwner].get("/session").status != 200 { // a restored server has made none
+		who[askOwner].login("")
+		p := r.People[0]
+		who[askAttendee].post("/codelabs/"+p.Codelab+"/register", record{"name": p.Name, "code": p.Code}).want(200)
+	}
+	for _, a := range again {
+		got := who[a.As].get(a.Path)
+		kind, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
+		out = append(out, keptAnswer{a.Path, a.As, got.status, kind, content(t, kind, got.body)})
+	}
+	return out
+}
+
+// content is what can be compared of a body: JSON, or the rows of a table by the names of its
+// columns.
+func content(t *testing.T, kind string, body []byte) (out any) {
+	t.Helper()
+	switch kind {
+	case "application/json":
+		if err := json.Unmarshal(body, &out); err != nil {
+			t.Fatalf("%v: %.200s", err, body)
+		}
+	case "text/csv":
+		rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).ReadAll()
+		if err != nil || len(rows) == 0 {
+			t.Fatalf("%v: %.200s", err, body)
+		}
+		table := []any{}
+		for _, row := range rows[1:] {
+			line := map[string]any{}
+			for i, cell := range row {
+				line[rows[0][i]] = cell
+			}
+			table = append(table, line)
+		}
+		return table
+	}
+	return out
+}
+
+// withoutAll tells what of answers is not there any more, or is another.
+func withoutAll(want, got []keptAnswer) (out []string) {
+	for i, w := range want {
+		at := fmt.Sprintf("GET %s as %s", w.Path, w.As)
+		if g := got[i]; w.Status != g.Status || w.Type != g.Type {
+			out = append(out, fmt.Sprintf("%s: %d %s, was %d %s", at, g.Status, g.Type, w.Status, w.Type))
+			continue
+		}
+		out = append(out, without(at, w.Body, got[i].Body)...)
+	}
+	return out
+}
+
+// without tells what of a value is not in another: an object may have more members.
+func without(at string, want, got any) (out []string) {
+	if isNothing(want) && isNothing(got) || want == varies {
+		return nil
+	}
+	w, isObject := want.(map[string]any)
+	g, too := got.(map[string]any)
+	if isObject && too {
+		for _, key := range slices.Sorted(maps.Keys(w)) {
+			out = append(out, without(at+": "+key, w[key], g[key])...)
+		}
+		return out
+	}
+	x, isList := want.([]any)
+	y, too := got.([]any)
+	if isList && too && len(x) == len(y) {
+		for i := range x {
+			out = append(out, without(fmt.Sprintf("%s[%d]", at, i), x[i], y[i])...)
+		}
+		return out
+	}
+	if !reflect.DeepEqual(want, got) {
+		out = append(out, fmt.Sprintf("%s is %.200v, was %.200v", at, got, want))
+	}
+	return out
+}
+
+// varies stands where an answer was another a minute later.
+const varies = "(varies)"
+
+// TestWhatAnAnswerLostIsFound: the comparison of releases finds what goes, and lets come what
+// comes.
+func TestWhatAnAnswerLostIsFound(t *testing.T) {
+	t.Parallel()
+	was := asJSON(record{"name": "Lin", "zero": 0, "list": []int{1, 2}, "of": record{"x": 1}, "now": varies})
+	for what, c := range map[string]struct {
+		is    record
+		found int
+	}{
+		"the same":       {record{"name": "Lin", "zero": 0, "list": []int{1, 2}, "of": record{"x": 1}, "now": 7}, 0},
+		"members come":   {record{"name": "Lin", "list": []int{1, 2}, "of": record{"x": 1, "y": 2}, "new": true}, 0},
+		"a member goes":  {record{"list": []int{1, 2}, "of": record{"x": 1}}, 1},
+		"a value":        {record{"name": "Max", "list": []int{1, 2}, "of": record{"x": 2}}, 2},
+		"a list is less": {record{"name": "Lin", "list": []int{1}, "of": record{"x": 1}}, 1},
+		"another type":   {record{"name": "Lin", "list": []int{1, 2}, "of": "x"}, 1},
+	} {
+		if got := without("it", was, asJSON(c.is)); len(got) != c.found {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+}
+
+// inBoth is a value with a mark where two readings of it differ.
+func inBoth(a, b any) any {
+	x, isObject := a.(map[string]any)
+	y, too := b.(map[string]any)
+	if isObject && too {
+		out := map[string]any{}
+		for key, v := range x {
+			out[key] = inBoth(v, y[key])
+		}
+		return out
+	}
+	l, isList := a.([]any)
+	m, too := b.([]any)
+	if isList && too && len(l) == len(m) {
+		out := []any{}
+		for i := range l {
+			out = append(out, inBoth(l[i], m[i]))
+		}
+		return out
+	}
+	if !reflect.DeepEqual(a, b) {
+		return varies
+	}
+	return a
+}
+
+// write writes what is known of a release.
+func (r keptRelease) write(t *testing.T, name string) {
+	t.Helper()
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeZipped(t, name+".json.gz", bytes.NewReader(text))
+}
+
+func writeZipped(t *testing.T, name string, from io.Reader) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewWriterLevel(f, gzip.BestCompression)
+	if err == nil {
+		_, err = io.Copy(z, from)
+		err = errors.Join(err, z.Close(), f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,124 @@
+package acceptance
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	badgerdb "github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+
+	"atelier/cmd/atelier/service"
+	"atelier/persistence/badger"
+	"atelier/persistence/layout"
+)
+
+// upgradeChecked is what "atelier upgrade --check" says of a data folder, and whether it is
+// content.
+func upgradeChecked(t *testing.T, program, data string) (said record, ok bool) {
+	t.Helper()
+	cmd := exec.Command(program, "upgrade", "--check", "--json", "--data", data)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.Output()
+	if jsonErr := json.Unmarshal(out, &said); jsonErr != nil {
+		t.Fatalf("%v, %v: %s", jsonErr, err, out)
+	}
+	return said, err == nil
+}
+
+// check is one of the lines.
+func (r record) check(name string) string {
+	for _, c := range r["checks"].([]any) {
+		if f := record(c.(map[string]any)); f.text("name") == name {
+			return fmt.Sprint(f["ok"], " ", f["text"])
+		}
+	}
+	return ""
+}
+
+// everyByte is the content of all files of a folder, as a hash.
+func everyByte(t *testing.T, folder string) string {
+	t.Helper()
+	sum := sha256.New()
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		fmt.Fprintf(sum, "%s %d\n%s", path, len(b), b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil))
+}
+
+// TestAnUpgradeIsSaidBeforehand of data of each kind, and nothing is changed by asking.
+func TestAnUpgradeIsSaidBeforehand(t *testing.T) {
+	t.Parallel()
+	program := binary(t)
+	now := fmt.Sprintf("format %d", badger.Format)
+
+	older := t.TempDir()
+	unpack(t, "testdata/format-1-first.tar.gz", older)
+	before := everyByte(t, older)
+	said, ok := upgradeChecked(t, program, older)
+	if ok || !strings.HasPrefix(said.check("backup"), "false") { // there has been none
+		t.Errorf("without a backup: %v", said)
+	}
+	if want := fmt.Sprintf("true a start brings it from format 1 to %d", badger.Format); said.check("data") != want || said.text("way_back") != "backup" ||
+		!strings.Contains(said.check("way back"), "a backup alone") {
+		t.Errorf("of older data: %v", said)
+	}
+	if everyByte(t, older) != before {
+		t.Error("asking has changed the data")
+	}
+
+	empty := t.TempDir()
+	if said, _ = upgradeChecked(t, program, empty); !strings.Contains(said.check("data"), "there is none") || everyByte(t, empty) != everyByte(t, t.TempDir()) {
+		t.Errorf("of an empty folder: %v", said)
+	}
+
+	data := t.TempDir()
+	server, addr := run(t, program, data)
+	newClassOn(t, addr, record{"title": "runs"})
+	said, _ = upgradeChecked(t, program, data)
+	if said.text("running") != "dev" || !strings.Contains(said.check("data"), now) || said.text("way_back") != "data" {
+		t.Errorf("of a server that runs: %v", said)
+	}
+	backup := exec.Command(program, "backup", "--data", data, filepath.Join(t.TempDir(), "b"))
+	if out, err := backup.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = server.Wait()
+	said, ok = upgradeChecked(t, program, data)
+	if !ok || said.text("running") != "" || !strings.Contains(said.check("data"), now) || !strings.HasPrefix(said.check("backup"), "true") {
+		t.Errorf("of a server that stopped, after a backup: %v", said)
+	}
+
+	cfg := configOn(data)
+	db, err := badgerdb.Open(badgerdb.DefaultOptions(service.StoreDir(cfg)).WithLogger(nil).WithCompression(options.None))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(txn *badgerdb.Txn) error {
+		return txn.Set(layout.FormatKey, layout.Sealed(layout.FormatKey, []byte("99")))
+	})
+	if err != nil || db.Close() != nil {
+		t.Fatal(err)
+	}
+	if said, ok = upgradeChecked(t, program, data); ok || !strings.Contains(said.check("data"), "false it has format 99") {
+		t.Errorf("of newer data: %v", said)
+	}
+}

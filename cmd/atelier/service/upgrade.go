@@ -1,0 +1,109 @@
+package service
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"atelier/cmd/atelier/config"
+	"atelier/persistence/badger"
+	"atelier/persistence/layout"
+	"atelier/persistence/postgres"
+)
+
+// FormatOf is the format of what a stopped server has stored, 0 for nothing, and the one to
+// which this program would bring it. It changes nothing. Data that was not closed properly
+// can be read by a start alone, which is an error.
+func FormatOf(cfg config.Config) (found, writes int, err error) {
+	switch {
+	case cfg.Storage.Backend == config.Postgres:
+		found, err = postgres.FormatOf(string(cfg.Storage.Postgres))
+		return found, postgres.Format, err
+	case cfg.Storage.Backend == config.Memory || !HasData(cfg):
+		return 0, badger.Format, nil
+	}
+	found, err = badger.FormatOf(badger.Options{
+		Dir: StoreDir(cfg), MemTableBytes: int64(cfg.Storage.MemtableMiB) << 20, BlockCacheBytes: int64(cfg.Storage.BlockCacheMiB) << 20,
+	})
+	return found, badger.Format, err
+}
+
+// FormatOfRunning is the same of a server that runs, by the beginning of a backup of it.
+func FormatOfRunning(cfg config.Config, backup func(io.Writer) error) (found, writes int, err error) {
+	if cfg.Storage.Backend == config.Postgres {
+		return FormatOf(cfg)
+	}
+	var b beginning
+	err = backup(&b)
+	found, ok := layout.FormatIn(b.bytes)
+	if ok {
+		return found, badger.Format, nil
+	}
+	if err == nil || errors.Is(err, errEnough) {
+		err = errors.New("the server's backup does not say the format of its data")
+	}
+	return 0, badger.Format, err
+}
+
+// beginning keeps the first bytes of what is written, and then refuses.
+type beginning struct{ bytes []byte }
+
+var errEnough = errors.New("that is enough")
+
+func (b *beginning) Write(p []byte) (int, error) {
+	const most = 4 << 10
+	b.bytes = append(b.bytes, p[:min(len(p), most)]...)
+	if len(b.bytes) >= most {
+		return 0, errEnough
+	}
+	return len(p), nil
+}
+
+// EarlierWorkspaces says whether a start would move the code of workspaces to where it lies
+// today.
+func EarlierWorkspaces(cfg config.Config) bool {
+	return holdsFiles(filepath.Join(cfg.Server.Data, codeFolder))
+}
+
+// sampled is how much of the store is read to say how long all of it takes, bytes.
+const sampled = 256 << 20
+
+// StoreReadTime estimates how long it takes to read a store's files, which each start does to
+// verify them, by reading some; and says how large they are. A database is not read.
+func StoreReadTime(cfg config.Config) (size int64, takes time.Duration, err error) {
+	if cfg.Storage.Backend != config.Badger || !HasData(cfg) {
+		return 0, 0, nil
+	}
+	began, read := time.Now(), int64(0)
+	err = filepath.WalkDir(StoreDir(cfg), func(path string, _ fs.DirEntry, err error) error {
+		// Only tables: what else is there is mostly holes.
+		if err != nil || filepath.Ext(path) != ".sst" {
+			return err
+		}
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // a server that runs has replaced it
+		}
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if size += info.Size(); read >= sampled {
+			return nil
+		}
+		n, err := io.Copy(io.Discard, io.LimitReader(f, sampled-read))
+		read += n
+		return err
+	})
+	if read > 0 {
+		takes = time.Duration(float64(time.Since(began)) * float64(size) / float64(read))
+	}
+	return size, takes, err
+}

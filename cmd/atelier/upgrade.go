@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"atelier/cmd/atelier/doctor"
+	"atelier/cmd/atelier/service"
+	"atelier/cmd/internal/process"
+	"atelier/transport/control"
+)
+
+type upgradeCmd struct {
+	common
+	Check     bool          `help:"Say what a start of this program would change, how long it takes, and what the way back is. It changes nothing." required:""`
+	BackupAge time.Duration `help:"How old the last backup may be." default:"${backup_age}"`
+	JSON      bool          `help:"As JSON." name:"json"`
+}
+
+// upgrade is what is said of one.
+type upgrade struct {
+	Program string `json:"program"` // the version of this program
+	Running string `json:"running"` // that of the server that runs on the data; "" for none
+	// Found and Writes are the format of the data, 0 when there is none or it cannot be
+	// told, and that to which this program brings it.
+	Found  int `json:"format_found"`
+	Writes int `json:"format_writes"`
+	// WayBack is "data" when the program of before can open the data, else "backup".
+	WayBack string           `json:"way_back"`
+	Checks  []doctor.Finding `json:"checks"`
+}
+
+// Run looks at the data as this program would find it.
+func (c upgradeCmd) Run() error {
+	u := upgrade{Program: process.Version(), WayBack: "data"}
+	cfg, err := c.load()
+	if err == nil {
+		_, err = cfg.Check()
+	}
+	if err == nil {
+		_, err = service.Check(cfg)
+	}
+	u.say("configuration", err, "mend it before the start: atelier checkconfig says more", "this program reads it")
+	if err == nil {
+		err = either(cfg, func(client *control.Client) (err error) {
+			var app struct{ Version string }
+			if err := client.Call("GET", "/api/app", nil, &app); err != nil {
+				return err
+			}
+			u.Running = app.Version
+			u.Found, u.Writes, err = service.FormatOfRunning(cfg, client.Backup)
+			return err
+		}, func() (err error) {
+			u.Found, u.Writes, err = service.FormatOf(cfg)
+			return err
+		})
+		u.data(err)
+		if service.EarlierWorkspaces(cfg) {
+			u.WayBack = "backup"
+			u.say("code", nil, "", "the code of workspaces moves from workspaces/ to objects/")
+		}
+		size, takes, err := service.StoreReadTime(cfg)
+		u.say("time", err, "see that the store can be read", "a start reads %d MB of tables first: %s or so, and the disk decides", size>>20, takes.Round(time.Second/10))
+		u.back()
+		_, f := doctor.LastBackup(cfg.Server.Data, c.BackupAge, time.Now())
+		f.Name = "backup"
+		u.Checks = append(u.Checks, f)
+	}
+	return u.write(c.JSON)
+}
+
+// say adds what was found; with an error it is bad.
+func (u *upgrade) say(name string, err error, remedy, text string, args ...any) {
+	f := doctor.Finding{Name: name, OK: err == nil, Text: fmt.Sprintf(text, args...)}
+	if err != nil {
+		f.Text, f.Remedy = err.Error(), remedy
+	}
+	u.Checks = append(u.Checks, f)
+}
+
+// data says what becomes of the stored data.
+func (u *upgrade) data(err error) {
+	if err == nil && u.Found > u.Writes {
+		err = fmt.Errorf("it has format %d, which a newer program wrote: this one knows formats up to %d, and does not start", u.Found, u.Writes)
+	}
+	const remedy = "stop the server in order, and look again; data of a newer program needs that one, or a backup of before"
+	switch {
+	case u.Found == 0:
+		u.say("data", err, remedy, "there is none: a start makes it, in format %d", u.Writes)
+	case u.Found < u.Writes:
+		u.WayBack = "backup"
+		u.say("data", err, remedy, "a start brings it from format %d to %d", u.Found, u.Writes)
+	default:
+		u.say("data", err, remedy, "it has format %d, and keeps it", u.Found)
+	}
+}
+
+// back says how one gets back to the program of before.
+func (u *upgrade) back() {
+	text := "the program of before opens the same data, until something is kept that it does not know; then a backup is the way back"
+	if u.WayBack == "backup" {
+		text = "a backup alone: after a start, the program of before does not open this data any more"
+	}
+	u.say("way back", nil, "", "%s", text)
+}
+
+func (u *upgrade) write(asJSON bool) (err error) {
+	if asJSON {
+		out := json.NewEncoder(os.Stdout)
+		out.SetIndent("", "  ")
+		err = out.Encode(u)
+	} else {
+		of := "no server runs on the data"
+		if u.Running != "" {
+			of = "version " + u.Running + " runs on the data"
+		}
+		if _, err = fmt.Printf("this is version %s; %s\n", u.Program, of); err == nil {
+			err = doctor.Write(os.Stdout, u.Checks)
+		}
+	}
+	for _, f := range u.Checks {
+		if err == nil && !f.OK {
+			err = errors.New("not all is ready")
+		}
+	}
+	return err
+}

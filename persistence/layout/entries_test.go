@@ -1,0 +1,32 @@
+package layout
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+)
+
+// The beginning of a backup says the format of the store in it, wherever it is cut.
+func TestTheBeginningOfABackupSaysItsFormat(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("atelier-backup 2\nsection store\n")
+	w, err := NewEntryWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	whole := bytes.Index(b.Bytes(), fmt.Appendf(nil, "store-format %d\n", Format)) + len("store-format ") + len(fmt.Sprint(Format))
+	for n := range b.Len() {
+		format, ok := FormatIn(b.Bytes()[:n])
+		if want := n > whole; ok != want || ok && format != Format {
+			t.Fatalf("%d bytes say %d, %v", n, format, ok)
+		}
+	}
+	for _, other := range []string{"", "store-format x\n", "store-format 0\n", "store-format -1\n", "store-format 99999999999999999999\n"} {
+		if format, ok := FormatIn([]byte(other)); ok {
+			t.Errorf("%q says %d", other, format)
+		}
+	}
+}
