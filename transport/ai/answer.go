@@ -14,7 +14,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// answer is one answer under way. Owned by the goroutine that serves it.
+// answer is one answer in progress. Owned by the goroutine that serves it.
 type answer struct {
 	s       *Service
 	key     keys.Key
@@ -212,7 +212,7 @@ func (a *answer) finish(ctx context.Context, d *httpapi.Detached, err error) {
 	_ = d.Fail(refusal)
 }
 
-// refusal is what the client is told of a failure.
+// refusal is the client's error for a failure.
 func (a *answer) refusal(d *httpapi.Detached, cause, err error) error {
 	if errors.Is(cause, errStopping) || errors.Is(cause, errEnded) {
 		return cause

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// Answers are the answers under way, so many in all and for each person. Safe for
-// concurrent use.
+// Answers bounds the answers in progress, in total and per person. Safe for concurrent use.
 type Answers struct {
 	max, perPerson int
 
@@ -20,15 +19,14 @@ type Answers struct {
 	active  int
 }
 
-// NewAnswers returns a place for at most so many answers at a time.
+// NewAnswers returns bounds for the given numbers of concurrent answers.
 func NewAnswers(most, perPerson int) *Answers {
 	u := &Answers{max: most, perPerson: perPerson, persons: map[string]map[*answer]struct{}{}}
 	u.base, u.cancel = context.WithCancelCause(context.Background())
 	return u
 }
 
-// close lets no more in, and cancels with the end of ctx what is still under way
-// then.
+// close refuses new answers, and cancels the remaining ones at the end of ctx.
 func (u *Answers) close(ctx context.Context) {
 	u.mu.Lock()
 	u.closed = true
@@ -92,8 +90,8 @@ func (u *Answers) leave(a *answer) {
 	u.streams.Done()
 }
 
-// Removed ends the answers to an attendee that stand on what has ended: the
-// attendee was removed, or their PIN reset.
+// Removed ends the answers to an attendee whose grant has ended, because they were removed
+// or their PIN was reset.
 func (u *Answers) Removed(attendee string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -9,6 +9,6 @@
 // cancels the upstream call; a client that is slow slows it down. No actor
 // waits for any of it.
 //
-// A Service bounds the answers under way, in all and for each person, and what
-// each person may ask a minute. Close cancels what is under way and waits.
+// A Service bounds the answers in progress, in total and per person, and the questions per
+// person and minute. Close cancels answers in progress and waits.
 package ai

@@ -129,8 +129,8 @@ func contents(in []turn) ([]upstream.Content, error) {
 	return out, nil
 }
 
-// about puts the step that the question is about before the instruction; with its notes
-// for those who lead alone.
+// about puts the step of the question before the instruction, with its notes only for
+// facilitators.
 func about(q *upstream.Query, v *codelab.View, step int, admin bool) {
 	if v.Meta == nil || step < 1 || step > len(v.Steps) {
 		return

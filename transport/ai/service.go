@@ -26,7 +26,7 @@ type Config struct {
 	Models   rest.AIModels
 	Codelabs codelab.Directory
 	Settings *settings.Host
-	// Grants ends answers with what they stand on.
+	// Grants ends answers with their grants.
 	Grants Grants
 	// Rate is how much one person may ask; nil for as much as they like.
 	Rate    *limit.Limiter
@@ -67,8 +67,8 @@ var (
 	errLeft     = errors.New("the client left")
 )
 
-// Close refuses new questions, lets answers under way end until ctx does, then
-// cancels them and waits.
+// Close refuses new questions, lets answers in progress finish until ctx ends, then cancels
+// them and waits.
 func (s *Service) Close(ctx context.Context) {
 	s.Answers.close(ctx)
 	s.Upstream.Close()

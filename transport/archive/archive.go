@@ -43,7 +43,7 @@ type document struct {
 	QuestionsAnonymous *bool  `json:"questions_anonymous,omitempty"`
 	// ShareCode is a setting of codelab.Sharings.
 	ShareCode string `json:"share_code,omitempty"`
-	// What the certificate says. Accent is one of codelab.Accents.
+	// Content of the certificate. Accent is one of codelab.Accents.
 	Organiser       string   `json:"organiser,omitempty"`
 	Hours           *float64 `json:"hours,omitempty"`
 	LogoURL         string   `json:"logo_url,omitempty"`

@@ -21,11 +21,10 @@ const MaxPackedCode = code.MaxTree
 // and padding of the most entries, and some for long names.
 const maxTarOverhead = maxEntries*1024 + 16<<20
 
-// ReadCode reads the files of a ZIP or tar.gz, all of them or none, as they are to be
-// written into a workspace. Nothing that the archive says of sizes is believed. What is
-// wrong with it is an Invalid rejection that says so; other errors are those of reading
-// and of still, which is asked now and then whether anybody waits for the outcome. That
-// names differ in more than case and Unicode form is for the store to check.
+// ReadCode reads the files of a ZIP or tar.gz for a workspace, all of them or none. It does
+// not trust sizes in the archive. An Invalid rejection names the fault of an archive; other
+// errors are those of reading and of still, which periodically reports whether the caller
+// still waits. The store checks that names differ in more than case and Unicode form.
 func ReadCode(r io.ReaderAt, size int64, still func() error) ([]code.File, error) {
 	var magic [2]byte
 	if _, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -199,7 +198,7 @@ func (c *codeReader) tarGzip(r io.Reader) error {
 			return err
 		}
 	}
-	// The sum of gzip stands behind the end of the tar.
+	// The checksum of gzip is after the end of the tar.
 	if _, err := io.Copy(io.Discard, unpacked); err != nil {
 		return brokenTar(err)
 	}

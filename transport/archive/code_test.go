@@ -104,7 +104,7 @@ func TestCodeIsReadWithItsModes(t *testing.T) {
 			t.Errorf("%s: %s %v", what, listing(files), err)
 		}
 	}
-	// A program of Windows says nothing of modes.
+	// A Windows program writes no modes.
 	files, err := readCode(zipOf(t, member{name: "run.sh", content: "x"}))
 	if err != nil || files[0].Mode != code.KeptMode {
 		t.Errorf("of Windows: %v %v", files, err)
@@ -211,7 +211,7 @@ func TestArchivesOfCodeAreBounded(t *testing.T) {
 	if files, err := readCode(tarOf(t, large[:len(large)-1]...)); err != nil || len(files) != 8 {
 		t.Errorf("as much as a tree may have: %d files, %v", len(files), err)
 	}
-	// What is left out is unpacked all the same, to find what stands behind it.
+	// Omitted members are unpacked all the same, to reach later ones.
 	noise := member{name: ".DS_Store", content: zeros(code.MaxTree + maxTarOverhead), mode: 0o644}
 	refused(t, "tar: noise", tarOf(t, noise, member{name: "a", content: "x"}), "more than 64 MiB")
 	// A tar's end is no end of what may be packed behind it.

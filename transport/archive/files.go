@@ -184,8 +184,8 @@ func (k *keeper) take(kind, name string, from *counted) (u *pb.Upload, reason st
 	return nil, reason, code, nil
 }
 
-// picture keeps the pictures that stand in a text itself, each content once, by the rules
-// of images; file is that of the text. What cannot be used is named, and shows nothing.
+// picture stores the pictures within a text (data:), each content once, by the rules of
+// images; file is the text's file. An unusable picture is listed and not shown.
 func (k *keeper) picture(file string) func(data string) (string, error) {
 	done, n := map[[sha256.Size]byte]string{}, 0
 	return func(data string) (string, error) {

@@ -33,10 +33,9 @@ type Incoming struct {
 	leases []*files.Lease
 }
 
-// Open reads a file of any of the known forms, which was sent under a name. What it brings is registered in the
-// commit that makes a codelab of it, or a newer version of one; of a file that is
-// refused, or for which nobody waits any more, nothing is kept. still says the latter by
-// its error.
+// Open reads an uploaded file of any known form, with its name. Its contents are registered
+// in the commit that creates a codelab, or a newer version of one. Nothing is stored of a
+// file that is refused, or whose caller no longer waits, which still reports by its error.
 func (im Importer) Open(name string, r io.ReaderAt, size int64, still func() error) (*Incoming, error) {
 	in := &Incoming{files: im.Files}
 	keep := func(kind, name string, content io.Reader) (*pb.Upload, error) {
@@ -67,10 +66,9 @@ func (in *Incoming) Close(unknown bool) error {
 	return in.files.Discard(sums...)
 }
 
-// Version is what it says as a newer version of a codelab. A file that the codelab has
-// already keeps its name, so that a text with the same pictures is the same text; reused
-// are those. A claat file says nothing of the guide; files that it links are added to the
-// materials.
+// Version returns the file as a newer version of a codelab. Files that the codelab already
+// has keep their names, so that a text with the same pictures is the same text; reused
+// lists them. A claat file has no guide; its linked files are added to the materials.
 func (in *Incoming) Version(v *codelab.View) (_ codelab.Publish, reused []string, _ error) {
 	m := in.Codelab
 	out := codelab.Publish{

@@ -94,7 +94,7 @@ func (t *tree) unused() {
 	}
 }
 
-// unheeded names what stands in the steps, and does not do what its author meant.
+// unheeded lists elements of the steps that have no effect.
 func (t *tree) unheeded(steps []*pb.Step) {
 	checks, marks := map[string]int{}, map[string]int{}
 	for i, st := range steps {

@@ -24,10 +24,10 @@ const (
 	maxNameBytes = 1024
 )
 
-// entryName is the name of an entry as its author saw it, with slashes and in NFC: what
-// the field for it says, UTF-8 where the flag says so, else code page 437. macOS and old
-// programs of Unix write UTF-8 without the flag. False is a name that cannot be read;
-// what stands there then is to be shown only.
+// entryName returns the name of an entry as its author saw it, with slashes and in NFC:
+// from its extra field, as UTF-8 if the flag is set, else in code page 437. macOS and old
+// Unix programs write UTF-8 without the flag. It returns false for an unreadable name,
+// which is only for display.
 func entryName(f *zip.File) (name string, ok bool) {
 	name = unicodeName(f)
 	switch maker := f.CreatorVersion >> 8; {

@@ -64,10 +64,9 @@ type Content struct {
 	TitleFrom claat.TitleFrom
 }
 
-// Read reads a codelab from a file of any of the known forms, and gives the files that it
-// brings to Keep. A file of it that cannot be used is left out. What is wrong with the
-// file is an Invalid rejection that says so; other errors are those of Keep, of reading,
-// and of Still.
+// Read reads a codelab from a file of any known form, and passes its files to Keep.
+// Unusable files are left out. An Invalid rejection names the fault of the file; other
+// errors are those of Keep, of reading, and of Still.
 func Read(r io.ReaderAt, size int64, with Surroundings) (*Content, error) {
 	var magic [4]byte
 	if n, err := r.ReadAt(magic[:], 0); err != nil && err != io.EOF {
@@ -330,7 +329,7 @@ func (t *tree) codelab(d *document, k *keeper) (*codelab.Create, error) {
 			c.Polls = append(c.Polls, p.poll())
 		}
 	}
-	// What is small and may be wrong was read first; now come the files.
+	// Small parts that can be invalid were read first; now come the files.
 	var texts []reading
 	for i, st := range c.Steps {
 		texts = append(texts, reading{&st.ContentMarkdown, in, i + 1})

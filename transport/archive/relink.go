@@ -29,7 +29,7 @@ type reading struct {
 type edit struct {
 	markdown.Span
 	kind, file string // of the archive
-	rest       string // what stands behind the address: #page=2
+	rest       string // the rest of the address: #page=2
 	to         string // another codelab
 	mention    bool   // the address of an upload, as our own exports have it
 	note       bool   // only facilitators see it
@@ -77,7 +77,7 @@ func (k *keeper) link(u *pb.Upload, file string) {
 	k.linked = append(k.linked, &pb.Material{Title: string(title[:min(len(title), codelab.Bounds.Title)]), MaterialType: codelab.File, Upload: u.Name})
 }
 
-// apply writes a text anew.
+// apply rewrites a text.
 func (k *keeper) apply(t reading, edits []edit) {
 	if len(edits) == 0 {
 		return
@@ -188,7 +188,7 @@ func (k *keeper) dead(a markdown.Address, at link, t reading) {
 	k.t.left.add(shown(name), says, CodeDeadLink)
 }
 
-// leadsHere says that a path is one of this server, whatever stands behind it.
+// leadsHere reports whether a path is one of this server, with any continuation.
 func leadsHere(at string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(at, "/"), "/")
 	return strings.HasPrefix(at, "/") && slices.Contains([]string{"", "api", "codelabs", "git", "handler", "j", "login", "sandbox", "schemas", "uploads", "verify", ".well-known"}, first)

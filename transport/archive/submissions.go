@@ -27,8 +27,8 @@ func WriteSubmissions(w io.Writer, v *codelab.View, blobs files.Blobs) error {
 	return p.Close()
 }
 
-// Submissions adds what WriteSubmissions writes; of one attendee, if an id is given.
-// It says where each file lies in the ZIP, by the id of its submission.
+// Submissions adds what WriteSubmissions writes; of one attendee, if an id is given. It
+// returns the location of each file in the ZIP, by the id of its submission.
 func (p *Pack) Submissions(v *codelab.View, blobs files.Blobs, attendee string) (at map[string]string, err error) {
 	taken := taken{}
 	at = map[string]string{}

@@ -30,8 +30,8 @@ type Config struct {
 	// Tokens returns the API tokens as they are now, or an error while that
 	// cannot be found out.
 	Tokens func() (*settings.View, error)
-	// People returns those who lead as they are now, or an error while that cannot
-	// be found out.
+	// People returns the current facilitators and assistants, or an error while they are
+	// unknown.
 	People func() (*people.View, error)
 	// Failures limits failed logins.
 	Failures *Failures
@@ -40,8 +40,8 @@ type Config struct {
 	Now    func() time.Time
 }
 
-// Authenticator tells who is calling, and ends what stands on a grant that has
-// ended. Safe for concurrent use.
+// Authenticator identifies callers, and ends connections and answers whose grant has ended.
+// Safe for concurrent use.
 type Authenticator struct {
 	Config
 	cache   sessionCache
@@ -51,10 +51,10 @@ type Authenticator struct {
 // New returns an Authenticator.
 func New(cfg Config) *Authenticator { return &Authenticator{Config: cfg} }
 
-// Identify reads the cookie and the Authorization header of a request. What
-// does not verify counts as absent; badToken tells of a bearer that is no
-// token of ours. It fails with durable.ErrUnavailable when it cannot be found
-// out who is calling: nobody may be told then that they are not logged in.
+// Identify reads the cookie and the Authorization header of a request. An invalid cookie
+// counts as absent; badToken reports an unknown bearer token. It fails with
+// durable.ErrUnavailable if the caller cannot be identified now, so that nobody is treated
+// as logged out.
 func (a *Authenticator) Identify(cookie []byte, authorization string) (id Identity, badToken bool, err error) {
 	id.now = a.Now().UnixMilli()
 	if authorization != "" {
@@ -133,7 +133,7 @@ type Issued struct {
 	Expires      time.Time
 }
 
-// Login is somebody who leads and has proved it, and from where.
+// Login is an authenticated facilitator or assistant, with the address.
 type Login struct {
 	// Person is nil for the owner, who may give a name.
 	Person             *peoplepb.Person
@@ -141,7 +141,7 @@ type Login struct {
 	Address, UserAgent string
 }
 
-// GrantAdmin issues a session id with the grant of somebody who leads.
+// GrantAdmin issues a session id with the grant of a facilitator or assistant.
 func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 	id, now := Random(24), a.Now()
 	g := &loginpb.AdminGrant{
@@ -180,9 +180,9 @@ func (a *Authenticator) issued(id string, last int64) (Issued, error) {
 	return Issued{cookie, a.Signer.CSRF(id), expires}, err
 }
 
-// Reserved says that a name belongs to somebody who leads a codelab and is logged in.
-// While it cannot be found out who leads it, everybody does. A person's name is the one
-// that they have now: they may have been renamed since they logged in.
+// Reserved reports whether a name belongs to a logged-in facilitator of a codelab. While
+// the facilitators are unknown, all logged-in people count. The current name of a person is
+// used, because they can have been renamed since the login.
 func (a *Authenticator) Reserved(codelab, name string) bool {
 	v, err := a.People()
 	if a.Sessions.NamesAdmin(name, func(g *loginpb.AdminGrant) bool { return g.GetPerson() == "" || err != nil }) {
@@ -214,14 +214,14 @@ type Identity struct {
 	Token *settingspb.ApiToken
 	// operator: a user who may open the data folder is an admin without a login.
 	operator bool
-	// grant is the login of somebody who leads, and person who that is; both are nil
-	// without one, and person for the owner.
+	// grant is the login of a facilitator or assistant, and person the person. Both are nil
+	// without a login; person is nil for the owner.
 	grant  *loginpb.AdminGrant
 	person *peoplepb.Person
 	now    int64
 }
 
-// Rank is what somebody who leads may do; the greater may more.
+// Rank orders the rights of owner, facilitators and assistants; a greater rank has more rights.
 type Rank uint8
 
 // The ranks.
@@ -273,16 +273,16 @@ func (i *Identity) Scope() string {
 // lead.
 func (i *Identity) Leader() *peoplepb.Person { return i.person }
 
-// LoginID names the login of somebody who leads; "" without one.
+// LoginID is the id of the facilitator's login; "" without one.
 func (i *Identity) LoginID() string { return i.grant.GetLogin() }
 
 // PersonID is the id of the person who is calling; "" for the owner and for callers
 // who do not lead.
 func (i *Identity) PersonID() string { return i.person.GetId() }
 
-// Framed is the caller as a page in another page's frame may act: nobody by a session in
-// which somebody who leads has logged in. The frame shows what it wants around the page, and
-// a press that one is led to must not lead a workshop.
+// Framed is the caller with the rights of a page in a frame: nobody, for a session with a
+// facilitator's login. The surrounding page controls what people see, so a click in the
+// frame must not act as a facilitator.
 func (i Identity) Framed() Identity {
 	if i.grant != nil {
 		return Identity{now: i.now}
@@ -365,7 +365,7 @@ func (i *Identity) Grants(fn func(codelab string, g *loginpb.AttendeeGrant)) {
 // Grant is one grant as GET /session shows it; times in Unix seconds.
 type Grant struct {
 	Sub, Role, CodelabID string
-	// Rank of somebody who leads, and the codelabs of an assistant.
+	// Rank of a facilitator or assistant, and the codelabs of an assistant.
 	Rank     Rank
 	Codelabs []string
 	Expires  int64

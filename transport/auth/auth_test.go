@@ -94,7 +94,7 @@ var whatEnds = map[string]struct {
 	who   func(*gate) Identity
 	admin bool
 	end   func(*gate, *Identity, *bool)
-	// silent: nobody is told, so a look finds it.
+	// silent: there is no notice, so only a check finds it.
 	silent bool
 }{
 	"a logout":            {(*gate).admin, true, func(g *gate, i *Identity, _ *bool) { _ = g.Authenticator.End(i) }, false},
@@ -341,8 +341,8 @@ func TestForgettingEndsNothing(t *testing.T) {
 	}
 }
 
-// A node that could not ask for the API tokens knew none: callers were told to log
-// in, and live connections that their access had ended.
+// A node that could not read the API tokens had none: callers had to log in, and live
+// connections were closed.
 func TestWhatCannotBeFoundOutEndsNothing(t *testing.T) {
 	g := newGate(t)
 	robot := g.robot()

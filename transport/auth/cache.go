@@ -6,9 +6,9 @@ import (
 	"atelier/actors/login"
 )
 
-// sessionCache remembers which cookies verified, and what follows from a session's id:
-// to verify a signature costs 3 us, as much as all the rest of a small read, and the two
-// hashes 1.5 us. What a session may do is not cached. The two generations bound it.
+// sessionCache caches verified cookies, and values derived from a session's id: verifying a
+// signature costs 3 us, as much as the rest of a small read, and the two hashes 1.5 us.
+// Rights of a session are not cached. The two generations bound it.
 type sessionCache struct {
 	mu       sync.RWMutex
 	new, old map[string]*verified

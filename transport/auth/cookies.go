@@ -56,8 +56,8 @@ type Signer struct {
 	parser                                  *jwt.Parser
 }
 
-// NewSigner derives its keys from one secret. What it says of devices is good
-// for one account only, see Account.
+// NewSigner derives its keys from one secret. Its device cookies are valid for one account
+// only, see Account.
 func NewSigner(secret string, account []byte, now func() time.Time) *Signer {
 	personal := map[Purpose][]byte{}
 	for _, p := range purposes {

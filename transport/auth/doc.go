@@ -5,8 +5,7 @@
 // is kept on the server (login.Sessions). The CSRF token is derived from the
 // session id, so it needs no store and belongs to that id alone.
 //
-// What lives longer than the request that began it, a live connection or an
-// answer of the AI, is held here (Hold) and ends with the grant it stands on.
-// Hold checks the grant again after noting the holder: a grant that ends in
-// between ends what was to begin.
+// Live connections and answers of the AI outlive their request. They are registered here
+// (Hold) and end with their grant. Hold checks the grant again after registering the
+// holder, so a grant that ends in between ends the holder, too.
 package auth

@@ -8,11 +8,11 @@ import (
 	"atelier/transport/limit"
 )
 
-// Failures limits failed logins. Those of an address and account are counted
-// together; a browser in which somebody who leads has logged in before, or is logged
-// in, has a bucket of its own, so that others' failures never lock it out. A person's
-// bucket counts for their own login alone: a person can log in as often as they like,
-// and would guess another's password in a new bucket each time.
+// Failures limits failed logins. Those of an address and account are counted together. A
+// browser with an earlier or current login of a facilitator has its own bucket, so that
+// others' failures never lock it out. A person's bucket counts only for their own login.
+// Otherwise a person could log in repeatedly, and guess another's password in a new bucket
+// each time.
 type Failures struct{ buckets *limit.Limiter }
 
 // NewFailures returns the limit of failed logins.

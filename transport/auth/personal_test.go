@@ -41,7 +41,7 @@ func TestAPersonalSecretEndsWithItsGrant(t *testing.T) {
 				g.t.Fatal(err)
 			}
 			g.identify(next.Cookie, "")
-			g.clock = g.clock.Add(time.Hour) // the id of before is not good any more
+			g.clock = g.clock.Add(time.Hour) // the earlier id is no longer valid
 		}},
 		"an admin logs out":  {(*gate).admin, true, func(g *gate, i *Identity) { _ = g.Authenticator.End(i) }},
 		"an admin's expires": {(*gate).admin, true, func(g *gate, _ *Identity) { g.clock = g.clock.Add(8 * time.Hour) }},
@@ -71,13 +71,13 @@ func TestAPersonalSecretStaysGoodWhenTheSessionGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.identify(i.Cookie, "")
-	g.clock = g.clock.Add(time.Hour) // the first id is not good any more
+	g.clock = g.clock.Add(time.Hour) // the first id is no longer valid
 	if !g.good(Check, secret) {
 		t.Error("it ended with the session id")
 	}
 }
 
-// Who leads and has registered as well gets a secret of an attendee that leads nothing.
+// A facilitator who is also registered gets an attendee's secret without a facilitator's rights.
 func TestAnAttendeesSecretLeadsNothing(t *testing.T) {
 	g := newGate(t)
 	i, err := g.GrantAttendee(g.admin(), label, "lin", "Lin", 0)

@@ -8,8 +8,8 @@ import (
 	"atelier/actors/login/loginpb"
 )
 
-// Standing is the grant that something stands on which lives longer than the
-// request that began it: a live connection, an answer of the AI.
+// Standing is the grant of a live connection or an answer of the AI, which outlives its
+// request.
 type Standing struct {
 	key     string // of the caller
 	token   string // id of the API token; "" without one
@@ -19,9 +19,8 @@ type Standing struct {
 	alive   func() bool            // nil for always
 }
 
-// Standing is what the caller's deed stands on: the grant of an admin, or of an
-// attendee in a codelab. alive says whether what it is about is still there: the
-// codelab, and in it the attendee; nil for always.
+// Standing returns the grant of the caller: of an admin, or of an attendee in a codelab.
+// alive reports whether the codelab, and the attendee in it, still exist; nil for always.
 func (i *Identity) Standing(codelab string, admin bool, alive func() bool) Standing {
 	s := Standing{key: i.Key(), session: i.session, codelab: codelab, alive: alive}
 	if i.Token != nil {
@@ -33,10 +32,10 @@ func (i *Identity) Standing(codelab string, admin bool, alive func() bool) Stand
 	return s
 }
 
-// Key names the session or API token that it stands on.
+// Key identifies the session or API token of the grant.
 func (s *Standing) Key() string { return s.key }
 
-// Why something ends with what it stands on.
+// Reasons for the end of a grant.
 const (
 	LoggedOut = "logged out"
 	Over      = "access has ended"
@@ -119,9 +118,9 @@ func (a *Authenticator) hasToken(id string) (bool, error) {
 	return tokens.Has(id, a.Now()), nil
 }
 
-// Knows says that the caller's session or API token has not ended since they were
-// identified; leading, that their login as somebody who leads has not. It fails while
-// that cannot be found out.
+// Knows reports whether the caller's session or API token is still valid since they were
+// identified, and with leading, their login as a facilitator. It fails while that is
+// unknown.
 func (a *Authenticator) Knows(i *Identity, leading bool) (bool, error) {
 	if i.Token != nil {
 		return a.hasToken(i.Token.Id)

@@ -54,7 +54,7 @@ func BenchmarkAsk(b *testing.B) {
 	}
 }
 
-// BenchmarkTell tells another node of batches, a hundred at a time.
+// BenchmarkTell sends batches to another node, a hundred per round.
 func BenchmarkTell(b *testing.B) {
 	for _, size := range []int{256, 4096} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {

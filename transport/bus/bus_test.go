@@ -116,7 +116,7 @@ func authority(t *testing.T) func() *tls.Config {
 	}
 }
 
-// What does not know the secret is not heard, and cannot become a node.
+// Messages without the secret are ignored, and their sender cannot become a node.
 func TestStrangersAreNotHeard(t *testing.T) {
 	addrs := bustest.Addresses(t, 2)
 	var logged lockedBuffer

@@ -4,9 +4,9 @@
 //
 // # Seal
 //
-// Every message is sealed with AES-256-GCM (seal.go), over the server within and
-// over one elsewhere. What comes to a node are commands, with who may give them
-// already decided, so a message is heard only if
+// Every message is sealed with AES-256-GCM (seal.go), over the embedded server and over an
+// external one. Messages are commands whose permissions were already checked, so a message
+// is accepted only if
 //
 //   - a node that knows the cluster's secret made it, in the session that it has
 //     now (peers.go), for this subject and reply subject;
@@ -23,27 +23,24 @@
 // reorder messages, and claim that nobody listens to a subject, which a node takes
 // for "not heard" and asks elsewhere. So give the nodes an account of their own.
 //
-// Measured against the codes that came before (HMAC, in the clear), five runs in
-// turns, medians: a question takes 0.6 of the time, a hundred batches of 256 bytes
-// 0.9 and of 4 KiB 0.65, with 5 allocations a message in place of 12
-// (BenchmarkAsk, BenchmarkTell). AES has instructions of its own, and the buffers
-// are used again.
+// Compared with the earlier format (HMAC, in the clear), five alternating runs, medians: a
+// question takes 0.6 of the time, a hundred batches of 256 bytes 0.9 and of 4 KiB 0.65,
+// with 5 allocations a message in place of 12 (BenchmarkAsk, BenchmarkTell). AES has
+// instructions of its own, and the buffers are used again.
 //
 // # Links
 //
-// Nodes are connected to their peers and to nobody else: of two nodes one must have
-// the other in its list. A server of NATS passes nothing on from one node to another,
-// and what it tells of third ones is of no use to them (server.go). So two nodes that
-// do not reach each other stay apart, even if both reach a third: a question between
-// them ends with ErrNobody or ErrTimeout, and what one tells does not come to the
-// other. What an actor owned by the one does then for clients of the other is said in
-// actors/durable (Unheard) and, for operators, in cmd/atelier/deploy/CLUSTER.md.
+// Nodes are connected to their peers and to nobody else: of two nodes one must have the
+// other in its list. The NATS server does not forward messages between nodes, and its
+// notices about third nodes are ignored (server.go). So two nodes that do not reach each
+// other stay apart, even if both reach a third: a question between them ends with ErrNobody
+// or ErrTimeout, and events of one do not reach the other. actors/durable (Unheard), and
+// for operators cmd/atelier/deploy/CLUSTER.md, describe the effect on clients.
 //
 // # Order and loss
 //
-// Everything that comes is handled by one goroutine, in order, which never waits.
-// What it cannot take is lost, as the contract allows: a node that misses something
-// reads it from the log. What a node tells others before they know its session is
-// lost as well; requests wait until the two know each other. Messages over 512 KiB
-// go in parts, because NATS takes one MiB.
+// One goroutine handles all messages in order and never waits. Messages beyond its capacity
+// are lost, as the contract allows: a node reads missing events from the log. Events that a
+// node sends before others know its session are lost, too; requests wait until the two
+// nodes know each other. Messages over 512 KiB go in parts, because NATS takes one MiB.
 package bus

@@ -71,7 +71,7 @@ type candidate struct {
 	token   [tokenSize]byte
 }
 
-// greeting is one that is under way, or was a moment ago.
+// greeting is a handshake in progress, or a recent one.
 type greeting struct {
 	begun   time.Time
 	under   bool
@@ -241,7 +241,7 @@ func (b *Bus) greet(node string) {
 // release sends what waited for a session of a node.
 func (b *Bus) release(node string, s session) {
 	for _, w := range b.peers.ready(node, s) {
-		if b.asks(w.number) { // else its time is over
+		if b.asks(w.number) { // else it has expired
 			b.send(w.number, node, w.subject, s, w.data)
 		}
 	}
@@ -264,7 +264,7 @@ func (b *Bus) greetingFailed(node string, err error) {
 		switch s, ready, greet, err := b.peers.hold(node, w); {
 		case err != nil:
 			b.end(w.number, opened{}, err)
-		case ready: // by a greeting of that node
+		case ready: // by a handshake of that node
 			b.send(w.number, node, w.subject, s, w.data)
 		case greet:
 			b.greet(node)

@@ -67,7 +67,7 @@ func (a *attacker) all() []*nats.Msg {
 	return a.recorded[:len(a.recorded):len(a.recorded)]
 }
 
-// says publishes messages; when it returns they lie before whatever a node is sent.
+// says publishes messages; when it returns they precede all later messages to a node.
 func (a *attacker) says(all []*nats.Msg, edit func(m *nats.Msg)) {
 	a.Helper()
 	for _, m := range all {
@@ -153,8 +153,8 @@ func ask(t *testing.T, b *Bus, node, subject, data string) string {
 	}
 }
 
-// tell publishes until the other has heard it: before it knows the sender what is
-// told is lost.
+// told publishes until the other node has received it: before that node knows the sender,
+// messages are lost.
 func (e *ears) told(t *testing.T, b *Bus, data string) {
 	t.Helper()
 	for until, n := time.Now().Add(20*time.Second), e.count(); e.count() == n; {
@@ -170,9 +170,9 @@ func (e *ears) told(t *testing.T, b *Bus, data string) {
 
 const plain = "PLAIN-TEXT-OF-A-COMMAND"
 
-// Whoever reaches the NATS of the nodes reads nothing that they say, and nothing
-// that they said before is heard again: not by the same process, not by a receiver
-// or from a sender that was restarted, not on another subject, not changed.
+// An attacker on the nodes' NATS cannot read messages, and replayed messages are rejected:
+// by the same process, by a restarted receiver, from a restarted sender, on another
+// subject, and changed.
 func TestWhatWasRecordedIsNotHeardAgain(t *testing.T) {
 	url := elsewhere(t)
 	attacker := newAttacker(t, url)
@@ -421,7 +421,7 @@ func TestOnlyWhoWasAskedAnswers(t *testing.T) {
 	}
 }
 
-// What a session said before it was greeted was recorded, perhaps, and heard by an
+// Messages of a session before its handshake can have been recorded, and received by an
 // earlier session of this node.
 func TestNothingFromBeforeAGreetingIsHeard(t *testing.T) {
 	url := elsewhere(t)

@@ -46,9 +46,8 @@ func opens(t testing.TB, k keys, subject, reply string, message []byte) (e envel
 	return e, p, ok
 }
 
-// A message that was changed on its way, came on another subject, is to be answered
-// elsewhere, or was made for another cluster, is none; and it shows nothing of its
-// content.
+// A message that was changed in transit, came on another subject, has another reply
+// subject, or belongs to another cluster, is rejected, and does not reveal its content.
 func TestChangedMessagesAreNone(t *testing.T) {
 	k, s := testSealer(t, "secret", "cluster", "a")
 	to := address{"subject", "reply", session{7}}
@@ -89,8 +88,8 @@ func TestChangedMessagesAreNone(t *testing.T) {
 	}
 }
 
-// Whatever comes in whatever order, each serial is taken once, and nothing that is
-// too old to be known.
+// For any order of arrival, each serial is accepted once, and serials older than the window
+// are rejected.
 func TestAWindowTakesEachSerialOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		floor := rapid.Uint64Range(0, 100).Draw(t, "floor")

@@ -26,12 +26,11 @@ func blocksOf(text []byte) (out []block) {
 	return out
 }
 
-// rewrite gives the content of a step as the app shows it. The two Markdown
-// forms of a box, a definition list ("Positive" and ": text") and a blockquote
-// ("> aside positive"), become the third: an <aside> element, which every
-// Markdown viewer at least shows the text of. Videos become pictures.
-// Questions of surveys are handed to asked; those that it does not take become text.
-// lost is told what the app does not show.
+// rewrite returns the content of a step as the app shows it. The two Markdown forms of a
+// box, a definition list ("Positive" and ": text") and a blockquote ("> aside positive"),
+// become the third: an <aside> element, which every Markdown viewer at least shows the text
+// of. Videos become pictures. Questions of surveys are passed to asked; those that it
+// refuses become text. lost is called for elements that the app does not show.
 func rewrite(body string, asked func(question) bool, lost func(what string)) string {
 	var b strings.Builder
 	blocks := blocksOf([]byte(body))
@@ -88,7 +87,7 @@ func rewrite(body string, asked func(question) bool, lost func(what string)) str
 // name.
 var shortcode = regexp.MustCompile(`\{(?:\{([<%])|%)-?[ \t]*(/?[A-Za-z][A-Za-z0-9_.-]{0,40})`)
 
-// written is a block as the app shows it; lost is told what it does not show.
+// written is a block as the app shows it; lost is called for elements that it does not show.
 func written(text string, lost func(what string)) string {
 	if strings.Contains(text, "{{") || strings.Contains(text, "{%") {
 		for _, m := range shortcode.FindAllStringSubmatch(withoutCode(text), -1) {
@@ -115,7 +114,7 @@ func boxed(body string, blocks []block) (kind, content string, last int) {
 		return "", "", 0
 	}
 	if strings.TrimSpace(def) == "" {
-		// The definition may stand behind a blank line.
+		// A blank line can precede the definition.
 		for last = 1; last < len(blocks) && blocks[last].kind == markdown.Blank; last++ {
 		}
 		if last == 1 || last == len(blocks) || blocks[last].kind != markdown.Paragraph {

@@ -55,7 +55,7 @@ func (t *Tutorial) lose(what string) {
 	}
 }
 
-// Step is one H2 and what stands under it.
+// Step is one H2 with its content.
 type Step struct {
 	Title string
 	// Duration is rounded up to minutes; 0 when none is given.
@@ -92,8 +92,8 @@ type Options struct {
 	// Still is asked now and then whether anybody waits for the outcome; its error ends
 	// the work.
 	Still func() error
-	// Picture is given each picture that stands in the text itself, as a data: address,
-	// and says what takes its place. nil leaves them.
+	// Picture is called for each picture in the text (data:), and returns its replacement.
+	// nil leaves them.
 	Picture func(data string) (to string, err error)
 }
 
@@ -120,7 +120,7 @@ type head struct {
 	start, end int // the lines it takes, of the source
 }
 
-// outline is where things stand in a file.
+// outline has the positions of the parts of a file.
 type outline struct {
 	// title is the H1 before the first step, if titled.
 	title  head
@@ -235,8 +235,8 @@ func (h head) wrong(source []byte, format string, args ...any) error {
 	return at(line, column, format, args...)
 }
 
-// tooLong says of a step what makes it so: the largest block of it, or the definitions
-// that it refers to and that stand elsewhere.
+// tooLong returns the error of a step that is too long, with the cause: its largest block,
+// or the definitions elsewhere that it refers to.
 func tooLong(source []byte, start, end, number int, st Step) error {
 	content := source[start:end]
 	var largest block

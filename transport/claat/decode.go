@@ -50,7 +50,7 @@ func Decode(file []byte) ([]byte, error) {
 	return nil, at(line, column, "the file is not valid UTF-8")
 }
 
-// place is where something stands in a text, from 1: the line, and the character in it.
+// place converts an index to a line and a character in it, both from 1.
 func place(text []byte, i int) (line, column int) {
 	before := text[:i]
 	begin := bytes.LastIndexByte(before, '\n') + 1

@@ -44,7 +44,7 @@ func (d definitions) carried(text []byte, most int) []string {
 	return out
 }
 
-// each gives what stands in brackets, as labels are compared, until fn says stop.
+// each calls fn with every text in brackets, normalised as a label, until fn returns false.
 func each(text []byte, fn func(name string) (more bool)) {
 	open := -1
 	for i := 0; i < len(text); i++ {
@@ -91,7 +91,7 @@ func (o *outline) references(source []byte) (of []map[string]bool, all map[strin
 	return of, all
 }
 
-// defined are the definitions that stand in a text, and its footnotes, in order.
+// defined are the definitions and footnotes in a text, in order.
 func defined(text []byte) (out []markdown.Definition) {
 	out = markdown.Footnotes(text)
 	s := markdown.New(text)

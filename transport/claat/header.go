@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// header is what stands before the title and the steps.
+// header is the part before the title and the steps.
 type header struct {
 	id, summary, author, title string
 	// ignored are keys that a codelab has no place for.

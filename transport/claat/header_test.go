@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// read gives what of a file is told by its header, and its steps' titles.
+// read returns the data of a file's header, and its steps' titles.
 func read(file string) string {
 	t, err := Parse([]byte(file), Options{Name: "my-lab.md", Still: always})
 	if err != nil {

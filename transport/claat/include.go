@@ -15,8 +15,8 @@ type inclusion struct {
 	fragments int
 }
 
-// expand writes a text with the fragments in the place of <<file.md>> lines,
-// which may themselves include others. path are those that it stands in.
+// expand writes a text with the fragments in the place of <<file.md>> lines, which may
+// themselves include others. path are the including files.
 func (in *inclusion) expand(source []byte, path []string) error {
 	if err := in.still(); err != nil {
 		return err

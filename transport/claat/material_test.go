@@ -111,7 +111,7 @@ func TestVideosBecomePicturesThatLeadToThem(t *testing.T) {
 	}
 }
 
-func TestTextBeforeTheFirstStepIsTold(t *testing.T) {
+func TestTextBeforeTheFirstStepIsReported(t *testing.T) {
 	for head, want := range map[string]bool{
 		"":                            false,
 		"\n[a]: /b\n<!-- c\n\n d -->": false,
@@ -128,8 +128,8 @@ func TestTextBeforeTheFirstStepIsTold(t *testing.T) {
 	}
 }
 
-// What is far above the limits of a codelab is refused before it is read.
-func TestWhatIsFarTooLargeIsRefused(t *testing.T) {
+// Files far above the limits of a codelab are refused before they are read.
+func TestHugeFilesAreRefused(t *testing.T) {
 	endless := func(name string) ([]byte, error) { return []byte("<<" + name + "1>>\n<<" + name + "2>>\n"), nil }
 	for name, tc := range map[string][2]string{
 		"steps":     {strings.Repeat("## S\n", maxSteps+1), "more than 200 steps"},

@@ -65,7 +65,7 @@ func questions(form string) (out []question) {
 	}
 }
 
-// answer adds an input to the question that it stands behind, or to one without words.
+// answer adds an input to the preceding question, or to one without a text.
 func answer(to []question, input []parser.Attribute) []question {
 	value, several := "", false
 	for _, a := range input {

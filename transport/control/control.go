@@ -101,7 +101,7 @@ func (s *Server) changed(c net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// silent logs nothing: what goes wrong is told to who asks.
+// silent logs nothing: errors are returned to the caller.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}

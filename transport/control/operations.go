@@ -101,8 +101,8 @@ func answer(ctx *fasthttp.RequestCtx, v any, err error) {
 	ctx.SetBody(b)
 }
 
-// backup streams. What goes wrong before the first byte is an answer; later it breaks
-// the stream, and the backup's own trailer shows that it is not whole.
+// backup streams. An error before the first byte is an answer. A later one breaks the
+// stream, and the missing trailer of the backup shows that it is incomplete.
 func (o Operations) backup(ctx *fasthttp.RequestCtx) {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(o.Backup(w)) }()

@@ -6,11 +6,10 @@
 //
 // # Fetching
 //
-// A client gets what its Repository has and nothing else. It may want the commits that
-// the references stand for; of others, and of objects of any other kind, it is not told
-// whether they exist, neither by wants nor by what it says it has. Packs hold whole
-// objects, without deltas. They lie in files without names, are made once for all who ask
-// for the same at a time, and are kept for the next (Packs).
+// A client gets only objects of its Repository. It can request the commits of the
+// references. It cannot find out whether other commits or objects exist, neither by wants
+// nor by haves. Packs contain whole objects, without deltas. They are in unnamed files, are
+// made once for all concurrent requests for the same, and are cached (Packs).
 //
 // # Pushing
 //

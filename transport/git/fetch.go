@@ -22,8 +22,8 @@ type Fetch struct {
 	shallow map[string]bool
 	// depth is how many commits deep it wants to have; 0 for all.
 	depth int
-	// asks says that there was more than the wants; done, that the client waits for no
-	// more than the pack; rounds are how many haves stood before each flush.
+	// asks says that there was more than the wants; done, that the client waits for no more
+	// than the pack; rounds are the numbers of haves before each flush.
 	asks, done bool
 	rounds     []int
 }

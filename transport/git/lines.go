@@ -71,13 +71,13 @@ type banded struct {
 // inBand is a reader of everything that r gives, in the band of data.
 func inBand(r io.Reader) io.Reader { return &banded{r: r} }
 
-// sizeInBand is how large so many bytes are in the band, with the flush.
+// sizeInBand is the size of n bytes in the band, with the flush.
 func sizeInBand(n int64) int64 {
 	const most = maxLine - bandHead
 	return n + (n+most-1)/most*bandHead + int64(len(flush))
 }
 
-// bandHead is what stands before each piece: its length and the number of the band.
+// bandHead is the size of the header of each piece: its length and the number of the band.
 const bandHead = 5
 
 func (b *banded) Read(p []byte) (int, error) {

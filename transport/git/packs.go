@@ -11,9 +11,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Bounds of what is kept to be sent again: packs, their bytes together, and how many are
-// made at a time. While clients hold twice as much, what was replaced among it, no more
-// is made.
+// Bounds of the cache: packs, their total bytes, and the number that is made concurrently.
+// While clients hold twice as much, including replaced packs, no more is made.
 const (
 	maxPacks     = 128
 	maxPackBytes = 512 << 20

@@ -192,7 +192,7 @@ func TestTheSizeInTheBandIsWhatIsSent(t *testing.T) {
 
 func TestNoMorePacksAreMadeThanThereIsRoomFor(t *testing.T) {
 	packs := testPacks(t)
-	packs.most = 1 // each pack drives out the one before, and is more than twice as large
+	packs.most = 1 // each pack replaces the previous one, and is more than twice as large
 	get := func(branches ...string) (io.ReadCloser, error) {
 		r := testRepository(branches...)
 		content, _, err := packs.Reader(answered(t, r, "want "+r.id(r.Head), flush, "done"))

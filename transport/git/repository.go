@@ -108,7 +108,7 @@ func NameOf(kind code.ObjectKind, content []byte) string {
 // Snapshot is a state of files that is shown without its history.
 type Snapshot struct{ Branch, Tree, Files string }
 
-// maker is who stands in the commits of Chain.
+// maker is the author in the commits of Chain.
 const maker = "Atelier <codelab@atelier.invalid>"
 
 // NewChained returns a repository of the commits that Chain makes, whose files open opens.
@@ -118,8 +118,8 @@ func NewChained(name, head string, snapshots []Snapshot, at time.Time, open func
 	return &Repository{Name: name, Head: head, Refs: refs, commits: commits, Open: open}
 }
 
-// Chain makes a commit for each snapshot, whose parent is the one before. They follow from
-// what is given alone: the same snapshots have the same commits on every server.
+// Chain makes a commit for each snapshot, whose parent is the previous one. The result
+// depends only on the arguments: the same snapshots have the same commits on every server.
 func Chain(snapshots []Snapshot, at time.Time) (refs []Ref, commits map[string]*Commit) {
 	commits = map[string]*Commit{}
 	before := ""

@@ -137,7 +137,7 @@ type unpacking struct {
 	// byPlace and byName are the deltas whose base is not known yet.
 	byPlace map[int64][]delta
 	byName  map[string][]delta
-	places  map[int64]string // where objects without a delta stand in the pack
+	places  map[int64]string // the positions of objects without a delta in the pack
 	todo    []found
 	z       io.ReadCloser // reused
 	derived int64         // the bytes that deltas were made into
@@ -410,7 +410,7 @@ func (u *unpacking) inflate(in *counted, s span, sum hash.Hash) error {
 	if n, err := io.Copy(to, io.LimitReader(u.z, s.size)); err != nil || n != s.size {
 		return broken(err)
 	}
-	// There is no more, and what there was is whole.
+	// The stream must end here, with a valid checksum.
 	if n, err := u.z.Read(make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
 		return broken(err)
 	}

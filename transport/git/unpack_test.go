@@ -14,7 +14,7 @@ import (
 	"atelier/actors/code"
 )
 
-// packed is a pack of entries, as they lie in it.
+// packed is a pack of encoded entries.
 func packed(entries ...[]byte) []byte {
 	b := binary.BigEndian.AppendUint32([]byte(packHead), uint32(len(entries)))
 	for _, e := range entries {

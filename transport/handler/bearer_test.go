@@ -12,7 +12,7 @@ import (
 
 // On another node somebody was let in a moment ago, and this one has not heard of
 // it: who is refused by what is not new is looked at again.
-func TestNobodyIsRefusedByWhatIsOver(t *testing.T) {
+func TestExpiredTokensRefuseNobody(t *testing.T) {
 	s := newStage(t)
 	h, err := s.Participants.Get(participant.ID)
 	if err != nil {

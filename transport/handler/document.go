@@ -28,7 +28,7 @@ type Document struct {
 	// AcknowledgementVersion and AcknowledgementText are the security duties
 	// that recipients of credentials accept.
 	AcknowledgementVersion, AcknowledgementText string
-	// SessionCap, MaxMismatches and DropSensitive are told to participants.
+	// SessionCap, MaxMismatches and DropSensitive are in the document for participants.
 	SessionCap    time.Duration
 	MaxMismatches int
 	DropSensitive bool

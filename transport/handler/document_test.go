@@ -56,8 +56,8 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	}
 }
 
-// What is kept as it was given has members that nobody described. A generated client
-// drops them unless the document says that they may come.
+// Data that is stored as sent has undescribed members. A generated client drops them unless
+// the document permits them.
 func TestWhatIsKeptAsGivenIsDescribedAsOpen(t *testing.T) {
 	var doc struct {
 		Components struct {

@@ -99,6 +99,6 @@ func refusalOf(err error) (r *refusal, known bool) {
 	case errors.Is(err, token.ErrDamaged):
 		return unavailable(5 * time.Minute), true
 	}
-	// Whatever went wrong, nothing may have been recorded.
+	// For any other error, possibly nothing was recorded.
 	return unavailable(5 * time.Second), false
 }

@@ -124,9 +124,8 @@ func wellFormed(t *testing.T, status int, body string) {
 
 const goodBody = `{"credential":{"type":"card","card_number_type":"fpan","number":"4242424242424242","expiry_month":1,"expiry_year":2031,"cvc":"123"},"binding":{"checkout_id":"c"}}`
 
-// FuzzRequestBodies sends any body to the operations that take one. What is
-// taken comes back as it was given; no answer and no log repeats what was
-// refused.
+// FuzzRequestBodies sends any body to the operations that take one. Accepted data is
+// returned as sent; no answer and no log repeats refused data.
 func FuzzRequestBodies(f *testing.F) {
 	s := newStage(f)
 	f.Add([]byte(goodBody))

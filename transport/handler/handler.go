@@ -32,9 +32,9 @@ type Config struct {
 	Limiter *limit.Limiter
 	// ClientIP is the address of who is calling.
 	ClientIP func(*fasthttp.RequestCtx) string
-	// Denied is told of refused requests; nil for nobody.
+	// Denied is called for refused requests; nil for none.
 	Denied func(status int, actorType, actorID, codelab, ip string)
-	// Observe is told of each operation by its result; nil for nobody.
+	// Observe is called for each operation with its result; nil for none.
 	Observe func(environment, operation, result string, took time.Duration)
 	Now     func() time.Time
 	Logger  *slog.Logger

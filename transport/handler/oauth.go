@@ -77,8 +77,8 @@ func (c *call) accessToken() error {
 			return c.oauthError(fasthttp.StatusBadRequest, "invalid_scope", "the client does not have this scope")
 		}
 	}
-	// Who asks for less gets less: the token may be for a part of the client
-	// that must not see credentials.
+	// A smaller requested scope is granted, because the token can be for a part of the
+	// client that must not see credentials.
 	scope := strings.Join(p.Scopes, " ")
 	if asked := form.Get("scope"); strings.TrimSpace(asked) != "" {
 		scope = strings.Join(scopesOf(p, asked), " ")

@@ -7,9 +7,9 @@ import (
 	"atelier/transport/wire"
 )
 
-// What a request brings of a credential, and what it takes away, is wiped when
-// it has been answered: the memory of a process ends up in more places than it
-// should. actors/token/DESIGN.md names what is out of reach.
+// Credentials in a request and its answer are wiped afterwards, because the memory of a
+// process can be copied to other places. actors/token/DESIGN.md lists copies that are out
+// of reach.
 
 // own makes the call wipe a buffer when it ends.
 func (c *call) own(b []byte) []byte {

@@ -64,8 +64,8 @@ func (c *call) tokenize() error {
 	}{string(t)})
 }
 
-// idempotencyKey is the request's Idempotency-Key; "" without one. Who sends an
-// empty one, or two, means to be protected and would not be.
+// idempotencyKey is the request's Idempotency-Key; "" without one. An empty header, or two,
+// is an error, because the caller would not be protected.
 func (c *call) idempotencyKey() (string, error) {
 	keys := c.Request.Header.PeekAll("Idempotency-Key")
 	switch {

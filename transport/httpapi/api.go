@@ -21,7 +21,7 @@ type Endpoint struct {
 	// Method and Path; {name} in the path stands for a part of it, which the
 	// call gets by Exchange.Param.
 	Method, Path string
-	// Name is told to logs and metrics.
+	// Name is the endpoint's name in logs and metrics.
 	Name string
 	// Body bounds the body, bytes, and File the file that is uploaded, if there
 	// is one.
@@ -44,9 +44,8 @@ type Call interface {
 	Serve() error
 	// Refuse says how an error of either is answered.
 	Refuse(err error) Problem
-	// End is told that the answer stands, and how long it took. It is not called
-	// when the request goes on elsewhere (Detach), nor when only its head was
-	// looked at.
+	// End is called when the answer is complete, with its duration. It is not called after
+	// Detach, or if only the request's header was checked.
 	End(took time.Duration)
 }
 
@@ -194,7 +193,7 @@ func (a *API) serve(ctx *fasthttp.RequestCtx, e *Endpoint) {
 	defer a.end(r, began)
 	defer func() {
 		if p := recover(); p != nil {
-			// The value may hold what a person wrote, so only its type is told.
+			// The value can contain a person's text, so only its type is logged.
 			a.Logger.Error("handler panicked", "request_id", r.ID, "operation", e.Name, "panic", fmt.Sprintf("%T", p))
 			r.fail(ErrPanic)
 		}
@@ -219,7 +218,7 @@ func (a *API) serve(ctx *fasthttp.RequestCtx, e *Endpoint) {
 	}
 }
 
-// end leaves nothing of the request on the connection.
+// end consumes the rest of the request on the connection.
 func (a *API) end(r *Exchange, began time.Time) {
 	r.share.Release()
 	if r.Expecting() {

@@ -215,8 +215,8 @@ func TestBodiesHaveATypeAndALimit(t *testing.T) {
 	}
 }
 
-// A client that asks first is told to go on only where it has a chance.
-func TestWhoAsksFirstIsAnsweredByTheHead(t *testing.T) {
+// A client with Expect gets 100 only if its request can succeed.
+func TestExpectIsAnsweredFromTheHeader(t *testing.T) {
 	served := 0
 	e := endpoint("POST", "/{name}")
 	upload := endpoint("POST", "/upload/{name}")
@@ -257,7 +257,7 @@ func TestWhoAsksFirstIsAnsweredByTheHead(t *testing.T) {
 	}
 }
 
-func TestWhoHasItIsTold304(t *testing.T) {
+func TestUnchangedContentGets304(t *testing.T) {
 	s := play(t, map[*Endpoint]played{endpoint("GET", "/a"): {serve: func(r *Exchange) error {
 		if r.Fresh("v1", "private, no-cache") {
 			return nil

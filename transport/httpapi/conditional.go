@@ -44,9 +44,8 @@ func Known(h *fasthttp.RequestHeader, tag string) bool {
 	return false
 }
 
-// Tags reads a list of entity tags without what makes them weak and without the
-// mark of a coding; star says that the header is a star. What is malformed
-// matches nothing.
+// Tags reads a list of entity tags without what makes them weak and without the mark of a
+// coding; star says that the header is a star. A malformed header matches nothing.
 func (r *Exchange) Tags(header string) (tags []string, star bool) {
 	for _, line := range r.Request.Header.PeekAll(header) {
 		if isStar(line) {

@@ -28,10 +28,10 @@ type Detached struct {
 // writeFor is how long a client may take for one piece of an answer.
 const writeFor = 20 * time.Second
 
-// Detach takes the connection over and calls serve on a goroutine of its own
-// when the handler has returned without an error. The connection is closed
-// after it. refuse says how errors are answered, without the request; begun is
-// told the status of the answer when it begins.
+// Detach takes the connection over and calls serve on a goroutine of its own when the
+// handler has returned without an error. The connection is closed after it. refuse returns
+// the answer to an error, without the request; begun is called with the status of the
+// answer when it begins.
 func (r *Exchange) Detach(refuse func(error) Problem, begun func(status int), serve func(d *Detached)) {
 	d := &Detached{ID: r.ID, refuse: refuse, begun: begun, sharing: r.sharing, http11: r.Request.Header.IsHTTP11()}
 	r.detached = true
@@ -72,9 +72,8 @@ func (d *Detached) begin(status int) {
 // Begun says whether an answer has begun.
 func (d *Detached) Begun() bool { return d.head }
 
-// Send sends a piece of an event stream at once; the first brings the head
-// with it. What it is chunked for: a client can tell an answer that ended from
-// one that broke off.
+// Send sends a piece of an event stream at once; the first brings the head with it. It is
+// chunked, so that a client can distinguish a complete answer from a broken one.
 func (d *Detached) Send(piece []byte) error {
 	w := bufio.NewWriter(d.Conn)
 	if !d.head {

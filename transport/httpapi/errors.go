@@ -24,7 +24,7 @@ func Refusal(status int, text string, retry time.Duration) error {
 	return &Error{Status: status, Text: text, Retry: retry}
 }
 
-// What the way itself refuses (transport/rest/RULES.md, "Ids, times, text and bodies").
+// Refusals of the pipeline itself (transport/rest/RULES.md, "Ids, times, text and bodies").
 var (
 	ErrMediaType   = &Error{Status: fasthttp.StatusUnsupportedMediaType, Code: "invalid_request", Text: "the body must be application/json"}
 	ErrEncoding    = &Error{Status: fasthttp.StatusUnsupportedMediaType, Code: "invalid_request", Text: "the body must not be encoded: Content-Encoding is not understood here"}

@@ -2,9 +2,9 @@ package httpapi
 
 import "github.com/valyala/fasthttp"
 
-// A client that sends "Expect: 100-continue" asks before it sends its body. It
-// is told to go on only where the request has a chance: what is certain to end
-// in 401, 403, 404 or 413 is answered at once.
+// A client that sends "Expect: 100-continue" asks before it sends its body. It gets 100
+// only if the request can succeed: a request that must end in 401, 403, 404 or 413 is
+// answered at once.
 
 // expectKey marks a request of which nothing but the head is here.
 type expectKey struct{}

@@ -13,9 +13,9 @@ import (
 const wholeList = 1 << 20
 
 // JSONList answers 200 with a list of values, which are made and encoded one after the
-// other. What is longer than a megabyte is made while it goes out, so that a list of a
-// hundred thousand is not in memory: values are asked for until the answer has gone out,
-// and may not fail.
+// other. A list of over a megabyte is made while it is sent, so that a list of a hundred
+// thousand is not in memory. Values are requested until the answer was sent, and must not
+// fail.
 func JSONList[T any](r *Exchange, values iter.Seq[T]) error {
 	next, stop := iter.Pull(values)
 	l := &list{r: r, stop: stop, buf: []byte{'['}}
@@ -100,6 +100,6 @@ func (l *list) Close() error {
 // made is content that is made when it goes out, and waits for nothing.
 type made struct{ paced }
 
-// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: whole pieces go out in turns,
-// though the size of the whole is not known.
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo: it sends piece by piece, although
+// the total size is unknown.
 func (*made) SupportsBodyWriteTo() bool { return true }

@@ -8,8 +8,8 @@ import (
 )
 
 // Prefix is the path at which browsers reach the server: "/lab" for
-// https://example.org/lab/. "" is the root of the host. What the server says in answers
-// is without it, but for absolute addresses, redirects and the paths of cookies.
+// https://example.org/lab/. "" is the root of the host. Answers do not contain it, except
+// absolute addresses, redirects and the paths of cookies.
 type Prefix string
 
 // PrefixOf is that of the address of a server.

@@ -45,7 +45,7 @@ func (r *Exchange) SetWho(role, id string) {
 	r.SetUserValue(whoKey{}, &r.who)
 }
 
-// Who is what SetWho said; "" for nobody.
+// Who returns the value of SetWho; "" for nobody.
 func Who(ctx *fasthttp.RequestCtx) string {
 	w, _ := ctx.UserValue(whoKey{}).(*who)
 	switch {
@@ -168,8 +168,7 @@ func (r *Exchange) Body() ([]byte, error) {
 	return r.Read(r.endpoint.Body)
 }
 
-// SecretBody is Body for one that must not stay in memory. What it returns is the caller's
-// to wipe.
+// SecretBody is Body for one that must not stay in memory. The caller must wipe the result.
 func (r *Exchange) SecretBody() ([]byte, error) {
 	if !r.Type("application/json") {
 		return nil, ErrMediaType
@@ -182,8 +181,8 @@ func (r *Exchange) Read(limit int) ([]byte, error) {
 	return readable(wire.ReadBody(r.RequestCtx, limit, &r.share))
 }
 
-// ReadSecret is Read for a body that must not stay in memory, see package body.
-// What it returns is the caller's to wipe.
+// ReadSecret is Read for a body that must not stay in memory, see package body. The caller
+// must wipe the result.
 func (r *Exchange) ReadSecret(limit int) ([]byte, error) {
 	return readable(wire.ReadSecretBody(r.RequestCtx, limit, &r.share))
 }

@@ -61,7 +61,7 @@ func TestATurnEndsWithItsTime(t *testing.T) {
 	turns := oneTurn()
 	first := turns.take() // and waits for a slow client
 	second := turns.take()
-	// What was taken away is not given back: that would be the turn of another.
+	// A lost turn must not be released, because it is the turn of another caller.
 	first()
 	first()
 	if n := len(turns.free); n > 1 {

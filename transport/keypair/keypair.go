@@ -31,8 +31,8 @@ type stamp struct {
 	at   time.Time
 }
 
-// Load reads a pair from PEM files. failed is told when the files have changed and
-// cannot be used; the pair before serves on.
+// Load reads a pair from PEM files. failed is called if the changed files cannot be used;
+// the previous pair stays in use.
 func Load(certFile, keyFile string, failed func(error)) (*Pair, error) {
 	p := &Pair{certFile: certFile, keyFile: keyFile, failed: failed, now: time.Now}
 	if err := p.Reload(); err != nil {

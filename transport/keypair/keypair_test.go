@@ -86,7 +86,7 @@ func TestAPairFollowsItsFiles(t *testing.T) {
 		t.Errorf("renewed, it is %d", serial())
 	}
 
-	// What is gone does not end the service.
+	// Missing files do not end the service.
 	if err := os.Remove(keyFile); err != nil {
 		t.Fatal(err)
 	}

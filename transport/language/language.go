@@ -150,8 +150,8 @@ func Asked(accept []byte) *Texts {
 	if err != nil || len(asked) == 0 {
 		return All[0]
 	}
-	// What is like it but hard to read for who asked, as simplified characters
-	// for Taiwan, is not it.
+	// A similar language that the person reads with difficulty, such as simplified
+	// characters for Taiwan, does not match.
 	if _, i, sure := matcher.Match(asked...); sure >= language.High {
 		return All[i]
 	}

@@ -113,7 +113,7 @@ func TestADate(t *testing.T) {
 }
 
 func TestFill(t *testing.T) {
-	// What is put in is not looked at for names.
+	// Names in inserted values are not replaced.
 	if got := Fill("{a} of {b} and {c}", "a", "{b}", "b", "x"); got != "{b} of x and {c}" {
 		t.Error(got)
 	}

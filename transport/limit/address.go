@@ -2,13 +2,12 @@ package limit
 
 import "net/netip"
 
-// networkBits is what of an IPv6 address names the network. The rest its owner
-// chooses anew as often as they like.
+// networkBits is the length of the network part of an IPv6 address. Its owner can change
+// the rest at any time.
 const networkBits = 64
 
-// Address is the key under which an address is limited: of IPv6 the network, of
-// IPv4 the address, also where it is written as IPv6. What is no address stands
-// for itself.
+// Address is the key under which an address is limited: of IPv6 the network, of IPv4 the
+// address, also where it is written as IPv6. Any other text is its own key.
 func Address(ip string) string {
 	a, err := netip.ParseAddr(ip)
 	if err != nil {

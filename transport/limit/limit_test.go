@@ -109,8 +109,8 @@ func TestFullBucketsMakeRoomFirst(t *testing.T) {
 	}
 }
 
-// What is forgotten is what changes nothing: who has used up their share is still
-// refused.
+// Only full buckets are forgotten, which has no effect: a caller with an empty bucket is
+// still refused.
 func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 	now := time.Unix(0, 0)
 	l := New(Rate{Burst: 2, Per: time.Minute}, func() time.Time { return now })
@@ -142,7 +142,7 @@ func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 	(*Limiter)(nil).Forget()
 }
 
-// What is given back was taken, and no bucket holds more than it can.
+// Only taken tokens are returned, and no bucket exceeds its size.
 func TestATokenIsGivenBack(t *testing.T) {
 	l := New(Rate{Burst: 2, Per: time.Hour}, func() time.Time { return time.Unix(1000, 0) })
 	l.Return("a")

@@ -2,8 +2,8 @@ package limit
 
 import "sync"
 
-// Places are what a bounded number of callers may hold at a time, and each of them only a
-// few: who takes all that they are given leaves the others theirs. Safe for concurrent use.
+// Places bounds concurrent callers, in total and per caller, so that one caller cannot take
+// all of them. Safe for concurrent use.
 type Places struct {
 	all, each int
 

@@ -31,10 +31,9 @@ type AttachOptions struct {
 	// which may be a while before Attach. 0 lets it begin where the room is.
 	From uint64
 
-	// Welcome makes the first payload: seq is the session's position, head the
-	// room's. Resync makes the payload that tells a client to read the state
-	// anew, which will then be at seq or later. Both are called on a loop
-	// goroutine.
+	// Welcome makes the first payload: seq is the session's position, head the room's.
+	// Resync makes the payload that asks a client to read the state again, which will then
+	// be at seq or later. Both are called on a loop goroutine.
 	Welcome func(seq, head uint64) []byte
 	Resync  func(seq uint64, reason string) []byte
 
@@ -91,9 +90,9 @@ func (h *Hub) Attach(conn net.Conn, buffered []byte, o AttachOptions) (*Session,
 // join lets a session take its place in its room, of which head had been published
 // when it came.
 func (l *loop) join(s *Session, buffered []byte, o *AttachOptions, head position) {
-	// Those who are here already get everything up to there first, so that the
-	// newcomer can begin where they are. What came later does not matter, or each of
-	// many newcomers would bring a fan-out of its own.
+	// Those who are here already get everything up to there first, so that the newcomer can
+	// begin where they are. Later frames do not matter, or each of many newcomers would
+	// cause a separate fan-out.
 	if h := l.rooms[s.room]; h != nil && h.at.before(head) {
 		l.drain(h)
 	}

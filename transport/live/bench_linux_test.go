@@ -86,10 +86,10 @@ func awaitJoin(h *Hub, n int) {
 
 const benchFrame = 200
 
-// BenchmarkFanout publishes frames of 200 bytes and compares with a loop that
-// does nothing but write(2) the same bytes to the same sockets. At first 256
-// frames at a time with four batches under way at most, so that frames join;
-// then one by one, each waiting for the one before to be out.
+// BenchmarkFanout publishes frames of 200 bytes and compares with a loop that does nothing
+// but write(2) the same bytes to the same sockets. At first in batches of 256 frames with
+// at most four batches in flight, so that frames join; then one by one, each after the
+// previous one was sent.
 //
 //	go test -run xxx -bench Fanout -benchtime 50x ./transport/live
 //
@@ -146,8 +146,7 @@ func publishMany(b *testing.B, hub *Hub, r *room.Room, n, join, underWay int) fl
 	}
 	delivered := func() uint64 { return hub.Stats().Deliveries }
 	until := func(target uint64) {
-		// A reader that falls behind is told to resync, and then never gets
-		// what the count waits for.
+		// A lagging reader must resync, and then never receives the counted frames.
 		for limit := time.Now().Add(20 * time.Second); delivered() < target; {
 			if time.Now().After(limit) {
 				b.Fatalf("%d of %d deliveries; %+v", delivered(), target, hub.Stats())

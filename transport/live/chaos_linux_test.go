@@ -13,7 +13,7 @@ import (
 	"atelier/actors/room"
 )
 
-// guest is a session with what it was told, and what it is to be told.
+// guest is a session with its received and expected frames.
 type guest struct {
 	*Session
 	tape *tape
@@ -54,7 +54,7 @@ func (g *guest) lacks(at, upTo uint64) uint64 {
 	return 0
 }
 
-// check says what is wrong with what a guest was told.
+// check returns an error if a guest received wrong frames.
 func (g *guest) check() error {
 	at, transient, answered := uint64(0), 0, 0
 	for i, m := range told.FindAllSubmatch(g.tape.text, -1) {
@@ -146,10 +146,10 @@ func tidy(l *loop) error {
 }
 
 // Two rooms of one loop, and in the midst of each write, between two and between turns
-// anything may happen: frames for anybody, answers, news without a frame, erasure,
-// joins, ends, broken connections, sockets that take a part and have room again. Who
-// listens gets what is theirs, in order and once, or is told what they missed.
-func TestWhateverHappensInALoop(t *testing.T) {
+// anything may happen: frames for anybody, answers, news without a frame, erasure, joins,
+// ends, broken connections, sockets that take a part and have room again. Every client
+// receives its frames in order and once, or a resync.
+func TestRandomEventsInALoop(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var limits room.Limits
 		if rapid.Bool().Draw(t, "small window") {

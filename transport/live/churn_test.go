@@ -58,8 +58,8 @@ func churn(t *testing.T, kind wireKind, betweenPolls, padding int) {
 	// Every third frame is for everyone, the others for one person each.
 	forPerson := func(seq uint64) (person int, only bool) { return int(seq) % people, seq%3 != 0 }
 	r := h.room("a")
-	// The clients set the pace: one batch for a message read, roughly. Whoever
-	// waits for a message has asked for it before.
+	// The clients set the pace: one batch for a message read, roughly. A client that waits
+	// for a message has requested it.
 	pulse := make(chan struct{}, 16)
 	publisher := make(chan struct{})
 	go func() {

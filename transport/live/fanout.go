@@ -4,8 +4,8 @@ import "atelier/actors/room"
 
 // drain serves everything published up to now to the sessions of a loop's room.
 func (l *loop) drain(h *loopRoom) {
-	// What is published later makes the loop's room dirty again; a publisher that
-	// never rests cannot keep the loop here.
+	// Later frames mark the loop's room dirty again, so a permanent publisher cannot keep
+	// the loop here.
 	for head := h.head(); h.at.before(head); {
 		before := h.at
 		if l.fanOut(h); h.at == before {
@@ -14,11 +14,10 @@ func (l *loop) drain(h *loopRoom) {
 	}
 }
 
-// fanOut goes round the sessions of the loop's room and writes to each that is not
-// behind what it lacks. What is published meanwhile goes along from there on, and
-// the round goes on to where that began: a frame that comes in the middle of another
-// one's fan-out does not wait for its end, and is no write of its own to the half
-// who get both at once.
+// fanOut visits the sessions of the loop's room and writes the missing frames to each that
+// keeps up. Frames that are published meanwhile join it, and the round continues to the
+// place where they joined. So a frame that is published during a fan-out does not wait for
+// its end, and sessions that were not visited yet receive both frames in one write.
 func (l *loop) fanOut(h *loopRoom) {
 	l.fanningOut = true
 	h.begin()
@@ -76,7 +75,7 @@ func (l *loop) walk(h *loopRoom, g int) {
 		grp.left--
 		h.visits--
 		if l.sinceView >= l.hub.opts.writesBetweenPolls {
-			l.midway(h)
+			l.serveMeanwhile(h)
 		}
 	}
 }
@@ -123,9 +122,8 @@ func (l *loop) deliver(s *Session, p []byte, frames int) {
 	}
 }
 
-// midway looks around in the middle of a fan-out: at the sockets, at what was
-// published, and at answers that may go out.
-func (l *loop) midway(h *loopRoom) {
+// serveMeanwhile handles sockets, newly published frames and due answers.
+func (l *loop) serveMeanwhile(h *loopRoom) {
 	l.sinceView = 0
 	l.serve(l.poller.poll())
 	// For one round at most, so that joins and other rooms have their turn, and only

@@ -108,9 +108,9 @@ func (s *stage) publish(from, to uint64, size int) {
 
 func (w *tape) marks() string { return strings.Join(marks.FindAllString(string(w.text), -1), "") }
 
-// What is published in the middle of a fan-out goes along with it: nobody is written
-// to twice who could get both at once, and no frame waits for the end of another.
-func TestWhatComesMidwayGoesAlong(t *testing.T) {
+// A frame that is published during a fan-out joins it: sessions that were not visited yet
+// receive both in one write, and no frame waits for the end of another.
+func TestFrameJoinsAFanOutInProgress(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	tapes := s.play(10, map[int]func(){4: func() { s.publish(2, 2, 0) }})
@@ -140,9 +140,9 @@ func TestWhatComesMidwayGoesAlong(t *testing.T) {
 	}
 }
 
-// What is for attendees alone may come with the last write of what is for
-// facilitators alone: it once went to nobody, and the next fan-out ended the process.
-func TestWhatComesMidwayIsForThoseWhoWerePassed(t *testing.T) {
+// A frame for attendees can be published during the last write of a frame for facilitators.
+// It was lost, and the next fan-out ended the process.
+func TestJoiningFrameReachesVisitedGroups(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	attendee, facilitator := &tape{wrote: func() {}}, &tape{}
@@ -162,7 +162,7 @@ func TestWhatComesMidwayIsForThoseWhoWerePassed(t *testing.T) {
 	}
 }
 
-// Who breaks off in the middle of a fan-out takes nobody's turn.
+// A session that ends during a fan-out does not affect the turn of others.
 func TestTheTurnOfTheOthersComes(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -179,7 +179,7 @@ func TestTheTurnOfTheOthersComes(t *testing.T) {
 
 // An answer waits for the frames that were published before it, in the middle of a
 // fan-out too; and for no more than these.
-func TestAnswersMidwayKeepTheirPlace(t *testing.T) {
+func TestAcksDuringAFanOutKeepTheirPlace(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	tapes := s.play(4, map[int]func(){
@@ -200,7 +200,7 @@ func TestAnswersMidwayKeepTheirPlace(t *testing.T) {
 	}
 }
 
-// One write is about as long as a segment, however much comes midway.
+// One write is about as long as a segment, for any number of frames that join.
 func TestAFanOutIsNotLengthenedBeyondAWrite(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -217,8 +217,8 @@ func TestAFanOutIsNotLengthenedBeyondAWrite(t *testing.T) {
 	}
 }
 
-// What was erased midway goes to nobody any more.
-func TestErasedMidwayGoesToNobody(t *testing.T) {
+// A frame that is erased during a fan-out is sent to no further session.
+func TestFrameErasedDuringAFanOutIsNotSent(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	tapes := s.play(6, map[int]func(){
@@ -232,7 +232,7 @@ func TestErasedMidwayGoesToNobody(t *testing.T) {
 	}
 }
 
-// Whom the room's window leaves behind in the middle of a fan-out is told so.
+// A session that the room's window overtakes during a fan-out gets a resync.
 func TestTheWindowMayPassAFanOut(t *testing.T) {
 	for name, does := range map[string]func(s *stage) map[int]func(){
 		"before the next step": func(s *stage) map[int]func() {
@@ -267,7 +267,7 @@ func TestTheWindowMayPassAFanOut(t *testing.T) {
 }
 
 // Two frames that single out the same session are both in the one write that it gets.
-func TestWhoIsSingledOutTwiceIsWrittenToOnce(t *testing.T) {
+func TestRecipientOfTwoFramesGetsOneWrite(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	ann, author := &tape{wrote: func() {}}, &tape{wrote: func() {}}
@@ -288,8 +288,8 @@ func TestWhoIsSingledOutTwiceIsWrittenToOnce(t *testing.T) {
 	}
 }
 
-// Who catches up in the middle of a fan-out has had what it brings.
-func TestWhoCatchesUpMidwayGetsNothingTwice(t *testing.T) {
+// A session that catches up during a fan-out already has its frames.
+func TestCatchingUpDuringAFanOutRepeatsNothing(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	first, late := &tape{}, &tape{wrote: func() {}, takes: func(int) int { return 0 }}
@@ -311,7 +311,7 @@ func TestWhoCatchesUpMidwayGetsNothingTwice(t *testing.T) {
 	}
 }
 
-// What is kept for those who are behind is forgotten with what is erased.
+// Shared segments for lagging sessions are dropped after an erasure.
 func TestErasedIsNotSharedByThoseBehind(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
@@ -410,8 +410,8 @@ func TestAnswersDoNotWaitForNewsAfterThem(t *testing.T) {
 
 var marks = regexp.MustCompile(`<[rst]\d+>`)
 
-// Whatever is published when, whomever it is for, and however little sockets take:
-// everybody gets what is theirs, in order and once.
+// For all frames, times, recipients and socket capacities, every session receives its
+// frames in order and once.
 func TestFanOutsGiveEverybodyWhatIsTheirs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStage(t, room.Limits{})

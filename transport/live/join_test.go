@@ -7,9 +7,9 @@ import (
 	"atelier/actors/room"
 )
 
-// Whoever comes is served also when the last of those who were there turns out to
-// be gone just then: the loop's view of the room ended with that one.
-func TestWhoComesAsTheLastOneGoesIsServed(t *testing.T) {
+// A new session is served even if the last existing session ends at the same time, with
+// which the loop's room ended.
+func TestJoinDuringTheLastLeaveIsServed(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	s.enter(1, "ann", false, WebSocket, &tape{gone: true})
@@ -26,7 +26,7 @@ func TestWhoComesAsTheLastOneGoesIsServed(t *testing.T) {
 }
 
 // Those who come while frames are said all the time do not bring a fan-out each.
-func TestWhoComesDoesNotWaitForNewsAfterThem(t *testing.T) {
+func TestJoinDoesNotWaitForLaterFrames(t *testing.T) {
 	s := newStage(t, room.Limits{})
 	defer s.hub.Close()
 	const people = 50

@@ -20,7 +20,7 @@ type lag struct {
 	// returning says that the session asked for a replay and has never been
 	// up with its loop's room: it is excused from the bounds on being behind.
 	returning bool
-	// soon says that the session stands in the loop's list to be resumed.
+	// soon means that the session is in the loop's list of sessions to resume.
 	soon bool
 }
 
@@ -35,7 +35,7 @@ func (l *loop) fallBehind(s *Session, rest []byte) {
 func (l *loop) catchesUp(s *Session) {
 	h := s.loopRoom
 	s.lag = nil
-	// It has been served all of the fan-out under way, if there is one.
+	// It already has all frames of the current fan-out, if there is one.
 	s.next = h.fanout + 1
 	if h.lagging--; h.lagging == 0 {
 		h.recent = nil

@@ -8,11 +8,11 @@ import (
 	"atelier/transport/rfc6455"
 )
 
-// readBuffer is what a loop reads at a time, one buffer for all its sessions.
+// readBuffer is the size of the loop's read buffer, which all its sessions share.
 const readBuffer = 64 << 10
 
-// spareSegments is how many segments of a fan-out are kept for their memory, three
-// times segmentBytes a group at most: as many as a fan-out that is lengthened needs at a time.
+// spareSegments is how many segments of a fan-out are kept for their memory, three times
+// segmentBytes a group at most: as many as an extended fan-out needs concurrently.
 const spareSegments = 4
 
 var errGone = errors.New("live: connection ended")
@@ -224,16 +224,16 @@ func (l *loop) lookAfter(s *Session) {
 			l.beat(s)
 		}
 	case s.beat <= s.seen:
-		// The process stood still for a while: silence counts from a ping on,
-		// or everybody would be given up in the tick in which it goes on.
+		// The process was suspended: silence counts from a ping, or every session would be
+		// closed in the first tick after it resumes.
 		l.beat(s)
 	case l.now-s.beat >= int64(min(o.PingInterval, o.IdleTimeout)):
 		l.endNow(s, ending{rfc6455.CloseGoingAway, "idle", ReasonIdle})
 	}
 }
 
-// beats is how often a session of SSE is told that the server is there, at most so often:
-// a fifth sooner for some than for others.
+// beats is the interval of heartbeats to an SSE session, at most the given one, and up to a
+// fifth shorter.
 func (s *Session) beats(most time.Duration) int64 {
 	const parts = 64
 	return int64(most) - int64(most)/5*int64(s.id%parts)/parts
@@ -249,7 +249,7 @@ func (l *loop) finish() {
 	l.inbox.mu.Lock()
 	l.inbox.closed = true
 	l.inbox.mu.Unlock()
-	// What was accepted is run: somebody may be waiting for it.
+	// Accepted tasks are executed, because callers can wait for them.
 	l.turn()
 	for _, s := range l.sessions {
 		l.abort(s, ReasonShutdown)

@@ -19,24 +19,24 @@ type loopRoom struct {
 	// Immutable after newLoopRoom.
 	room *room.Room
 
-	// Set by the publisher, cleared by the loop: the loop's room stands in the loop's
-	// list of work.
+	// Set by the publisher, cleared by the loop: the loop's room is in the loop's work
+	// list.
 	dirty atomic.Bool
 	// Set by the publisher that made the loop's room dirty, read by the loop: when
 	// that was, on the hub's clock.
 	since atomic.Int64
 
-	// Owned by the loop goroutine. The position up to which every session that is
-	// not behind has been served, or will be by the fan-out under way.
+	// Owned by the loop goroutine. The position up to which every session that keeps up has
+	// been served, or will be by the current fan-out.
 	at position
 	// Owned by the loop goroutine. The number of the latest step of a fan-out.
 	fanout uint64
-	// Owned by the loop goroutine. Where each step of the fan-out under way has led;
-	// the first is where it began, after the step numbered base.
+	// Owned by the loop goroutine. The end of each step of the current fan-out; the first
+	// is its start, after the step numbered base.
 	steps []position
 	base  uint64
-	// Owned by the loop goroutine. What lies between each of steps and the last,
-	// as far as anybody needed it, of one revision of the room.
+	// Owned by the loop goroutine. The frames between each of steps and the last, as far as
+	// needed, of one revision of the room.
 	spans   []*segment
 	spansOf uint64
 	// Owned by the loop goroutine. How many visits are left of the first round of the

@@ -22,9 +22,9 @@ type Options struct {
 	PingInterval time.Duration
 	// IdleTimeout is the silence after which it is given up. Default 75 s.
 	IdleTimeout time.Duration
-	// Heartbeat is how often an SSE client is told at least that the server is there; each
-	// session a little sooner, so that not all are in one tick. Default 14 s, so that a
-	// tick later it is 15.
+	// Heartbeat is the maximum interval of heartbeats to an SSE client; each session's is a
+	// little shorter, so that not all are in one tick. Default 14 s, so that a tick later
+	// it is 15.
 	Heartbeat time.Duration
 	// SlowTimeout is how long a session may take no byte before it is closed,
 	// and how long it may stay behind before it has to resync. Default 20 s.
@@ -45,9 +45,9 @@ type Options struct {
 	// SendBuffer is SO_SNDBUF, which bounds what a stuck client swallows of
 	// the kernel's memory. Default 64 kB.
 	SendBuffer int
-	// Delivered, if set, is told after each fan-out how long the oldest of its
-	// frames took from its publication until everybody who keeps up had been
-	// written to. It must not block.
+	// Delivered, if set, is called after each fan-out with the time from the publication of
+	// its oldest frame until it was written to every session that keeps up. It must not
+	// block.
 	Delivered func(took time.Duration)
 	// Tick is the resolution of every time above. Default 1 s.
 	Tick time.Duration

@@ -10,7 +10,7 @@ type outbox struct {
 	outbound []outboundMessage
 	// Guarded by mu. The payload bytes of outbound messages.
 	bytes int
-	// Guarded by mu. The session stands in its loop's list of outboxes.
+	// Guarded by mu. The session is in its loop's list of outboxes.
 	queued bool
 	// Guarded by mu. Nothing is accepted any more.
 	shut bool

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pollBatch is the most events taken at a time.
+// pollBatch is the maximum number of events per poll.
 const pollBatch = 256
 
 // event says what a session's socket is ready for.

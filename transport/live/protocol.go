@@ -13,8 +13,7 @@ type Protocol uint8
 const (
 	// WebSocket sends each payload as a text message.
 	WebSocket Protocol = iota
-	// SSE sends each payload as a server-sent event. What the client sends is
-	// ignored.
+	// SSE sends each payload as a server-sent event. Input of the client is ignored.
 	SSE
 )
 

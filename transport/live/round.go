@@ -16,7 +16,7 @@ type position struct {
 	stored, transient uint64
 }
 
-// before says that something lies between the two.
+// before reports whether there are frames between the two.
 func (p position) before(q position) bool { return p.stored < q.stored || p.transient < q.transient }
 
 // headOf is what is published in a room.
@@ -33,8 +33,8 @@ func (h *loopRoom) begin() {
 	}
 }
 
-// unfinished says that somebody's turn is still to come. A step that comes midway
-// may be for a group alone that was passed already.
+// unfinished reports whether a session has not been visited. A step that joins can be only
+// for a group that was already visited.
 func (h *loopRoom) unfinished() bool {
 	for g := range h.groups {
 		if h.groups[g].left > 0 {
@@ -125,8 +125,8 @@ func (h *loopRoom) forgetSpans() {
 	h.spans = h.spans[:0]
 }
 
-// between returns what lies between two positions, stored frames first, at most
-// this many bytes of either, and where that leads.
+// between returns the frames between two positions, stored frames first, at most the given
+// number of bytes of each kind, and the position reached.
 func (h *loopRoom) between(from, limit position, most int) (*segment, position, bool) {
 	seg := h.loop.spareSegment()
 	frames, stored, ok := h.room.After(from.stored, seg.frames[:0], most)
@@ -144,7 +144,7 @@ func (h *loopRoom) between(from, limit position, most int) (*segment, position, 
 	return seg, position{stored, transient}, true
 }
 
-// until cuts off what lies behind a limit.
+// until removes frames after a limit.
 func until(frames []room.Frame, to, limit uint64) ([]room.Frame, uint64) {
 	for to > limit {
 		if n := len(frames); n > 0 && frames[n-1].Seq > limit {

@@ -23,14 +23,13 @@ func (l lowest) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// beneath is the connection that lies under TLS: first the runtime's, later a
-// socket that the loop polls. Then reading never waits and writing takes
-// everything. Close is always the runtime's, so that it may come from any
-// goroutine.
+// beneath is the connection below TLS: first the runtime's, later a socket that the loop
+// polls. Then reads never block and writes accept everything. Close is always the
+// runtime's, so that any goroutine can call it.
 type beneath struct {
 	*net.TCPConn
-	// taken says that the socket is the loop's. Owned by the loop goroutine from
-	// then on, as is what follows.
+	// taken means that the socket belongs to the loop. Then the loop goroutine owns it and
+	// the following fields.
 	taken  bool
 	socket socket
 	// dry says that the last read emptied the socket; toEnd that its end is to be
@@ -153,7 +152,7 @@ func (w *secure) close() {
 		w.under.socket.close()
 		return
 	}
-	// What a bare socket would leave to the kernel.
+	// Tasks that the kernel does for a plain socket.
 	w.hub.pipes.Add(1)
 	go func() {
 		defer w.hub.pipes.Done()

@@ -59,7 +59,7 @@ func TestTheRestOfARecordComes(t *testing.T) {
 		r.Publish(bulk(last, last, 9000)...)
 		seen := make(chan bool, 1)
 		s.loop.post(func() { seen <- len(s.wire.(*secure).under.pending) > 0 })
-		// What was published is drained ahead of tasks.
+		// Published frames are handled before tasks.
 		waits = <-seen
 	}
 	for seq := uint64(1); seq <= last; seq++ {

@@ -129,8 +129,8 @@ func TestPingIsAnswered(t *testing.T) {
 	}
 }
 
-// TestSilentClientIsPingedThenGivenUp: a process that had stood still for the
-// idle time gave everybody up at once, and asked nobody.
+// TestSilentClientIsPingedThenGivenUp: a process that had been suspended for the idle time
+// closed all sessions at once, without a ping.
 func TestSilentClientIsPingedThenGivenUp(t *testing.T) {
 	for what, interval := range map[string]time.Duration{
 		"pinged in time":              20 * time.Millisecond,

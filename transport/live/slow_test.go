@@ -47,9 +47,9 @@ func (c *client) note() note {
 	return n
 }
 
-// TestSlowReaderGetsEverythingInTheEnd stops reading until the session is
-// behind, then reads: nothing is missing, cut or out of order, and what was
-// sent privately meanwhile stands where it belongs.
+// TestSlowReaderGetsEverythingInTheEnd stops reading until the session is behind, then
+// reads: nothing is missing, truncated or out of order, and direct messages are in their
+// place.
 func TestSlowReaderGetsEverythingInTheEnd(t *testing.T) {
 	h := newHouse(t, Options{})
 	r := h.room("a")

@@ -9,8 +9,8 @@ import (
 // wire is one connection's way out, and its end. All methods are called by the
 // loop goroutine that owns the connection, and none of them blocks.
 type wire interface {
-	// write hands over as much of p as the peer has room for. When it takes
-	// less, the loop is told once there is room again.
+	// write sends as much of p as the peer has room for. If that is less than p, the loop
+	// is notified once there is room again.
 	write(p []byte) (int, error)
 	// close ends the connection; what was written before is still delivered.
 	close()
@@ -19,7 +19,7 @@ type wire interface {
 }
 
 const (
-	// pipeReadBuffer is what a pipe reads at a time.
+	// pipeReadBuffer is the size of a pipe's read buffer.
 	pipeReadBuffer = 4 << 10
 	// pipeWriteBuffer bounds what waits for the writer goroutine. It plays the
 	// part that SO_SNDBUF plays for a bare socket.
@@ -40,7 +40,7 @@ type pipe struct {
 	conn net.Conn
 
 	mu sync.Mutex
-	// Guarded by mu. What the loop wrote and the writer has not taken.
+	// Guarded by mu. Bytes that the loop wrote and the writer has not taken.
 	queue []byte
 	// Guarded by mu. The loop was refused and wants to hear of new room.
 	wanted bool

@@ -124,16 +124,16 @@ func (l *loop) listen(s *Session) error {
 // have their turn.
 const readsPerTurn = 4
 
-// read takes what has arrived for a session. Events are edge-triggered, so it
-// reads until there is no more: a read of a socket that did not fill the buffer
-// says so, unless the peer has ended its side and the end itself must be seen.
+// read reads the arrived bytes of a session. Events are edge-triggered, so it reads until
+// the socket is empty. A read that did not fill the buffer proves that, unless the peer has
+// closed its side and the end must be read.
 func (l *loop) read(s *Session, toEnd bool) {
 	w, ok := s.wire.(interface{ read(p []byte) (int, error) })
 	if !ok {
 		return
 	}
 	if w, ok := w.(*secure); ok {
-		// What is read of TLS is a record, however much there is.
+		// A read of TLS returns one record, for any amount of data.
 		w.under.dry, w.under.toEnd, toEnd = false, toEnd, true
 	}
 	for range readsPerTurn {

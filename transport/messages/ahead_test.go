@@ -11,8 +11,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// A client that had read a position by REST, or on a node that is ahead, was told
-// to read everything anew: the room shows a commit a moment after the view.
+// A client with a position from REST, or from a node that is ahead, got a resync, because
+// the room has a commit shortly after the view.
 func TestAClientThatIsAheadOfTheRoomIsNoReasonToResync(t *testing.T) {
 	s := newSchool(t)
 	for i := range 20 {
@@ -39,7 +39,7 @@ func TestAClientThatIsAheadOfTheRoomIsNoReasonToResync(t *testing.T) {
 		}
 		s.frames.wait.Store(nil)
 	}
-	// What nobody has is not waited for.
+	// The server does not wait for a position that no node has.
 	r := &rest.Request{Exchange: httpapi.Alone(&fasthttp.RequestCtx{}, httpapi.Endpoint{}), Caller: boss, Codelab: s.lab}
 	if _, err := s.attachment(r, s.lab.Room.Epoch(), "1000000"); err != nil {
 		t.Error(err)

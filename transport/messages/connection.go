@@ -7,8 +7,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// What the server says that is no event and not stored: to one session about
-// its connection, and to facilitators who comes and goes.
+// Server messages that are not stored events: to one session about its connection, and to
+// facilitators about presence.
 
 type ackMessage struct {
 	Type string  `json:"type"`
@@ -46,13 +46,13 @@ type welcomeMessage struct {
 	Type  string `json:"type"`
 	Epoch string `json:"epoch" doc:"Names the stream; it stays through restarts and changes only when the stream cannot continue."`
 	Seq   uint64 `json:"seq" is:"Position" doc:"From here on the stream goes on for this connection."`
-	Head  uint64 `json:"head" is:"Position" doc:"The head of the stream: what lies between is about to be replayed."`
+	Head  uint64 `json:"head" is:"Position" doc:"The head of the stream: the frames between are about to be replayed."`
 	You   you    `json:"you"`
 	Now   string `json:"now" is:"Timestamp" doc:"The server's time, by which timers are counted."`
 }
 
-// welcome names the position from which the stream goes on for this session,
-// and the head of the stream: what lies between is about to be replayed.
+// welcome names the position from which the stream goes on for this session, and the head
+// of the stream: the frames between are about to be replayed.
 func welcome(epoch string, seq, head uint64, who you, now time.Time) []byte {
 	return encode(welcomeMessage{"welcome", epoch, seq, head, who, wire.Stamp(now.UnixMilli())})
 }

@@ -111,7 +111,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// describe makes the document. What it is made of is ours, so it always can.
+// describe makes the document. Its parts are constant, so it cannot fail.
 func describe() []byte {
 	var d document
 	dec := json.NewDecoder(bytes.NewReader(head))
@@ -158,8 +158,8 @@ func (r row) text() messageText {
 	}
 }
 
-// schema is that of the message. What the server says has no other members than
-// those described; of clients more is taken, and relayed.
+// schema is the schema of the message. Server messages have only described members; clients
+// can send more, which are relayed.
 func (r row) schema() *schema {
 	s := ofStruct(reflect.TypeOf(r.example), r.from != server)
 	s.Properties[0].value = &schema{Type: "string", Const: r.kind()}
@@ -234,8 +234,8 @@ func ofField(f reflect.StructField, optional bool) *schema {
 	s := ofType(f.Name, t, f.Tag.Get("is"))
 	d, about := f.Tag.Get("default"), f.Tag.Get("doc")
 	if s.Ref != "" && d+about != "" {
-		// The schemas of AsyncAPI are those of JSON Schema draft 7, where what
-		// stands beside a reference does not count.
+		// The schemas of AsyncAPI are those of JSON Schema draft 7, where members beside a
+		// reference are ignored.
 		s = &schema{AllOf: []*schema{s}}
 	}
 	if d != "" {

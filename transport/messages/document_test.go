@@ -236,8 +236,8 @@ func TestNothingThatAMemberMayBeIsUnused(t *testing.T) {
 	}
 }
 
-// What is posted in place of a socket is described a second time, in the
-// description of the REST interface.
+// Messages that are posted instead of sent on a socket are described a second time, in the
+// REST document.
 func TestRESTDescribesTheSameMessages(t *testing.T) {
 	var doc struct {
 		Components struct {

@@ -91,7 +91,7 @@ type helpResolvedMessage struct {
 	AttendeeName string `json:"attendee_name"`
 	StepNumber   int32  `json:"step_number" is:"StepNumber"`
 	Status       string `json:"status" is:"status once it is resolved"`
-	Message      string `json:"message,omitempty" is:"Text" doc:"What was answered in writing."`
+	Message      string `json:"message,omitempty" is:"Text" doc:"The written answer."`
 	stored
 }
 
@@ -169,7 +169,7 @@ type plainMessage struct {
 	stored
 }
 
-// Encode gives the frame of an event; false when nobody is told.
+// Encode returns the frame of an event, or false if no client receives it.
 func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	f := room.Frame{Seq: seq}
 	at := stored{seq, wire.Stamp(e.At)}
@@ -227,7 +227,7 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_ThreadCreated:
 		t := b.ThreadCreated.Thread
 		f.People[0], f.Item = t.CreatedBy, t.Id
-		if len(t.Messages) > 0 { // the event tells of it, and goes with it
+		if len(t.Messages) > 0 { // the event names it, and is erased with it
 			f.People[1], f.Item = t.Messages[0].AuthorId, t.Messages[0].Id
 		}
 		return with(f, threadMessage{"inline_comment_changed", t.TargetType, wire.OrNull(t.TargetStepId), t.Id, threadCreated, at})

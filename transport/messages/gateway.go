@@ -33,7 +33,7 @@ type Grants interface {
 // Config of a Gateway. All fields are required.
 type Config struct {
 	Hub *live.Hub
-	// Grants ends connections with what they stand on.
+	// Grants ends connections with their grants.
 	Grants Grants
 	// Codelabs returns the codelabs in memory, for the summaries.
 	Codelabs func() []codelab.Codelab
@@ -47,8 +47,8 @@ type Config struct {
 	Now                                 func() time.Time
 	// TimeOf is the time by which those of a codelab are counted: of the node that owns it.
 	TimeOf func(codelab.Codelab) time.Time
-	// Acked is told how long a message on a socket took from its arrival to
-	// its ack. It must not block.
+	// Acked is called with the time from the arrival of a message on a socket to its ack.
+	// It must not block.
 	Acked func(took time.Duration)
 }
 

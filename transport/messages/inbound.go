@@ -132,7 +132,7 @@ func (m *inbound) progress() (codelab.Body, error) {
 
 var errUnknownType = wire.Invalid("unknown type")
 
-// textOf is what a client is told of an error on its connection.
+// textOf is the client's text for an error on its connection.
 func textOf(err error) string {
 	var rejected *durable.Rejection
 	switch {

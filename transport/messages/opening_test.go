@@ -230,9 +230,9 @@ func TestAConnectionThatOpensWhileItsGrantEndsIsClosed(t *testing.T) {
 	}
 }
 
-// While it cannot be found out whether an API token was revoked, the client is told
-// to come back, not that its access has ended.
-func TestAConnectionOnAGrantThatIsNotKnownIsToldToComeBack(t *testing.T) {
+// While it is unknown whether an API token was revoked, the client is asked to retry, and
+// not told that its access has ended.
+func TestUnknownGrantAsksTheClientToRetry(t *testing.T) {
 	s := newSchool(t)
 	s.unknown = durable.ErrUnavailable
 	p := s.enters(auth.Identity{Token: &settingspb.ApiToken{Id: "t"}}, boss)
@@ -268,7 +268,7 @@ func TestAConnectionEndsWithItsGrantAndNoOther(t *testing.T) {
 	}
 }
 
-// What lay in the socket when the session ended was still done.
+// Messages in the socket at the end of the session were still executed.
 func TestNothingIsHeardAfterTheEndOfTheGrant(t *testing.T) {
 	s := newSchool(t)
 	who, p := s.facilitator()
@@ -353,9 +353,9 @@ func TestAConnectionThatIsReplacedWhileItOpensIsClosed(t *testing.T) {
 	}
 }
 
-// A server that stops, or has lost its lease, lets all codelabs go. Who came in just then got a
-// connection to a room in which nothing was ever said again.
-func TestAConnectionToARoomThatIsNoMoreIsClosed(t *testing.T) {
+// A server that stops, or has lost its lease, releases all codelabs. A client that
+// connected at that moment stayed in a room without further events.
+func TestConnectionToAnEndedRoomIsClosed(t *testing.T) {
 	for name, opens := range map[string]func(*school, *peer) net.Conn{
 		"it opens behind the end": func(s *school, p *peer) net.Conn {
 			_ = s.codelabs.Close(context.Background())

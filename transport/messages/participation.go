@@ -10,7 +10,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// What the room takes part in: polls, questions, the timer, and what the projector shows
+// Participation of the room: polls, questions, the timer, and the content of the projector
 // (transport/rest/RULES.md, "Polls" to "Timer").
 
 type pollMessage struct {
@@ -105,8 +105,8 @@ func questionFrame(f room.Frame, at stored, q *pb.Question) (room.Frame, bool) {
 	return with(f, questionMessage{"question_changed", q.Id, rest.ToQuestion(q), at})
 }
 
-// Counts are told to facilitators with each summary, four times a second, and to
-// attendees every fourth time.
+// Facilitators receive counts with each summary, four times per second, attendees every
+// fourth time.
 const attendeeCounts = 4
 
 // counted is what a codelab's listeners were last told of votes.

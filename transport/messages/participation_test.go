@@ -12,9 +12,9 @@ import (
 	"atelier/actors/room"
 )
 
-// TestWhoIsToldOfPollsAndQuestions: what facilitators see of a poll, drafts among it, goes
+// TestRecipientsOfPollsAndQuestions: what facilitators see of a poll, drafts among it, goes
 // to no attendee, and a question that waits or is hidden to nobody else.
-func TestWhoIsToldOfPollsAndQuestions(t *testing.T) {
+func TestRecipientsOfPollsAndQuestions(t *testing.T) {
 	asked := func(state pb.QuestionState) *pb.Event {
 		return &pb.Event{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: &pb.Question{
 			Id: "q", AuthorId: "who-asked", AuthorName: "Who Asked", Anonymous: true, State: state,
@@ -90,8 +90,8 @@ func TestCountsGoToWhomTheyAreShown(t *testing.T) {
 	look("open again", true, room.Facilitators, room.Attendees)
 }
 
-// TestCountsComeAtTheirRate: four times a second to facilitators and once to attendees,
-// however often something changes.
+// TestCountsComeAtTheirRate: four times per second to facilitators and once to attendees,
+// for any rate of changes.
 func TestCountsComeAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	admin := &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID}

@@ -14,7 +14,7 @@ type Rooms struct{ Hub *live.Hub }
 // startsOver is why connections end whose codelab this server has let go.
 const startsOver = "this server starts over; connect again"
 
-// Forgotten sends away who is in a room that is no more.
+// Forgotten closes the sessions in a room that has ended.
 func (t Rooms) Forgotten(r *room.Room) { t.Hub.CloseRoom(r, rfc6455.CloseRestart, startsOver) }
 
 // Removed ends the connections of an attendee who was removed or whose PIN was

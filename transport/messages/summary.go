@@ -9,8 +9,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// summaryEvery is how often facilitators may get a summary: 4 a second.
-// Attendees may get one every twelfth time: one in 3 s.
+// summaryEvery is the minimum interval of summaries to facilitators: 4 per second.
+// Attendees get every twelfth: one in 3 s.
 const (
 	summaryEvery    = 250 * time.Millisecond
 	attendeeSummary = 12

@@ -12,7 +12,7 @@ import (
 )
 
 // Facilitators got the same summary again whenever it was the attendees' turn.
-func TestASummaryIsToldOnceAndPulsesToFacilitatorsOnly(t *testing.T) {
+func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 	var last told
 	// look is the audiences that hear of it, in order.
 	look := func(v codelab.View, online int, attendees bool) (out []room.Audience) {
@@ -52,8 +52,8 @@ func TestASummaryIsToldOnceAndPulsesToFacilitatorsOnly(t *testing.T) {
 	}
 }
 
-// However often something changes, facilitators hear of it four times a second
-// and attendees every three seconds.
+// For any rate of changes, facilitators receive four summaries per second and attendees one
+// every three seconds.
 func TestSummariesComeAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	lab.Room.Join("facilitator")
@@ -93,7 +93,7 @@ func TestSummariesToAttendeesWaitForCompany(t *testing.T) {
 }
 
 // Nobody who was there before is there to have heard it.
-func TestWhoComesIntoAnEmptyRoomIsTold(t *testing.T) {
+func TestFirstPersonInARoomGetsASummary(t *testing.T) {
 	s, last := newSchool(t), map[string]*told{}
 	room, active := s.lab.Room, []codelab.Codelab{s.lab}
 	for i, tc := range []struct {

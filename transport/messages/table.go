@@ -82,7 +82,7 @@ func clientSignal(name, title, summary string, example any, more string) row {
 	return row{client, name, title, summary, example, more, handling{relayed: true}}
 }
 
-// What the examples are about.
+// Ids in the examples.
 const (
 	aStream   = "1f2e3d4c5b6a79880716253443526170"
 	lin       = "019a3f60-11d0-7e21-b2a3-4c5d6e7f8003"
@@ -98,7 +98,7 @@ const (
 
 var anEvent = stored{42, "2026-03-02T09:15:30.250Z"}
 
-// theNewest of what goes with somebody is told of one by one.
+// theNewest is the number of individually reported items of a removed person.
 var theNewest = "(the newest " + grouped(codelab.Bounds.Gone) + " of them)"
 
 // table has every message, in the order of the document.

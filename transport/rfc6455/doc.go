@@ -3,6 +3,6 @@
 // however they were cut on their way. It reads and writes nothing itself, so an
 // idle connection costs nothing here.
 //
-// What a client may not send is a ProtocolError with the close code of the
-// answer. Extensions and binary messages are not spoken.
+// A violation by a client is a ProtocolError with the close code of the answer. Extensions
+// and binary messages are not supported.
 package rfc6455

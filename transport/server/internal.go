@@ -86,10 +86,10 @@ func ListenInternal(addr string, metrics *prometheus.Registry, health func() Hea
 	return i, nil
 }
 
-// byOwnName refuses requests to a name that may be anybody's: a page in a browser
-// beside the server could point a name of its own at this address, and read what
-// stands here. Addresses, names without a dot and those of internal domains are not to
-// be had like that, and this machine's own name is its operator's.
+// byOwnName refuses requests to a public name: a page in a browser on this network could
+// point its own name at this address, and read the internal listener. That is impossible
+// with addresses, names without a dot and internal domains, and the machine's own name
+// belongs to its operator.
 func byOwnName(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ownName(r.Host) {

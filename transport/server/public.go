@@ -39,7 +39,7 @@ type Public struct {
 	failed   chan error
 	serving  atomic.Bool
 	leaving  atomic.Bool
-	// most is how many connections are open at a time before newcomers wait.
+	// most is the maximum number of open connections; further ones wait.
 	most int
 }
 
@@ -52,8 +52,8 @@ type PublicOptions struct {
 	// that, or the status of the answer it has made. APIExpect may be nil.
 	API       fasthttp.RequestHandler
 	APIExpect func(ctx *fasthttp.RequestCtx) int
-	// Access, if set, is told of each answer when it has gone out: how many bytes its body
-	// had, and how long it took to make.
+	// Access, if set, is called for each sent answer with the bytes of its body and the
+	// duration of its handler.
 	Access func(ctx *fasthttp.RequestCtx, sent int64, took time.Duration)
 	// Handler serves the tokenization handler; it says whether a path is its
 	// own. May be nil.
@@ -227,10 +227,9 @@ func (p *Public) Stats() PublicStats {
 // Failed gets the error that ended the serving, nil after Shutdown.
 func (p *Public) Failed() <-chan error { return p.failed }
 
-// Shutdown stops listening and waits for the requests under way until ctx ends;
-// what is left then is cut off, which is no error: a client that sends half a
-// body must not take the time of those who write snapshots. It knows nothing of
-// connections that were taken over.
+// Shutdown stops listening and waits for the requests in progress until ctx ends. Remaining
+// ones are cut off, which is no error: a client that sends half a body must not take the
+// time for writing snapshots. It does not wait for connections that were taken over.
 //
 // The HTTP server counts a connection as busy from its first moment on, and
 // would wait for one that never says anything until its read times out, longer

@@ -316,8 +316,8 @@ func TestIdleConnectionsMakeRoomAfterTheSilent(t *testing.T) {
 	})
 }
 
-// TestAnAddressInUseIsToldInWordsOfTheConfiguration for both listeners.
-func TestAnAddressInUseIsToldInWordsOfTheConfiguration(t *testing.T) {
+// TestAddressInUseNamesTheConfigurationKey for both listeners.
+func TestAddressInUseNamesTheConfigurationKey(t *testing.T) {
 	p := serve(t, nil)
 	defer stop(t, p)
 	addr := p.Addr().String()
@@ -338,8 +338,7 @@ func waitFor(t *testing.T, cond func() bool) {
 	}
 }
 
-// Whoever goes on while the server leaves is told to come with another connection,
-// but for those whose connection has become something else.
+// Answers during a stop close their connection, except connections that were upgraded.
 func TestAnAnswerIsTheLastWhenTheServerLeaves(t *testing.T) {
 	p, err := Listen("127.0.0.1:0", nil)
 	if err != nil {

@@ -12,8 +12,8 @@ const RecentSpan = 2 * time.Minute
 const (
 	recentSlot  = RecentSpan / recentSlots
 	recentSlots = 12
-	// A bucket ends a tenth above the one before it, so that is how much too high a
-	// quantile may be; the last one ends at 75 seconds and takes what is longer, too.
+	// A bucket ends a tenth above the previous one, so a quantile can be too high by that
+	// much. The last one ends at 75 seconds and includes longer durations.
 	recentFirst   = 100 * time.Microsecond
 	recentBuckets = 143
 )
@@ -78,7 +78,7 @@ func (l *recentDurations) recent() (r Recent) {
 	return r
 }
 
-// quantile is what so many percent of n durations took at most.
+// quantile is the maximum of the given percentage of n durations.
 func quantile(sum [recentBuckets]uint64, n, percent uint64) time.Duration {
 	if n == 0 {
 		return 0

@@ -41,7 +41,7 @@ type peer struct {
 	from         string    // "" where it is not counted
 	since        time.Time // when it began to say nothing
 	spoke        bool      // it has sent a request once
-	before, next *peer     // nil while a request of it is under way
+	before, next *peer     // nil while a request of it is in progress
 }
 
 func newSilence(most int) *silence {
@@ -135,9 +135,8 @@ func (s *silence) leave(p *peer) {
 	}
 }
 
-// close closes at most so many of the connections that have been silent since
-// before a moment, oldest first, and those that never spoke before the idle. It
-// says how many.
+// close closes up to most connections that have been silent since before, oldest first, and
+// connections without any request before idle ones. It returns their number.
 func (s *silence) close(most int, before time.Time) int {
 	var closing []net.Conn
 	s.mu.Lock()

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Records writes structs as a table: a column for each field that encoding/json
-// writes, under the same name. What is no text, number or boolean is written as JSON,
-// and nil as nothing. Every record is of the type of the first argument, which gives
+// Records writes structs as a table: a column for each field that encoding/json writes,
+// under the same name. Values other than texts, numbers and booleans are written as JSON,
+// and nil as an empty cell. Every record is of the type of the first argument, which gives
 // the head also where there is none.
 func Records(w io.Writer, of any, records iter.Seq[any]) error {
 	t := reflect.TypeOf(of)

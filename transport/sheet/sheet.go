@@ -26,7 +26,7 @@ func NewWriter(w io.Writer) *Writer {
 	return &Writer{csv: c}
 }
 
-// Row writes one row. The first error stays and is told by Close.
+// Row writes one row. Close returns the first error.
 func (w *Writer) Row(cells ...string) {
 	w.row = w.row[:0]
 	for _, c := range cells {

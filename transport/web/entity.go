@@ -93,9 +93,9 @@ func (e *entity) variant(c wire.Coding) (variant, error) {
 	return e.variants[c], nil
 }
 
-// compress adds a coding to a body that is made at the start; one that every
-// browser reads is enough for a page. What is shorter than a packet stays as it
-// is. A writer is worth more than a page: all pages share one.
+// compress adds a coding to a body that is made at the start; one that every browser reads
+// is enough for a page. Bodies shorter than a packet are not compressed. A writer is worth
+// more than a page: all pages share one.
 func (e *entity) compress(z *zip.Writer) error {
 	plain := e.variants[wire.Identity].body
 	if len(plain) < wire.SmallestCompressed {

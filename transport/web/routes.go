@@ -18,8 +18,8 @@ type route struct {
 	framed bool
 }
 
-// routes are all addresses that the app knows. What is not here is answered
-// 404, with the app, which then says so.
+// routes are all addresses of the app. Other addresses get 404 with the app, which shows
+// that.
 var routes = []route{
 	{pattern: "/", framed: true},
 	{pattern: "/invite", title: "invite"},

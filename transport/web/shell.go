@@ -24,8 +24,8 @@ type shell struct {
 	name string
 	// noscript says that what is written is for those without JavaScript.
 	noscript bool
-	// texts are the addresses of the app's first texts by their language: a
-	// browser is told at once to load those that the app will want.
+	// texts are the addresses of the app's first texts by their language: the page asks a
+	// browser to load the app's texts at once.
 	texts map[string]string
 }
 
@@ -35,7 +35,7 @@ func cut(page string) (shell, error) {
 	const open, end = "<title>", "</title>"
 	for _, part := range []string{tongue, open, end, mark} {
 		if n := strings.Count(page, part); n != 1 {
-			return shell{}, fmt.Errorf("%s stands in it %d times, must be once", part, n)
+			return shell{}, fmt.Errorf("contains %s %d times, must be once", part, n)
 		}
 	}
 	before, rest, ok := strings.Cut(page, tongue)

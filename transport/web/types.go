@@ -27,8 +27,7 @@ var kinds = map[string]string{
 	".xml":         "application/xml",
 }
 
-// kindOf is the media type of a file. What is not known is bytes, which no
-// browser runs.
+// kindOf is the media type of a file. Unknown files are bytes, which no browser runs.
 func kindOf(name string) string {
 	if kind, ok := kinds[path.Ext(name)]; ok {
 		return kind

@@ -239,12 +239,12 @@ func TestCodings(t *testing.T) {
 			t.Errorf("%q: %v %s", accept, err, r.Header.String())
 		}
 	}
-	// What is not compressed is there as it is.
+	// An uncompressed file is served unchanged.
 	r := answerTo(t, w, "GET /assets/older-DiwrgTdb.js", "Accept-Encoding: br")
 	if header(r, "Content-Encoding") != "" || header(r, "Vary") != "" || string(r.Body()) != "x" {
 		t.Errorf("of what is not compressed: %s", r.Header.String())
 	}
-	// What cannot be read is not sent, nor kept as if it were.
+	// An unreadable file is neither sent nor cached.
 	r = answerTo(t, w, "GET /assets/broken-DiwrgTde.js", "Accept-Encoding: gzip")
 	if r.StatusCode() != 500 || header(r, "Cache-Control") != never || header(r, "Content-Encoding") != "" {
 		t.Errorf("of what is damaged: %d %s", r.StatusCode(), r.Header.String())
@@ -285,7 +285,7 @@ func TestTagsTellCodingsAndContentsApart(t *testing.T) {
 			}
 		}
 	}
-	// What one coding is called is nothing to who takes another.
+	// The entity tag of one coding does not match another.
 	gzipped := header(answerTo(t, w, path, "Accept-Encoding: gzip"), "ETag")
 	if r := answerTo(t, w, path, "Accept-Encoding: br", "If-None-Match: "+gzipped); r.StatusCode() != 200 {
 		t.Errorf("the tag of another coding: %d", r.StatusCode())
@@ -304,7 +304,7 @@ func TestTagsTellCodingsAndContentsApart(t *testing.T) {
 	}
 }
 
-// What the app uses it may ask for, for itself alone; nothing else.
+// The policy permits only features that the app uses, and only for itself.
 func TestPermissions(t *testing.T) {
 	for _, feature := range strings.Split(permissions, ", ") {
 		name, allowed, _ := strings.Cut(feature, "=")
@@ -364,7 +364,7 @@ func TestSecurityHeaders(t *testing.T) {
 	}
 }
 
-// Texts of authors are drawn there: it may have nothing of the app.
+// It draws texts of authors, so it has no access to the app.
 func TestTheFrameOfDiagramsHasAPolicyOfItsOwn(t *testing.T) {
 	w := handler(t, nil)
 	r := answerTo(t, w, "GET /diagram.html")
@@ -532,7 +532,7 @@ func FuzzPath(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path string) {
 		var ctx fasthttp.RequestCtx
 		req := &fasthttp.Request{}
-		// What comes over the wire has no space and no line in it.
+		// A path on the wire contains no space and no line break.
 		if strings.ContainsAny(path, " \r\n\t\v\f") {
 			t.Skip()
 		}
@@ -572,7 +572,7 @@ func benchmark(b *testing.B, path string, header ...string) {
 	}
 }
 
-// Whoever leads is shown in no frame, and what a page may hold is the same in a frame.
+// Facilitators' pages are never shown in a frame, and a page has the same content in a frame.
 func TestPagesOfAttendeesMayBeShownInFrames(t *testing.T) {
 	const origins = "https://learn.example.org https://other.example.com"
 	w := handler(t, func(c *Config) { c.FrameAncestors = strings.Fields(origins) })

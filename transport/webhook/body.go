@@ -24,7 +24,7 @@ type attendee struct {
 	AttendeeName *string `json:"attendee_name"`
 }
 
-// token is what is told of a token that was used, or should not have been.
+// token is the data of a token event.
 type token struct {
 	Environment   string `json:"environment"`
 	ParticipantID string `json:"participant_id"`

@@ -95,7 +95,7 @@ func unreachedBy(err error) error {
 	case remote.Untrusted:
 		kind = hooks.BadTLS
 	case remote.Ended:
-		return remote.Plain(err) // here, which says nothing of the receiver
+		return remote.Plain(err) // here, not because of the receiver
 	}
 	return &unreached{remote.Plain(err), kind}
 }

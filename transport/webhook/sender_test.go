@@ -251,7 +251,7 @@ func TestNobodyIsReached(t *testing.T) {
 	}
 }
 
-// TestAnOutcomeSaysWhatWentWrong, in words that tell nothing of the network.
+// TestAnOutcomeSaysWhatWentWrong, without details of the network.
 func TestAnOutcomeSaysWhatWentWrong(t *testing.T) {
 	fine := func(http.ResponseWriter, *http.Request) {}
 	redirects := func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }

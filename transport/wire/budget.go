@@ -9,15 +9,15 @@ import (
 // they may.
 var ErrBusy = errors.New("too many bodies are being read")
 
-// BodyBudget bounds the memory of all bodies that are in memory at a time. The nil
-// budget has no bound. Safe for concurrent use.
+// BodyBudget bounds the total size of all bodies in memory. The nil budget has no bound.
+// Safe for concurrent use.
 type BodyBudget struct {
 	max int64
 	// used is by all, open by those that anybody may send.
 	used, open, refused atomic.Int64
 }
 
-// NewBodyBudget returns a budget of so many bytes; 0 is no bound.
+// NewBodyBudget returns a budget in bytes; 0 is no bound.
 func NewBodyBudget(bytes int64) *BodyBudget {
 	if bytes <= 0 {
 		return nil
@@ -50,7 +50,7 @@ type BodyShare struct {
 	held int64
 }
 
-// resize makes the share so many bytes large. Only growing may fail.
+// resize sets the size of the share in bytes. Only growing can fail.
 func (s *BodyShare) resize(bytes int) error {
 	more := int64(bytes) - s.held
 	if s.Of == nil || more == 0 {

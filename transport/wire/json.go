@@ -116,9 +116,8 @@ func wholeNumber(number []byte) string {
 	return string(m[1]) + digits
 }
 
-// DecodeQuietly is Decode for bodies that hold secrets: its errors name the
-// field and never repeat what stood in it, and it makes no copy of the body but
-// of what is decoded.
+// DecodeQuietly is Decode for bodies that hold secrets: its errors name the field and never
+// repeat its value, and it copies only decoded values.
 func DecodeQuietly(body []byte, into any) error {
 	if !utf8.Valid(body) {
 		return Invalid("the body is not valid UTF-8")

@@ -22,10 +22,10 @@ func ReadSecretBody(ctx *fasthttp.RequestCtx, limit int, share *BodyShare) ([]by
 	return readStream(ctx, limit, share)
 }
 
-// WipeBody overwrites what the server still holds of the request's body, and of
-// everything else that the client sent before its end. The body is gone after
-// it; call it behind DiscardBody. What it cannot reach are the server's copies of
-// header fields and what a client sends behind a body that was not read.
+// WipeBody overwrites the server's remaining copies of the request's body, and of all other
+// bytes that the client sent before its end. Afterwards the body is gone; call it after
+// DiscardBody. It cannot reach the server's copies of header fields, and bytes that a
+// client sends after an unread body.
 func WipeBody(ctx *fasthttp.RequestCtx, wiping func([]byte)) {
 	wipe := func(b []byte) {
 		if wiping != nil {

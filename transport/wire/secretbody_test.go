@@ -71,8 +71,8 @@ func serve(t *testing.T, w *wiped) net.Conn {
 	return c
 }
 
-// What the server holds of a body is wiped, however it came, and the requests
-// behind it are not touched.
+// The server's copies of a body are wiped, for every transfer coding, and later requests
+// are not touched.
 func TestNothingOfABodyIsLeftInTheServersBuffers(t *testing.T) {
 	head := "POST / HTTP/1.1\r\nHost: x\r\n"
 	small := `{"number":"` + secret + `"}`

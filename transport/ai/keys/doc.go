@@ -7,12 +7,11 @@
 // AES-256-CBC with PKCS#7, the tag HMAC-SHA256 over all before it, checked
 // first and in constant time.
 //
-// A derivation takes some 50 ms of CPU, so a Ring does one at a time, once for
-// all who wait for the same salt, and only so many a second; a caller
-// that sends wrong ones delays only itself. It remembers the derived keys of
-// salts that proved right, under a keyed hash and for a while: neither the
-// password's product of a wrong guess nor any opened key stays behind.
+// A derivation takes about 50 ms of CPU, so a Ring runs one after the other, once for all
+// callers with the same salt, at a bounded rate. A caller with wrong keys delays only
+// itself. The ring caches the derived keys of verified salts for a while, under a keyed
+// hash. It keeps neither derived keys of wrong guesses nor opened keys.
 //
-// What an administrator stores is sealed once more with the server's own key,
-// so a copy of the store does not give even the ciphertext away.
+// The stored key is sealed again with the server's own key, so a copy of the store does not
+// even contain the ciphertext.
 package keys

@@ -31,10 +31,10 @@ var errEncrypted = wire.Invalid("the AI key is not encrypted with ADMIN_PW, or w
 // envelope is an encrypted key, taken apart.
 type envelope struct {
 	salt, iv, body, tag []byte
-	signed              []byte // all that the tag is over
+	signed              []byte // the bytes that the tag authenticates
 }
 
-// parse takes an encrypted key apart; it says nothing of the password.
+// parse splits an encrypted key; it does not check the password.
 func parse(text string) (*envelope, error) {
 	encoded, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(text) > maxText {

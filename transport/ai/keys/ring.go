@@ -51,7 +51,7 @@ type remembered struct {
 	used time.Time
 }
 
-// derivation is one under way.
+// derivation is a derivation in progress.
 type derivation struct {
 	done chan struct{} // closed by who derives, after keys and err are set
 	keys derived

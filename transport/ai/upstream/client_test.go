@@ -214,8 +214,8 @@ func TestAnswersThatEndWithoutAReason(t *testing.T) {
 	}
 }
 
-// TestBlocksAreToldAlike has every way in which an upstream tells a safety block.
-func TestBlocksAreToldAlike(t *testing.T) {
+// TestSafetyBlocksAreReportedAlike has every way in which an upstream tells a safety block.
+func TestSafetyBlocksAreReportedAlike(t *testing.T) {
 	type m = map[string]any
 	choice := func(delta m, reason any) m {
 		return m{"choices": []any{m{"index": 0, "delta": delta, "finish_reason": reason}}}
@@ -311,7 +311,7 @@ func TestEveryWaitEnds(t *testing.T) {
 	}
 }
 
-func TestWhoStopsListeningEndsTheCall(t *testing.T) {
+func TestDisconnectEndsTheCall(t *testing.T) {
 	up := upstreamtest.New(t)
 	gone := make(chan struct{})
 	up.Script(func(a *upstreamtest.Answer) {

@@ -41,10 +41,10 @@ type Chunk struct {
 	Parts []Part
 	// Finish is why the model stopped; "" while it goes on.
 	Finish string
-	// Usage is what was counted so far; nil when nothing was told.
+	// Usage is the count so far; nil if the upstream reported none.
 	Usage *Usage
-	// Grounding is what the answer rests on, as the upstream wrote it; nil when
-	// nothing was told.
+	// Grounding has the sources of the answer, as the upstream wrote them; nil if it
+	// reported none.
 	Grounding any
 }
 

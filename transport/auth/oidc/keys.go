@@ -16,8 +16,8 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// How long the provider's keys count: as long as it says itself, within these bounds. A key
-// that it withdraws opens nothing once that is over.
+// The lifetime of the provider's keys: as it states, within these bounds. Afterwards a
+// withdrawn key is not accepted.
 const (
 	minKeys = time.Minute // also when it says nothing
 	maxKeys = time.Hour
@@ -47,8 +47,8 @@ func (k *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 		return nil, errors.New("the token is not signed as it should be")
 	}
 	id := signed.Signatures[0].Header.KeyID
-	for _, anew := range []bool{false, true} {
-		keys, fetched, err := k.current(ctx, anew)
+	for _, refresh := range []bool{false, true} {
+		keys, fetched, err := k.current(ctx, refresh)
 		if err != nil {
 			return nil, err
 		}
@@ -75,12 +75,12 @@ var signatures = func() []jose.SignatureAlgorithm {
 	return out
 }()
 
-// current gives the keys that count now. anew asks for them although they do.
-func (k *keySet) current(ctx context.Context, anew bool) (keys []jose.JSONWebKey, fetched bool, err error) {
+// current returns the current keys. With refresh it fetches them even if they are valid.
+func (k *keySet) current(ctx context.Context, refresh bool) (keys []jose.JSONWebKey, fetched bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.now()
-	if !anew && now.Before(k.until) {
+	if !refresh && now.Before(k.until) {
 		return k.keys, false, nil
 	}
 	set, life, err := k.fetch(ctx)

@@ -335,7 +335,7 @@ func TestTheProviderComesAndGoes(t *testing.T) {
 	if _, err := d.signIn(t); err != nil {
 		t.Fatal(err)
 	}
-	// What is known serves on.
+	// The cached document is still used.
 	d.pass(2 * time.Hour)
 	d.at.Answers["/.well-known/openid-configuration"] = http.NotFound
 	d.at.Lie = func(c oidctest.Claims) { c["exp"] = d.now().Add(time.Minute).Unix() }
@@ -344,7 +344,7 @@ func TestTheProviderComesAndGoes(t *testing.T) {
 	}
 }
 
-func TestWhatIsKnownOfTheProviderIsAskedForOnceAnHour(t *testing.T) {
+func TestProviderDocumentIsFetchedHourly(t *testing.T) {
 	d := open(t, nil)
 	var asked atomic.Int32
 	path := "/.well-known/openid-configuration"
@@ -427,7 +427,7 @@ func TestAPublicClient(t *testing.T) {
 	}
 }
 
-func TestOnlySoManyAtATime(t *testing.T) {
+func TestConcurrentSignInsAreBounded(t *testing.T) {
 	d := open(t, nil)
 	attempt, answer := d.begin(t)
 	var there, gone sync.WaitGroup
@@ -445,8 +445,8 @@ func TestOnlySoManyAtATime(t *testing.T) {
 	there.Wait()
 	_, err := d.Finish(t.Context(), attempt, answer)
 	refused(t, err, oidc.Busy)
-	// A browser in which somebody who leads has logged in has a place; and what is known
-	// of the provider takes none.
+	// A browser with an earlier login of a facilitator has a place; cached data of the
+	// provider needs none.
 	address, attempt, err := d.Provider.Begin(t.Context(), "/", oidc.Caller{Device: "known"})
 	if err != nil {
 		t.Fatal(err)
@@ -498,7 +498,7 @@ func TestOneAddressHasTwoPlaces(t *testing.T) {
 	}
 }
 
-// Who is out of tries is refused before the provider hears of it.
+// A caller without remaining tries is refused before the provider is asked.
 func TestATryIsPaidBeforeTheProviderIsAsked(t *testing.T) {
 	d := open(t, nil)
 	d.at.Answers["/token"] = func(http.ResponseWriter, *http.Request) { t.Error("the provider is asked") }
@@ -507,7 +507,7 @@ func TestATryIsPaidBeforeTheProviderIsAsked(t *testing.T) {
 	refused(t, err, oidc.Busy)
 }
 
-func TestWhoAnswersIsTheProvider(t *testing.T) {
+func TestAnswersComeFromTheProvider(t *testing.T) {
 	d := open(t, nil)
 	a, answer := d.begin(t)
 	answer.Issuer = "https://other.example"
@@ -568,7 +568,7 @@ func TestRulesOfAddresses(t *testing.T) {
 	}
 }
 
-func TestNothingOfTheProvidersWordsIsKept(t *testing.T) {
+func TestProviderTextsAreNotKept(t *testing.T) {
 	d := open(t, nil)
 	attempt, answer := d.begin(t)
 	answer.Code = "another"

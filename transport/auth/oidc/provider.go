@@ -40,9 +40,9 @@ const (
 	fresh = time.Hour
 	// pause is how long a provider that did not answer is left alone.
 	pause = 5 * time.Second
-	// atOnce is how many sign-ins the provider is asked about at a time, and eachAtOnce
-	// those of one address. Browsers in which somebody who leads has logged in before
-	// have knownAtOnce beside those.
+	// atOnce bounds the concurrent requests to the provider, and eachAtOnce those of one
+	// address. Browsers with an earlier login of a facilitator have knownAtOnce places in
+	// addition.
 	atOnce, eachAtOnce, knownAtOnce = 16, 2, 8
 	// maxUsed is how many sign-ins that came back are remembered.
 	maxUsed = 20_000
@@ -121,8 +121,8 @@ func (p *Provider) state() (f *found, old, paused bool) {
 	return p.found, p.found == nil || now.Sub(p.found.at) >= fresh, !p.tried.IsZero() && now.Sub(p.tried) < pause
 }
 
-// discover returns what is known of the provider. What is old serves on while somebody
-// asks again; where nothing is known callers wait for one of them who asks.
+// discover returns the provider's document. An old one is used while a caller fetches it
+// again; without one, callers wait for the fetch of one of them.
 func (p *Provider) discover(ctx context.Context) (*found, error) {
 	f, old, paused := p.state()
 	switch {
@@ -232,9 +232,9 @@ type Attempt struct {
 	Verifier string `json:"v"`
 	// To is the path that it leads to afterwards.
 	To string `json:"t"`
-	// Device names the browser when somebody who leads has logged in there before, "" for
-	// others. It is kept here since a browser that comes back from another site does not
-	// show what is SameSite=Strict.
+	// Device identifies a browser with an earlier login of a facilitator, "" for others. It
+	// is kept here because a browser that returns from another site does not send
+	// SameSite=Strict cookies.
 	Device string `json:"d,omitempty"`
 }
 
@@ -242,7 +242,7 @@ type Attempt struct {
 type Caller struct {
 	// Address limits those of one network.
 	Address string
-	// Device is the browser's when somebody who leads has logged in there before.
+	// Device identifies a browser with an earlier login of a facilitator.
 	Device string
 	// Charge is asked before the provider is asked about a code; false refuses it as
 	// Busy. nil: it is free.

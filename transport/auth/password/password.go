@@ -1,6 +1,5 @@
-// Package password hashes and compares the passwords of people, so many at a time:
-// each takes 19 MiB and a tenth of a second of a processor, and guessing must
-// not take all of it.
+// Package password hashes and compares people's passwords with bounded concurrency. Each
+// takes 19 MiB and a tenth of a second of a processor, and guessing must not use all of it.
 package password
 
 import (
@@ -92,7 +91,7 @@ type Computer struct {
 	computed atomic.Int64
 }
 
-// queue is so many places, and who waits for one.
+// queue has a number of places, and the callers that wait for one.
 type queue struct {
 	places chan struct{}
 	queued atomic.Int32

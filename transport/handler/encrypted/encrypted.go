@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	// ErrKey says that a key cannot be used. Its text holds nothing of the key.
+	// ErrKey means that a key cannot be used. Its text contains no part of the key.
 	ErrKey = errors.New("the key cannot be used")
 	// ErrMessage says that a message does not open: malformed, changed, or
 	// encrypted to another key.

@@ -1,4 +1,4 @@
-// Package oidctest is an identity provider for tests, which lies when it is told to.
+// Package oidctest is an identity provider for tests, which can send forged answers.
 package oidctest
 
 import (
@@ -51,8 +51,8 @@ type Provider struct {
 	InfoOnly bool
 	// Names: it says that each of its answers names it, and none does (RFC 9207).
 	Names bool
-	// KeysFor is the Cache-Control of its keys. Withdrawn: there are none any more, while
-	// it signs with the one of before.
+	// KeysFor is the Cache-Control of its keys. Withdrawn: it publishes none, and still
+	// signs with the earlier one.
 	KeysFor   string
 	Withdrawn bool
 	// Valid is how long its tokens are; 0 for a minute.
