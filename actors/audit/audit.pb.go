@@ -23,8 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What the log of a participant of the tokenization handler says of a record beside the
-// record itself.
+// Additional data of a record for the event log of a participant.
 type Own struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The last four characters of the token, of which no more is kept.

@@ -83,7 +83,7 @@ func Listed(journal durable.Journal, id string) (*pb.Codelab, error) {
 
 // read decodes a row. Its texts are parts of one string, since a hundred thousand records
 // stay in memory: a codelab is 5.4 objects of the heap instead of 7.9, and the list of all
-// takes 0.8 of the time (BenchmarkList of the service, four runs in turns).
+// takes 0.8 of the time (BenchmarkList of the service, four alternating runs).
 func read(key, value []byte) (*pb.Codelab, error) {
 	m := &pb.Codelab{}
 	if err := m.Decode(value); err != nil {
@@ -121,8 +121,8 @@ func LoadList(journal durable.Journal) (*List, error) {
 	return l, nil
 }
 
-// FollowList is the list of a store that several nodes use. failed is told of
-// records that cannot be read.
+// FollowList is the list of a store that several nodes use. failed is called for records
+// that cannot be read.
 func FollowList(store durable.Shared, c clock.Clock, failed func(error)) (*List, error) {
 	l := newList(store, c)
 	feed, err := store.Watch([]string{ListTable}, func(_ string, key, value []byte) {

@@ -22,9 +22,9 @@ import (
 	"atelier/persistence/memory"
 )
 
-// What one node commits stands in the list of the other, once that was brought
-// up to date, which a search for what is missing does by itself.
-func TestTheListIsThatOfAllNodes(t *testing.T) {
+// A record that one node commits is in the list of the other after an update, which a
+// search for a missing record triggers.
+func TestListContainsAllNodesRecords(t *testing.T) {
 	store, nodes := memory.Share(2)
 	defer store.Close()
 	var lists []*List
@@ -153,9 +153,9 @@ func TestAnUnansweredLookEndsByTheClockOfTheNode(t *testing.T) {
 	})
 }
 
-// Whatever comes and goes, the list is that of a plain one: in order, by id, by code and
-// by tag, and a listing that somebody has stays as it is.
-func TestTheListIsAPlainList(t *testing.T) {
+// For all changes, the list equals a simple model: in order, by id, by code and by tag. An
+// existing listing does not change.
+func TestListEqualsASimpleModel(t *testing.T) {
 	alike := ofOneTag(3)
 	rapid.Check(t, func(t *rapid.T) {
 		l := newList(nil, nil)
@@ -228,7 +228,7 @@ func ofOneTag(n int) []string {
 	}
 }
 
-// What is read of the store is what was put there.
+// A record is read from the store as it was written.
 func TestARowIsReadAsItWasWritten(t *testing.T) {
 	m := &pb.Codelab{
 		Id: naming.NewID(), Title: "Go", Description: "All of it", Author: "Ada", JoinCode: "ABC234", Slug: "go-all",

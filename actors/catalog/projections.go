@@ -39,7 +39,7 @@ func NoWorkspaceRow(codelab string) durable.Row {
 	return durable.Row{Table: workspaceTable, Key: []byte(codelab), Delete: true}
 }
 
-// ClaimantsRow is who has claimed requests for help, of the people who lead.
+// ClaimantsRow has the facilitators and assistants with claimed requests for help.
 func ClaimantsRow(codelab string, persons []string) durable.Row {
 	if len(persons) == 0 {
 		return durable.Row{Table: claimantsTable, Key: []byte(codelab), Delete: true}

@@ -43,14 +43,12 @@ func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool,
 	return codelab, claimed, nil
 }
 
-// claimMark stands between the codelab for which a slug is claimed and the name of the
-// claim.
+// claimMark separates the codelab of a claimed slug from the name of the claim.
 const claimMark = "\x00"
 
-// ClaimSlug takes a slug for a codelab before the commit that gives it to it. It fails
-// with a Conflict when another codelab has it. Who learns that there will be no such
-// commit lets go of the claim, which leaves alone what others have claimed or committed
-// since.
+// ClaimSlug reserves a slug for a codelab before the commit that assigns it. It fails with
+// a Conflict if another codelab has it. If that commit fails, the caller calls letGo, which
+// does not affect later claims or commits of others.
 func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err error) {
 	claim := SlugRow(slug, codelab+claimMark+rand.Text())
 	claim.TTL = slugClaim

@@ -8,10 +8,9 @@ type Clock interface {
 	// Now returns the time of day. It may jump, in both directions: use it for what
 	// is stored, sent to other machines or shown, never to measure a duration.
 	Now() time.Time
-	// Uptime returns the time since some moment in the past. It never jumps, and it
-	// is positive, so that 0 can stand for "never". It stands still while the
-	// machine sleeps. Two values of the same Clock can be compared and subtracted;
-	// a single one has no meaning.
+	// Uptime returns the time since some moment in the past. It never jumps, and it is
+	// positive, so that 0 can mean "never". It stops while the machine sleeps. Two values
+	// of the same Clock can be compared and subtracted; a single one has no meaning.
 	Uptime() time.Duration
 	// AfterFunc calls fn once, after d, in its own goroutine. C of the Timer is nil.
 	AfterFunc(d time.Duration, fn func()) Timer

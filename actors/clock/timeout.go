@@ -20,8 +20,7 @@ func WithTimeout(parent context.Context, c Clock, d time.Duration) (context.Cont
 	}
 }
 
-// timeout is a context that was canceled with the cause DeadlineExceeded if its
-// time is over.
+// timeout is a context whose Err is DeadlineExceeded if it was canceled with that cause.
 type timeout struct{ context.Context }
 
 func (t timeout) Err() error {

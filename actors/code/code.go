@@ -20,8 +20,8 @@ const (
 // ErrNotFound says that there is no such workspace, tree or file.
 var ErrNotFound = errors.New("not found")
 
-// ErrMissing is the ErrNotFound of a workspace or a tree. What a codelab has
-// recorded is stored, so for who asks by the record it is damage.
+// ErrMissing is the ErrNotFound of a workspace or a tree. A recorded tree must be stored,
+// so for callers with a record it means damage.
 var ErrMissing = fmt.Errorf("%w: the workspace or tree is not stored", ErrNotFound)
 
 // Kind is how a workspace keeps its trees.
@@ -103,9 +103,9 @@ type Change struct {
 // for who asked is a *Problem or wraps ErrNotFound, but not ErrMissing. Safe for
 // concurrent use.
 type Store interface {
-	// Lock is for those who write and publish, RLock for those who read what is
-	// published. Both take a key of the caller's. Who holds one does not ask for another:
-	// LockReading is Lock of a key and RLock of another at once.
+	// Lock is for writing and publishing, RLock for reading published trees. Both take a
+	// key of the caller's. A caller must not hold two locks: LockReading is Lock of a key
+	// and RLock of another at once.
 	Lock(key string) (unlock func())
 	RLock(key string) (unlock func())
 	LockReading(key, read string) (unlock func())
@@ -145,10 +145,10 @@ type Store interface {
 	// Repository opens the Git objects of a workspace. The caller holds RLock as long
 	// as it is open.
 	Repository(id string) (Repository, error)
-	// Receive stores commits that came from elsewhere, with those before them that are
-	// not stored yet, and says how many that were. Heads are the commits that count now:
-	// what did not come is looked for in their history. All is stored when Receive
-	// returns, or nothing for a *Problem. The caller holds the lock.
+	// Receive stores foreign commits with their ancestors that are not stored yet, and
+	// returns their number. Heads are the current commits, in whose history missing
+	// ancestors are searched. When Receive returns, everything is stored, or nothing in the
+	// case of a *Problem. The caller holds the lock.
 	Receive(id string, heads, tips []string, from Objects) (commits int, err error)
 	// Scratch makes a file of the node's own that is gone when it is closed.
 	Scratch() (*os.File, error)

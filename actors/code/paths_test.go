@@ -97,7 +97,7 @@ func FuzzPaths(f *testing.F) {
 				t.Fatalf("%q is taken", path)
 			}
 		}
-		// What is taken can be written below the root, and nowhere else.
+		// An accepted path can be written below the root, and nowhere else.
 		if err := root.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Skip(err) // a file of an earlier round is in the way
 		}

@@ -9,9 +9,9 @@ import (
 	"atelier/actors/usage"
 )
 
-// AskAI decides whether the caller may ask the AI about this codelab. Nothing
-// of the question comes here: the actor must not wait for an upstream.
-// What is allowed is in the audit trail.
+// AskAI decides whether the caller may ask the AI about this codelab. The question itself
+// does not reach the actor, which must not wait for an upstream. Allowed questions are in
+// the audit trail.
 type AskAI struct {
 	Model string
 	// 0 for none.
@@ -44,8 +44,8 @@ func (c call) stepExists(n int32) error {
 	return nil
 }
 
-// NoteAIUse counts what a query has used. The codelab's row in the table of
-// all goes with it, so the sums need no codelab in memory.
+// NoteAIUse counts the tokens of a query. The codelab's row in the list is written in the
+// same commit, so the sums need no codelab in memory.
 type NoteAIUse struct {
 	Usage *usage.AIUsage
 }

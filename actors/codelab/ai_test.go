@@ -119,7 +119,7 @@ func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
 	}
 }
 
-func TestWhoMayAsk(t *testing.T) {
+func TestPermissionToAskTheAI(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
 	lin := register(t, l, "Lin")

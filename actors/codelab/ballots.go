@@ -13,13 +13,13 @@ import (
 	"atelier/actors/durable"
 )
 
-// What makes a poll anonymous (transport/rest/RULES.md, "Polls"). A vote must be on disk
-// before it is acknowledged, and nobody may vote twice, so the event of a vote names the
-// voter and holds the ballot, sealed under a secret of this round. The secret lies in
-// files of its own on each node, in no database and no backup. Nobody sees a ballot
-// while the poll is open. Closing it writes the result in one event; then the ballots
-// are erased from the log like what is personal, and the secret is destroyed. An old
-// copy of the log says who voted, not what.
+// Anonymous polls (transport/rest/RULES.md, "Polls"). A vote must be on disk before it is
+// acknowledged, and nobody can vote twice. So the event of a vote names the voter and has
+// the ballot, sealed under a secret of this round. Each node keeps the secret in a file of
+// its own, outside of databases and backups. Nobody sees a ballot while the poll is open.
+// Closing it writes the result in one event. Then the ballots are erased from the log like
+// personal data, and the secret is destroyed. An old copy of the log shows who voted, but
+// not what.
 //
 // So that nothing else tells, all ballots of a poll have the same length, snapshots
 // hold them apart from the voters, texts are in random order, and a result of too few

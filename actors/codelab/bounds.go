@@ -14,8 +14,8 @@ var Bounds = struct {
 	QuizOptions int
 	// Of AI conversations that are kept, of a person and of a codelab.
 	PersonConversations, Conversations int
-	// Of what clients are told one by one: messages and threads that go with a
-	// person, and pulses that end with their steps.
+	// Maximum numbers of individual notices to clients: messages and threads that are
+	// removed with a person, and pulses that end with their steps.
 	Gone, PulsesTold int
 	// Of polls and questions: how many, and how many questions of one person are open.
 	Polls, PollOptions, PollBoxes, Questions, OpenAsked int

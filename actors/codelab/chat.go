@@ -9,8 +9,8 @@ import (
 
 const (
 	maxMessage = 2000
-	// maxGone bounds of how many messages that go with somebody, and of how many
-	// threads, clients are told: as many as a page of the history has.
+	// maxGone bounds the messages, and the threads, of a removed person that clients are
+	// notified of: as many as a page of the history has.
 	maxGone = 1000
 )
 
@@ -53,7 +53,7 @@ func (c call) name() string {
 	return c.Name
 }
 
-// leader is who of those who lead and share an id is calling; "" for attendees.
+// leader identifies the facilitator, assistant or owner behind the shared id; "" for attendees.
 func (c call) leader() string {
 	if !c.admin() {
 		return ""
@@ -84,9 +84,8 @@ func (b DeleteChat) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// chatGone says which messages go with somebody who is removed: the newest of
-// them, since clients show no others. The events name the messages alone, so
-// that nothing of the person is in them.
+// chatGone lists the newest messages of a removed person, because clients show no others.
+// The events contain only ids of messages, and no data of the person.
 func (c call) chatGone(person string) (out []*pb.Event) {
 	for i := c.s.chat.Len() - 1; i >= 0 && len(out) < maxGone; i-- {
 		if m := c.s.chat.At(i); m.SenderId == person || m.TargetId == person {
@@ -100,7 +99,7 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 	s.chat.Append(m)
 	s.seen(m.Id)
 	s.changed.Chat = seq
-	// The oldest go, a tenth at a time so that filtering costs little.
+	// Remove the oldest tenth at once, so that filtering costs little.
 	if over := s.chat.Len() - maxChat; over > maxChat/10 {
 		oldest := s.chat.At(over).Id
 		s.chat.Filter(func(m *pb.ChatMessage) bool { return m.Id >= oldest })

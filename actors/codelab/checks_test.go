@@ -50,8 +50,8 @@ func TestWhatIsReportedOfChecks(t *testing.T) {
 	}
 	l.refused(t, lin, ReportCheck{Name: "c"}, durable.Missing, "there are a, b")
 	l.refused(t, admin, ReportCheck{Name: "a"}, durable.Forbidden, "only attendees")
-	// What is not declared any more goes with the next report: reports are bounded by
-	// what there is.
+	// A check that is no longer declared is removed with the next report: the declared
+	// checks bound the reports.
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: declaring("b")}}})
 	l.must(t, lin, ReportCheck{Name: "b", OK: false})
 	if got := fmt.Sprint(of()); got != "[bfalse]" {

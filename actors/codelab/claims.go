@@ -15,10 +15,10 @@ const (
 	maxClaiming = 256
 )
 
-// Ask is durable.Handle.Ask. The uploads that the command mentions stay until it
-// is recorded that the codelab refers to them. Of a codelab that was deleted since it
-// was looked up it says so. Who meets one at rest for another reason tries again: the
-// room and the views that they hold would not show what was done.
+// Ask is durable.Handle.Ask. The uploads that the command mentions stay until it is
+// recorded that the codelab refers to them. If the codelab was deleted after it was looked
+// up, it returns that error. If the codelab is at rest for another reason, the caller tries
+// again, because its room and views would not show the result.
 func (w Codelab) Ask(cmd Command) (any, uint64, error) {
 	v, seq, err := w.ask(cmd)
 	if errors.Is(err, durable.ErrRested) {

@@ -95,8 +95,8 @@ func mentioning(upload string) codelab.Command {
 	return codelab.Command{Caller: leader, Body: codelab.PostChat{Message: files.Folder + upload}}
 }
 
-// oneLab makes a codelab, with a register over a journal of its own. It takes so many
-// commands at a time; 0: many.
+// oneLab makes a codelab, with a register over its own journal. open is the maximum number
+// of commands in progress; 0 is the default.
 func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce int) (codelab.Codelab, *files.Register) {
 	t.Helper()
 	list, err := catalog.LoadList(store)
@@ -126,8 +126,8 @@ func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce i
 	return ws, register
 }
 
-// Who found a codelab just before it was deleted is told that it is gone. They were
-// told to try again, as of a fault.
+// A caller that looked up a codelab just before its deletion gets "gone". Earlier it got an
+// error that asks to try again.
 func TestACommandToACodelabThatWasJustDeleted(t *testing.T) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()

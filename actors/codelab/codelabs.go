@@ -29,8 +29,8 @@ type (
 
 // Frames encodes what goes out to listeners.
 type Frames interface {
-	// Encode gives the frame of an event; false when nobody is told. It names
-	// in the frame all that the event tells of (see personal.proto).
+	// Encode returns the frame of an event, or false if no client receives it. The frame
+	// names all persons and items of the event (see personal.proto).
 	Encode(seq uint64, e *pb.Event) (room.Frame, bool)
 }
 
@@ -49,19 +49,18 @@ type Config struct {
 	Room room.Limits
 	// Durable is how the actors run. Durable.Clock is that of everything here.
 	Durable durable.Options
-	// Removed is called when what was granted to an attendee has ended, because
-	// they were removed or their PIN was reset, and with "" when the whole
-	// codelab was removed; after the commit and the new view. What stands on it
-	// in the room ends.
+	// Removed is called when the grants of an attendee have ended, because they were
+	// removed or their PIN was reset, and with "" when the whole codelab was removed. It is
+	// called after the commit and the new view, and ends the sessions in the room that
+	// depend on these grants.
 	Removed func(r *room.Room, attendee string)
-	// Forgotten is called when the room of a codelab is no more on this node and
-	// somebody is still in it: nothing comes there again, so they are better off with
-	// a new connection. It must not block, and not ask for codelabs.
+	// Forgotten is called when the room of a codelab has ended on this node with sessions
+	// in it. The room gets no more events, so the sessions must reconnect. It must not
+	// block, and not ask for codelabs.
 	Forgotten func(r *room.Room)
-	// Announce is told, on the node that speaks for a codelab, who has come to
-	// another node or left it. Signal is a message of another node to the
-	// sessions of a person here, of all facilitators for "". Both are for where
-	// Durable.Cluster is set.
+	// Announce is called on the owner's node when a person arrives at another node or
+	// leaves it. Signal is a message of another node to the sessions of a person here, or
+	// of all facilitators for "". Both are used only if Durable.Cluster is set.
 	Announce func(w Codelab, person string, arrived bool)
 	Signal   func(w Codelab, person string, payload []byte)
 	// Ballots keeps the secrets of anonymous polls, as Rules.BallotKey finds them; nil
@@ -76,7 +75,7 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// Kind describes the actors of codelabs, as they lie in a journal.
+// Kind describes the actors of codelabs in a journal.
 func Kind(rules Rules) durable.Kind[Command, *pb.Event, View] {
 	return durable.Kind[Command, *pb.Event, View]{
 		Name: "codelab",
@@ -126,9 +125,9 @@ func (w Codelab) OnlineAttendees() int {
 	return n
 }
 
-// Over says that this codelab's room is no more, or will be: a session that enters it now
-// receives nothing. So a session asks after it has entered; Config.Forgotten tells
-// those that were in it before.
+// Over reports whether this codelab's room has ended or will end: a session that enters it
+// now receives nothing. So a session checks this after it has entered. Config.Forgotten
+// handles earlier sessions.
 func (w Codelab) Over() bool { return w.Condition() == durable.Resting }
 
 // Await waits until the room shows a position that a client says it has seen,

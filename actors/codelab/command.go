@@ -32,8 +32,8 @@ type Caller struct {
 	IP     string
 	// UserAgent is that of the browser, as far as one was named.
 	UserAgent string
-	// AdminID is the account of the owner, or the id of a person who leads: for the
-	// audit trail, and beside what they say.
+	// AdminID is the account of the owner, or the id of a facilitator or assistant, for the
+	// audit trail and their messages.
 	AdminID string
 	// Session is the live session the command came through; 0 for none.
 	Session uint64
@@ -43,7 +43,7 @@ type Caller struct {
 	Silent bool
 }
 
-// PersonPrefix begins Caller.Person of somebody who leads and is not the owner.
+// PersonPrefix begins Caller.Person of facilitators and assistants other than the owner.
 const PersonPrefix = "person:"
 
 // IsAdmin says whether the admin grant acts; of nobody it says no.

@@ -64,7 +64,7 @@ func (s *State) applyConversation(in *pb.Conversation) {
 	}
 	s.conversations.Append(in)
 	s.weighConversation(in)
-	// A tenth at a time, so that filtering costs little.
+	// Remove a tenth at once, so that filtering costs little.
 	if by := s.saved[in.UserId]; by.over(maxPersonConversations, maxPersonConversationSize) {
 		s.dropOldest(by, maxPersonConversations, maxPersonConversationSize, func(c *pb.Conversation) bool { return c.UserId == in.UserId })
 	}

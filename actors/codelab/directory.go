@@ -21,8 +21,8 @@ type Directory interface {
 	Active() []Codelab
 	// Online tells how many attendees are connected to each codelab.
 	Online() map[string]int
-	// ReleaseClaims releases, in all codelabs, what people have claimed who lead there
-	// no more.
+	// ReleaseClaims releases, in all codelabs, the claims of people who are no longer
+	// facilitators there.
 	ReleaseClaims(leads func(person, codelab string) bool) error
 	// FindAttendee returns an attendee and a view of their codelab.
 	FindAttendee(id string) (*View, *pb.Attendee, error)

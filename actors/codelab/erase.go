@@ -206,9 +206,9 @@ func (p *Present) comment(id string) bool {
 	return p.comments[id]
 }
 
-// TellsOf names all persons and items that an event tells of, and whether
-// clients are told of it again when they come back: what a frame of it must
-// name (see Frames). told is what personal.proto says of the event's kind.
+// TellsOf returns all persons and items in an event, which its frame must name (see
+// Frames), and whether the event is replayed to reconnecting clients. told is the option of
+// the event's kind in personal.proto.
 func TellsOf(e *pb.Event) (persons, items []string, told bool) {
 	body := bodyOf(e)
 	if body == nil {

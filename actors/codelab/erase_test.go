@@ -235,8 +235,8 @@ func TestDeletedTextsLeaveTheLog(t *testing.T) {
 	}
 }
 
-// TestWhoWasRemovedDoesNothingMore, whatever they ask for with the grant they had.
-func TestWhoWasRemovedDoesNothingMore(t *testing.T) {
+// TestRemovedPersonCannotAct, whatever they ask for with the grant they had.
+func TestRemovedPersonCannotAct(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	a := l.register(t, Register{Name: "Lin"})

@@ -253,8 +253,8 @@ func (b ReleaseClaims) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// ReleaseClaims releases, in all codelabs, what people have claimed who lead there no
-// more. A claim that is under way meanwhile is released by the next call.
+// ReleaseClaims releases, in all codelabs, the claims of people who are no longer
+// facilitators there. A concurrent claim is released by the next call.
 func (w *Codelabs) ReleaseClaims(leads func(person, codelab string) bool) error {
 	over := map[string][]string{}
 	err := catalog.Claimants(w.Journal, func(codelab string, persons []string) {
@@ -340,8 +340,8 @@ func (s *State) applyHelpResolved(seq uint64, at int64, b *pb.HelpResolved) {
 		delete(s.openHelp, h.AttendeeId)
 		s.settled++
 	})
-	// The oldest settled requests go, a tenth at a time so that the cost of
-	// filtering stays small for each.
+	// Remove the oldest tenth of the settled requests at once, so that filtering costs
+	// little per request.
 	if s.settled > maxSettledHelp+maxSettledHelp/10 {
 		drop := s.settled - maxSettledHelp
 		s.help.Filter(func(h *pb.HelpRequest) bool {

@@ -11,8 +11,8 @@ import (
 	"atelier/actors/files"
 )
 
-// Texts refer to uploads by their path. Who refers to what is recorded in rows
-// with the change of the text, so that a file stays as long as a text needs it.
+// Texts refer to uploads by their path. Each reference is recorded in a row, committed with
+// the change of the text, so that a file stays as long as a text refers to it.
 
 // maxMentions bounds the uploads of one text: what else it mentions is not
 // kept for it.
@@ -46,8 +46,8 @@ func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) nam
 	return n
 }
 
-// textRows record what the text mentions now and did not before, and the
-// other way round. What it lets go of stays for a while.
+// textRows records new mentions of the text, and mentions that it no longer has.
+// Unreferenced files stay for a while.
 func (c call) textRows(before, after names) (rows []durable.Row) {
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if !before[name] {

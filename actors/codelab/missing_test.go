@@ -9,7 +9,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// What is missing is what completing would be refused for.
+// The missing requirements are those that Complete would refuse.
 func TestMissingNamesWhatCompletingIsRefusedFor(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -71,9 +71,8 @@ func (o *observer) Live(v *View, seq uint64) {
 	o.found, o.floor, o.frames, o.erases = false, 0, nil, false
 }
 
-// leap does what Commit does, where the state was loaded anew and nobody told
-// of the events in between: a follower that missed them, or an incarnation that
-// fell behind its commit.
+// leap replaces Commit after the state was loaded again without the events in between: for
+// a follower that missed them, or an incarnation that fell behind its commit.
 func (o *observer) leap(from, to *View) {
 	switch {
 	case to.Meta != nil && to.Meta != from.Meta:
@@ -162,8 +161,8 @@ func (o *observer) list(v *View) {
 	}
 }
 
-// Withdrawal says that attendees see no more of something, or less: what they were told of
-// it before this position is not told those who come later.
+// Withdrawal means that an item is hidden from attendees, completely or in part: its events
+// before this position are not replayed to them.
 type Withdrawal struct {
 	Item   string // "" for nothing
 	Before uint64
@@ -217,7 +216,7 @@ func echoed(e *pb.Event) bool {
 	return true
 }
 
-// alarm does something at a time, ms; 0: never. Owned by its observer.
+// alarm calls a function at the given time in ms; 0 is never. Owned by its observer.
 type alarm struct {
 	at    int64
 	timer clock.Timer

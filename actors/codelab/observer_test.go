@@ -26,8 +26,8 @@ type muteFrames struct{}
 
 func (muteFrames) Encode(uint64, *pb.Event) (room.Frame, bool) { return room.Frame{}, false }
 
-// A follower that missed the removal of somebody loads the state anew and sees no
-// event of it. The sockets of the removed person stayed open there.
+// A follower that missed the removal of a person loads the state again without an event of
+// the removal. Earlier the sockets of that person stayed open.
 func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// What the host does for polls: it makes and destroys the secrets of anonymous ones,
-// and closes each at its end.
+// Tasks of the host for polls: it creates and destroys the secrets of anonymous polls, and
+// closes each poll at its end.
 
 // OpenPoll opens a poll. All nodes have the secret of an anonymous one before it is
 // open.
@@ -33,9 +33,9 @@ func (w Codelab) OpenPoll(caller *Caller, poll string, seconds *int32) (*pb.Poll
 	return v.(*pb.Poll), nil
 }
 
-// duePoll says that a poll of a view must be closed or counted before anybody reads it: its
-// time is over, or its secret is lost, or has come. A node that knows of the secret what the
-// owner does not know yet asks in vain.
+// duePoll reports whether a poll of a view must be closed or counted before it is read: its
+// time has passed, or its secret is lost or has arrived. If the owner does not have the
+// newer state of the secret yet, the request has no effect.
 func (w *Codelabs) duePoll(v *View) bool {
 	return slices.ContainsFunc(v.Polls, func(p *PollView) bool {
 		switch {

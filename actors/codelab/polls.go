@@ -218,8 +218,8 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 	return c.pollChanged(p, out, "poll_update"), nil
 }
 
-// OpenPoll lets attendees vote, and closes the poll that was open. A closed one that
-// is not anonymous goes on with its votes; opening an open one sets its end anew.
+// OpenPoll lets attendees vote, and closes the poll that was open. A closed named poll
+// continues with its votes; opening an open one sets a new end.
 type OpenPoll struct {
 	PollID string
 	// Seconds until it closes by itself; nil for never.
@@ -287,8 +287,8 @@ func (b ClosePoll) decide(c call) (decision, error) {
 	return c.closePoll(p), nil
 }
 
-// CloseDuePoll closes the open poll if its time is over, or its secret is lost. It also
-// counts those that could not be counted when they were closed.
+// CloseDuePoll closes the open poll if its time has passed or its secret is lost. It also
+// counts closed polls that could not be counted earlier.
 type CloseDuePoll struct{}
 
 func (CloseDuePoll) decide(c call) (decision, error) {

@@ -186,9 +186,9 @@ func TestAPollClosesAtItsEnd(t *testing.T) {
 	}
 }
 
-// TestAttendeesAreToldWhatTheyMaySee: counts only while they are shown, what is right
+// TestAttendeesReceiveOnlyVisiblePollData: counts only while they are shown, what is right
 // only when the poll is closed and shown, nothing of drafts.
-func TestAttendeesAreToldWhatTheyMaySee(t *testing.T) {
+func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
 	l, people := polled(t, 1)
 	p := choicePoll(false)
 	p.Right = []int32{1}
@@ -315,9 +315,9 @@ func (l *lab) cleaned() (out []*pb.Event) {
 	return out
 }
 
-// TestTextsOfAnonymousPollsLeaveTheLog: the event of the closing told clients nothing of
-// the texts and stayed in the log with them, so they were still in backups when the poll
-// had been reset or deleted. And each showing wrote all of them once more.
+// TestTextsOfAnonymousPollsLeaveTheLog: the closing event stayed in the log with the texts,
+// so they were still in backups after the poll had been reset or deleted. And each
+// publication wrote all of them again.
 func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	l, people := polled(t, 5)
 	p := l.anonymous(t, &pb.Poll{Kind: pollText, Question: "What?"})
@@ -679,7 +679,7 @@ func TestAnyVotes(t *testing.T) {
 	})
 }
 
-// checkCounts counts the votes of a named poll anew.
+// checkCounts recounts the votes of a named poll.
 func checkCounts(t *rapid.T, v *View, p *PollView) {
 	t.Helper()
 	if p.Anonymous {
@@ -813,8 +813,8 @@ func TestAVoteFitsItsPoll(t *testing.T) {
 	l.refused(t, admin, ShowPoll{PollID: l.newPoll(t, choicePoll(false)).Id, Shown: true}, durable.Conflict, "not been opened")
 }
 
-// TestAPollKeepsSoManyWordsAndBallots, also after a restart.
-func TestAPollKeepsSoManyWordsAndBallots(t *testing.T) {
+// TestPollWordsAndBallotsAreBounded, also after a restart.
+func TestPollWordsAndBallotsAreBounded(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		l, people := polled(t, 3)
 		p := l.newPoll(t, &pb.Poll{Kind: pollWords, Question: "One word?", Anonymous: anonymous})
@@ -942,8 +942,8 @@ func TestAttendeesSeeNoResultThatIsNotShown(t *testing.T) {
 	}
 }
 
-// TestAResetTellsNothingOfTheRoundBefore.
-func TestAResetTellsNothingOfTheRoundBefore(t *testing.T) {
+// TestResetHidesThePreviousRound.
+func TestResetHidesThePreviousRound(t *testing.T) {
 	l, people := polled(t, 5)
 	p := l.anonymous(t, choicePoll(true))
 	for i, who := range people {

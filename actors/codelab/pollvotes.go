@@ -27,8 +27,8 @@ var errPollFull = &durable.Rejection{Reason: durable.Conflict, Text: "full: this
 // poll is a poll with its votes. Owned by the codelab's actor.
 type poll struct {
 	rec *pb.Poll // replaced, never changed
-	// told is rec with the result of that moment; nil when it is made anew.
-	told *pb.Poll `snapshot:"made anew, with the result of the moment"`
+	// told is rec with the current result; nil if it must be rebuilt.
+	told *pb.Poll `snapshot:"rebuilt, with the current result"`
 
 	// marks and said are parallel to State.attendees; the last may be missing. A mark
 	// is 0 for who has not voted.
@@ -51,7 +51,7 @@ type poll struct {
 type PollView struct {
 	*pb.Poll
 	// Told is the poll as it was when it was changed last.
-	Told    *pb.Poll               `snapshot:"made anew, with the result of the moment"`
+	Told    *pb.Poll               `snapshot:"rebuilt, with the current result"`
 	marks   cow.View[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said    cow.View[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
 	ballots [][]byte               `snapshot:"any order: that of the votes would say who gave which"`
@@ -361,7 +361,7 @@ func fit[T any](v *cow.Vector[T], at int, x T) {
 	v.Set(at, x)
 }
 
-// drop takes an element out of a list, if it has so many.
+// drop removes an element from a list, if the index exists.
 func drop[T any](v *cow.Vector[T], at int) {
 	if at >= v.Len() {
 		return
@@ -473,8 +473,8 @@ func (v *View) PollsInOrder() []*PollView {
 	return out
 }
 
-// place is where an attendee stands in the lists that are parallel to Attendees; -1
-// when they are not there.
+// place is the index of an attendee in the lists that are parallel to Attendees, -1 if
+// there is none.
 func (v *View) place(attendee string) int {
 	if i, ok := search(v.Attendees.Len(), v.Attendees.At, attendee, (*pb.Attendee).GetId); ok {
 		return i

@@ -15,21 +15,21 @@ import (
 	"atelier/actors/files"
 )
 
-// Publish brings a newer version of the text into a codelab that people may be in
-// (transport/rest/RULES.md, "Publishing"): from a file, or from the codelab it was
-// copied from. What the version does not speak of stays as it is.
+// Publish puts a newer version of the text into a codelab, possibly with people in it
+// (transport/rest/RULES.md, "Publishing"): from a file, or from the source of the copy.
+// Parts that the version does not contain stay.
 type Publish struct {
 	Title string
 	// Of these "" says nothing.
 	Description, Author, Slug string
 	Guide                     *string
 	Steps                     []*pb.Step
-	// Materials replace those there are; nil says nothing of them. Uploads are
-	// registered in the same commit.
+	// Materials replace the existing ones; nil leaves them. Uploads are registered in the
+	// same commit.
 	Materials *[]*pb.Material
 	Uploads   []*pb.Upload
-	// Quizzes replace those there are, and drafts of Polls come in; nil says nothing of
-	// them. The StepID of a poll is the id that its step has in Steps.
+	// Quizzes replace the existing ones, and Polls are added as drafts; nil leaves them.
+	// The StepID of a poll is the id that its step has in Steps.
 	Quizzes *[]*pb.Quiz
 	Polls   []*pb.Poll
 	// Workspace replaces the code, which is Replaces until then; nil for none.
@@ -489,8 +489,8 @@ func (m moves) followed(a *pb.Attendee, at int64) {
 	for n := 1; n <= min(int(a.FurthestStep), len(old)); n++ {
 		furthest = max(furthest, to[n])
 	}
-	// When each was reached: what is new on the way counts as reached with the one
-	// before it, so that no time was spent on it.
+	// Time of reaching each step: a new step counts as reached together with its
+	// predecessor, so that no time was spent on it.
 	reached := make([]int64, 0, furthest)
 	for _, i := range m.from[:min(int(furthest), len(made))] {
 		when, known := int64(0), i >= 0 && i < min(len(was), len(old))

@@ -147,8 +147,8 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 
 func new3() *int32 { n := int32(3); return &n }
 
-// Whatever is published, everybody is on the step they were on, or on the nearest before
-// it that is left; and what was reached stays in order.
+// After any publication everybody is on their step, or on the nearest earlier step that
+// remains, and the times of reaching steps are in order.
 func TestFollowingKeepsEverybodysPlace(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := func(what string) (out []*pb.Step) {
@@ -306,8 +306,8 @@ func TestPollsThatAskTheSameStayApart(t *testing.T) {
 	}
 }
 
-// What a version takes and lets go of is recorded with it: its id, its row in the list,
-// the files that came with it, and those that texts and materials refer to.
+// A version is committed with its id, its row in the list, its files, and the references of
+// texts and materials.
 func TestAVersionRecordsWhatItRefersTo(t *testing.T) {
 	l := newLab()
 	l.create(t, "A")
@@ -354,9 +354,9 @@ func TestAVersionRecordsWhatItRefersTo(t *testing.T) {
 	expect(rows(Publish{Steps: textOf("A=x"), Materials: of()}), "slugs two=", byMaterial+"=gone")
 }
 
-// What stood on a step that goes ends with it: pulses, of which clients are told, and the
-// uploads that its comments show. Who was on it is on the one before.
-func TestWhatStoodOnARemovedStepEnds(t *testing.T) {
+// Items of a removed step end with it: pulses, with a notice to clients, and uploads in its
+// comments. Its people move to the previous step.
+func TestItemsOfARemovedStepEnd(t *testing.T) {
 	for name, remove := range map[string]func(l *lab) Body{
 		"by a version": func(*lab) Body { return Publish{Title: "Lab", Steps: textOf("A=content of A")} },
 		"by an editor": func(l *lab) Body { return ReplaceSteps{Steps: l.steps[:1]} },
@@ -393,8 +393,7 @@ func TestWhatStoodOnARemovedStepEnds(t *testing.T) {
 	}
 }
 
-// Who replaces all steps by others in the editor says nothing of where people are; they
-// keep their numbers.
+// If the editor replaces all steps, people keep the number of their step.
 func TestAWhollyOtherTextLeavesPeopleTheirNumbers(t *testing.T) {
 	l := newLab()
 	l.create(t, "A", "B")

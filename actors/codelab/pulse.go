@@ -20,9 +20,9 @@ func (p *Pulses) Count(state pb.PulseState, by int) {
 	}
 }
 
-// maxPulsesTold bounds of how many pulses that end with their steps clients are
-// told one by one. Who has more of them in view reads anew, as `steps_changed`
-// says; one commit could not take an event for each of 100,000.
+// maxPulsesTold bounds the individual notices about pulses that end with their steps.
+// Clients with more of them read again after `steps_changed`; one commit could not contain
+// an event for each of 100,000.
 const maxPulsesTold = 10_000
 
 // SetPulse says how an attendee gets on with their step.
@@ -48,7 +48,7 @@ func (p SetPulse) decide(c call) (decision, error) {
 	return decided(nil, pulsed(a, p.State, a.CurrentStep, step)), nil
 }
 
-// pulsed is the event of an attendee who says how they get on.
+// pulsed is the event of an attendee's pulse.
 func pulsed(a *pb.Attendee, state pb.PulseState, number int32, step string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Pulsed{Pulsed: &pb.Pulsed{
 		AttendeeId: a.Id, AttendeeName: a.Name, State: state, StepNumber: number, StepId: step,

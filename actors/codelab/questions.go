@@ -44,7 +44,7 @@ type QuestionView struct {
 	voters bitset `snapshot:"trailing zeros: the last may be missing"`
 }
 
-// told is the question as clients are told of it.
+// told is the question as clients receive it.
 func (q *question) told() *pb.Question {
 	rec := q.rec.Clone()
 	rec.Votes = q.votes
@@ -217,8 +217,8 @@ func (b DeleteQuestion) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// questionsGone says to clients that the questions with the name of somebody who is removed
-// go. Of the anonymous ones nothing is said: that would tell whose they are.
+// questionsGone notifies clients that the named questions of a removed person are removed.
+// It does not mention anonymous ones, because that would reveal their author.
 func (c call) questionsGone(author string) (events []*pb.Event) {
 	return c.questionsDeleted(func(q *pb.Question) bool { return q.AuthorId == author && !q.Anonymous })
 }
@@ -336,8 +336,8 @@ func (b MergeQuestion) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// united are the voters of two questions. Who asked the one votes for the other; who
-// asked the other votes for none, it is their own.
+// united returns the voters of two questions. The author of q votes for into; the author of
+// into has no vote, because it is their own question.
 func (s *State) united(q, into *question) bitset {
 	out := into.voters.with(q.voters)
 	if at, known := s.byAttendee[q.rec.AuthorId]; known {
@@ -434,7 +434,7 @@ func (s *State) changeQuestion(seq uint64, id string, change func(q *question)) 
 
 func (s *State) applyQuestionChanged(seq uint64, rec *pb.Question) {
 	s.changeQuestion(seq, rec.Id, func(q *question) {
-		// What was decided before its author left is still written with their name.
+		// Decisions made before the author left are still written with their name.
 		author, name, leaves := q.rec.AuthorId, q.rec.AuthorName, q.rec.LeavesAt
 		q.rec = rec.Clone()
 		q.rec.Votes = 0

@@ -103,9 +103,9 @@ func TestMergedQuestionsUniteTheirVoters(t *testing.T) {
 	l.refused(t, admin, ChangeQuestion{QuestionID: a.Id}, durable.Missing, "not found")
 }
 
-// TestWhoIsStoppedAsksNoMore until the workshop ends, and nothing but the id of the
+// TestStoppedAuthorCannotAsk until the workshop ends, and nothing but the id of the
 // question is in the event and the audit.
-func TestWhoIsStoppedAsksNoMore(t *testing.T) {
+func TestStoppedAuthorCannotAsk(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	q := l.ask(t, people[0], "a")
 	l.must(t, admin, StopAsker{QuestionID: q.Id})
@@ -400,7 +400,7 @@ func TestTheTimerCountsFromTheServersTime(t *testing.T) {
 	if timer := l.Capture().Timer; timer.EndsAt != later || timer.TotalSeconds != 120 {
 		t.Errorf("one minute more: %v", timer)
 	}
-	// The same once that is over is a new one.
+	// After that time the same question counts as new.
 	l.now = time.UnixMilli(later).Add(time.Second)
 	next := l.now.Add(time.Minute).UnixMilli()
 	l.must(t, admin, SetTimer{EndsAt: &next, Label: "Try it", Break: true})
@@ -432,7 +432,7 @@ func TestOnlyOpenQuestionsGetVotes(t *testing.T) {
 	}
 }
 
-func TestACodelabHasSoManyQuestions(t *testing.T) {
+func TestQuestionsOfACodelabAreBounded(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	for len(l.questions) < maxQuestions {
 		l.questions = append(l.questions, &question{rec: &pb.Question{AuthorId: "somebody"}})

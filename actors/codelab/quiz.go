@@ -217,8 +217,8 @@ func (s *State) quizPassed(attendee string) bool {
 	return right == len(s.quizzes) && answered == len(s.quizzes)
 }
 
-// applyQuizzes replaces the questions. Answers to those that stay are judged
-// anew, those to others go.
+// applyQuizzes replaces the questions. Answers to questions that stay are graded again;
+// answers to others are removed.
 func (s *State) applyQuizzes(seq uint64, quizzes []*pb.Quiz) {
 	s.quizzes = quizzes
 	s.changed.Quizzes, s.revisions.Quizzes = seq, seq
@@ -264,8 +264,8 @@ func (s *State) applyAnswers(seq uint64, answers []*pb.QuizAnswer) {
 	}
 }
 
-// after returns an answer with what is kept of those before it. The same answer sent
-// again is no change: clients send the whole quiz each time.
+// after returns an answer with the kept data of earlier ones. A repeated answer is no
+// change, because clients send the whole quiz each time.
 func after(old, a *pb.QuizAnswer) *pb.QuizAnswer {
 	a = a.Clone()
 	a.Changes, a.FirstAnswer, a.FirstCorrect = old.Changes, old.FirstAnswer, old.FirstCorrect

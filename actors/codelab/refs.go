@@ -11,8 +11,7 @@ import (
 const (
 	// refsFor is how long a reference of the same person is recognised.
 	refsFor = 10 * time.Minute
-	// refsPerPerson bounds what one person can make us remember: it is what
-	// 20 messages a second give in refsFor.
+	// refsPerPerson bounds the stored refs per person: 20 messages per second for refsFor.
 	refsPerPerson = 12_000
 )
 

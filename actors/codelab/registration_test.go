@@ -24,8 +24,8 @@ func (l *lab) register(t *testing.T, r Register) *pb.Attendee {
 	return v.(Registration).Attendee
 }
 
-// What is limited is what Admit lets through; whatever it refuses, the codelab
-// refuses for the same reason, whoever is registered.
+// Limits apply to registrations that Admit accepts. The codelab refuses the others for the
+// same reason, for any set of registered people.
 func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 	l := newLab()
 	l.create(t)
@@ -62,7 +62,7 @@ func TestAdmitRefusesWhatTheCodelabRefuses(t *testing.T) {
 	}
 }
 
-func TestWhoeverHasAReservedNameComesBack(t *testing.T) {
+func TestPersonWithAReservedNameResumes(t *testing.T) {
 	l := newLab()
 	l.create(t)
 	lea := l.register(t, Register{Name: "Lea", PINHash: []byte("p")})
@@ -89,8 +89,8 @@ func TestWhoeverHasAReservedNameComesBack(t *testing.T) {
 	}
 }
 
-// Whoever had come in by the earlier PIN stayed in.
-func TestAResetPINEndsTheGenerationBefore(t *testing.T) {
+// Earlier, sessions of the previous PIN stayed valid.
+func TestResetPINEndsThePreviousGeneration(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	lin := l.register(t, Register{Name: "Lin", PINHash: []byte("p")})

@@ -12,7 +12,7 @@ import (
 )
 
 // A rehearsal (transport/rest/RULES.md, "Rehearsal"): simulated attendees work through the
-// codelab by the commands of people. What they leave goes with them when it ends.
+// codelab with the commands of people. At the end they are removed with all their data.
 
 // Bounds of a rehearsal.
 const (

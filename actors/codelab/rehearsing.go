@@ -9,10 +9,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// What the host does for rehearsals: it lets each be played on the node that owns its
-// codelab, and ends it at its time, and when nobody plays it any more.
+// Tasks of the host for rehearsals: it runs each on the node that owns its codelab, and
+// ends it at its time, or when no node runs it any more.
 
-// maxRehearsals bounds those that run at a time.
+// maxRehearsals bounds the concurrent rehearsals of a server.
 const maxRehearsals = 20
 
 // rehearsals are those that are played on this node.
@@ -168,8 +168,8 @@ func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	}
 }
 
-// endRehearsal ends this rehearsal, unless it is over. When it fails, the next one who
-// reads tries again.
+// endRehearsal ends this rehearsal, unless it has ended. If it fails, the next read tries
+// again.
 func (w Codelab) endRehearsal(run *pb.Rehearsal, why string) {
 	_, _, _ = w.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
 }
@@ -190,8 +190,8 @@ func (o *observer) watchRehearsal(v *View) {
 	o.w.rehearsals.watch(o.id, o.w.lookAfterRehearsal)
 }
 
-// rehearsalLook is how often it is looked whether a rehearsal that this node knows of is
-// still played: nobody is told when a codelab comes to another node.
+// rehearsalLook is the interval of checks whether a known rehearsal is still run, because
+// the move of a codelab to another node is not announced.
 const rehearsalLook = 2 * time.Second
 
 // lookAfterRehearsal ends the rehearsal of a codelab in memory if that is due, now and

@@ -51,7 +51,7 @@ func TestNewIdsGoOnBehindEveryIdOfASnapshot(t *testing.T) {
 	}
 }
 
-func TestWhatIsOnAStepGoesWithIt(t *testing.T) {
+func TestItemsOfAStepAreRemovedWithIt(t *testing.T) {
 	one, two := &pb.Step{Id: "one"}, &pb.Step{Id: "two"}
 	p := &pb.Pointer{StepId: "one", StepNumber: 1, Hints: true}
 	number := func(p *pb.Pointer) *int32 { return &p.StepNumber }

@@ -63,7 +63,7 @@ func (w *Codelabs) retain(m *pb.Codelab, codelabs Expiry) error {
 // DeleteDue is Delete of a codelab whose time has come; of another it is a Conflict.
 func (w *Codelabs) DeleteDue(id string) error { return w.remove(system, id, Delete{Due: true}) }
 
-// due says that the time has come of which people were told.
+// due reports whether the announced time of deletion has come.
 func due(m *pb.Codelab, now time.Time) bool {
 	return m.GetDeletionAt() != 0 && m.DeletionAt <= now.UnixMilli()
 }
@@ -75,8 +75,8 @@ const notice = 14 * 24 * time.Hour
 // MaxDays bounds how long codelabs stay, if not for ever.
 const MaxDays = 36_500
 
-// deletionAt is when a codelab is to be deleted that stays for so many days, Unix
-// milliseconds; 0 for never. What people were told comes no sooner.
+// deletionAt is the time of deletion for a retention of days, in Unix milliseconds; 0 for
+// never. It is never earlier than the announced time.
 func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 	if days == 0 || m.EndedAt == 0 {
 		return 0
@@ -89,7 +89,7 @@ func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 	return max(at, soonest)
 }
 
-// SetDeletion decides when the codelab will be deleted, which people are told from then on.
+// SetDeletion sets the time of the codelab's deletion and announces it.
 type SetDeletion struct {
 	// Days after the end of the workshop; 0: it stays for ever.
 	Days int

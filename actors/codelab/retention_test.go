@@ -25,7 +25,7 @@ type retained struct {
 	stop    func()
 }
 
-// start runs a node on which codelabs stay for so many days.
+// start runs a node with a retention of days.
 func (r *retained) start(days int) {
 	r.t.Helper()
 	r.labs = oneNode(r.t, r.store, func(cfg *codelab.Config) {
@@ -48,8 +48,8 @@ func (r *retained) start(days int) {
 	synctest.Wait()
 }
 
-// later stops the node and starts it after a while, on which codelabs stay for so many
-// days: in simulated time a node that runs for years has much to do.
+// later stops the node and starts it after d with a retention of days, because a node that
+// runs for years in simulated time has much to do.
 func (r *retained) later(d time.Duration, days int) {
 	r.t.Helper()
 	r.stop()
@@ -57,8 +57,7 @@ func (r *retained) later(d time.Duration, days int) {
 	r.start(days)
 }
 
-// end ends the workshop or opens it again, on a server where codelabs stay for so many
-// days.
+// end ends the workshop or reopens it, on a server with a retention of days.
 func (r *retained) end(ended bool, days int) {
 	r.t.Helper()
 	ws, err := r.labs.Get(r.id)
@@ -70,7 +69,7 @@ func (r *retained) end(ended bool, days int) {
 	}
 }
 
-// in is how long the codelab still stays, as people are told; 0 for ever.
+// in is the announced time until the deletion; 0 for never.
 func (r *retained) in() time.Duration {
 	r.t.Helper()
 	synctest.Wait()
@@ -137,8 +136,8 @@ func TestACodelabIsDeletedSoLongAfterItsEnd(t *testing.T) {
 	})
 }
 
-// TestNobodyIsSurprisedByADeletion: it is told at least two weeks before, whatever is
-// configured meanwhile, and what was told holds over a restart.
+// TestNobodyIsSurprisedByADeletion: a deletion is announced at least two weeks before, for
+// any change of the configuration, and the announcement survives a restart.
 func TestNobodyIsSurprisedByADeletion(t *testing.T) {
 	retaining(t, 0, func(r *retained) {
 		r.end(true, 0)

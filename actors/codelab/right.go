@@ -58,7 +58,7 @@ func (s *State) indexRight() {
 
 type bits []byte
 
-// add sets a bit of so many.
+// add sets bit i of a set of the given size.
 func (b *bits) add(i, of int) {
 	if *b == nil {
 		*b = make(bits, (of+7)/8)

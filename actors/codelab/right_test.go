@@ -7,9 +7,9 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Whatever happens, what an attendee got right is what their stored answers
-// say, also after a snapshot and a replay.
-func TestWhatWasAnsweredRightFollowsFromTheAnswers(t *testing.T) {
+// In all cases the stored answers determine which questions an attendee got right, also
+// after a snapshot and a replay.
+func TestRightAnswersFollowFromStoredAnswers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	do := func(cmd Command) any {

@@ -343,7 +343,7 @@ func (c call) live() error {
 	return nil
 }
 
-// ReplaceSteps makes these the steps. What stands on one goes with it.
+// ReplaceSteps replaces the steps. Items of a removed step are removed with it.
 type ReplaceSteps struct {
 	Steps []*pb.Step
 }
@@ -353,8 +353,7 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	// Who has replaced all of them by others says nothing of where people are: they keep
-	// their numbers.
+	// If all steps are replaced, people keep the number of their step.
 	follow := slices.ContainsFunc(c.s.steps, func(st *pb.Step) bool { return hasStep(steps, st.Id) })
 	d := decided(nil, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: steps, Follow: follow}}})
 	d.Rows = append(c.audit("codelab_steps_update", c.s.id, map[string]string{"steps": fmt.Sprint(len(steps))}), catalog.ListRow(counted(c.s.meta, steps)))
@@ -425,7 +424,7 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 
 // Delete removes the codelab.
 type Delete struct {
-	// Due refuses it before the time of which people were told.
+	// Due refuses it before the announced time.
 	Due bool
 }
 
@@ -441,7 +440,7 @@ func (b Delete) decide(c call) (decision, error) {
 
 // NoteExport tells the audit trail that something was taken out of the server.
 type NoteExport struct {
-	// What is "" for the whole codelab.
+	// What names the exported part, "" for the whole codelab.
 	What string
 	// AttendeeID is that of whom it is about; "" when it is about all.
 	AttendeeID string

@@ -65,16 +65,16 @@ func Latest(names []string) string {
 	return slices.MaxFunc(names, compareStates)
 }
 
-// compareStates compares by when a workshop comes to them. What is no state of a step is
-// before all.
+// compareStates orders states by their place in a workshop. Names that are no state of a
+// step come first.
 func compareStates(a, b string) int {
 	x, _ := stateOf(a)
 	y, _ := stateOf(b)
 	return cmp.Or(cmp.Compare(x.step, y.step), cmp.Compare(x.rank(), y.rank()))
 }
 
-// TakeCode says that the caller takes code along. It stands in the audit trail. Attendees
-// are marked, so that facilitators see who has caught up.
+// TakeCode records that the caller took code, in the audit trail and in the attendee's
+// record, so that facilitators see who has caught up.
 type TakeCode struct {
 	// Name is the branch or folder, of several the latest; "" for all there is.
 	Name string
@@ -89,7 +89,7 @@ func (b TakeCode) decide(c call) (decision, error) {
 		about = map[string]string{"name": b.Name}
 	}
 	d := decision{Rows: c.audit("workspace_download", c.s.id, about)}
-	// Who takes the same again, as Git does, has not come further.
+	// Taking the same state again, as Git does, is no progress.
 	if a := c.s.attendee(c.ID); a != nil && b.Name != "" && a.CodeTaken.GetName() != b.Name {
 		d.Events = []*pb.Event{{Body: &pb.Event_CodeTaken{CodeTaken: &pb.CodeTaken{AttendeeId: a.Id, Name: b.Name}}}}
 	}

@@ -112,11 +112,11 @@ type State struct {
 	encoded   Encodings `snapshot:"readers make it"`        // see View.Encoded
 	encodedAt Changed   `snapshot:"the changes of encoded"` // the changes that encoded knows of
 
-	// What was captured last of polls and questions, and up to which change.
-	pollsShown     []*PollView    `snapshot:"captured anew"`
-	pollsAt        uint64         `snapshot:"captured anew"`
-	questionsShown []QuestionView `snapshot:"captured anew"`
-	questionsAt    uint64         `snapshot:"captured anew"`
+	// The last captured polls and questions, and their last change.
+	pollsShown     []*PollView    `snapshot:"captured again"`
+	pollsAt        uint64         `snapshot:"captured again"`
+	questionsShown []QuestionView `snapshot:"captured again"`
+	questionsAt    uint64         `snapshot:"captured again"`
 }
 
 // Changed holds, for each part of the state, the seq of its last change: the

@@ -86,7 +86,7 @@ func (l *lab) do(cmd Command) (any, error) {
 		}
 	}()
 	for _, e := range d.Events {
-		// What the journal keeps is the encoded event.
+		// The journal stores the encoded event.
 		b := pbwire.Encode(e)
 		stored := &pb.Event{}
 		if err := stored.Decode(b); err != nil {

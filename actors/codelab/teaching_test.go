@@ -193,7 +193,7 @@ func TestADeletedCodelabLeavesNoFigures(t *testing.T) {
 	}
 }
 
-func TestWhoMayDoWhatInLiveTeaching(t *testing.T) {
+func TestPermissionsOfLiveTeaching(t *testing.T) {
 	l, ann, bob := taught(t)
 	for name, tc := range map[string]struct {
 		cmd  Command
@@ -235,9 +235,9 @@ func TestARepeatedReferenceGetsTheSeqOfTheLastEvent(t *testing.T) {
 	}
 }
 
-// What clients are told one by one is bounded: a commit takes only so many
-// events, and everybody who listens gets each.
-func TestOnlySoManyAreToldOneByOne(t *testing.T) {
+// The number of individual notices is bounded, because a commit has a limit of events, and
+// every client receives each of them.
+func TestIndividualNoticesAreBounded(t *testing.T) {
 	l, ann, _ := taught(t)
 	for i := range maxGone + 5 {
 		l.applyChat(1, &pb.ChatMessage{Id: fmt.Sprintf("%08d", i), SenderId: ann.Id, Message: "m"})

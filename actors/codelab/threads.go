@@ -11,7 +11,7 @@ import (
 	"atelier/actors/files"
 )
 
-// What a thread may be attached to.
+// Kinds of anchors of a thread.
 const (
 	TargetStep  = "step"
 	TargetGuide = "guide"

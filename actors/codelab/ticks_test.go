@@ -105,7 +105,7 @@ func TestTicksGoWithTheirTasks(t *testing.T) {
 	if got := l.ticked(lin); got != "[1a 1b 2c]" {
 		t.Error("without a task and a step", got)
 	}
-	// What comes back is not ticked.
+	// A task that returns is not ticked.
 	steps(func(s []*pb.Step) []*pb.Step {
 		s[0].ContentMarkdown = "- [ ] a\n- [ ] b\n- [ ] b\n"
 		s[1].ContentMarkdown = ""

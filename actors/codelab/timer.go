@@ -50,7 +50,7 @@ func (b SetTimer) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Invalid, "the timer takes %d to %d seconds", minTimerSeconds, maxTimerSeconds)
 	}
 	total := int32(left / time.Second)
-	// More time for the same thing: the share that is over stays right.
+	// More time for the same exercise: the elapsed share stays right.
 	if was := c.s.timer; was != nil && was.EndsAt > c.now.UnixMilli() && was.Label == label && was.Break == b.Break && b.EndsAt != nil {
 		total = was.TotalSeconds + int32((ends.UnixMilli()-was.EndsAt)/1000)
 	}
@@ -65,7 +65,7 @@ func timed(t *pb.Timer) *pb.Event {
 	return &pb.Event{Body: &pb.Event_TimerSet{TimerSet: &pb.TimerSet{Timer: t}}}
 }
 
-// What may be on the projector.
+// Kinds of content of the projector.
 const (
 	SpotlightPoll     = "poll"
 	SpotlightQuestion = "question"

@@ -263,7 +263,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	s.pin, s.pointer, s.timer, s.spotlight = snap.Pin, snap.Pointer, snap.Timer, snap.Spotlight
 	s.restorePolls(snap.Polls)
 	s.restoreQuestions(snap.Questions, snap.Stopped)
-	// A snapshot of the time before it was kept says nothing of edits.
+	// An old snapshot does not have the time of the last edit.
 	s.updatedAt = cmp.Or(snap.UpdatedAt, snap.Codelab.GetCreatedAt())
 	s.weighConversations()
 	fill(&s.materials, snap.Materials)

@@ -36,8 +36,8 @@ func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byt
 	return kept(&e.coded[slot][coding], make)
 }
 
-// GetAt is Get for what is good for one moment: it is made anew for another. Coding
-// is 0 for the plain form, else one more than that of GetCoded.
+// GetAt is Get for a value that is valid for one moment; another moment makes it again.
+// Coding is 0 for the plain form, else one more than that of GetCoded.
 func (e *Encoded) GetAt(slot, coding int, at int64, make func() ([]byte, error)) ([]byte, error) {
 	all := e.timed.Load()
 	if all == nil {

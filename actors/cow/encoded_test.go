@@ -7,9 +7,9 @@ import (
 	"atelier/actors/cow"
 )
 
-// What is good for a moment is made once in it, whoever asks how often, and anew in the
-// next; each variant in each coding by itself.
-func TestWhatIsGoodForAMomentIsMadeOnceInIt(t *testing.T) {
+// A value for a moment is made once in that moment, for any number of callers, and again in
+// the next; each variant and coding separately.
+func TestValueOfAMomentIsMadeOnce(t *testing.T) {
 	var e cow.Encoded
 	made := 0
 	get := func(slot, coding int, at int64) string {

@@ -43,7 +43,7 @@ type Blobs interface {
 	// which is gone when it is closed.
 	Spool(r io.Reader, limit int64) (f *os.File, size int64, err error)
 
-	// Open opens a content for reading. It is whole: it was held against its sum.
+	// Open opens a content for reading. It is complete: it was verified against its sum.
 	Open(sum Sum) (content Content, size int64, err error)
 
 	// Discard removes contents that nobody has a lease on and nothing refers
@@ -55,7 +55,7 @@ type Blobs interface {
 	Collect(inUse InUse) (removed int, err error)
 }
 
-// Content is what is read of a content. Where it lies on this machine it is an *os.File.
+// Content is an open content. If it is stored on this machine, it is an *os.File.
 type Content interface {
 	io.ReadSeekCloser
 }

@@ -1,6 +1,5 @@
-// Package files is the register of the files that people send: what they are
-// called, what is known of them, and who refers to them. Their contents lie in
-// a Blobs, which persistence implements.
+// Package files is the register of uploaded files: their names, metadata and references.
+// Their contents are in a Blobs, which persistence implements.
 //
 // # Three tables
 //

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Folder is where uploads are served: a name stands behind it.
+// Folder is the path prefix of uploads; a name follows it.
 const Folder = "/uploads/"
 
 // The kinds of uploads, the first part of their names.

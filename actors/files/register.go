@@ -30,8 +30,8 @@ type Register struct {
 	leaving map[string]bool
 }
 
-// NewRegister returns the register kept in journal, whose contents lie in
-// blobs. An upload that nobody refers to stays for the grace period.
+// NewRegister returns the register stored in journal, with contents in blobs. An
+// unreferenced upload stays for the grace period.
 func NewRegister(journal durable.Journal, blobs Blobs, grace time.Duration, now func() time.Time) *Register {
 	return &Register{journal: journal, blobs: blobs, grace: grace, now: now, claims: map[string]int{}, leaving: map[string]bool{}}
 }

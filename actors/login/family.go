@@ -39,8 +39,8 @@ type family struct {
 	// Guarded by mu. The row of the time before families, which goes with the
 	// next change; nil for none.
 	legacy []byte
-	// Guarded by mu. What the row holds, or will when what is queued is
-	// committed; kept where several nodes use the store.
+	// Guarded by mu. The row's value, including queued commits; kept only if several nodes
+	// use the store.
 	value []byte
 }
 
@@ -176,7 +176,7 @@ func used(rec *pb.SessionFamily, id []byte, now int64) *pb.SessionFamily {
 	return out
 }
 
-// attendeesIn are those whose grants stand in a record.
+// attendeesIn are the attendees with grants in a record.
 func attendeesIn(rec *pb.SessionFamily) map[string]bool {
 	all := map[string]bool{}
 	for _, e := range rec.GetIds() {

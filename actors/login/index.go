@@ -54,8 +54,8 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 	}
 }
 
-// keysOf are those under which the family of an id with somebody who leads is found: who
-// they are, and their name.
+// keysOf returns the keys that find the family of a facilitator's id: their identity and
+// their name.
 func keysOf(e *pb.SessionId) []string {
 	if e.Admin == nil {
 		return nil
@@ -77,8 +77,8 @@ func nameOf(e *pb.SessionId) string {
 	return naming.Skeleton(e.Admin.Name)
 }
 
-// NamesAdmin says that a name looks like the display name of somebody who leads and is
-// logged in, of those that count.
+// NamesAdmin reports whether a name looks like the display name of a logged-in facilitator,
+// among those that counts selects.
 func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) bool {
 	key, now := naming.Skeleton(name), s.ms()
 	s.mu.RLock()

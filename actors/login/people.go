@@ -109,8 +109,8 @@ func hasLogin(rec *pb.SessionFamily, login *pb.AdminGrant) bool {
 	return slices.ContainsFunc(rec.GetIds(), func(e *pb.SessionId) bool { return sameLogin(e.Admin, login) })
 }
 
-// carriesOn says that a login has not ended. The owner may sign in again in the same
-// browser: what stands on the login before goes on with the later one.
+// carriesOn reports whether a login has not ended. If the owner signs in again in the same
+// browser, everything that depends on the earlier login continues with the later one.
 func carriesOn(rec *pb.SessionFamily, login *pb.AdminGrant) bool {
 	if login.Person != "" {
 		return hasLogin(rec, login)

@@ -42,7 +42,7 @@ func TestALoginIsSeenToAQuarterOfAnHour(t *testing.T) {
 	}
 }
 
-func TestAnEndedLoginOfTheOwnerEndsWhatStandsOnIt(t *testing.T) {
+func TestEndedOwnerLoginEndsItsDependents(t *testing.T) {
 	d := newDesk(t)
 	d.admin("", "a", "Grace")
 	s, ok, _ := d.Use("a")
@@ -50,8 +50,8 @@ func TestAnEndedLoginOfTheOwnerEndsWhatStandsOnIt(t *testing.T) {
 	if !ok || s.Admin(now) == nil {
 		t.Fatal("the session is not good")
 	}
-	// Signing in again in the same browser ends nothing; what stood on the first login
-	// goes on with the second.
+	// Signing in again in the same browser ends nothing; everything that depends on the
+	// first login continues with the second.
 	d.admin("a", "b", "Grace")
 	if _, err := d.EndLogin("", "login of a"); err != nil || s.Admin(now) == nil {
 		t.Errorf("the browser's first login ended: %v", err)

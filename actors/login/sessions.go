@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxIDs bounds the ids of a family that are good at a time. A browser has
-	// one or two; more come of answers that were lost.
+	// maxIDs bounds the valid ids of a family. A browser has one or two; lost answers
+	// create more.
 	maxIDs = 32
 	// lastMinute is how long an id stays good after its successor was used: for
 	// what is on its way, and tabs that have not heard of it.
@@ -42,15 +42,15 @@ type Sessions struct {
 	families  map[Key]*family
 	byName    map[string]*family
 	attendees map[string][]*family            // by attendee id, in the order of their grants
-	named     map[string]map[*family]struct{} // with somebody who leads, see keysOf
+	named     map[string]map[*family]struct{} // families of facilitators, see keysOf
 	kept      int                             // families
 
 	// Where several nodes use the store; else nil.
 	feed  durable.Feed
 	clock clock.Clock
 	byKey map[string]*family // guarded by mu
-	// unread are the families whose rows could not be read when they had changed:
-	// nothing is told of these again.
+	// unread are the families whose changed rows could not be read; the feed does not
+	// report them again.
 	unread map[*family]struct{} // guarded by mu
 }
 
@@ -234,10 +234,9 @@ func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64,
 	return expires, err
 }
 
-// GrantAttendee is GrantAdmin for the grant of an attendee who registered in a
-// codelab under a name. Registrations from one id under one name that are under
-// way at the same time get each other's grants, so that it does not matter which
-// answer a browser takes last.
+// GrantAttendee is GrantAdmin for the grant of an attendee who registered in a codelab
+// under a name. Concurrent registrations from one id under one name get each other's
+// grants, so it does not matter which answer a browser uses last.
 func (s *Sessions) GrantAttendee(from, id, codelab, name string, g *pb.AttendeeGrant) (expires int64, err error) {
 	f, expires, err := s.issue(from, id, func(rec *pb.SessionFamily, e *pb.SessionId, now int64) {
 		give(e, codelab, g)
@@ -352,9 +351,9 @@ func (s *Sessions) hold(id string) (*family, *pb.SessionId, error) {
 	return f, nil, nil
 }
 
-// Forget takes an attendee who is gone out of all grants: nothing is to tell of
-// them. A grant to nobody stays, so that the browser is still known as one that
-// may do nothing. What cannot be written now ends by itself.
+// Forget removes a deleted attendee from all grants, so that no data of them remains. A
+// grant to nobody stays, so that the browser is still recognised, without any rights.
+// Grants that cannot be written now expire.
 func (s *Sessions) Forget(attendee string) {
 	s.mu.RLock()
 	all := slices.Clone(s.attendees[attendee])
@@ -394,9 +393,8 @@ func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 	return attendee, nil
 }
 
-// nobody puts a grant to nobody in the place of a grant: so the browser is still
-// known, as one that may do nothing, and what stands on the grant finds that it has
-// ended.
+// nobody replaces a grant by a grant to nobody. So the browser is still recognised, without
+// any rights, and everything that depends on the grant notices that it has ended.
 func nobody(all map[string]*pb.AttendeeGrant, codelab string) {
 	all[codelab] = &pb.AttendeeGrant{ExpiresAt: all[codelab].ExpiresAt}
 }
@@ -471,8 +469,8 @@ func (s *Sessions) End(id string) error {
 	return nil
 }
 
-// Expire forgets what is over, and writes what could not be written. The store
-// forgets by itself.
+// Expire forgets expired sessions, and writes pending ones. The store expires its rows
+// itself.
 func (s *Sessions) Expire() {
 	s.mu.RLock()
 	all := make(map[*family]struct{}, s.kept)

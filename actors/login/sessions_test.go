@@ -21,7 +21,7 @@ type desk struct {
 	clock   time.Time
 }
 
-// everybody who leads counts.
+// everybody counts all facilitators.
 func everybody(*pb.AdminGrant) bool { return true }
 
 var account = []byte("the account")
@@ -88,7 +88,7 @@ func (d *desk) want(what, id, may string) {
 	}
 }
 
-// Each of two tabs wrote a whole session that knew nothing of the other's.
+// Each of two tabs wrote a whole session without the other's grants.
 func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
@@ -114,8 +114,8 @@ func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 	}
 }
 
-// After the first use of what it was answered, a registration is over: who once used
-// this browser, or planted its cookie, gains nothing by somebody else's.
+// A registration ends with the first use of its answer: a person who once used this
+// browser, or planted its cookie, gains nothing from somebody else's registration.
 func TestGrantsFlowForwardOnly(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
@@ -255,7 +255,7 @@ func TestLogoutEndsTheWholeFamily(t *testing.T) {
 	if !open.Ended() || open.Admin(d.ms()) != nil || open.Attendees() != nil {
 		t.Error("what was looked up before still stands")
 	}
-	d.attendee("two", "after", "c") // was under way
+	d.attendee("two", "after", "c") // was in flight
 	for range 2 {
 		for _, id := range []string{"one", "two", "three"} {
 			d.want("after the logout", id, "-")
@@ -357,8 +357,8 @@ func TestAFamilyIsBounded(t *testing.T) {
 	}
 }
 
-// Who knows the code of an attendee could make sessions without end.
-func TestAnAttendeeIsRegisteredInSoManyBrowsers(t *testing.T) {
+// A person with the code of an attendee could create sessions without end.
+func TestBrowsersOfAnAttendeeAreBounded(t *testing.T) {
 	d := newDesk(t)
 	for i := range maxFamilies + 2 {
 		d.attendee("", fmt.Sprint("browser", i), "a")
@@ -401,7 +401,7 @@ func TestAForgottenAttendeeLeavesEveryFamily(t *testing.T) {
 	}
 }
 
-func TestSessionsOfBeforeFamiliesAreTakenOver(t *testing.T) {
+func TestOldSessionsAreMigratedToFamilies(t *testing.T) {
 	d := newDesk(t)
 	old := KeyOf("old")
 	// As it was written: with an admin's grant in fields 1 to 3.

@@ -18,9 +18,9 @@ import (
 // ended longer ago counts for nobody.
 const MaxAge = time.Second
 
-// Follow is Load for a store that several nodes use. What others change comes by
-// itself; each change names what it rests on, so that of two nodes none loses
-// the other's. failed is told of records that cannot be read.
+// Follow is Load for a store that several nodes use. Changes of other nodes arrive by the
+// feed. Each change has a precondition, so that no node overwrites another's change. failed
+// is called for records that cannot be read.
 func Follow(store durable.Shared, account []byte, c clock.Clock, failed func(error)) (*Sessions, error) {
 	s := empty(store, account, c.Now)
 	s.clock, s.byKey, s.unread = c, map[string]*family{}, map[*family]struct{}{}
@@ -125,8 +125,8 @@ func (s *Sessions) learn(key, value []byte) error {
 	return s.reload(f)
 }
 
-// reload reads a family's row anew: what a feed tells may be older than what
-// this node has written since. The caller holds f.mu.
+// reload reads a family's row again, because a change from the feed can be older than this
+// node's last write. The caller holds f.mu.
 func (s *Sessions) reload(f *family) error {
 	value, err := s.journal.Get(familyTable, f.key)
 	if errors.Is(err, durable.ErrNotFound) {

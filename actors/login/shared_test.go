@@ -41,7 +41,7 @@ func grantFor(attendee string) *pb.AttendeeGrant {
 	return &pb.AttendeeGrant{AttendeeId: attendee, ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}
 }
 
-// What one node grants or ends holds on the other at once.
+// A grant, or its end, on one node applies on the other at once.
 func TestSessionsHoldOnEveryNode(t *testing.T) {
 	s := sharedSessions(t)
 	if _, err := s[0].GrantAttendee("", "first", "lab", "Lin", grantFor("ann")); err != nil {
@@ -96,7 +96,7 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 		if err := s[node].sync(); err != nil {
 			t.Fatal(err)
 		}
-		got, ok, _ := s[node].Use("idlab0 0") // they were all under way at once
+		got, ok, _ := s[node].Use("idlab0 0") // all of them were concurrent
 		if n := len(got.Attendees()); !ok || n != 1+2*each {
 			t.Errorf("node %d knows %d grants", node, n)
 		}
@@ -116,8 +116,8 @@ func (b *beaten) Append(rows []durable.Row, done func(error)) error {
 	return b.Shared.Append(rows, done)
 }
 
-// Who is forgotten is forgotten also where another node changes the same family
-// just then, whose change stays.
+// A forgotten attendee is also forgotten if another node changes the same family
+// concurrently, and that change stays.
 func TestForgettingMeetsAnotherChange(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
@@ -207,8 +207,8 @@ func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
 	}
 }
 
-// An end that is told while its row cannot be read, as when a lease is lost just
-// then, is not told again. Until it was read nothing is known for certain.
+// The feed does not repeat an end whose row could not be read, as when a lease is lost at
+// that moment. Until the row was read, the state of the session is unknown.
 func TestAnEndIsNotMissed(t *testing.T) {
 	store, nodes := memory.Share(2)
 	t.Cleanup(func() { _ = store.Close() })
@@ -276,9 +276,9 @@ type cutOff struct{ durable.Feed }
 
 func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 
-// A node that could not ask the store took an id of another node for none: the
-// caller was told to log in, a logout was answered while the session went on, and
-// a new grant lost the earlier ones.
+// A node that could not reach the store treated an id of another node as unknown. The
+// caller had to log in, a logout was answered while the session stayed valid, and a new
+// grant lost the earlier ones.
 func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	s := sharedSessions(t)
 	if _, err := s[0].GrantAttendee("", "known", "lab", "Lin", grantFor("ann")); err != nil {

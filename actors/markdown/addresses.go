@@ -17,7 +17,7 @@ type Address struct {
 	URL string
 	// Shows says that a picture, a video or a sound is meant, not a link.
 	Shows bool
-	// Words are what a link of Markdown is written on, as they stand there.
+	// Words is the text of a Markdown link, as written.
 	Words string
 }
 
@@ -278,7 +278,7 @@ func (f *addressFinder) target(b bracket, i int) (end int, ok bool) {
 	return end, true
 }
 
-// refers notes the label of a picture whose address stands in a definition.
+// refers records the label of a picture whose address is in a definition.
 func (f *addressFinder) refers(text []byte, start, end, nested int) {
 	label := text[start:end]
 	if end+1 < len(text) && text[end+1] == '[' {

@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// found are the addresses of a text as "what stands there -> what it means", those that
-// are shown with a ! before.
+// found are the addresses of a text as "written -> meaning", with a ! before embedded ones.
 func found(text string) (out []string) {
 	all, _ := Addresses(text)
 	for _, a := range all {
@@ -100,9 +99,9 @@ func TestAddressesOfTextThatLooksLikeMany(t *testing.T) {
 	}
 }
 
-// TestAddressesStandInOrder: whatever a text is, what is found stands in it, in order and
-// apart from each other and from code.
-func TestAddressesStandInOrder(t *testing.T) {
+// TestAddressesAreInOrder: for any text, the found addresses are in it, in order, without
+// overlaps and outside of code.
+func TestAddressesAreInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{
 			"[", "]", "(", ")", "!", "<", ">", "\"", "'", " ", "\n", "> ", "- ", "`", "```\n", "\\", "a", "b.png", "&amp;", "[x]: y\n", "<img src=", "srcset='", "<a href=\"", "<!--", "-->", "\r\n", "\t", "é",

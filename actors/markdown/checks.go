@@ -10,7 +10,7 @@ import (
 // is the word check and a name. Its first line is the title, the rest is for people.
 type Check struct{ Name, Title string }
 
-// checkInfo is the info string: names are short and stand in an address.
+// checkInfo matches the info string: names are short and part of an address.
 var checkInfo = regexp.MustCompile(`^[ \t]*check[ \t]+([A-Za-z0-9][A-Za-z0-9._-]{0,63})[ \t]*$`)
 
 // meantAsCheck is one that is a check, or was meant as one.

@@ -16,9 +16,8 @@ type Definition struct {
 // MaxLabel bounds a label, bytes; CommonMark says 999 characters.
 const MaxLabel = 4 * 999
 
-// define reads a definition off a line that begins one. Its address, or its
-// title, may stand on the next line, which follow begins with; more is how
-// much of that belongs to it.
+// define reads a definition off a line that begins one. Its address, or its title, can be
+// on the next line, the first of follow; more is the length of that part.
 func define(text, follow []byte) (l Definition, more int, ok bool) {
 	label, rest, ok := cutLabel(text)
 	if !ok || len(rest) == 0 || rest[0] != ':' {

@@ -28,8 +28,9 @@ func cutFootnote(line []byte) (label string, rest []byte, ok bool) {
 	return Normal(trimmed[1:end]), trimmed[end+2:], true
 }
 
-// Footnotes are the footnotes of a text that stand in no quotation, list or code, in order.
-// Each takes the lines behind it that are indented by four, and those of its paragraph.
+// Footnotes returns the footnotes of a text outside of quotations, lists and code, in
+// order. Each includes the rest of its paragraph, and following lines that are indented by
+// four.
 func Footnotes(text []byte) (out []Definition) {
 	if !bytes.Contains(text, []byte("[^")) {
 		return nil

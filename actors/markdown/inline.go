@@ -53,7 +53,7 @@ var mail = regexp.MustCompile(`^<[a-zA-Z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[a-zA-Z0-9
 // opening is a [ whose ] was not met yet.
 type opening struct {
 	bracket
-	out, marks int // where it stands in out, and how many marks there were
+	out, marks int // its position in out, and the number of its marks
 }
 
 func (r *inlineReader) hopeless() bool { return r.wasted > vainTimes*len(r.text)+vainBytes }
@@ -133,7 +133,7 @@ func (r *inlineReader) read() {
 	r.pair(0)
 }
 
-// code is what stands between backticks: one blank at each end belongs to them.
+// code returns the text between backticks, without one blank at each end.
 func (r *inlineReader) code(inside []byte) {
 	inside = bytes.ReplaceAll(inside, []byte("\n"), []byte(" "))
 	if n := len(inside); n > 1 && inside[0] == ' ' && inside[n-1] == ' ' && len(bytes.Trim(inside, " ")) > 0 {
@@ -248,8 +248,8 @@ func (r *inlineReader) emphasis(i int) (end int) {
 	return i + n
 }
 
-// flanks says whether a run between two characters stands at the left of a word, and at
-// the right of one; the ends of the text are white space.
+// flanks reports whether a run between two characters is at the left of a word, and at the
+// right of one; the ends of the text count as white space.
 func flanks(before, after rune, first, end bool) (left, right bool) {
 	blankBefore, blankAfter := first || unicode.IsSpace(before), end || unicode.IsSpace(after)
 	markBefore, markAfter := !first && isMark(before), !end && isMark(after)

@@ -10,9 +10,8 @@ import (
 // Span is a part of a text: the bytes from Start up to End.
 type Span struct{ Start, End int }
 
-// maxPasses bounds how often a text is read to cut its notes. What is left when one is
-// gone may read otherwise than before; people write nothing for which that happens
-// twice.
+// maxPasses bounds the passes over a text to remove its notes. Removing a note can change
+// the meaning of the rest; in real texts this does not happen twice.
 const maxPasses = 8
 
 // WithoutNotes gives a text without the notes for facilitators: of each its whole
@@ -243,7 +242,7 @@ func (a *asides) opens(tag []byte, at int) bool {
 // line reads the elements of a line that the scanner has just read. Code has none.
 func (a *asides) line(s *Scanner, l Line) {
 	text := s.rest
-	hidden := false // a comment hides what stands on this line
+	hidden := false // a comment hides the rest of this line
 	if a.code.length > 0 {
 		if a.code.closed(text) {
 			a.code = fence{}
@@ -317,7 +316,7 @@ func (a *asides) read(text []byte, at int, hidden, inline bool) {
 		}
 		i += next
 		a.steps += next + 1
-		// HTML has no inline code; that the end of a note stands in some is believed all
+		// HTML has no inline code, but the end of a note within backticks is ignored all
 		// the same.
 		if text[i] == '`' && !inline && a.open == 0 {
 			i++
@@ -395,7 +394,7 @@ func isAside(text []byte) bool {
 	return len(text) == len(aside) || bytes.IndexByte([]byte(" \t\f/>"), text[len(aside)]) >= 0
 }
 
-// escaped says that an odd number of backslashes stands before i.
+// escaped reports whether an odd number of backslashes precedes i.
 func escaped(text []byte, i int) bool {
 	n := 0
 	for n < i && text[i-1-n] == '\\' {

@@ -69,8 +69,8 @@ func TestCuttingTwiceIsCuttingOnce(t *testing.T) {
 	})
 }
 
-// TestNothingOfANoteIsShown: whatever stands before a whole note at the start of a line,
-// behind it and in it, a word in it is not in what attendees get.
+// TestNothingOfANoteIsShown: for any text before, after and in a note at the start of a
+// line, a word of the note is not in the attendees' text.
 func TestNothingOfANoteIsShown(t *testing.T) {
 	open := map[string]string{"```notes": "```", "~~~~ notes a": "~~~~", `<aside class="x facilitator">`: "</aside>"}
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,7 +82,7 @@ func TestNothingOfANoteIsShown(t *testing.T) {
 		} else {
 			inside = slices.DeleteFunc(inside, func(l string) bool { return strings.Contains(l, open[first]) })
 		}
-		// What is before it is closed: else the note may be part of a comment, or code.
+		// The text before it is closed, or the note could be part of a comment or code.
 		before := lines("before")
 		quiet := WithoutNotes(strings.Join(append(slices.Clone(before), "", "shown"), "\n"))
 		if s := (&Scanner{source: []byte(strings.Join(before, "\n") + "\n\n"), strict: true}); s.endsIn() != noLeaf || !strings.Contains(quiet, "shown") {

@@ -27,8 +27,8 @@ type Line struct {
 	Start, End int  // in the text, with the line feed
 }
 
-// maxNesting is how deep block quotes and lists are followed. What is deeper
-// is read as text: without a bound a line may cost as much as the file is long.
+// maxNesting bounds the depth of block quotes and lists. Deeper ones are read as text,
+// because without a bound a line could cost as much as the whole file.
 const maxNesting = 32
 
 // Scanner reads the block structure of Markdown, as CommonMark has it, line by
@@ -51,8 +51,8 @@ type Scanner struct {
 	// of a box does not end its block, and a definition is text like any other: that it
 	// is none to a heading's underline can only let more be found.
 	strict bool
-	// Of the last line: what it is within its containers, what stands there, and whether
-	// it opened its fence, or an item of a list as the innermost container.
+	// Of the last line: its kind within its containers, its text there, and whether it
+	// opened its fence, or an item of a list as the innermost container.
 	inner      Kind
 	innerFirst bool // begins a block within its containers
 	rest       []byte
@@ -105,7 +105,7 @@ type markup struct {
 	start int                    // in the text
 }
 
-// sort says what is read of what stands in a block of HTML.
+// sort is the part of an HTML block that is read.
 type sort byte
 
 const (
@@ -134,7 +134,7 @@ func (s *Scanner) Next() (Line, bool) {
 	}
 	s.steps += c.steps + l.End - l.Start
 	if len(s.stack) > 0 {
-		// What is in a container is the container's to the outside.
+		// Lines in a container belong to the container.
 		l.Level, l.First = 0, !inside
 		l.Kind = List
 		if s.stack[0].quote {

@@ -124,7 +124,7 @@ func TestNoEnumerationIsStale(t *testing.T) {
 			if should == nil {
 				return found + rest
 			}
-			// What was published under a date stays as it is.
+			// A published date does not change.
 			if *update && !isSource && !strings.Contains(path, published) {
 				return complete(found, should) + rest
 			}
@@ -193,8 +193,8 @@ func listOf(quote string) string {
 	return one + "(?:" + comma + one + ")*(?:" + last + ")" + one
 }
 
-// split gives the entries of an enumeration, with their quotes, and what stands
-// between them.
+// split returns the entries of an enumeration, with their quotes, and the text between
+// them.
 func split(found string) (entries, between []string) {
 	for {
 		e := begins.FindString(found)
@@ -243,7 +243,7 @@ func intersect(a, b []string) (n int) {
 	return n
 }
 
-// complete writes an enumeration anew in its own style.
+// complete rewrites an enumeration in its own style.
 func complete(found string, members []string) string {
 	entries, between := split(found)
 	quote := ""
@@ -307,8 +307,8 @@ func written(t *testing.T) (files []string) {
 	return files
 }
 
-// words are the comments and literals of a source, with commas between them
-// and the lines they stand on; the rest is blanked out.
+// words returns the comments and literals of a source at their lines, with commas between
+// them; the rest is blank.
 func words(source []byte) string {
 	var s scanner.Scanner
 	files := token.NewFileSet()

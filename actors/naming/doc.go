@@ -2,9 +2,8 @@
 //
 // Ids are UUIDv7, lower case, hyphenated.
 //
-// Names of people are told apart by those who see them, so what cannot be seen
-// tells nothing: the package says what of a name is kept, and what makes two
-// names the same.
+// People distinguish names by their appearance, so invisible characters must not matter:
+// the package defines the stored form of a name, and the equality of names.
 //
 // A closed list is one the protocol or the handler knows all members of:
 // policies of tokens, transports of a service. Each is declared once, where the

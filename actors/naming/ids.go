@@ -52,8 +52,8 @@ func IDTagOf(id string) (uint32, bool) {
 	return uint32(u[9])<<16 | uint32(u[10])<<8 | uint32(u[11]), true
 }
 
-// Next returns a new id. When the clock stands still or goes back, the ids go
-// on rising from the newest one.
+// Next returns a new id. If the clock stops or goes back, ids still increase from the
+// newest one.
 func (s *IDs) Next(now time.Time) string {
 	at := uint64(now.UnixMilli()) << 12
 	if at <= s.last {

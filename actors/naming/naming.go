@@ -56,9 +56,8 @@ func plain(name string) bool {
 	return before != ' '
 }
 
-// Clean is a name as it is kept: trimmed, and without invisible characters but
-// for those that some scripts and emoji are written with. It is empty when
-// nothing of the name can be seen.
+// Clean returns the stored form of a name: trimmed, and without invisible characters except
+// those that some scripts and emoji need. It is empty if the name has no visible character.
 func Clean(name string) string {
 	if Key(name) == "" {
 		return ""

@@ -270,8 +270,8 @@ func (in SetEncryptionKey) decide(d *decision) error {
 		return durable.Reject(durable.Invalid, "the key is too large")
 	}
 	d.event(&pb.Event{Body: &pb.Event_EncryptionKeySet{EncryptionKeySet: &pb.EncryptionKeySet{Id: p.Id, Key: in.Key}}})
-	// The owner of the key reads what is encrypted from then on, so an unwanted
-	// change must be noticed.
+	// The owner of the key can read all later messages, so an unwanted change must be
+	// noticed.
 	more := map[string]string{"security": "true"}
 	if old := thumbprint(p.EncryptionKey); old != "" {
 		more["old_thumbprint"] = old

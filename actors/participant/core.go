@@ -74,7 +74,7 @@ func (d *decision) event(e *pb.Event) {
 }
 
 func (d *decision) record(action, target string, more map[string]string) {
-	owner := "" // what should alarm somebody stands in their own log too
+	owner := "" // security events are also in the participant's own log
 	if more["security"] != "" {
 		owner = target
 	}

@@ -19,7 +19,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// desk is the actor with what it stands on.
+// desk is the actor with its dependencies.
 type desk struct {
 	t       *testing.T
 	journal *memory.Store

@@ -195,9 +195,9 @@ func (d *decision) freeLogin(login string) (string, error) {
 	return folded, nil
 }
 
-// InviteAgain opens a new invitation: the one before, the password and a permission to link
-// are void, all sessions end, and another account of the identity provider with this login
-// may take it, too. The reply is the *pb.Person.
+// InviteAgain opens a new invitation: the earlier one, the password and a permission to
+// link are void, all sessions end, and another account of the identity provider with this
+// login may take it, too. The reply is the *pb.Person.
 type InviteAgain struct {
 	ID    string
 	Token []byte
@@ -371,7 +371,7 @@ func (in SetPassword) decide(d *decision) error {
 	return nil
 }
 
-// NoteSeen notes that somebody was seen. Who asks often need not wait for it.
+// NoteSeen records that a person was seen. Frequent callers need not wait for it.
 type NoteSeen struct{ ID string }
 
 func (in NoteSeen) decide(d *decision) error {

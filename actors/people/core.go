@@ -128,8 +128,8 @@ func (d *decision) event(e *pb.Event) {
 	d.Events = append(d.Events, e)
 }
 
-// record tells the audit trail of what happens to a person; what happens to a helper for a
-// day is told of their codelab, too, where facilitators see it.
+// record writes an event of a person to the audit trail. Events of a helper for a day are
+// also recorded for their codelab, where facilitators see them.
 func (d *decision) record(action string, p *pb.Person, about map[string]string) {
 	codelab := ""
 	if Helper(p) {

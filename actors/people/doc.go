@@ -1,6 +1,5 @@
-// Package people owns who leads workshops beside the owner of the installation:
-// facilitators and assistants, their invitations and passwords, and which codelabs
-// an assistant helps in.
+// Package people owns facilitators and assistants: their invitations, passwords and roles,
+// and the codelabs in which an assistant helps.
 //
 // One actor holds all of them; they are few and change rarely. Each change is audited
 // in its own commit, and requests are judged by the committed View. What ends a

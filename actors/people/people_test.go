@@ -134,14 +134,14 @@ func TestInvitationsAreGoodOnceAndForAWeek(t *testing.T) {
 		t.Error("who has accepted is not active")
 	}
 	o.refused(Caller{}, Accept{Token: p.Invitation, Password: "hash"}, durable.Missing)
-	// A new one voids the one before, and the password.
+	// A new invitation voids the previous one, and the password.
 	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("second")})
 	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("third")})
 	o.refused(Caller{}, Accept{Token: []byte("second"), Password: "hash"}, durable.Missing)
 	if p := o.c.find(p.Id); p.Password != "" || State(p, o.now) != Invited {
 		t.Errorf("after an invitation it is %v", p)
 	}
-	// Who is disabled accepts nothing.
+	// A disabled person cannot accept an invitation.
 	yes := true
 	o.do(owner, Update{ID: p.Id, Disabled: &yes})
 	o.refused(Caller{}, Accept{Token: []byte("third"), Password: "hash"}, durable.Missing)
@@ -179,7 +179,7 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 }
 
 // Of two changes of a password at once one wins.
-func TestAPasswordIsChangedFromTheOneBefore(t *testing.T) {
+func TestPasswordChangeNeedsThePreviousOne(t *testing.T) {
 	o := newOffice(t)
 	p := o.invite("ann", Facilitator)
 	o.do(Caller{}, Accept{Token: p.Invitation, Password: "one"})
@@ -210,7 +210,7 @@ func TestTheLogForgets(t *testing.T) {
 	o.replays()
 }
 
-// What is refused of an invitation and of a change, each at its bound.
+// Invitations and changes beyond each bound are refused.
 func TestInvitationsAndChangesAreBounded(t *testing.T) {
 	o := newOffice(t)
 	token := []byte("t")

@@ -131,7 +131,7 @@ func TestANewInvitationIsForWhoeverHasTheLogin(t *testing.T) {
 	if State(p, o.now) != Invited || p.Link || o.c.Capture().Stands(p.Id, first.Generation, o.now) {
 		t.Errorf("after an invitation the person is %v", p)
 	}
-	// Whoever they were, with whatever address; or another account with the login.
+	// The same identity with any address, or another account with the login.
 	if same := o.signIn("1", "ann.new@example.org"); same.Id != p.Id || !same.Accepted {
 		t.Errorf("the same account is %v", same)
 	}
@@ -149,7 +149,7 @@ func TestANewInvitationIsForWhoeverHasTheLogin(t *testing.T) {
 	o.replays()
 }
 
-func TestWhoWasDeletedStaysOutHoweverTheySignedIn(t *testing.T) {
+func TestDeletedPersonStaysOut(t *testing.T) {
 	o := newOffice(t)
 	yes := true
 	// Invited again, and then deleted, or disabled.

@@ -140,7 +140,7 @@ func newCast(run *pb.Rehearsal, r *rand.Rand, now time.Duration) *cast {
 	return c
 }
 
-// turn is what somebody does at a time.
+// turn is one action of a person.
 type turn struct {
 	here bool
 	says []codelab.Body
@@ -151,8 +151,8 @@ func (c *cast) between(from, to time.Duration) time.Duration {
 	return from + time.Duration(c.Int64N(int64(to-from)))
 }
 
-// sometimes says whether somebody does what they do so often a minute, in the time that passes
-// until their next turn.
+// sometimes reports whether an action with a rate of perMinute happens within gap, the time
+// until the person's next turn.
 func (c *cast) sometimes(perMinute float64, gap time.Duration) bool {
 	return c.Float64() < perMinute*gap.Minutes()
 }

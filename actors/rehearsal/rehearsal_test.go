@@ -30,7 +30,7 @@ type noBlobs struct{ files.Blobs }
 var leader = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Ada", Person: "login"}
 
 // plays opens a codelab with everything that simulated attendees can do, starts a
-// rehearsal, and gives it to look at, on a clock that stands still meanwhile.
+// rehearsal, and calls look with it, on a paused clock.
 func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codelab.Codelab, comings *atomic.Int64)) {
 	store := memory.New()
 	defer func() { _ = store.Close() }()

@@ -19,11 +19,10 @@
 //
 // # Order and back-pressure
 //
-// Publishing costs the same whether nobody listens or ten thousand do, and it
-// never waits for a listener. Readers pull: they name the position they have
-// reached and get what follows, in order and without a hole, or are told that
-// the window has moved past them. That is the whole policy for slow readers on
-// this side; what to do with one that was overtaken is the reader's business.
+// Publishing costs the same for nobody and for ten thousand readers, and never waits for a
+// reader. Readers pull: they name their position and get the following frames, in order and
+// without a gap, or an error that the window has moved past them. The room has no other
+// policy for slow readers; the reader decides how to recover.
 //
 // Between stored frames and transients no order is promised.
 //

@@ -17,11 +17,10 @@ type presence struct {
 	elsewhere map[string]map[string]struct{}
 	// Guarded by mu. How many persons are connected to any node.
 	online int
-	// Guarded by mu. Who is nowhere any more and is not yet said to have left;
-	// only where there are other nodes.
+	// Guarded by mu. People without a connection whose departure is not announced yet; only
+	// with other nodes.
 	leaving map[string]clock.Timer
-	// Guarded by mu. Who is, or was, connected while gathering went on, and for what that
-	// was.
+	// Guarded by mu. People who were connected during the gathering, and its purpose.
 	gathered  map[string]struct{}
 	gathering string
 	goesOn    bool

@@ -13,7 +13,7 @@ import (
 	"atelier/actors/clock/clocktest"
 )
 
-// speaker is a link that notes what it is told.
+// speaker is a link that records its calls.
 type speaker struct {
 	speaks bool
 	told   []string
@@ -32,7 +32,7 @@ func (s *speaker) Gone(p string) {
 	s.gone = append(s.gone, p)
 }
 
-// left is who has left all nodes since it was asked last, when all is over.
+// left returns the people who have left all nodes since the last call, after all timers.
 func (s *speaker) left() []string {
 	time.Sleep(farewell)
 	synctest.Wait()
@@ -49,8 +49,8 @@ func (s *speaker) said(want ...string) bool {
 	return slices.Equal(got, want)
 }
 
-// Who is connected to several nodes arrives once and leaves once; and only the
-// node that speaks for all says so.
+// A person who is connected to several nodes arrives once and leaves once, and only the
+// speaking node announces it.
 func TestPresenceOnSeveralNodes(t *testing.T) { synctest.Test(t, presenceOnSeveralNodes) }
 
 func presenceOnSeveralNodes(t *testing.T) {
@@ -130,9 +130,9 @@ func presenceOnSeveralNodes(t *testing.T) {
 	}
 }
 
-// A node that stands still says of nobody that they have left; when it goes on, it
-// says so of those who have not come back.
-func TestNobodyLeavesWhileTheNodeStandsStill(t *testing.T) {
+// A paused node announces no departure. When it resumes, it announces people who have not
+// returned.
+func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := &speaker{speaks: true}, clocktest.New()
 		r := New("e", Limits{})
@@ -153,9 +153,9 @@ func TestNobodyLeavesWhileTheNodeStandsStill(t *testing.T) {
 	})
 }
 
-// TestWhoGathersIsCounted: who was there when it began or came later, once each, and
+// TestGatheringPeopleAreCounted: who was there when it began or came later, once each, and
 // what was counted stays when it ends.
-func TestWhoGathersIsCounted(t *testing.T) {
+func TestGatheringPeopleAreCounted(t *testing.T) {
 	r := New("e", Limits{})
 	r.Join("lead")
 	r.Join("a")

@@ -68,8 +68,8 @@ type Room struct {
 	clock clock.Clock
 }
 
-// New makes an empty room. The epoch names the stream: positions of one epoch
-// say nothing about another.
+// New makes an empty room. The epoch names the stream: positions of different epochs cannot
+// be compared.
 func New(epoch string, limits Limits) *Room {
 	return &Room{epoch: epoch, limits: limits.withDefaults()}
 }

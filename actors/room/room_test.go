@@ -167,9 +167,8 @@ func TestTransientsAreMissedByWhoComesTooLate(t *testing.T) {
 	}
 }
 
-// What can wait goes with the next frame for everyone, once; or when it is told
-// to.
-func TestWhatCanWaitGoesWithAnother(t *testing.T) {
+// A deferred frame is sent with the next frame for everyone, once, or when it is flushed.
+func TestDeferredFrameIsSentWithTheNext(t *testing.T) {
 	r := New("e", Limits{})
 	var w countingWaker
 	r.Subscribe(&w)

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// Waker is told that a room has something new. Wake is called by the publisher
-// after every publication, so it must be cheap, must not block, and should
-// coalesce: the listener finds everything that is new in one go.
+// Waker is notified of new frames in a room. The publisher calls Wake after every
+// publication, so it must be cheap, must not block, and should coalesce: the listener reads
+// all new frames at once.
 type Waker interface {
 	Wake()
 }
@@ -28,8 +28,8 @@ func (w *wakers) wake() {
 	}
 }
 
-// Subscribe adds a listener. Whatever is published after Subscribe has
-// returned wakes it; what was before, it reads by position.
+// Subscribe adds a listener. Frames that are published after Subscribe has returned wake
+// it; it reads earlier ones by position.
 func (r *Room) Subscribe(w Waker) {
 	r.wakers.mu.Lock()
 	defer r.wakers.mu.Unlock()
@@ -41,8 +41,7 @@ func (r *Room) Subscribe(w Waker) {
 	r.wakers.list.Store(&list)
 }
 
-// Unsubscribe removes a listener. A publication that is already under way may
-// still wake it once.
+// Unsubscribe removes a listener. A concurrent publication can still wake it once.
 func (r *Room) Unsubscribe(w Waker) {
 	r.wakers.mu.Lock()
 	defer r.wakers.mu.Unlock()

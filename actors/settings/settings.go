@@ -45,7 +45,7 @@ func (v *View) Has(id string, now time.Time) bool {
 	return slices.ContainsFunc(v.Tokens, func(t *settingspb.ApiToken) bool { return t.Id == id && !Expired(t, now) })
 }
 
-// Expired says that an API token's time is over.
+// Expired reports whether an API token has expired.
 func Expired(t *settingspb.ApiToken, now time.Time) bool {
 	return t.ExpiresAt > 0 && t.ExpiresAt <= now.UnixMilli()
 }

@@ -12,7 +12,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// Caller is who asks, for the audit trail. What it may do is decided before.
+// Caller is the caller, for the audit trail. Its rights are checked before.
 type Caller struct {
 	// Participant is the id of the participant who authenticated.
 	Participant string

@@ -31,9 +31,9 @@ func (w *world) rowOf(tok seal.Token) ([]byte, []byte) {
 	return key, raw
 }
 
-// TestAnyFlippedByteIsFoundOut flips every byte of a stored record in turn.
-// What comes is never a credential: the record is damaged, and the token
-// quarantined, until the record is what it was.
+// TestAnyFlippedByteIsFoundOut flips every byte of a stored record, one after the other. No
+// flip returns a credential: the record is damaged, and the token is quarantined until the
+// record is restored.
 func TestAnyFlippedByteIsFoundOut(t *testing.T) {
 	w, j := stash(t, func(o *Options) { o.QuarantineFor = time.Nanosecond })
 	tok := w.issue("c", pb.Policy_POLICY_TTL)

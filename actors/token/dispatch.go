@@ -21,9 +21,8 @@ func (inline) Schedule(fn func()) { fn() }
 // Throughput is asked by the mailbox.
 func (inline) Throughput() int { return 300 }
 
-// completions brings the journal's answers to the actors that wait for them, on
-// a goroutine of its own: the journal's must not be kept. What it holds is
-// bounded by the operations that are open.
+// completions delivers the journal's answers to the waiting actors on a separate goroutine,
+// because the journal's must not block. Its size is bounded by the open operations.
 type completions struct {
 	mu      sync.Mutex
 	wake    sync.Cond

@@ -7,24 +7,23 @@
 // nobody waits for it: a million tokens at rest cost no memory beside the
 // store's.
 //
-// What an operation changes is one append to the journal: the record, guarded
-// by what it was when the decision was made, together with the audit record.
-// Only after it is on disk the credential leaves. So of two incarnations of an
-// actor that decide at the same time one wins, whatever became of the other;
-// and a credential never leaves without its trace. A crash between the append
-// and the answer loses the answer and keeps the rule: at most once. A caller
-// that lost the answer tokenizes again.
+// An operation makes one append to the journal: the record, with its state at the decision
+// as precondition, and the audit record. The credential is returned only after the append
+// is on disk. So of two incarnations of an actor that decide concurrently one wins, and no
+// credential is returned without an audit record. A crash between the append and the answer
+// loses the answer and keeps the rule: at most once. A caller that lost the answer
+// tokenizes again.
 //
 // An operation's steps run on the goroutine that asked, shard and token one
 // inside the other, until the append; its answer comes by a lander. So the
 // shards bound what works at the same time: while a token of one reads the
 // disk, the others of the same shard wait, one in 256.
 //
-// A credential is sealed under the token, the server's key, and a share that the
-// tokens have in common that end in one quarter of an hour. Shares come from
-// Options.Shares, which destroys each in time: what the disk still holds of a
-// token that is over opens nothing. A token whose share is gone has expired.
-// Answers to idempotency keys are sealed under the token's share, too.
+// A credential is sealed under the token, the server's key, and a share that all tokens
+// that end in the same quarter of an hour have in common. Shares come from Options.Shares,
+// which destroys each in time, so the remains of an expired token on the disk open nothing.
+// A token without its share has expired. Answers to idempotency keys are sealed under the
+// token's share, too.
 //
 // That a token has expired is a comparison with its record, so a million that
 // end together cost nothing. A wheel in each shard counts the live ones by the

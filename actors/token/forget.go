@@ -10,7 +10,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// forgetRows is how many rows are removed at a time.
+// forgetRows is the number of rows that one append removes.
 const forgetRows = 1000
 
 // Count counts the records of tokens that a stream of a store has, in both environments;
@@ -26,8 +26,8 @@ func Count(journal durable.Journal, stream string) (n int, err error) {
 	return n, err
 }
 
-// Forget removes all records of tokens from a stream of a store, whose keys are lost: nobody
-// can use them any more. What was kept of answers ends by itself, within the life of its token.
+// Forget removes all records of tokens from a stream whose keys are lost, because nobody
+// can use them. Stored answers expire with their tokens.
 func Forget(journal durable.Journal, stream string) error {
 	var rows []durable.Row
 	err := eachRow(journal, stream, func(table string, key, _ []byte) {

@@ -35,7 +35,7 @@ type fixture struct {
 	Rows    []fixtureRow    `json:"rows"`
 	Tokens  []fixtureToken  `json:"tokens"`
 	Answers []fixtureAnswer `json:"answers"`
-	// Ended are checkouts whose session is over.
+	// Ended are checkouts whose session has ended.
 	Ended []string `json:"ended"`
 }
 

@@ -103,11 +103,11 @@ func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, 
 	defer seal.Secret(clear).Wipe()
 	opener, err := version.SharedAnswerOpener(c.Participant, in.IdempotencyKey, share)
 	if err != nil {
-		return nil, durable.ErrConflict // it has just ended: decide anew
+		return nil, durable.ErrConflict // it has just ended: decide again
 	}
 	id := share.ID()
 	head := slices.Concat([]byte(sharedAnswer), id[:])
 	sealed := opener.Seal(seal.ForAnswer, slices.Concat(row, head), clear)
-	// A second more than the token: rows end with whole seconds.
+	// One second longer than the token, because rows expire at whole seconds.
 	return &durable.Row{Table: v.tables.answers, Key: row, Value: append(head, sealed...), TTL: in.Life + time.Second, Precondition: precondition}, nil
 }

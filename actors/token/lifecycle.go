@@ -33,8 +33,8 @@ const (
 	// Replay asks whether a token may be answered again to a repeated
 	// tokenize.
 	Replay
-	// Probe asks whether a token lives, whatever it is bound to: for as long
-	// its idempotency key is taken. Nothing is told of the token.
+	// Probe asks whether a token lives, for any binding: until it ends, its idempotency key
+	// is in use. The answer has no data of the token.
 	Probe
 )
 
@@ -50,11 +50,11 @@ const (
 	NotFound
 	// BindingMismatch: the right participant, another checkout.
 	BindingMismatch
-	// IsExpired, IsUsed, IsRevoked: the token is over.
+	// IsExpired, IsUsed, IsRevoked: the token has ended.
 	IsExpired
 	IsUsed
 	IsRevoked
-	// IsSessionEnded: tokenize for a checkout session that is over.
+	// IsSessionEnded: tokenize for an ended checkout session.
 	IsSessionEnded
 	// IsConflict: the idempotency key came before with another request.
 	IsConflict
@@ -98,7 +98,7 @@ type Attempt struct {
 	Participant string
 	Checkout    [32]byte
 	Now         time.Time
-	// SessionEnded says that the participant's checkout session is over.
+	// SessionEnded means that the participant's checkout session has ended.
 	SessionEnded bool
 	// ShareOver says that the share is over under which the credential lies:
 	// nothing can open it any more.
@@ -195,7 +195,7 @@ func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	return v
 }
 
-// StateOf is the state of a token at a time.
+// StateOf returns the state of a token at the time now.
 func StateOf(t *pb.Token, now time.Time, sessionEnded, shareOver bool) State {
 	switch t.State {
 	case pb.State_STATE_REDEEMED:
@@ -226,7 +226,7 @@ func refusalOf(s State) Refusal {
 	return NotRefused
 }
 
-// ended returns the record of a token that is over: its credential is erased.
+// ended returns the record of an ended token, without its credential.
 func ended(t *pb.Token, s pb.State, now time.Time) *pb.Token {
 	t = t.Clone()
 	t.State, t.EndedAt, t.Credential, t.Share = s, now.UnixMilli(), nil, nil

@@ -117,8 +117,8 @@ var promises = map[pb.Policy]struct {
 	pb.Policy_POLICY_SESSION:    {withSession: true},
 }
 
-// promised is the lifecycle in the words of the specification, as simple as
-// can be: what the real one is held against.
+// promised is a minimal model of the lifecycle from the specification, with which the real
+// one is compared.
 type promised struct {
 	policy     pb.Policy
 	owner      string

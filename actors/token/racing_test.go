@@ -212,7 +212,7 @@ func TestTwoIncarnationsRace(t *testing.T) {
 // Of two incarnations that read the same token before either is committed, the
 // second reads it again and decides again: it answers that the token was used, not
 // that the commit failed.
-func TestTheLoserOfARaceDecidesAnew(t *testing.T) {
+func TestLoserOfARaceDecidesAgain(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })
 	tok := w.issue("c", pb.Policy_POLICY_SINGLE_USE)

@@ -240,9 +240,9 @@ func TestTheStoreHoldsNothingInClear(t *testing.T) {
 	}
 }
 
-// TestUnknownAndForeignTokensTakeTheSameTime times refusals of tokens that do
-// not exist and of tokens of another participant, in turns, on a real store.
-// The medians of many rounds differ by less than their own scatter.
+// TestUnknownAndForeignTokensTakeTheSameTime times alternating refusals of unknown tokens
+// and of tokens of another participant, on a real store. The medians of many rounds differ
+// by less than their own scatter.
 func TestUnknownAndForeignTokensTakeTheSameTime(t *testing.T) {
 	if raceDetector {
 		t.Skip("the detector's own work is most of the time")

@@ -62,9 +62,9 @@ func (s *checkoutSession) precondition() durable.Precondition {
 	return durable.Unchanged(s.raw)
 }
 
-// openSession is the row that keeps a session open until its cap. Then it is
-// over, and remembered as one that was ended. The precondition keeps it from opening
-// one that is being ended.
+// openSession is the row that keeps a session open until its cap. Then the session has
+// ended and is remembered as such. The precondition prevents it from opening a session that
+// is ended concurrently.
 func (v *Vault) openSession(s checkoutSession, participant string, checkout []byte, now time.Time) (durable.Row, error) {
 	record := s.record
 	if s.raw == nil {

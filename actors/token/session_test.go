@@ -307,8 +307,8 @@ func TestACappedSessionIsRemembered(t *testing.T) {
 	}
 }
 
-// What nobody waits for any more still counts while the journal has it, or a
-// stuck disk would let operations pile up without bound.
+// An operation without a waiting caller still counts while the journal has it. Otherwise
+// operations would accumulate without bound on a stuck disk.
 func TestAStuckJournalHoldsNoMoreThanIsAllowed(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.MaxOpen, o.Patience = 3, 20*time.Millisecond })
 	release := w.journal.Hold()

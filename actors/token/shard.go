@@ -155,8 +155,8 @@ func (s *shard) finished(ctx actor.Context, m *finished) {
 	}
 }
 
-// gone is told of each child that has stopped. What it did not answer is
-// answered here; whether it was done is then not known.
+// gone is called for each child that has stopped. It answers the child's unanswered
+// operations, whose outcome is then unknown.
 func (s *shard) gone(pid *actor.PID) {
 	c := s.byPID[pid.Id]
 	if c == nil {

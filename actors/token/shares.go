@@ -9,32 +9,32 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// Shares keeps the shares of sealing keys, and ends each when its quarter of an
-// hour is over, also on the disk. Safe for concurrent use.
+// Shares stores the shares of sealing keys, and destroys each after its quarter of an hour,
+// also on the disk. Safe for concurrent use.
 type Shares interface {
-	// Until returns the share of what ends at a time, making it when there is
-	// none. When Until returns, the share outlives a crash. For a time whose
-	// share would be over it gives seal.ErrOver.
+	// Until returns the share of tokens that end at the given time, and creates it if there
+	// is none. When Until returns, the share survives a crash. If the share of that time
+	// has ended, it returns seal.ErrOver.
 	Until(end time.Time) (*seal.Share, error)
-	// Find returns the share with an id, or nil when it is over; an error where that
-	// is not known here. It does not wait.
+	// Find returns the share with an id, nil if it has ended, or an error if that is
+	// unknown here. It does not wait.
 	Find(id seal.ShareID) (*seal.Share, error)
 }
 
-// shareUntil is the share for a token that ends at a time. It waits for the
-// disk once in a quarter of an hour, on the goroutine that asks.
+// shareUntil returns the share for a token that ends at the given time. It waits for the
+// disk once per quarter of an hour, on the caller's goroutine.
 func (v *Vault) shareUntil(end time.Time) (*seal.Share, error) {
 	s, err := v.opts.Shares.Until(end)
 	switch {
 	case errors.Is(err, seal.ErrOver):
-		return nil, durable.ErrConflict // the clock went on: decide anew
+		return nil, durable.ErrConflict // the clock advanced: decide again
 	case err != nil:
 		return nil, fmt.Errorf("%w: no share to seal with: %w", durable.ErrUnavailable, err)
 	}
 	return s, nil
 }
 
-// findShare is the share with an id; nil when it is over, or there is no id.
+// findShare returns the share with an id; nil if it has ended, or there is no id.
 func (v *Vault) findShare(id []byte) (*seal.Share, error) {
 	if len(id) != len(seal.ShareID{}) {
 		return nil, nil
@@ -42,8 +42,7 @@ func (v *Vault) findShare(id []byte) (*seal.Share, error) {
 	return v.opts.Shares.Find(seal.ShareID(id))
 }
 
-// opener is what opens a token's credential. ErrOver says that its share is
-// over.
+// opener returns the opener of a token's credential, or ErrOver if its share has ended.
 func (k *stored) opener(t seal.Token, s *seal.Share) (seal.Opener, error) {
 	switch {
 	case len(k.record.Share) == 0: // made before there were shares

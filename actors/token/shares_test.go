@@ -37,9 +37,8 @@ func (r *recorder) Append(rows []durable.Row, done func(error)) error {
 	return r.Journal.Append(rows, done)
 }
 
-// thief has the disk, with everything that was ever written on it, the server's
-// keys, what lies in the folder of secrets, every token and every idempotency
-// key.
+// thief has the disk, with everything that was ever written on it, the server's keys, the
+// folder of secrets, every token and every idempotency key.
 type thief struct {
 	*world
 	*recorder
@@ -48,7 +47,7 @@ type thief struct {
 	keys   []string // of requests of the platform
 }
 
-// shares are those that lie in the folder, and none, for what has none.
+// shares are the shares in the folder, and nil for records without a share.
 func (th *thief) shares() []*seal.Share {
 	entries, err := os.ReadDir(th.dir)
 	if err != nil {
@@ -124,7 +123,7 @@ func (th *thief) answers() (n int) {
 // the disk ever held, and a session's not later than 15 minutes after its cap:
 // used or not, answered to an idempotency key or not, given out without its
 // sensitive parts or not.
-func TestNothingOpensWhenItsQuarterIsOver(t *testing.T) {
+func TestNothingOpensAfterItsQuarter(t *testing.T) {
 	for _, c := range []struct {
 		policy pb.Policy
 		life   time.Duration
@@ -175,7 +174,7 @@ func TestNothingOpensWhenItsQuarterIsOver(t *testing.T) {
 				if th.cards() != 0 || th.answers() != 0 {
 					t.Errorf("%d cards and %d answers open 15 minutes after its expiry", th.cards(), th.answers())
 				}
-				// What may be shown still is.
+				// Public data is still visible.
 				s, err := w.vault.Introspect(business, Use{tok, "business", "c"})
 				if err != nil || s.Display.Brand != "visa" || s.Display.LastFour != "4242" {
 					t.Errorf("%+v, %v", s, err)
@@ -256,7 +255,7 @@ func TestWithoutAShareNothingIsPromised(t *testing.T) {
 
 // A key is taken for as long as its token lives, whatever the other request
 // asks for; then it is free for any (transport/handler/RULES.md).
-func TestAnIdempotencyKeyIsFreeWhenItsTokenIsOver(t *testing.T) {
+func TestIdempotencyKeyIsFreeAfterItsToken(t *testing.T) {
 	clock := clockAt(time.Now())
 	w, j := stash(t, func(o *Options) { o.Clock = clock })
 	ask := func(body, checkout string) (seal.Token, error) {

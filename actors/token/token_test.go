@@ -61,7 +61,7 @@ func (c *manual) wait(d time.Duration) { c.at.Add(int64(d)) }
 
 func (c *manual) jump(d time.Duration) { c.offset.Add(int64(d)) }
 
-// world is a vault with what it stands on.
+// world is a vault with its dependencies.
 type world struct {
 	testing.TB
 	journal *memory.Store
@@ -175,7 +175,7 @@ func (w *world) stop() {
 	}
 }
 
-// restart starts the vault anew on what is stored.
+// restart restarts the vault on the stored data.
 func (w *world) restart(change ...func(*Options)) {
 	w.stop()
 	for _, c := range change {

@@ -97,7 +97,7 @@ func (a *tokenActor) append(ctx actor.Context, w *work) {
 	a.busy = w
 }
 
-// landed is told the fate of an append.
+// landed is called with the result of an append.
 func (a *tokenActor) landed(ctx actor.Context, w *work) {
 	a.busy = nil
 	switch {
@@ -137,7 +137,7 @@ func (a *tokenActor) create(w *work) error {
 	}), row)
 	if Ends(PolicyOf(c.record.Policy)) {
 		if c.record.ExpiresAt > s.ends(v, now).UnixMilli() {
-			return durable.ErrConflict // it was opened since: decide anew
+			return durable.ErrConflict // it was opened since: decide again
 		}
 		open, err := v.openSession(s, c.record.Participant, c.record.Checkout, now)
 		if err != nil {

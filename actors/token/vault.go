@@ -196,8 +196,8 @@ func (v *Vault) SessionCap() time.Duration { return v.opts.SessionCap }
 
 // Stats is what a vault holds at the moment.
 type Stats struct {
-	// Live are the tokens that have not ended by themselves. Those of an ended
-	// session count until their time is over.
+	// Live is the number of tokens that have not expired. Tokens of an ended session count
+	// until they expire.
 	Live int64
 	// Resident are the token actors in memory.
 	Resident int64
@@ -237,7 +237,7 @@ func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 			case !over:
 				return kept.token, r.err
 			}
-			// It is over: the key is free for another token.
+			// It has ended: the key is free for another token.
 		}
 		t, err := v.issue(c, in, kept)
 		if !errors.Is(err, durable.ErrConflict) {
@@ -247,8 +247,8 @@ func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 	return "", durable.ErrUnavailable
 }
 
-// maxRetries bounds how often an operation decides anew because what it rested
-// on has changed. Each round somebody else has made progress.
+// maxRetries bounds the retries of an operation whose precondition failed. In each round
+// another operation has made progress.
 const maxRetries = 8
 
 // issue makes one new token.
@@ -280,7 +280,7 @@ func (v *Vault) issue(c Caller, in Issue, kept keptAnswer) (seal.Token, error) {
 	display := pbwire.Encode(in.Credential.Display())
 	opener, err := version.SharedOpener(t, share)
 	if err != nil {
-		return "", durable.ErrConflict // it has just ended: decide anew
+		return "", durable.ErrConflict // it has just ended: decide again
 	}
 	binding := bound(key, record)
 	record.Credential = opener.Seal(seal.ForCredential, binding, in.Credential.Bytes())
@@ -308,7 +308,7 @@ func (v *Vault) Detokenize(c Caller, u Use) (seal.Secret, error) {
 	return r.credential, r.err
 }
 
-// Revoke ends a token. One that is over already is fine.
+// Revoke ends a token. An ended token is no error.
 func (v *Vault) Revoke(c Caller, u Use) error { return v.attempt(c, u, Revoke).err }
 
 // Introspect tells about a token and uses nothing up.
@@ -375,17 +375,17 @@ func (v *Vault) get(table string, key []byte) ([]byte, error) {
 // audit returns the rows of an audit record about a token or session. It names
 // a token by its reference; there is no way from there to the token.
 //
-// It stands in the own logs of the caller and of the participant that is bound to the
-// token. Those name the token by its last four characters: type, brand and last four digits
-// of the credential are sealed, and stay so.
+// It is in the event logs of the caller and of the bound participant. These name the token
+// by its last four characters; type, brand and last four digits of the credential stay
+// sealed.
 func (v *Vault) audit(action string, cmd *command, policy pb.Policy, target string, now time.Time, more map[string]string) []durable.Row {
 	c, bound := cmd.caller, more["participant"]
 	own := &audit.Own{TokenLastFour: string(cmd.token[max(0, len(cmd.token)-4):])}
 	if policy != pb.Policy_POLICY_UNSPECIFIED {
 		own.Policy = PolicyName(policy)
 	}
-	// What goes without saying is left out: half of what the store writes for
-	// a token is its trace.
+	// Default values are omitted, because half of the data that the store writes for a
+	// token is its audit record.
 	if v.opts.Environment != seal.Production {
 		more["environment"] = string(v.opts.Environment)
 	}

@@ -14,7 +14,7 @@ var webhookEvents = map[string]string{
 }
 
 // webhookRows are the deliveries of an operation, by the name of its audit record. They
-// hold nothing of the token or its credential.
+// contain no data of the token or its credential.
 func (v *Vault) webhookRows(record string, cmd *command, t *pb.Token) []durable.Row {
 	kind := webhookEvents[record]
 	if kind == "" || v.opts.Webhooks == nil {

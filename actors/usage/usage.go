@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// MaxModels bounds the models that are told apart, so that the sums stay a short
-// list. What is used of others is summed as that of one more, [Other].
+// MaxModels bounds the models with sums of their own, so that the sums stay a short list.
+// The use of further models is summed as [Other].
 const MaxModels = 50
 
 // Other is the model under which the usage of models beyond MaxModels is summed.

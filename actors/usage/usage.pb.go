@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: usage.proto
 
-// What was asked of language models, as the actors that count it store it.
+// Use of language models, as stored by the actors that count it.
 
 package usage
 
@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What one model was asked, and what that took.
+// Questions to a model, and their tokens.
 type AIUsage struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Model   string                 `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`

@@ -199,7 +199,7 @@ func (Delete) decide(d *decision) error {
 	return nil
 }
 
-// What went wrong with a try, beside a status that is none of success.
+// Causes of a failed attempt, apart from a status.
 const (
 	RefusedAddress = "refused_address" // in our own network
 	TimedOut       = "timeout"
@@ -275,7 +275,7 @@ func (b NoteTest) decide(d *decision) error {
 	return nil
 }
 
-// Resume lets a webhook go on. What was kept as failed begins anew with its tries.
+// Resume lets a webhook continue. Failed deliveries start their attempts again.
 type Resume struct{ Failed []*Delivery }
 
 func (b Resume) decide(d *decision) error {

@@ -40,7 +40,7 @@ func waitingKey(hook string, due int64, id string) []byte {
 	return append(binary.BigEndian.AppendUint64([]byte(hook+"\x00"), uint64(due)), id...)
 }
 
-// dueOf is when what lies under a key of a webhook is due.
+// dueOf is the time at which the delivery under a key of a webhook is due.
 func dueOf(hook string, key []byte) int64 {
 	return int64(binary.BigEndian.Uint64(key[len(hook)+1:]))
 }

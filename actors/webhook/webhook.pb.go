@@ -665,7 +665,7 @@ func (x *Delivery) GetTries() uint32 {
 	return 0
 }
 
-// What is told of an event; which fields an event has is its type's.
+// Data of an event; its type determines the fields.
 type Data struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`

@@ -186,7 +186,7 @@ func (w *world) count(table string) (n int) {
 	return n
 }
 
-// TestTheLastTriesAreKept, newest first, also by a node that starts anew.
+// TestTheLastTriesAreKept, newest first, also after a restart of the node.
 func TestTheLastTriesAreKept(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(WorkshopEnded)
@@ -252,7 +252,7 @@ func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
 		if len(w.seen) != 1 {
 			t.Errorf("the tries have %d ids", len(w.seen))
 		}
-		// What was kept begins anew, with all its tries.
+		// A failed delivery starts again, with all its attempts.
 		if err := w.hooks.Resume(Caller{}, id); err != nil {
 			t.Fatal(err)
 		}
@@ -535,9 +535,9 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestAStopSaysNothingOfTheReceiver: a try that a stop cuts off is no failure, and is made
+// TestStopDoesNotCountAgainstTheReceiver: a try that a stop cuts off is no failure, and is made
 // again.
-func TestAStopSaysNothingOfTheReceiver(t *testing.T) {
+func TestStopDoesNotCountAgainstTheReceiver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)
 		w.serve = func(*Delivery) { time.Sleep(5 * time.Second) }
@@ -601,8 +601,8 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 	})
 }
 
-// TestAFullDiskRepeatsNothing: a delivery whose outcome cannot be noted is sent again, and
-// not once a second.
+// TestAFullDiskRepeatsNothing: a delivery whose outcome cannot be recorded is sent again,
+// but not once per second.
 func TestAFullDiskRepeatsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
@@ -621,8 +621,8 @@ func TestAFullDiskRepeatsNothing(t *testing.T) {
 	})
 }
 
-// TestAStoreThatFailsIsLoggedOnce, however often it is asked, and again when it fails
-// anew; what waits meanwhile is sent when it can be read.
+// TestAStoreThatFailsIsLoggedOnce, for any number of attempts, and again after a recovery;
+// deliveries that wait meanwhile are sent once they can be read.
 func TestAStoreThatFailsIsLoggedOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
@@ -701,7 +701,7 @@ func TestAStopCountsAtOnce(t *testing.T) {
 	})
 }
 
-func TestOnlySoManyAreMadeAtOnce(t *testing.T) {
+func TestConcurrentDeliveriesAreBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var full atomic.Int64
 		for range MaxHooks + 5 {

@@ -29,8 +29,8 @@ const (
 	// rest is the pause after an outcome that could not be noted: the delivery is sent
 	// again, and a receiver must not hear of it each second while a disk is full.
 	rest = 30 * time.Second
-	// maxTests bounds the tests that are sent at a time: each has a goroutine of its
-	// request for as long as the receiver takes.
+	// maxTests bounds the concurrent tests: each holds the goroutine of its request until
+	// the receiver answers.
 	maxTests = 4
 )
 
@@ -314,7 +314,7 @@ func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 		}
 		outcome := send(ctx, hook, d)
 		if ctx.Err() != nil {
-			return // it ended here, which says nothing of the receiver
+			return // it ended here, not because of the receiver
 		}
 		if Delivered(outcome.Status) {
 			w.delivered.Add(1)

@@ -23,7 +23,7 @@ var ErrNewer = errors.New("the backup was written by a newer program")
 
 // Section is one part of a backup.
 type Section struct {
-	// Name stands in the backup: lower-case letters, never changed.
+	// Name is the section's name in the backup: lower-case letters, never changed.
 	Name string
 	// Folder is what holds it, below the data folder.
 	Folder string
@@ -38,10 +38,9 @@ type Section struct {
 	// Required says that a backup without the section is not restored.
 	Required bool
 
-	// What lies in no folder sets the following. Vacant says whether there is
-	// room, in place of a look at the folder; Place makes valid what Load read,
-	// in place of giving its folder its name; Discard is called in the end,
-	// whatever came before.
+	// Sections without a folder set the following. Vacant replaces the check that the
+	// folder is empty. Place makes the loaded data valid, instead of renaming its folder.
+	// Discard is always called at the end.
 	Vacant, Discard func() error
 	Place           func(dir string) error
 }

@@ -64,7 +64,7 @@ func TestASectionComesBackAsItWas(t *testing.T) {
 func TestTheStoreIsPlacedLast(t *testing.T) {
 	saved, sections := sample(t)
 	data := t.TempDir()
-	// A folder that cannot be replaced stands in for the crash.
+	// A folder that cannot be replaced simulates the crash.
 	in := filepath.Join(data, "files")
 	for i := range sections {
 		load := sections[i].Load
@@ -155,8 +155,7 @@ func TestASectionMayBeMissing(t *testing.T) {
 	left(t, data, "files")
 }
 
-// What is held is held before the first section is saved, and until the last
-// has been.
+// All holds last from before the first section is saved until after the last.
 func TestEverythingIsHeldWhileItIsSaved(t *testing.T) {
 	held := false
 	save := func(io.Writer) error {

@@ -10,10 +10,9 @@
 //
 // # Promises
 //
-// Write takes the sections in their order while everything goes on. What one
-// section holds may refer to what a later one holds, so the one with the
-// references comes first, and the Hold of every section is called before any
-// is saved: from then on nothing that was referred to is removed.
+// Write saves the sections in order while the server runs. A section can refer to objects
+// of a later one, so the one with the references comes first. The Hold of every section is
+// called before any is saved; until the end no referenced object is removed.
 //
 // Restore builds every section in a folder beside and gives it its name only
 // when the whole backup was read and right. A damaged backup, one of a newer

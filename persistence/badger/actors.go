@@ -8,8 +8,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Actors implements durable.Journal. It looks at keys only, and seeks from one
-// actor to the next where many chunks lie between.
+// Actors implements durable.Journal. It reads only keys, and seeks from one actor to the
+// next if there are many chunks between them.
 func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (c *actorCursor) read() {
 	}
 }
 
-// pass moves behind actor if the cursor stands on it.
+// pass moves beyond actor if the cursor is at it.
 func (c *actorCursor) pass(actor string) {
 	if !c.valid || c.actor != actor {
 		return

@@ -13,8 +13,7 @@ import (
 // next batch when the last one is on disk, as a client that waits for its
 // answer does.
 //
-// On a machine of 2 cores that syncs 3,500 to 5,000 times a second, callers
-// included, records of 150 B:
+// On a machine with 2 cores and 3,500 to 5,000 syncs/s, callers included, records of 150 B:
 //
 //	logs   records   batches     records/s   against
 //	       a batch   a commit                one log of 1
@@ -25,9 +24,8 @@ import (
 //	 512         1        275       200,000    50
 //	 512         8        260       400,000   100 and more
 //
-// Up to 64 logs the sync is what counts; at 512 the processor is, and 13 % of
-// it is this package: the rest is Badger's skip list, its log, and writing
-// tables.
+// Up to 64 logs the sync decides; at 512 the processor does. This package takes 13 % of it;
+// the rest is Badger's skip list, its log, and writing tables.
 func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct{ logs, batch int }{{1, 1}, {1, 8}, {64, 1}, {64, 8}, {512, 1}, {512, 8}} {
 		b.Run(fmt.Sprintf("logs=%d/records=%d", c.logs, c.batch), func(b *testing.B) {
@@ -126,7 +124,7 @@ func BenchmarkRecover(b *testing.B) {
 	}
 }
 
-// BenchmarkLargeRecord appends records that lie in parts, one after the other.
+// BenchmarkLargeRecord appends records that are stored in parts, one after the other.
 func BenchmarkLargeRecord(b *testing.B) {
 	for _, size := range []int{2 << 20, 16 << 20} {
 		b.Run(fmt.Sprintf("MiB=%d", size>>20), func(b *testing.B) {

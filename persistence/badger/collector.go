@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// collector gives the space of replaced large values back, now and then, and
-// verifies the tables once a day: what the disk loses while the store is open
-// would else be found by the next start.
+// collector periodically frees the space of replaced large values, and verifies the tables
+// once per day. Otherwise only the next start would notice damage on the disk.
 type collector struct {
 	store *Store
 	quit  chan struct{} // closed by stop

@@ -40,7 +40,7 @@ func TestCollectKeepsLargeValues(t *testing.T) {
 	}
 }
 
-// What is between its parts and its reference must not be collected.
+// Parts whose reference is not written yet must not be collected.
 func TestCollectLeavesWhatIsBeingWritten(t *testing.T) {
 	s := openTest(t, small(t.TempDir()), hooks{})
 	entries := []badgerdb.Entry{{Key: layout.AppendRowKey(nil, "t", []byte("k"))}}

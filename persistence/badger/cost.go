@@ -15,7 +15,7 @@ type txnCost struct {
 // costModel knows the limits of the opened database.
 type costModel struct {
 	limit     txnCost
-	threshold int64 // values from here on lie in parts (large.go)
+	threshold int64 // values of at least this size are stored in parts (large.go)
 }
 
 // entryOverhead is a little more than Badger adds to an entry: two bytes of
@@ -49,8 +49,8 @@ func (m costModel) fits(c txnCost) bool {
 	return c.bytes <= m.limit.bytes && c.entries <= m.limit.entries
 }
 
-// Limits implements durable.Journal. What is left of a transaction is for
-// records that are too small to lie in parts.
+// Limits implements durable.Journal. The rest of a transaction is for records that are too
+// small for parts.
 func (s *Store) Limits() durable.Limits {
 	m := s.costs
 	rows := m.limit.bytes - m.threshold - m.entry(layout.MaxActor, layout.MaxChunkHeader)

@@ -225,7 +225,7 @@ func checkDamaged(t *testing.T, dir, name string, rounds int) {
 	if err != nil {
 		t.Fatalf("recovering gave %v", err)
 	}
-	// At most one round lies in one file, and a removal of its row.
+	// A file contains at most one round, and the removal of its row.
 	least := allRows(rounds) - damageRows - 2
 	if name == "MANIFEST" {
 		least = allRows(rounds) // it holds nothing itself

@@ -394,7 +394,7 @@ func TestATableThatIsCutShortIsRefused(t *testing.T) {
 			}
 		})
 	}
-	// What a crash leaves half written is in no manifest, and no damage.
+	// A half-written file of a crash is in no manifest, and no damage.
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 		t.Fatal(err)

@@ -25,8 +25,8 @@ func (s *Store) Erase(table string) error {
 	if err := s.dropTable(layout.AppendRowKey(nil, table, nil)); err != nil {
 		return fmt.Errorf("badger: erase %s: %w", table, err)
 	}
-	// What stays lies in files with new names now. What was erased may have
-	// been newest, so something else has to be.
+	// The remaining data is now in files with new names. An erased entry can have been the
+	// newest, so another one must replace it.
 	if err := ondisk.SyncFolder(s.opts.Dir); err != nil {
 		return err
 	}

@@ -235,8 +235,8 @@ func TestALogThatCannotBeMade(t *testing.T) {
 			}
 		}
 	}
-	// Whoever hears of it must know that it is the store's failure and not
-	// the actor's: the batch, the one behind it, and what comes later.
+	// The error must identify the store's failure, not the actor's: for the batch, the next
+	// one, and later ones.
 	for what, err := range map[string]error{
 		"the batch":           err,
 		"the batch behind it": <-behind,

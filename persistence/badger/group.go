@@ -10,9 +10,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// group is what one transaction will carry. It belongs to the writer, which
-// uses it again and again: entries, keys and values lie in slabs that survive
-// the commit, because Badger copies them before a commit returns.
+// group is the content of one transaction. The writer owns and reuses it: entries, keys and
+// values are in slabs that survive the commit, because Badger copies them before a commit
+// returns.
 type group struct {
 	cost    txnCost
 	batches int

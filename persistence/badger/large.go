@@ -13,11 +13,10 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A large value lies in the tree like everything else: in parts, each under a
-// key of its own, and under the value's key a reference that names them. The
-// parts are on disk before the reference is written, so a reference without
-// its parts is damage, and parts without a reference were never acknowledged
-// (or are replaced): the collector removes them.
+// A large value is in the tree like all others: in parts, each under a separate key, with a
+// reference to them under the value's key. The parts are on disk before the reference is
+// written, so a reference without its parts is damage, and parts without a reference were
+// never acknowledged (or are replaced): the collector removes them.
 //
 // Badger's value log would take such values, but a failed sync of it is only
 // logged there, after which a commit with a pointer to nothing succeeds; and
@@ -160,8 +159,8 @@ func (s *Store) moveLarge(entries []badgerdb.Entry) (release func(), err error) 
 	return release, err
 }
 
-// viewValue passes an item's value to fn, put together when it lies in parts.
-// A value that cannot be read is damage too.
+// viewValue passes an item's value to fn, joined if it is stored in parts. A value that
+// cannot be read is damage too.
 func viewValue(txn *badgerdb.Txn, item *badgerdb.Item, fn func(value []byte) error) error {
 	called := false
 	err := item.Value(func(value []byte) error {
@@ -214,9 +213,8 @@ func joinLarge(txn *badgerdb.Txn, owner, value []byte) ([]byte, error) {
 	return whole, nil
 }
 
-// sweepLarge removes the parts that no reference names. What is written
-// meanwhile is not seen: the transaction begins while no value is between its
-// parts and its reference.
+// sweepLarge removes unreferenced parts. It does not see concurrent writes: its transaction
+// begins while no value is between its parts and its reference.
 func (s *Store) sweepLarge(stop func() bool) error {
 	s.moving.Lock()
 	txn := s.db.NewTransaction(false)
@@ -250,8 +248,8 @@ func (s *Store) sweepLarge(stop func() bool) error {
 	return b.flush()
 }
 
-// refersTo says whether the value under owner lies in the parts with this id.
-// A damaged reference may, so its parts stay.
+// refersTo reports whether the value under owner is stored in the parts with this id. A
+// damaged reference possibly is, so its parts stay.
 func refersTo(txn *badgerdb.Txn, owner []byte, id uint64) (bool, error) {
 	item, err := txn.Get(owner)
 	if errors.Is(err, badgerdb.ErrKeyNotFound) {

@@ -34,8 +34,8 @@ type actorLog struct {
 
 var _ durable.Log = (*actorLog)(nil)
 
-// Open implements durable.Journal. It waits for a snapshot or a rewriting of
-// the same actor that is under way.
+// Open implements durable.Journal. It waits for a snapshot or a rewrite of the same actor
+// in progress.
 func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := layout.CheckActor(actor); err != nil {
 		return nil, err

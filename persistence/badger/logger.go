@@ -28,7 +28,7 @@ func newBridge(o Options) *bridge { return &bridge{health: &health{log: o.Logger
 const (
 	lineFlush   = "error flushing memtable to disk"
 	lineCompact = "While running doCompact: "
-	// lineTable begins the error of a flush that has not come to the MANIFEST.
+	// lineTable begins the error of a flush that has not reached the MANIFEST.
 	lineTable = "error while creating table"
 )
 

@@ -17,11 +17,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Badger's MANIFEST is a header and then sets of changes, each with its length
-// and a CRC32C: tables that came, and tables that went. Badger deletes every
-// table that the MANIFEST does not name, so the sets are read here first, and
-// more carefully: a set that a failed sync left behind is told from one whose
-// tables are lost.
+// Badger's MANIFEST is a header and then sets of changes, each with its length and a
+// CRC32C: added and removed tables. Badger deletes every table that the MANIFEST does not
+// name, so the sets are read here first, and more carefully: a set from a failed sync is
+// distinguished from one whose tables are lost.
 
 // manifestHeader is Badger's magic, the user's (0), and the version.
 var manifestHeader = []byte{'B', 'd', 'g', 'r', 0, 0, 0, 8}
@@ -142,8 +141,7 @@ func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, 
 	for _, set := range m.sets {
 		switch {
 		case !failed(set):
-			// A memtable that was written out later proves nothing about
-			// the one before it.
+			// A memtable that was flushed later proves nothing about the previous one.
 			if flushFailed && set.isFlush() {
 				return false
 			}

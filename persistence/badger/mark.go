@@ -18,11 +18,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// The high-water mark lies beside the store's folder and says how far the
-// store has come. A folder that ends before its mark went back in time: a
-// snapshot of the file system was restored, an older copy was put in its
-// place, or a file with the newest transactions is gone. Tokens that were used
-// since would give their cards again.
+// The high-water mark is a file next to the store's folder with the newest position of the
+// store. A folder that ends before its mark is older than it was: a snapshot of the file
+// system was restored, an older copy was put in its place, or a file with the newest
+// transactions is gone. Tokens that were used since would give their cards again.
 //
 // It is written after each commit, which survives the end of the process, and
 // synced once in Options.SpaceInterval and at the end: after a loss of power

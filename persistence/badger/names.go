@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// names makes sure that the files of the store are found after a power cut.
-// Badger creates a write-ahead log, or a file of its value log, without
-// syncing the folder; until a compaction does, a synced write may lie in a
-// file that has no name. So whenever the folder's listing has changed, it is
-// synced before anything is acknowledged.
+// names makes sure that the files of the store are found after a power cut. Badger creates
+// a write-ahead log, or a file of its value log, without syncing the folder; until a
+// compaction does, a synced write can be in a file without a name on disk. So whenever the
+// folder's listing has changed, it is synced before anything is acknowledged.
 type names struct {
 	dir  string
 	sync func(dir string) error // nil: the real one

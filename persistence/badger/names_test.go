@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// TestNamesAreOnDiskBeforeAnAnswer: Badger makes its logs without syncing the
-// folder. Whatever file an acknowledged write lies in, its name must have been
-// there when the folder was synced last.
+// TestNamesAreOnDiskBeforeAnAnswer: Badger makes its logs without syncing the folder. The
+// file of every acknowledged write must have had its name at the last sync of the folder.
 func TestNamesAreOnDiskBeforeAnAnswer(t *testing.T) {
 	var mu sync.Mutex
 	synced := map[string]bool{}

@@ -31,7 +31,7 @@ func TestALogThatIsAnOlderCopyIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What a writer of two logs notes.
+	// The marks of a writer of two logs.
 	err = errors.Join(m.restart(), m.setLogs([]uint32{1}, 1, 2))
 	early, late := starts[8][0], starts[14][0]
 	next := append(append([]byte{}, data[:walHeader]...), data[late:end]...)

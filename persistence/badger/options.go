@@ -22,11 +22,10 @@ var (
 )
 
 // MaxBatchBytes limits the records and rows of one batch together; more gives
-// durable.ErrTooLarge. Values of a megabyte and more are committed in parts
-// before their batch (large.go), so the limit is about memory and about how
-// long one batch holds up the others. What is smaller goes into the
-// transaction, which takes only 15 % of a memtable (2.4 MB by default): only a batch with
-// very many rows meets that limit, which is ErrTooLarge too.
+// durable.ErrTooLarge. Values of a megabyte and more are committed in parts before their
+// batch (large.go), so the limit bounds memory and the delay of other batches. Smaller
+// values are in the transaction, which is limited to 15 % of a memtable (2.4 MB by
+// default): only a batch with very many rows meets that limit, which is ErrTooLarge too.
 const MaxBatchBytes = 64 << 20
 
 // Options says where a store lives and what it may use. The zero value of a
@@ -70,10 +69,9 @@ type Options struct {
 	// Default: nothing is logged.
 	Logger *slog.Logger
 
-	// RecoverDamaged opens a store whose files are damaged, missing, or older
-	// than they were, with everything that is sound, and gives it another
-	// stream; else Open gives ErrDamaged. What is changed or left out is kept
-	// in a folder beside the store's.
+	// RecoverDamaged opens a store whose files are damaged, missing, or older than they
+	// were, using its sound part, and gives it another stream; otherwise Open returns
+	// ErrDamaged. Changed or omitted files are kept in a folder next to the store's.
 	RecoverDamaged bool
 
 	// ReadOnly opens a store that was closed properly without writing to it.
@@ -123,8 +121,7 @@ const (
 	valueLogFileBytes = 1 << 20
 )
 
-// badgerOptions translates the options. What is fixed here is fixed for a
-// reason:
+// badgerOptions translates the options. The fixed values have reasons:
 func (o Options) badgerOptions(logger *bridge) badgerdb.Options {
 	// Badger refuses a threshold above 15 % of the memtable.
 	threshold := min(valueLogThreshold, o.MemTableBytes/10)

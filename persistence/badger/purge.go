@@ -9,9 +9,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Purge implements durable.Journal. A row of layout.PurgeTable says that it is under
-// way: one that a crash interrupts is finished when the store opens. Purging stays possible while the disk is
-// nearly full: it only writes small markers, and it is what gives space back.
+// Purge implements durable.Journal. A row of layout.PurgeTable marks a purge in progress:
+// an interrupted one is finished when the store opens. Purging stays possible while the
+// disk is nearly full: it only writes small markers, and it is what gives space back.
 func (s *Store) Purge(actor string) error {
 	if err := layout.CheckActor(actor); err != nil {
 		return err

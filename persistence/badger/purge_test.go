@@ -8,8 +8,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A purge that ends behind any of its steps is finished when the store opens again:
-// nothing of the actor is left, and nothing says that a purge is under way.
+// A purge that is interrupted after any of its steps is finished when the store opens
+// again: no data of the actor is left, and no mark of a purge.
 func TestAnInterruptedPurgeIsFinished(t *testing.T) {
 	const actor = "codelab/1"
 	for skip := range 3 {

@@ -12,8 +12,8 @@ import (
 // two channels to one goroutine of Badger; at 30,000 look-ups a second that
 // goroutine was the queue in which everybody stood, the writer included.
 //
-// A look-up sees everything that was committed before it began: a commit
-// moves the generation on before anybody is told of it.
+// A look-up includes everything that was committed before it began: a commit advances the
+// generation before it is acknowledged.
 type reads struct {
 	db         *badgerdb.DB
 	generation atomic.Uint64 // commits so far

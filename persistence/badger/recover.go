@@ -192,8 +192,8 @@ func (s *survey) writeManifest() error {
 	return s.manifest.write(s.dir, leftovers)
 }
 
-// repair makes the folder one that opens, with everything that is sound. What
-// it changes or leaves out is kept in a folder beside.
+// repair makes the folder openable with its sound part. Changed or omitted files are kept
+// in a folder next to it.
 func (s *survey) repair(o Options, dropped *Dropped) error {
 	if o.ReadOnly {
 		return errors.New("a store cannot be recovered read-only")
@@ -307,7 +307,7 @@ func copyFile(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// recoveryNote lies in the store's folder until the store has another stream.
+// recoveryNote is in the store's folder until the store has another stream.
 const recoveryNote = "RECOVERED"
 
 // renewStream gives the store another stream if it was recovered.

@@ -109,8 +109,8 @@ func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) 
 // chunks calls fn for the log's chunks from the one with seq first on. A chunk
 // is valid only during the call.
 func (l *actorLog) chunks(txn *badgerdb.Txn, first uint64, fn func(layout.Chunk) error) error {
-	// Values are fetched one by one: Badger's prefetching starts a goroutine
-	// for each, and most values lie beside their keys anyway.
+	// Values are fetched one by one: Badger's prefetching starts a goroutine per value, and
+	// most values are stored with their keys anyway.
 	it := txn.NewIterator(badgerdb.IteratorOptions{Prefix: l.prefix})
 	defer it.Close()
 	for it.Seek(layout.ChunkKey(l.Actor, first)); it.Valid(); it.Next() {

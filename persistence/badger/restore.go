@@ -35,7 +35,7 @@ func Restore(dir string, r io.Reader) error {
 	}
 	err = build(temp, r)
 	if err == nil {
-		// A mark of the store that was there says nothing about this one.
+		// The mark of the replaced store does not apply to this one.
 		err = errors.Join(removeMark(temp), removeMark(dir), backup.PutInPlace(temp, dir))
 	}
 	if err != nil {

@@ -17,12 +17,11 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Tables are read here with plain reads and not through the memory maps of
-// Badger, where a place that the disk cannot read is a SIGBUS. Every block is
-// verified each time that the store opens: Badger itself verifies none of them
-// unless it is told to, and a block whose checksum is wrong then ends its
-// iterators as if nothing followed. A look-up misses what is there, and a
-// compaction drops it for good.
+// Tables are read here with plain reads and not through Badger's memory maps, where an
+// unreadable page is a SIGBUS. Every block is verified each time that the store opens.
+// Badger verifies none by default; if it is configured to, a block with a wrong checksum
+// ends its iterators as at the end of data. Then a look-up misses stored values, and a
+// compaction drops them for good.
 //
 // That takes 0.6 s for each GiB of tables that are in the page cache, on two
 // cores, and else what the disk takes: opening a store of 400 MB takes 0.25 s,
@@ -173,8 +172,8 @@ func eachInBlock(body []byte, fn func(key []byte, value y.ValueStruct)) {
 			end = offset(i + 1)
 		}
 		e := body[offset(i):end]
-		// What the key has in common with the block's first key, and how
-		// much is its own.
+		// The length that the key shares with the block's first key, and the length of its
+		// own part.
 		common, own := int(binary.LittleEndian.Uint16(e)), int(binary.LittleEndian.Uint16(e[2:]))
 		key = append(append(key[:0], base[:common]...), e[4:4+own]...)
 		if i == 0 {
@@ -199,7 +198,7 @@ func salvageTable(path string) ([]byte, error) {
 	defer b.Close()
 	var last []byte
 	eachSoundBlock(data, index, func(body []byte) {
-		defer func() { _ = recover() }() // a block that lies in spite of its checksum
+		defer func() { _ = recover() }() // an invalid block with a correct checksum
 		eachInBlock(body, func(key []byte, v y.ValueStruct) {
 			// Keys out of order would damage the new table.
 			if len(key) > 8 && (last == nil || y.CompareKeys(last, key) < 0) {

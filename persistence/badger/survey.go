@@ -21,15 +21,15 @@ import (
 	"atelier/actors/durable"
 )
 
-// survey is what a look at the folder found before Badger opens it. Badger
-// deletes tables that its MANIFEST does not name, cuts logs at the first entry
-// that is not sound, and starts anew without a MANIFEST; so everything that it
-// would do silently is explained first, or refused.
+// survey is the result of reading the folder before Badger opens it. Badger deletes tables
+// that its MANIFEST does not name, cuts logs at the first unsound entry, and starts empty
+// without a MANIFEST. So everything that it would do silently is explained first, or
+// refused.
 type survey struct {
 	dir      string
 	files    map[string]bool
 	manifest *manifest // nil when it cannot be read
-	noted    bool      // the MANIFEST as it lies there is what Badger may read
+	noted    bool      // Badger can read the MANIFEST as it is
 	tables   map[uint64]sstable
 	bad      map[uint64]error // tables that are not sound
 	logs     *walCheck
@@ -321,8 +321,7 @@ func (s *survey) compareLogs(noted []logStart, tables uint64) {
 			s.find(logName(l.log), fmt.Errorf("it is gone or was emptied: transaction %d, which it held, is in no table", l.version))
 		}
 	}
-	// Transactions have numbers without gaps, and a log begins where the one
-	// before it ends.
+	// Transactions have numbers without gaps, and a log begins where the previous one ends.
 	for i := 1; i < len(s.logs.logs); i++ {
 		if before, l := s.logs.logs[i-1], s.logs.logs[i]; l.first > before.last+1 {
 			s.find(before.name, fmt.Errorf("its end is gone: it ends at transaction %d, and %s begins at %d", before.last, l.name, l.first))

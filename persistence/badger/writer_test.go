@@ -74,8 +74,8 @@ func TestWaitingBatchesShareAChunk(t *testing.T) {
 	}
 }
 
-// What is too much for one transaction is split, but never inside a batch: the
-// rows of a batch are all there or not at all.
+// A group that is too large for one transaction is split, but never inside a batch: the
+// rows of a batch are all stored or none.
 func TestLargeGroupsAreSplitBetweenBatches(t *testing.T) {
 	h, held, release, sizes := holdCommits()
 	failed := errors.New("injected")

@@ -1,5 +1,5 @@
-// Package layout is how the content of a store lies in keys and values: in
-// Badger, and in the store's part of every backup, whichever store it is of.
+// Package layout defines the keys and values of a store: in Badger, and in the store's part
+// of every backup, for any kind of store.
 //
 // The first byte of a key is its family: 'm' what the store says about itself,
 // 'j' chunks of logs, 's' heads of snapshots, 'p' their parts, 'r' rows. Every

@@ -28,8 +28,8 @@ type Head struct {
 }
 
 const (
-	// MaxInline is the largest state that lies in the head: one commit
-	// instead of several, which is what most actors need.
+	// MaxInline is the maximum size of a state in the head, which needs one commit instead
+	// of several; most actors are smaller.
 	MaxInline = 128 << 10
 	// PartBytes is the size of a part. Being below the value log's threshold,
 	// parts that were replaced leave with the next compactions; in the value

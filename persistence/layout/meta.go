@@ -23,6 +23,6 @@ func NewStreamID() string {
 	return hex.EncodeToString(id)
 }
 
-// PurgeTable is the table of actors whose purge is under way: a node that finds such
-// a row finishes it.
+// PurgeTable is the table of actors with a purge in progress: a node that finds such a row
+// finishes it.
 const PurgeTable = "purge"

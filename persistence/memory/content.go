@@ -30,8 +30,8 @@ type content struct {
 	owners  map[string]owner // by actor
 	epochs  uint64           // given so far
 
-	// committed is told of each batch of records; nil for none. It must not call
-	// the store.
+	// committed is called for each batch of records; nil for none. It must not call the
+	// store.
 	committed func(node, actor string, first uint64, records [][]byte)
 }
 

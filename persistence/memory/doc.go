@@ -1,6 +1,6 @@
-// Package memory is a store without a disk: for trying the server out, and for
-// the tests of what stands on durable.Journal. It keeps every promise of the
-// contract but the one that what was committed outlives the process.
+// Package memory is a store without a disk, for trials of the server and for tests of users
+// of durable.Journal. It keeps every promise of the contract, except that committed data
+// survives the process.
 //
 // A test can let it fail, hold or lose commits (faults.go).
 package memory

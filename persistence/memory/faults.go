@@ -22,17 +22,17 @@ type failure struct {
 	done bool
 }
 
-// LoseAnswer lets the next commit fail with err, although it may be done: nobody
-// is told whether it is.
+// LoseAnswer lets the next commit fail with err. done decides whether it was applied
+// nevertheless; the caller cannot find out.
 func (m *Store) LoseAnswer(err error, done bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failures = append(m.failures, failure{err, done})
 }
 
-// Hold lets nothing be committed until release is called, which may be called
-// more than once. What was taken from the queue before still ends. Open, Purge
-// and Rewrite wait too: they come after what is queued.
+// Hold blocks commits until release is called, which can be called repeatedly. Items taken
+// from the queue earlier still finish. Open, Purge and Rewrite wait, too, because they
+// follow the queued items.
 func (m *Store) Hold() (release func()) {
 	m.mu.Lock()
 	m.held++
@@ -98,7 +98,7 @@ func (m *Store) Crash() *Store {
 	return m.Reopen()
 }
 
-// What a node can do and suffer.
+// Operations and faults of a node.
 
 // Lose ends the node's lease. It knows of it at once.
 func (n *Node) Lose() {
@@ -116,13 +116,12 @@ func (n *Node) Expire() {
 	n.content.members[n.name].until = time.Now()
 }
 
-// Cut lets no call of this node come through until mend is called, or its lease is
-// over. A commit that the database has taken already is done, and its answer
-// waits.
+// Cut blocks all calls of this node until mend is called, or its lease expires. A commit
+// that the database has already received is applied, and its answer waits.
 func (n *Node) Cut() (mend func()) { return n.during(&n.cut) }
 
-// Stop lets the process stand still: no call comes through, and no lease is looked
-// at, until it goes on. Its timers are those of its clock.
+// Stop pauses the process: no call passes, and no lease is checked, until goOn is called.
+// Its timers are those of its clock.
 func (n *Node) Stop() (goOn func()) { return n.during(&n.stopped) }
 
 func (n *Node) during(count *int) (end func()) {
@@ -137,9 +136,8 @@ func (n *Node) during(count *int) (end func()) {
 	})
 }
 
-// Kill lets the process die: of what it had queued the database takes the first
-// few, as many as keep says, and nobody hears of it. The lease goes on until it is
-// over.
+// Kill kills the process. The database applies the first items of its queue, as many as
+// keep returns, and nobody gets an answer. The lease stays until it expires.
 func (n *Node) Kill(keep func(queued int) int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -82,8 +82,7 @@ func (f *feed) run() {
 	}
 }
 
-// changes are the rows that were written or removed since the last look, and those
-// whose time is over.
+// changes are the rows that were written or removed since the last poll, and expired ones.
 func (f *feed) changes() (out []change) {
 	c := f.node.content
 	for p, n := range c.changed {

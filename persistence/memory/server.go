@@ -7,7 +7,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// What a server asks of its store beside the journal.
+// Methods for a server beside the journal.
 
 // StreamID implements durable.Store.
 func (m *Store) StreamID() string { return m.content.stream }

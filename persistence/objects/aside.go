@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// asidePrefix is where the marks of what is set aside lie, under the keys of
-// what they mark.
+// asidePrefix is the prefix of the marks of objects in quarantine, followed by the keys of
+// these objects.
 const asidePrefix = "aside/"
 
-// Aside is what one sweep knows of the objects under a prefix that are set
-// aside. For one goroutine.
+// Aside has the quarantine of the objects under a prefix during one sweep. For one
+// goroutine.
 type Aside struct {
 	store  Store
 	grace  time.Duration
@@ -24,8 +24,8 @@ type Aside struct {
 	Removed int
 }
 
-// NewAside begins a sweep. It is called before the objects are listed, and
-// those before the records are asked.
+// NewAside begins a sweep. It is called before the objects are listed, and the list is made
+// before the records are read.
 func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace time.Duration) (*Aside, error) {
 	now, err := clock.Now(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace t
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list what is set aside: %w", err)
+		return nil, fmt.Errorf("list the quarantine: %w", err)
 	}
 	return a, nil
 }
@@ -48,8 +48,7 @@ func (a *Aside) Old(i Info) bool { return a.OlderThan(i, a.grace) }
 // OlderThan says whether an object was put longer ago.
 func (a *Aside) OlderThan(i Info, age time.Duration) bool { return a.now.Sub(i.Changed) > age }
 
-// Needed is told of an object that something refers to: it is not set aside
-// any more.
+// Needed is called for a referenced object, which leaves the quarantine.
 func (a *Aside) Needed(ctx context.Context, i Info) error {
 	if _, marked := a.marks[i.Key]; !marked {
 		return nil
@@ -58,9 +57,9 @@ func (a *Aside) Needed(ctx context.Context, i Info) error {
 	return a.store.Delete(ctx, asidePrefix+i.Key)
 }
 
-// Unneeded is told of an object that was listed and found unused after that. It
-// is set aside, or removed when it was long enough ago. It says whether it is
-// gone.
+// Unneeded is called for an object that was listed and unreferenced when checked
+// afterwards. It is moved to quarantine, or removed after the grace period. Unneeded
+// reports whether it was removed.
 func (a *Aside) Unneeded(ctx context.Context, i Info) (gone bool, err error) {
 	since, marked := a.marks[i.Key]
 	delete(a.marks, i.Key)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Clock is the clock of a store, by which ages count: that of a node may be
-// wrong, or have stood still. It is read off an object that is put for it, and
-// goes on by the node's for a while.
+// Clock is the clock of a store, by which ages are measured, because a node's clock can be
+// wrong or have paused. It is read from an object that is put for this purpose, and
+// continues with the node's clock for a while.
 type Clock struct {
 	store Store
 
@@ -21,7 +21,7 @@ type Clock struct {
 // NewClock returns the clock of a store.
 func NewClock(s Store) *Clock { return &Clock{store: s} }
 
-// OwnClock is the clock of a store that lies on this machine.
+// OwnClock is the clock of a store on this machine.
 func OwnClock() *Clock { return &Clock{} }
 
 const (
@@ -39,7 +39,7 @@ func (c *Clock) Now(ctx context.Context) (time.Time, error) {
 	if c.store == nil {
 		return now, nil
 	}
-	gone := now.Sub(c.here) // monotonic, which stands still while the machine is suspended
+	gone := now.Sub(c.here) // monotonic, which pauses while the machine is suspended
 	if c.there.IsZero() || gone > measuredFor || (now.Round(0).Sub(c.here.Round(0))-gone).Abs() > time.Second {
 		key := clockPrefix + Random()
 		if err := PutBytes(ctx, c.store, key, nil); err != nil {

@@ -18,14 +18,12 @@
 // age by the clock of the store; ask the records whether anything refers to it;
 // look for backups; remove it.
 //
-// What is removed was old when it was listed, and unused when it was asked for
-// after that. So for a loss somebody would have to record a reference later, to
-// an object that was put longer ago than the grace period: a reference comes
-// from a put of one's own, which makes an object under a key of its own that no
-// older listing has, and is recorded within minutes. It does not matter how
-// long a removal was stopped between two of these steps, nor how many run at a
-// time. What remains is a put whose record takes longer than the grace
-// period; the least one is an hour.
+// A removed object was old when it was listed, and unreferenced when checked afterwards. So
+// a loss needs a later reference to an object that was put before the grace period. But
+// each reference comes from its own put, which creates an object under a unique key that no
+// older listing has, and is recorded within minutes. It does not matter how long a removal
+// was paused between two of these steps, or how many run concurrently. The remaining risk
+// is a put whose record takes longer than the grace period, which is at least an hour.
 //
 // A sweep does not know why nothing refers to an object: the record may be what
 // was lost. It sets it aside, which is an object beside it (Aside), and removes

@@ -33,10 +33,9 @@ type Info struct {
 	Changed time.Time
 }
 
-// Store keeps objects by their keys, of which none goes on behind a slash where
-// another ends: on disks that is a file and a folder. Safe for concurrent use, by many nodes.
-// What it is given as a context ends what it does early; it has time limits of
-// its own.
+// Store keeps objects by their keys. No key is a prefix of another up to a slash, because
+// on disks that would be a file and a folder. Safe for concurrent use, by many nodes. A
+// context ends a call early; calls also have time limits.
 type Store interface {
 	// Put stores the size bytes of content, whose SHA-256 is sum. When it
 	// returns nil all of it is there and lasts; when not, an object that was

@@ -43,7 +43,7 @@ func MakeFolder(dir string, mode fs.FileMode) error {
 	case err == nil && !info.IsDir():
 		return fmt.Errorf("make folder %s: there is a file of that name", dir)
 	case err == nil:
-		// A folder that an operator made may lie in one that we may not read.
+		// The operator's folder can be in one that this process cannot read.
 		if err := SyncFolder(above); !errors.Is(err, fs.ErrPermission) {
 			return err
 		}

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// What was replaced must not get lost by a power cut after something was kept
-// that needs it.
+// A power cut must not lose a replaced file after something that needs it was stored.
 func TestAFileIsOnDiskWithItsName(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	path := filepath.Join(data, "secrets", "a.key")
@@ -40,8 +39,7 @@ func TestAFileIsOnDiskWithItsName(t *testing.T) {
 	}
 }
 
-// A power cut took the whole data folder: nobody had synced the folder that it
-// lies in.
+// A power cut removed the whole data folder, because its parent folder had not been synced.
 func TestAFolderIsOnDiskWithItsName(t *testing.T) {
 	base := t.TempDir()
 	a, b := filepath.Join(base, "a"), filepath.Join(base, "a", "b")

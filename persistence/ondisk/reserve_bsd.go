@@ -2,5 +2,5 @@
 
 package ondisk
 
-// reserve does nothing: these systems cannot reserve what lies in a hole.
+// reserve does nothing, because these systems cannot reserve space in a hole.
 func reserve(int, int64) error { return nil }

@@ -47,7 +47,7 @@ func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 }
 
 // A node that is refused is no member, and one that came back late is asked again.
-func TestWhoIsRefusedIsNoMember(t *testing.T) {
+func TestRefusedNodeIsNoMember(t *testing.T) {
 	url := postgrestest.Database(t)
 	refuse, beside := errors.New("too old"), ""
 	b := openTest(t, Options{URL: url, Node: "b", Version: 7, Program: "1.7", Admit: func(others []durable.Member) error {

@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// cutter breaks the connection that gets the next answer but so many, when the
-// answer is there and before anybody has seen it.
+// cutter breaks the connection at a later answer, after it has arrived and before it is
+// read.
 type cutter struct {
 	left atomic.Int64 // answers still let through; below 0 all
 	cuts atomic.Int64

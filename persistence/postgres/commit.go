@@ -15,8 +15,8 @@ import (
 const (
 	beginCommit   = "select begin_commit($1, $2, $3, $4, $5, $6, $7, $8)"
 	insertRecords = "insert into records (actor, seq, chunk) select * from unnest($1::bytea[], $2::bigint[], $3::bytea[])"
-	// lockRows takes rows in the order in which they are given ($3: they will be
-	// written) and returns what they hold. What is not there it cannot take.
+	// lockRows locks rows in the given order ($3: they will be written) and returns their
+	// values. It cannot lock missing rows.
 	lockRows = `select n, case when expires is null or expires > clock_timestamp() then value end
 		from unnest($1::text[], $2::bytea[], $3::boolean[]) with ordinality as u(t, k, w, n), lateral (
 			select * from (select value, expires from rows where w and tbl = t and key = k for no key update) as written
@@ -109,9 +109,9 @@ type wanted struct {
 	written bool
 }
 
-// decide locks the rows of the group and looks at the preconditions, item by item: an
-// item sees what those before it write. An item whose preconditions do not hold fails
-// and writes nothing; the rows of the others are the group's.
+// decide locks the rows of the group and evaluates the preconditions, item by item,
+// including the writes of earlier items. An item whose preconditions fail writes nothing;
+// the rows of the others are the group's.
 func (w *writer) decide(l *lease, b *pgx.Batch, items []item) error {
 	rows := wants(items)
 	tables, keys, written := make([]string, len(rows)), make([][]byte, len(rows)), make([]bool, len(rows))

@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// What was changed behind our back is noticed.
+// Changes by other programs are noticed.
 func TestDamageIsNoticed(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})

@@ -9,7 +9,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// A missing grant was a bare SQLSTATE. What the error says to run is run here, one
+// A missing grant was a bare SQLSTATE. This test runs the statements of each error, one
 // after the other, until the store opens.
 func TestAMissingGrantSaysWhatToGrant(t *testing.T) {
 	dsn := postgrestest.Database(t)

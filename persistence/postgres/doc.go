@@ -4,11 +4,11 @@
 //
 // # What it owns
 //
-// A Store owns its connections, its node's lease, and its goroutines, which Close
-// stops and waits for: the writer (the only one that commits batches), the one
-// that stores snapshots, the one that renews the lease, the one that removes what
-// is over, one for each Feed, and, without a node name, the one that starts over
-// after a lost lease. Tables are in migrations, their reasons in DESIGN.md.
+// A Store owns its connections, its node's lease, and its goroutines, which Close stops and
+// waits for: the writer (the only one that commits batches), the one that stores snapshots,
+// the one that renews the lease, the one that removes expired rows, one per Feed, and,
+// without a node name, the one that starts over after a lost lease. Tables are in
+// migrations, their reasons in DESIGN.md.
 //
 // # Order
 //
@@ -24,11 +24,10 @@
 //
 // # Failure
 //
-// Done(nil) means that the database has committed, with synchronous_commit on. A
-// connection that breaks off is opened again, and what was under way is asked
-// for: it is sent again only when it was not committed. That goes on for as long
-// as the lease holds. Behind a lost lease everything fails with
-// durable.ErrFenced, until Rejoin. What was sent last may then have been
-// committed: the next node that opens the log sees it. Damaged bytes give
-// durable.ErrCorrupt to the actor they belong to.
+// Done(nil) means that the database has committed, with synchronous_commit on. A broken
+// connection is opened again, and the store asks for the outcome of the commit in flight:
+// it is sent again only if it was not applied. This continues while the lease holds. After
+// a lost lease everything fails with durable.ErrFenced, until Rejoin. The last commit may
+// then have been applied; the next node that opens the log includes it. Damaged bytes
+// return durable.ErrCorrupt to their actor.
 package postgres

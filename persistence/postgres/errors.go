@@ -73,8 +73,8 @@ const (
 	pgDenied        = "42501" // a privilege is missing
 )
 
-// translate puts an error of the database into the words of the contract. It
-// says nothing of values: details of PostgreSQL's errors may quote them.
+// translate converts an error of the database to one of the contract. It omits values,
+// because details of PostgreSQL's errors can quote them.
 func translate(err error) error {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {

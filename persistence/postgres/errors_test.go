@@ -29,7 +29,7 @@ func TestErrorsThatPassAreToBeTriedAgain(t *testing.T) {
 	}
 }
 
-// A scan under way when the lease ends says so in the words of the contract.
+// A scan in progress at the end of the lease returns an error of the contract.
 func TestAScanThatTheLeaseEndsIsUnavailable(t *testing.T) {
 	s := openTest(t, Options{URL: postgrestest.Database(t), Node: "a"})
 	for i := range firstPageRows + 1 { // more than a page, so that it asks again

@@ -157,7 +157,7 @@ func TestKilledConnections(t *testing.T) {
 	l.end()
 }
 
-// What the next connection says of a commit whose answer was lost.
+// The next connection finds out the outcome of a commit whose answer was lost.
 func TestACommitWhoseAnswerIsLost(t *testing.T) {
 	s := openTest(t, small(postgrestest.Database(t)))
 	log := openLog(t, s, "codelab/1")

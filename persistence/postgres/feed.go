@@ -14,10 +14,9 @@ import (
 
 // feed tells of the rows of some tables.
 //
-// Each look asks for the rows that a transaction changed which had not ended
-// when the last look began: every transaction below the oldest one that runs is
-// over, and was seen. So nothing is missed that commits later than it began, and
-// some rows are told twice.
+// Each poll reads the rows of transactions that had not ended when the last poll began:
+// every transaction below the oldest running one has ended and was seen. So late commits
+// are not missed, and some rows are reported twice.
 type feed struct {
 	store  *Store
 	tables []string
@@ -26,7 +25,7 @@ type feed struct {
 	// Owned by the goroutine that looks.
 	since string              // xid8: everything below was seen
 	seen  time.Time           // by the database's clock: when since was taken
-	known map[string]struct{} // rows that were told and not withdrawn, by keys of package layout
+	known map[string]struct{} // reported rows that were not withdrawn, by keys of package layout
 
 	looked atomic.Int64 // uptime at the beginning of the last look that ended well
 

@@ -11,8 +11,7 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// A change that was begun before a look and committed behind it is told by the
-// next one.
+// A change that began before a poll and committed after it is reported by the next one.
 func TestAFeedMissesNoLateCommit(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
@@ -50,8 +49,7 @@ func TestAFeedMissesNoLateCommit(t *testing.T) {
 	}
 }
 
-// Who was cut off for so long that tombstones are gone is told of everything that
-// is gone.
+// A feed that was cut off for longer than tombstones exist still reports all deleted rows.
 func TestAFeedThatWasCutOffStartsOver(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a", LookEvery: time.Hour})

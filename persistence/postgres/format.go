@@ -124,10 +124,9 @@ func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, e
 	})
 }
 
-// admitted says whether this program may run on the database as it is, beside
-// those that do. It waits for a change of the tables that is under way: either
-// that one sees the lease of this node, and is refused, or this node sees its
-// format.
+// admitted reports whether this program can run on the current database, beside the running
+// nodes. It waits for a change of the tables in progress: either the change sees the lease
+// of this node and is refused, or this node sees the new format.
 func (s *Store) admitted(ctx context.Context, conn *pgx.Conn) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock_shared($1)", migrateLock); err != nil {

@@ -45,9 +45,9 @@ func (l *lease) lose() {
 	l.cancel()
 }
 
-// enter starts a new incarnation. Where the name is alive it waits until that is
-// over, and gives ErrNameTaken when it is renewed meanwhile. own is the
-// incarnation that this process had before.
+// enter starts a new incarnation. If a node with this name is alive, it waits until that
+// lease expires, and returns ErrNameTaken if the lease is renewed meanwhile. own is the
+// previous incarnation of this process.
 func (s *Store) enter(ctx context.Context, own int64) (*lease, error) {
 	conn, err := s.connect(ctx)
 	if err != nil {

@@ -89,8 +89,8 @@ func TestAnOvertakenOwnerIsFenced(t *testing.T) {
 	}
 }
 
-// The losers of a group are told, whatever of their rows is not theirs any more;
-// the others of the same transaction are not concerned.
+// The losers of a group get an error, whichever of their rows they have lost; the others of
+// the same transaction are not affected.
 func TestLosersDoNotEndTheGroup(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -132,8 +132,8 @@ func TestLosersDoNotEndTheGroup(t *testing.T) {
 	}
 }
 
-// A lease that is over for others is over: the node cannot renew it any more.
-func TestALeaseThatIsOverIsNotRenewed(t *testing.T) {
+// A lease that has expired for others has ended: the node cannot renew it.
+func TestExpiredLeaseIsNotRenewed(t *testing.T) {
 	url := postgrestest.Database(t)
 	a := openNode(t, url, "a")
 	defer a.Close()
@@ -146,8 +146,8 @@ func TestALeaseThatIsOverIsNotRenewed(t *testing.T) {
 	}
 }
 
-// A renewal that is under way when its lease is judged counts.
-func TestARenewalUnderWayIsWaitedFor(t *testing.T) {
+// A renewal in progress is included when its lease is judged.
+func TestRenewalInProgressIsWaitedFor(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)
 	a, b := openNode(t, url, "a"), openNode(t, url, "b")
@@ -249,7 +249,7 @@ func TestOneProcessHasAName(t *testing.T) {
 	}
 }
 
-// After a crash the name is free when the lease is over.
+// After a crash the name is free once the lease has expired.
 func TestTheLeaseOfADeadProcessIsWaitedFor(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -264,8 +264,8 @@ func TestTheLeaseOfADeadProcessIsWaitedFor(t *testing.T) {
 	}
 }
 
-// What was queued under a lease is not committed under the next one.
-func TestWhatWaitsEndsWithItsLease(t *testing.T) {
+// Items that were queued under a lease are not committed under the next one.
+func TestQueuedItemsEndWithTheirLease(t *testing.T) {
 	s := openTest(t, Options{URL: postgrestest.Database(t), Node: "a"})
 	blocked, free := make(chan struct{}), make(chan struct{})
 	if err := s.Append(nil, func(error) { close(blocked); <-free }); err != nil {
@@ -424,9 +424,8 @@ func TestAnActorIsTakenWhileItIsForgotten(t *testing.T) {
 	}
 }
 
-// What a node asks for that does not know yet what it has lost, the database does
-// not do.
-func TestTheDatabaseKnowsWhoMayWhat(t *testing.T) {
+// The database refuses requests of a node that has lost its lease without knowing it.
+func TestDatabaseEnforcesOwnership(t *testing.T) {
 	url := postgrestest.Database(t)
 	a := openNode(t, url, "a")
 	defer a.Close()

@@ -21,8 +21,8 @@ type actorLog struct {
 
 	// Set by Close, which may come while Rewrite works.
 	closed atomic.Bool
-	// users are the open handle and the snapshots under way: the actor is given
-	// back when there are none.
+	// users counts the open handle and the snapshots in progress: the actor is released
+	// when there are none.
 	users atomic.Int32
 
 	// Where the log goes on; the writer's.
@@ -32,8 +32,8 @@ type actorLog struct {
 
 var _ durable.Log = (*actorLog)(nil)
 
-// Open implements durable.Journal. It waits for a snapshot or a rewriting of the
-// same actor that is under way here.
+// Open implements durable.Journal. It waits for a snapshot or a rewrite of the same actor
+// in progress here.
 func (s *Store) Open(actor string) (durable.Log, error) {
 	if err := layout.CheckActor(actor); err != nil {
 		return nil, err

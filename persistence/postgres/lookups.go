@@ -7,15 +7,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// lookups gets single rows. What callers want while a statement is under way goes into
-// the next one together: a statement costs the database and this side the same with one
-// row and with a few dozen.
+// lookups gets single rows. Requests that arrive during a statement share the next one,
+// because a statement costs both sides the same for one row and for a few dozen.
 type lookups struct {
 	store *Store
 
 	mu      sync.Mutex
 	waiting []*lookup
-	asking  int // statements under way
+	asking  int // statements in progress
 }
 
 // lookup is one row that somebody waits for.
@@ -29,7 +28,7 @@ type lookup struct {
 }
 
 const (
-	// maxAsking is how many statements may be under way, each on a connection.
+	// maxAsking bounds the statements in progress, each on a connection.
 	maxAsking = 2
 	// maxLookups bounds the rows of one statement.
 	maxLookups = 128

@@ -11,8 +11,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// TestLookupsShareAStatement: those who come while others are under way are asked for
-// together, and each gets the own row, or the own error.
+// TestLookupsShareAStatement: requests that arrive during a statement share the next one,
+// and each gets its own row or error.
 func TestLookupsShareAStatement(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url, Node: "a"})
@@ -25,7 +25,7 @@ func TestLookupsShareAStatement(t *testing.T) {
 	postgrestest.Exec(t, url, "update atelier.rows set value = value || 'x' where key = '4'")
 	l := s.lookups
 	l.mu.Lock()
-	l.asking += maxAsking // as if so many were under way
+	l.asking += maxAsking // as if these were in progress
 	l.mu.Unlock()
 	var all sync.WaitGroup
 	for i := range callers {

@@ -45,8 +45,8 @@ const (
 // Options says where a store lives and what it may use. The zero value of a
 // field, URL excepted, takes the default.
 type Options struct {
-	// URL is the address, like postgres://user@host:5432/db, with what pgx
-	// understands behind it. It may hold a password, and is told to nobody.
+	// URL is the address, like postgres://user@host:5432/db, with options for pgx at its
+	// end. It can contain a password, and is never printed.
 	URL string
 	// Node is the name of this node, unique on the database. Without one the
 	// node is Alone, and starts over by itself when it lost its lease.
@@ -55,10 +55,10 @@ type Options struct {
 	Version int
 	Program string
 
-	// Admit, if set, is told the other nodes that are alive, by name, version and
-	// program, and may refuse to run beside them: before a lease is taken, and
-	// again behind that, since two may start at once. It is asked anew when this
-	// node comes back.
+	// Admit, if set, is called with the living other nodes, by name, version and program,
+	// and can refuse to run beside them. It is called before a lease is taken, and again
+	// afterwards, because two nodes can start at once. It is called again when this node
+	// rejoins.
 	Admit func(others []durable.Member) error
 
 	// Lease is how long the lease of a node lasts for the others, by the
@@ -76,7 +76,7 @@ type Options struct {
 	// Remember is for how long the database knows of a row that it is gone.
 	// Default 5 min.
 	Remember time.Duration
-	// SweepEvery is how often rows are removed whose time is over. Default 30 s.
+	// SweepEvery is the interval at which expired rows are removed. Default 30 s.
 	SweepEvery time.Duration
 
 	// OnCommit, if set, is called by the writer after each commit that

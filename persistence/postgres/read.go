@@ -30,7 +30,7 @@ func (s *Store) view(fn func(v *view) error) error {
 		v := &view{ctx: ctx, conn: conn.Conn()}
 		err = fn(v)
 		if v.open {
-			// What is left open goes with the connection.
+			// An open transaction ends with the connection.
 			if _, back := v.conn.Exec(ctx, "commit"); back != nil {
 				_ = v.conn.Close(ctx)
 			}
@@ -212,7 +212,7 @@ func (r *reader) Tail() (tail uint64, err error) {
 	return tail, err
 }
 
-// pageChunks is how many chunks are asked for at a time.
+// pageChunks is the number of chunks per request.
 const pageChunks = 64
 
 // chunks calls fn for the log's chunks from the one on that may hold the record

@@ -28,9 +28,9 @@ func asAdmin(t *testing.T, url string, statements ...string) {
 	}
 }
 
-// A full disk shows in what is written, and in nothing else: the renewal of a lease takes
-// no room. So it is told until something was written.
-func TestAFullDiskIsTold(t *testing.T) {
+// Only writes detect a full disk, because the renewal of a lease needs no space. So it is
+// reported until a write succeeds.
+func TestFullDiskIsReported(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url})
 	put(t, s, row("k", "before"))
@@ -55,7 +55,7 @@ func TestAFullDiskIsTold(t *testing.T) {
 }
 
 // A database that takes no writes takes no node either, which says so.
-func TestAReadOnlyDatabaseIsTold(t *testing.T) {
+func TestReadOnlyDatabaseIsReported(t *testing.T) {
 	url := postgrestest.Database(t)
 	s := openTest(t, Options{URL: url})
 	set := func(what string) {

@@ -90,7 +90,7 @@ func (r *Restoring) Commit() error {
 // Discard gives up; what was not committed is not there.
 func (r *Restoring) Discard() error { return r.conn.Close(context.Background()) }
 
-// restoreBytes is how much is sent to the database at a time.
+// restoreBytes is the size of a batch that is sent to the database.
 const restoreBytes = 4 << 20
 
 func (r *Restoring) fill(in *layout.EntryReader) error {
@@ -121,7 +121,7 @@ func (r *Restoring) fill(in *layout.EntryReader) error {
 	b := &pgx.Batch{}
 	b.Queue("delete from owners")
 	b.Queue("insert into owners select a, null, null, nextval('epochs'), h from unnest($1::bytea[], $2::bigint[]) as u(a, h)", actors, heads)
-	// Purges that were under way in the store of the backup.
+	// Purges that were in progress in the store of the backup.
 	for _, table := range []string{"records", "snapshots", "snapshot_parts", "owners"} {
 		b.Queue("delete from "+table+" where actor in (select key from rows where tbl = $1)", layout.PurgeTable)
 	}
@@ -132,7 +132,7 @@ func (r *Restoring) fill(in *layout.EntryReader) error {
 	return translate(r.conn.SendBatch(ctx, b).Close())
 }
 
-// entryPage is what is sent at a time, as the arrays that the database takes.
+// entryPage is one batch for the database, as arrays.
 type entryPage struct {
 	bytes   int
 	records struct {
@@ -152,7 +152,7 @@ type entryPage struct {
 	}
 }
 
-// add takes an entry apart. What no store writes is no backup.
+// add splits an entry. An entry that no store writes makes the backup invalid.
 func (r *Restoring) add(p *entryPage, e layout.Entry) error {
 	payload, err := layout.Unseal(e.Key, e.Value)
 	if err != nil {

@@ -207,8 +207,7 @@ func (s *Store) Erase(table string) error {
 	})
 }
 
-// sweep removes, a few at a time, what is over: rows behind their time, and
-// tombstones that everybody has seen.
+// sweep removes expired rows, and tombstones that every node has seen, in small batches.
 func (s *Store) sweep() {
 	for s.rest(s.opts.SweepEvery) {
 		for s.Holds() {

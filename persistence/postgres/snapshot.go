@@ -43,10 +43,10 @@ func (s *Store) storeCounted(job *snapshotJob) error {
 	return err
 }
 
-// storeSnapshot writes the parts, then the head, and only then removes what the
-// new snapshot makes superfluous. Wherever it stops, one whole snapshot is there,
-// and the records behind it. Whatever it changes, it changes in transactions that
-// hold the ownership: a node that was stopped half-way finds nothing to do.
+// storeSnapshot writes the parts, then the head, and then removes data that the new
+// snapshot replaces. At any interruption one complete snapshot exists, with the records
+// after it. All changes are in transactions that check the ownership: a node that was
+// paused half-way cannot change anything.
 func (s *Store) storeSnapshot(job *snapshotJob) error {
 	l := job.Log
 	defer s.locks.Lock(l.Actor)()

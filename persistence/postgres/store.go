@@ -99,7 +99,7 @@ func (s *Store) prepare() error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	// What a crash left behind is over soon.
+	// The lease of a crashed process expires soon.
 	for until := time.Now().Add(s.opts.Lease * 4 / 3); ; {
 		if s.stream, err = migrate(ctx, conn); !errors.Is(err, ErrInUse) || time.Now().After(until) {
 			break

@@ -71,7 +71,7 @@ func (w *writer) commitGroup(items []item) error {
 	began := time.Now()
 	s, l := w.store, w.store.lease.Load()
 	for i := range items {
-		// What was queued under an earlier lease ended with it.
+		// Items that were queued under an earlier lease ended with it.
 		if it := &items[i]; it.Err == nil && it.Commits() && (it.lease != l || !l.holds()) {
 			w.refuse(it, durable.ErrFenced)
 		}
@@ -130,8 +130,8 @@ func (w *writer) refuse(it *item, err error) {
 	}
 }
 
-// giveBack gives up the actors whose handles were closed. What cannot be given
-// back is this node's until its lease ends, or it opens the actor again.
+// giveBack releases the actors whose handles were closed. An actor that cannot be released
+// stays with this node until its lease ends, or it opens the actor again.
 func (w *writer) giveBack() {
 	l := w.store.lease.Load()
 	var actors [][]byte
@@ -160,10 +160,10 @@ func (w *writer) giveBack() {
 	}
 }
 
-// connection makes sure that there is a connection with a session of the
-// lease, and returns the number of the last commit when it is a new one. An
-// earlier connection cannot commit any more then: a transaction under way on it
-// was waited for, and a later one finds another session.
+// connection makes sure that there is a connection with a session of the lease, and returns
+// the number of the last commit when it is a new one. Then an earlier connection cannot
+// commit: its transaction in progress was waited for, and a later one finds another
+// session.
 func (w *writer) connection(l *lease) (committed int64, err error) {
 	if w.conn != nil && w.session == l && !w.conn.IsClosed() {
 		return -1, nil

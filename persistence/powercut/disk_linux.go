@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Disk is a mounted file system that lies in memory and records what happens to
-// it. It knows the calls that a trace can hold and refuses all others.
+// Disk is a mounted file system in memory that records its calls. It supports the calls of
+// a trace and refuses all others.
 //
 // The program on top of it must run in another process: one that waits for its
 // own file system in a page fault stops for good.

@@ -146,7 +146,7 @@ func storeMapped(path string) {
 }
 
 // Badger maps its files: the kernel writes their pages, never in part, and says so.
-func TestMappedWritesAreToldFromOthers(t *testing.T) {
+func TestMappedWritesAreDistinguished(t *testing.T) {
 	d, at := mount(t)
 	d.Inject(func(Call) Fault { return Fault{Short: 1} })
 	child := exec.Command(os.Args[0])

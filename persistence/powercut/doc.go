@@ -1,11 +1,10 @@
 // Package powercut is a file system that remembers every change, and rebuilds the
 // folder as it may look after a power cut.
 //
-// Disk is mounted through FUSE and lies in memory. The kernel's cache is on, so
-// programs may map its files. Trace is what happened there, and can be written to a
-// file. Rebuild takes a trace, a point in it and a seed, and returns a Folder. It
-// is pure: the same three give the same folder. A Disk also makes calls fail when
-// told to (Inject).
+// Disk is mounted through FUSE and stored in memory. The kernel's cache is on, so programs
+// can map its files. Trace has the recorded calls, and can be written to a file. Rebuild
+// takes a trace, a point in it and a seed, and returns a Folder. It is pure: the same three
+// give the same folder. A Disk can also inject failures of calls (Inject).
 //
 // # What a sync promises
 //

@@ -188,9 +188,9 @@ func (r *rebuild) tear(target *file, op *Op) (kept, pages int) {
 	return kept, pages
 }
 
-// early calls visit for what the program may have stored in mapped memory before
-// the cut, and the kernel may have written by itself: mapped writes right behind
-// it. What comes behind another call may have been stored after that call.
+// early calls visit for data that the program may have stored in mapped memory before the
+// cut, and that the kernel may have written without a sync: mapped writes directly after
+// the point. Data after another call may have been stored after that call.
 func (t Trace) early(point int, visit func(i int, op *Op)) {
 	for i := point; i < len(t) && t[i].Kind == Write && t[i].Mapped; i++ {
 		visit(i, &t[i])

@@ -101,8 +101,8 @@ func TestWhatAPowerCutLeaves(t *testing.T) {
 	}
 }
 
-// What a program stored in mapped memory may be on disk before it was synced, but
-// not before a call that it made first.
+// Data in mapped memory can be on disk before it was synced, but not before an earlier call
+// of the program.
 func TestMappedWritesComeEarly(t *testing.T) {
 	mapped := Op{Kind: Write, File: 1, Mapped: true, Data: page("x")}
 	before := Trace{{Kind: Create, File: 1, Name: "a", Size: aFile}, {Kind: SyncFolder}}

@@ -124,7 +124,7 @@ func Announced(keys []seal.Key, now time.Time) []seal.Key {
 	return append(slices.Clone(keys), k)
 }
 
-// Used returns the keys with the pending one in use, and the one before it retired.
+// Used returns the keys with the pending one in use, and its predecessor retired.
 func Used(keys []seal.Key, now time.Time) []seal.Key {
 	keys = slices.Clone(keys)
 	n := len(keys)
@@ -171,7 +171,7 @@ func writeKeys(path string, keys []seal.Key) error {
 		return err
 	}
 	defer clear(b)
-	// What is in the store must never outlive its keys.
+	// Data in the store must never outlive its keys.
 	if err := ondisk.Replace(path, b); err != nil {
 		return fmt.Errorf("write server keys: %w", err)
 	}

@@ -44,7 +44,7 @@ type BallotOptions struct {
 	// Spread, where there are several nodes, brings a secret to the others before Make
 	// returns it, and says which have it, with this one; nil: this node is alone.
 	Spread func(Ballot) (keepers []string, err error)
-	// Failed, if set, is told of each error of the folder. It must not block.
+	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
 
 	// Disk is the folder; nil: that of the operating system in Dir. Tests and the simulator set it.
@@ -156,8 +156,8 @@ func (b *Ballots) Make(codelab string) (id string, keepers []string, err error) 
 	return id, keepers, nil
 }
 
-// keep puts a secret on the disk and takes it into use. What is left of one that could
-// not be kept is destroyed by the next sweep, unless it is kept before.
+// keep stores a secret on the disk and uses it. The next sweep destroys the remains of a
+// failed attempt, unless keep succeeds before.
 func (b *Ballots) keep(id string, x *ballotSecret) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()

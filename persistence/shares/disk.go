@@ -52,10 +52,10 @@ func read(d Disk, name string, most int) ([]byte, fs.FileInfo, error) {
 	return b[:n], info, err
 }
 
-// keep puts a content on the disk under a name. It outlives a crash when keep returns
-// nil, and has been read back. What an earlier try has left under the name is written
-// again in place: a system that could not sync a page takes it for clean afterwards, so a
-// second sync alone would say yes to what is not there.
+// keep stores a content on the disk under a name. When keep returns nil, the content
+// survives a crash and has been read back. The remains of an earlier attempt are
+// overwritten in place: a system that could not sync a page treats it as clean afterwards,
+// so a second sync alone would report success for missing data.
 func keep(d Disk, name string, content []byte) error {
 	if err := write(d, name, content); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)

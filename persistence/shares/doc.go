@@ -1,8 +1,8 @@
-// Package shares keeps secrets that are to be destroyed for good, as files of the secrets
+// Package shares stores secrets that are destroyed at their end, as files of the secrets
 // folder: the shares of token sealing keys (transport/handler/RULES.md, "Secrets") in a
-// [Store], which destroys each when its quarter of an hour is over, and the secrets of
-// anonymous polls (transport/rest/RULES.md, "Polls") in [Ballots], which destroys each
-// when its poll is closed.
+// [Store], which destroys each after its quarter of an hour, and the secrets of anonymous
+// polls (transport/rest/RULES.md, "Polls") in [Ballots], which destroys each when its poll
+// is closed.
 //
 // The store of tokens keeps what was replaced: its write-ahead log and the
 // tables of its tree hold every version of a record until they are compacted,
@@ -25,18 +25,16 @@
 //
 // # Time
 //
-// A share is over when the clock says so, or when so much time has passed as it
-// had when it was made: a clock that is set back does not prolong it. What was
-// found at a start gets at most Options.Longest, which no token outlives, also
-// when the clock is far behind. A server that is stopped destroys nothing; its
-// next start does so before it serves.
+// A share ends by the clock, or after the duration that it had when it was made: setting
+// back the clock does not extend it. A share that is found at a start gets at most
+// Options.Longest, which no token outlives, even if the clock is far behind. A stopped
+// server destroys nothing; its next start does so before it serves.
 //
 // # Failure
 //
-// What is kept was written, synced, and read back. If a full or broken disk has
-// left a part of a file, the next try writes all of it again in place: after a
-// sync that failed, the system takes its pages for clean, so a second sync would
-// say yes to what is not on the disk.
+// A stored secret was written, synced, and read back. If a full or broken disk has left a
+// part of a file, the next attempt writes all of it again in place. After a failed sync the
+// system treats its pages as clean, so a second sync would report success for missing data.
 //
 // A share that cannot be made fails what needs it, and is not tried again for a
 // second. A file that cannot be destroyed is out of use, logged, and tried again.

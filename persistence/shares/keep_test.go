@@ -16,7 +16,7 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// ailing is a folder whose nth step fails, and so many after it. A write that fails has
+// ailing is a folder whose nth step fails, and some steps after it. A failed write has
 // written half.
 type ailing struct {
 	folder

@@ -15,8 +15,8 @@ type Share struct {
 	Secret []byte    `json:"secret"`
 }
 
-// Take keeps a share that another node has made. It is on the disk when Take
-// returns. Taking it again changes nothing; one that is over is not kept.
+// Take stores a share that another node has made. It is on the disk when Take returns.
+// Taking it again changes nothing; an ended share is not stored.
 func (s *Store) Take(in Share) error {
 	if len(in.Secret) != seal.ShareBytes || !in.Ends.Equal(seal.QuarterEnd(in.Ends)) {
 		return fmt.Errorf("take a share: malformed")

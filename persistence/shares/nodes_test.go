@@ -130,8 +130,8 @@ func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
 	}
 }
 
-// TestWhoLacksSharesDoesNotSayThatOneIsOver: a token would be told expired that lives.
-func TestWhoLacksSharesDoesNotSayThatOneIsOver(t *testing.T) {
+// TestNodeWithoutSharesReportsNoneEnded: a token would be told expired that lives.
+func TestNodeWithoutSharesReportsNoneEnded(t *testing.T) {
 	lacks := true
 	s, err := Open(Options{Dir: t.TempDir(), Longest: time.Hour, Lacks: func() bool { return lacks }})
 	if err != nil {

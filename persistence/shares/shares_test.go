@@ -176,7 +176,7 @@ func TestManyAtOnceGetOneShare(t *testing.T) {
 	}
 }
 
-func TestARestartFindsWhatIsThereAndDropsWhatIsOver(t *testing.T) {
+func TestRestartKeepsLiveSharesAndDropsExpired(t *testing.T) {
 	s := newStage(t)
 	soon, later := s.until(time.Minute).ID(), s.until(time.Hour).ID()
 	if err := os.WriteFile(filepath.Join(s.dir, "token-keys.json"), []byte("{}"), 0o600); err != nil {
@@ -203,9 +203,9 @@ func TestARestartFindsWhatIsThereAndDropsWhatIsOver(t *testing.T) {
 	}
 }
 
-// The moment a quarter is over nothing of its share is left: not in memory,
-// also not for who has it in hand, and not on the disk.
-func TestAShareIsDestroyedWhenItsQuarterIsOver(t *testing.T) {
+// At the end of a quarter its share is destroyed completely: not in memory, not for current
+// holders, and not on the disk.
+func TestShareIsDestroyedAfterItsQuarter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now() // the bubble's: midnight
 		dir := t.TempDir()
@@ -242,7 +242,7 @@ func TestAClockThatIsSetBackProlongsNothing(t *testing.T) {
 	first := s.until(15 * time.Minute)
 	s.pass(time.Minute)
 	s.set(noon.Add(-10 * time.Minute))
-	// What is left of the first is too little for this one.
+	// The remaining time of the first is too short for this one.
 	second := s.until(24 * time.Minute)
 	if second == first || !second.Ends().Equal(first.Ends()) {
 		t.Errorf("they end at %v and %v", first.Ends(), second.Ends())
@@ -334,7 +334,7 @@ func (s *stage) open2(path string) {
 	s.open()
 }
 
-// failing is a disk that fails when it is told to.
+// failing is a disk with injected failures.
 type failing struct {
 	Disk
 	create, erase, sync error

@@ -34,7 +34,7 @@ type Options struct {
 	// Lacks, where there are several nodes, says whether others may have shares that are
 	// not here: then one that is not found is not known to be over. nil: it never is so.
 	Lacks func() bool
-	// Failed, if set, is told of each error of the folder. It must not block.
+	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
 
 	// Disk is the folder; nil: that of the operating system in Dir. Tests and the simulator set it.
@@ -76,11 +76,10 @@ type Store struct {
 type held struct {
 	share *seal.Share
 	name  string
-	until time.Duration // the uptime at which it is over, whatever the clock says
+	until time.Duration // the uptime at which it ends, regardless of the clock
 }
 
-// Open finds the shares that are there, destroys those whose time is over, and
-// goes on doing so until Close.
+// Open finds the stored shares, destroys expired ones, and continues to do so until Close.
 func Open(o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -157,7 +156,7 @@ func (s *Store) current(ends time.Time) *held {
 	return h
 }
 
-// over says whether a share's time is over.
+// over reports whether a share has expired.
 func (s *Store) over(h *held) bool {
 	return !s.opts.Now().Before(h.share.Ends()) || s.opts.Uptime() >= h.until
 }

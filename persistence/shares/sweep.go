@@ -11,7 +11,7 @@ import (
 // have been set.
 const look = 10 * time.Second
 
-// run destroys each share when its time is over.
+// run destroys each share when it expires.
 func (s *Store) run(ctx context.Context) {
 	timer := time.NewTimer(s.next())
 	defer timer.Stop()
@@ -26,7 +26,7 @@ func (s *Store) run(ctx context.Context) {
 	}
 }
 
-// next is how long it is until a share is over.
+// next is the time until the next share expires.
 func (s *Store) next() time.Duration {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -37,7 +37,7 @@ func (s *Store) next() time.Duration {
 	return max(wait, time.Millisecond)
 }
 
-// sweep ends the shares whose time is over: first in memory, then on the disk.
+// sweep ends expired shares: first in memory, then on the disk.
 func (s *Store) sweep() {
 	s.writing.Lock()
 	defer s.writing.Unlock()

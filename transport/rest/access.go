@@ -277,7 +277,7 @@ func (r *Request) Standing() auth.Standing {
 	if lab.Room == nil { // an admin's, on no codelab
 		return r.who.Standing("", true, nil)
 	}
-	// Several nodes ask this of each connection once a second.
+	// Nodes check this for each connection once per second.
 	var stood atomic.Pointer[codelab.Grants]
 	return r.who.Standing(lab.ID(), r.IsAdmin(), func() bool {
 		v := lab.View()

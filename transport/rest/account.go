@@ -22,8 +22,7 @@ type loginRecord struct {
 	Current   bool   `json:"current"`
 }
 
-// getAccount answers who the caller is among those who lead, and where they are
-// logged in.
+// getAccount returns the caller's account and its sessions.
 func getAccount(r *Request) error {
 	if err := r.knowLogins(); err != nil {
 		return err

@@ -108,8 +108,8 @@ type codelabUsage struct {
 	usageNumbers
 }
 
-// aiUsage sums what was asked: in all, by model, and by codelab, those with
-// most tokens first. Questions about no codelab stand under null.
+// aiUsage sums questions and tokens in total, by model, and by codelab, highest token count
+// first. Questions without a codelab are under null.
 func aiUsage(r *Request) error {
 	var total usageNumbers
 	models := map[string]*usageNumbers{}

@@ -41,7 +41,7 @@ type Config struct {
 	Settings *settings.Host
 	// Participants of the tokenization handler.
 	Participants *participant.Host
-	// People who lead beside the owner, and who computes their passwords.
+	// People has the facilitators and assistants, and computes their password hashes.
 	People    *people.Host
 	Passwords *password.Computer
 	// SignIn is the identity provider where people may sign in; nil for none.
@@ -76,9 +76,9 @@ type Config struct {
 	// Valid and Bodies are httpapi's.
 	Valid  func() error
 	Bodies *wire.BodyBudget
-	// Observe is told of each answer; may be nil.
+	// Observe is called for each answer; nil for none.
 	Observe func(operation string, status int, took time.Duration)
-	// LoginFailed is told of each wrong login; may be nil.
+	// LoginFailed is called for each wrong login; nil for none.
 	LoginFailed func()
 
 	App     AppInfo

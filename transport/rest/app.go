@@ -8,8 +8,8 @@ import (
 	"atelier/transport/intake"
 )
 
-// AppInfo is what an app must know of the server before anybody logs in
-// (RULES.md, "Live teaching"). Nothing else of the configuration is told.
+// AppInfo is the server's configuration for apps before login (RULES.md, "Live teaching").
+// It contains no other settings.
 type AppInfo struct {
 	Version, Mode string
 	IceServers    []IceServer

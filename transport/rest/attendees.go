@@ -193,8 +193,8 @@ func (r *Request) attendeeRecord(v *codelab.View, a *pb.Attendee) attendeeRecord
 	return out
 }
 
-// getPresence tells facilitators who is connected; attendee_joined and
-// attendee_left say what changes from then on.
+// getPresence lists the connected attendees for facilitators; attendee_joined and
+// attendee_left report later changes.
 func getPresence(r *Request) error {
 	present := r.Codelab.Room.Present()
 	present = slices.DeleteFunc(present, func(id string) bool { return id == codelab.FacilitatorID })
@@ -378,8 +378,8 @@ func toCertificate(v *codelab.View, a *pb.Attendee) certificateRecord {
 	return out
 }
 
-// sharesOf are the parts of an attendee's time that they spent on each of so many steps, in
-// per cent that are 100 together, or 0 each when there was none.
+// sharesOf returns an attendee's share of time on each step, in per cent with the sum 100,
+// or all 0 without any time.
 func sharesOf(a *pb.Attendee, steps int) []int {
 	out, rests := make([]int, steps), make([]int64, steps)
 	all := int64(0)

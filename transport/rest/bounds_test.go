@@ -81,7 +81,7 @@ func TestTheDocumentSaysWhichBoundsAClientMeets(t *testing.T) {
 	_, ops, schemas := documented(t)
 	for _, want := range []struct {
 		operation string
-		status    string // with which the bound is met; "" when the oldest go, or nothing is told
+		status    string // status beyond the bound; "" when the oldest are removed, or there is no error
 		number    string
 	}{
 		{"registerAttendee", "409", grouped(b.Attendees) + " attendees"},

@@ -19,7 +19,7 @@ type chatRecord struct {
 	MsgType    string  `json:"msg_type"`
 	TargetID   *string `json:"target_id"`
 	CreatedAt  string  `json:"created_at"`
-	// Person is who of those who lead and share an id has said it.
+	// Person is the author behind the facilitators' shared id.
 	Person *string `json:"person"`
 }
 

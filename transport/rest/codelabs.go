@@ -71,7 +71,7 @@ func toCertificateSettings(m *pb.Codelab) certificateSettings {
 	return certificateSettings{m.Organiser, codelab.OwnHours(m), wire.OrNull(m.LogoUrl), codelab.Accents[m.Accent], m.CertificateText, m.Seal}
 }
 
-// toCodelab gives the guide with its notes to those who lead alone.
+// toCodelab includes the notes in the guide only for facilitators.
 func (r *Request) toCodelab(m *pb.Codelab, admin bool) codelabRecord {
 	out := codelabRecord{
 		ID: m.Id, Title: m.Title, Description: m.Description, Author: m.Author, IsPublic: m.IsPublic,
@@ -102,7 +102,7 @@ func createdAt(m *pb.Codelab) string {
 
 // deletionAt is when the server deletes a codelab; nil for never.
 func (r *Request) deletionAt(m *pb.Codelab) *string {
-	if r.api.CodelabsDays == 0 { // what people were told before is over
+	if r.api.CodelabsDays == 0 { // an earlier announcement is void
 		return nil
 	}
 	return wire.StampOrNull(m.DeletionAt)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// outline is what a piece says of an operation. What the table of operations says it
-// leaves out: the path's parameters, by what right one calls, the limit of the body and
-// the answers that every such operation has.
+// outline is the description of an operation in a piece. It omits the data from the table
+// of operations: the path's parameters, access, the limit of the body, and the answers that
+// every such operation has.
 type outline struct {
 	ID          string   `json:"operationId"`
 	Tags        []string `json:"tags"`

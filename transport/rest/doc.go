@@ -3,9 +3,9 @@
 // calls an actor or reads a view, and encodes the answer; it holds no state
 // and no rule of the domain.
 //
-// Every operation stands in one table (routes.go) with who may call it, its
-// limits and its handler. The pipeline in request.go does the rest in this
-// order: request id, limits, who is calling, CSRF, role, codelab, body.
+// Every operation is in one table (routes.go) with its access, its limits and its handler.
+// The pipeline in request.go does the rest in this order: request id, limits, caller, CSRF,
+// role, codelab, body.
 //
 // RULES.md has the rules of the whole interface that its documents do not say. The OpenAPI
 // document is made of the table and of the pieces in openapi (describe.go); openapi.json is

@@ -11,10 +11,9 @@ import (
 	"sync"
 )
 
-// pieces are what the OpenAPI document says of each resource beside the table of
-// operations (outline), so that an operation is described in a file that can be read. A
-// component stands in the piece of its resource, or in shared.json when it belongs to none;
-// head.json introduces the whole.
+// pieces are the readable parts of the OpenAPI document, one per resource, which complete
+// the table of operations (outline). A component is in the piece of its resource, or in
+// shared.json if it belongs to none; head.json introduces the document.
 //
 //go:embed openapi/*.json
 var pieces embed.FS
@@ -145,7 +144,7 @@ func openAPI(r *Request) error {
 	return r.Document(servers.ReplaceAll(OpenAPI(), []byte("${1}"+at.At("/"))))
 }
 
-// unversioned is the version in the descriptions that lie in the repository.
+// unversioned is the version in the descriptions in the repository.
 var unversioned = []byte(`"version":"1.0.0"`)
 
 // Document answers a description of the interface, which changes only with the

@@ -95,7 +95,7 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 	if err != nil || len(files) < 20 {
 		t.Fatalf("the pieces are %v, %v", files, err)
 	}
-	standsIn := map[string]string{}       // what stands in which piece
+	standsIn := map[string]string{}       // the piece of each component
 	users := map[string]map[string]bool{} // which pieces refer to a component
 	all, err := readPieces()
 	if err != nil {

@@ -51,8 +51,7 @@ func (r *Request) mark() (string, error) {
 	return "", wire.Invalid("bom must be 0 or 1")
 }
 
-// noteExport writes down who took what away. Who asks only for the fields of the answer
-// takes nothing.
+// noteExport records an export in the audit trail. A HEAD request is no export.
 func (r *Request) noteExport(what codelab.NoteExport) error {
 	if r.IsHead() {
 		return nil

@@ -23,7 +23,7 @@ type file struct {
 	cache string
 }
 
-// serveUpload serves what lies under /uploads/ to everybody who knows its name.
+// serveUpload serves files under /uploads/ to everybody who knows their name.
 func serveUpload(r *Request) error {
 	name := r.Param("kind") + "/" + r.Param("name")
 	if files.NameAt(name) != name {
@@ -64,7 +64,7 @@ func (r *Request) serveFile(f file) error {
 		return fmt.Errorf("serve a file that is recorded: %w", err)
 	}
 	h.Set("Accept-Ranges", "bytes")
-	// Whatever is opened on its own may load nothing and run nothing.
+	// A file that is opened directly must not load or run anything.
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Content-Disposition", disposition(f.mediaType, f.name))
 	r.SetContentType(f.mediaType)
@@ -102,8 +102,8 @@ type section struct {
 
 func (s *section) Close() error { return s.f.Close() }
 
-// disposition lets browsers show the images that are checked, and nothing
-// else: no HTML, no SVG. The name goes along in both forms of RFC 6266.
+// disposition lets browsers display only verified images, no HTML and no SVG. The name is
+// in both forms of RFC 6266.
 func disposition(mediaType, name string) string {
 	kind := "attachment"
 	if intake.Shown(mediaType) {
@@ -144,9 +144,8 @@ const (
 	unsatisfiable
 )
 
-// wantedRange reads the Range header (RFC 9110). What is malformed, asks for
-// several ranges, or goes with an If-Range for another content, is answered
-// with the whole.
+// wantedRange reads the Range header (RFC 9110). A header that is malformed, has several
+// ranges, or comes with an If-Range for another content gets the whole file.
 func (r *Request) wantedRange(tag string, size int64) (from, n int64, how rangeKind) {
 	text := string(r.Request.Header.Peek("Range"))
 	if text == "" || !r.IsGet() {

@@ -21,9 +21,9 @@ import (
 	"atelier/transport/wire"
 )
 
-// Facilitators see the repository of a workspace as it is. Attendees see one that is
-// made for them: a commit for each branch that is shared, with nothing of the author's
-// history. It follows from the codelab's record, so every node shows the same.
+// Facilitators get the original repository of a workspace. Attendees get one that is made
+// for them: a commit for each shared branch, without the author's history. It follows from
+// the codelab's record, so every node returns the same.
 
 // maxFetch bounds what a client asks for, bytes, packed and unpacked.
 const maxFetch = 256 << 10

@@ -16,7 +16,7 @@ import (
 	"atelier/transport/httpapi"
 )
 
-// maxPushing bounds the pushes that are taken apart at a time.
+// maxPushing bounds the pushes that are unpacked concurrently.
 const maxPushing = 2
 
 var errPush = durable.Reject(durable.Forbidden, "only an API token with the scope all or import may push")
@@ -32,8 +32,8 @@ func (r *Request) mayPush() error {
 	return nil
 }
 
-// gitReceivePack changes branches. What is refused is told in Git's own way, so that its
-// client shows it.
+// gitReceivePack changes branches. A refusal is in Git's own format, so that its client
+// prints it.
 func gitReceivePack(r *Request) error {
 	if err := r.mayPush(); err != nil {
 		return err

@@ -35,8 +35,8 @@ func (s *slowly) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Who is calling was looked at when the request began. A body may take minutes,
-// and what came with it was then done for somebody who had logged out.
+// The caller is identified at the start of the request. A body can take minutes, and it was
+// then executed for a person who had logged out.
 func TestABodyThatComesAfterTheEndOfItsGrantIsRefused(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

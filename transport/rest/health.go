@@ -1,7 +1,7 @@
 package rest
 
-// Health is how the server is, for its owner. What is not known, for a disk or another
-// node does not answer, has no ok, and null in place of its figures.
+// Health is the state of the server, for its owner. If a disk or another node does not
+// answer, its entry has no ok, and null as figures.
 type Health struct {
 	People PeopleHealth `json:"people"`
 	Queue  QueueHealth  `json:"queue"`

@@ -20,7 +20,7 @@ type helpRecord struct {
 	ClaimedBy    *string `json:"claimed_by"`
 	ResolvedAt   *string `json:"resolved_at"`
 	Message      string  `json:"message"`
-	// Person is who of those who lead has claimed it; ClaimedBy is their name.
+	// Person is the claimant behind the facilitators' shared id; ClaimedBy is their name.
 	Person *string `json:"person"`
 	// Place is where who asked sits, null when they have not said so.
 	Place *string `json:"place"`
@@ -39,7 +39,7 @@ type ownHelpRecord struct {
 	WaitSeconds *float64 `json:"wait_seconds"`
 }
 
-// What a request for help may be.
+// States of a request for help.
 const (
 	HelpPending    = "pending"
 	HelpInProgress = "in_progress"

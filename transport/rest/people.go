@@ -13,7 +13,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// personRecord is somebody who leads, as those see them who may deal with them.
+// personRecord is a facilitator, assistant or helper, as seen by people who can manage them.
 type personRecord struct {
 	ID        string   `json:"id"`
 	Login     *string  `json:"login"`
@@ -25,8 +25,8 @@ type personRecord struct {
 	LastSeen  *string  `json:"last_seen"`
 	SignIn    *string  `json:"sign_in"`
 	ExpiresAt *string  `json:"expires_at"`
-	// MovedAt is when a helper's link was opened in another browser last, which ended the
-	// one before; null for never.
+	// MovedAt is the last time at which a helper's link was opened in another browser,
+	// which ended the earlier session; null for never.
 	MovedAt *string `json:"moved_at"`
 	// Link: the next sign-in at the identity provider with this login is theirs.
 	Link bool `json:"link,omitempty"`
@@ -58,8 +58,8 @@ func signsIn(p *peoplepb.Person) *string {
 	return nil
 }
 
-// invited is a record with its new invitation. The token stands behind the # of the
-// address: browsers send that to nobody.
+// invited is a record with its new invitation. The token is after the # of the address,
+// which browsers never send.
 func (a *API) invited(v *people.View, p *peoplepb.Person, token string) personRecord {
 	r := a.recordOfPerson(v, p)
 	r.Invitation = &invitationRecord{
@@ -113,7 +113,7 @@ func (a *API) ReleaseClaims(v *people.View) error {
 	})
 }
 
-// actorID names somebody who leads in the audit trail.
+// actorID is the caller's id in the audit trail.
 func (r *Request) actorID() string {
 	if id := r.who.PersonID(); id != "" {
 		return id

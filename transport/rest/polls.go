@@ -22,7 +22,7 @@ type PollRecord struct {
 	Options   []string `json:"options" doc:"Of a scale what its lowest and its highest value mean; of a text the labels of its boxes, or none."`
 	Anonymous bool     `json:"anonymous"`
 	StepID    *string  `json:"step_id"`
-	// Right is told to attendees once the poll is closed and shown.
+	// Right is visible to attendees once the poll is closed and published.
 	Right *[]int32 `json:"right" is:"right options"`
 	State string   `json:"state" is:"state of a poll"`
 	Shown bool     `json:"shown" doc:"Attendees see the result."`
@@ -365,7 +365,7 @@ func votePoll(r *Request) error {
 		Text   *string  `json:"text"`
 	}
 	wiped, err := r.decodeSecret(&in)
-	defer wiped() // so that no ballot stands beside its voter's cookie in memory
+	defer wiped() // so that memory does not hold a ballot together with its voter's cookie
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func TestAClientThatHasLeftIsNoticed(t *testing.T) {
 	if closed(server) || closed(secure) {
 		t.Error("a client that sends ahead counts as gone")
 	}
-	if err := client.Close(); err != nil { // its end stands behind a byte that nobody has read
+	if err := client.Close(); err != nil { // an unread byte precedes its end
 		t.Fatal(err)
 	}
 	for range 1000 { // on this machine it is there at once

@@ -88,12 +88,13 @@ func askQuestion(r *Request) error {
 	if in.Text == nil {
 		return wire.Invalid("text is required")
 	}
-	// Who asks many at once asks one: all of them would find that they need not wait.
+	// Of concurrent questions of a person only one is accepted, because all of them would
+	// pass the check of the interval.
 	if _, asks := r.api.asking.LoadOrStore(r.Caller.ID, true); asks {
 		return httpapi.ErrTooMany(time.Second)
 	}
 	defer r.api.asking.Delete(r.Caller.ID)
-	// What is refused for another reason costs nothing.
+	// A question that is refused for another reason does not count.
 	if wait := r.api.Limits.Questions.Check(r.Caller.ID); wait > 0 {
 		return httpapi.ErrTooMany(wait)
 	}

@@ -30,9 +30,8 @@ func registerAttendee(r *Request) error {
 	if err := codelab.Admit(meta, in, r.IsAdmin()); err != nil {
 		return r.wasted(err)
 	}
-	// What is counted is valid but for the name, so that nobody closes the door
-	// to others by knocking at it. Where registration is closed, those count who
-	// come back.
+	// Only registrations that are valid except for the name count, so that invalid ones
+	// cannot lock others out. If registration is closed, returning people count.
 	open := codelab.Open(meta)
 	if err := r.mayRegister(open); err != nil {
 		return err
@@ -182,8 +181,7 @@ func (r *Request) wasted(err error) error {
 	return err
 }
 
-// resetPIN sets a new rejoin code, or none. What was granted for the
-// earlier one ends.
+// resetPIN sets a new rejoin code, or none. Grants of the earlier code end.
 func resetPIN(r *Request) error {
 	in := struct {
 		Code string `json:"code"`
@@ -204,7 +202,7 @@ func resetPIN(r *Request) error {
 	return r.ok()
 }
 
-// newPINRecord is a code as it is told once, to be handed on.
+// newPINRecord is a new code, which is returned once.
 type newPINRecord struct {
 	AttendeeID string `json:"attendee_id"`
 	Name       string `json:"name"`

@@ -89,8 +89,8 @@ func (r *Request) createSample(c *codelab.Create) (_ *pb.Codelab, err error) {
 	return m, err
 }
 
-// sampleCode makes a workspace with the sample's code. Each state is a commit after the one
-// before it.
+// sampleCode makes a workspace with the sample's code. Each state is a commit after the
+// previous one.
 func (r *Request) sampleCode(id string) (*codelab.CreateWorkspace, error) {
 	states, err := sample.Code()
 	if err != nil {

@@ -189,8 +189,8 @@ func (r *Request) identify() (badToken bool, err error) {
 	return r.identifyBySession(string(h.Peek("Authorization")))
 }
 
-// mostSessions is how many sessions a browser may show at a time; it has two at the most,
-// its own and that of a frame.
+// mostSessions is the maximum number of session cookies in a request. A browser has at most
+// two, its own and that of a frame.
 const mostSessions = 4
 
 // identifyBySession finds out who calls by a cookie or a token. Of several sessions the

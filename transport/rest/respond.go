@@ -33,10 +33,10 @@ func (r *Request) cachedOr(e *cow.Encoded, slot int, value func() (any, error)) 
 	return r.compressed(e, slot, b)
 }
 
-// stamped is cached for what has the time of the answer in it, as the first member of
-// the first object, behind "now". All answers of a tenth of a second have the time of the
-// first: a copy of a codelab of 17 kB for each was two thirds of the memory that reading
-// took. What is compressed is made anew each second.
+// stamped is cached for answers with their time in "now", the first member of the first
+// object. All answers within a tenth of a second have the time of the first, because a copy
+// of a codelab of 17 kB for each took two thirds of the memory of reads. The compressed
+// form is rebuilt once per second.
 func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 	now := r.api.TimeOf(r.Codelab)
 	plain, err := e.GetAt(slot, 0, now.UnixMilli()/100, func() ([]byte, error) {
@@ -59,7 +59,7 @@ func (r *Request) stamped(e *cow.Encoded, slot int, value func() any) error {
 	})
 }
 
-// nowIsAt is what stands before the time.
+// nowIsAt is the text before the time.
 const nowIsAt = `[{"now":"`
 
 // compressed answers what was encoded before in the coding that the client likes

@@ -68,7 +68,7 @@ func (r *Request) proves(login, pw string, known bool) (*peoplepb.Person, bool, 
 	if login == a.AdminID {
 		return nil, a.Auth.CheckPassword(login, pw), nil
 	}
-	if a.OwnerPassword { // nobody learns whether one of before was right
+	if a.OwnerPassword { // nobody can find out whether an earlier password was right
 		return nil, false, nil
 	}
 	h, err := a.People.Get(people.ID)
@@ -84,8 +84,8 @@ func (r *Request) proves(login, pw string, known bool) (*peoplepb.Person, bool, 
 	return p, right, err
 }
 
-// known marks the browser as one in which somebody who leads has logged in: person, or
-// the owner for "". A browser that the owner has marked stays so, also when others sign in later.
+// known marks the browser after a login of a facilitator or assistant: person, or the owner
+// for "". A browser that the owner has marked stays so, even if others sign in later.
 func (r *Request) known(person string) error {
 	device := r.device()
 	marked := device != "" && !strings.HasPrefix(device, personDevice)

@@ -147,7 +147,7 @@ func (r *Request) notSignedIn(to string, err error) error {
 	case errors.Is(err, oidc.Expired), errors.Is(err, oidc.Busy), errors.Is(err, oidc.ErrPaused):
 		level = slog.LevelDebug
 	case errors.Is(err, oidc.Away):
-	// What a made-up code brings about is summed.
+	// The effects of invalid codes are audited as a sum.
 	case errors.Is(err, oidc.Invalid), errors.Is(err, oidc.Denied):
 		if r.api.SignInFailed != nil {
 			r.api.SignInFailed(why, r.ip())

@@ -17,7 +17,7 @@ type commentRecord struct {
 	AuthorName string `json:"author_name"`
 	Message    string `json:"message"`
 	CreatedAt  string `json:"created_at"`
-	// Person is who of those who lead and share an id has written it.
+	// Person is the author behind the facilitators' shared id.
 	Person *string `json:"person"`
 }
 

@@ -122,7 +122,7 @@ func countTicks(v *codelab.View) []*[]taskCount {
 	return out
 }
 
-// cut is the beginning of a text, of so many code points.
+// cut returns the beginning of a text, of at most the given number of code points.
 func cut(text string, most int) string {
 	n := 0
 	for at := range text {

@@ -144,7 +144,7 @@ func (r *Request) filePart(limit int64) (*filePart, error) {
 		return nil, httpapi.ErrTooLarge
 	}
 	_ = r.Conn().SetReadDeadline(time.Now().Add(uploadFor))
-	// What comes before the file is kept in memory, so it is short.
+	// The parts before the file are kept in memory, so their size is bounded.
 	whole := &io.LimitedReader{R: r.bodyReader(), N: maxBeforeFile}
 	parts := multipart.NewReader(whole, params["boundary"])
 	for range maxParts {

@@ -9,8 +9,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// formatZip and formatTar are the archives in which code is downloaded, the latter when
-// nothing is said. Systems that cannot open a tar.gz by themselves open a ZIP.
+// formatZip and formatTar are the archive formats of code downloads; formatTar is the
+// default. ZIP is for systems that cannot open a tar.gz.
 const (
 	formatTar = "tar.gz"
 	formatZip = "zip"

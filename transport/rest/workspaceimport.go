@@ -5,8 +5,8 @@ import (
 	"atelier/transport/archive"
 )
 
-// maxUnpacking bounds the archives of code that are unpacked at a time: each takes up
-// to code.MaxTree of memory.
+// maxUnpacking bounds the archives of code that are unpacked concurrently: each takes up to
+// code.MaxTree of memory.
 const maxUnpacking = 2
 
 // importFiles writes the files of a ZIP or tar.gz into a branch or folder, all or none.

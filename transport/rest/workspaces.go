@@ -14,10 +14,10 @@ import (
 	"atelier/transport/wire"
 )
 
-// The content of a workspace lies in workspaces.Store; which of its trees
-// count is an event of the codelab, committed with its audit record. A write
-// makes the tree first, then the event, and then lets the store follow; all of
-// it under the codelab's lock in the store, and none of it on the actor.
+// The content of a workspace is in workspaces.Store. An event of the codelab names the
+// current trees, committed with its audit record. A write makes the tree first, then the
+// event, and then updates the store. All of it runs under the codelab's lock in the store,
+// and outside of the actor.
 
 const (
 	maxStepNumber = 200
@@ -28,7 +28,7 @@ var (
 	errNoCode      = durable.Reject(durable.Missing, "file not found")
 )
 
-// storeError is what the caller is told of an error of the store.
+// storeError is the caller's error for an error of the store.
 func storeError(err error) error {
 	var p *code.Problem
 	switch {

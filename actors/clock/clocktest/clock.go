@@ -1,5 +1,5 @@
-// Package clocktest is a clock for tests whose time of day can be off and jump,
-// and which can stand still, as that of one node among several.
+// Package clocktest is a clock for tests of several nodes. Its time of day can be wrong and
+// jump, and it can pause.
 package clocktest
 
 import (

@@ -54,7 +54,7 @@ func (f *fired) note(what string) {
 }
 
 func TestNothingFiresWhileTheClockIsStopped(t *testing.T) {
-	// start starts timers on a clock that stands still from second 2 to 10.
+	// start starts timers on a clock that pauses from second 2 to 10.
 	for name, tc := range map[string]struct {
 		start func(c *Clock, f *fired)
 		want  []string
@@ -163,7 +163,7 @@ func TestLateTimersStartInTheOrderInWhichTheyBecameDue(t *testing.T) {
 	})
 }
 
-// A node that stands still may be killed, and then nobody receives any more.
+// A paused node can be killed; then nobody receives its timers.
 func TestNothingIsKeptOfStoppedTimers(t *testing.T) {
 	for name, late := range map[string]bool{"before they are due": false, "when they are late": true} {
 		t.Run(name, func(t *testing.T) {

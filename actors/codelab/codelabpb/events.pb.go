@@ -925,7 +925,7 @@ type Event_RetentionApplied struct {
 }
 
 type Event_Erased struct {
-	// What is left of an event whose content was erased.
+	// Remainder of an event whose content was erased.
 	Erased *Erased `protobuf:"bytes,71,opt,name=erased,proto3,oneof"`
 }
 
@@ -1156,7 +1156,7 @@ func (x *RehearsalStarted) GetRehearsal() *Rehearsal {
 	return nil
 }
 
-// The rehearsal is over: the same decision has removed its attendees.
+// The rehearsal has ended: the same decision has removed its attendees.
 type RehearsalEnded struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1368,7 +1368,7 @@ func (x *StepsReplaced) GetFollow() bool {
 	return false
 }
 
-// From now on people are told when the codelab will be deleted.
+// Announces the time of the codelab's deletion.
 type DeletionSet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Unix milliseconds; 0: it will not be.
@@ -1541,9 +1541,8 @@ func (x *Pointed) GetPointer() *Pointer {
 	return nil
 }
 
-// Without a state the pulse is over; so it is in the same decision when the
-// attendee moves on. The end of its step ends it by itself: then this says so to
-// clients.
+// Without a state the pulse has ended; the same decision ends it when the attendee moves
+// on. The removal of its step ends it, too; then this event notifies clients.
 type Pulsed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
@@ -2320,7 +2319,7 @@ type HelpClaimed struct {
 	AttendeeName string                 `protobuf:"bytes,4,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
 	StepNumber   int32                  `protobuf:"varint,5,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
 	Person       string                 `protobuf:"bytes,6,opt,name=person,proto3" json:"person,omitempty"`
-	// The account or person who leads; see ChatMessage.leader.
+	// The account or person behind the shared id; see ChatMessage.leader.
 	Leader        string `protobuf:"bytes,7,opt,name=leader,proto3" json:"leader,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2481,7 +2480,7 @@ type HelpResolved struct {
 	AttendeeId   string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
 	AttendeeName string                 `protobuf:"bytes,3,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
 	StepNumber   int32                  `protobuf:"varint,4,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
-	// What was answered, when it was answered in writing.
+	// The written answer, if there is one.
 	Message       string `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3336,9 +3335,8 @@ func (x *QuestionsMerged) GetInto() string {
 	return ""
 }
 
-// Who asked an anonymous question asks no more until the workshop ends.
-// Of an anonymous question's author, or of somebody who has registered anew in their
-// browser.
+// The author of an anonymous question is blocked until the workshop ends. Also for a person
+// who registered again in the author's browser.
 type AskerStopped struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	QuestionId    string                 `protobuf:"bytes,1,opt,name=question_id,json=questionId,proto3" json:"question_id,omitempty"`
@@ -3436,7 +3434,7 @@ func (x *TimerSet) GetTimer() *Timer {
 	return nil
 }
 
-// What the projector shows; without a kind nothing.
+// Content of the projector; none without a kind.
 type Spotlighted struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Spotlight     *Spotlight             `protobuf:"bytes,1,opt,name=spotlight,proto3" json:"spotlight,omitempty"`

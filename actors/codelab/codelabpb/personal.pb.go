@@ -4,8 +4,8 @@
 // 	protoc        (unknown)
 // source: personal.proto
 
-// What a field or an event says about people, stated where it is defined.
-// Everything that forgets somebody follows from these options.
+// Options for personal data of fields and events, stated where these are defined. All code
+// that erases people follows these options.
 
 package codelabpb
 
@@ -67,9 +67,9 @@ var (
 
 // Extension fields to descriptorpb.MessageOptions.
 var (
-	// Clients are told of this event, also when they come back later, so it
-	// stays in the log while all it tells of is there. An event that does not
-	// say so is erased by the next erasure: the snapshot holds what it did.
+	// Clients receive this event, also when they reconnect later, so it stays in
+	// the log while its persons and items exist. The next erasure removes events
+	// without this option: the snapshot contains their effect.
 	//
 	// optional bool told = 50103;
 	E_Told = &file_personal_proto_extTypes[2]

@@ -484,9 +484,9 @@ type Codelab struct {
 	RequireChecks bool    `protobuf:"varint,34,opt,name=require_checks,json=requireChecks,proto3" json:"require_checks,omitempty"`
 	// The one that runs; absent for none.
 	Rehearsal *Rehearsal `protobuf:"bytes,46,opt,name=rehearsal,proto3" json:"rehearsal,omitempty"`
-	// What the list says of the steps; nil in a record that was written before it was kept.
+	// Summary of the steps for the list; nil in older records.
 	Extent *Extent `protobuf:"bytes,48,opt,name=extent,proto3" json:"extent,omitempty"`
-	// What the certificate says beside names and times.
+	// Further content of the certificate.
 	Organiser string `protobuf:"bytes,49,opt,name=organiser,proto3" json:"organiser,omitempty"`
 	// Absent: the sum of the planned minutes. 0: not shown.
 	HalfHours *int32 `protobuf:"varint,50,opt,name=half_hours,json=halfHours,proto3,oneof" json:"half_hours,omitempty"`
@@ -495,7 +495,7 @@ type Codelab struct {
 	Accent          Accent `protobuf:"varint,52,opt,name=accent,proto3,enum=atelier.codelab.v1.Accent" json:"accent,omitempty"`
 	CertificateText string `protobuf:"bytes,53,opt,name=certificate_text,json=certificateText,proto3" json:"certificate_text,omitempty"`
 	Seal            bool   `protobuf:"varint,54,opt,name=seal,proto3" json:"seal,omitempty"`
-	// When the server deletes it, as people were told; 0 for never.
+	// Announced time of deletion; 0 for never.
 	DeletionAt    int64 `protobuf:"varint,55,opt,name=deletion_at,json=deletionAt,proto3" json:"deletion_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -999,7 +999,7 @@ type Attendee struct {
 	Checks []*CheckResult `protobuf:"bytes,15,rep,name=checks,proto3" json:"checks,omitempty"`
 	// The code they took along last; nil for none.
 	CodeTaken *TakenCode `protobuf:"bytes,16,opt,name=code_taken,json=codeTaken,proto3" json:"code_taken,omitempty"`
-	// What they ticked, a record for each step on which they ticked something.
+	// Ticks, one record per step with ticks.
 	Ticks []*StepTicks `protobuf:"bytes,17,rep,name=ticks,proto3" json:"ticks,omitempty"`
 	// Played by a rehearsal, and gone with it.
 	Simulated     bool `protobuf:"varint,19,opt,name=simulated,proto3" json:"simulated,omitempty"`
@@ -1419,8 +1419,8 @@ type ChatMessage struct {
 	CreatedAt int64  `protobuf:"varint,6,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// A facilitator says it to all, so that nobody misses it.
 	Broadcast bool `protobuf:"varint,7,opt,name=broadcast,proto3" json:"broadcast,omitempty"`
-	// Who said it, among those who lead and share an id: the account of the owner, or
-	// a person's id. Empty for attendees, and where it was not noted yet.
+	// Author behind the shared id: the account of the owner, or a person's id. Empty for
+	// attendees, and in older records.
 	Leader        string `protobuf:"bytes,8,opt,name=leader,proto3" json:"leader,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1524,7 +1524,7 @@ type HelpRequest struct {
 	ResolvedAt   int64                  `protobuf:"varint,8,opt,name=resolved_at,json=resolvedAt,proto3" json:"resolved_at,omitempty"`
 	// Which login claimed it.
 	ClaimedPerson string `protobuf:"bytes,9,opt,name=claimed_person,json=claimedPerson,proto3" json:"claimed_person,omitempty"`
-	// What it is about, in the words of who asked or offered.
+	// Subject, as written by the person who asked or offered.
 	Message   string `protobuf:"bytes,10,opt,name=message,proto3" json:"message,omitempty"`
 	ClaimedAt int64  `protobuf:"varint,11,opt,name=claimed_at,json=claimedAt,proto3" json:"claimed_at,omitempty"`
 	// It was offered: nobody waited for it.
@@ -1533,7 +1533,7 @@ type HelpRequest struct {
 	Leader string `protobuf:"bytes,13,opt,name=leader,proto3" json:"leader,omitempty"`
 	// Where who asked sits.
 	Place string `protobuf:"bytes,14,opt,name=place,proto3" json:"place,omitempty"`
-	// What was answered, when it was answered in writing.
+	// The written answer, if there is one.
 	Answer        string `protobuf:"bytes,15,opt,name=answer,proto3" json:"answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1674,7 +1674,7 @@ func (x *HelpRequest) GetAnswer() string {
 	return ""
 }
 
-// What stands above the chat for all.
+// The message above the chat.
 type Pin struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Message       string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
@@ -2236,8 +2236,8 @@ type Poll struct {
 	Keepers []string `protobuf:"bytes,15,rep,name=keepers,proto3" json:"keepers,omitempty"`
 	// It is closed, and its votes are counted as soon as a node that has the secret is back.
 	Counting bool `protobuf:"varint,16,opt,name=counting,proto3" json:"counting,omitempty"`
-	// What was voted. The state keeps it of closed anonymous polls only, of others it
-	// follows from the votes; in events it is what clients are told.
+	// The result. The state stores it only for closed anonymous polls; for others it
+	// follows from the votes. In events it is the result for clients.
 	Votes  int32       `protobuf:"varint,20,opt,name=votes,proto3" json:"votes,omitempty"`
 	Counts []int32     `protobuf:"varint,21,rep,packed,name=counts,proto3" json:"counts,omitempty"`
 	Words  []*PollWord `protobuf:"bytes,22,rep,name=words,proto3" json:"words,omitempty"`
@@ -2627,8 +2627,8 @@ type Question struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Text  string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
-	// Who asked, also of an anonymous one, and of one that was taken from the chat or from a
-	// request for help.
+	// The author, also of an anonymous question, and of one from the chat or a request for
+	// help.
 	AuthorId   string        `protobuf:"bytes,3,opt,name=author_id,json=authorId,proto3" json:"author_id,omitempty"`
 	AuthorName string        `protobuf:"bytes,4,opt,name=author_name,json=authorName,proto3" json:"author_name,omitempty"`
 	Anonymous  bool          `protobuf:"varint,5,opt,name=anonymous,proto3" json:"anonymous,omitempty"`
@@ -2639,7 +2639,7 @@ type Question struct {
 	// See ChatMessage.leader.
 	Leader    string `protobuf:"bytes,10,opt,name=leader,proto3" json:"leader,omitempty"`
 	CreatedAt int64  `protobuf:"varint,11,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// How many voted for it, in events that clients are told of.
+	// Number of votes, in events for clients.
 	Votes int32 `protobuf:"varint,12,opt,name=votes,proto3" json:"votes,omitempty"`
 	// When it goes, ms; 0: it stays. Of an anonymous one whose author erased themselves.
 	LeavesAt      int64 `protobuf:"varint,13,opt,name=leaves_at,json=leavesAt,proto3" json:"leaves_at,omitempty"`
@@ -2908,7 +2908,7 @@ func (x *Timer) GetTotalSeconds() int32 {
 	return 0
 }
 
-// What the projector shows: "poll", "question" or "timer", and which.
+// Content of the projector: "poll", "question" or "timer", and its id.
 type Spotlight struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
@@ -3586,7 +3586,7 @@ func (x *AIUsages) GetModels() []*usage.AIUsage {
 	return nil
 }
 
-// What the list of codelabs says of one beside its record.
+// Figures of a codelab in the list, beside its record.
 type Figures struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Attendees int32                  `protobuf:"varint,1,opt,name=attendees,proto3" json:"attendees,omitempty"`
@@ -3640,8 +3640,8 @@ func (x *Figures) GetUpdatedAt() int64 {
 	return 0
 }
 
-// Who has claimed requests of a codelab, as HelpRequest.claimed_person says it; some
-// of them may have none any more.
+// People with claimed requests of a codelab, as in HelpRequest.claimed_person; some
+// of them may have none left.
 type Claimants struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Persons       []string               `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`

@@ -98,9 +98,9 @@ func kindsOfPeople() (kinds []protoreflect.Name) {
 	return kinds
 }
 
-// Whatever is said, the events alone lead to the state, in any mixture of snapshot
-// and tail, in every field; the rules hold (package oracle); and of who was removed, and
-// what was deleted, nothing is left in the log and the snapshot, whatever told of it.
+// For all commands, the events alone produce the state, for any mixture of snapshot and
+// tail, in every field. The rules hold (package oracle). Log and snapshot contain no data
+// of removed people and deleted items, in any event.
 func TestAnyWords(t *testing.T) {
 	drawn, told := map[string]bool{}, map[protoreflect.Name]bool{} // told: events of people who are gone
 	// A few seeds more until everything that can happen has.

@@ -53,7 +53,7 @@ func (s *Source) rehearse(v *codelab.View) codelab.Command {
 	return codelab.Command{}
 }
 
-// Facilitator is who leads.
+// Facilitator is the caller of facilitators' commands.
 var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", Person: codelab.PersonPrefix + "login", AdminID: "admin"}
 
 // Source is where what is drawn comes from. Not safe for concurrent use.

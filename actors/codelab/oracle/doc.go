@@ -1,14 +1,14 @@
-// Package oracle says what transport/rest/RULES.md promises of a codelab, as models that
-// share no code with it: each is written from a section of that page, is told of the
-// events in their order, and compares what a view shows with what it expects. Package
-// draw and the simulator ask it.
+// Package oracle has the promises of transport/rest/RULES.md about a codelab as models that
+// share no code with it. Each is written from a section of that page, receives the events
+// in order, and compares a view with its expectation. Package draw and the simulator use
+// it.
 //
 // A model trusts an event for what somebody wanted, such as the text of a question, and
 // not for what follows from it: who is in the queue, where people come when steps go,
 // how often a poll was voted for. An event that the rules do not allow is an error, too.
 //
-// What a model must know beside the events is told by Saying: the votes of an anonymous
-// poll, which the log has only sealed, and which questions attendees asked themselves.
+// Saying passes the data that a model needs beside the events: the votes of an anonymous
+// poll, which are sealed in the log, and the authors of questions.
 package oracle
 
 import (
@@ -29,7 +29,7 @@ type Codelab struct {
 
 // model is one section of the rules.
 type model interface {
-	// event is told of an event before the room knows of it.
+	// event receives an event before the room does.
 	event(e *pb.Event) error
 	// view compares what is shown after an event.
 	view(v *codelab.View) error
@@ -66,7 +66,7 @@ func (c *Codelab) View(v *codelab.View) error {
 	return nil
 }
 
-// Saying tells of a command before it is decided: it may be done from then on.
+// Saying announces a command before it is decided: its effect can appear at any time afterwards.
 func (c *Codelab) Saying(cmd codelab.Command) {
 	if q, is := cmd.Body.(codelab.AskQuestion); is {
 		c.questions.said[q.Text] = true
@@ -77,7 +77,7 @@ func (c *Codelab) Saying(cmd codelab.Command) {
 	}
 }
 
-// Refused tells that a command that was told of was not done.
+// Refused reports that an announced command had no effect.
 func (c *Codelab) Refused(cmd codelab.Command) {
 	if v, is := cmd.Body.(codelab.Vote); is {
 		b := ballot{v.PollID, v.Round, cmd.Caller.ID}

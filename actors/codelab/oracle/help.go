@@ -19,7 +19,7 @@ type request struct {
 	step                 int
 	message              string
 	status               string
-	// Who claimed it, by name and login, and when; nobody while it waits.
+	// Name, login and time of the claim; empty while it waits.
 	by, claimant string
 	claimed      int64
 }

@@ -112,8 +112,8 @@ func (m *polls) event(e *pb.Event) error {
 	return nil
 }
 
-// changed: one poll is open at a time; an anonymous one is not opened again, and says
-// nothing of a secret once it is closed.
+// changed checks that at most one poll is open, that an anonymous one is not opened again,
+// and that it has no secret once it is closed.
 func (m *polls) changed(rec *pb.Poll) error {
 	p := m.find(rec.Id)
 	if p == nil {

@@ -15,14 +15,14 @@ type room struct {
 	people []*person // in the order in which they registered
 	steps  []string  // ids
 	ended  bool
-	// extent is how much there is to do, in words; deletion when the codelab is deleted, as
-	// people were told, ms; 0 for never.
+	// extent is the amount of work, as text. deletion is the announced time of deletion,
+	// ms; 0 for never.
 	extent   string
 	deletion int64
 	// rehearses says that a rehearsal runs.
 	rehearses bool
-	// at is the time of the last event; back, that one was before the one before it, because
-	// the time of day of a node was wrong.
+	// at is the time of the last event. back means that it was earlier than its
+	// predecessor, because the clock of a node was wrong.
 	at   int64
 	back bool
 }
@@ -73,7 +73,7 @@ func (r *room) event(e *pb.Event) error {
 		return r.told(e.At, b.Updated.Codelab.DeletionAt)
 	case *pb.Event_DeletionSet:
 		if at := b.DeletionSet.At; at == r.deletion || at != 0 && !r.ended {
-			return fmt.Errorf("it is told to be deleted at %d; ended: %v, told before: %d", at, r.ended, r.deletion)
+			return fmt.Errorf("deletion announced for %d; ended: %v, announced earlier: %d", at, r.ended, r.deletion)
 		}
 		return r.told(e.At, b.DeletionSet.At)
 	case *pb.Event_StepsReplaced:
@@ -97,7 +97,7 @@ func (r *room) event(e *pb.Event) error {
 		r.rehearses = false
 		for _, p := range r.people {
 			if p.simulated {
-				return fmt.Errorf("the rehearsal of %s is over", p.id)
+				return fmt.Errorf("the rehearsal of %s has ended", p.id)
 			}
 		}
 	case *pb.Event_Removed:
@@ -124,12 +124,12 @@ func (r *room) event(e *pb.Event) error {
 	return nil
 }
 
-// told: a codelab is deleted two weeks after that was told at the earliest.
+// told checks that a codelab is deleted at least two weeks after the announcement.
 func (r *room) told(now, at int64) error {
 	was := r.deletion
 	r.deletion = at
 	if soonest := now + 14*24*60*60*1000; at != 0 && at != was && at < soonest && (was == 0 || at < was) {
-		return fmt.Errorf("at %d it is told to be deleted at %d, before at %d", now, at, was)
+		return fmt.Errorf("at %d the deletion is announced for %d, earlier for %d", now, at, was)
 	}
 	return nil
 }
@@ -151,9 +151,9 @@ func (r *room) change(id string, change func(*person)) error {
 	return nil
 }
 
-// replaced: people stay on the step they are on, whatever its number becomes; of one that
-// goes they come to the nearest before it that stays. When all are new they keep its
-// number, at most the last.
+// replaced checks that people stay on their step, even if its number changes. If their step
+// is removed, they move to the nearest earlier step that remains. If all steps are new,
+// they keep the number, at most the last.
 func (r *room) replaced(steps []string) error {
 	was := *r
 	r.steps = steps

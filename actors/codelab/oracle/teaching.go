@@ -99,13 +99,13 @@ func (m *teaching) event(e *pb.Event) error {
 		}
 		p := m.room.find(b.Pulsed.AttendeeId)
 		if p == nil || p.step != int(b.Pulsed.StepNumber) {
-			return fmt.Errorf("%s says how they get on with step %d, and is %+v", b.Pulsed.AttendeeId, b.Pulsed.StepNumber, p)
+			return fmt.Errorf("the pulse of %s on step %d is %+v", b.Pulsed.AttendeeId, b.Pulsed.StepNumber, p)
 		}
 		m.pulses[b.Pulsed.AttendeeId] = pulse{b.Pulsed.State, b.Pulsed.StepId, p.step}
 	case *pb.Event_Removed:
 		delete(m.pulses, b.Removed.AttendeeId)
 		delete(m.ticks, b.Removed.AttendeeId)
-	case *pb.Event_StepsReplaced: // what stands on a step goes with it
+	case *pb.Event_StepsReplaced: // items of a step are removed with it
 		there := map[string]bool{"": true}
 		for _, id := range idsOf(b.StepsReplaced.Steps) {
 			there[id] = true

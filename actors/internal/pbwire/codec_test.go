@@ -39,8 +39,7 @@ func stored() (out []protoreflect.MessageType) {
 	return out
 }
 
-// What a codec writes and reads is what protobuf says, for every message that
-// is stored and whatever is in it.
+// A codec writes and reads the protobuf encoding, for every stored message and any content.
 func TestCodecsSpeakProtobuf(t *testing.T) {
 	types := stored()
 	if len(types) < 80 {
@@ -91,8 +90,8 @@ func checkClone(t *rapid.T, m proto.Message) {
 	}
 }
 
-// What a message has that its type does not know is kept.
-func TestWhatIsNotKnownIsKept(t *testing.T) {
+// Unknown fields of a message are kept.
+func TestUnknownFieldsAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		types := stored()
 		m := rapid.SampledFrom(types).Draw(t, "type").New()

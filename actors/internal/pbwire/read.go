@@ -14,8 +14,8 @@ var ErrMalformed = errors.New("malformed protobuf message")
 //		switch r.Field { case 1: m.Name = r.Text() … default: r.Skip(&m.unknown) }
 //	}
 //
-// A field whose wire type is not that of the method is malformed. What it
-// returns is copied.
+// A field whose wire type is not that of the method is malformed. Returned values are
+// copies.
 type Reader struct {
 	Field int
 	rest  []byte

@@ -140,7 +140,7 @@ func SizeBool(field int, v bool) int {
 	return 0
 }
 
-// SizeText is what PutText writes of so many bytes.
+// SizeText is the size that PutText writes for n bytes.
 func SizeText(field, n int) int {
 	if n == 0 {
 		return 0
@@ -148,8 +148,8 @@ func SizeText(field, n int) int {
 	return SizeGivenText(field, n)
 }
 
-// SizeGivenText is what PutGivenText writes of so many bytes, and what a message
-// of that size takes.
+// SizeGivenText is the size that PutGivenText writes for n bytes, and that of a nested
+// message of n bytes.
 func SizeGivenText(field, n int) int { return sizeTag(field) + sizeVarint(uint64(n)) + n }
 
 // SizePacked is what PutPacked writes, bytes.

@@ -56,7 +56,7 @@ func run() error {
 }
 
 func compile(names []string) (*pluginpb.CodeGeneratorRequest, error) {
-	// Messages lie beside what they are of, in a folder of their own where they are many.
+	// Messages are in the folder of their package, or in a subfolder if there are many.
 	others, err := filepath.Glob("../../*/*.proto")
 	if err != nil {
 		return nil, err

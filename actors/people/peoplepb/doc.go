@@ -1,4 +1,4 @@
-// Package peoplepb holds the messages of the actor of people who lead.
+// Package peoplepb has the messages of the actor of facilitators and assistants.
 package peoplepb
 
 //go:generate go run atelier/actors/internal/protogen

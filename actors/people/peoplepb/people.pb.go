@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: people.proto
 
-// The people who lead workshops. Times are Unix milliseconds, UTC.
+// Facilitators, assistants and helpers. Times are Unix milliseconds, UTC.
 
 package peoplepb
 
@@ -46,13 +46,13 @@ type Person struct {
 	Generation uint32 `protobuf:"varint,12,opt,name=generation,proto3" json:"generation,omitempty"`
 	// The invitation was accepted.
 	Accepted bool `protobuf:"varint,13,opt,name=accepted,proto3" json:"accepted,omitempty"`
-	// Who they are at the identity provider; empty for who does not sign in there.
+	// Identity at the provider; empty without a sign-in there.
 	Issuer  string `protobuf:"bytes,14,opt,name=issuer,proto3" json:"issuer,omitempty"`
 	Subject string `protobuf:"bytes,15,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The owner lets the next sign-in at the provider with this login be theirs.
 	Link bool `protobuf:"varint,16,opt,name=link,proto3" json:"link,omitempty"`
-	// When a helper's link was opened in another browser last, which ended the one
-	// before; 0 for never.
+	// Last time at which a helper's link was opened in another browser, which ended the
+	// earlier session; 0 for never.
 	MovedAt       int64 `protobuf:"varint,17,opt,name=moved_at,json=movedAt,proto3" json:"moved_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -384,7 +384,7 @@ func (x *Deleted) GetBarred() []byte {
 	return nil
 }
 
-// Who was deleted may sign in again.
+// A deleted person can sign in again.
 type Unbarred struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Barred        []byte                 `protobuf:"bytes,1,opt,name=barred,proto3" json:"barred,omitempty"`

@@ -221,7 +221,7 @@ type Event_AiKeySet struct {
 }
 
 type Event_AiUsed struct {
-	// What was asked by admins about no codelab.
+	// Use by admins without a codelab.
 	AiUsed *usage.AIUsage `protobuf:"bytes,101,opt,name=ai_used,json=aiUsed,proto3,oneof"`
 }
 

@@ -24,7 +24,7 @@ const MaxBytes = 16 << 10
 
 // Rules are the settings that decide what is accepted.
 type Rules struct {
-	// RefuseExpired refuses cards whose month is over.
+	// RefuseExpired refuses cards whose month has passed.
 	RefuseExpired bool
 	// Opaque are further types that are kept without being looked into.
 	Opaque []string

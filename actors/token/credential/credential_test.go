@@ -65,7 +65,7 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// What is decoded of a card is wiped, also when the card is refused.
+// The decoded fields of a card are wiped, also if the card is refused.
 func TestNothingOfACardIsLeftBehind(t *testing.T) {
 	var buffers [][]byte
 	held := 0

@@ -126,8 +126,8 @@ func (k Key) Check(stream string) []byte {
 	return newKeyed(k.Material).mac("atelier key check v1", []byte(stream))
 }
 
-// keyed is HMAC-SHA256 under one key. Making one anew for each call was a
-// third of its time. Safe for concurrent use.
+// keyed is HMAC-SHA256 under one key. Creating one per call took a third of its time. Safe
+// for concurrent use.
 type keyed struct{ spare sync.Pool }
 
 func newKeyed(key []byte) *keyed {

@@ -69,9 +69,8 @@ type Opener struct{ aead cipher.AEAD }
 // there were shares. It takes the token and the server's key.
 func (v *Version) Opener(t Token) Opener { return opener(v.wrap.mac("seal", []byte(t))) }
 
-// SharedOpener derives the key under which a token's credential lies: it takes
-// the token, the server's key, and the token's share. ErrOver says that the
-// share is over.
+// SharedOpener derives the key of a token's credential from the token, the server's key,
+// and the token's share. It returns ErrOver if the share has ended.
 func (v *Version) SharedOpener(t Token, s *Share) (Opener, error) {
 	key, err := s.mix(v.wrap, "seal v2", []byte(t))
 	if err != nil {

@@ -64,8 +64,7 @@ func share(fill byte) *Share {
 	return NewShare(time.Now(), (*[ShareBytes]byte)(bytes.Repeat([]byte{fill}, ShareBytes)))
 }
 
-// A seal under a share opens with that share only, and with none once it is
-// over.
+// A seal under a share opens only with that share, and not at all after its end.
 func TestASharedSealNeedsItsShare(t *testing.T) {
 	v, tok, mine := ring(t, Production, "s", key(1, 1)).Newest(), NewToken(Production), share(1)
 	for name, with := range map[string]func(*Share, string) (Opener, error){

@@ -32,14 +32,13 @@ type ShareID [8]byte
 // String is the id as a name of files.
 func (id ShareID) String() string { return hex.EncodeToString(id[:]) }
 
-// ErrOver says that a share's time is over.
-var ErrOver = errors.New("seal: the share is over")
+// ErrOver means that a share has ended.
+var ErrOver = errors.New("seal: the share has ended")
 
-// Share is the part of sealing keys that the tokens have in common that end at
-// the latest in one quarter of an hour (transport/handler/RULES.md, "Secrets"). What a store has written
-// may lie on its disk for long after it was replaced; when the share is gone,
-// none of it opens, not even with the token and the server's key. Safe for
-// concurrent use.
+// Share is the part of sealing keys that all tokens that end in one quarter of an hour have
+// in common (transport/handler/RULES.md, "Secrets"). Replaced data can remain on the disk
+// of a store for long. Without the share none of it opens, not even with the token and the
+// server's key. Safe for concurrent use.
 type Share struct {
 	id   ShareID
 	ends time.Time
@@ -66,7 +65,7 @@ func ShareIDOf(secret *[ShareBytes]byte) ShareID {
 // ID returns the share's id.
 func (s *Share) ID() ShareID { return s.id }
 
-// Ends is when the share is over.
+// Ends is the end of the share.
 func (s *Share) Ends() time.Time { return s.ends }
 
 // Wipe ends the share: nothing is sealed or opened under it any more.

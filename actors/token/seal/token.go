@@ -41,8 +41,8 @@ func NewToken(e Environment) Token {
 	return Token(e.Prefix() + base64.RawURLEncoding.EncodeToString(b[:]))
 }
 
-// ParseToken returns the token if text has the form of one of the environment.
-// It says nothing about whether there is such a token.
+// ParseToken returns the token if text has the form of one of the environment. The token
+// need not exist.
 func ParseToken(e Environment, text string) (Token, bool) {
 	rest, ok := strings.CutPrefix(text, e.Prefix())
 	if !ok || len(rest) != tokenText {

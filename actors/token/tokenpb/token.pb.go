@@ -4,7 +4,7 @@
 // 	protoc        (unknown)
 // source: token.proto
 
-// What the store holds of tokens. Times are Unix milliseconds, UTC.
+// Stored records of tokens. Times are Unix milliseconds, UTC.
 
 package tokenpb
 
@@ -148,7 +148,7 @@ type Token struct {
 	ExpiresAt int64  `protobuf:"varint,7,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	// Uses with another checkout so far.
 	Mismatches uint32 `protobuf:"varint,8,opt,name=mismatches,proto3" json:"mismatches,omitempty"`
-	// The sealed credential; empty once the token is over.
+	// The sealed credential; empty once the token has ended.
 	Credential []byte `protobuf:"bytes,9,opt,name=credential,proto3" json:"credential,omitempty"`
 	// The sealed type, brand and last four digits.
 	Display []byte `protobuf:"bytes,10,opt,name=display,proto3" json:"display,omitempty"`
@@ -156,8 +156,8 @@ type Token struct {
 	EndedAt int64 `protobuf:"varint,11,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
 	// The credential was sealed again without its sensitive parts.
 	SensitiveDropped bool `protobuf:"varint,12,opt,name=sensitive_dropped,json=sensitiveDropped,proto3" json:"sensitive_dropped,omitempty"`
-	// The id of the share under which the credential is sealed. Empty in tokens
-	// that were made before there were shares, and once the token is over.
+	// The id of the share under which the credential is sealed. Empty in tokens that are
+	// older than shares, and once the token has ended.
 	Share         []byte `protobuf:"bytes,13,opt,name=share,proto3" json:"share,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -345,10 +345,10 @@ type Session struct {
 	OpenedAt    int64                  `protobuf:"varint,2,opt,name=opened_at,json=openedAt,proto3" json:"opened_at,omitempty"`
 	// 0 while it is open.
 	EndedAt int64 `protobuf:"varint,3,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
-	// Who ended it.
+	// The caller that ended it.
 	EndedBy string `protobuf:"bytes,4,opt,name=ended_by,json=endedBy,proto3" json:"ended_by,omitempty"`
-	// The store's stream in which it was opened: in another one, a restored
-	// backup, it is over.
+	// The store's stream in which it was opened. In another stream, a restored backup, it has
+	// ended.
 	Stream        string `protobuf:"bytes,5,opt,name=stream,proto3" json:"stream,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1,5 +1,5 @@
-// Package calls orders the calls that are inside a store: a Gate lets Close wait
-// for them, KeyLocks let one of them at a time work on an actor, a Queue
-// holds what waits for the Writer, the one goroutine that commits, and Snapshots are stored
-// by another, which does the newest of each log. What is written, and how, is the store's.
+// Package calls orders concurrent calls of a store. A Gate lets Close wait for them.
+// KeyLocks serialize calls on an actor. A Queue holds items for the Writer, the one
+// goroutine that commits. Another goroutine stores Snapshots, only the newest of each log.
+// The store defines the data and its format.
 package calls

@@ -25,7 +25,7 @@ func NewQueue[T any](limits durable.StoreLimits) *Queue[T] {
 	return &Queue[T]{limit: limits.QueueBytes, wake: make(chan struct{}, 1)}
 }
 
-// Push queues an item of so many bytes. Items without bytes (opening, closing)
+// Push queues an item of the given size in bytes. Items without bytes (opening, closing)
 // always enter.
 func (q *Queue[T]) Push(it T, bytes int) error {
 	q.mu.Lock()

@@ -39,9 +39,8 @@ type Snapshots[L Log] struct {
 	closed  bool               // guarded by mu
 }
 
-// NewSnapshots returns a queue of at most limit bytes of states, but always of
-// one, each of which is given to store. over is told of each job that is over,
-// after its Done.
+// NewSnapshots returns a queue of at most limit bytes of states, but always of one, each of
+// which is given to store. over is called for each finished job, after its Done.
 func NewSnapshots[L Log](limit int64, store func(*Snapshot[L]) error, over func(L)) *Snapshots[L] {
 	return &Snapshots[L]{
 		store: store, over: over, limit: limit,

@@ -16,7 +16,7 @@ const (
 	KindRows                 // rows alone
 	KindOpen                 // a new handle: fences the earlier one
 	KindPurge                // fences the actor's handle
-	KindSnapshot             // to be handed on once what stands before is committed
+	KindSnapshot             // to be stored once all earlier items are committed
 	KindRelease              // nobody needs a handle any more
 )
 

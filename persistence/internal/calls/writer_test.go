@@ -66,8 +66,8 @@ func TestTheNewestHandleAppends(t *testing.T) {
 	}
 }
 
-// Whoever is part of a group that fails hears of it, and a log that has a hole takes
-// nothing more.
+// Every member of a failed group gets the error, and a log with a gap accepts no more
+// batches.
 func TestAGroupThatFails(t *testing.T) {
 	failed := errors.New("the disk is gone")
 	push, told := work(map[string]error{"rows": failed, "batch": failed})
@@ -84,7 +84,7 @@ func TestAGroupThatFails(t *testing.T) {
 	}
 }
 
-// What is wrong with a batch is said before it is queued.
+// An invalid batch is refused before it is queued.
 func TestBatchesAreLookedAt(t *testing.T) {
 	records := durable.Records(nil).Add([]byte("one")).Add([]byte("two"))
 	rows := []durable.Row{{Table: "t", Key: []byte("k"), Value: []byte("v")}}

@@ -42,8 +42,8 @@ func (s *folder) restore(sum files.Sum) error {
 	return s.syncFolder(filepath.Dir(s.path(sum)))
 }
 
-// clearAside removes what was set aside long enough ago. What something refers
-// to again goes back to its place.
+// clearAside removes contents whose time in quarantine has passed. A content that is
+// referenced again returns to its place.
 func (s *folder) clearAside(inUse files.InUse, now time.Time) (removed int, err error) {
 	err = eachIn(s.aside(), func(sum files.Sum) error {
 		path := filepath.Join(s.aside(), sum.String())

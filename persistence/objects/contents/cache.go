@@ -29,7 +29,7 @@ type copied struct {
 	used  time.Time
 }
 
-// add is told of a copy that was made, or used.
+// add is called for a copy that was made or used.
 func (c *cache) add(sum files.Sum, size int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,7 +23,7 @@ type folder struct {
 
 	// removing is held while an object is removed, before its lock above.
 	removing sync.Mutex
-	holds    int // guarded by removing; backups under way
+	holds    int // guarded by removing; backups in progress
 
 	mu     sync.Mutex
 	leases map[files.Sum]int // guarded by mu

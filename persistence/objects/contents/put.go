@@ -110,7 +110,7 @@ func (s *folder) keep(temp string, sum files.Sum, size int64) (*files.Lease, err
 	path := s.path(sum)
 	dir := filepath.Dir(path)
 	var err error
-	if s.hasSound(sum) { // a damaged one does not stand in for what was sent
+	if s.hasSound(sum) { // a damaged one does not replace the sent content
 		now := s.opts.Now()
 		err = errors.Join(os.Chtimes(path, now, now), os.Remove(temp))
 	} else {

@@ -122,8 +122,8 @@ func (s *shared) keep(l *files.Lease) error {
 	return nil
 }
 
-// hasPut says whether this node put a content a short time ago, by both of its
-// clocks: one may have been set, the other have stood still.
+// hasPut reports whether this node put a content a short time ago, by both of its clocks:
+// one can have been set, the other can have paused.
 func (s *shared) hasPut(sum files.Sum) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -383,7 +383,7 @@ func TestReadingNeedsNoRoom(t *testing.T) {
 		if _, err := content(two, files.Sum{}); !errors.Is(err, files.ErrMissing) {
 			t.Errorf("another: %v", err)
 		}
-		// What is damaged is not begun.
+		// Reading a damaged content does not begin.
 		b.Change(t, b.Keys(t, "contents/")[0], func(c []byte) []byte { c[9]++; return c })
 		if _, _, err := two.Open(sum); !errors.Is(err, durable.ErrCorrupt) || damaged != 1 {
 			t.Errorf("damaged: %v, told %d times", err, damaged)

@@ -56,7 +56,7 @@ func (s *shared) discard(ctx context.Context, inUse files.InUse, sum files.Sum) 
 	return nil
 }
 
-// Collect implements files.Blobs. Several nodes may do it at a time.
+// Collect implements files.Blobs. Several nodes can run it concurrently.
 func (s *shared) Collect(inUse files.InUse) (removed int, err error) {
 	s.cache.expire()
 	ctx := context.Background()

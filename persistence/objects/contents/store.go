@@ -14,7 +14,7 @@ import (
 type Options struct {
 	// Dir holds the contents, or the node's copies of them where Objects is given.
 	Dir string
-	// Objects is the store that several nodes share. Default: contents lie in Dir.
+	// Objects is the store that several nodes share. Default: contents are in Dir.
 	Objects objects.Store
 	// Grace is how long Collect spares a content. Default 24 h, and at least an hour with
 	// Objects.
@@ -33,8 +33,8 @@ type Options struct {
 	Damaged func()
 	// Logger receives what an operator acts on. Default: nothing is logged.
 	Logger *slog.Logger
-	// Synced is told the path of each file and folder after it was synced, for tests of
-	// the order. Default: nobody is.
+	// Synced is called with the path of each file and folder after it was synced, for tests
+	// of the order. Default: nil.
 	Synced func(path string)
 }
 

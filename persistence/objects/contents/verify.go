@@ -16,10 +16,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// A disk may give back other bytes than it was given. What is opened is
-// therefore held against its sum first, which costs 0.6 ms a MiB. A popular
-// file is not read twice for each of ten thousand people: what was sound
-// counts as sound for a while, as long as the file system knows of no change.
+// A disk can return other bytes than were written. So a content is verified against its sum
+// when it is opened, which costs 0.6 ms per MiB. To avoid reading a popular file twice for
+// each of ten thousand people, a verified content counts as sound for a while, as long as
+// the file system reports no change.
 const (
 	soundFor = time.Minute
 	maxSound = 4096
@@ -40,7 +40,7 @@ func identityOf(info fs.FileInfo) identity {
 	return id
 }
 
-// sound remembers which contents were held against their sums.
+// sound remembers which contents were verified against their sums.
 type sound struct {
 	mu sync.Mutex
 	at map[files.Sum]verified // guarded by mu; at most maxSound

@@ -14,9 +14,8 @@ import (
 	"atelier/actors/files"
 )
 
-// TestADamagedContentIsNotServed: a flipped byte, or a file that was cut, was
-// served as if nothing were wrong, and stood in for the same content when it
-// was sent again.
+// TestADamagedContentIsNotServed: a flipped byte, or a truncated file, was served without
+// an error, and replaced the same content when it was sent again.
 func TestADamagedContentIsNotServed(t *testing.T) {
 	for name, hurt := range map[string]func(b []byte) []byte{
 		"flipped": func(b []byte) []byte { b[len(b)/2] ^= 1; return b },

@@ -1,10 +1,10 @@
 // Package folder keeps objects in a folder, which several nodes may have
 // mounted: a file for each, at the path that is its key.
 //
-// A file is written beside, in .tmp, held against its sum, synced and renamed,
-// and its folder synced, before Put returns. What is left in .tmp by a node that
-// died is cleared by the next that opens the folder, a day later by the clock of
-// the file system: a younger one may be a living node's.
+// Before Put returns, a file is written in .tmp, verified against its sum, synced and
+// renamed, and its folder is synced. Files in .tmp of a dead node are removed by the next
+// node that opens the folder, if they are a day old by the clock of the file system,
+// because younger ones can belong to a living node.
 package folder
 
 import (
@@ -43,8 +43,8 @@ type Options struct {
 	MinFreeBytes uint64
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
-	// Synced is told the path of each file and folder below Dir after it was
-	// synced, for tests of the order. Default: nobody is.
+	// Synced is called with the path of each file and folder below Dir after it was synced,
+	// for tests of the order. Default: nil.
 	Synced func(path string)
 }
 

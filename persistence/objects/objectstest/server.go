@@ -207,7 +207,7 @@ func Each(t *testing.T, test func(t *testing.T, b *Backend)) {
 	}
 }
 
-// Hostile is a server that answers as it is told, and a store that asks it.
+// Hostile returns a store whose server gives the answers of the handler.
 func Hostile(t testing.TB, timeout time.Duration, answer http.HandlerFunc) (s *s3.Store, err error) {
 	t.Helper()
 	server := httptest.NewServer(answer)

@@ -1,12 +1,11 @@
 // Package s3 keeps objects in a bucket of an S3-compatible server.
 //
-// Each Put is one request that carries the SHA-256 of its content, which the
-// server holds it against; so an object is there as a whole or not at all, and
-// no parts of uploads are left behind. Requests that a server refuses for a
-// while (5xx, 429) or does not answer are repeated a few times, and each has a
-// time limit. What then fails gives durable.ErrUnavailable, and a server that
-// is full durable.ErrReadOnly; errors tell the code of the server's answer, and
-// nothing else of it.
+// Each Put is one request with the SHA-256 of its content, which the server verifies. So an
+// object is stored completely or not at all, and no parts of uploads remain. Requests that
+// a server refuses for a while (5xx, 429) or does not answer are repeated a few times, and
+// each has a time limit. After that a failure returns durable.ErrUnavailable, and a full
+// server durable.ErrReadOnly. Errors contain the code of the server's answer, and no other
+// part of it.
 package s3
 
 import (
@@ -37,12 +36,12 @@ type Options struct {
 	Insecure bool
 	Region   string // default us-east-1
 	Bucket   string
-	// Prefix stands before each key; it ends in a slash, or is empty.
+	// Prefix precedes each key; it ends in a slash, or is empty.
 	Prefix string
 	// AccessKey and SecretKey are never shown.
 	AccessKey, SecretKey string
-	// Timeout is what a request may take, besides the time for its content at
-	// 1 MiB a second. Default 30 s.
+	// Timeout is the maximum duration of a request, plus the time for its content at 1
+	// MiB/s. Default 30 s.
 	Timeout time.Duration
 	// Transport carries the requests. Default: one of its own.
 	Transport http.RoundTripper

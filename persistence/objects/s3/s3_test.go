@@ -43,8 +43,8 @@ func TestPrefixesOfABucketDoNotMix(t *testing.T) {
 	}
 }
 
-// What is wrong is told, without what must not be.
-func TestWrongKeysAndBucketsAreToldOfAtTheStart(t *testing.T) {
+// The error names the cause, without secrets.
+func TestWrongKeysAndBucketsFailAtTheStart(t *testing.T) {
 	server := objectstest.Serve(t)
 	for want, change := range map[string]func(*s3.Options){
 		"SignatureDoesNotMatch": func(o *s3.Options) { o.SecretKey = "wrong-" + o.SecretKey },
@@ -60,8 +60,8 @@ func TestWrongKeysAndBucketsAreToldOfAtTheStart(t *testing.T) {
 	}
 }
 
-// TestAServerThatFails: requests are repeated a few times, errors are told
-// apart, and nothing that the server says gets into them.
+// TestAServerThatFails: requests are repeated a few times, errors are distinguished, and
+// contain no text of the server.
 func TestAServerThatFails(t *testing.T) {
 	for _, c := range []struct {
 		status int

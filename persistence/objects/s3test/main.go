@@ -1,6 +1,5 @@
-// Command s3test is an S3 server for tests: an embedded VersityGW over a
-// folder. It stands in a module of its own, so that what that is made of is no
-// part of Atelier.
+// Command s3test is an S3 server for tests: an embedded VersityGW over a folder. It is a
+// separate module, so that its dependencies are no part of Atelier.
 package main
 
 import (

@@ -32,7 +32,7 @@ func (s *Store) release() {
 	}
 }
 
-// postponed says whether a workspace is removed when the backups under way are made.
+// postponed reports whether a workspace is removed after the backups in progress.
 func (s *Store) postponed(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

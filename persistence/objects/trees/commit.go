@@ -13,7 +13,7 @@ import (
 	"atelier/actors/code"
 )
 
-// authorMail stands in commits: who made them has no address here.
+// authorMail is the author's address in commits, because people have none here.
 const authorMail = "facilitator@atelier.invalid"
 
 // put stores a Git object, unless it is there.

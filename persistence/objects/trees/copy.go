@@ -98,11 +98,11 @@ func (s *Store) copyObject(ctx context.Context, sp *spool, to, name string) erro
 	return s.opts.Objects.Put(ctx, treeKey(to, name), content, at.size, [sha256.Size]byte(sum.Sum(nil)))
 }
 
-// copyTrees writes the heads' trees anew, under their names. They refer to each other
-// alone: of what the trees that they refer to refer to, a sweep may have removed some.
+// copyTrees rewrites the heads' trees under their names. They refer only to each other,
+// because a sweep can have removed indirectly referenced trees.
 func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []code.Head) error {
 	done := map[string]bool{}
-	lies := map[string]located{} // where contents lie in the copy, by their sums
+	lies := map[string]located{} // the location of contents in the copy, by their sums
 	for _, h := range heads {
 		if done[h.Tree] {
 			continue

@@ -12,10 +12,10 @@
 // here, or at a place of the object of an earlier tree. So reading a file takes
 // a request for the manifest, which is remembered, and one for the content.
 //
-// Of a Git repository each commit is a tree. Its Git objects follow from the
-// manifest, which is held against the hash of the commit; they are made when
-// the repository is downloaded, of one request a commit. A plain tree refers to
-// at most 16 others; what would refer to more brings all of its contents.
+// In a Git repository each commit is a tree. Its Git objects follow from the manifest,
+// which is verified against the hash of the commit. They are made when the repository is
+// downloaded, with one request per commit. A plain tree refers to at most 16 others; a tree
+// that would refer to more includes all of its contents.
 //
 // # Who removes
 //

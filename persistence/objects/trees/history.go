@@ -63,8 +63,8 @@ func (h *history) blob(hash plumbing.Hash) ([]byte, error) {
 	return h.sp.read(h.ctx, b.m, b.f)
 }
 
-// objects calls fn with the objects that commits need, sorted by their names, in
-// the form in which they lie in a repository.
+// objects calls fn with the objects that commits need, sorted by their names, in the form
+// of a repository.
 func (h *history) objects(tips []plumbing.Hash, fn func(name string, content []byte) error) error {
 	type gitObject struct {
 		kind    plumbing.ObjectType
@@ -123,7 +123,7 @@ func (h *history) objects(tips []plumbing.Hash, fn func(name string, content []b
 	return nil
 }
 
-// loose is a Git object as it lies in a repository.
+// loose returns a Git object in the form of a repository.
 func loose(kind plumbing.ObjectType, content []byte) ([]byte, error) {
 	var b bytes.Buffer
 	w := objfile.NewWriter(&b)

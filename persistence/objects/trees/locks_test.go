@@ -17,10 +17,9 @@ func inOrder(s *Store) (first, second string) {
 	}
 }
 
-// Keys share locks. Whoever asked for two keys of one lock, one after the other, waited
-// for themselves, and whoever asked for two locks in the other order for each other: this
-// test never ended.
-func TestNobodyWaitsForThemselvesOrEachOther(t *testing.T) {
+// Keys share locks. A caller that requested two keys of one lock waited for itself, and two
+// callers with two locks in opposite order waited for each other: this test never ended.
+func TestLocksDoNotDeadlock(t *testing.T) {
 	s := &Store{seed: maphash.MakeSeed()}
 	for i := range 10 * lockShards {
 		s.LockReading("run", fmt.Sprint("source", i))()

@@ -20,10 +20,9 @@ import (
 	"atelier/persistence/objects"
 )
 
-// PlaceFolders puts workspaces as they lay in a data folder before version 1 of this
-// layout into a store of objects: repositories as Git keeps them, and plain folders.
-// What is damaged there is left out, or damaged as well; the log says so, and sound is
-// false. It may be done again.
+// PlaceFolders imports workspaces from a data folder older than version 1 of this layout
+// into a store of objects: Git repositories and plain folders. Damaged parts are left out,
+// or stay damaged; then the log reports them, and sound is false. It can be repeated.
 func PlaceFolders(ctx context.Context, to objects.Store, dir string, log *slog.Logger) (sound bool, err error) {
 	workspaces, err := os.ReadDir(dir)
 	if err != nil {

@@ -128,8 +128,8 @@ func (r *receiver) order(tips []string) (order []string, err error) {
 	return order, nil
 }
 
-// stored says whether a commit is stored. What is stored is never put again: other commits
-// say where in it their files lie.
+// stored reports whether a commit is stored. A stored commit is never put again, because
+// other commits refer to positions of files in it.
 func (r *receiver) stored(name string) (bool, error) {
 	_, err := r.s.opts.Objects.Stat(r.h.ctx, treeKey(r.id, name))
 	if errors.Is(err, objects.ErrNotFound) {
@@ -334,7 +334,7 @@ func (w *walk) folder(at, name string) error {
 			return code.Fault("the tree %.12s is malformed", name)
 		}
 		if mode == "40000" {
-			// What is no path would only be found at its end, which may not come.
+			// An invalid path would only be noticed at its end, which might not come.
 			if err := code.CheckPath(path); err != nil {
 				return err
 			}

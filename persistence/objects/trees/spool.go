@@ -61,7 +61,7 @@ func (p *spool) fetchOnce(ctx context.Context, name string) (span, error) {
 		return span{}, err
 	}
 	defer r.Close()
-	// Twice what a workspace may have: two nodes may write at a time.
+	// Twice the limit of a workspace, because two nodes can write concurrently.
 	if size < 0 || p.end+size > 2*maxWorkspace {
 		return span{}, damaged("the workspace is too large")
 	}

@@ -30,7 +30,7 @@ const (
 	maxFiles      = 100_000
 	// maxCommitBytes bounds the commits that are remembered.
 	maxCommitBytes = 8 << 20
-	// maxPacking bounds how many workspaces are packed at a time.
+	// maxPacking bounds the workspaces that are packed concurrently.
 	maxPacking = 4
 	lockShards = 256
 	// leastGrace is the age at which the writer of a tree has recorded it.
@@ -66,8 +66,8 @@ type Store struct {
 	locks [lockShards]sync.RWMutex
 
 	mu sync.Mutex
-	// Guarded by mu: where this store is alone, the backups under way, and the
-	// workspaces to be removed after them.
+	// Guarded by mu. For an unshared store: the backups in progress, and the workspaces to
+	// be removed after them.
 	holds   int
 	removed []string
 	// Guarded by mu, too.

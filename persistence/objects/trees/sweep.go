@@ -26,9 +26,9 @@ func partsOf(key string) (id, name string, ours bool) {
 	return id, name, idForm.MatchString(id)
 }
 
-// Sweep sets aside what no codelab refers to, and removes what was set aside
-// longer ago than the grace period. It says how much it removed. Several nodes
-// may do it at a time.
+// Sweep moves unreferenced trees to quarantine, and removes those that have been there
+// longer than the grace period. It returns the number of removed trees. Several nodes can
+// run it concurrently.
 func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error) {
 	if held, err := s.held(ctx); err != nil || held {
 		return 0, err
@@ -75,7 +75,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	if known {
 		var err error
 		if needed, err = s.needed(ctx, id, heads); errors.Is(err, durable.ErrCorrupt) || errors.Is(err, code.ErrNotFound) {
-			// What they referred to cannot be known: nothing goes.
+			// Their references are unknown, so nothing is removed.
 			s.opts.Logger.Error("a workspace is damaged, and not swept", "workspace", id, "error", err)
 			return nil
 		} else if err != nil {

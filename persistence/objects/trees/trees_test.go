@@ -212,8 +212,8 @@ func TestWritingAgainMendsDamagedContent(t *testing.T) {
 	})
 }
 
-// What a recorded head needs is looked for: its tree, those that have files of it,
-// and the history of a repository.
+// Everything that a recorded head needs is checked: its tree, the trees with its files, and
+// the history of a repository.
 func TestAMissingTreeIsFound(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		first := write(t, node(t, b), kind, "", "a.txt", "1")
@@ -314,7 +314,7 @@ func TestWhatNoHeadNeedsGoesInTime(t *testing.T) {
 		}
 		lost := write(t, s, code.Plain, "", "x", "lost")
 		base := write(t, s, code.Plain, "", "a", "1")
-		head := write(t, s, code.Plain, base, "b", "2") // its "a" lies in base
+		head := write(t, s, code.Plain, base, "b", "2") // its "a" is in base
 		for range 2 {
 			if n := sweep(t, s, heads(head)); n != 0 || len(b.Keys(t, "aside/")) != 0 {
 				t.Fatal("what is young was touched")
@@ -390,7 +390,7 @@ type before struct {
 }
 
 func (b *before) List(ctx context.Context, prefix string, fn func(objects.Info) error) error {
-	if b.list != nil && strings.HasPrefix(prefix, "workspaces/") { // and not that of backups under way
+	if b.list != nil && strings.HasPrefix(prefix, "workspaces/") { // and not that of backups in progress
 		b.list()
 	}
 	return b.Store.List(ctx, prefix, fn)

@@ -49,7 +49,7 @@ func (b *builder) bring(path string, content []byte, mode code.Mode) {
 	b.Files = append(b.Files, f)
 }
 
-// take adds a file whose content lies in another tree's object.
+// take adds a file whose content is in another tree's object.
 func (b *builder) take(f file, lies bundle) {
 	n, known := b.bundles[lies]
 	if !known {
@@ -170,9 +170,8 @@ func (s *Store) bringAll(ctx context.Context, id string, before *manifest, after
 	return b, nil
 }
 
-// grow counts what a change adds to a workspace, with its history, and refuses
-// what is too much. What other nodes wrote meanwhile counts when it is counted
-// anew.
+// grow counts what a change adds to a workspace, with its history, and refuses what is too
+// much. Concurrent writes of other nodes are included in the next count.
 func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	added := int64(4096)
 	for _, f := range c.Write {
@@ -181,7 +180,7 @@ func (s *Store) grow(ctx context.Context, id string, c code.Change) error {
 	return s.growBy(ctx, id, added)
 }
 
-// growBy is grow for so many bytes.
+// growBy is grow for the given number of bytes.
 func (s *Store) growBy(ctx context.Context, id string, added int64) error {
 	s.mu.Lock()
 	size, known := s.sizes[id]

@@ -128,7 +128,7 @@ func TestWritersOfDifferentBranchesDoNotMix(t *testing.T) {
 }
 
 func FuzzWrite(f *testing.F) {
-	// What is said of paths is tested with package code; here are a few of each kind.
+	// Package code has the tests of paths; these are a few of each kind.
 	for _, p := range []string{
 		"a", "", "/etc/passwd", "../evil", "a/../b", "dir", "dir/b", "DIR/B", "a/x", "a\\b", "a\x00b", ".git/config", ".GIT", "git~1/x", ".g\u200cit/x",
 		".gitignore", "a b/ä/한글.txt", "...", "-x", "con", strings.Repeat("x", 256), strings.Repeat("a/", 512) + "a",
