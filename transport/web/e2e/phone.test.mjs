@@ -111,7 +111,10 @@ long('bars and panels hold what they must on 390 pixels', async ({ visitor, faci
     // The bar says where one is, which is what matters here.
     await page.locator('nav.below').waitFor()
     await still(page)
-    await page.getByRole('banner').getByText(locale === 'en-GB' ? 'Step 1 of 3' : 'Schritt 1 von 3').waitFor()
+    await page
+      .getByRole('banner')
+      .getByText(locale === 'en-GB' ? 'Step 1 of 3' : 'Schritt 1 von 3')
+      .waitFor()
     // How it goes is said in words, and all of the lower bar is in one row.
     const below = page.locator('nav.below')
     const words = locale === 'en-GB' ? ['Fine', 'Slow', 'Stuck'] : ['Läuft', 'Langsam', 'Hänge fest']

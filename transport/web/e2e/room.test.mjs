@@ -184,7 +184,10 @@ long('the pin is there with the chat closed and on a phone, whose drawer says ho
   await line.getByText('Lunch at noon.').waitFor()
   // All of it is with the chat.
   await line.locator('[data-first]').click()
-  await phone.page.getByRole('complementary').getByText(/Pinned · Lunch at noon/).waitFor()
+  await phone.page
+    .getByRole('complementary')
+    .getByText(/Pinned · Lunch at noon/)
+    .waitFor()
   const drawer = phone.page.getByRole('complementary')
   phone.expect(/Failed to load|WebSocket|ERR_INTERNET/)
   await phone.context.setOffline(true)
