@@ -118,14 +118,14 @@ func (r *release) packaged(machine string) (files.Contents, error) {
 	for _, sample := range samples {
 		add(files.TypeFile, r.deploy(sample), share+sample, 0o644)
 	}
-	for name, from := range map[string]string{"NOTICE.gz": r.artifact("NOTICE"), "changelog.gz": filepath.Join(r.root, "CHANGELOG.md")} {
-		text, err := os.ReadFile(from)
+	for _, f := range [][2]string{{"NOTICE.gz", r.artifact("NOTICE")}, {"changelog.gz", filepath.Join(r.root, "CHANGELOG.md")}} {
+		text, err := os.ReadFile(f[1])
 		if err != nil {
 			return nil, err
 		}
 		text, err = zipped(text)
 		if err == nil {
-			err = made(files.TypeFile, doc+name, 0o644, text)
+			err = made(files.TypeFile, doc+f[0], 0o644, text)
 		}
 		if err != nil {
 			return nil, err

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -11,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -35,22 +36,57 @@ func (r *release) images() error {
 		}
 		all = mutate.AppendManifests(all, mutate.IndexAddendum{Add: img,
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: machine}}})
-		err = r.create(fmt.Sprintf("atelier-%s-image-linux-%s.tar", r.version, machine), func(w io.Writer) error {
-			tags := map[name.Reference]v1.Image{}
-			for _, tag := range []string{r.tag(), "latest"} {
-				ref, err := name.NewTag("atelier:" + tag)
-				if err != nil {
-					return err
-				}
-				tags[ref] = img
-			}
-			return tarball.MultiRefWrite(tags, w)
-		})
+		entries, err := r.loadable(img)
+		if err != nil {
+			return err
+		}
+		err = r.create(fmt.Sprintf("atelier-%s-image-linux-%s.tar", r.version, machine), func(w io.Writer) error { return writeTar(w, r.date, entries) })
 		if err != nil {
 			return err
 		}
 	}
 	return r.layout(all)
+}
+
+// loadable is the archive of an image as "docker load" reads it. The library writes one,
+// too, with its tags in any order.
+func (r *release) loadable(img v1.Image) (entries []entry, err error) {
+	manifest := struct {
+		Config           string
+		RepoTags, Layers []string
+	}{RepoTags: []string{"atelier:" + r.tag(), "atelier:latest"}}
+	config, err := img.RawConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	name, err := img.ConfigName()
+	if err != nil {
+		return nil, err
+	}
+	manifest.Config = name.Hex + ".json"
+	entries = append(entries, entry{name: manifest.Config, mode: 0o644, text: config})
+	layers, err := img.Layers()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range layers {
+		digest, err := l.Digest()
+		if err != nil {
+			return nil, err
+		}
+		compressed, err := l.Compressed()
+		if err != nil {
+			return nil, err
+		}
+		content, err := io.ReadAll(compressed)
+		if err = errors.Join(err, compressed.Close()); err != nil {
+			return nil, err
+		}
+		manifest.Layers = append(manifest.Layers, digest.Hex+".tar.gz")
+		entries = append(entries, entry{name: digest.Hex + ".tar.gz", mode: 0o644, text: content})
+	}
+	text, err := json.Marshal([]any{manifest})
+	return append(entries, entry{name: "manifest.json", mode: 0o644, text: text}), err
 }
 
 // tag is the version as a tag may be.

@@ -527,7 +527,8 @@ long('an attendee shows their screen when they agree, and a facilitator shows th
   await view.getByRole('button', { name: 'Close' }).last().click()
 
   // The facilitator shows theirs; who comes later is told too.
-  await desk.page.getByRole('button', { name: 'Show my screen' }).click()
+  await desk.page.getByRole('banner').getByRole('button', { name: 'More', exact: true }).click()
+  await desk.page.getByRole('menuitem', { name: 'Show my screen' }).click()
   await desk.page.getByText('Up to 8 can watch').waitFor()
   await two.page.getByText('Grace is sharing their screen').waitFor()
   await one.page.goto(`/codelabs/${lab.id}`)

@@ -225,7 +225,7 @@ long('more than the server takes at once are not tried, and the dialog says what
   await until('they are on the floor', async () => (await opened.page.getByText('1,001 stuck').count()) === 1)
   await opened.page.getByRole('button', { name: 'Write to many' }).click()
   const dialog = opened.page.getByRole('dialog', { name: 'Write to many at once' })
-  await dialog.getByText('That is 1,001 people, and one message may go to 1,000.').waitFor()
+  await dialog.getByText('That is 1,001 people, and one message can go to at most 1,000.').waitFor()
   assert.ok(await dialog.getByRole('button', { name: 'Send' }).isDisabled())
 })
 
@@ -260,6 +260,8 @@ long('all have their names where there is room, and a crowd is cells that the ke
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowRight')
   await until('somebody is named', async () => /Person \d+, silent/.test(await page.locator('[aria-live=polite].unseen').textContent()))
+  // The server knows nothing of people who are pretended.
+  opened.expect(/404/)
   await page.keyboard.press('Enter')
   await page.getByRole('dialog', { name: /^Person/ }).waitFor()
 })
