@@ -285,7 +285,7 @@ func times(n int64) string {
 	return fmt.Sprint(n, " times")
 }
 
-// ago says roughly how long something is over.
+// ago is the rounded age of an event.
 func ago(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

@@ -14,8 +14,8 @@ type passwordCmd struct {
 	Reveal bool `help:"Print it even if the output is no terminal."`
 }
 
-// Run shows the owner's password: an image has no program that could read the file. Who
-// may run this may read it.
+// Run shows the owner's password, because an image has no program to read the file. A user
+// who can run this can also read the file.
 func (c passwordCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

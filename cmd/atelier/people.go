@@ -16,7 +16,7 @@ import (
 // roles are what the help and the checks of the commands below name.
 var roles = kong.Vars{"roles": naming.Or(people.Roles...), "role_enum": strings.Join(people.Roles, ",")}
 
-// peopleCmd looks after those who lead workshops beside the owner.
+// peopleCmd manages facilitators and assistants.
 type peopleCmd struct {
 	Add     peopleAdd     `cmd:"" help:"Invite a person; prints the link for choosing a password."`
 	List    peopleList    `cmd:"" help:"List facilitators and assistants."`

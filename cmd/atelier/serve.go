@@ -78,8 +78,8 @@ func (c serveCmd) Run() error {
 	return errors.Join(err, s.Stop())
 }
 
-// reload reads again what can change while the server runs: certificates, and the log
-// level. What is wrong there changes nothing.
+// reload reads certificates and the log level again while the server runs. Invalid values
+// change nothing.
 func (c serveCmd) reload(s *service.Service, log *slog.Logger) {
 	cfg, err := c.load()
 	if err == nil {

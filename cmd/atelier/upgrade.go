@@ -28,7 +28,7 @@ type upgrade struct {
 	// told, and that to which this program brings it.
 	Found  int `json:"format_found"`
 	Writes int `json:"format_writes"`
-	// WayBack is "data" when the program of before can open the data, else "backup".
+	// WayBack is "data" if the previous program can open the data, else "backup".
 	WayBack string           `json:"way_back"`
 	Checks  []doctor.Finding `json:"checks"`
 }
@@ -98,7 +98,7 @@ func (u *upgrade) data(err error) {
 	}
 }
 
-// back says how one gets back to the program of before.
+// back determines the way back to the previous program.
 func (u *upgrade) back() {
 	text := "the program of before opens the same data, until something is kept that it does not know; then a backup is the way back"
 	if u.WayBack == "backup" {

@@ -67,8 +67,7 @@ func wordsOf(routes []string) words {
 	return w
 }
 
-// loggable is a path of which nothing is told but words of routes and ids as this
-// server makes them.
+// loggable is a path reduced to words of routes and ids of this server.
 func (w words) loggable(path string) string {
 	for _, p := range secretPaths {
 		if i := strings.Index(path, p); i >= 0 {

@@ -29,7 +29,7 @@ func TestTheAccessLogTellsNoSecrets(t *testing.T) {
 	}
 }
 
-// Somebody mistypes a path, and what stands in it is a card number, or a token.
+// A mistyped path can contain a card number or a token.
 func TestTheAccessLogTellsNothingThatThisServerDidNotMake(t *testing.T) {
 	w := wordsOf([]string{"/api/codelabs/{id}/chat"})
 	const id = "0197f3a2-7c1e-7aaa-8bbb-0123456789ab"

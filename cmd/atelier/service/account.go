@@ -142,7 +142,7 @@ func (c *Core) tokens() (*settings.View, error) {
 	return h.View(), nil
 }
 
-// leaders is tokens for the people who lead.
+// leaders is tokens for facilitators and assistants.
 func (c *Core) leaders() (*people.View, error) {
 	h, err := c.people.Near(people.ID, login.MaxAge)
 	if err != nil {

@@ -47,7 +47,7 @@ func printed(out, in *os.File, print func(*os.File)) string {
 	return strings.TrimSuffix(all.String(), "end")
 }
 
-// It stood on standard output, and so in the journal of whoever keeps it.
+// It was on standard output, and so in the system's journal.
 func TestTheFirstPasswordIsShownOnATerminalOnly(t *testing.T) {
 	made := adminPassword{file: "data/secrets/admin.password", made: "hunter2-hunter2"}
 	known := adminPassword{file: made.file}

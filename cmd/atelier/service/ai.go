@@ -19,8 +19,8 @@ func (s *Service) openAI() (err error) {
 	return err
 }
 
-// openAIKeys opens AI keys with the admin's password. What is stored is sealed
-// with a key of its own beside the store, so neither is enough alone.
+// openAIKeys opens AI keys with the admin's password. The stored key is sealed with a
+// separate key outside the store, so neither suffices alone.
 func (s *Service) openAIKeys(password string) (*keys.Ring, error) {
 	key, err := s.settingsKey()
 	if err != nil {

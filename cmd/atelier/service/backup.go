@@ -44,7 +44,7 @@ func (c *Core) Backup(w io.Writer) error {
 	return backup.Write(w, c.sections()...)
 }
 
-// eraseWait bounds how long a backup waits for erasures under way.
+// eraseWait bounds the time that a backup waits for erasures in progress.
 const eraseWait = 30 * time.Second
 
 // OpenData opens what the data folder holds, without any actor.

@@ -74,20 +74,19 @@ type host interface {
 	Close(ctx context.Context) error
 }
 
-// Hooks are told what happens below. nil hooks are not called.
+// Hooks are called by lower layers. nil hooks are not called.
 type Hooks struct {
-	// Committed is told of each commit, how long it took, and must not block.
+	// Committed is called for each commit with its duration, and must not block.
 	Committed func(took time.Duration)
 	// Damaged is called for each stored content that is not what was written.
 	Damaged func()
-	// Removed is told of attendees and codelabs that are gone, see
-	// codelab.Config.
+	// Removed is called for deleted attendees and codelabs, see codelab.Config.
 	Removed func(r *room.Room, attendee string)
-	// Forgotten is told of rooms that are no more, see codelab.Config.
+	// Forgotten is called for ended rooms, see codelab.Config.
 	Forgotten func(r *room.Room)
-	// Waited is told how long commands wait for their actors.
+	// Waited is called with the time that commands wait for their actors.
 	Waited func(time.Duration)
-	// Announce and Signal are told what other nodes say; see codelab.Config.
+	// Announce and Signal are called for messages of other nodes; see codelab.Config.
 	Announce func(w codelab.Codelab, person string, arrived bool)
 	Signal   func(w codelab.Codelab, person string, payload []byte)
 }

@@ -45,8 +45,7 @@ type closableObjects interface {
 	io.Closer
 }
 
-// openObjects opens the store that nodes share; nil when files lie in the data
-// folder.
+// openObjects opens the store that nodes share; nil if files are in the data folder.
 func openObjects(cfg config.Config) (closableObjects, error) {
 	at, err := cfg.Files.FileStore()
 	if err != nil || !at.Shared() {
@@ -162,10 +161,10 @@ func (c *Core) openCode(cfg config.Config, o trees.Options) (err error) {
 }
 
 func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Hooks, log *slog.Logger) error {
-	// What lies in the data folder would be as good as gone.
+	// Files in the data folder would be unreachable.
 	for _, name := range []string{contentFolder, objectFolder, codeFolder} {
 		if dir := filepath.Join(cfg.Server.Data, name); holdsFiles(dir) {
-			return fmt.Errorf("files.store is shared, but files lie in %s: make a backup without files.store, and restore it with it", dir)
+			return fmt.Errorf("files.store is shared, but files are in %s: make a backup without files.store, and restore it with files.store", dir)
 		}
 	}
 	if err := c.claim(shared); err != nil {
@@ -184,9 +183,9 @@ func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Ho
 // claimedFiles is the table of streams whose shared store was taken.
 const claimedFiles = "sharedfiles"
 
-// claim makes sure that the shared store is that of the records. One that is
-// empty is taken once: later it is a folder that is not mounted, or another one,
-// and what people send would lie where no other node finds it.
+// claim makes sure that the shared store belongs to the records. An empty store is accepted
+// once. Later an empty one is a folder that is not mounted, or another one, and no other
+// node would find new files in it.
 func (c *Core) claim(shared objects.Store) error {
 	ctx, stream := context.Background(), c.store.StreamID()
 	_, err := c.store.Get(claimedFiles, []byte(stream))
@@ -256,8 +255,8 @@ func (c *Core) deleteDue(id string) error {
 	return lab.RemoveWithCode(c.code, c.codelabs.DeleteDue)
 }
 
-// keepCodeSwept sweeps the code, now and every so often until ctx ends. Several nodes
-// may do it at a time.
+// keepCodeSwept sweeps the code now and at intervals until ctx ends. Several nodes can do
+// it concurrently.
 func (c *Core) keepCodeSwept(ctx context.Context, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()

@@ -162,8 +162,7 @@ func TestASharedStoreIsNotOpenedWhereItMustNot(t *testing.T) {
 	if err := open(cfg); !strings.Contains(err, "files.store") {
 		t.Error(err)
 	}
-	// Files that lie in the data folder would be as good as gone; folders for
-	// them are none.
+	// Files in the data folder would be unreachable; empty folders do not matter.
 	cfg, local := coreIn(t, "")
 	c := local()
 	_ = c.Close(context.Background())

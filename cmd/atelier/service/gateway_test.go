@@ -2,8 +2,8 @@ package service
 
 import "testing"
 
-// TestAHallBehindOneRouterGetsIn: ten thousand and those who lead, with the descriptors
-// that are usual, while others have room, too.
+// TestAHallBehindOneRouterGetsIn: ten thousand attendees and the facilitators, with the
+// usual number of descriptors, and with room for others.
 func TestAHallBehindOneRouterGetsIn(t *testing.T) {
 	for descriptors, most := range map[int]int{20_000: 15_000, 1024: 768} {
 		if n := ofOneAddress(descriptors); n != most {

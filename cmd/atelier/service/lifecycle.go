@@ -33,7 +33,7 @@ type part struct {
 	// stop may last until ctx ends, and cuts off what is slower; nil where nothing
 	// has to be undone.
 	stop func(ctx context.Context) error
-	// share of server.drain_timeout that stop gets: one in so many; 0: what is left.
+	// share is the divisor of server.drain_timeout for stop; 0: the remaining time.
 	share int
 }
 
@@ -190,8 +190,8 @@ func (s *Service) closeInternal(context.Context) error {
 	return s.internal.Close()
 }
 
-// makeHub makes who is told what happens below: codelabs tell of people who are
-// gone while they are opened.
+// makeHub makes the receiver of the hooks, because codelabs report removed people while
+// they are opened.
 func (s *Service) makeHub() (err error) {
 	s.answers = ai.NewAnswers(s.cfg.AI.MaxStreams, s.cfg.AI.MaxStreamsPerPerson)
 	s.hub, err = live.New(live.Options{

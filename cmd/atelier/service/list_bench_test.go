@@ -114,7 +114,7 @@ func (l *list) create(n int) float64 {
 	return float64((processorTime() - before).Microseconds()) / 1000 / float64(n)
 }
 
-// ask returns how long the list takes, s, which must have so many codelabs.
+// ask returns the duration of the list in seconds; the list must have want codelabs.
 func (l *list) ask(query string, want int) float64 {
 	began := time.Now()
 	answer, err := l.client.Do(&api.Request{Method: "GET", Path: "/codelabs" + query, Session: l.admin})

@@ -15,19 +15,19 @@ const (
 	roomy       = 1.5
 )
 
-// A server is quiet when it allocates less than this a second; then it gives
-// back what it holds and does not use, if that is worth a collection, and not
-// again before so much has gathered anew.
+// A server is quiet if it allocates less than this per second. Then it returns unused
+// memory to the system, if that is worth a collection, and not again before the same amount
+// has accumulated.
 const (
 	quietBytes = 4 << 20
 	worthwhile = 8 << 20
 )
 
-// The collector runs when the heap has grown by this share of what is in use,
-// percent. With less, what is in use stays closer together and less is resident; but
-// collecting at 100 takes 5 % of the processor's time under durable writes or tokens,
-// 120 to 270 MB a second, and at 40 two and a half times as much for the same. So it is
-// 40 only while less than calmBytes a second are allocated.
+// The collector runs when the heap has grown by this share of what is in use, percent. A
+// smaller share keeps the heap more compact, and less memory resident. But collecting at
+// 100 takes 5 % of the processor's time under durable writes or tokens (120 to 270 MB/s),
+// and at 40 two and a half times as much. So it is 40 only while less than calmBytes are
+// allocated per second.
 const (
 	thrifty   = 40
 	hurried   = 100
@@ -37,16 +37,15 @@ const (
 // lookEvery is the time between two looks.
 const lookEvery = 2 * time.Second
 
-// keepMemory bounds the garbage that piles up under load. The collector alone
-// lets the heap grow to twice what is in use at the worst moment, which is a
-// flush of the store, and gives it back slowly: a million tokens made at once
-// left 800 MiB of heap, of which 150 were in use. With the bound it is 352, and
-// neither throughput nor latency changed. With 256 durable writes on 256 connections
-// had a longer tail, since a flush of the store takes 100 MiB at once and the collector
-// then runs without pause: p99 3.0 to 5.1 times the median, and 2.5 to 3.2 times with
-// 352, in turns; more than 352 gave nothing. It follows what is in use, so that a
-// large installation never collects without end. GOMEMLIMIT in the environment
-// wins.
+// keepMemory bounds the garbage that accumulates under load. The collector alone lets the
+// heap grow to twice the memory in use at the worst moment, a flush of the store, and
+// returns it slowly: a million new tokens left 800 MiB of heap, of which 150 were in use.
+// With the bound it is 352, without a change of throughput or latency. A bound of 256 gave
+// durable writes on 256 connections a longer tail, because a flush of the store takes 100
+// MiB at once and the collector then runs permanently: p99 was 3.0 to 5.1 times the median,
+// and 2.5 to 3.2 times with 352 (alternating runs). More than 352 had no effect. The bound
+// follows the memory in use, so that a large installation never collects without end.
+// GOMEMLIMIT in the environment overrides it.
 //
 // The runtime gives memory back so that what it keeps is a tenth more than it
 // may soon need, and that is judged by the last storm: ten thousand attendees
@@ -111,8 +110,8 @@ type growth struct {
 	allocated uint64
 }
 
-// since is told how much was allocated ever, once in lookEvery. It does not know at
-// the first look.
+// since takes the total of allocated bytes, once per lookEvery, and returns the growth. It
+// is unknown at the first call.
 func (g *growth) since(allocated uint64) (grown uint64, known bool) {
 	grown, known = allocated-g.allocated, g.looked
 	g.looked, g.allocated = true, allocated
@@ -125,7 +124,7 @@ type pace struct {
 	percent int
 }
 
-// look is told how much was allocated in lookEvery.
+// look takes the bytes that were allocated within lookEvery.
 func (p *pace) look(grown uint64, known bool) {
 	if known && grown > uint64(calmBytes*lookEvery.Seconds()) {
 		p.is(hurried)

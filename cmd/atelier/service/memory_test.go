@@ -16,7 +16,7 @@ func TestMemoryIsGivenBackWhenItIsQuiet(t *testing.T) {
 	}{
 		{500 * mib, 80 * mib, false},  // nothing is known yet
 		{900 * mib, 120 * mib, false}, // a storm
-		{904 * mib, 120 * mib, true},  // it is over
+		{904 * mib, 120 * mib, true},  // the load has ended
 		{905 * mib, 20 * mib, false},  // what is left is left
 		{906 * mib, 27 * mib, false},
 		{907 * mib, 29 * mib, true}, // as much again

@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// What nodes have in common is that of one state of the database: the first node
-// on a restored one says it anew.
+// Shared secrets belong to one state of the database: the first node on a restored one
+// publishes them again.
 func TestWhatNodesHaveInCommonIsNotRestored(t *testing.T) {
 	files := "folder:" + t.TempDir()
 	onNode := func(c *Core) *nodes.Node {

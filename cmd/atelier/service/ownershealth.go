@@ -17,8 +17,8 @@ import (
 // healthPatience is how long the owner waits for all that may be slow, together.
 const healthPatience = time.Second
 
-// ownersHealth is what the owner is shown of the server. It reads nothing of the store;
-// what may be slow is looked at elsewhere, and unknown while that takes longer than
+// ownersHealth is the state of the server for the owner. It does not read the store. Slow
+// checks run elsewhere, and their result is unknown while they take longer than
 // healthPatience.
 func (s *Service) ownersHealth() rest.Health {
 	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)

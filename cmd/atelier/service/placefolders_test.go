@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/objects/trees"
 )
 
-// What is left of folders that were moved is not moved again: half of a workspace would
-// be taken for a damaged one, and stand in for the whole.
+// Remains of moved folders are not moved again: half of a workspace would look damaged, and
+// replace the complete one.
 func TestWhatIsLeftOfMovedFoldersIsNoDamage(t *testing.T) {
 	cfg := config.Default()
 	cfg.Server.Data = t.TempDir()

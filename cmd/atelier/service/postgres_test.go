@@ -76,7 +76,7 @@ func TestABackupMovesBetweenStores(t *testing.T) {
 	holds(openCoreOf(t, back))
 }
 
-// Whose files lie in a data folder is not guessed: with another store they would
+// The store of a data folder's files is not guessed, because with another store they would
 // be swept.
 func TestADataFolderStaysWithItsStore(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)

@@ -161,7 +161,7 @@ func (s *Service) beginLooks() error {
 	return nil
 }
 
-// endLooks waits for looks that are under way, but not for a disk that hangs.
+// endLooks waits for checks in progress, but not for a hanging disk.
 func (s *Service) endLooks(ctx context.Context) error {
 	ended := make(chan struct{})
 	go func() {

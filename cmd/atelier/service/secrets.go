@@ -12,8 +12,8 @@ import (
 	"atelier/transport/auth"
 )
 
-// secretFile is where a secret lies in the data folder. Secrets are part of a backup
-// only where AddSecrets adds them.
+// secretFile is the path of a secret in the data folder. Secrets are part of a backup only
+// if AddSecrets adds them.
 func secretFile(cfg config.Config, name string) string {
 	return filepath.Join(cfg.Server.Data, secretsFolder, name)
 }
@@ -64,7 +64,7 @@ func (c *Core) pinKey() ([]byte, error) {
 	return []byte(key), err
 }
 
-// oldKeys is the table in which the key lay at first.
+// oldKeys is the table of the key in early versions.
 const oldKeys = "keys"
 
 // erasable is a store that can lose a table for good.
@@ -73,9 +73,9 @@ type erasable interface {
 	Erase(table string) error
 }
 
-// movePINKey brings the key out of the store, where backups took it along. What
-// the store has is the key of its codes, whatever the file says. Without erase
-// it stays in the store as well, which is not to be rewritten.
+// movePINKey moves the key out of the store, where it was part of backups. The store's key
+// belongs to its codes, regardless of the file. Without erase it also stays in the store,
+// which is then not rewritten.
 func movePINKey(cfg config.Config, store erasable, erase bool, log *slog.Logger) error {
 	key, err := store.Get(oldKeys, []byte("pin"))
 	if errors.Is(err, durable.ErrNotFound) {

@@ -28,8 +28,8 @@ import (
 	"atelier/transport/wire"
 )
 
-// Service is everything that runs. lifecycle.go has its parts in the order of
-// their start; each uses what those before it have set.
+// Service is the running server. lifecycle.go has its parts in the order of their start;
+// each uses earlier ones.
 type Service struct {
 	cfg      config.Config
 	opts     Options
@@ -168,9 +168,8 @@ func prefixes(cidrs []string) []netip.Prefix {
 	return out
 }
 
-// endGrants ends what stands on grants that have expired, that of a helper for a day
-// when it does, releases what such people have claimed, and now and then forgets the
-// sessions that are over.
+// endGrants ends connections and answers with expired grants, such as those of helpers for
+// a day, releases the claims of these people, and periodically forgets expired sessions.
 func (s *Service) endGrants(ctx context.Context) {
 	sweep, forget := time.NewTimer(grantsEvery), time.NewTicker(10*time.Minute)
 	defer sweep.Stop()

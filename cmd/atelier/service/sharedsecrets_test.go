@@ -112,7 +112,7 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 	if made != 1 {
 		t.Errorf("%d nodes say that they made the key", made)
 	}
-	// One whose folder was lost takes them again, in place of what lies there.
+	// A node that lost its folder reads them again and replaces its files.
 	if err := cores[2].Close(context.Background()); err != nil {
 		t.Error(err)
 	}
@@ -136,7 +136,7 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 	}
 }
 
-// What a single server on the database has made is what the nodes have.
+// The nodes use the secrets of a single server on the database.
 func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	alone := onPostgres(t, dsn)
@@ -436,7 +436,7 @@ func (idle) CloseUnheard()        {}
 func (idle) Compare([]string)     {}
 func (idle) Counts() nodes.Counts { return nodes.Counts{} }
 
-// A node that stood still while the keys rotated has them when it serves again.
+// A node that was paused during a rotation has the new keys when it serves again.
 func TestANodeThatWasAwayHasTheNewKeys(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)

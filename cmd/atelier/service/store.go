@@ -16,7 +16,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// StoreDir is where the embedded store lies in the data folder.
+// StoreDir is the folder of the embedded store in the data folder.
 func StoreDir(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "store") }
 
 // openStore opens the store that the configuration names.
@@ -35,9 +35,8 @@ func storeLimits(s config.Storage) durable.StoreLimits {
 	return durable.StoreLimits{QueueBytes: int64(s.QueueMiB) << 20}
 }
 
-// openMemory returns a store that ends with the process. It does not stand on a
-// folder that holds a store: what that refers to would look as if nothing did,
-// and be swept.
+// openMemory returns a store that ends with the process. It refuses a data folder with a
+// store, because files of that store would look unreferenced and be swept.
 func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(StoreDir(cfg)); err == nil {
 		return nil, fmt.Errorf("storage.backend: the folder %s holds a store, which memory would not know; choose another server.data", cfg.Server.Data)

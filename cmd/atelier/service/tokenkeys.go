@@ -42,9 +42,9 @@ func keepKeys(cfg config.Config) time.Duration {
 	return time.Hour + max(cfg.Handler.SessionCap.Std(), 24*time.Hour) + cfg.Handler.RememberEnded.Std() + cfg.Handler.RememberExpired.Std()
 }
 
-// openTokenKeys returns the server's token keys, making the first one where
-// nothing stands on another. It refuses to start with a key missing or wrong: tokens
-// that were acknowledged could not be kept.
+// openTokenKeys returns the server's token keys, and creates the first one if no stored
+// data needs another. It refuses to start with a missing or wrong key, because acknowledged
+// tokens would be lost.
 func (c *Core) openTokenKeys(now time.Time) ([]seal.Key, error) {
 	cfg, store, path := c.cfg, c.store, TokenKeyFile(c.cfg)
 	known, err := keyVersions(store)
@@ -134,8 +134,8 @@ func forgetChecks(store durable.Store) error {
 	return durable.Commit(store, rows)
 }
 
-// ForgetTokens gives up all tokens of a server whose keys are gone or wrong: the next start
-// makes new keys. ask is told how many tokens that costs, and says whether to go on.
+// ForgetTokens voids all tokens of a server whose keys are missing or wrong: the next start
+// creates new keys. ask is called with the number of tokens, and its error aborts.
 func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logger) (err error) {
 	store, err := openStore(cfg, Hooks{}, Options{}, log)
 	if err != nil {
@@ -237,9 +237,8 @@ func (c *Core) newTokenKey(now time.Time) ([]seal.Key, error) {
 	}
 	settled, err := settleKeys(cfg, store, keys, now)
 	if err != nil {
-		// The file has the new key, and the old one is retired in it: tokens made
-		// with the old one would end too early. What
-		// is missing, the check, is made at the next start.
+		// The file has the new key, and the old one is retired in it: tokens made with the
+		// old one would end too early. The next start creates the missing checksum.
 		return keys, err
 	}
 	return settled, nil
