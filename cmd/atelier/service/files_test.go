@@ -178,7 +178,7 @@ func TestASharedStoreIsNotOpenedWhereItMustNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = c.Close(context.Background())
-	if err := open(cfg); !strings.Contains(err, "files lie in") {
+	if err := open(cfg); !strings.Contains(err, "files are in") {
 		t.Error(err)
 	}
 }
