@@ -154,7 +154,7 @@ long(
 
     // No control leads to what is forbidden, and the server refuses it.
     await page.getByRole('button', { name: 'Whole view' }).tap()
-    await page.getByRole('navigation', { name: 'Codelab' }).waitFor()
+    await page.getByRole('group', { name: 'People by step' }).waitFor()
     const none = async (...words) => {
       for (const name of words)
         for (const role of ['link', 'button', 'menuitem', 'checkbox'])
@@ -312,7 +312,7 @@ long('a helper added in two taps works through the queue with one thumb', async 
 
   // The whole view is there for who wants it.
   await page.getByRole('button', { name: 'Whole view' }).click()
-  await page.getByRole('navigation', { name: 'Codelab' }).waitFor()
+  await page.getByRole('group', { name: 'People by step' }).waitFor()
 })
 
 long('two who lead see what the other does, and the owner changes where somebody helps', async ({ visitor, facilitator, person }) => {

@@ -102,7 +102,6 @@ long('a check is reported by a program and seen by who leads', async ({ visitor,
   assert.equal((await report({ ok: 'false', note: 'line 3' })).status, 200)
   await checks.getByText('failed', { exact: false }).first().waitFor()
   await checks.getByText('line 3').waitFor()
-  await read.getByRole('button', { name: 'Close' }).first().click()
   await sound(read, 'checks-reader')
 
   const live = (await visitor({ as: lead, ...wide })).page

@@ -210,7 +210,8 @@ long('questions are merged, hidden, taken from chat and help, and put on the pro
 
   const help = boss.getByRole('region', { name: 'Help queue' })
   await help.getByRole('button', { name: 'Take', exact: true }).click()
-  await help.getByRole('button', { name: 'Take it as a question for everybody' }).click()
+  await help.getByRole('button', { name: /^More for/ }).click()
+  await boss.getByRole('menuitem', { name: 'Take it as a question for everybody' }).click()
   await boss.getByRole('dialog').getByLabel('Question').fill('Which passwords are taken?')
   await accessible(boss)
   await boss.getByRole('button', { name: 'Take it', exact: true }).click()
