@@ -24,7 +24,7 @@
 # make powercut  200 power cuts, and faults of every kind, below a server on a disk
 #               of our own (FUSE; without it, recorded ones); POINT=17 SEED=3 repeats
 #               a cut of the last run, FAULT='EIO (sync), table' tries one fault,
-#               RECORD=1 records the traces in the tests anew
+#               RECORD=1 records the traces in the tests again
 # make check  format, vet, staticcheck, generated files fresh; Prettier, types and
 #               eslint for the browser app
 # make prose  counts and lists what the language rules of .vale find in pages, comments
@@ -32,11 +32,11 @@
 #
 # make fuzz     every fuzz test for FUZZTIME (10s)
 # make bench    every Go benchmark; results are in bench/RESULTS.md
-# make peers    the load generator against other servers in turns, half an hour;
+# make peers    the load generator alternately against other servers, half an hour;
 #               SHORT=1 sees in five minutes whether everything works, and writes
 #               nothing. make peers-test passes the tests of bench/peers.
 # make regress BASE=v1.2  this tree's server and that of the commit BASE do the same works
-#               in turns, a quarter of an hour on two quiet cores. Fails if one is more than
+#               alternately, a quarter of an hour on two quiet cores. Fails if one is more than
 #               7 % slower beyond chance; SHORT=1 sees in two minutes whether everything
 #               works, and judges no speed. REGRESS_FLAGS='--json FILE' has all numbers
 # make audit    looks for known vulnerabilities, where their lists can be had
@@ -74,7 +74,7 @@ HAVE_NPM  := $(shell command -v npm)
 HAVE_NODE := $(and $(NODE_FOUND),$(HAVE_NPM),$(call at_least,$(NODE_FOUND),$(NODE_NEEDED)))
 CHROMIUM  ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 export CHROMIUM
-# What the app is made of; without what is made from it. A source that was
+# The sources of the app, without generated files. A source that was
 # deleted is still listed by Git, and is no source.
 APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/dev/null || find $(APP) -name node_modules -prune -o -type f -print) \
 	transport/rest/openapi.json transport/messages/asyncapi.json)
@@ -182,7 +182,7 @@ simulate:
 simulate-mutants:
 	@nice $(GO) run ./cmd/atelier/simulation/mutants $(if $(MUTANT),-mutant $(MUTANT)) $(if $(LIMIT),-limit $(LIMIT))
 
-# The disk below the server. What a live run did lies in .powercut, so that a point
+# The disk below the server. The trace of a live run is in .powercut, so that a point
 # can be repeated.
 POWERCUT := bin/powercut.test -test.v -test.timeout 20m
 powercut:
@@ -354,7 +354,7 @@ missing = echo '$(1)'; test -z '$(NEED_PROGRAMS)'
 fmt:
 	@out=$$(git ls-files -co --exclude-standard '*.go' | xargs -r gofmt -l); test -z "$$out" || { echo "not formatted: $$out"; exit 1; }
 
-# All that is made from something else: codecs, documents, config.toml, lists in
+# All generated files: codecs, documents, config.toml, lists in
 # documents. (The app's types are made whenever it is built, NOTICE with a release.)
 generate:
 	$(GO) generate ./...

@@ -134,8 +134,8 @@ func (r *release) packaged(machine string) (files.Contents, error) {
 	return all, nil
 }
 
-// packagedUnit is a unit whose program is a package's. How to install it by hand, which
-// stands above the first section, is left out.
+// packagedUnit is a unit for the package's program, without the instructions above the
+// first section.
 func packagedUnit(text []byte) []byte {
 	if at := bytes.Index(text, []byte("[Unit]")); at > 0 {
 		text = text[at:]

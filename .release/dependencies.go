@@ -79,7 +79,7 @@ func licenceOf(m required) (string, error) {
 	return found[0].ID, nil
 }
 
-// writeDependencies makes the tables of the page anew.
+// writeDependencies rewrites the tables of the page.
 func (r *release) writeDependencies() error {
 	path := filepath.Join(r.root, dependenciesPage)
 	page, err := os.ReadFile(path)
@@ -145,7 +145,7 @@ func (r *release) indirect() (string, error) {
 	return b.String(), nil
 }
 
-// least is what stands in a row of its own in the table of sizes, bytes.
+// least is the minimum size of a separate row in the table of sizes, bytes.
 const least = 200_000
 
 // sizes is the table of what is how much of the server: code, by the names of symbols, with

@@ -138,7 +138,7 @@ func (r *release) image(machine string) (v1.Image, error) {
 		{name: "usr/share/doc/atelier/", mode: 0o755},
 		{name: "usr/share/doc/atelier/LICENSE", mode: 0o644, file: filepath.Join(r.root, "LICENSE")},
 		{name: "usr/share/doc/atelier/NOTICE", mode: 0o644, file: r.artifact("NOTICE")},
-		// A new volume takes over the owner and mode of what lies here.
+		// A new volume takes the owner and mode of this folder.
 		{name: "data/", mode: 0o700, owner: person},
 		// For files.store = "folder:/shared", where several nodes share files.
 		{name: "shared/", mode: 0o700, owner: person},

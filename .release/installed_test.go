@@ -86,7 +86,7 @@ func waitReady(t *testing.T, inside string) {
 	}
 }
 
-// owner is who leads a server, in a browser.
+// owner is the owner of a server, in a browser.
 type owner struct {
 	t    *testing.T
 	base string
@@ -307,7 +307,7 @@ func TestThePackageServesOnABareMachine(t *testing.T) {
 		t.Errorf("the workshop with 60 people: %s", said)
 	}
 
-	// What was changed stays, and the new program runs.
+	// The changed file stays, and the new program runs.
 	m.run("echo '# changed here' >> /etc/atelier/config.toml; chmod 600 /etc/atelier/config.toml; chown atelier /etc/atelier/config.toml")
 	before := m.run("cat /run/atelier.service.pid")
 	m.run(install)

@@ -92,7 +92,7 @@ func npmPackages(root string) (out []part, err error) {
 		return nil, fmt.Errorf("read the lock file: %w", err)
 	}
 	for path, p := range lock.Packages {
-		// One may lie below another that needs it in a version of its own.
+		// A package can be nested in another that needs its own version.
 		_, name, ok := cutLast(path, "node_modules/")
 		if ok && !p.Optional && (!p.Dev || name == leavesCode) {
 			out = append(out, part{name, p.Version, filepath.Join(root, app, path)})

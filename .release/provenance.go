@@ -33,7 +33,7 @@ type input struct {
 func (r *release) provenance() error {
 	p := provenance{Version: r.version, Commit: r.commit, Modified: r.modified, Date: r.date.Format("2006-01-02T15:04:05Z"),
 		Go: r.goVersion, Flags: r.flags(), Settings: settings}
-	// An app that was built elsewhere may lie in a tree without Node.
+	// The tree can have an app that was built elsewhere, without Node.
 	p.Node, _ = output(r.root, "node", "--version")
 	for _, path := range inputs {
 		sum, err := hash(filepath.Join(r.root, path))

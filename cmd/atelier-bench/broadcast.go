@@ -206,8 +206,8 @@ func (c *slowCommand) Run(ctx context.Context) error {
 	return c.run(ctx, cfg, &c.publishFlags)
 }
 
-// validate looks at the flags of a scenario with so many clients; p is nil where nothing
-// is sent.
+// validate checks the flags of a scenario with the given number of clients; p is nil if
+// nothing is sent.
 func (b *broadcastFlags) validate(p *publishFlags, clients int) error {
 	if b.Preset == listed {
 		return nil
@@ -259,7 +259,7 @@ func (p *publishFlags) check() error {
 		atLeast("window", p.Window, 1), atLeast("warmup", p.Warmup, 0))
 }
 
-// usual is how long a load is measured about which nothing is said.
+// usual is the default duration of a load.
 const usual = 30 * time.Second
 
 // lasts is how long the load is measured; p is nil where nothing is sent.
@@ -386,7 +386,7 @@ func (s *screen) broadcast(p fanout.Progress) {
 		add("messages", "%d/s", p.Messages)
 		add("deliveries", "%d/s", p.Deliveries)
 	}
-	if p.Max > 0 { // nothing of the warm-up is timed
+	if p.Max > 0 { // the warm-up is not timed
 		add("p50", "%.1f ms", p.P50)
 		add("p99", "%.1f ms", p.P99)
 		add("max", "%.1f ms", p.Max)

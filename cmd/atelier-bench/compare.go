@@ -60,7 +60,7 @@ func (c *compareCommand) Run() error {
 	return c.print(a, b, false)
 }
 
-// pairCommand runs a scenario with two binaries in turns.
+// pairCommand runs a scenario alternately with two binaries.
 type pairCommand struct {
 	A      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Earlier server binary."`
 	B      string   `required:"" type:"existingfile" placeholder:"PATH" help:"Later server binary."`
@@ -79,8 +79,8 @@ func (c *pairCommand) Validate() error {
 // Run is called by kong.
 func (c *pairCommand) Run(ctx context.Context) error { return c.run(ctx, measure) }
 
-// run is Run with another way to measure, for tests. What was measured before it
-// was interrupted, or a run broke, is written and compared all the same.
+// run is Run with another measurement, for tests. Results before an interruption or a
+// failed run are written and compared all the same.
 func (c *pairCommand) run(ctx context.Context, measure func(context.Context, []string) ([]byte, error)) error {
 	reports, broken := c.rounds(ctx, measure)
 	if ctx.Err() != nil {
@@ -152,9 +152,9 @@ func measure(ctx context.Context, args []string) ([]byte, error) {
 	return measureIn(ctx, "", args)
 }
 
-// measureIn is measure in a folder of its own, also for everything temporary: data and
-// logs of the server. The server finds no config.toml there, so an older one does not
-// read that of this tree, whose keys it may not know. With "" it is the folder at hand.
+// measureIn is measure in a folder of its own, also for everything temporary: data and logs
+// of the server. The server finds no config.toml there, so an older one does not read that
+// of this tree, whose keys it may not know. With "" it is the current folder.
 func measureIn(ctx context.Context, folder string, args []string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -61,7 +61,7 @@ func (c *demoCommand) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return interrupted(ctx, err)
 	}
-	// Whatever happens, nothing stays.
+	// Clean up in all cases.
 	defer func() { err = errors.Join(err, end()) }()
 	cfg := demo.Config{Attendees: c.Attendees, Speed: c.Speed, Join: 5 * time.Second, Seed: c.Seed, Note: c.note(ctx)}
 	if cfg.Seed == 0 {

@@ -95,7 +95,7 @@ func (d *nodesDemo) run(ctx context.Context, in io.Reader) {
 		d.draw()
 		select {
 		case <-ctx.Done():
-			for _, state := range d.states { // a start that is under way is not left behind
+			for _, state := range d.states { // a start in progress is waited for
 				if state == nodeStarting {
 					c := <-d.changed
 					d.states[c.node] = c.state
@@ -106,7 +106,7 @@ func (d *nodesDemo) run(ctx context.Context, in io.Reader) {
 		case c := <-d.changed:
 			d.states[c.node] = c.state
 		case line := <-lines:
-			d.drawn++ // what was typed stands there
+			d.drawn++ // the typed text is on the screen
 			if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && n >= 1 && n <= len(d.states) {
 				d.turn(ctx, n-1)
 			}

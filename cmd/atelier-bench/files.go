@@ -12,8 +12,8 @@ import (
 // file is one that a flag says to write.
 type file struct{ flag, path string }
 
-// checkFiles refuses what could not be written, and what would be written over:
-// better now than when the run is over.
+// checkFiles refuses files that cannot be written or would be overwritten, before the run
+// instead of after it.
 func checkFiles(files []file) error {
 	var problems []error
 	for i, f := range files {

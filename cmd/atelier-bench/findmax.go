@@ -12,7 +12,7 @@ import (
 	"atelier/bench/report"
 )
 
-// stepLasts is how long a step of a search is measured about which nothing is said.
+// stepLasts is the default duration of a step of a search.
 const stepLasts = 10 * time.Second
 
 // eachConnects is the time for a connection of a step: a search has many.

@@ -31,9 +31,8 @@ func grammar(all *commands, more ...kong.Option) (*kong.Kong, error) {
 	return k, nil
 }
 
-// explain makes the help of a flag complete: the default stands behind a
-// placeholder that hides it, no value is called by the name of a type in Go, and no
-// list that is whole looks as if it went on.
+// explain completes the help of a flag: it appends a default that the placeholder hides,
+// replaces names of Go types, and removes the ellipsis of complete lists.
 func explain(f *kong.Flag) {
 	if f.PlaceHolder != "" && f.HasDefault {
 		f.Help = strings.TrimSuffix(f.Help, ".") + "; the default is " + f.Default + "."

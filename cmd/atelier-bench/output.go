@@ -82,7 +82,7 @@ func (o *outputFlags) write(r *report.Result) error {
 		if file.path == "" {
 			continue
 		}
-		// What cannot be written does not take the others with it.
+		// A file that cannot be written does not affect the others.
 		err = errors.Join(err, file.write(file.path))
 	}
 	if err != nil {
@@ -116,7 +116,7 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 		err = o.judge(result, s.environment())
 	}
 	failed := err != nil || result.ExitCode() == report.ExitFailed
-	// What a server left behind that failed is what its author needs.
+	// The data and log of a failed server are kept for its author.
 	if stopped := done(s.Keep || failed); err == nil {
 		err = stopped
 	}

@@ -15,7 +15,7 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// usualSize is the size of a message about which nothing is said, bytes.
+// usualSize is the default size of a message, bytes.
 const usualSize = 200
 
 // checkPeer looks at what is said of a server that is not ours, and reads its clients.

@@ -28,8 +28,8 @@ type preset struct {
 	// channel is the default of --channel: a channel, subject, topic or name of events;
 	// "" where there is none.
 	channel string
-	// speak returns the dialect for a channel, with messages of so many bytes, or a byte
-	// less where there is no message of that length.
+	// speak returns the dialect for a channel, with messages of the given size, or a byte
+	// less if there is no message of that length.
 	speak func(channel string, size int) broadcast.Dialect
 	// signIn is what a client says first with its values of the columns signIns; nil where
 	// --hello has to say that.
@@ -118,8 +118,8 @@ func raw(format, channel string) broadcast.Raw {
 	return broadcast.Raw(strings.ReplaceAll(format, "%s", channel))
 }
 
-// fit is how long a text may be, at least leastSpoken, for a message of at most so many
-// bytes; total is how long the message of a text is.
+// fit is the maximum length of a text, at least leastSpoken, for a message of at most size
+// bytes; total is the length of the message of a text.
 func fit(size int, total func(text int) int) int {
 	n := max(size, leastSpoken)
 	for n > leastSpoken && total(n) > size {
@@ -133,8 +133,8 @@ func mqttText(text string) string {
 	return string(binary.BigEndian.AppendUint16(nil, uint16(len(text)))) + text
 }
 
-// mqttPacket is a packet (MQTT 3.1.1, 2.2) with a first byte and a body, behind which so
-// many bytes more are to follow.
+// mqttPacket is a packet (MQTT 3.1.1, 2.2) with a first byte and a body, which the given
+// number of further bytes follows.
 func mqttPacket(first byte, body string, more int) string {
 	head := []byte{first}
 	return string(binary.AppendUvarint(head, uint64(len(body)+more))) + body
@@ -186,7 +186,7 @@ func presetNamed(name string) (*preset, error) {
 // channels are those whose name means nothing else in any of the protocols.
 var channels = regexp.MustCompile(`^[A-Za-z0-9_:/.-]{1,100}$`)
 
-// complete fills in what a dialect does not say, for messages of so many bytes.
+// complete fills in the defaults of a dialect, for messages of size bytes.
 func (p *preset) complete(d *broadcast.Dialect, channel string, size int) error {
 	if channel != "" && (p.channel == "" || !channels.MatchString(channel)) {
 		return fmt.Errorf("--channel %q: want letters, digits and any of _ : / . -, at most 100, and a --preset with channels", channel)
@@ -221,7 +221,7 @@ func (p *preset) complete(d *broadcast.Dialect, channel string, size int) error 
 func (p *preset) address(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return text, nil // which is told elsewhere
+		return text, nil // which is reported elsewhere
 	}
 	switch u.Scheme {
 	case "ws", "wss":

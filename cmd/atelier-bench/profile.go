@@ -20,7 +20,7 @@ type runCommand struct {
 
 // Run is called by kong.
 func (c *runCommand) Run() error {
-	return errors.New("a profile stands behind 'run', before all flags")
+	return errors.New("a profile must follow 'run', before all flags")
 }
 
 // expand writes out the command line of a profile.

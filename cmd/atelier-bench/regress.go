@@ -52,8 +52,8 @@ type work struct {
 	args         []string
 }
 
-// works are those of a comparison. Each closed loop has as much under way as the
-// machine carries, so its rate depends on what the server takes of the processor.
+// works are the loads of a comparison. Each closed loop has as many requests in flight as
+// the machine can handle, so its rate depends on the server's processor time.
 func works(short bool) []work {
 	duration, warmup, rounds, few := "6s", "1s", 5, 3
 	many, manyDuration, idle, idleDuration, connect := "10,000", "8s", "10,000", "15s", "2500ms"
@@ -67,8 +67,8 @@ func works(short bool) []work {
 		args = append([]string{"rest", "--duration", duration, "--warmup", warmup}, args...)
 		return work{key: key, name: name, number: number, unit: unit, rounds: rounds, args: args}
 	}
-	// One publisher alone may not send so many messages. The generator is always full:
-	// it shares the processors with the server, so a slower server still delivers less.
+	// One publisher alone is limited to fewer messages. The generator is always full: it
+	// shares the processors with the server, so a slower server still delivers less.
 	fanout := func(key, name string, rounds int, args ...string) work {
 		args = append([]string{"fanout", "--warmup", warmup, "--rate", "0", "--publishers", "16", "--workers", "2", "--max-busy", "100", "--settle", "500ms"}, args...)
 		return work{key: key, name: name, number: "deliveries_per_second", unit: "deliveries/s", rounds: rounds, args: args}
@@ -89,7 +89,7 @@ func works(short bool) []work {
 	}
 	for i := range all {
 		if short {
-			// A late generator says nothing about whether everything works.
+			// A late generator does not matter for a check that everything works.
 			all[i].args = append(all[i].args, "--allow-lag")
 		}
 	}
@@ -226,8 +226,8 @@ func (c *regressCommand) write(rows *compare.Rows) error {
 	return err
 }
 
-// rounds does one work in turns, and returns the rounds that are complete. The error
-// is that of a run that has no report even when it is repeated.
+// rounds runs one load alternately with both servers, and returns the complete rounds. The
+// error is that of a run without a report even after a repetition.
 func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) (*compare.Work, error) {
 	out := &compare.Work{Name: w.name, Unit: w.unit, Less: w.less, Short: c.Short}
 	for i := range w.rounds {
@@ -253,8 +253,8 @@ func (c *regressCommand) rounds(ctx context.Context, w *work, measure measurer) 
 // runWithin bounds a run: a server that hangs must not hold up the rest.
 const runWithin = 3 * time.Minute
 
-// once is one run, or a second one if the first is invalid or has no report. What the server did wrong
-// in the first counts all the same.
+// once is one run, or a second one if the first is invalid or has no report. Failures of
+// the server in the first run count all the same.
 func (w *work) once(ctx context.Context, name string, measure func(context.Context) ([]byte, error)) (m compare.Measurement, err error) {
 	for range 2 {
 		failures := m.Failures

@@ -18,9 +18,9 @@ import (
 type status struct {
 	Phase   string
 	Elapsed time.Duration
-	// Done is the part of the planned time that is over, 0..1.
+	// Done is the elapsed part of the planned time, 0..1.
 	Done float64
-	// Numbers stand in columns: a name and a value each.
+	// Numbers are shown in columns: a name and a value each.
 	Numbers []number
 	// P99 of the last second, milliseconds; 0 for none. It is drawn over time.
 	P99 float64

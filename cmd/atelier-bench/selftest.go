@@ -15,8 +15,8 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// selftestCommand asks whether the numbers can be believed: a server that stands
-// still for 200 ms must show as one, whatever it does before and after.
+// selftestCommand checks the measurement itself: the report must show a pause of the server
+// of 200 ms, for any behaviour before and after.
 type selftestCommand struct {
 	Pause time.Duration `default:"200ms" help:"Duration of the pause."`
 	serverFlags
@@ -55,7 +55,7 @@ func (c *selftestCommand) Run(ctx context.Context) error {
 	})
 }
 
-// stop makes the server stand still.
+// stop pauses the server.
 func (c *selftestCommand) stop(t *bench) error {
 	if err := t.Process.Pause(); err != nil {
 		return err

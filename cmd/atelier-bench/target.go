@@ -171,8 +171,7 @@ func spawned(name string, p *server.Process) server.Node {
 	}
 }
 
-// lookWithin bounds a look at a server: one that stands still must not keep the
-// others from being seen.
+// lookWithin bounds a measurement of a server: a paused one must not delay the others.
 const lookWithin = 800 * time.Millisecond
 
 // cluster starts several servers on one database.

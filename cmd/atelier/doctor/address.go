@@ -156,8 +156,8 @@ func (v *visit) leaf(ctx context.Context) (leaf *x509.Certificate, where string,
 	return leaf, v.TLSCert, err
 }
 
-// What a page loads: twice as much as the app has says that something in
-// between does not pass compression on.
+// The size of a page: twice the app's size means that something in between removes
+// compression.
 const largestPage = 400_000
 
 var linked = regexp.MustCompile(`(?:src|href)="((?:/[\w.~-]+)*/assets/[\w.-]+)"`)

@@ -93,7 +93,7 @@ func TestTheWayFromABrowser(t *testing.T) {
 	for _, c := range []struct {
 		what       string
 		change     func(*http.ServeMux)
-		name, says string // what is bad and how it is said; "" for nothing
+		name, says string // the failed check and its text; "" for none
 	}{
 		{"all is well", nil, "", ""},
 		{"a redirect", status("GET /api/app", 301, ""), "address", "leads to https://elsewhere.test/"},

@@ -2,12 +2,12 @@ package doctor
 
 import "fmt"
 
-// Growth is what so many people in a workshop need of a server, in bytes where nothing else
-// is said. Measured with atelier-bench workshop, in which everybody moves every 20 s and
-// the room chats ten times a second: 96 MiB resident at most for 100 people, 113 for 1,000
-// and 220 for 10,000; 1,000 people write 17 kB a second, half a gigabyte in eight hours.
-// Memory has room for the 352 MiB of heap that many writes at once may take (see keepMemory),
-// the day's disk for four times what was measured: a busier room, and compaction.
+// Growth is the need of a server for a number of people, in bytes unless stated otherwise.
+// Measured with atelier-bench workshop, in which everybody moves every 20 s and the room
+// sends ten chat messages/s: at most 96 MiB resident for 100 people, 113 for 1,000 and 220
+// for 10,000; 1,000 people write 17 kB/s, half a gigabyte in eight hours. Memory includes
+// the 352 MiB of heap that many concurrent writes can take (see keepMemory), the day's disk
+// four times the measured amount, for a busier room and compaction.
 type Growth struct {
 	People, Cores int
 	// Memory is of the server alone.
@@ -16,14 +16,14 @@ type Growth struct {
 	Written uint64
 }
 
-// growths are for so many people at most; for more than the last, in proportion.
+// growths are for up to the given number of people; beyond the last, in proportion.
 var growths = []Growth{
 	{People: 100, Cores: 1, Memory: 512 << 20, Written: 1 << 30},
 	{People: 1_000, Cores: 1, Memory: 512 << 20, Written: 2 << 30},
 	{People: 10_000, Cores: 2, Memory: 1 << 30, Written: 20 << 30},
 }
 
-// GrowthOf is what so many people need.
+// GrowthOf returns the need of a number of people.
 func GrowthOf(people int) Growth {
 	for _, g := range growths {
 		if people <= g.People {

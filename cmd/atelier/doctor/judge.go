@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What is too little, too late and too old is decided here alone. Examine asks before
-// people come; the server asks for its owner while they are there.
+// All limits of the judgements are here. Examine uses them before a workshop; the server
+// uses them for its owner during one.
 
 // What counts where nobody says otherwise.
 const (
@@ -22,7 +22,7 @@ const (
 	BackupAge = 26 * time.Hour
 )
 
-// Descriptors judges how many files whose may open, for so many people.
+// Descriptors judges the limit of open files of whose, for a number of people.
 func Descriptors(may uint64, whose string, people int) Finding {
 	need := GrowthOf(people).Descriptors()
 	if may < need {
@@ -44,7 +44,7 @@ func Memory(has uint64, people int) Finding {
 const gigabyte = 1 << 30
 
 // Space judges the free bytes of the data folder's disk, of which the server leaves
-// minFree, for a day with so many people.
+// minFree, for a day with a number of people.
 func Space(free, minFree uint64, people int) Finding {
 	g := GrowthOf(people)
 	need := minFree + g.Written + g.HandedIn()

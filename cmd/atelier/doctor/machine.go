@@ -64,7 +64,7 @@ func (v *visit) memory(context.Context) Finding {
 	return Memory(has, v.People)
 }
 
-// What is written between two answers of the disk, and how often it is tried.
+// The size of each write, and the number of attempts.
 const (
 	syncs    = 32
 	syncSize = 4096

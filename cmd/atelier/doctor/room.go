@@ -11,7 +11,7 @@ import (
 const (
 	// maxRoom bounds the connections that are opened.
 	maxRoom = 2000
-	// atOnce is how many are being opened at a time.
+	// atOnce bounds the sockets that are being opened concurrently.
 	atOnce = 16
 )
 
@@ -75,7 +75,7 @@ func (v *visit) room(ctx context.Context) Finding {
 	return fine("%d connections at once open", n)
 }
 
-// again logs the owner in once more: a login has only so many sockets.
+// again logs the owner in once more, because the sockets of a login are bounded.
 func (v *visit) again(ctx context.Context) (*visit, error) {
 	who := &visit{Options: v.Options, client: newClient(), reached: true}
 	if f := who.login(ctx); !f.OK {

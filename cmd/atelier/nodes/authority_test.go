@@ -94,8 +94,8 @@ func TestNodesTakeEachOthersCertificatesOnly(t *testing.T) {
 	}
 }
 
-// TestAnotherSecretEndsTheCertificates: who read the authority under the secret of before
-// is no node any more, and the nodes have another one together.
+// TestAnotherSecretEndsTheCertificates: a holder of the authority under the earlier secret
+// is no longer a node, and the nodes share another authority.
 func TestAnotherSecretEndsTheCertificates(t *testing.T) {
 	store := memory.New()
 	k := aKeyring(t, store)
@@ -136,7 +136,7 @@ func TestWhereANodeIsReached(t *testing.T) {
 	}
 }
 
-// forge makes a certificate of what is none to make some with.
+// forge issues a certificate from one that is no authority.
 func forge(t *testing.T, by tls.Certificate) tls.Certificate {
 	t.Helper()
 	leaf, err := x509.ParseCertificate(by.Certificate[0])

@@ -65,7 +65,7 @@ func TestPlansAreCarriedOut(t *testing.T) {
 			t.Errorf("%s was given to %s", id, to)
 		}
 	}
-	// What was done shows in the loads only after a while.
+	// The loads change only some time after a move.
 	before := len(server.given)
 	n.balance(now.Add(settleTime-time.Second), members, names, w, server)
 	if len(server.given) != before {
@@ -77,9 +77,9 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	}
 }
 
-// What is owned is looked at once a second: how much is recorded, and since when it is
-// here if another node had it.
-func TestWhatANodeOwnsIsLookedAt(t *testing.T) {
+// Owned codelabs are checked once per second: their load, and the time of their move from
+// another node.
+func TestOwnedCodelabsAreChecked(t *testing.T) {
 	var p placement
 	now := time.Now()
 	made := map[string]time.Time{"made here": now.Add(-time.Second), "taken": now.Add(-time.Hour)}

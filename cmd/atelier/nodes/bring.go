@@ -28,9 +28,9 @@ type SharedFile struct {
 	Lacks func(content []byte) error
 }
 
-// Bring brings a secret from the database into its file, or what the file has into the
-// database. One that nobody has is made, unless data stands on it: used says that there
-// is some. made says whether it was made now.
+// Bring copies a secret from the database into its file, or from the file into the
+// database. If neither has it, Bring creates it, unless used reports data that depends on
+// it. made reports whether it was created now.
 func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, err error) {
 	shared, err := k.Share(f.Name, func() ([]byte, error) {
 		if _, err := os.Stat(f.Path); f.Lasting && errors.Is(err, fs.ErrNotExist) {

@@ -52,7 +52,7 @@ func TestAWrongClockLeavesServingToARightOne(t *testing.T) {
 	}
 }
 
-func TestOperatorsAreToldOfClocks(t *testing.T) {
+func TestClockDifferencesAreReported(t *testing.T) {
 	node := func(name string, alive bool, offset *int64) NodeStatus {
 		return NodeStatus{Node: name, Alive: alive, Figures: &Figures{ClockMillis: offset}}
 	}

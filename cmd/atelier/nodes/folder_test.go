@@ -129,9 +129,9 @@ func TestWritingLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestWhoCannotKeepASecretIsNotCounted, and says of what it lacks that it is not known, until
+// TestNodeThatCannotStoreASecretIsExcluded, and says of what it lacks that it is not known, until
 // it has fetched it.
-func TestWhoCannotKeepASecretIsNotCounted(t *testing.T) {
+func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	s := newSearching(t)
 	refuses, makes := s.exchanges[0], s.exchanges[1]
 	full := func(i int, err error) {
@@ -170,7 +170,7 @@ func TestWhoCannotKeepASecretIsNotCounted(t *testing.T) {
 	if err := refuses.fetch(0); err == nil || !refuses.Lacks() {
 		t.Errorf("with nobody there: %v", err)
 	}
-	// What they may have lives for a time at most, and then there is nothing to lack.
+	// Their possible shares expire, and then none can be missing.
 	if said := refuses.Lacking(); !strings.Contains(said, "start "+s.all()[1]) {
 		t.Errorf("it lacks: %q", said)
 	}

@@ -34,7 +34,7 @@ func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 	if err != nil || string(s.Content) != "of the first" || s.Version != 1 {
 		t.Errorf("the second has %q, version %d, %v", s.Content, s.Version, err)
 	}
-	// A node that missed another secret of the cluster is told more than of damage.
+	// A node with an outdated secret of the cluster gets a more specific error than damage.
 	if err := first.rekey("another " + secret); err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func (n *Node) nameUnknown(peers []string) {
 	}
 }
 
-// Actors is what actors are told of the other nodes; nil without any.
+// Actors has the other nodes for the actors; nil without any.
 func (n *Node) Actors() *durable.Cluster {
 	if n == nil {
 		return nil

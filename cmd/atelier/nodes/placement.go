@@ -22,7 +22,7 @@ type held struct {
 	Load float64
 	// Taken is when this node took it from another; zero for one that was made here.
 	Taken time.Time
-	// seq was its newest record at a time.
+	// seq was its newest record at the last check.
 	seq uint64
 	at  time.Time
 }
@@ -112,7 +112,7 @@ func plan(me string, places []place, owned []held) []move {
 		if to < 0 || byCount[to] < 1 {
 			break
 		}
-		// What has a load goes only where that leaves the loads alike.
+		// A codelab with a load moves only if the loads stay balanced.
 		alike := places[to].load+o.Load <= load+slack && places[i].load-o.Load >= load-slack
 		if !gone[o.ID] && (o.Load == 0 || alike) {
 			byCount[to]--

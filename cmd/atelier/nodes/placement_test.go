@@ -124,8 +124,7 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// Whatever the loads are, plans come to an end, nothing is given twice, and the greatest
-// load does not grow.
+// For all loads, plans end, no codelab moves twice, and the highest load does not grow.
 func TestPlansComeToAnEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -39,16 +39,16 @@ type told struct {
 }
 
 type peer struct {
-	lease  time.Time     // when its lease is over, as far as this node has heard
+	lease  time.Time     // the end of its lease, as far as this node knows
 	owes   time.Time     // when the first question was asked since its last answer; zero: it owes none
 	silent time.Duration // for how long it owed an answer when it was asked last
 	took   time.Duration // of the last answer; 0: there was none yet
 	said   *Figures      // nil: it has not
 }
 
-// unreachable says whether it lives and does not answer. That it lives is known where
-// its lease was renewed since a question that it could have answered; without that it
-// may have died, and what it owns is free when its lease is over.
+// unreachable reports whether the node lives and does not answer. It lives if its lease was
+// renewed after a question that it could have answered. Otherwise it may have died, and its
+// codelabs are free once its lease has expired.
 func (p *peer) unreachable(lease time.Duration) bool {
 	return p.silent >= silence && p.lease.Add(-lease).After(p.owes.Add(answerTime))
 }
@@ -66,7 +66,7 @@ const (
 	lonelyNodes = "nodereach"
 )
 
-// serveReach answers the others with this node's figures. What it says may grow.
+// serveReach answers the others with this node's figures. The answer can get further members.
 func (n *Node) serveReach() error {
 	_, err := n.Bus.Serve(reachSubject, func(_ string, _ []byte, answer func([]byte)) {
 		data := []byte("{}")

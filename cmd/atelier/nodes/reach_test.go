@@ -100,8 +100,8 @@ func (x *trio) wants(t *testing.T, when string, aside ...bool) {
 	}
 }
 
-// A balancer sends people to those who can serve them, and never to nobody.
-// A start that waits for others ends when it is told to.
+// A balancer sends people to nodes that can serve them, and never to none. A start that
+// waits for others can be stopped.
 func TestAWaitingStartEnds(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
@@ -115,7 +115,7 @@ func TestAWaitingStartEnds(t *testing.T) {
 	}
 }
 
-func TestWhoReachesNobodyStandsAside(t *testing.T) {
+func TestIsolatedNodeStopsServing(t *testing.T) {
 	x := newTrio(t)
 	x.wants(t, "whole", false, false, false)
 	x.cut(0, 1)
@@ -144,7 +144,7 @@ func TestWhoReachesNobodyStandsAside(t *testing.T) {
 }
 
 // A node that is about to start, with a wrong secret perhaps, drives nobody away.
-func TestWhoStartsDrivesNobodyAway(t *testing.T) {
+func TestStartingNodeEndsNoOther(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)
 	for i := range x.members {
@@ -168,9 +168,9 @@ func TestWhoStartsDrivesNobodyAway(t *testing.T) {
 	}
 }
 
-// A node that dies does not answer either. Who counted it among those who live and cannot
-// be reached would leave serving to it, before its lease is over.
-func TestWhoDiesIsNotUnreachable(t *testing.T) {
+// A dead node does not answer either. If it counted as living and unreachable, the other
+// nodes would leave serving to it until its lease expires.
+func TestDeadNodeIsNotUnreachable(t *testing.T) {
 	for late := range 12 {
 		x := newTrio(t)
 		x.turn()
@@ -221,7 +221,7 @@ func TestSilenceIsNoticedInBetween(t *testing.T) {
 	}
 }
 
-// What a node said before it started over does not count.
+// Answers of a node from before its restart are ignored.
 func TestLonelinessEndsWithTheIncarnation(t *testing.T) {
 	x := newTrio(t)
 	x.cut(0, 1)

@@ -197,7 +197,7 @@ func (s *Search) keeps(id, node string) bool {
 	return w != nil && (len(w.keepers) == 0 || slices.Contains(w.keepers, node))
 }
 
-// first says once of each secret that nothing was told of it yet.
+// first returns true once per secret.
 func (s *Search) first(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

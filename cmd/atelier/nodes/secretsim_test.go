@@ -24,9 +24,8 @@ import (
 	"atelier/persistence/shares"
 )
 
-// A simulation of the secrets of three nodes whose disks fill up, break and lose what
-// was not synced, whose processes die, and that do not always hear each other. Times
-// are those of a bubble. What it holds against:
+// A simulation of the secrets of three nodes whose disks fill up, break and lose unsynced
+// data, whose processes die, and whose links fail. Times are those of a bubble. It checks:
 //
 //   - A secret whose making succeeded is on two disks, where there are two nodes, and stays
 //     there until it is destroyed; nobody ever calls it lost.
@@ -123,7 +122,7 @@ func (d *simDisk) set(change func(d *simDisk)) {
 	change(d)
 }
 
-// holds says whether a content lies on the disk for good.
+// holds reports whether a content is on the disk permanently.
 func (d *simDisk) holds(content []byte) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -457,7 +456,7 @@ func (w *simWorld) makeShare() {
 	}
 }
 
-// look holds against the oracle what each node says.
+// look compares the answers of each node with the oracle.
 func (w *simWorld) look() {
 	w.mu.Lock()
 	made, counted, all := maps.Clone(w.made), maps.Clone(w.counted), maps.Clone(w.shares)

@@ -19,10 +19,10 @@ import (
 	"atelier/persistence/shares"
 )
 
-// Exchange brings secrets that lie in no database, where they would outlive their
-// destruction, to all nodes: the shares of token keys, since any node must serve any
-// token, and the secrets of anonymous polls. What nodes tell each other is sealed under
-// the cluster's secret.
+// Exchange distributes secrets to all nodes without the database, where they would outlive
+// their destruction: the shares of token keys, because any node must serve any token, and
+// the secrets of anonymous polls. Messages between nodes are sealed under the cluster's
+// secret.
 type Exchange[S any] struct {
 	node    *Node
 	aead    cipher.AEAD
@@ -37,7 +37,7 @@ type Exchange[S any] struct {
 	// lacking counts how often this node has begun to lack what others may have, and
 	// whole is its value when all was fetched last.
 	lacking, whole atomic.Int64
-	catching       atomic.Bool  // catchUp is under way
+	catching       atomic.Bool  // catchUp is in progress
 	warned         atomic.Int64 // the value of lacking that the log has told of
 	// lasts is how long what is exchanged lives at most; 0 for any time. Then this node lacks
 	// nothing any more that was made before it began to lack something, and what was made

@@ -62,8 +62,8 @@ type idle struct {
 func (i idle) Drop()         { i.drop() }
 func (idle) SendAway(string) {}
 
-// TestWhoComesBackFetchesWhatWasMadeMeanwhile, and tries until it can be kept.
-func TestWhoComesBackFetchesWhatWasMadeMeanwhile(t *testing.T) {
+// TestReturningNodeFetchesMissedShares, and tries until it can be kept.
+func TestReturningNodeFetchesMissedShares(t *testing.T) {
 	x := newTrio(t)
 	var kept []*keeper
 	var exchanges []*Exchange[shares.Ballot]
@@ -97,7 +97,7 @@ func TestWhoComesBackFetchesWhatWasMadeMeanwhile(t *testing.T) {
 		t.Errorf("back: it has %v", all)
 	}
 
-	// What cannot be kept is fetched again.
+	// A share that cannot be stored is fetched again.
 	kept[0].mu.Lock()
 	kept[0].fail, kept[0].took = errors.New("the disk"), 0
 	kept[0].mu.Unlock()

@@ -82,8 +82,8 @@ type NodeMessages struct {
 	Missed    uint64 `json:"missed"`
 }
 
-// ActorsOfKind counts the actors in memory: those that live here, of which so
-// many are followed by other nodes, and copies of those that live elsewhere.
+// ActorsOfKind counts the actors in memory: owned ones, those of them with followers on
+// other nodes, and replicas of others.
 type ActorsOfKind struct {
 	Owned    int `json:"owned"`
 	Shared   int `json:"shared"`

@@ -8,7 +8,7 @@ import (
 
 // Duties are what a server does for its node.
 type Duties interface {
-	// EndGrants ends what stands on sessions that another node has ended.
+	// EndGrants ends connections and answers of sessions that another node has ended.
 	EndGrants()
 	// SendAway closes the connections of everybody, who connect again elsewhere.
 	SendAway(why string)
@@ -101,9 +101,9 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 	}
 }
 
-// comeBack starts over after a lost lease: others may own by now what this node
-// owned, and what its clients were told last may not be the newest. So they are
-// sent away, and everything in memory goes.
+// comeBack starts over after a lost lease: other nodes may now own its codelabs, and its
+// clients may not have the newest events. So their connections are closed, and all state in
+// memory is dropped.
 func (n *Node) comeBack(ctx context.Context, server Duties) {
 	n.lost.Add(1)
 	n.log.Warn("this node has lost its lease; it starts over")

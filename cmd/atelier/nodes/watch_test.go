@@ -34,7 +34,7 @@ func TestANodeServesOnceItKnowsWhatChanged(t *testing.T) {
 		t.Errorf("after %d tries it serves: %v", tried, serves())
 	}
 
-	// Who cannot find out serves nobody, and comes back once more when it can.
+	// A node that cannot check its lease serves nobody, and rejoins once it can.
 	ctx, stop := context.WithCancel(t.Context())
 	broken := true
 	n.OnReturn(func() error {

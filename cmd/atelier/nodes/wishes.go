@@ -163,8 +163,8 @@ const drainTurns = 20
 func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	me := n.Store.Node()
 	for id, to := range w.moves {
-		// A drained node would give it back at once, as one in trouble, and one that does
-		// not answer would keep its people waiting, each second anew.
+		// A drained node, or one in trouble, would return it at once, and one that does not
+		// answer would keep its people waiting every second.
 		if to == me && !w.drained[me] && n.Trouble() == nil || slices.Contains(others, to) {
 			server.Move(id, to)
 		}

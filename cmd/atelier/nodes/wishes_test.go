@@ -19,8 +19,8 @@ func (m *moved) GiveAll([]string) int { return 0 }
 func (m *moved) Drain()               {}
 func (m *moved) Undrain()             {}
 
-// What was moved to a node that was drained or died then went to and fro: each second its
-// owner gave it away, and for as long its people waited.
+// A codelab that was moved to a node that was then drained or died moved back and forth:
+// its owner transferred it every second, and its people waited.
 func TestNothingIsMovedWhereItCannotStay(t *testing.T) {
 	x := newTrio(t)
 	var name []string

@@ -58,9 +58,8 @@ func below(path string, roots ...string) bool {
 	return false
 }
 
-// Imports point down: cmd to transport to actors; persistence stands beside
-// transport and serves what the actors declare. The harness knows nothing of
-// the server.
+// Imports point down: cmd to transport to actors; persistence is on the level of transport
+// and implements interfaces of the actors. The harness is independent of the server.
 func TestImportsPointDown(t *testing.T) {
 	const (
 		web   = "github.com/valyala/fasthttp"
@@ -91,8 +90,8 @@ func TestImportsPointDown(t *testing.T) {
 	}
 }
 
-// What is imported directly has a row of DEPENDENCIES.md with a reason, a licence, a keeper and
-// what would take its place; what comes with it is named there; and nothing that is gone is.
+// Every direct dependency has a row of DEPENDENCIES.md with a reason, a licence, a
+// maintainer and a replacement. Indirect ones are listed there, and removed ones are not.
 func TestEveryDependencyHasAReason(t *testing.T) {
 	page := read(t, "DEPENDENCIES.md")
 	out, err := exec.Command("go", "list", "-m", "-f", "{{if not .Main}}{{.Path}}\t{{.Indirect}}{{end}}", "all").Output()
@@ -140,7 +139,7 @@ func TestEveryDependencyHasAReason(t *testing.T) {
 	}
 }
 
-// A map that leaves a room out leads nobody there.
+// The map of ARCHITECTURE.md contains every package.
 func TestTheMapShowsEveryPackage(t *testing.T) {
 	_, drawn, _ := strings.Cut(read(t, "ARCHITECTURE.md"), "```")
 	drawn, _, _ = strings.Cut(drawn, "```")
@@ -167,8 +166,8 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// What nobody reads should be little: of 68,000 generated lines that once were
-// here, a quarter marshalled what was never stored.
+// Generated code should be little: of 68,000 earlier lines, a quarter marshalled messages
+// that were never stored.
 func TestLittleIsGenerated(t *testing.T) {
 	lines := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -203,8 +202,8 @@ func TestPackagesOfTransportHaveTests(t *testing.T) {
 	}
 }
 
-// What a description must be for the tools that read it: linters refuse it else,
-// and generators of clients make nothing of what it says.
+// Requirements of tools for a description: otherwise linters refuse it, and generators of
+// clients ignore it.
 func TestDescriptionsAreWhole(t *testing.T) {
 	arrays, operations, components := 0, 0, 0
 	for name, text := range map[string][]byte{

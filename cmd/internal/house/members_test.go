@@ -79,7 +79,7 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return slices.Contains(b, name) })
 }
 
-// jsonStructs are the structs with members in JSON that stand in some folders.
+// jsonStructs returns the structs with JSON members in the folders.
 func jsonStructs(t *testing.T, dirs ...string) (all []jsonStruct) {
 	t.Helper()
 	files := token.NewFileSet()

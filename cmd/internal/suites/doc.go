@@ -1,13 +1,12 @@
-// Command suites runs the suites of a gate and prints what came of each: passed, failed,
-// skipped, seconds. A suite is a target of the Makefile; what stands between commas runs
-// side by side, the groups one after the other, and a suite that fails stops none of the
-// others:
+// Command suites runs the suites of a gate and prints the result of each: passed, failed,
+// skipped, seconds. A suite is a target of the Makefile. Suites separated by commas run in
+// parallel, groups one after the other, and a failed suite does not stop the others:
 //
 //	suites go-test,app-test race,app-check
 //
-// Temporary files lie in memory (/dev/shm) where there is room and programs may be
-// started: most tests wait for a disk that none of them is about. The package powercut
-// and the stores' own benchmarks are about it.
+// Temporary files are in memory (/dev/shm) if there is room and programs can run there,
+// because most tests would otherwise wait for the disk. Only the package powercut and the
+// stores' benchmarks test the disk.
 //
 // With -repeat all is done again, with -spinners beside as many busy loops: a test that
 // fails then judges by time, and is mended.

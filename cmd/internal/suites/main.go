@@ -101,7 +101,7 @@ func (r *result) make(target, scratch string) {
 	cmd := exec.Command("make", "--no-print-directory", target, "REPORT=1")
 	cmd.Env = os.Environ()
 	if scratch != "" {
-		// What the compiler works on can be larger than a memory.
+		// Files of the compiler can be larger than the memory.
 		cmd.Env = append(cmd.Env, "GOTMPDIR="+os.TempDir(), "TMPDIR="+scratch)
 	}
 	pipe, err := cmd.StdoutPipe()
@@ -195,7 +195,7 @@ func inMemory() (dir string, remove func(), err error) {
 	return dir, remove, os.Remove(try)
 }
 
-// spin runs n processes that never wait, until it is told to stop.
+// spin runs n busy processes until stop is called.
 func spin(n int) (stop func()) {
 	var done atomic.Bool
 	var all sync.WaitGroup

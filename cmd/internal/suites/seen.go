@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// count is how many tests ended how; of Go's, those that stand in no other.
+// count has the numbers of tests by result; of Go's, only top-level tests.
 type count struct{ passed, failed, skipped int }
 
 func (c *count) add(d count) {

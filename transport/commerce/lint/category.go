@@ -121,10 +121,9 @@ func allOfRefs(node map[string]any) (refs []string) {
 }
 
 // metaRef reads a reference to a variant of a meta schema, such as
-// ../meta/capability.json#/$defs/platform_schema. The meta schemas are the
-// published ones, wherever a reference finds them, and copies: documents of
-// that name that are no entity and have the variant. What a copy leaves out of
-// a variant, the rules for variants tell.
+// ../meta/capability.json#/$defs/platform_schema. The meta schemas are the published ones,
+// wherever a reference finds them, and copies: documents of that name that are no entity
+// and have the variant. The rules for variants report parts that a copy omits.
 func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant string) {
 	file, fragment, _ := strings.Cut(ref, "#")
 	c = category(strings.TrimSuffix(path.Base(file), ".json"))
@@ -134,8 +133,8 @@ func (l *linter) metaRef(from *schema.Resource, ref string) (c category, variant
 	}
 	target, err := l.lib.Resolve(from, ref)
 	if err != nil {
-		// Not at hand: the protocol's own address is taken at its word, and the
-		// rules for references tell the rest.
+		// Not available: the protocol's own address is accepted, and the rules for
+		// references report the rest.
 		if e := (*schema.RefError)(nil); errors.As(err, &e) && e.Kind == schema.RefUnknown && l.protocols(file) {
 			return c, variant
 		}
@@ -202,8 +201,8 @@ func (s *subject) variants() {
 	}
 }
 
-// demands tells whether a schema requires a member, following references and
-// allOf. What cannot be followed counts as demanding: other rules report it.
+// demands reports whether a schema requires a member, following references and allOf. A
+// reference that cannot be followed counts as requiring it: other rules report it.
 func (s *subject) demands(res *schema.Resource, pointer string, node map[string]any, member string, depth int) bool {
 	if depth > schema.MaxDepth {
 		return true

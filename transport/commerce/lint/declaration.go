@@ -9,8 +9,8 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// declaration holds an entry against the schema it points to, when that is at
-// hand. The version is what the schema states, whatever its address looks like.
+// declaration checks an entry against its schema, if that is available. The version is the
+// schema's, regardless of its address.
 func (e entry) declaration(parents []string) {
 	address, _ := e.fields["schema"].(string)
 	if address == "" {
@@ -52,8 +52,8 @@ func (e entry) declaration(parents []string) {
 	e.hasParents(e.at+"/extends", root, parents)
 }
 
-// misplaced says that a schema is of another category than its registry. One
-// without a category is told where it is linted itself.
+// misplaced reports a schema of another category than its registry. One without a category
+// is reported when it is linted itself.
 func (e entry) misplaced(at string, c category) {
 	if variantsOf[c] != nil {
 		e.find("declaration-category", at, fmt.Sprintf("its schema is that of a %s, and %s holds a %s", c, e.registry, categoryIn[e.registry]))
@@ -79,8 +79,8 @@ func said(value any) string {
 	return "something that is not a text"
 }
 
-// fit holds an entry, its config above all, against the variant of its own
-// schema: the one at its address, else the one at hand of its name and version.
+// fit checks an entry, above all its config, against the variant of its own schema: the one
+// at its address, else the available one with its name and version.
 func (e entry) fit(side Side) {
 	version, _ := e.fields["version"].(string)
 	address, _ := e.fields["schema"].(string)
@@ -89,7 +89,7 @@ func (e entry) fit(side Side) {
 	}
 	res, err := e.lib.Entity(e.name, version, address)
 	if err != nil {
-		return // the rules for addresses tell, or it is not at hand
+		return // the rules for addresses report it, or it is not available
 	}
 	if c := e.categorize(res); c != categoryIn[e.registry] {
 		e.misplaced(e.at, c)
@@ -101,8 +101,8 @@ func (e entry) fit(side Side) {
 		}
 		return
 	}
-	// Nobody says whose it is. What a variant says of a member of config holds
-	// there; what has to be there at all only when both sides want it.
+	// The side is unknown. Constraints of a variant on members of config apply; a member is
+	// required only if both sides require it.
 	platform, business := e.against(res, Platform), e.against(res, Business)
 	for _, p := range slices.Concat(platform, business) {
 		inside := strings.HasPrefix(p.Pointer, "/config/")

@@ -14,9 +14,9 @@ func (s *subject) openness() {
 	s.open("", s.doc.Value, false)
 }
 
-// open looks at a schema and those below it. What stands under if and not is a
-// question to the value, and closes nothing. chosen: it is one of several, of which the
-// value of a member says which.
+// open looks at a schema and those below it. Schemas under if and not only test the value,
+// and close nothing. chosen means that it is one of several, selected by the value of a
+// member.
 func (s *subject) open(pointer string, value any, chosen bool) {
 	node, ok := value.(map[string]any)
 	if !ok {

@@ -124,8 +124,8 @@ type entry struct {
 	fields             map[string]any
 }
 
-// check looks at an entry; seen holds what else stands under its name, ids
-// the handlers of the whole profile.
+// check checks an entry; seen has the other entries under its name, ids the handlers of the
+// whole profile.
 func (e entry) check(side Side, seen map[string]bool, ids map[string]string) {
 	before := len(e.found)
 	e.conventions(seen, ids)

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// What strangers write must not fill logs, screens and answers when an error
-// repeats it: texts are cut after so many bytes, lists after so many entries.
+// Foreign input in errors must not fill logs, screens and answers: texts and lists are
+// truncated.
 const (
 	// maxText bounds a name or an address.
 	maxText = 120

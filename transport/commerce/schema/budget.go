@@ -28,7 +28,7 @@ func (e errPattern) Error() string {
 	return "matching the pattern " + cut(e.source, maxWord) + " takes too long"
 }
 
-// begin starts a check. What it returns ends the check, with what recover gave.
+// begin starts a check. The returned function ends the check, with the result of recover.
 func (b *budget) begin() (end func(thrown any, err error) error) {
 	backtrack := b.backtrack.Load()
 	if backtrack {

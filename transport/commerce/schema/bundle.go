@@ -219,7 +219,7 @@ func (c copier) schema(pointer string, value any) (any, error) {
 		return value, nil
 	}
 	out := make(map[string]any, len(node))
-	// In order, so that of several mistakes always the same one is told.
+	// In order, so that always the same one of several mistakes is reported.
 	for _, key := range slices.Sorted(maps.Keys(node)) {
 		if c.drops(pointer, key) {
 			continue
@@ -258,7 +258,7 @@ func (c copier) drops(pointer, key string) bool {
 		// Examples are those of the schema before it was resolved.
 		return c.view.Direction != ""
 	case "name", "version", "extends", "requires":
-		// What a document says of itself is no keyword of a plain schema.
+		// Metadata of a document is no keyword of a plain schema.
 		return c.view.Direction != "" && pointer == ""
 	}
 	return false

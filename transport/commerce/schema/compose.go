@@ -16,8 +16,7 @@ type ComposeOptions struct {
 	// needs no other. Else references to documents that were not given stay,
 	// as absolute addresses.
 	Bundle bool
-	// Protocol is the version requirements on the protocol are held against;
-	// "" leaves those unchecked.
+	// Protocol is the version for requirements on the protocol; "" leaves these unchecked.
 	Protocol string
 }
 
@@ -105,7 +104,7 @@ func (b *bundler) root(base *Resource) (map[string]any, error) {
 type addition struct {
 	extension *Resource
 	parent    string
-	// pointer is where schema stands in the document of the extension.
+	// pointer is the position of schema in the document of the extension.
 	pointer string
 	schema  map[string]any
 }

@@ -57,7 +57,7 @@ func (c *comparer) compare(below, above place) {
 	c.members(c.all(below, nil), c.all(above, c.below), pathTo{at: above.pointer}, 0)
 }
 
-// pathTo is a member: its name for people, and where it stands above.
+// pathTo is a member: its name for people, and its parent.
 type pathTo struct {
 	name, at string
 }

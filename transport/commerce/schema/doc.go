@@ -23,31 +23,28 @@
 //
 // # Documents
 //
-// Parse gives map[string]any, []any, string, json.Number, bool and nil. What is
-// too large, nested too deep, repeats a member or is not JSON is a *SyntaxError
-// with the line. A tree is immutable once parsed.
+// Parse gives map[string]any, []any, string, json.Number, bool and nil. Input that is too
+// large, nested too deeply, repeats a member or is not JSON is a *SyntaxError with the
+// line. A tree is immutable once parsed.
 //
 // # Published schemas
 //
-// They lie in published, in a folder for each version, and carry their $id
-// under DefaultBase, so that they are whole as they stand; Published puts them
-// under the base an operator configured. A version that is published stays:
-// Releases only grows, and a test keeps what each of them promised.
+// They are in published, in a folder per version, and have their $id under DefaultBase, so
+// that they are complete; Published puts them under the operator's base. A version that is
+// published stays: Releases only grows, and a test keeps what each of them promised.
 //
 // # References
 //
-// A relative reference is looked for beside the file it stands in, then against
-// the $id of its document. An absolute one is looked for among the documents of
-// the Library, then among the published schemas, and fetched only when the
-// Library has a Fetcher. A relative one leads to files in the folders that were
-// opened, symbolic links included. A Library belongs to one goroutine.
+// A relative reference is resolved next to its file, then against the $id of its document.
+// An absolute one is searched among the documents of the Library, then among the published
+// schemas, and fetched only if the Library has a Fetcher. A relative one leads to files in
+// the folders that were opened, symbolic links included. A Library belongs to one
+// goroutine.
 //
 // # Time
 //
-// References can multiply the work at each step, so a Gauge counts beforehand
-// what a value and a schema come to. What the dialect of patterns and RE2 have
-// in common, which is nearly everything people write, runs in linear time;
-// look-around and back-references need an engine that backtracks, and each
-// check has a budget for it. A Validator is compiled once and safe for
-// concurrent use.
+// References can multiply the work at each step, so a Gauge calculates the cost of a value
+// and a schema beforehand. Patterns that RE2 supports, which are nearly all, run in linear
+// time; look-around and back-references need an engine that backtracks, and each check has
+// a budget for it. A Validator is compiled once and safe for concurrent use.
 package schema

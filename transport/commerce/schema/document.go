@@ -131,8 +131,8 @@ func newParser(data []byte, lines *lineIndex) *parser {
 	return &parser{in: in, data: data, lines: lines}
 }
 
-// value reads one, at a pointer of so many bytes, which is only written out
-// when lines are collected.
+// value reads a value at a pointer of the given length, which is only written if lines are
+// collected.
 func (p *parser) value(pointer string, path, depth int) (any, error) {
 	token, err := p.in.Token()
 	if err != nil {

@@ -26,8 +26,8 @@ func real(t *testing.T) (all []*mutant, read func(string) ([]byte, error)) {
 	return all, read
 }
 
-// Whoever changes a line that a mutant takes out changes mutants.txt, too: else the
-// promise of the line would not be tried any more.
+// A change of a mutated line must update mutants.txt, too; otherwise the promise of the
+// line is no longer tested.
 func TestEachMutantMatches(t *testing.T) {
 	all, read := real(t)
 	for _, m := range all {
