@@ -31,6 +31,7 @@ describe('boxes', () => {
       '!!! note "A title"\n    a\n\n    - b\n\nafter',
       box('note', '<p><strong>A title</strong></p>\n<p>a</p>\n<ul>\n<li>b</li>\n</ul>\n') + '<p>after</p>\n',
     ],
+    ['an admonition that is folded', '??? question "Why?"\n    a', box('note', '<p><strong>Why?</strong></p>\n<p>a</p>\n')],
     ['an admonition of nothing', '!!! note\na', '<p>!!! note\na</p>\n'],
     ['no text', 'Positive\n:', '<p>Positive\n:</p>\n'],
     ['within a paragraph', 'All is\npositive\n: yes', '<p>All is\npositive\n: yes</p>\n'],

@@ -14,6 +14,10 @@ const kinds: Readonly<Record<string, Kind>> = {
   note: 'note',
   info: 'note',
   abstract: 'note',
+  summary: 'note',
+  example: 'note',
+  question: 'note',
+  todo: 'note',
   tip: 'tip',
   hint: 'tip',
   success: 'positive',
@@ -25,6 +29,8 @@ const kinds: Readonly<Record<string, Kind>> = {
   caution: 'caution',
   danger: 'caution',
   error: 'caution',
+  failure: 'caution',
+  bug: 'caution',
 }
 const container = /^ {0,3}(:{3,})[ \t]*\{?\.?([a-z]+)\}?[ \t]*([^\n]*)(?:\n|$)/i
 const closing = /^ {0,3}(:{3,})[ \t]*$/
