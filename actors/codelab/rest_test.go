@@ -23,7 +23,7 @@ func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
 		labs := oneNode(t, store)
-		defer func() { _ = labs.Close(t.Context()) }()
+		defer closed(t, labs)
 		m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one", IsPublic: true}, Steps: []*pb.Step{{Title: "a", ContentMarkdown: "b"}}})
 		if err != nil {
 			t.Fatal(err)
@@ -68,7 +68,7 @@ func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
 			cfg.Rules.BallotLost = func(string, []string) bool { return !away.Load() }
 			cfg.Ballots = noSecrets{}
 		})
-		defer func() { _ = labs.Close(t.Context()) }()
+		defer closed(t, labs)
 		m, err := labs.Create(leader, &codelab.Create{
 			Codelab: &pb.Codelab{Title: "one"}, Steps: []*pb.Step{{Title: "a"}},
 			Polls: []*pb.Poll{{Kind: codelab.PollKind("words"), Question: "One word?", Anonymous: true}},

@@ -49,7 +49,12 @@ func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codela
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = labs.Close(t.Context()) }()
+	defer func() {
+		_ = labs.Close(t.Context())
+		// The actor library has a goroutine for a millisecond after a message to an actor
+		// that has stopped, which must end before the bubble does.
+		time.Sleep(2 * time.Millisecond)
+	}()
 	step := func(title string) *pb.Step {
 		return &pb.Step{Title: title, ContentMarkdown: "- [ ] one of " + title + "\n- [ ] two of " + title + "\n", DurationMinutes: 5}
 	}
