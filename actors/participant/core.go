@@ -79,7 +79,7 @@ func (d *decision) record(action, target string, more map[string]string) {
 		owner = target
 	}
 	d.Rows = append(d.Rows, d.core.audit.OwnRows(&audit.Record{
-		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: d.caller.ActorType, ActorId: d.caller.ActorID,
+		Action: action, ActorType: d.caller.ActorType, ActorId: d.caller.ActorID,
 		TargetId: target, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: more,
 		CreatedAt: d.env.Now.UnixMilli(),
 	}, &audit.Own{}, owner)...)

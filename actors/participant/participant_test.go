@@ -14,6 +14,7 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/durable"
 	pb "atelier/actors/participant/participantpb"
 	"atelier/persistence/memory"
@@ -93,6 +94,29 @@ func (d *desk) add(name, environment string) (*pb.Participant, string, Secret) {
 		d.t.Fatal(err)
 	}
 	return v.(*pb.Participant), keyID, secret
+}
+
+// TestTheLogIsInOneOrder: what this actor records stands behind what others recorded before
+// it, also in the same millisecond; here the trail's clock is ahead by more.
+func TestTheLogIsInOneOrder(t *testing.T) {
+	d := newDesk(t)
+	ahead := clocktest.New()
+	ahead.SetOffset(time.Minute)
+	d.audit = audit.New(d.journal, ahead, time.Hour)
+	d.stop()
+	d.start()
+	shop, _, _ := d.add("Shop", "")
+	rows := d.audit.OwnRows(&audit.Record{Action: "token_create"}, &audit.Own{}, shop.Id)
+	if err := durable.Commit(d.journal, rows); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.ask(Command{Body: SetEncryptionKey{ID: shop.Id, Key: []byte(`{"kty":"EC"}`)}}); err != nil {
+		t.Fatal(err)
+	}
+	log, err := d.audit.Owned(shop.Id, "", 9)
+	if err != nil || len(log) != 2 || log[0].Action != "participant_encryption_key" || log[1].Action != "token_create" {
+		t.Errorf("the log has %v, %v", log, err)
+	}
 }
 
 func TestKeysAuthenticateUntilTheyAreRemoved(t *testing.T) {

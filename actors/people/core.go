@@ -136,7 +136,7 @@ func (d *decision) record(action string, p *pb.Person, about map[string]string) 
 		codelab = p.Codelabs[0]
 	}
 	d.Rows = append(d.Rows, d.core.audit.Rows(&audit.Record{
-		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: "admin", ActorId: d.caller.ActorID, CodelabId: codelab,
+		Action: action, ActorType: "admin", ActorId: d.caller.ActorID, CodelabId: codelab,
 		TargetId: p.Id, Ip: d.caller.IP, UserAgent: d.caller.UserAgent, Metadata: about, CreatedAt: d.env.Now.UnixMilli(),
 	})...)
 }

@@ -52,7 +52,7 @@ type change struct {
 
 func (c *change) record(action, target string, about map[string]string) {
 	c.Rows = c.s.audit.Rows(&audit.Record{
-		Id: c.s.ids.Next(c.env.Now), Action: action, ActorType: "admin", ActorId: c.caller.AdminID, TargetId: target,
+		Action: action, ActorType: "admin", ActorId: c.caller.AdminID, TargetId: target,
 		Ip: c.caller.IP, UserAgent: c.caller.UserAgent, Metadata: about, CreatedAt: c.env.Now.UnixMilli(),
 	})
 }

@@ -113,7 +113,7 @@ func (d *decision) event(e *Change) {
 
 func (d *decision) record(action, actorType string) {
 	d.Rows = append(d.Rows, d.core.audit.Rows(&audit.Record{
-		Id: d.core.ids.Next(d.env.Now), Action: action, ActorType: actorType, ActorId: d.caller.AdminID, TargetId: d.core.id,
+		Action: action, ActorType: actorType, ActorId: d.caller.AdminID, TargetId: d.core.id,
 		Ip: d.caller.IP, UserAgent: d.caller.UserAgent, CreatedAt: d.env.Now.UnixMilli(),
 	})...)
 }

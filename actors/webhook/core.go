@@ -7,7 +7,6 @@ import (
 	"atelier/actors/audit"
 	"atelier/actors/durable"
 	"atelier/actors/internal/pbwire"
-	"atelier/actors/naming"
 )
 
 // Host runs the actors of webhooks.
@@ -24,7 +23,7 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 	return durable.Kind[Command, *Change, View]{
 		Name: "webhooks",
 		New: func(id string) durable.Core[Command, *Change, View] {
-			return &core{id: id, audit: trail, ids: naming.NewIDs("webhooks/" + id)}
+			return &core{id: id, audit: trail}
 		},
 		Codec:       codec,
 		AppendEvent: durable.AppendMessage[*Change],
@@ -57,7 +56,6 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 type core struct {
 	id    string
 	audit *audit.Trail
-	ids   *naming.IDs
 	hook  *Hook // nil before it is created, and once it is deleted
 }
 

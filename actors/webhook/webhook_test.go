@@ -432,7 +432,7 @@ func TestWhatANewerProgramWroteIsNotPassedOver(t *testing.T) {
 
 // TestWhatIsKeptAsFailedIsBounded: the oldest go.
 func TestWhatIsKeptAsFailedIsBounded(t *testing.T) {
-	c := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), ids: nil, hook: &Hook{Id: "h", Stopped: true}}
+	c := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), hook: &Hook{Id: "h", Stopped: true}}
 	rows := map[string]bool{}
 	for i := range MaxFailed + 7 {
 		d := &Delivery{Id: fmt.Sprintf("d%03d", i), Type: TokenUsed, Data: &Data{}, Tries: uint32(len(Pauses) - 1)}
@@ -477,7 +477,7 @@ func TestWhatCannotBeAWebhookIsRefused(t *testing.T) {
 		"at most 100 codelabs":             {create: func(b *Create) { b.Codelabs = append(labs[:maxCodelabs:maxCodelabs], labs[0]) }},
 		"codelabs[1] must be the id of a ": {create: func(b *Create) { b.Codelabs = []string{labs[0], "mine"} }},
 	} {
-		core := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), ids: naming.NewIDs("webhooks/h"), hook: c.hook}
+		core := &core{id: "h", audit: audit.New(nil, clock.System, time.Hour), hook: c.hook}
 		b := good
 		c.create(&b)
 		d, err := core.Decide(Command{Body: b}, durable.Env{Now: time.Unix(1, 0)})
