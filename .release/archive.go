@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,7 +96,7 @@ func (r *release) archives(found *parts) error {
 				}
 			}
 			for i := range entries {
-				entries[i].name = path.Join(name, entries[i].name) + entries[i].name[len(strings.TrimSuffix(entries[i].name, "/")):]
+				entries[i].name = name + "/" + entries[i].name
 			}
 			entries = append([]entry{{name: name + "/", mode: 0o755}}, entries...)
 			if err := r.writeArchive(name+".tar.gz", entries); err != nil {
@@ -121,15 +120,20 @@ func (r *release) artifact(name string) string { return filepath.Join(r.into, na
 
 func (r *release) writeArchive(name string, entries []entry) error {
 	return r.create(name, func(w io.Writer) error {
-		z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-		if err != nil {
-			return err
-		}
-		if err := writeTar(z, r.date, entries); err != nil {
-			return err
-		}
-		return z.Close()
+		return zipped(w, func(w io.Writer) error { return writeTar(w, r.date, entries) })
 	})
+}
+
+// zipped compresses what is written.
+func zipped(w io.Writer, write func(io.Writer) error) error {
+	z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
+	if err == nil {
+		err = write(z)
+	}
+	if err != nil {
+		return err
+	}
+	return z.Close()
 }
 
 // create makes an artifact.

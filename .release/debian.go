@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"embed"
 	"fmt"
 	"io"
@@ -123,9 +122,10 @@ func (r *release) packaged(machine string) (files.Contents, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err = zipped(text)
+		var small bytes.Buffer
+		err = zipped(&small, func(w io.Writer) error { _, err := w.Write(text); return err })
 		if err == nil {
-			err = made(files.TypeFile, doc+f[0], 0o644, text)
+			err = made(files.TypeFile, doc+f[0], 0o644, small.Bytes())
 		}
 		if err != nil {
 			return nil, err
@@ -141,19 +141,6 @@ func packagedUnit(text []byte) []byte {
 		text = text[at:]
 	}
 	return bytes.ReplaceAll(text, []byte("/usr/local/bin/"), []byte("/usr/bin/"))
-}
-
-func zipped(text []byte) ([]byte, error) {
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(text); err != nil {
-		return nil, err
-	}
-	err = z.Close()
-	return out.Bytes(), err
 }
 
 // scratch is a file with a text, beside what was built.

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"debug/elf"
 	"encoding/json"
@@ -348,17 +347,8 @@ func load(t *testing.T, path string) *loaded {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	for in := tar.NewReader(f); ; {
-		h, err := in.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if content[h.Name], err = io.ReadAll(in); err != nil {
-			t.Fatal(err)
-		}
+	for h, text := range entriesOf(t, f) {
+		content[h.Name] = text
 	}
 	var manifest []struct {
 		Config           string
@@ -384,26 +374,13 @@ func load(t *testing.T, path string) *loaded {
 func (im *loaded) unpack(t *testing.T, root string) {
 	t.Helper()
 	for _, layer := range im.layers {
-		z, err := gzip.NewReader(bytes.NewReader(layer))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for in := tar.NewReader(z); ; {
-			h, err := in.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+		for h, content := range entriesOf(t, unzipped(t, layer)) {
 			path := filepath.Join(root, h.Name)
+			var err error
 			if h.Typeflag == tar.TypeDir {
 				err = os.Mkdir(path, 0o700)
 			} else {
-				var content []byte
-				if content, err = io.ReadAll(in); err == nil {
-					err = os.WriteFile(path, content, 0o600)
-				}
+				err = os.WriteFile(path, content, 0o600)
 			}
 			err = errors.Join(err, os.Lchown(path, h.Uid, h.Gid), os.Chmod(path, h.FileInfo().Mode().Perm()|h.FileInfo().Mode()&os.ModeSticky))
 			if err != nil {
@@ -500,22 +477,8 @@ func TestTheImagesAreWhatTheyShouldBe(t *testing.T) {
 		files := map[string]*tar.Header{}
 		content := map[string][]byte{}
 		for _, layer := range im.layers {
-			z, err := gzip.NewReader(bytes.NewReader(layer))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for in := tar.NewReader(z); ; {
-				h, err := in.Next()
-				if err == io.EOF {
-					break
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				files[h.Name] = h
-				if content[h.Name], err = io.ReadAll(in); err != nil {
-					t.Fatal(err)
-				}
+			for h, text := range entriesOf(t, unzipped(t, layer)) {
+				files[h.Name], content[h.Name] = h, text
 			}
 		}
 		program, err := elf.NewFile(bytes.NewReader(content["usr/local/bin/atelier"]))

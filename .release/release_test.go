@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -169,22 +170,12 @@ func TestArchivesSayNothingOfTheirMaker(t *testing.T) {
 		t.Fatalf("%q, %v", archives, err)
 	}
 	for _, path := range archives {
-		z, err := gzip.NewReader(bytes.NewReader(read(t, path)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := unzipped(t, read(t, path))
 		if !z.ModTime.IsZero() || z.Name != "" {
 			t.Errorf("%s was compressed at %s as %q", path, z.ModTime, z.Name)
 		}
 		dates := map[int64]bool{}
-		for in := tar.NewReader(z); ; {
-			h, err := in.Next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+		for h := range entriesOf(t, z) {
 			dates[h.ModTime.UnixNano()] = true
 			if h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Mode&0o022 != 0 {
 				t.Errorf("%s: %s belongs to %d %q, mode %o", path, h.Name, h.Uid, h.Uname, h.Mode)
@@ -397,5 +388,38 @@ func TestThePageNamesTheRightLicences(t *testing.T) {
 	}
 	if compared < 30 {
 		t.Errorf("%d modules were compared", compared)
+	}
+}
+
+// unzipped reads what gzip has compressed.
+func unzipped(t *testing.T, b []byte) *gzip.Reader {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+// entriesOf are the entries of a tar file, each with its content.
+func entriesOf(t *testing.T, r io.Reader) iter.Seq2[*tar.Header, []byte] {
+	return func(yield func(*tar.Header, []byte) bool) {
+		t.Helper()
+		for in := tar.NewReader(r); ; {
+			h, err := in.Next()
+			if err == io.EOF {
+				return
+			}
+			var content []byte
+			if err == nil {
+				content, err = io.ReadAll(in)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(h, content) {
+				return
+			}
+		}
 	}
 }

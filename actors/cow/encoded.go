@@ -6,10 +6,8 @@ import "sync/atomic"
 // that it is encoded once however often it is read. The zero value is empty.
 // Safe for concurrent use.
 type Encoded struct {
-	slots [variants]atomic.Pointer[[]byte]
-	// coded are the same in other codings.
-	coded [variants][codings]atomic.Pointer[[]byte]
-	timed atomic.Pointer[[variants][1 + codings]atomic.Pointer[madeAt]] // nil until it is used
+	made  [variants][codings]atomic.Pointer[[]byte]
+	timed atomic.Pointer[[variants][codings]atomic.Pointer[madeAt]] // nil until it is used
 }
 
 type madeAt struct {
@@ -17,31 +15,30 @@ type madeAt struct {
 	b  []byte
 }
 
-// Variants of one thing, and codings of each beside the plain one: what readers
-// number as they like.
+// Variants of one thing, which readers number as they like, and codings of each: 0 is the
+// plain one.
 const (
 	variants = 3
-	codings  = 2
+	codings  = 3
 )
 
 // Get returns what an earlier call made for this slot, or makes it. make must
 // always give the same; two callers at the same time may both make it. The
 // result must not be written.
 func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
-	return kept(&e.slots[slot], make)
+	return kept(&e.made[slot][0], make)
 }
 
 // GetCoded is Get for what was made of it in a coding, such as gzip.
 func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byte, error) {
-	return kept(&e.coded[slot][coding], make)
+	return kept(&e.made[slot][coding], make)
 }
 
-// GetAt is Get for a value that is valid for one moment; another moment makes it again.
-// Coding is 0 for the plain form, else one more than that of GetCoded.
+// GetAt is GetCoded for a value that is valid for one moment; another moment makes it again.
 func (e *Encoded) GetAt(slot, coding int, at int64, make func() ([]byte, error)) ([]byte, error) {
 	all := e.timed.Load()
 	if all == nil {
-		e.timed.CompareAndSwap(nil, new([variants][1 + codings]atomic.Pointer[madeAt]))
+		e.timed.CompareAndSwap(nil, new([variants][codings]atomic.Pointer[madeAt]))
 		all = e.timed.Load()
 	}
 	p := &all[slot][coding]

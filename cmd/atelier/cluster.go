@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -173,9 +172,7 @@ func (c clusterStatusCmd) Run() error {
 		return err
 	}
 	if c.JSON {
-		out := json.NewEncoder(os.Stdout)
-		out.SetIndent("", "  ")
-		err = out.Encode(st)
+		err = printJSON(st)
 	} else {
 		err = writeClusterStatus(os.Stdout, st)
 	}

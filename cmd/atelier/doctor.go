@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"os"
@@ -48,9 +47,7 @@ func (c doctorCmd) Run() error {
 		Admin: cfg.Admin.ID, Password: password, People: c.People, SocketsPerLogin: cfg.Limits.SocketsPerPerson * messages.FacilitatorSockets, BackupAge: c.BackupAge, Now: time.Now,
 	})
 	if c.JSON {
-		out := json.NewEncoder(os.Stdout)
-		out.SetIndent("", "  ")
-		err = out.Encode(struct {
+		err = printJSON(struct {
 			Checks []doctor.Finding `json:"checks"`
 		}{all})
 	} else {

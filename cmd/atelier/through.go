@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -66,4 +67,11 @@ func openCore(cfg config.Config) (*service.Core, error) {
 		return nil, errors.New("storage.backend is memory: only a running server has data, and none runs on this folder")
 	}
 	return service.OpenCore(cfg, service.Hooks{}, service.Options{}, newLogger(quietly(cfg.Log)))
+}
+
+// printJSON prints what a program reads.
+func printJSON(v any) error {
+	out := json.NewEncoder(os.Stdout)
+	out.SetIndent("", "  ")
+	return out.Encode(v)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -109,9 +108,7 @@ func (u *upgrade) back() {
 
 func (u *upgrade) write(asJSON bool) (err error) {
 	if asJSON {
-		out := json.NewEncoder(os.Stdout)
-		out.SetIndent("", "  ")
-		err = out.Encode(u)
+		err = printJSON(u)
 	} else {
 		of := "no server runs on the data"
 		if u.Running != "" {

@@ -16,7 +16,8 @@ import (
 // in checked frames (package backup).
 const (
 	backupFormat = 1
-	backupHeader = "atelier-backup %d store-format %d\n"
+	backupHeader = "atelier-backup %d " + formatMark + "%d\n"
+	formatMark   = "store-format "
 	maxHeader    = 64
 )
 
@@ -98,7 +99,7 @@ func NewEntryReader(r io.Reader) (*EntryReader, error) {
 
 // FormatIn finds the format of a store in the beginning of its backup, as a server sends it.
 func FormatIn(beginning []byte) (format int, ok bool) {
-	_, after, ok := bytes.Cut(beginning, []byte("store-format "))
+	_, after, ok := bytes.Cut(beginning, []byte(formatMark))
 	line, _, whole := bytes.Cut(after, []byte{'\n'})
 	format, err := strconv.Atoi(string(line))
 	return format, ok && whole && err == nil && format > 0

@@ -110,7 +110,7 @@ func (a *Authenticator) identifyPerson(id *Identity) error {
 	lives := false
 	id.Grants(func(string, *loginpb.AttendeeGrant) { lives = true })
 	if !lives { // the session was for this alone
-		id.SessionID, id.session = "", login.Session{}
+		id.SessionID, id.csrf, id.session = "", nil, login.Session{}
 	}
 	return nil
 }

@@ -172,6 +172,14 @@ func (s *Signer) csrfOf(sessionID string) (t csrfToken) {
 	return t
 }
 
+// CSRF returns the token that belongs to the caller's session; "" without one.
+func (i *Identity) CSRF() string {
+	if i.csrf == nil {
+		return ""
+	}
+	return string(i.csrf[:])
+}
+
 // ShowsCSRF says that a request carries its session's token, in the header as in the
 // cookie. It compares in constant time.
 func (i *Identity) ShowsCSRF(header, cookie []byte) bool {

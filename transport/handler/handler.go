@@ -1,6 +1,7 @@
 package handler
 
 import (
+	"bytes"
 	"log/slog"
 	"time"
 
@@ -121,9 +122,8 @@ func (h *Handler) Handle(ctx *fasthttp.RequestCtx) bool {
 	// As it was sent: the id of a checkout may hold an escaped slash.
 	path := ctx.URI().PathOriginal()
 	for _, b := range h.bases {
-		n := len(b.path)
-		if wire.HasPrefix(path, b.path) && (len(path) == n || path[n] == '/') {
-			if len(path) == n+1 {
+		if rest, ok := bytes.CutPrefix(path, []byte(b.path)); ok && (len(rest) == 0 || rest[0] == '/') {
+			if len(rest) == 1 {
 				ctx.URI().SetPath(b.path)
 			}
 			b.way.Handler(ctx)

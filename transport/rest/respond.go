@@ -71,7 +71,7 @@ const nowIsAt = `[{"now":"`
 // have addresses of people who choose their own names.
 func (r *Request) compressed(e *cow.Encoded, slot int, plain []byte) error {
 	return r.inCoding(plain, func(c wire.Coding) ([]byte, error) {
-		return e.GetCoded(slot, int(c-wire.Gzip), func() ([]byte, error) { return c.Compress(plain) })
+		return e.GetCoded(slot, int(c), func() ([]byte, error) { return c.Compress(plain) })
 	})
 }
 

@@ -184,12 +184,11 @@ func getSession(r *Request) error {
 		return errLogin
 	}
 	// One that is missing, or was left by another session.
-	signer := r.api.Auth.Signer
-	if sid := r.who.SessionID; sid != "" {
-		r.tellCSRF(signer.CSRF(sid))
-	}
-	if sid := r.who.SessionID; sid != "" && !r.showsCSRF([]byte(signer.CSRF(sid))) {
-		r.setCookie(auth.CSRFCookie, signer.CSRF(sid), time.Unix(g.Expires, 0), false)
+	if token := r.who.CSRF(); token != "" {
+		r.tellCSRF(token)
+		if !r.showsCSRF([]byte(token)) {
+			r.setCookie(auth.CSRFCookie, token, time.Unix(g.Expires, 0), false)
+		}
 	}
 	if id := r.who.PersonID(); id != "" {
 		r.seen(id)

@@ -322,7 +322,7 @@ func observed(next fasthttp.RequestHandler, access func(*fasthttp.RequestCtx, in
 }
 
 func isAPI(path []byte) bool {
-	return string(path) == "/api" || wire.HasPrefix(path, "/api/") || wire.HasPrefix(path, "/uploads/") || wire.HasPrefix(path, "/git/")
+	return string(path) == "/api" || bytes.HasPrefix(path, []byte("/api/")) || bytes.HasPrefix(path, []byte("/uploads/")) || bytes.HasPrefix(path, []byte("/git/"))
 }
 
 // expect answers clients that ask before they send a body.

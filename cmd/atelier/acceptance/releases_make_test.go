@@ -210,7 +210,7 @@ func (r keptRelease) twice(t *testing.T, asked []keptAnswer, copied func() confi
 	}
 	for i, a := range read[0] {
 		b := read[1][i]
-		for _, d := range without(a.Path, a.Body, b.Body) {
+		for _, d := range differ(a.Path, a.Body, b.Body, false) {
 			t.Log("not kept: ", d)
 		}
 		if a.Body = inBoth(a.Body, b.Body); a.Body != varies && a.Status == b.Status {

@@ -66,16 +66,20 @@ func errInUse(cfg config.Config) error {
 	return fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
 }
 
+// badgerOptions are what every use of the embedded store needs.
+func badgerOptions(cfg config.Config) badger.Options {
+	return badger.Options{
+		Dir: StoreDir(cfg), MemTableBytes: int64(cfg.Storage.MemtableMiB) << 20, BlockCacheBytes: int64(cfg.Storage.BlockCacheMiB) << 20,
+	}
+}
+
 func openBadger(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (durable.Store, error) {
 	if _, err := os.Stat(streamNote(cfg)); err == nil {
 		return nil, errOfDatabase(cfg)
 	}
-	s := cfg.Storage
-	o := badger.Options{
-		Dir: StoreDir(cfg), MemTableBytes: int64(s.MemtableMiB) << 20, BlockCacheBytes: int64(s.BlockCacheMiB) << 20,
-		StoreLimits: storeLimits(s), MinFreeBytes: uint64(max(s.MinFreeMiB, 1)) << 20, Logger: log,
-		RecoverDamaged: opts.RecoverDamaged,
-	}
+	o := badgerOptions(cfg)
+	o.StoreLimits, o.MinFreeBytes = storeLimits(cfg.Storage), uint64(max(cfg.Storage.MinFreeMiB, 1))<<20
+	o.Logger, o.RecoverDamaged = log, opts.RecoverDamaged
 	if hooks.Committed != nil {
 		o.OnCommit = func(c badger.Commit) { hooks.Committed(c.Took) }
 	}

@@ -25,9 +25,7 @@ func FormatOf(cfg config.Config) (found, writes int, err error) {
 	case cfg.Storage.Backend == config.Memory || !HasData(cfg):
 		return 0, badger.Format, nil
 	}
-	found, err = badger.FormatOf(badger.Options{
-		Dir: StoreDir(cfg), MemTableBytes: int64(cfg.Storage.MemtableMiB) << 20, BlockCacheBytes: int64(cfg.Storage.BlockCacheMiB) << 20,
-	})
+	found, err = badger.FormatOf(badgerOptions(cfg))
 	return found, badger.Format, err
 }
 

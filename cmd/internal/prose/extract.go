@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -106,7 +107,7 @@ func (p *page) fromGo(path string, source []byte) {
 			}
 		case *ast.CallExpr:
 			called, ok := n.Fun.(*ast.SelectorExpr)
-			if test || !ok || len(n.Args) == 0 || !contains(errorMade, called.Sel.Name) {
+			if test || !ok || len(n.Args) == 0 || !slices.Contains(errorMade, called.Sel.Name) {
 				break
 			}
 			if from, ok := called.X.(*ast.Ident); !ok || from.Name != "errors" && from.Name != "fmt" {
@@ -170,7 +171,7 @@ func (p *page) fromStrings(source []byte, keys []string) {
 		}
 		switch t := t.(type) {
 		case string:
-			if keys == nil || contains(keys, key) {
+			if keys == nil || slices.Contains(keys, key) {
 				p.add(1+bytes.Count(source[:d.InputOffset()], []byte("\n")), strings.ReplaceAll(t, "\n", " "))
 			}
 		case json.Delim:
@@ -195,13 +196,4 @@ func (p *page) fromStrings(source []byte, keys []string) {
 		return nil
 	}
 	_ = walk("") // a document that is no JSON fails elsewhere
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,7 +75,7 @@ func NewEndpoint(cfg EndpointConfig) *Endpoint {
 // Handle serves a request if its path is one of ours, and says whether it was.
 func (e *Endpoint) Handle(ctx *fasthttp.RequestCtx) bool {
 	path := ctx.Path()
-	if string(path) != profilePath && !wire.HasPrefix(path, schemasPath) && !wire.HasPrefix(path, "/api/commerce/") {
+	if string(path) != profilePath && !bytes.HasPrefix(path, []byte(schemasPath)) && !bytes.HasPrefix(path, []byte("/api/commerce/")) {
 		return false
 	}
 	e.way.Handler(ctx)
