@@ -37,7 +37,7 @@ func New(journal durable.Journal, c clock.Clock, retention time.Duration) *Trail
 
 // Rows returns the rows of a record, to be committed with the change it tells
 // of. An empty id is filled in: the ids of one trail increase, so the records of requests
-// that follow each other stand in their order.
+// that follow each other are in their order.
 func (a *Trail) Rows(r *Record) []durable.Row {
 	if r.Id == "" {
 		r.Id = a.ids.New()

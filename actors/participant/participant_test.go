@@ -96,8 +96,8 @@ func (d *desk) add(name, environment string) (*pb.Participant, string, Secret) {
 	return v.(*pb.Participant), keyID, secret
 }
 
-// TestTheLogIsInOneOrder: what this actor records stands behind what others recorded before
-// it, also in the same millisecond; here the trail's clock is ahead by more.
+// TestTheLogIsInOneOrder: a record of this actor comes after the records that others wrote
+// before it, also in the same millisecond. Here the trail's clock is ahead by more.
 func TestTheLogIsInOneOrder(t *testing.T) {
 	d := newDesk(t)
 	ahead := clocktest.New()

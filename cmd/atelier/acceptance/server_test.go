@@ -90,18 +90,17 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Cluster.Enabled {
-		nodeAddresses.Store("http://"+s.Addr(), true)
-	}
+	nodeAddresses.Store("http://"+s.Addr(), c.Cluster.Enabled)
 	return s
 }
 
-// nodeAddresses are those of servers that are one of several.
+// nodeAddresses says of the address of each server that was started whether it is one of
+// several. The kernel gives a port again, so the newest server counts.
 var nodeAddresses sync.Map
 
 func isNode(base string) bool {
-	_, is := nodeAddresses.Load(base)
-	return is
+	is, _ := nodeAddresses.Load(base)
+	return is == true
 }
 
 // common is the server of all tests that need no configuration of their own.
