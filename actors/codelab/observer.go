@@ -65,6 +65,7 @@ func (o *observer) Live(v *View, seq uint64) {
 		o.w.List.Put(v.Meta) // its record was written before that was kept
 	}
 	o.shown = v
+	o.gather(v)
 	o.watchPoll(v)
 	o.watchQuestions(v)
 	o.watchRehearsal(v)
@@ -99,6 +100,9 @@ func (o *observer) ended(attendee string) {
 
 // Commit publishes.
 func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
+	if o.shown == nil || v.Changed.Polls != o.shown.Changed.Polls {
+		o.gather(v) // the message that opens a poll says whom it asks
+	}
 	frames := o.frames[:0]
 	clean, gone, withdrawals := false, []string(nil), []Withdrawal(nil)
 	for _, c := range events {
@@ -120,7 +124,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 		if w := WithdrawnBy(c.Seq, c.Event); w.Item != "" {
 			withdrawals = append(withdrawals, w)
 		}
-		if f, ok := o.w.Frames.Encode(c.Seq, c.Event); ok {
+		if f, ok := o.w.Frames.Encode(c.Seq, o.withAudience(v, c.Event)); ok {
 			if !echoed(c.Event) {
 				f.Origin = c.Origin
 			}
@@ -151,6 +155,24 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	if was == nil || v.Changed.Codelab != was.Changed.Codelab {
 		o.watchRehearsal(v)
 	}
+}
+
+// withAudience returns an event of a poll with the number of attendees whom it asks.
+func (o *observer) withAudience(v *View, e *pb.Event) *pb.Event {
+	asked := func(p *pb.Poll) *pb.Poll {
+		p = p.Clone()
+		p.Of = int32(o.room.Gathered(gathering(p.Id, p.Round), notAsked(v, p)...))
+		return p
+	}
+	switch b := e.Body.(type) {
+	case *pb.Event_PollChanged:
+		return &pb.Event{At: e.At, Body: &pb.Event_PollChanged{PollChanged: &pb.PollChanged{Poll: asked(b.PollChanged.Poll)}}}
+	case *pb.Event_PollShown:
+		if p := b.PollShown.Poll; p != nil {
+			return &pb.Event{At: e.At, Body: &pb.Event_PollShown{PollShown: &pb.PollShown{PollId: p.Id, Poll: asked(p)}}}
+		}
+	}
+	return e
 }
 
 // list puts the present record into the list; a later event of the batch may have deleted

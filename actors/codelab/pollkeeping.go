@@ -120,12 +120,12 @@ func (v *View) secrets() (ids []string) {
 // PollAudience is how many attendees were connected while the poll was open, as this node
 // knows it of the poll that was opened last; of others it is how many voted.
 func (w Codelab) PollAudience(p *PollView) int {
-	return max(w.Room.Gathered(gathering(p), notAsked(w.View(), p)...), int(p.Votes))
+	return max(w.Room.Gathered(gathering(p.Id, p.Round), notAsked(w.View(), p.Poll)...), int(p.Votes))
 }
 
 // notAsked are who is not counted among those of whom a poll asks something: facilitators,
 // and simulated attendees where they do not vote.
-func notAsked(v *View, p *PollView) []string {
+func notAsked(v *View, p *pb.Poll) []string {
 	out := []string{FacilitatorID}
 	if p.Anonymous && v.Meta.GetRehearsal() != nil && v.anybody() {
 		for _, a := range v.Attendees.All() {
@@ -138,12 +138,12 @@ func notAsked(v *View, p *PollView) []string {
 }
 
 // gathering names the round of a poll.
-func gathering(p *PollView) string { return fmt.Sprint(p.Id, " ", p.Round) }
+func gathering(id string, round int32) string { return fmt.Sprint(id, " ", round) }
 
 // NotVoted are the attendees who are connected and have not voted.
 func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	out := []string{}
-	not := notAsked(v, p)
+	not := notAsked(v, p.Poll)
 	for _, person := range w.Room.Present() {
 		if marks, _ := v.Voted(p, person); marks == 0 && !slices.Contains(not, person) {
 			out = append(out, person)
@@ -153,15 +153,23 @@ func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	return out
 }
 
-// watchPoll looks at a view that was just shown: it lets the room count who is there for
-// the open poll, closes that at its end, and destroys its secret once it is counted. A
-// secret that is not here is looked for before it is needed.
-func (o *observer) watchPoll(v *View) {
-	endsAt, round := int64(0), ""
+// gather lets the room count who is there for the open poll.
+func (o *observer) gather(v *View) {
+	round := ""
 	if p := v.OpenPoll(); p != nil {
-		endsAt, round = p.EndsAt, gathering(p)
+		round = gathering(p.Id, p.Round)
 	}
 	o.room.Gather(round)
+}
+
+// watchPoll looks at a view that was just shown: it closes the open poll at its end, and
+// destroys its secret once it is counted. A secret that is not here is looked for before it
+// is needed.
+func (o *observer) watchPoll(v *View) {
+	endsAt := int64(0)
+	if p := v.OpenPoll(); p != nil {
+		endsAt = p.EndsAt
+	}
 	secrets := v.secrets()
 	for _, was := range o.secrets {
 		if !slices.Contains(secrets, was) && o.w.Ballots != nil {

@@ -32,7 +32,7 @@ type PollRecord struct {
 	EndsAt   *string `json:"ends_at" is:"Timestamp"`
 	Votes    int     `json:"votes" doc:"How many have voted."`
 	// Of is as this server knows it, and not stored.
-	Of     int           `json:"of" doc:"Attendees who were connected since the poll was opened; 0 in what is stored."`
+	Of     int           `json:"of" doc:"Attendees who were connected since the poll was opened; in a replayed message at least those who voted."`
 	Counts *[]int32      `json:"counts" is:"counts of a poll"`
 	Words  *[]WordRecord `json:"words" is:"words of a poll"`
 	TooFew bool          `json:"too_few" doc:"The result of an anonymous poll is withheld: fewer than five voted."`
@@ -58,7 +58,7 @@ func ToPoll(p *pb.Poll, facilitator bool) *PollRecord {
 	}
 	out := &PollRecord{
 		ID: p.Id, Question: p.Question, Options: p.Options, Anonymous: p.Anonymous, StepID: wire.OrNull(p.StepId), Right: listOrNull(p.Right),
-		Shown: p.Shown, Round: p.Round, OpenedAt: wire.StampOrNull(p.OpenedAt), EndsAt: wire.StampOrNull(p.EndsAt), Votes: int(p.Votes),
+		Shown: p.Shown, Round: p.Round, OpenedAt: wire.StampOrNull(p.OpenedAt), EndsAt: wire.StampOrNull(p.EndsAt), Votes: int(p.Votes), Of: int(max(p.Of, p.Votes)),
 		Counts: listOrNull(p.Counts), Words: ToWords(p.Words), TooFew: p.TooFew, Void: p.Void, Counting: p.Counting,
 	}
 	if i := int(p.Kind) - 1; i >= 0 && i < len(codelab.PollKinds) {

@@ -2249,7 +2249,10 @@ type Poll struct {
 	// The secret was lost, and the ballots with it.
 	Void bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
 	// Simulated attendees have voted in this round.
-	Rehearsed     bool `protobuf:"varint,26,opt,name=rehearsed,proto3" json:"rehearsed,omitempty"`
+	Rehearsed bool `protobuf:"varint,26,opt,name=rehearsed,proto3" json:"rehearsed,omitempty"`
+	// How many attendees were connected since it was opened, as the node knows that sends
+	// the event to clients. Never stored.
+	Of            int32 `protobuf:"varint,27,opt,name=of,proto3" json:"of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2443,6 +2446,13 @@ func (x *Poll) GetRehearsed() bool {
 		return x.Rehearsed
 	}
 	return false
+}
+
+func (x *Poll) GetOf() int32 {
+	if x != nil {
+		return x.Of
+	}
+	return 0
 }
 
 type PollWord struct {
@@ -4276,7 +4286,7 @@ const file_records_proto_rawDesc = "" +
 	"\acorrect\x18\x05 \x03(\x05R\acorrect\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\x06 \x01(\x03R\tcreatedAt\x12\x18\n" +
-	"\aseveral\x18\a \x01(\bR\aseveral\"\x98\x05\n" +
+	"\aseveral\x18\a \x01(\bR\aseveral\"\xa8\x05\n" +
 	"\x04Poll\x12\x14\n" +
 	"\x02id\x18\x01 \x01(\tB\x04\xb0\xbb\x18\x01R\x02id\x120\n" +
 	"\x04kind\x18\x02 \x01(\x0e2\x1c.atelier.codelab.v1.PollKindR\x04kind\x12\x1a\n" +
@@ -4302,7 +4312,8 @@ const file_records_proto_rawDesc = "" +
 	"\x05texts\x18\x17 \x03(\tR\x05texts\x12\x17\n" +
 	"\atoo_few\x18\x18 \x01(\bR\x06tooFew\x12\x12\n" +
 	"\x04void\x18\x19 \x01(\bR\x04void\x12\x1c\n" +
-	"\trehearsed\x18\x1a \x01(\bR\trehearsed\"4\n" +
+	"\trehearsed\x18\x1a \x01(\bR\trehearsed\x12\x0e\n" +
+	"\x02of\x18\x1b \x01(\x05R\x02of\"4\n" +
 	"\bPollWord\x12\x12\n" +
 	"\x04word\x18\x01 \x01(\tR\x04word\x12\x14\n" +
 	"\x05votes\x18\x02 \x01(\x05R\x05votes\"\x9b\x01\n" +

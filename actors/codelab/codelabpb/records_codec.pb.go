@@ -1470,6 +1470,7 @@ func (m *Poll) EncodedSize() (n int) {
 	n += pbwire.SizeBool(24, m.TooFew)
 	n += pbwire.SizeBool(25, m.Void)
 	n += pbwire.SizeBool(26, m.Rehearsed)
+	n += pbwire.SizeUint(27, uint64(m.Of))
 	return n + len(m.unknownFields)
 }
 
@@ -1479,6 +1480,7 @@ func (m *Poll) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 27, uint64(m.Of))
 	at = pbwire.PutBool(b, at, 26, m.Rehearsed)
 	at = pbwire.PutBool(b, at, 25, m.Void)
 	at = pbwire.PutBool(b, at, 24, m.TooFew)
@@ -1568,6 +1570,8 @@ func (m *Poll) Decode(b []byte) error {
 			m.Void = r.Bool()
 		case 26:
 			m.Rehearsed = r.Bool()
+		case 27:
+			m.Of = int32(r.Uint())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -1604,6 +1608,7 @@ func (m *Poll) Clone() *Poll {
 		TooFew:        m.TooFew,
 		Void:          m.Void,
 		Rehearsed:     m.Rehearsed,
+		Of:            m.Of,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -53,7 +53,7 @@ func init() { // a list that its members lead to
 		{"jump the clock", 1, onServer(func(s *server, draw *rand.Rand) func() {
 			s.n.w.tokens.jumped.Store(true)
 			s.clock.SetOffset(time.Duration((draw.Float64()*2 - 1) * float64(maxOffset)))
-			return func() { s.clock.SetOffset(0) }
+			return func() { s.clock.SetOffset(s.n.skew) }
 		})},
 		{"fail commits", 1, onServer(func(s *server, draw *rand.Rand) func() { s.store.FailCommits(1+draw.IntN(3), errCommit); return nil })},
 		{"lose the answer of a commit", 2, onServer(func(s *server, draw *rand.Rand) func() {
@@ -85,8 +85,12 @@ func init() { // a list that its members lead to
 	}
 }
 
-// maxOffset is how far the time of day of a node is off at most.
-const maxOffset = 10 * time.Second
+// maxOffset is how far the time of day of a node is off at most for a while, and maxSkew
+// always: what no health check reports.
+const (
+	maxOffset = 10 * time.Second
+	maxSkew   = 1900 * time.Millisecond
+)
 
 // onServer is a fault of one running server.
 func onServer(begin func(*server, *rand.Rand) func()) func(*world, *node, *node, *rand.Rand) (func(), bool) {

@@ -25,10 +25,39 @@ type hooks struct {
 	mu    sync.Mutex
 	tries int            // guarded by mu
 	got   map[string]int // guarded by mu; how often each came
+	// outage is while the receiver refuses everything. Guarded by mu.
+	outage outage
+}
+
+// outage is a time in which the receiver refuses everything, until its webhook is stopped
+// and somebody resumes it. Positions; 0 is not yet.
+type outage struct {
+	refuses bool
+	// row is how many tries in a row were refused.
+	row int
+	// Up to from the webhook is active. From silent to asked it is stopped on all nodes,
+	// and from back on active again. Between those either is right.
+	from, silent, asked, back uint64
+}
+
+// wants says whether the event at a position is to be delivered; known is false while
+// either is right.
+func (o *outage) wants(seq uint64) (wants, known bool) {
+	switch {
+	case o.from == 0 || seq <= o.from || o.back > 0 && seq > o.back:
+		return true, true
+	case o.silent > 0 && seq > o.silent && (o.asked == 0 || seq <= o.asked):
+		return false, true
+	}
+	return false, false
 }
 
 // hooked says that a plan has a webhook.
 func (p Plan) hooked() bool { return p.Seed%5 == 1 }
+
+// refusing says that the webhook of a plan is stopped, once all is whole or already
+// under faults.
+func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 
 // told names what a delivery is about.
 func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
@@ -42,6 +71,10 @@ func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) 
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.outage.refuses {
+		h.outage.row++
+		return webhook.Outcome{Status: 500}
+	}
 	if h.tries++; d.Tries == 0 && !h.kind.Load() && h.tries%3 == 0 { // 20 in a row would stop it
 		return webhook.Outcome{Status: 500}
 	}
@@ -90,17 +123,130 @@ func (h *hooks) check() {
 	}
 	h.kind.Store(true)
 	time.Sleep(45 * time.Second) // the second try is after 5 s, and 30 s after an outcome that could not be noted
+	if h.w.plan.refusing() {
+		if err := h.stop(); err != nil {
+			h.w.model.fail("webhooks", "%s", err)
+			return
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for seq, want := range h.w.model.wanted() {
-		if seq > h.since && h.got[want] == 0 {
+		if seq <= h.since {
+			continue
+		}
+		switch wants, known := h.outage.wants(seq); {
+		case !known:
+		case wants && h.got[want] == 0:
 			h.w.model.fail("webhooks", "event %d was never delivered: %s", seq, want)
+			return
+		case !wants && h.got[want] > 0:
+			h.w.model.fail("webhooks", "event %d was delivered, while the webhook was stopped: %s", seq, want)
 			return
 		}
 	}
 	if err := h.checkTries(); err != nil {
 		h.w.model.fail("webhooks", "%s", err)
 	}
+}
+
+// refusals are how many tries that fail in a row stop a webhook, as RULES.md has it.
+const refusals = 20
+
+// stopHook is counted once a webhook was stopped.
+const stopHook = "Stop a webhook"
+
+// refuse begins an outage. Before it, hardly more than two tries in a row were refused.
+func (h *hooks) refuse() {
+	at := h.w.model.committedTo()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.outage = outage{refuses: true, from: at}
+}
+
+// refused is how many tries in a row were refused.
+func (h *hooks) refused() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.outage.row
+}
+
+// stop lets the receiver refuse everything until the webhook is stopped, and resumes it. All
+// is whole meanwhile. Nothing happens where nobody may register any more.
+func (h *hooks) stop() error {
+	c := newClient(h.w, "c98", h.w.plan.random(ofClients-3))
+	register := func(times int) (registered bool) {
+		for range times {
+			n := h.w.nodes[c.Rand.IntN(len(h.w.nodes))]
+			before := h.w.model.committedTo()
+			c.only = "Register"
+			c.act(n)
+			registered = registered || h.w.model.committedTo() > before
+		}
+		return registered
+	}
+	h.refuse()
+	for range 10 * refusals {
+		if stopped, err := h.stopped(); stopped || err != nil {
+			break
+		}
+		before := h.refused()
+		if !register(1) && before == 0 {
+			return h.resume() // of no effect
+		}
+		h.mu.Lock()
+		if h.outage.row < refusals {
+			h.outage.from = h.w.model.committedTo()
+		}
+		h.mu.Unlock()
+		time.Sleep(200 * time.Millisecond)
+	}
+	if stopped, err := h.stopped(); err != nil || !stopped {
+		return fmt.Errorf("the receiver refused %d tries in a row, and the webhook goes on (%v)", h.refused(), err)
+	}
+	if row := h.refused(); row != refusals {
+		return fmt.Errorf("the webhook was stopped after %d refused tries in a row", row)
+	}
+	h.w.history.count("command", stopHook)
+	time.Sleep(2 * time.Second) // all nodes know it
+	h.mark(func(o *outage, at uint64) { o.silent = at })
+	register(3)
+	time.Sleep(10 * time.Second)
+	return h.resume()
+}
+
+// resume ends an outage, and waits for what is tried again.
+func (h *hooks) resume() error {
+	h.mark(func(o *outage, at uint64) { o.asked, o.refuses = at, false })
+	if err := h.w.nodes[0].server.Load().hooks.Resume(webhook.Caller{}, h.id); err != nil {
+		return fmt.Errorf("resume the webhook: %w", err)
+	}
+	time.Sleep(2 * time.Second)
+	h.mark(func(o *outage, at uint64) { o.back = at })
+	c := newClient(h.w, "c97", h.w.plan.random(ofClients-4))
+	c.only = "Register"
+	for range 3 {
+		c.act(h.w.nodes[c.Rand.IntN(len(h.w.nodes))])
+	}
+	time.Sleep(6 * time.Minute) // the third try is 5 min after the second
+	return nil
+}
+
+// mark notes the position at which something changes.
+func (h *hooks) mark(change func(o *outage, at uint64)) {
+	at := h.w.model.committedTo()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(&h.outage, at)
+}
+
+// stopped is what a node says of the webhook.
+func (h *hooks) stopped() (bool, error) {
+	all, err := h.w.nodes[0].server.Load().hooks.All()
+	if err != nil || len(all) != 1 {
+		return false, fmt.Errorf("%d webhooks, %w", len(all), err)
+	}
+	return all[0].Stopped, nil
 }
 
 // checkTries looks at how the last tries went, as a node tells it: each is one that the
@@ -123,7 +269,7 @@ func (h *hooks) checkTries() error {
 			return fmt.Errorf("%d tries are told, the last was at %d", len(tries), all[0].LastAt)
 		}
 		for i, t := range tries {
-			answered := t.Error == "" && (t.Status == 204 || t.Status == 500 && t.Number == 1)
+			answered := t.Error == "" && (t.Status == 204 || t.Status == 500 && (t.Number == 1 || h.outage.from > 0))
 			if t.Id == "" || t.Type == "" || t.Number == 0 || !answered && (t.Status != 0 || t.Error != webhook.TimedOut) {
 				return fmt.Errorf("try %d is told as %v", i, t)
 			}

@@ -125,6 +125,9 @@ func TestOraclesNotice(t *testing.T) {
 		"a frame that is not told": {plan: "listeners=4 nodes=2", finds: "frames", lies: func() lies {
 			return lies{frames: func(node string) codelab.Frames { return forgetfulFrames{node == "n1"} }}
 		}},
+		"a frame that everybody is told": {finds: "audience", lies: func() lies {
+			return lies{frames: func(string) codelab.Frames { return gossipingFrames{} }}
+		}},
 		"a network that loses who comes and goes": {plan: "listeners=4 nodes=2", finds: "presence", lies: func() lies {
 			return lies{fate: func(m bustest.Message, f *bustest.Fate) {
 				f.Lost = f.Lost || strings.HasPrefix(kindOf(m), "aside")
@@ -298,6 +301,17 @@ type stubborn struct{ durable.Shared }
 func (n *stubborn) Holds() bool { return true }
 
 func (n *stubborn) Lost() <-chan struct{} { return nil }
+
+// gossipingFrames tells all attendees what is for one of them.
+type gossipingFrames struct{ messages.Frames }
+
+func (f gossipingFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
+	frame, ok := f.Frames.Encode(seq, e)
+	if frame.Audience == room.FacilitatorsAndPeople {
+		frame.Audience = room.Everyone
+	}
+	return frame, ok
+}
 
 // forgetfulFrames leaves some events out on one node.
 type forgetfulFrames struct{ here bool }

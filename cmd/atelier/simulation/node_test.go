@@ -47,8 +47,9 @@ const (
 type node struct {
 	w       *world
 	name    string
-	crashes *rand.Rand // how much of a queue survives; guarded by life
-	starts  uint64     // guarded by life
+	skew    time.Duration // how far its time of day is always off
+	crashes *rand.Rand    // how much of a queue survives; guarded by life
+	starts  uint64        // guarded by life
 	// server is what runs there; nil while it is down.
 	server atomic.Pointer[server]
 	// life is held by who starts or ends it. It is no mutex: time in a bubble stands
@@ -86,7 +87,12 @@ type server struct {
 }
 
 func newNode(w *world, i int) *node {
-	return &node{w: w, name: fmt.Sprint("n", i+1), life: make(chan struct{}, 1), crashes: w.plan.random(ofCrashes<<8 + uint64(i))}
+	n := &node{w: w, name: fmt.Sprint("n", i+1), life: make(chan struct{}, 1), crashes: w.plan.random(ofCrashes<<8 + uint64(i))}
+	if w.plan.skewed() {
+		n.skew = time.Duration((w.plan.random(ofClocks+uint64(i)).Float64()*2 - 1) * float64(maxSkew))
+		w.tokens.jumped.Store(true)
+	}
+	return n
 }
 
 // start boots the server of a node, behind the lease of the one before.
@@ -99,6 +105,7 @@ func (n *node) start() error {
 		latency *= 5 // what it removes meets what others claim
 	}
 	clock := clocktest.New()
+	clock.SetOffset(n.skew)
 	store, err := w.store.Start(context.Background(), n.name, memory.NodeOptions{
 		Lease: lease, Uptime: clock.Uptime,
 		AfterFunc: func(d time.Duration, fn func()) func() bool { return clock.AfterFunc(d, fn).Stop },

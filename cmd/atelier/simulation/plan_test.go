@@ -54,6 +54,9 @@ func (p Plan) maxTold() int {
 	return 0
 }
 
+// skewed says that the clocks of the nodes differ all the time.
+func (p Plan) skewed() bool { return p.Seed%6 == 5 }
+
 // String writes a plan as Parse reads it.
 func (p Plan) String() string {
 	s := fmt.Sprintf("nodes=%d clients=%d listeners=%d payers=%d visitors=%d uploaders=%d for=%s faults=%d", p.Nodes, p.Clients, p.Listeners, p.Payers, p.Visitors, p.Uploaders, p.For, p.Faults)

@@ -25,7 +25,10 @@ func (m *model) checkReference() {
 	core := kind.New(m.w.lab)
 	var told []*tale
 	once := map[string]uint64{}
-	var frames messages.Frames
+	var frames codelab.Frames = messages.Frames{}
+	if m.w.lies.frames != nil {
+		frames = m.w.lies.frames("")
+	}
 	// A second core begins with a snapshot at some position.
 	cut, restored := m.w.plan.random(ofSnapshots).Uint64N(uint64(len(m.records)))+1, kind.New(m.w.lab)
 	for seq := uint64(1); seq <= uint64(len(m.records)); seq++ {
@@ -75,8 +78,14 @@ func (m *model) checkReference() {
 				return
 			}
 		}
+		var message *room.Frame
 		if f, ok := frames.Encode(seq, e); ok {
+			message = &f
 			told = append(told, &tale{Frame: f})
+		}
+		if err := m.rules.Frame(e, message); err != nil {
+			m.failLocked("audience", "at position %d, %v: %v", seq, e, err)
+			return
 		}
 		if w := codelab.WithdrawnBy(seq, e); w.Item != "" {
 			for _, t := range told {

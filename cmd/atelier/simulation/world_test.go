@@ -62,6 +62,7 @@ const (
 	ofPayers    = 300
 	ofVisitors  = 400
 	ofUploaders = 500
+	ofClocks    = 600
 )
 
 func newWorld(p Plan, l lies) (*world, error) {
