@@ -70,6 +70,46 @@ const me = expect(await ann.POST('/codelabs/{id}/register', { ...lab, body: { na
 const [codelab, shown] = expect(await ann.GET('/codelabs/{id}', lab)) as components['schemas']['CodelabWithSteps']
 assert(codelab.title === 'TypeScript' && shown[1].title === 'Try it', 'the codelab is another one')
 
+// They chat. The answer to a message may be lost: sending it again with the same ref does
+// nothing twice, and gives the same ack. What was said meanwhile is replayed behind the
+// position of the welcome.
+const welcome = expect(await ann.POST('/codelabs/{id}/messages', { ...lab, body: { type: 'hello' } }))
+assert(welcome.type === 'welcome', `the answer is ${welcome.type}`)
+const seqs = []
+for (let i = 0; i < 2; i++) {
+  const chat = { type: 'chat', message: 'It works!', ref: 'chat' } as const
+  seqs.push(expect(await ann.POST('/codelabs/{id}/messages', { ...lab, body: chat })).seq)
+}
+const missed = await resume(welcome.epoch, welcome.head)
+assert(seqs[0] === seqs[1] && missed.seq === seqs[0] && missed.message === 'It works!', JSON.stringify({ seqs, missed }))
+
+/** Reads the server-sent events behind a position, until somebody says something. */
+async function resume(epoch: string, since: number): Promise<{ seq: number; message: string }> {
+  const stop = new AbortController()
+  const stream = expect(
+    await ann.GET('/codelabs/{id}/events', {
+      params: { path: { id }, query: { epoch, since } },
+      parseAs: 'stream',
+      signal: stop.signal,
+    }),
+  ) as unknown as ReadableStream<BufferSource>
+  let text = ''
+  try {
+    for await (const bytes of stream.pipeThrough(new TextDecoderStream())) {
+      text += bytes
+      const lines = text.split('\n')
+      text = lines.pop()! // not whole yet
+      for (const line of lines) {
+        const message = line.startsWith('data: ') && JSON.parse(line.slice('data: '.length))
+        if (message?.type === 'chat') return message
+      }
+    }
+  } finally {
+    stop.abort()
+  }
+  throw new Error('the stream ended')
+}
+
 // They move to the second step, ask for help and answer the question.
 const ack = expect(
   await ann.POST('/codelabs/{id}/messages', { ...lab, body: { type: 'step_progress', step_number: 2, ref: 'move' } }),

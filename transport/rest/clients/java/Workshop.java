@@ -70,6 +70,26 @@ public class Workshop {
         new HelpApi(ann).askHelp(lab, new HelpAsk().stepNumber(2).message("It does not start."), null, hers.csrf());
         List<HelpRequest> queue = new HelpApi(lead).listHelp(lab, null, null);
         check(queue.size() == 1 && queue.get(0).getAttendeeId().equals(me.getId()), queue);
+
+        // They chat. The answer to a message may be lost: sending it again with the same ref
+        // does nothing twice, and gives the same ack.
+        LiveApi live = new LiveApi(ann);
+        Welcome welcome = live.postMessage(
+            lab, new ClientMessage().type(ClientMessage.TypeEnum.HELLO), null, hers.csrf()).getWelcome();
+        ClientMessage chat = new ClientMessage().type(ClientMessage.TypeEnum.CHAT).message("It works!").ref("chat");
+        Ack first = live.postMessage(lab, chat, null, hers.csrf()).getAck();
+        Ack again = live.postMessage(lab, chat, null, hers.csrf()).getAck();
+        check(first.getSeq().equals(again.getSeq()), again);
+
+        // What was said meanwhile is replayed behind the position of the welcome.
+        okhttp3.Call events = live.streamEventsCall(lab, null, welcome.getEpoch(), welcome.getHead(), null, null);
+        try (okhttp3.Response stream = events.execute()) {
+            String line = "";
+            while (!line.contains("\"It works!\"")) {
+                line = stream.body().source().readUtf8LineStrict();
+            }
+            check(line.startsWith("data: "), line);
+        }
         System.out.println("held");
         System.exit(0); // okhttp keeps threads
     }

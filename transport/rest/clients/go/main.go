@@ -4,9 +4,11 @@ package main
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -66,6 +68,26 @@ func main() {
 	shown, err := (*read.JSON200)[1].AsCodelabOrSteps1()
 	assert(err == nil && len(shown) == 2 && shown[1].Title == "Try it", "the steps are", shown, err)
 
+	// They chat. The answer to a message may be lost: sending it again with the same ref does
+	// nothing twice, and gives the same ack. What was said meanwhile is replayed behind the
+	// position of the welcome.
+	hello, err := ann.PostMessageWithResponse(ctx, lab, nil, atelier.ClientMessage{Type: atelier.ClientMessageTypeHello})
+	expect(hello, err)
+	welcome, err := hello.JSON200.AsWelcome()
+	assert(err == nil, "the welcome is", string(hello.Body), err)
+	var seqs []int64
+	for range 2 {
+		sent, err := ann.PostMessageWithResponse(ctx, lab, nil, atelier.ClientMessage{
+			Type: atelier.ClientMessageTypeChat, Message: to("It works!"), Ref: to("chat"),
+		})
+		expect(sent, err)
+		ack, err := sent.JSON200.AsAck()
+		assert(err == nil, "the ack is", string(sent.Body), err)
+		seqs = append(seqs, int64(ack.Seq))
+	}
+	missed := resume(ann, lab, welcome.Epoch, int64(welcome.Head))
+	assert(seqs[0] == seqs[1] && missed.Seq == seqs[0] && missed.Message == "It works!", "missed", missed, "acks", seqs)
+
 	// They move to the second step, ask for help and answer the question.
 	moved, err := ann.PostMessageWithResponse(ctx, lab, nil, atelier.ClientMessage{
 		Type: atelier.ClientMessageTypeStepProgress, StepNumber: to(2), Ref: to("move"),
@@ -118,6 +140,31 @@ func main() {
 	}
 	assert(found, "the file is not in the archive")
 	fmt.Println("held")
+}
+
+// chat is a message of the stream, of which this program reads no other members.
+type chat struct {
+	Type, Message string
+	Seq           int64
+}
+
+// resume reads the stream of server-sent events from behind a position, until somebody says
+// something.
+func resume(c *atelier.ClientWithResponses, lab, epoch string, since int64) chat {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	events, err := c.StreamEvents(ctx, lab, &atelier.StreamEventsParams{Epoch: &epoch, Since: to(int(since))})
+	assert(err == nil && events.StatusCode == http.StatusOK, "the stream:", events, err)
+	defer events.Body.Close()
+	lines := bufio.NewScanner(events.Body)
+	for lines.Scan() {
+		data, found := bytes.CutPrefix(lines.Bytes(), []byte("data: "))
+		if m := (chat{}); found && json.Unmarshal(data, &m) == nil && m.Type == "chat" {
+			return m
+		}
+	}
+	assert(false, "the stream ended", lines.Err())
+	return chat{}
 }
 
 // session returns a client that keeps its cookies, and sends the CSRF token with

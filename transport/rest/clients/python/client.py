@@ -2,6 +2,7 @@
 /api/openapi.json. It reads ATELIER_URL, ATELIER_ADMIN and ATELIER_PASSWORD."""
 
 import io
+import json
 import os
 import zipfile
 
@@ -37,6 +38,7 @@ from atelier_client.models import (
     Submission,
     SubmitFileBody,
     TokenCreate,
+    Welcome,
 )
 from atelier_client.types import File
 
@@ -87,6 +89,28 @@ ann = Client(base_url=API)
 me = expect(Attendee, register_attendee.sync(lab, client=ann, body=Register(name="Ann", code="1234")))
 codelab, read = expect(list, get_codelab.sync(lab, client=ann))
 assert expect(Codelab, codelab).title == "Python" and [s.title for s in read] == ["Look around", "Try it"]
+
+# They chat. The answer to a message may be lost: sending it again with the same ref does
+# nothing twice, and gives the same ack. What was said meanwhile is replayed behind the
+# position of the welcome.
+hello = ClientMessage(type_=ClientMessageType.HELLO)
+welcome = expect(Welcome, post_message.sync(lab, client=ann, body=hello, x_csrf_token=csrf(ann)))
+chat = ClientMessage(type_=ClientMessageType.CHAT, message="It works!", ref="chat")
+first, again = (expect(Ack, post_message.sync(lab, client=ann, body=chat, x_csrf_token=csrf(ann))) for _ in range(2))
+assert first.seq == again.seq, (first, again)
+
+
+def resume(client, epoch, since):
+    """Yield the messages behind a position, and those that follow."""
+    place = {"epoch": epoch, "since": since}
+    with client.get_httpx_client().stream("GET", f"/codelabs/{lab}/events", params=place) as events:
+        for line in events.iter_lines():
+            if line.startswith("data: "):
+                yield json.loads(line.removeprefix("data: "))
+
+
+missed = next(m for m in resume(ann, welcome.epoch, welcome.head) if m.get("type") == "chat")
+assert missed["seq"] == first.seq and missed["message"] == "It works!", missed
 
 # They move to the second step, ask for help and answer the question.
 move = ClientMessage(type_=ClientMessageType.STEP_PROGRESS, step_number=2, ref="move")

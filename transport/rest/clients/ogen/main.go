@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"log"
@@ -10,6 +11,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/ogen-go/ogen/ogenerrors"
 
@@ -96,12 +98,13 @@ func (k keep) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-func browser() *atelier.Client {
+// browser is a client with cookies of its own.
+func browser() (*atelier.Client, http.CookieJar) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return client(proof{jar: jar})
+	return client(proof{jar: jar}), jar
 }
 
 // is returns an answer that is of this type.
@@ -118,7 +121,7 @@ func main() {
 	log.SetFlags(log.Lshortfile)
 
 	// A facilitator logs in. With the session they make an API token.
-	facilitator := browser()
+	facilitator, _ := browser()
 	is[*atelier.StatusHeaders](facilitator.Login(ctx, &atelier.Login{AdminID: os.Getenv("ATELIER_ADMIN"), AdminPw: os.Getenv("ATELIER_PASSWORD")}, atelier.LoginParams{}))
 	token := is[*atelier.NewTokenHeaders](facilitator.CreateToken(ctx, &atelier.TokenCreate{Name: "ogen"}, atelier.CreateTokenParams{}))
 	lead := client(proof{token: token.Response.Token})
@@ -132,12 +135,44 @@ func main() {
 	is[*atelier.ReplaceStepsOKHeaders](lead.ReplaceSteps(ctx, steps, atelier.ReplaceStepsParams{ID: lab}))
 
 	// An attendee registers and asks for help.
-	ann := browser()
+	ann, jar := browser()
 	me := is[*atelier.RegisterAttendeeOKHeaders](ann.RegisterAttendee(ctx, &atelier.Register{Name: "Ann", Code: atelier.NewOptString("1234")}, atelier.RegisterAttendeeParams{ID: lab}))
 	is[*atelier.HelpAskedHeaders](ann.AskHelp(ctx, &atelier.HelpAsk{StepNumber: atelier.NewOptInt(1), Message: atelier.NewOptString("It does not start.")}, atelier.AskHelpParams{ID: lab}))
 	queue := is[*atelier.ListHelpOKHeaders](lead.ListHelp(ctx, atelier.ListHelpParams{ID: lab}))
 	if len(queue.Response) != 1 || queue.Response[0].AttendeeID != me.Response.ID {
 		log.Fatalf("the queue is %+v", queue.Response)
+	}
+
+	// They chat. The answer to a message may be lost: sending it again with the same ref does
+	// nothing twice, and gives the same ack.
+	say := func(m atelier.ClientMessage) atelier.PostMessageOK {
+		return is[*atelier.PostMessageOKHeaders](ann.PostMessage(ctx, &m, atelier.PostMessageParams{ID: lab})).Response
+	}
+	welcome, ok := say(atelier.ClientMessage{Type: atelier.ClientMessageTypeHello}).GetWelcome()
+	chat := atelier.ClientMessage{Type: atelier.ClientMessageTypeChat, Message: atelier.NewOptString("It works!"), Ref: atelier.NewOptString("chat")}
+	first, sent := say(chat).GetAck()
+	again, sentAgain := say(chat).GetAck()
+	if !ok || !sent || !sentAgain || first.Seq != again.Seq {
+		log.Fatalf("the acks are %+v and %+v", first, again)
+	}
+
+	// What was said meanwhile is replayed behind the position of the welcome. The client of
+	// ogen waits for the end of an answer, so the stream is read without it.
+	place := url.Values{"epoch": {welcome.Epoch}, "since": {fmt.Sprint(welcome.Head)}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/codelabs/"+lab+"/events?"+place.Encode(), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	events, err := (&http.Client{Jar: jar}).Do(request)
+	if err != nil || events.StatusCode != http.StatusOK {
+		log.Fatal(events, err)
+	}
+	defer events.Body.Close()
+	lines := bufio.NewScanner(events.Body)
+	for lines.Scan() && !strings.Contains(lines.Text(), `"It works!"`) {
+	}
+	if !strings.HasPrefix(lines.Text(), "data: ") {
+		log.Fatal("the stream ended: ", lines.Err())
 	}
 	fmt.Println("held")
 }

@@ -1,6 +1,17 @@
 // A small workshop, held with the client that orval makes of /api/openapi.json. It reads
 // ATELIER_ADMIN and ATELIER_PASSWORD.
-import { askHelp, createCodelab, createToken, getCodelab, listHelp, login, registerAttendee, replaceSteps } from './atelier.js'
+import {
+  askHelp,
+  createCodelab,
+  createToken,
+  getCodelab,
+  getStreamEventsUrl,
+  listHelp,
+  login,
+  postMessage,
+  registerAttendee,
+  replaceSteps,
+} from './atelier.js'
 
 const { ATELIER_ADMIN = '', ATELIER_PASSWORD = '' } = process.env
 
@@ -44,4 +55,25 @@ assert(codelab.title === 'orval' && shown[1].title === 'Try it', 'the codelab is
 expect(await askHelp(id, { step_number: 1, message: 'It does not start.' }, undefined, ann), 200)
 const queue = expect(await listHelp(id, undefined, lead), 200)
 assert(queue.length === 1 && queue[0].attendee_id === me.id, 'the queue has not the one who asked')
+// They chat. The answer to a message may be lost: sending it again with the same ref does
+// nothing twice, and gives the same ack.
+const welcome = expect(await postMessage(id, { type: 'hello' }, undefined, ann), 200)
+assert(welcome.type === 'welcome', `the answer is ${welcome.type}`)
+const chat = { type: 'chat', message: 'It works!', ref: 'chat' } as const
+const first = expect(await postMessage(id, chat, undefined, ann), 200)
+const again = expect(await postMessage(id, chat, undefined, ann), 200)
+assert(first.seq === again.seq, 'the message was said twice')
+
+// What was said meanwhile is replayed behind the position of the welcome. The client of
+// orval waits for the end of an answer, so the stream is read without it.
+const stop = new AbortController()
+const events = await fetch(getStreamEventsUrl(id, { epoch: welcome.epoch, since: welcome.head }), { ...ann, signal: stop.signal })
+const bytes = events.body!.pipeThrough(new TextDecoderStream()).getReader()
+let text = ''
+while (!text.includes('"It works!"')) {
+  const { value, done } = await bytes.read()
+  if (done) throw new Error('the stream ended')
+  text += value
+}
+stop.abort()
 console.log('held')

@@ -1,0 +1,3 @@
+module workshop
+
+go 1.26.0
