@@ -370,19 +370,25 @@ func TestTextsOfAnonymousPollsLeaveTheLog(t *testing.T) {
 	}
 }
 
-// TestAResetErasesNamedVotes: they stayed in the log.
-func TestAResetErasesNamedVotes(t *testing.T) {
-	l, people := polled(t, 1)
-	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "What?"})
-	l.must(t, admin, OpenPoll{PollID: p.Id})
-	l.must(t, people[0], Vote{PollID: p.Id, Round: 1, Text: proto.String("regret")})
-	l.must(t, admin, ResetPoll{PollID: p.Id})
-	if !slices.ContainsFunc(l.events[len(l.events)-2:], Erases) {
-		t.Error("the reset asks for nothing to be erased")
-	}
-	for _, e := range l.cleaned() {
-		if strings.Contains(e.String(), "regret") {
-			t.Errorf("still in the log: %v", e)
+// TestNamedVotesLeaveTheLog when the poll is reset or deleted.
+func TestNamedVotesLeaveTheLog(t *testing.T) {
+	for name, end := range map[string]func(id string) Body{
+		"reset":   func(id string) Body { return ResetPoll{PollID: id} },
+		"deleted": func(id string) Body { return DeletePoll{PollID: id} },
+	} {
+		l, people := polled(t, 1)
+		p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "What?"})
+		l.must(t, admin, OpenPoll{PollID: p.Id})
+		l.must(t, people[0], Vote{PollID: p.Id, Round: 1, Text: proto.String("regret")})
+		from := len(l.events)
+		l.must(t, admin, end(p.Id))
+		if !slices.ContainsFunc(l.events[from:], Erases) {
+			t.Errorf("%s: nothing is to be erased", name)
+		}
+		for _, e := range l.cleaned() {
+			if strings.Contains(e.String(), "regret") {
+				t.Errorf("%s: still in the log: %v", name, e)
+			}
 		}
 	}
 }

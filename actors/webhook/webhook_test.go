@@ -231,9 +231,14 @@ func TestTheLastTriesAreKept(t *testing.T) {
 }
 
 func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
+	t.Run("refused", func(t *testing.T) { triedSevenTimes(t, 500) })
+	t.Run("without an answer", func(t *testing.T) { triedSevenTimes(t, 0) })
+}
+
+func triedSevenTimes(t *testing.T, status int32) {
 	inWorld(t, func(w *world) {
 		id := w.create(WorkshopEnded)
-		w.answers(500)
+		w.answers(status)
 		w.tell(WorkshopEnded)
 		time.Sleep(18 * time.Hour)
 		want := []time.Duration{
@@ -246,7 +251,7 @@ func TestADeliveryIsTriedSevenTimesAndThenKept(t *testing.T) {
 			t.Errorf("tried at %v", w.times)
 		}
 		h := w.hook(id)
-		if h.Failures != 7 || h.LastStatus != 500 || len(h.Failed) != 1 || w.count(failedTable) != 1 || w.count(queueTable) != 0 {
+		if h.Failures != 7 || h.LastStatus != status || len(h.Failed) != 1 || w.count(failedTable) != 1 || w.count(queueTable) != 0 {
 			t.Errorf("%v, %d kept, %d waiting", h, w.count(failedTable), w.count(queueTable))
 		}
 		if len(w.seen) != 1 {

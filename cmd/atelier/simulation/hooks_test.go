@@ -187,7 +187,7 @@ func (h *hooks) stop() error {
 	}
 	h.refuse()
 	for range 10 * refusals {
-		if stopped, err := h.stopped(); stopped || err != nil {
+		if stopped, _ := h.stopped(); stopped {
 			break
 		}
 		before := h.refused()
@@ -218,8 +218,15 @@ func (h *hooks) stop() error {
 // resume ends an outage, and waits for what is tried again.
 func (h *hooks) resume() error {
 	h.mark(func(o *outage, at uint64) { o.asked, o.refuses = at, false })
-	if err := h.w.nodes[0].server.Load().hooks.Resume(webhook.Caller{}, h.id); err != nil {
-		return fmt.Errorf("resume the webhook: %w", err)
+	for tries := 0; ; tries++ {
+		err := h.w.nodes[0].server.Load().hooks.Resume(webhook.Caller{}, h.id)
+		if err == nil {
+			break
+		}
+		if tries == 5 || durable.Refused(err) {
+			return fmt.Errorf("resume the webhook: %w", err)
+		}
+		time.Sleep(time.Second) // its owner is moving
 	}
 	time.Sleep(2 * time.Second)
 	h.mark(func(o *outage, at uint64) { o.back = at })
