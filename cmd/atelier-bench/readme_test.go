@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -53,5 +55,46 @@ func TestTheReadmeHasEveryScenario(t *testing.T) {
 	}
 	if after[:end+1] != table.String() {
 		t.Errorf("its table is another; go test ./cmd/atelier-bench -run Readme -update makes it:\n%s", table.String())
+	}
+}
+
+// TestCommandsOfThePagesParse: each command that a page shows is one, with flags that exist.
+func TestCommandsOfThePagesParse(t *testing.T) {
+	command := regexp.MustCompile(`(?m)^ {4}(?:bin/)?atelier-bench ((?:.*\\\n)*.*)$`)
+	pages := map[string][]byte{}
+	for path, least := range map[string]int{"README.md": 2, "../../bench/README.md": 8} {
+		page, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(command.FindAll(page, -1)); n < least {
+			t.Errorf("%s has %d commands", path, n)
+		}
+		pages[path] = page
+	}
+	t.Chdir(t.TempDir())
+	t.Setenv("ADMIN_PW", "secret")
+	if err := os.WriteFile("people.csv", []byte("token\nabc\n"), 0o600); err != nil { // which a page names
+		t.Fatal(err)
+	}
+	for path, page := range pages {
+		for _, c := range command.FindAllSubmatch(page, -1) {
+			// The shell knows how words are quoted.
+			words, err := exec.CommandContext(t.Context(), "sh", "-c", `printf '%s\000' `+string(c[1])).Output()
+			if err != nil {
+				t.Fatalf("%s: %v", c[0], err)
+			}
+			app, err := grammar(&commands{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			args := strings.Split(strings.TrimSuffix(string(words), "\x00"), "\x00")
+			if last := len(args) - 1; args[last] == "…" {
+				args = args[:last]
+			}
+			if _, err := app.Parse(args); err != nil {
+				t.Errorf("%s: %q: %v", path, args, err)
+			}
+		}
 	}
 }
