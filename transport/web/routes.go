@@ -40,6 +40,8 @@ var routes = []route{
 	{pattern: "/admin/:id/projector", title: "projector"},
 	{pattern: "/admin/:id/*", title: "codelab"},
 	{pattern: "/certificate/:id", title: "certificate", framed: true},
+	{pattern: "/help", title: "help", framed: true},
+	{pattern: "/help/:page", title: "help", framed: true},
 	{pattern: "/verify/:id", title: "verify", verify: true, framed: true},
 }
 

@@ -5,6 +5,7 @@ import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { gemoji } from 'gemoji'
 import { defineConfig } from 'vitest/config'
 import type { Plugin } from 'vite'
+import { handbook } from './scripts/handbook.mjs'
 import { firstLoad } from './scripts/messages.mjs'
 import type { Built } from './src/offline/shell'
 
@@ -94,7 +95,7 @@ function emoji(): Plugin {
 const server = process.env.ATELIER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
-  plugins: [svelte(), emoji(), offline()],
+  plugins: [svelte(), emoji(), handbook(), offline()],
   // The server may be below a path of its host, which it alone knows: files name one another
   // from where they are, and the server says in the page where they begin.
   base: './',

@@ -1,0 +1,136 @@
+// The handbook: the pages of the repository as modules of the app. Nothing is written twice: a
+// page is the file that the repository has, whose links to other pages of the handbook lead
+// there, and whose links to what is no page are text.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { marked } from 'marked'
+
+const repository = fileURLToPath(new URL('../../../../', import.meta.url))
+
+/** The pages by who reads them: an id, which is in the address, and the file. */
+export const groups = [
+  { who: 'attendees', pages: [['attending', 'cmd/atelier/deploy/ATTENDING.md']] },
+  { who: 'helpers', pages: [['helping', 'cmd/atelier/deploy/HELPING.md']] },
+  { who: 'facilitators', pages: [['workshops', 'cmd/atelier/deploy/WORKSHOPS.md']] },
+  { who: 'authors', pages: [['writing', 'cmd/atelier/deploy/AUTHORING.md']] },
+  {
+    who: 'operators',
+    pages: [
+      ['tomorrow', 'cmd/atelier/deploy/TOMORROW.md'],
+      ['operations', 'cmd/atelier/deploy/OPERATIONS.md'],
+      ['cluster', 'cmd/atelier/deploy/CLUSTER.md'],
+      ['capacity', 'cmd/atelier/deploy/CAPACITY.md'],
+      ['personal-data', 'cmd/atelier/deploy/PERSONAL_DATA.md'],
+      ['load-tests', 'bench/README.md'],
+      ['changes', 'CHANGELOG.md'],
+    ],
+  },
+  {
+    who: 'integrators',
+    pages: [
+      ['rules', 'transport/rest/RULES.md'],
+      ['clients', 'transport/rest/clients/README.md'],
+      ['receivers', 'transport/rest/clients/webhooks/README.md'],
+      ['tokens', 'transport/handler/TOKENS.md'],
+      ['token-rules', 'transport/handler/RULES.md'],
+      ['commerce', 'transport/commerce/COMMERCE.md'],
+      ['schemas', 'transport/commerce/AUTHORING.md'],
+      ['commerce-rules', 'transport/commerce/RULES.md'],
+    ],
+  },
+]
+
+const all = groups.flatMap((g) => g.pages.map(([id, file]) => ({ id, file, who: g.who })))
+
+/** The repository's files of the pages. */
+export const files = all.map((p) => path.join(repository, p.file))
+
+/** The id that GitHub gives a heading; as in src/markdown/anchors.ts. */
+export const slug = (text) =>
+  text
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-')
+
+/** What a reader sees of tokens of Markdown, without marks. */
+function plain(tokens) {
+  return tokens.map((t) => (t.tokens ? plain(t.tokens) : t.items ? t.items.map((i) => plain(i.tokens)).join(' ') : (t.text ?? ''))).join('')
+}
+
+/** Where a link of a file leads: the address of a page, or null for what is none. */
+function place(file, href) {
+  if (/^(https?:|mailto:|#)/.test(href)) return href
+  const [to, fragment] = href.split('#')
+  const page = all.find((p) => p.file === path.posix.join(path.posix.dirname(file), to))
+  return page ? `/help/${page.id}${fragment ? '#' + fragment : ''}` : null
+}
+
+/** The Markdown with links as the app has them. */
+function linked(file, text) {
+  let out = ''
+  for (const token of marked.lexer(text)) out += /^(code|html)$/.test(token.type) ? token.raw : prose(file, token.raw)
+  return out
+}
+
+const link = /(`+)[^`][\s\S]*?\1|(!?)\[((?:[^\][]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g
+
+function prose(file, raw) {
+  return raw.replace(link, (whole, code, picture, words, href) => {
+    if (code || picture) return whole
+    const to = place(file, href)
+    return to === null ? words : `[${words}](${to})`
+  })
+}
+
+/** A page: its title, its text behind that, and its sections for the search. */
+export function read(page) {
+  const text = readFileSync(path.join(repository, page.file), 'utf8').replace(/<!--[\s\S]*?-->\n?/g, '')
+  const [, title, body] = /^# (.+)\n([\s\S]*)$/.exec(text) ?? []
+  if (!title) throw new Error(`${page.file} begins without a title`)
+  const source = linked(page.file, body)
+  const sections = [{ place: '', heading: title, text: '' }]
+  const used = new Map()
+  for (const token of marked.lexer(source)) {
+    const words = plain([token])
+    if (token.type !== 'heading') {
+      sections.at(-1).text += words + '\n'
+      continue
+    }
+    const id = slug(words)
+    const n = used.get(id) ?? 0
+    used.set(id, n + 1)
+    sections.push({ place: n === 0 ? id : `${id}-${n}`, heading: words, text: '' })
+  }
+  return { ...page, title, source, sections }
+}
+
+export const pages = () => all.map(read)
+
+const ids = { list: 'virtual:help', sections: 'virtual:help/sections', page: 'virtual:help/page/' }
+
+/** Makes the modules: the list, a module for each page, and one of all sections for the search. */
+export function handbook() {
+  return {
+    name: 'handbook',
+    resolveId: (id) => (id === ids.list || id === ids.sections || id.startsWith(ids.page) ? '\0' + id : null),
+    load(id) {
+      if (!id.startsWith('\0virtual:help')) return null
+      files.forEach((f) => this.addWatchFile(f))
+      const all = pages()
+      const wanted = id.slice(1)
+      if (wanted === ids.list) {
+        const entry = (p) =>
+          `{ id: ${JSON.stringify(p.id)}, who: ${JSON.stringify(p.who)}, title: ${JSON.stringify(p.title)}, load: () => import('${ids.page}${p.id}') }`
+        return `export default [${all.map(entry).join(',\n')}]`
+      }
+      if (wanted === ids.sections) {
+        const sections = all.flatMap((p) => p.sections.map((s) => ({ id: `${p.id}#${s.place}`, page: p.title, heading: s.heading, text: s.text.trim() })))
+        return `export default JSON.parse(${JSON.stringify(JSON.stringify(sections))})`
+      }
+      const page = all.find((p) => wanted === ids.page + p.id)
+      return `export default ${JSON.stringify(page.source)}`
+    },
+  }
+}
