@@ -45,6 +45,8 @@ export const pages = ({ lab, ann, ben }) => [
   ['/login', null, 'Sign in'],
   [`/j/${lab.join_code}`, null, lab.title],
   ['/nowhere', null, 'Page not found'],
+  ['/help', null, 'Handbook'],
+  ['/help/writing', null, 'Writing codelabs'],
   [`/codelabs/${lab.id}`, ann, 'Set up'],
   [`/certificate/${ben.id}`, null, lab.title],
   [`/verify/${ben.id}`, null, 'Check a certificate'],

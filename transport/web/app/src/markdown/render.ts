@@ -21,7 +21,7 @@ function read(address: string | null): URL | null {
 }
 
 /** What the paths of this server begin with. */
-const here = /^\/(?:$|(?:account|admin|api|certificate|codelabs|git|handler|invite|j|login|sandbox|schemas|uploads|verify|\.well-known)(?:\/|$))/
+const here = /^\/(?:$|(?:account|admin|api|certificate|codelabs|help|git|handler|invite|j|login|sandbox|schemas|uploads|verify|\.well-known)(?:\/|$))/
 
 /** Whether a link of a text leads somewhere: a file beside the text is not here, unless an import has brought it. */
 function leads(href: string, url: URL): boolean {

@@ -1,0 +1,74 @@
+// The handbook: found from where one is, searched, read without a network, printed.
+import assert from 'node:assert/strict'
+import { Network } from './harness/network.mjs'
+import { offline, stage, until } from './harness/stage.mjs'
+
+const { test, long } = stage()
+
+test('the handbook explains the screen that one is at, and its search finds a section', async ({ facilitator, visitor }) => {
+  const lead = await facilitator()
+  const lab = await lead.codelab({ title: 'Go', steps: ['# One'] })
+  const boss = await visitor({ as: lead })
+  boss.expect(/404/) // it has no code yet
+  const { page } = boss
+  await page.goto(`/admin/${lab.id}/code`)
+  await page.getByRole('link', { name: 'Handbook' }).click()
+  await page.waitForURL('**/help/writing#the-code')
+  await page.getByRole('heading', { name: 'The code', exact: true }).waitFor()
+  await until('the section has the focus', () => page.getByRole('heading', { name: 'The code', exact: true }).evaluate((h) => h === document.activeElement))
+  await page.getByRole('searchbox', { name: 'Search the handbook' }).fill('restore backup')
+  await page
+    .getByRole('status')
+    .getByRole('link', { name: /Backup and restore/ })
+    .click()
+  await page.waitForURL('**/help/operations#backup-and-restore')
+  await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor()
+  await page.getByRole('searchbox', { name: 'Search the handbook' }).fill('qqqqzzzz')
+  await page.getByText('No section has these words.').waitFor()
+  // A link of a page to another one stays in the app.
+  await page.goto('/help/operations')
+  await page.evaluate(() => (window.same = true))
+  await page.getByRole('link', { name: 'this page' }).click()
+  await page.waitForURL('**/help/tomorrow')
+  await page.getByRole('heading', { level: 1, name: /^Tomorrow/ }).waitFor()
+  assert.equal(await page.evaluate(() => window.same), true, 'the app was loaded again')
+  await page.goto('/help/nothing')
+  await page.getByText('Page not found').waitFor()
+})
+
+long('a page of the handbook that was opened is there without a network, and prints alone', async ({ server, visitor }) => {
+  const network = await Network.before(server)
+  try {
+    const ann = await visitor({ baseURL: network.url, serviceWorkers: 'allow' })
+    ann.expect(offline, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/)
+    const { page } = ann
+    await page.goto('/help/attending')
+    await page.getByRole('heading', { level: 1, name: 'In a workshop' }).waitFor()
+    await page.evaluate(() => navigator.serviceWorker.ready)
+    await until('the worker has the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'In a workshop' }).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await page.getByRole('searchbox').isVisible(), false)
+    assert.equal(await page.getByRole('banner').isVisible(), false)
+    assert.equal(await page.getByRole('heading', { name: 'Get help' }).isVisible(), true)
+    await page.emulateMedia({ media: 'screen' })
+    await page.context().setOffline(true)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Get help' }).waitFor()
+  } finally {
+    await network.remove()
+  }
+})
+
+long('in another language the handbook says that it is in English, and is one for a keyboard', async ({ visitor }) => {
+  const { page } = await visitor({ locale: 'de-DE' })
+  await page.goto('/help/attending')
+  await page.getByText('Diese Seite ist auf Englisch.').waitFor()
+  await page.getByRole('searchbox', { name: 'Im Handbuch suchen' }).focus()
+  await page.keyboard.type('erase me')
+  await page.getByRole('status').getByRole('link').first().waitFor()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/help/*#*')
+})
