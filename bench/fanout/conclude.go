@@ -164,8 +164,12 @@ func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 	}
 	var out []string
 	d := &r.door.Dialect
-	if messages == 0 && strange != "" {
+	switch {
+	case messages > 0:
+	case strange != "":
 		out = append(out, unmatched("--match", d.Match, "first", strange))
+	default:
+		out = append(out, "no subscriber received anything: the server may not pass on what a client sends, or --hello and --send are not what it expects")
 	}
 	if answers == 0 && d.Ack != "" {
 		out = append(out, unmatched("--ack", d.Ack, "first", strangeAnswer))

@@ -25,11 +25,12 @@ import (
 
 // hall is a server of another kind: whoever has said "enter alice" hears, behind
 // a word of its own, what anybody says. Deaf ones get every third message not; one
-// who only listens is shown out, if that is wanted.
+// who only listens is shown out, if that is wanted. A mute one passes nothing on.
 type hall struct {
 	mu       sync.Mutex
 	in       map[*websocket.Conn]bool
 	deaf     bool
+	mute     bool
 	showsOut bool
 	n        int
 }
@@ -63,7 +64,7 @@ func (h *hall) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 					_ = c.Close()
 					continue
 				}
-				if h.n++; h.deaf && h.n%3 == 0 {
+				if h.n++; h.mute || h.deaf && h.n%3 == 0 {
 					continue
 				}
 				_ = c.WriteMessage(websocket.BinaryMessage, append([]byte("said: "), p...))
@@ -180,13 +181,15 @@ func TestPatternsThatFindNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		flags []string
 		says  string
+		mute  bool
 	}{
-		"messages": {[]string{"--match", `heard: (?P<stamp>\d+):(?P<seq>\d+)`}, `nothing that came matches --match heard: (?P<stamp>\d+):(?P<seq>\d+); the first was "said: `},
-		"answers":  {[]string{"--ack", `took (?P<seq>\d+)`}, `nothing that came matches --ack took (?P<seq>\d+)`},
+		"messages": {flags: []string{"--match", `heard: (?P<stamp>\d+):(?P<seq>\d+)`}, says: `nothing that came matches --match heard: (?P<stamp>\d+):(?P<seq>\d+); the first was "said: `},
+		"answers":  {flags: []string{"--ack", `took (?P<seq>\d+)`}, says: `nothing that came matches --ack took (?P<seq>\d+)`},
+		"nothing":  {mute: true, says: "no subscriber received anything: the server may not pass on what a client sends"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			code, r, _ := hear(t, &hall{}, slices.Concat(fanout, c.flags)...)
+			code, r, _ := hear(t, &hall{mute: c.mute}, slices.Concat(fanout, c.flags)...)
 			failures := fmt.Sprint(r["failures"])
 			if code != 1 || !strings.Contains(failures, c.says) || strings.Contains(failures, strings.Repeat("x", 200)) {
 				t.Errorf("ends with %d: %s", code, failures)

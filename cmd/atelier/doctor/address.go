@@ -33,7 +33,9 @@ type visit struct {
 }
 
 // untried is a look that needs what an earlier one did not find.
-func untried(why string) Finding { return fine("not tried: %s", why) }
+func untried(remedy, why string) Finding {
+	return Finding{OK: true, Skipped: true, Text: "not tried: " + why, Remedy: remedy}
+}
 
 const largestAnswer = 16 << 20
 
@@ -121,7 +123,7 @@ func (v *visit) certificate(ctx context.Context) Finding {
 	case err != nil:
 		return bad("look at the certificate and the names in it", "%s: %v", where, plain(err))
 	case leaf == nil:
-		return untried("there is no https")
+		return untried("", "there is no https")
 	}
 	return Certificate(where, leaf.NotAfter, v.Now())
 }
@@ -164,7 +166,7 @@ var linked = regexp.MustCompile(`(?:src|href)="((?:/[\w.~-]+)*/assets/[\w.-]+)"`
 
 func (v *visit) app(ctx context.Context) Finding {
 	if !v.reached {
-		return untried("the address does not answer")
+		return untried("", "the address does not answer")
 	}
 	_, page, err := v.ask(ctx, http.MethodGet, "/", nil, nil)
 	if err != nil {
@@ -202,9 +204,9 @@ func (v *visit) app(ctx context.Context) Finding {
 func (v *visit) login(ctx context.Context) Finding {
 	switch {
 	case !v.reached:
-		return untried("the address does not answer")
+		return untried("", "the address does not answer")
 	case v.Password == "":
-		return untried("the admin's password is not in the data folder, nor in ADMIN_PW")
+		return untried("set ADMIN_PW and run it again", "the admin's password is not in the data folder, nor in ADMIN_PW")
 	}
 	res, got, err := v.ask(ctx, http.MethodPost, "/api/login", map[string]string{"admin_id": v.Admin, "admin_pw": v.Password, "display_name": "atelier doctor"}, nil)
 	switch {
@@ -244,7 +246,7 @@ func said(body []byte) string {
 
 func (v *visit) socket(ctx context.Context) Finding {
 	if !v.loggedIn {
-		return untried("nobody is logged in")
+		return untried("", "nobody is logged in")
 	}
 	var labs []struct {
 		ID string `json:"id"`
@@ -253,7 +255,7 @@ func (v *visit) socket(ctx context.Context) Finding {
 		return bad("", "the codelabs cannot be read: %v", plain(err))
 	}
 	if len(labs) == 0 {
-		return untried("there is no codelab yet")
+		return untried("make or import a codelab (atelier import) and run it again", "there is no codelab yet")
 	}
 	c, res, err := v.dial(ctx, labs[0].ID)
 	if err != nil {

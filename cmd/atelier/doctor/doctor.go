@@ -48,6 +48,9 @@ type Finding struct {
 	Text string `json:"text"`
 	// Remedy says what to do; "" when all is well.
 	Remedy string `json:"remedy"`
+	// Skipped says that nothing was looked at, because something else was missing. It is no
+	// failure.
+	Skipped bool `json:"skipped,omitempty"`
 }
 
 func fine(text string, args ...any) Finding {
@@ -96,8 +99,11 @@ func Write(w io.Writer, all []Finding) error {
 	var b strings.Builder
 	for _, f := range all {
 		mark := "ok  "
-		if !f.OK {
+		switch {
+		case !f.OK:
 			mark = "FAIL"
+		case f.Skipped:
+			mark = "skip"
 		}
 		fmt.Fprintf(&b, "%s  %-12s %s\n", mark, f.Name, f.Text)
 		if f.Remedy != "" {

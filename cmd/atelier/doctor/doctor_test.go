@@ -139,6 +139,24 @@ func TestTheWayFromABrowser(t *testing.T) {
 	}
 }
 
+// TestWhatWasNotTriedIsNotOK: a room that nobody could enter was shown as one that is large
+// enough.
+func TestWhatWasNotTriedIsNotOK(t *testing.T) {
+	var b strings.Builder
+	all := []Finding{fine("all is well"), untried("import a codelab", "there is none"), bad("do it", "it is missing")}
+	if err := Write(&b, all); err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range []string{"ok  ", "skip", "      ", "FAIL"} {
+		if got := strings.Split(b.String(), "\n")[i]; !strings.HasPrefix(got, line) {
+			t.Errorf("line %d is %q", i, got)
+		}
+	}
+	if !strings.Contains(b.String(), "→ import a codelab") {
+		t.Errorf("nothing says what to do: %s", b.String())
+	}
+}
+
 func TestAServerThatIsNotThere(t *testing.T) {
 	s := site(nil)
 	s.Close()

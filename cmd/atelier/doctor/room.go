@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/fasthttp/websocket"
@@ -22,7 +23,7 @@ func (v *visit) room(ctx context.Context) Finding {
 		defer v.logout(ctx)
 	}
 	if v.lab == "" {
-		return untried("no socket has opened")
+		return untried("", fmt.Sprintf("no socket has opened, so nobody knows whether %d people get through", v.People))
 	}
 	n := min(v.People, maxRoom)
 	each := v.SocketsPerLogin

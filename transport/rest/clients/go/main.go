@@ -15,7 +15,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
-	"net/url"
 	"os"
 
 	"workshop/atelier"
@@ -173,7 +172,7 @@ func session() *atelier.ClientWithResponses {
 	jar, err := cookiejar.New(nil)
 	assert(err == nil, err)
 	return client(&http.Client{Jar: jar}, func(_ context.Context, r *http.Request) error {
-		for _, c := range jar.Cookies(&url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host, Path: "/"}) {
+		for _, c := range jar.Cookies(r.URL) {
 			if c.Name == "svc_csrf" {
 				r.Header.Set("X-CSRF-Token", c.Value)
 			}
@@ -194,7 +193,7 @@ func expect(answer interface {
 	Status() string
 }, err error) {
 	if err != nil || answer.StatusCode() != http.StatusOK {
-		log.Output(2, fmt.Sprint(answer, err))
+		log.Output(2, fmt.Sprintf("%+v, %v", answer, err))
 		os.Exit(1)
 	}
 }
