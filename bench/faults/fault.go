@@ -29,6 +29,9 @@ const (
 	RestartDB Kind = "restart-db"
 	// Roll restarts all nodes, one after the other.
 	Roll Kind = "roll"
+	// Upgrade restarts all nodes with another program, one after the other: of another
+	// version. The next time it goes back.
+	Upgrade Kind = "upgrade"
 	// KillAll kills all nodes at once, and starts them again.
 	KillAll Kind = "kill-all"
 )
@@ -56,7 +59,7 @@ func (f Fault) String() string {
 }
 
 // Forms are what Parse reads, for people.
-const Forms = "kill, pause or restart, each with :NODE or of any node; cut:A-B, cut:A-B:to, cut:A-B:from; restart-db; roll; kill-all"
+const Forms = "kill, pause or restart, each with :NODE or of any node; cut:A-B, cut:A-B:to, cut:A-B:from; restart-db; roll; upgrade; kill-all"
 
 // Parse reads a fault of so many nodes; 0 is a single server, which has no
 // network and no database.
@@ -87,7 +90,7 @@ func Parse(text string, count int) (Fault, error) {
 		if _, _, err := nodes.ParseCut(f.Ends, count); err != nil {
 			return f, err
 		}
-	case RestartDB, Roll, KillAll:
+	case RestartDB, Roll, Upgrade, KillAll:
 		if more {
 			return f, bad
 		}

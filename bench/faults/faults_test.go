@@ -13,19 +13,19 @@ import (
 
 // What was ordered is what is told of it.
 func TestFaultsAreReadAndTold(t *testing.T) {
-	for _, text := range []string{"kill", "kill:3", "pause:1", "restart", "cut:1-2", "cut:2-db", "cut:1-others:to", "cut:3-all:from", "restart-db", "roll", "kill-all"} {
+	for _, text := range []string{"kill", "kill:3", "pause:1", "restart", "cut:1-2", "cut:2-db", "cut:1-others:to", "cut:3-all:from", "restart-db", "roll", "upgrade", "kill-all"} {
 		f, err := Parse(text, 3)
 		if err != nil || f.String() != text {
 			t.Errorf("%s is %s, %v", text, f, err)
 		}
 	}
-	for _, text := range []string{"", "burn", "kill:0", "kill:4", "kill:x", "cut", "cut:1-1", "cut:1-4", "cut:db-1", "cut:1-2:sideways", "roll:1"} {
+	for _, text := range []string{"", "burn", "kill:0", "kill:4", "kill:x", "cut", "cut:1-1", "cut:1-4", "cut:db-1", "cut:1-2:sideways", "roll:1", "upgrade:1"} {
 		if f, err := Parse(text, 3); err == nil {
 			t.Errorf("%q is %+v", text, f)
 		}
 	}
 	// A single server has no network, and no others.
-	for text, ok := range map[string]bool{"kill": true, "pause:1": true, "kill:2": false, "roll": false, "restart-db": false, "cut:1-db": false} {
+	for text, ok := range map[string]bool{"kill": true, "pause:1": true, "kill:2": false, "roll": false, "upgrade": false, "restart-db": false, "cut:1-db": false} {
 		if _, err := Parse(text, 0); (err == nil) != ok {
 			t.Errorf("%s of a single server: %v", text, err)
 		}
@@ -54,7 +54,7 @@ func TestFaultsHaveTheirTimes(t *testing.T) {
 // A fault is done to all those nodes, and no others, of which the report tells.
 func TestWhoIsHarmed(t *testing.T) {
 	i := &Inflictor{Target: server.Join(make([]server.Node, 3)), Rng: rand.New(rand.NewPCG(1, 1))}
-	for text, want := range map[string][]int{"kill:2": {1}, "cut:3-all": {2}, "roll": {0, 1, 2}, "restart-db": {0, 1, 2}} {
+	for text, want := range map[string][]int{"kill:2": {1}, "cut:3-all": {2}, "roll": {0, 1, 2}, "upgrade": {0, 1, 2}, "restart-db": {0, 1, 2}} {
 		f, err := Parse(text, 3)
 		if err != nil {
 			t.Fatal(err)

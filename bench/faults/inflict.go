@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,8 @@ type Inflictor struct {
 	Target *server.Target
 	// Pause and Cut are how long those last.
 	Pause, Cut time.Duration
+	// Upgrade is the path of the program of the fault Upgrade; "" is the servers' own.
+	Upgrade string
 	// Rng draws the nodes that nobody names.
 	Rng *rand.Rand
 
@@ -68,17 +71,16 @@ func (i *Inflictor) Do(ctx context.Context, f Fault) error {
 		wait(ctx, i.Pause)
 		return p.Continue()
 	case Restart:
-		return restart(ctx, p)
+		return restart(ctx, p, p.Binary)
 	case Kill:
 		p.Kill()
 		return p.Start(ctx)
 	case Roll:
-		for n := range all {
-			if err := restart(ctx, all[n].Process); err != nil {
-				return fmt.Errorf("node %s: %w", all[n].Name, err)
-			}
-		}
-		return nil
+		return roll(ctx, all, p.Binary)
+	case Upgrade:
+		other := cmp.Or(i.Upgrade, p.Binary)
+		i.Upgrade = p.Binary
+		return roll(ctx, all, other)
 	case KillAll:
 		return killAll(ctx, all)
 	case Cut:
@@ -110,10 +112,21 @@ func (i *Inflictor) Check(plan []Planned) error {
 	return nil
 }
 
-func restart(ctx context.Context, p *server.Process) error {
+// roll restarts all nodes with a program, one after the other.
+func roll(ctx context.Context, all []server.Node, binary string) error {
+	for _, n := range all {
+		if err := restart(ctx, n.Process, binary); err != nil {
+			return fmt.Errorf("node %s: %w", n.Name, err)
+		}
+	}
+	return nil
+}
+
+func restart(ctx context.Context, p *server.Process, binary string) error {
 	if err := p.Stop(); err != nil {
 		return err
 	}
+	p.Binary = binary
 	return p.Start(ctx)
 }
 

@@ -27,7 +27,8 @@ const (
 
 // Process is a server and what it needs to be started again.
 type Process struct {
-	// Binary is the path of the executable. Immutable.
+	// Binary is the path of the executable that Start starts. It changes only while no child
+	// runs.
 	Binary string
 	// Dir holds the data and the log. Immutable.
 	Dir string

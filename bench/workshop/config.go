@@ -42,9 +42,10 @@ type Config struct {
 	Stalled float64
 	// Faults are done to the servers in the measured time, from whose beginning
 	// they count. Pause is how long a paused server stands, Cut how long a cut
-	// lasts.
+	// lasts. Upgrade is the program of an upgrade; "" is the servers' own.
 	Faults     []faults.Planned
 	Pause, Cut time.Duration
+	Upgrade    string
 	// Drain bounds each wait for what is still on its way at the end.
 	Drain time.Duration
 	// Seed decides everything that is drawn.

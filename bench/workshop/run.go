@@ -44,7 +44,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		return nil, err
 	}
 	r := &run{cfg: cfg, target: target, clock: pacing.NewClock(), result: newResult(cfg)}
-	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Rng: rand.New(rand.NewPCG(cfg.Seed, 2))}
+	r.inflictor = faults.Inflictor{Target: target, Pause: cfg.Pause, Cut: cfg.Cut, Upgrade: cfg.Upgrade, Rng: rand.New(rand.NewPCG(cfg.Seed, 2))}
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}

@@ -55,8 +55,47 @@ func TestAWorkshopOutlivesANode(t *testing.T) {
 	}
 }
 
+// TestARollingUpdateLosesNothing: three nodes of one patch version become those of the next,
+// one after the other, and go back, while a workshop goes on.
+func TestARollingUpdateLosesNothing(t *testing.T) {
+	long(t, "bench/faults and TestAWorkshopOutlivesANode prove its parts")
+	now, next := serverOf(t, "1.0.1"), serverOf(t, "1.0.2")
+	out := filepath.Join(t.TempDir(), "report.json")
+	code := run([]string{
+		"chaos", "--spawn", "--server", now, "--upgrade-to", next, "--nodes", "3", "--attendees", "20", "--join", "1s", "--warmup", "500ms",
+		"--stages", "12s@upgrade,12s@upgrade", "--step-every", "2s", "--help-rate", "2", "--comments", "2", "--allow-lag", "--json", out,
+	})
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r struct {
+		Joined, Lost, Duplicated, Reordered int
+		Failures                            []string
+		Restarts                            []struct {
+			What       string
+			AllResumed bool `json:"all_resumed"`
+		}
+		Audit struct {
+			Writes map[string]audit.Writes
+		}
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		t.Fatal(err)
+	}
+	if code != 0 || r.Joined != 20 || r.Lost+r.Duplicated+r.Reordered > 0 || r.Audit.Writes["chat"].Acknowledged == 0 {
+		t.Errorf("ends with %d: %+v", code, r)
+	}
+	if len(r.Restarts) != 2 || r.Restarts[0].What != "upgrade" || !r.Restarts[0].AllResumed || !r.Restarts[1].AllResumed {
+		t.Errorf("%+v", r.Restarts)
+	}
+}
+
 // serverForNodes builds the server, where there is a PostgreSQL for its nodes.
-func serverForNodes(t *testing.T) string {
+func serverForNodes(t *testing.T) string { return serverOf(t, "") }
+
+// serverOf builds a version of it.
+func serverOf(t *testing.T, version string) string {
 	t.Helper()
 	if _, err := nodes.Programs(); err != nil {
 		if os.Getenv("NEED_PROGRAMS") != "" {
@@ -65,7 +104,7 @@ func serverForNodes(t *testing.T) string {
 		t.Skip(err)
 	}
 	binary := filepath.Join(t.TempDir(), "atelier")
-	if b, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "atelier/cmd/atelier").CombinedOutput(); err != nil {
+	if b, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-X atelier/cmd/internal/process.version="+version, "-o", binary, "atelier/cmd/atelier").CombinedOutput(); err != nil {
 		t.Fatalf("build: %v: %s", err, b)
 	}
 	return binary
