@@ -135,18 +135,26 @@ func (im *imageBuild) copy(words []string) {
 		words = words[1:]
 	}
 	to := words[len(words)-1]
+	var sources []string
 	for _, source := range words[:len(words)-1] {
+		found, err := filepath.Glob(filepath.Join(from, source))
+		if err != nil || len(found) == 0 {
+			im.t.Fatalf("COPY %s: there is no such file, %v", source, err)
+		}
+		sources = append(sources, found...)
+	}
+	for _, path := range sources {
 		at := to
 		if !strings.HasPrefix(at, "/") {
 			at = filepath.Join(im.dir, at)
 		}
-		path := filepath.Join(from, source)
+		source := filepath.Base(path)
 		info, err := os.Stat(path)
 		if err != nil {
-			im.t.Fatalf("COPY %s: %v", source, err)
+			im.t.Fatal(err)
 		}
 		if !info.IsDir() && (strings.HasSuffix(to, "/") || to == ".") {
-			at = filepath.Join(at, filepath.Base(source))
+			at = filepath.Join(at, source)
 		}
 		at = filepath.Join(im.root, at)
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
