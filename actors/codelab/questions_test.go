@@ -230,6 +230,27 @@ func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 }
 
 // TestFramesOfAnOrphanedQuestion: what is replayed tells of it, and of nobody.
+// TestAChangeThatMeetsARemovalNamesNobody: it was decided before its author left, and is
+// written behind that.
+func TestAChangeThatMeetsARemovalNamesNobody(t *testing.T) {
+	l, people := polled(t, 1)
+	id := people[0].ID
+	q := &pb.Question{Id: "q1", Text: "Why?", AuthorId: id, AuthorName: "p0", Anonymous: true, State: questionWaiting}
+	changed := q.Clone()
+	changed.State = questionOpen
+	for _, e := range []*pb.Event{
+		{Body: &pb.Event_QuestionAsked{QuestionAsked: &pb.QuestionAsked{Question: q}}},
+		{Body: &pb.Event_Removed{Removed: &pb.Removed{AttendeeId: id}}},
+		{Body: &pb.Event_QuestionChanged{QuestionChanged: &pb.QuestionChanged{Question: changed}}},
+	} {
+		l.seq++
+		l.Apply(l.seq, e)
+	}
+	if got := l.question("q1").rec; got.State != questionOpen || got.AuthorId != "" || got.AuthorName != "" {
+		t.Errorf("the question is %v", got)
+	}
+}
+
 func TestFramesOfAnOrphanedQuestion(t *testing.T) {
 	l, people := asking(t, askingChecked, 2)
 	waiting, open := l.ask(t, people[0], "a"), l.ask(t, people[0], "b")

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"atelier/actors/audit"
 	"atelier/actors/durable"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
@@ -23,6 +24,9 @@ func TestOneRecordEndsAllTokensOfACheckout(t *testing.T) {
 		if err := w.vault.EndSession(business, "business", "c"); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if told, err := w.audit.Find(audit.Query{Action: "token_session_end", Limit: 9}); err != nil || len(told) != 1 {
+		t.Errorf("ended twice, the trail has %d records of it, %v", len(told), err)
 	}
 	for _, tok := range tokens {
 		if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsRevoked {

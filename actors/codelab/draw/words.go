@@ -56,6 +56,9 @@ func (s *Source) rehearse(v *codelab.View) codelab.Command {
 // Facilitator is the caller of facilitators' commands.
 var Facilitator = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Facilitator", Person: codelab.PersonPrefix + "login", AdminID: "admin"}
 
+// Helper is another facilitator.
+var Helper = &codelab.Caller{Role: codelab.RoleAdmin, ID: codelab.FacilitatorID, Name: "Helper", Person: codelab.PersonPrefix + "helper", AdminID: "helper"}
+
 // Source is where what is drawn comes from. Not safe for concurrent use.
 type Source struct {
 	Rand *rand.Rand
@@ -143,19 +146,23 @@ var Words = map[string]Word{
 		return Lead(codelab.DeleteChat{MessageID: m.Id})
 	},
 	"AskHelp": func(s *Source, v *codelab.View) codelab.Command {
-		return as(One(s, v.Attendees), codelab.AskHelp{StepNumber: s.step(), Message: s.Mark("help")})
+		ask := codelab.AskHelp{StepNumber: s.step(), Message: s.Mark("help")}
+		if s.coin() {
+			ask.Message = ""
+		}
+		return as(One(s, v.Attendees), ask)
 	},
 	"OfferHelp": func(s *Source, v *codelab.View) codelab.Command {
-		return Lead(codelab.OfferHelp{AttendeeID: One(s, v.Attendees).GetId(), Message: s.Mark("offer")})
+		return s.lead(codelab.OfferHelp{AttendeeID: One(s, v.Attendees).GetId(), Message: s.Mark("offer")})
 	},
 	"ClaimHelp": func(s *Source, v *codelab.View) codelab.Command {
-		return Lead(codelab.ClaimHelp{HelpID: One(s, v.Help).GetId()})
+		return s.lead(codelab.ClaimHelp{HelpID: One(s, v.Help).GetId()})
 	},
 	"ResolveHelp": func(s *Source, v *codelab.View) codelab.Command {
-		return Lead(codelab.ResolveHelp{HelpID: One(s, v.Help).GetId()})
+		return s.lead(codelab.ResolveHelp{HelpID: One(s, v.Help).GetId()})
 	},
 	"ReleaseHelp": func(s *Source, v *codelab.View) codelab.Command {
-		return Lead(codelab.ReleaseHelp{HelpID: One(s, v.Help).GetId(), Reason: s.Mark("reason")})
+		return s.lead(codelab.ReleaseHelp{HelpID: One(s, v.Help).GetId(), Reason: s.Mark("reason")})
 	},
 	"AnswerHelp": func(s *Source, v *codelab.View) codelab.Command {
 		ids := []string{One(s, v.Help).GetId(), One(s, v.Help).GetId()}
@@ -470,6 +477,14 @@ func One[T any](s *Source, list cow.View[*T]) *T {
 
 // Lead is a command of the facilitator.
 func Lead(body codelab.Body) codelab.Command { return codelab.Command{Caller: Facilitator, Body: body} }
+
+// lead is a command of one of two facilitators.
+func (s *Source) lead(body codelab.Body) codelab.Command {
+	if s.coin() {
+		return codelab.Command{Caller: Helper, Body: body}
+	}
+	return Lead(body)
+}
 
 // as is a command of an attendee; of nobody there is none.
 func as(a *pb.Attendee, body codelab.Body) codelab.Command {

@@ -23,6 +23,7 @@ import (
 type Codelab struct {
 	room      *room
 	models    []model
+	help      *help
 	polls     *polls
 	questions *questions
 }
@@ -40,7 +41,8 @@ func New() *Codelab {
 	r := &room{}
 	p := &polls{room: r, said: map[ballot][]vote{}}
 	q := &questions{room: r, said: map[string]bool{}}
-	return &Codelab{room: r, polls: p, questions: q, models: []model{&help{room: r}, p, q, &teaching{room: r}, &talk{room: r, emails: map[string]email{}}}}
+	h := &help{room: r, over: map[string]bool{}}
+	return &Codelab{room: r, help: h, polls: p, questions: q, models: []model{h, p, q, &teaching{room: r}, &talk{room: r, emails: map[string]email{}}}}
 }
 
 // Event tells of the next event.
@@ -70,6 +72,11 @@ func (c *Codelab) View(v *codelab.View) error {
 func (c *Codelab) Saying(cmd codelab.Command) {
 	if q, is := cmd.Body.(codelab.AskQuestion); is {
 		c.questions.said[q.Text] = true
+	}
+	if r, is := cmd.Body.(codelab.ReleaseClaims); is {
+		for _, person := range r.Persons {
+			c.help.over[person] = true
+		}
 	}
 	if v, is := cmd.Body.(codelab.Vote); is {
 		b := ballot{v.PollID, v.Round, cmd.Caller.ID}

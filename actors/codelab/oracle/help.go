@@ -12,6 +12,8 @@ import (
 type help struct {
 	room  *room
 	queue []*request // in the order in which they came; resolved ones stay in their place
+	// over are the logins whose claims were to be released.
+	over map[string]bool
 }
 
 type request struct {
@@ -22,6 +24,9 @@ type request struct {
 	// Name, login and time of the claim; empty while it waits.
 	by, claimant string
 	claimed      int64
+	// When it was resolved, and what was answered in writing.
+	resolved int64
+	answer   string
 }
 
 const (
@@ -35,7 +40,7 @@ var helpStatus = map[pb.HelpStatus]string{
 }
 
 func requestOf(h *pb.HelpRequest) *request {
-	return &request{h.Id, h.AttendeeId, h.AttendeeName, h.Place, int(h.StepNumber), h.Message, helpStatus[h.Status], h.ClaimedBy, h.ClaimedPerson, h.ClaimedAt}
+	return &request{h.Id, h.AttendeeId, h.AttendeeName, h.Place, int(h.StepNumber), h.Message, helpStatus[h.Status], h.ClaimedBy, h.ClaimedPerson, h.ClaimedAt, h.ResolvedAt, h.Answer}
 }
 
 func (m *help) find(id string) *request {
@@ -67,7 +72,10 @@ func (m *help) event(e *pb.Event) error {
 				return fmt.Errorf("a new request begins as %+v", *r)
 			}
 			m.queue = append(m.queue, r)
-			return nil
+			return m.seat(r)
+		}
+		if r.message == "" && was.message != "" {
+			return fmt.Errorf("asked again, request %s loses its text: %s", r.id, was.message)
 		}
 		// Asking again changes what is asked, and keeps the place and who comes.
 		want := *was
@@ -80,6 +88,7 @@ func (m *help) event(e *pb.Event) error {
 			return fmt.Errorf("help is offered as %+v; open: %+v", *r, m.open(r.who))
 		}
 		m.queue = append(m.queue, r)
+		return m.seat(r)
 	case *pb.Event_HelpClaimed:
 		r := m.find(b.HelpClaimed.HelpId)
 		if r == nil || r.status != waiting {
@@ -92,6 +101,9 @@ func (m *help) event(e *pb.Event) error {
 		if r == nil || r.status != claimed {
 			return fmt.Errorf("%s is released, which is %+v", b.HelpReleased.HelpId, r)
 		}
+		if claimant := r.claimant; b.HelpReleased.Reason == "" && !m.over[claimant] {
+			return fmt.Errorf("request %s is taken from %s, who leads", r.id, claimant)
+		}
 		r.status, r.by, r.claimant, r.claimed = waiting, "", "", 0
 		return differs("who is told of a release", b.HelpReleased.AttendeeId, r.who)
 	case *pb.Event_HelpResolved:
@@ -99,7 +111,7 @@ func (m *help) event(e *pb.Event) error {
 		if r == nil || r.status == resolved {
 			return fmt.Errorf("%s is resolved, which is %+v", b.HelpResolved.HelpId, r)
 		}
-		r.status = resolved
+		r.status, r.resolved, r.answer = resolved, e.At, b.HelpResolved.Message
 		return differs("who is told of an answer", b.HelpResolved.AttendeeId, r.who)
 	case *pb.Event_Renamed:
 		if r := m.open(b.Renamed.AttendeeId); r != nil {
@@ -124,6 +136,15 @@ func (m *help) event(e *pb.Event) error {
 		}
 	}
 	return nil
+}
+
+// seat checks that a new request says where its attendee sits.
+func (m *help) seat(r *request) error {
+	p := m.room.find(r.who)
+	if p == nil {
+		return fmt.Errorf("request %s is of %s, who is not there", r.id, r.who)
+	}
+	return differs("the seat of request "+r.id, r.place, p.place)
 }
 
 func (m *help) view(v *codelab.View) error {
