@@ -288,7 +288,8 @@ ifeq ($(HAVE_NODE),yes)
 app: $(BUILT)
 
 $(BUILT): $(INSTALLED) $(APP_SOURCES)
-	cd $(APP) && npm run --silent build
+	@echo "building the browser app, which takes half a minute"
+	@cd $(APP) && npm run --silent build
 	@touch $@
 
 PACKAGES_SIZE := 180 MB to download, 420 MB on disk

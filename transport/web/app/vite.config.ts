@@ -115,16 +115,20 @@ export default defineConfig({
       output: {
         // A service worker keeps its name, and covers what is beside it.
         entryFileNames: (chunk) => (chunk.name === 'sw' ? 'sw.js' : 'assets/[name]-[hash].js'),
-        advancedChunks: {
+        codeSplitting: {
           groups: [
             // What every screen needs, in one piece; what the reader does not need at first
             // is in another one.
-            { name: (id, graph) => (words('first').test(id) ? 'base' : ofBase(id, graph)), test: new RegExp(`${shared.source}|${words('first').source}`) },
+            {
+              debugName: 'base',
+              name: (id, graph) => (words('first').test(id) ? 'base' : ofBase(id, graph)),
+              test: new RegExp(`${shared.source}|${words('first').source}`),
+            },
             { name: 'more-words', test: words('more') },
             { name: 'lead-words', test: words('lead') },
             // The connection and what is true, which readers and facilitators have alike.
-            { name: ofReader('room', true), test: /src\/(call|live|timer|workshop)\//, minShareCount: 2 },
-            { name: ofReader('more', false), test: shared, minShareCount: 2 },
+            { debugName: 'room', name: ofReader('room', true), test: /src\/(call|live|timer|workshop)\//, minShareCount: 2 },
+            { debugName: 'more', name: ofReader('more', false), test: shared, minShareCount: 2 },
             {
               name: 'markdown',
               test: /node_modules\/(marked|dompurify)\/|src\/markdown\/(?!highlight|notes|blocks|emoji|foreign|beside|checks|places|maths|diagrams|embeds)/,
