@@ -16,15 +16,15 @@ import (
 // what they hold goes through what nodes share, so that it can be another there. With
 // LONG_TESTS=1 all are.
 var onSeveralNodes = map[string]string{
-	"attendees logins presence resetpins rights sessions":                              "who is there and who may is known on every node",
-	"people signin operator":                                                           "grants of people end on every node",
-	"chat control directs events live protocol pulse replay socket sockets ticks wire": "frames come from the owner, whichever node one listens at",
-	"comments help notes offer polls queue quizzes rehearsal teaching":                 "commands are forwarded to the owner, and read where they are answered",
-	"certificates codelabs freshness listing personal race summary":                    "a read follows a write that another node took",
-	"git gitpush publishing sharedcode workspacecopy workspacefiles workspaces":        "trees of code are shared",
-	"archive archivefiles files images materials submissions takeout":                  "what is uploaded at one node is read at another",
-	"checks exports webhooks":                                                          "rows of the store are read on every node",
-	"handler handler_events handler_keys tokens":                                       "a token is used once on all nodes",
+	"attendees logins presence resetpins rights sessions":                               "who is there and who may is known on every node",
+	"people signin operator":                                                            "grants of people end on every node",
+	"chat control directs events live protocol pulse replay socket sockets ticks wire":  "frames come from the owner, whichever node one listens at",
+	"comments help notes offer polls queue quizzes rehearsal teaching":                  "commands are forwarded to the owner, and read where they are answered",
+	"certificates codelabs freshness listing personal race summary":                     "a read follows a write that another node took",
+	"git gitpush publishing samples sharedcode workspacecopy workspacefiles workspaces": "trees of code are shared",
+	"archive archivefiles files images materials submissions takeout":                   "what is uploaded at one node is read at another",
+	"checks exports webhooks":                                                           "rows of the store are read on every node",
+	"handler handler_events handler_keys tokens":                                        "a token is used once on all nodes",
 	"erase":              "what was erased is nowhere",
 	"badattempts limits": "what keeps somebody from guessing is counted together",
 }
