@@ -62,7 +62,11 @@ func writeEntry(out *tar.Writer, date time.Time, e entry) error {
 }
 
 // samples are what is of use beside a server, in cmd/atelier/deploy.
-var samples = []string{"Caddyfile", "nginx.conf", "prometheus.yml", "alerts.yml", "grafana-dashboard.json"}
+var samples = []string{
+	"Caddyfile", "nginx.conf", "prometheus.yml", "alerts.yml", "grafana-dashboard.json",
+	"samples/README.md", "samples/plain.md", "samples/claat.md",
+	"samples/folder/codelab.md", "samples/folder/commands.txt", "samples/folder/pictures/parts.png",
+}
 
 // units are those of systemd there.
 var units = []string{"atelier.service", "atelier-backup.service", "atelier-backup.timer"}
