@@ -185,6 +185,9 @@ func (w *world) presence() {
 		return
 	}
 	w.model.still(true)
+	for _, n := range w.nodes { // one that rested asks the others, and has their answers below
+		_, _, _ = n.get()
+	}
 	time.Sleep(10 * time.Second)
 	here := w.model.open.people()
 	for _, n := range w.nodes {
