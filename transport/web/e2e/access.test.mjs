@@ -143,7 +143,9 @@ long('from right to left, in a language that nobody speaks, no text is left in E
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
         for (let n = walker.nextNode(); n; n = walker.nextNode()) {
           const p = n.parentElement
-          if (!p || p.closest('script, style, code, pre, kbd, [dir=auto], .markdown, .cm-editor, noscript, svg, time') || !p.checkVisibility()) continue
+          // What says of itself that it is English is: the handbook.
+          if (!p || p.closest('script, style, code, pre, kbd, [dir=auto], .markdown, .cm-editor, noscript, svg, time, body [lang=en]') || !p.checkVisibility())
+            continue
           // A translated text stands between these marks, also when it has parts.
           if (/[A-Za-z]{3}/.test(n.data) && !/[⟦⟧]/.test(p.textContent)) out.push(n.data.trim())
         }
