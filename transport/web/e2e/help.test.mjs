@@ -25,6 +25,15 @@ test('the handbook explains the screen that one is at, and its search finds a se
   await page.getByRole('heading', { level: 1, name: 'Operations' }).waitFor()
   await page.getByRole('searchbox', { name: 'Search the handbook' }).fill('qqqqzzzz')
   await page.getByText('No section has these words.').waitFor()
+  const lines = await page.getByRole('cell', { name: 'Metrics, profiles', exact: true }).evaluate(({ firstChild: text }) =>
+    [...text.data.matchAll(/\p{L}+/gu)].map(({ index, 0: word }) => {
+      const range = document.createRange()
+      range.setStart(text, index)
+      range.setEnd(text, index + word.length)
+      return range.getClientRects().length
+    }),
+  )
+  assert.deepEqual(lines, [1, 1], 'a word of a table is broken')
   // A link of a page to another one stays in the app.
   await page.goto('/help/operations')
   await page.evaluate(() => (window.same = true))

@@ -67,10 +67,10 @@ function place(file, href) {
   return page ? `/help/${page.id}${fragment ? '#' + fragment : ''}` : null
 }
 
-/** The Markdown with links as the app has them. */
+/** The Markdown with links as the app has them, and without comments. A comment in code is part of the page. */
 function linked(file, text) {
   let out = ''
-  for (const token of marked.lexer(text)) out += /^(code|html)$/.test(token.type) ? token.raw : prose(file, token.raw)
+  for (const { type, raw } of marked.lexer(text)) out += type === 'code' ? raw : type === 'html' ? raw.replace(/<!--[\s\S]*?-->\n?/g, '') : prose(file, raw)
   return out
 }
 
@@ -86,7 +86,7 @@ function prose(file, raw) {
 
 /** A page: its title, its text behind that, and its sections for the search. */
 export function read(page) {
-  const text = readFileSync(path.join(repository, page.file), 'utf8').replace(/<!--[\s\S]*?-->\n?/g, '')
+  const text = readFileSync(path.join(repository, page.file), 'utf8')
   const [, title, body] = /^# (.+)\n([\s\S]*)$/.exec(text) ?? []
   if (!title) throw new Error(`${page.file} begins without a title`)
   const source = linked(page.file, body)

@@ -32,6 +32,13 @@ describe('the handbook', () => {
     expect(html).not.toMatch(/src="(?!https?:)/)
   })
 
+  it('shows code as it is written, and no comment', () => {
+    const writing = read().find((p) => p.id === 'writing')!
+    expect(writing.source).toContain('\n<!-- id: set-up -->\n')
+    expect(writing.source).toContain('`<!-- id: … -->`')
+    expect(read().find((p) => p.id === 'rules')!.source).not.toContain('<!-- operations -->')
+  })
+
   it('names sections as the reader does', () => {
     for (const text of ['Upgrade and rollback', 'TLS & proxies', '`code` — Überblick']) expect(slug(text)).toBe(slugOf(text))
     for (const p of read()) {
