@@ -956,7 +956,8 @@ func TestResetHidesThePreviousRound(t *testing.T) {
 		l.must(t, who, choose(p, int32(i%2)))
 	}
 	l.must(t, admin, ClosePoll{PollID: p.Id})
-	if x := l.must(t, admin, ResetPoll{PollID: p.Id}).(*pb.Poll); x.Votes != 0 || x.Counts != nil || x.Round != 2 {
+	l.must(t, admin, ShowPoll{PollID: p.Id, Shown: true})
+	if x := l.must(t, admin, ResetPoll{PollID: p.Id}).(*pb.Poll); x.Votes != 0 || x.Counts != nil || x.Round != 2 || x.Shown {
 		t.Errorf("%v", x)
 	}
 	if marks, _ := l.Capture().Voted(l.Capture().Polls[0], people[0].ID); marks != 0 {

@@ -283,6 +283,25 @@ func TestARunTakesQuizzesAndPollsFromItsSource(t *testing.T) {
 	}
 }
 
+// A draft that had votes before goes on in its round: a vote for the first must not count
+// in it.
+func TestAPollThatIsPublishedStaysInItsRound(t *testing.T) {
+	l := newLab()
+	l.create(t, "A")
+	lin := register(t, l, "Lin")
+	first := l.newPoll(t, choicePoll(false))
+	l.must(t, admin, OpenPoll{PollID: first.Id})
+	l.must(t, admin, ResetPoll{PollID: first.Id})
+	next := choicePoll(false)
+	next.Options = []string{"other", "options"}
+	l.publish(t, Publish{Steps: textOf("A=1"), Polls: []*pb.Poll{next}, SourceID: "source"})
+	if p := l.polls[0].rec; len(l.polls) != 1 || p.Round != 2 || !slices.Equal(p.Options, next.Options) {
+		t.Errorf("there are %d polls, the first is %v", len(l.polls), p)
+	}
+	l.must(t, admin, OpenPoll{PollID: first.Id})
+	l.refused(t, lin, choose(first, 0), durable.Conflict, "round 2")
+}
+
 // Two polls that ask the same are two: the second replaced the first one's options.
 func TestPollsThatAskTheSameStayApart(t *testing.T) {
 	l := newLab()

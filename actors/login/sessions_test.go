@@ -357,6 +357,21 @@ func TestAFamilyIsBounded(t *testing.T) {
 	}
 }
 
+// Where every id of a family is in use, the oldest of the others makes room: not the one
+// that the browser has just shown.
+func TestAnIdMakesNoRoomForItsSuccessor(t *testing.T) {
+	d := newDesk(t)
+	d.attendee("", "used", "a")
+	for i := range maxIDs {
+		id := fmt.Sprint("tab", i)
+		d.attendee("used", id, "a")
+		d.want("a new one", id, "a")
+	}
+	d.want("the one in use", "used", "a")
+	d.want("the oldest of the others", "tab0", "-")
+	d.want("the next", "tab1", "a")
+}
+
 // A person with the code of an attendee could create sessions without end.
 func TestBrowsersOfAnAttendeeAreBounded(t *testing.T) {
 	d := newDesk(t)

@@ -560,6 +560,31 @@ func TestStopDoesNotCountAgainstTheReceiver(t *testing.T) {
 	})
 }
 
+// TestATestCountsForNothing: it neither brings the stop nearer nor puts it off.
+func TestATestCountsForNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		id := w.create(TokenUsed)
+		test := func(status int32) {
+			t.Helper()
+			w.answers(status)
+			if got, err := w.hooks.Test(context.Background(), id, w.send); err != nil || got != status {
+				t.Fatalf("a test gave %d, %v", got, err)
+			}
+		}
+		w.answers(404)
+		for range MaxFailures - 1 {
+			w.tell(TokenUsed)
+		}
+		time.Sleep(time.Second)
+		for _, status := range []int32{404, 200, 404} {
+			test(status)
+			if h := w.hook(id); h.Failures != MaxFailures-1 || h.State() != Active || h.LastStatus != status {
+				t.Errorf("after a test with %d: %v", status, h)
+			}
+		}
+	})
+}
+
 func TestTestsAreBounded(t *testing.T) {
 	inWorld(t, func(w *world) {
 		id := w.create(TokenUsed)

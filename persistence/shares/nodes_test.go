@@ -2,6 +2,7 @@ package shares
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -87,7 +88,8 @@ func TestAShareThatDoesNotArriveIsNotUsed(t *testing.T) {
 }
 
 func TestSharesOfOthersAreLookedAt(t *testing.T) {
-	s := spread(t, t.TempDir(), func(Share) error { return nil })
+	dir := t.TempDir()
+	s := spread(t, dir, func(Share) error { return nil })
 	secret := make([]byte, seal.ShareBytes)
 	secret[0] = 1
 	end := seal.QuarterEnd(time.Now().Add(time.Minute))
@@ -103,6 +105,10 @@ func TestSharesOfOthersAreLookedAt(t *testing.T) {
 	}
 	if all, _ := s.All(); len(all) != 0 {
 		t.Errorf("%d are kept", len(all))
+	}
+	// A share that is over must not come back to the disk, however short its stay.
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("%d files are kept, %v", len(files), err)
 	}
 }
 

@@ -113,7 +113,7 @@ func (m *polls) event(e *pb.Event) error {
 }
 
 // changed checks that at most one poll is open, that an anonymous one is not opened again,
-// and that it has no secret once it is closed.
+// that it has no secret once it is closed, and that the result of a draft is not published.
 func (m *polls) changed(rec *pb.Poll) error {
 	p := m.find(rec.Id)
 	if p == nil {
@@ -145,6 +145,8 @@ func (m *polls) changed(rec *pb.Poll) error {
 		return fmt.Errorf("poll %s is %v, and keeps the secret %s", rec.Id, rec.State, rec.Secret)
 	case len(p.votes) > 0 && rec.Round == was.Round && (rec.Kind != was.Kind || !slices.Equal(rec.Options, was.Options)):
 		return fmt.Errorf("poll %s asks something else, after votes", rec.Id)
+	case rec.Shown && rec.State == pb.PollState_POLL_STATE_DRAFT:
+		return fmt.Errorf("poll %s is shown, and a draft", rec.Id)
 	case rec.Shown && rec.Counting:
 		return fmt.Errorf("poll %s is shown, and being counted", rec.Id)
 	}
