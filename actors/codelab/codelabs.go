@@ -58,9 +58,10 @@ type Config struct {
 	// in it. The room gets no more events, so the sessions must reconnect. It must not
 	// block, and not ask for codelabs.
 	Forgotten func(r *room.Room)
-	// Announce is called on the owner's node when a person arrives at another node or
-	// leaves it. Signal is a message of another node to the sessions of a person here, or
-	// of all facilitators for "". Both are used only if Durable.Cluster is set.
+	// Announce is called on every node, for its own listeners, when a person arrives at
+	// another node or has left all. Signal is a message of another node to the sessions of
+	// a person here, or of all facilitators for "". Both are used only if Durable.Cluster
+	// is set.
 	Announce func(w Codelab, person string, arrived bool)
 	Signal   func(w Codelab, person string, payload []byte)
 	// Ballots keeps the secrets of anonymous polls, as Rules.BallotKey finds them; nil

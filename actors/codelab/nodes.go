@@ -73,8 +73,6 @@ func (l *nodes) Passed(frames []room.Frame) {
 	l.h.Tell(aside{Kind: asideFrames, Frames: frames}.encode())
 }
 
-func (l *nodes) Speaks() bool { return l.h.Owns() }
-
 func (l *nodes) Gone(person string) {
 	if r := l.w.room(l.h.ID()); r != nil {
 		l.w.announce(Codelab{l.h, r, l.w}, person, false)
@@ -129,10 +127,34 @@ func (w *Codelabs) all(ws Codelab, node string, people []string) {
 	}
 }
 
+// nameless is for how often, and for how long in all, a node waits for the record of a
+// person who has come to another one: its copy of the codelab may be behind.
+const (
+	namelessLook = 100 * time.Millisecond
+	namelessLong = 10 * time.Second
+)
+
+// announce tells this node's listeners who has come or gone; of somebody whom the copy does
+// not know yet when it does.
 func (w *Codelabs) announce(ws Codelab, person string, arrived bool) {
-	if ws.Owns() && w.Announce != nil {
-		w.Announce(ws, person, arrived)
+	w.announceWithin(namelessLong, ws, person, arrived)
+}
+
+func (w *Codelabs) announceWithin(left time.Duration, ws Codelab, person string, arrived bool) {
+	if w.Announce == nil {
+		return
 	}
+	if arrived && person != FacilitatorID && ws.View().Attendee(person) == nil {
+		if left > 0 {
+			w.Durable.Clock.AfterFunc(namelessLook, func() {
+				if again, ok := w.Peek(ws.ID()); ok && again.Room.IsPresent(person) {
+					w.announceWithin(left-namelessLook, again, person, true)
+				}
+			})
+		}
+		return
+	}
+	w.Announce(ws, person, arrived)
 }
 
 // Compare tells the other nodes how many people are connected to this one, so

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,4 +157,59 @@ func TestADeletionRemovesTheLog(t *testing.T) {
 	if !slices.Equal(left, []string{"codelab/" + ids[1]}) {
 		t.Errorf("the store has the logs %v, the codelab that stays is %s", left, ids[1])
 	}
+}
+
+// Facilitators on every node hear who has come and gone, also while the codelab moves to
+// another node: when only the owner spoke, a departure in that half second was not announced.
+func TestEveryNodeAnnouncesWhoComesAndGoesWhileACodelabMoves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(time.Second) }) // what the actors' library still does
+		ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
+		var mu sync.Mutex
+		var said [2][]string
+		for i := range ws {
+			ws[i].Announce = func(w codelab.Codelab, person string, arrived bool) {
+				kind := "-"
+				if arrived {
+					kind = "+"
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				said[i] = append(said[i], kind+w.View().Attendee(person).GetName())
+			}
+		}
+		m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var at [2]codelab.Codelab
+		for i := range ws {
+			if at[i], err = ws[i].Get(m.Id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, _, err := at[0].Ask(codelab.Command{Caller: leader, Body: codelab.Register{Name: "Ann"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ann := r.(codelab.Registration).Attendee.Id
+		at[1].Arrive(ann) // perhaps before the copy has her
+		time.Sleep(time.Second)
+		at[1].Depart(ann)
+		ws[0].GiveTo(at[0], "n2")
+		for owner := ""; owner != "n2"; time.Sleep(time.Millisecond) {
+			if owner, err = nodes[0].Owner("codelab/" + m.Id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		for i, heard := range said {
+			if !slices.Equal(heard, []string{"+Ann", "-Ann"}) {
+				t.Errorf("node %d announced %v", i+1, heard)
+			}
+		}
+	})
 }

@@ -31,8 +31,9 @@ type presence struct {
 // another may first be heard of as gone.
 const farewell = 500 * time.Millisecond
 
-// Link brings what happens in a room to the other nodes on which it is open, and
-// knows which of them speaks for all. Its methods must not block.
+// Link brings what happens in a room to the other nodes on which it is open. Its methods
+// must not block. Each node announces to its own listeners who comes and goes: one that
+// spoke for all would be silent while the codelab moves to another.
 type Link interface {
 	// Arrived and Left tell of a person's first session on this node, and of the
 	// last one's end.
@@ -40,8 +41,6 @@ type Link interface {
 	Left(person string)
 	// Passed tells of frames for the listeners of all nodes.
 	Passed(frames []Frame)
-	// Speaks says that this node announces who comes and goes.
-	Speaks() bool
 	// Gone is called, on every node, when a person has left all of them.
 	Gone(person string)
 }
@@ -51,8 +50,7 @@ type Link interface {
 func (r *Room) Connect(l Link, c clock.Clock) { r.link, r.clock = l, c }
 
 // Join notes one more session of a person and reports whether their arrival is
-// to be announced: it is the person's first session anywhere, and this node
-// speaks for all.
+// to be announced: it is the person's first session anywhere.
 func (r *Room) Join(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
@@ -69,7 +67,6 @@ func (r *Room) Join(person string) (announce bool) {
 	p.mu.Unlock()
 	if here && r.link != nil {
 		r.link.Arrived(person)
-		return announce && r.link.Speaks()
 	}
 	return announce
 }

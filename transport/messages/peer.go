@@ -106,14 +106,15 @@ func (p *peer) announce(kind string) {
 	announce(p.lab, kind, p.who.ID, p.who.Name)
 }
 
-// announce tells facilitators who has come or gone, by the name they have now.
+// announce tells this node's facilitators who has come or gone, by the name they have now.
+// The other nodes tell theirs.
 func announce(w codelab.Codelab, kind, person, name string) {
 	a := w.View().Attendee(person)
 	if a == nil {
 		// Removed, with their place: facilitators still hear who is gone.
 		a = &pb.Attendee{Id: person, Name: name, CurrentStep: 1}
 	}
-	w.Room.Broadcast(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
+	w.Room.Transient(room.Frame{Audience: room.Facilitators, Payload: presence(kind, a)})
 }
 
 // handler is what sessions do; each finds its peer in Session.Data.

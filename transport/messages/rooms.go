@@ -36,7 +36,7 @@ func (t Rooms) Removed(r *room.Room, attendee string) {
 	})
 }
 
-// Announce tells of somebody who has come to another node, or left it.
+// Announce tells this node's facilitators of somebody who has come to another node, or left all.
 func (t Rooms) Announce(w codelab.Codelab, person string, arrived bool) {
 	kind := "attendee_left"
 	if arrived {
