@@ -106,7 +106,7 @@ func TestSharesOfOthersAreLookedAt(t *testing.T) {
 	if all, _ := s.All(); len(all) != 0 {
 		t.Errorf("%d are kept", len(all))
 	}
-	// A share that is over must not come back to the disk, however short its stay.
+	// An ended share must not come back to the disk, however short its stay.
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("%d files are kept, %v", len(files), err)
 	}
