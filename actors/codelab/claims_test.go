@@ -10,6 +10,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -41,7 +42,7 @@ func TestAnUploadStaysWhileACommandRefersToIt(t *testing.T) {
 	} {
 		for outcome, patience := range map[string]time.Duration{"known": time.Second, "unknown": time.Minute} {
 			t.Run(name+", outcome "+outcome, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) { claimed(t, say, patience) })
+				clocktest.Bubble(t, func(t *testing.T) { claimed(t, say, patience) })
 			})
 		}
 	}
@@ -111,10 +112,7 @@ func oneLab(t *testing.T, store *memory.Store, uploads durable.Journal, atOnce i
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = labs.Close(context.Background())
-		time.Sleep(time.Minute) // simulated; what the actors' library still does
-	})
+	t.Cleanup(func() { _ = labs.Close(context.Background()) })
 	m, err := labs.Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "one", IsPublic: true}})
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +174,7 @@ func (s stuck) Get(table string, key []byte) ([]byte, error) {
 
 // Submitted commands that wait for their claims are bounded, and each is answered.
 func TestCommandsThatWaitForTheirClaimsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
 		s := stuck{store, make(chan struct{})}
@@ -206,7 +204,7 @@ func TestCommandsThatWaitForTheirClaimsAreBounded(t *testing.T) {
 
 // A command that is refused because too many wait leaves no claim.
 func TestARefusedCommandLeavesNoClaim(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
 		ws, register := oneLab(t, store, store, 1)

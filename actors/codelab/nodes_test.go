@@ -11,6 +11,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -104,8 +105,7 @@ func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
 // The people of a node that is not alive are not present any more; those of a node
 // that is alive stay.
 func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Second) }) // what the actors' library still does
+	clocktest.Bubble(t, func(t *testing.T) {
 		ws, _ := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
 		m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
 		if err != nil {
@@ -162,8 +162,7 @@ func TestADeletionRemovesTheLog(t *testing.T) {
 // Facilitators on every node hear who has come and gone, also while the codelab moves to
 // another node: when only the owner spoke, a departure in that half second was not announced.
 func TestEveryNodeAnnouncesWhoComesAndGoesWhileACodelabMoves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Second) }) // what the actors' library still does
+	clocktest.Bubble(t, func(t *testing.T) {
 		ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
 		var mu sync.Mutex
 		var said [2][]string

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -104,7 +105,7 @@ func polling(t *testing.T, secrets *someSecrets, gate *atomic.Bool) (labs *codel
 // TestASecretGoesWithItsPoll: it is destroyed when the poll is closed, deleted or reset,
 // and when the poll was not opened with it; not when nobody knows whether it was.
 func TestASecretGoesWithItsPoll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
 		labs, ws, polls := polling(t, secrets, gate)
 		ask := func(body codelab.Body) {
@@ -170,7 +171,7 @@ func TestASecretGoesWithItsPoll(t *testing.T) {
 
 // TestASweepDestroysOnlyWhatNoOpenPollUses.
 func TestASweepDestroysOnlyWhatNoOpenPollUses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
 		labs, ws, polls := polling(t, secrets, gate)
 		if _, err := ws.OpenPoll(leader, polls[0].Id, nil); err != nil {
@@ -197,7 +198,7 @@ func TestASweepDestroysOnlyWhatNoOpenPollUses(t *testing.T) {
 
 // TestAPollClosesAtItsEndByItself: nobody has to read it.
 func TestAPollClosesAtItsEndByItself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)
 		_, ws, polls := polling(t, secrets, gate)
 		seconds := int32(10)
@@ -221,7 +222,7 @@ func TestAPollClosesAtItsEndByItself(t *testing.T) {
 
 // TestQuestionsGoAfterADay, whether anybody is there or not.
 func TestQuestionsGoAfterADay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		_, ws, _ := polling(t, &someSecrets{}, new(atomic.Bool))
 		open := pb.Asking_ASKING_OPEN
 		say := func(who *codelab.Caller, body codelab.Body) any {
@@ -251,7 +252,7 @@ func TestQuestionsGoAfterADay(t *testing.T) {
 // TestASecretIsKeptUntilItsPollIsCounted: the poll is closed, and the sweep and the next
 // poll leave the secret alone until the votes are counted.
 func TestASecretIsKeptUntilItsPollIsCounted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		secrets := &someSecrets{}
 		labs, ws, polls := polling(t, secrets, new(atomic.Bool))
 		seconds := int32(5)

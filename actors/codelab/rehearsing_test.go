@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/persistence/memory"
@@ -64,7 +65,7 @@ func left(t *testing.T, labs *codelab.Codelabs, id string) (n int, runs bool) {
 }
 
 func TestARehearsalEndsAtItsTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
 		var players atomic.Int32
@@ -88,7 +89,7 @@ func TestARehearsalEndsAtItsTime(t *testing.T) {
 func TestARestartEndsARehearsal(t *testing.T) {
 	for name, reads := range map[string]bool{"when it is read": true, "when nobody reads it": false} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			clocktest.Bubble(t, func(t *testing.T) {
 				store := memory.New()
 				defer func() { _ = store.Close() }()
 				var players atomic.Int32
@@ -121,7 +122,7 @@ func TestARestartEndsARehearsal(t *testing.T) {
 }
 
 func TestRehearsalsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
 		var players atomic.Int32
@@ -151,7 +152,7 @@ func TestRehearsalsAreBounded(t *testing.T) {
 // Without force a rehearsal does not begin beside people who are there; simulated attendees
 // of an earlier one do not count.
 func TestARehearsalDoesNotBeginBesidePeople(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
 		labs := oneNode(t, store)

@@ -4,11 +4,11 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"atelier/actors/catalog"
 	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -19,7 +19,7 @@ import (
 // A codelab rests when nobody asks for it and nobody is connected: who only listens
 // keeps it.
 func TestACodelabWithListenersDoesNotRest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
 		labs := oneNode(t, store)
@@ -48,7 +48,7 @@ func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 // TestAPollThatCannotBeClosedHidesNothing: when the disk took no writes, nobody could read
 // a codelab any more whose poll was over. Closing frees space, so a full disk takes it.
 func TestAPollThatCannotBeClosedHidesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
 		defer func() { _ = store.Close() }()
 		var full, away atomic.Bool

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"atelier/actors/audit"
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -95,7 +96,7 @@ func (r *retained) is(what string, want time.Duration) {
 }
 
 func retaining(t *testing.T, days int, f func(*retained)) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		r := &retained{t: t, store: memory.New()}
 		defer func() { _ = r.store.Close() }()
 		r.start(days)

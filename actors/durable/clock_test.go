@@ -14,7 +14,7 @@ import (
 
 // inBubble is synctest.Test for a test that starts a host.
 func inBubble(t *testing.T, test func(t *testing.T)) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		// The library waits a moment after a dead letter, and the time of a bubble
 		// ends with its test.
 		t.Cleanup(func() { time.Sleep(time.Second) })

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 )
 
 // A wait that begins when the host has closed ends at once. It never ended: who
 // would have answered was gone, and so was what ends waits that take too long.
 func TestAWaitBehindTheCloseEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		s := newPendingReplies(clock.System, time.Second)
 		before := s.get()
 		go s.close()

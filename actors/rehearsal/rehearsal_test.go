@@ -12,6 +12,7 @@ import (
 
 	"atelier/actors/catalog"
 	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -95,7 +96,7 @@ func told(v *codelab.View) string {
 
 // In ten minutes forty people do all that people do, and each in their own time.
 func TestPeopleWorkThroughACodelab(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		plays(t, 1, 40, 10, func(ws codelab.Codelab, comings *atomic.Int64) {
 			time.Sleep(time.Second)
 			synctest.Wait()
@@ -146,7 +147,7 @@ func TestPeopleWorkThroughACodelab(t *testing.T) {
 func TestARehearsalFollowsFromItsSeed(t *testing.T) {
 	var runs []string
 	for _, seed := range []uint64{7, 7, 8} {
-		synctest.Test(t, func(t *testing.T) {
+		clocktest.Bubble(t, func(t *testing.T) {
 			plays(t, seed, 12, 5, func(ws codelab.Codelab, _ *atomic.Int64) {
 				time.Sleep(4*time.Minute + 100*time.Millisecond)
 				synctest.Wait()
@@ -161,7 +162,7 @@ func TestARehearsalFollowsFromItsSeed(t *testing.T) {
 
 // A name that somebody has is passed over; whom a facilitator takes out does not come back.
 func TestPeopleMindOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		plays(t, 3, 60, 2, func(ws codelab.Codelab, _ *atomic.Int64) {
 			time.Sleep(20 * time.Second)
 			synctest.Wait()

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/durable"
 	"atelier/actors/token/seal"
 	pb "atelier/actors/token/tokenpb"
@@ -133,7 +134,7 @@ func TestNothingOpensAfterItsQuarter(t *testing.T) {
 		{pb.Policy_POLICY_TTL, 30 * time.Minute, 2}, {pb.Policy_POLICY_TTL, 15 * time.Minute, 0}, {pb.Policy_POLICY_SESSION, 6 * time.Hour, 2},
 	} {
 		t.Run(fmt.Sprintf("%s of %v used %d times", PolicyName(c.policy), c.life, c.uses), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			clocktest.Bubble(t, func(t *testing.T) {
 				// The actor system counts dead letters on a goroutine that ends a
 				// little after the last of them.
 				defer time.Sleep(time.Second)

@@ -15,6 +15,7 @@ import (
 
 	"atelier/actors/audit"
 	"atelier/actors/clock"
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/durable"
 	"atelier/actors/durable/journaltest"
 	"atelier/actors/naming"
@@ -73,7 +74,7 @@ func (b breakable) Scan(s durable.Scan, fn func(key, value []byte) bool) error {
 }
 
 func inWorld(t *testing.T, fn func(w *world)) {
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		w := &world{t: t, journal: memory.New(), status: 200, began: time.Now(), seen: map[string]bool{}}
 		w.log.count = map[string]int{}
 		w.start()

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/room"
@@ -110,7 +110,7 @@ func TestCountsComeAtTheirRate(t *testing.T) {
 		t.Fatal(err)
 	}
 	lab.Room.Join("facilitator")
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		var facilitators, attendees int
 		from := lab.Room.TransientHead()
 		looks := 0

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"atelier/actors/clock/clocktest"
 	"atelier/actors/codelab"
 	"atelier/actors/room"
 )
@@ -57,7 +57,7 @@ func TestSummaryIsSentOnceAndPulsesOnlyToFacilitators(t *testing.T) {
 func TestSummariesComeAtTheirRate(t *testing.T) {
 	lab := newSchool(t).lab
 	lab.Room.Join("facilitator")
-	synctest.Test(t, func(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
 		looks := 0
 		g := NewGateway(Config{Codelabs: func() []codelab.Codelab {
 			looks++
