@@ -7,7 +7,7 @@ import (
 	"atelier/actors/login"
 	"atelier/actors/people"
 	"atelier/transport/auth"
-	"atelier/transport/auth/password"
+
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
@@ -98,7 +98,7 @@ func changePassword(r *Request) error {
 		return wire.Invalid("new is required")
 	}
 	p := r.who.Leader()
-	if err := password.Check("new", *in.New, p.GetLogin()); err != nil {
+	if err := auth.CheckPassword("new", *in.New, p.GetLogin()); err != nil {
 		return err
 	}
 	switch {

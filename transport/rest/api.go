@@ -24,7 +24,7 @@ import (
 	"atelier/actors/webhook"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
-	"atelier/transport/auth/password"
+
 	"atelier/transport/git"
 	"atelier/transport/httpapi"
 	"atelier/transport/limit"
@@ -43,7 +43,7 @@ type Config struct {
 	Participants *participant.Host
 	// People has the facilitators and assistants, and computes their password hashes.
 	People    *people.Host
-	Passwords *password.Computer
+	Passwords *auth.PasswordComputer
 	// SignIn is the identity provider where people may sign in; nil for none.
 	// OwnerPassword says that nobody but the owner has a password.
 	SignIn        *SignIn

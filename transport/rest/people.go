@@ -8,7 +8,7 @@ import (
 	"atelier/actors/people"
 	"atelier/actors/people/peoplepb"
 	"atelier/transport/auth"
-	"atelier/transport/auth/password"
+
 	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
@@ -280,7 +280,7 @@ func acceptInvitation(r *Request) error {
 		if r.api.OwnerPassword {
 			return errNoPasswords
 		}
-		if err := password.Check("password", in.Password, p.Login); err != nil {
+		if err := auth.CheckPassword("password", in.Password, p.Login); err != nil {
 			return err
 		}
 		if cmd.Password, err = r.api.Passwords.Hash(in.Password, r.device() != ""); err != nil {

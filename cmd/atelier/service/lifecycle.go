@@ -14,7 +14,7 @@ import (
 	"atelier/actors/room"
 	"atelier/cmd/atelier/config"
 	"atelier/transport/ai"
-	"atelier/transport/auth/password"
+	"atelier/transport/auth"
 	"atelier/transport/control"
 	"atelier/transport/httpapi"
 	"atelier/transport/keypair"
@@ -275,7 +275,7 @@ func (s *Service) openAPI() error {
 	s.bodies = wire.NewBodyBudget(int64(cfg.Limits.BodyMemoryMiB) << 20)
 	s.api = rest.New(rest.Config{
 		Codelabs: s.core.codelabs, List: s.core.list, Audit: s.core.audit, Files: s.core.files, Settings: s.core.settings,
-		Participants: s.core.participants, People: s.core.people, Passwords: password.NewComputer(), Auth: s.grants,
+		Participants: s.core.participants, People: s.core.people, Passwords: auth.NewPasswordComputer(), Auth: s.grants,
 		SignIn: s.signIn(), OwnerPassword: !cfg.Login.Password,
 		Current: s.current(), Valid: s.core.node.Valid(), Bodies: s.bodies,
 		Limits: newLimits(cfg.Limits, s.core.node.Count()), Denials: s.denials.Note, SignInFailed: s.denials.NoteSignIn, Observe: s.metrics.Request,

@@ -8,7 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"atelier/actors/token/seal"
-	"atelier/transport/auth/password"
+	"atelier/transport/auth"
 	"atelier/transport/control"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
@@ -29,7 +29,7 @@ func (c *Core) Operator() fasthttp.RequestHandler {
 	}
 	api := rest.New(rest.Config{
 		Codelabs: c.codelabs, List: c.list, Audit: c.audit, Files: c.files, Settings: c.settings, Participants: c.participants,
-		People: c.people, Passwords: password.NewComputer(),
+		People: c.people, Passwords: auth.NewPasswordComputer(),
 		Bodies: wire.NewBodyBudget(int64(c.cfg.Limits.BodyMemoryMiB) << 20), Workspaces: c.code,
 		AdminID: c.cfg.Admin.ID, StreamID: c.store.StreamID(), Logger: c.log, Now: time.Now, TimeOf: c.timeOf,
 	})

@@ -1,6 +1,4 @@
-// Package password hashes and compares people's passwords with bounded concurrency. Each
-// takes 19 MiB and a tenth of a second of a processor, and guessing must not use all of it.
-package password
+package auth
 
 import (
 	"crypto/rand"
@@ -33,8 +31,8 @@ const (
 
 // Bounds of a password, code points.
 const (
-	Least = 12
-	Most  = 256
+	LeastPassword = 12
+	MostPassword  = 256
 )
 
 // commonest are those of the 10,000 commonest passwords that are long enough to be
@@ -55,15 +53,15 @@ var commonest = strings.Fields(`
 	counterstrike zaq1xsw2cde3 vfvfvskfhfve ghjcnjghjcnj fkmnthyfnbdf 123456789abc
 	admin18533362 23176djivanfros 123456789qwerty`)
 
-// Check says what is wrong with a new password, in this field, of somebody with a login.
-func Check(field, password, login string) error {
+// CheckPassword says what is wrong with a new password, in this field, of somebody with a login.
+func CheckPassword(field, password, login string) error {
 	n := utf8.RuneCountInString(password)
 	folded := strings.ToLower(password)
 	switch {
-	case !utf8.ValidString(password) || n < Least || n > Most:
-		return durable.Reject(durable.Invalid, "%s must have %d to %d characters", field, Least, Most)
-	case utf8.RuneCountInString(strings.TrimSpace(password)) < Least:
-		return durable.Reject(durable.Invalid, "%s must have %d characters at least without the spaces at its ends", field, Least)
+	case !utf8.ValidString(password) || n < LeastPassword || n > MostPassword:
+		return durable.Reject(durable.Invalid, "%s must have %d to %d characters", field, LeastPassword, MostPassword)
+	case utf8.RuneCountInString(strings.TrimSpace(password)) < LeastPassword:
+		return durable.Reject(durable.Invalid, "%s must have %d characters at least without the spaces at its ends", field, LeastPassword)
 	case login != "" && folded == strings.ToLower(login):
 		return durable.Reject(durable.Invalid, "%s must not be the login", field)
 	}
@@ -81,10 +79,11 @@ var ErrBusy = httpapi.Refusal(http.StatusServiceUnavailable, "too many people ar
 // waiting is how many may wait for a place in each queue.
 const waiting = 64
 
-// Computer computes hashes: at most two at once for each processor, half of them for
+// PasswordComputer hashes and compares people's passwords. Each takes 19 MiB and a tenth of a
+// second of a processor: at most two at once for each processor, half of them for
 // browsers in which somebody has signed in before, so that a flood of strangers does
 // not keep these out. Safe for concurrent use.
-type Computer struct {
+type PasswordComputer struct {
 	known, strangers queue
 	// nobody is what is compared with where there is no hash: it takes as long.
 	nobody   string
@@ -97,20 +96,20 @@ type queue struct {
 	queued atomic.Int32
 }
 
-// NewComputer returns a Computer.
-func NewComputer() *Computer {
+// NewPasswordComputer returns a PasswordComputer.
+func NewPasswordComputer() *PasswordComputer {
 	n := runtime.GOMAXPROCS(0)
-	c := &Computer{known: queue{places: make(chan struct{}, n)}, strangers: queue{places: make(chan struct{}, n)}}
+	c := &PasswordComputer{known: queue{places: make(chan struct{}, n)}, strangers: queue{places: make(chan struct{}, n)}}
 	c.nobody = prefix + encode(make([]byte, saltBytes)) + "$" + encode(make([]byte, hashBytes))
 	return c
 }
 
 // Computed is how many hashes were computed.
-func (c *Computer) Computed() int64 { return c.computed.Load() }
+func (c *PasswordComputer) Computed() int64 { return c.computed.Load() }
 
 // Hash returns the hash of a password. known says that the browser is known. It fails
 // with ErrBusy.
-func (c *Computer) Hash(password string, known bool) (string, error) {
+func (c *PasswordComputer) Hash(password string, known bool) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
 	sum, err := c.compute(password, salt, known)
@@ -122,7 +121,7 @@ func (c *Computer) Hash(password string, known bool) (string, error) {
 
 // Matches says whether a password has a hash; "" is nobody's, and takes as long. It
 // fails with ErrBusy.
-func (c *Computer) Matches(password, hash string, known bool) (bool, error) {
+func (c *PasswordComputer) Matches(password, hash string, known bool) (bool, error) {
 	was := hash
 	if was == "" {
 		was = c.nobody
@@ -141,7 +140,7 @@ func (c *Computer) Matches(password, hash string, known bool) (bool, error) {
 	return subtle.ConstantTimeCompare(sum, want) == 1 && hash != "", nil
 }
 
-func (c *Computer) compute(password string, salt []byte, known bool) ([]byte, error) {
+func (c *PasswordComputer) compute(password string, salt []byte, known bool) ([]byte, error) {
 	q := &c.strangers
 	if known {
 		q = &c.known

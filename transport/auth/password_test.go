@@ -1,4 +1,4 @@
-package password
+package auth
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 func TestAPasswordMatchesItsHashAlone(t *testing.T) {
-	c := NewComputer()
+	c := NewPasswordComputer()
 	hash, err := c.Hash("correct horse battery", false)
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Fatal(hash, err)
@@ -49,7 +49,7 @@ func TestWhatIsNoPassword(t *testing.T) {
 		strings.Repeat("é", 256): "", "\xff" + strings.Repeat("a", 20): "12 to 256",
 		"äöüäöüäöüäöü": "", "correct horse battery": "",
 	} {
-		err := Check("password", password, "ann@example.org")
+		err := CheckPassword("password", password, "ann@example.org")
 		if wrong == "" && err != nil || wrong != "" && (err == nil || !strings.Contains(err.Error(), wrong)) {
 			t.Errorf("%q: %v", password, err)
 		}
@@ -58,7 +58,7 @@ func TestWhatIsNoPassword(t *testing.T) {
 
 // A flood of strangers is refused at a bound, and keeps nobody out who is known.
 func TestAFloodIsBounded(t *testing.T) {
-	c := NewComputer()
+	c := NewPasswordComputer()
 	if all := cap(c.known.places) + cap(c.strangers.places); all > 2*runtime.GOMAXPROCS(0) || cap(c.known.places) == 0 {
 		t.Errorf("%d are computed at once", all)
 	}
