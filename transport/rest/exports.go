@@ -8,13 +8,12 @@ import (
 
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
-	"atelier/transport/sheet"
 	"atelier/transport/wire"
 )
 
 // export answers a table of the codelab as it is now: who was removed, and
 // what retention took away, is not in it any more.
-func export(what string, table func(v *codelab.View, w *sheet.Writer)) func(*Request) error {
+func export(what string, table func(v *codelab.View, w *sheet)) func(*Request) error {
 	return func(r *Request) error {
 		v := r.view().Real()
 		if v.Meta == nil {
@@ -31,7 +30,7 @@ func export(what string, table func(v *codelab.View, w *sheet.Writer)) func(*Req
 			if _, err := io.WriteString(w, mark); err != nil {
 				return err
 			}
-			s := sheet.NewWriter(w)
+			s := newSheet(w)
 			table(v, s)
 			return s.Close()
 		})
@@ -44,7 +43,7 @@ func export(what string, table func(v *codelab.View, w *sheet.Writer)) func(*Req
 func (r *Request) mark() (string, error) {
 	switch r.Query("bom") {
 	case "", "1", "true":
-		return sheet.Mark, nil
+		return byteOrderMark, nil
 	case "0", "false":
 		return "", nil
 	}
@@ -69,7 +68,7 @@ func stampOrNothing(ms int64) string {
 
 // attendance is a row for each attendee, with the time at which each step was
 // first reached.
-func attendance(v *codelab.View, w *sheet.Writer) {
+func attendance(v *codelab.View, w *sheet) {
 	head := []string{"attendee_id", "name", "email", "registered_at", "current_step", "furthest_step", "steps", "is_completed", "completed_at"}
 	for _, c := range v.Checks {
 		head = append(head, "check "+c.Name)
@@ -98,7 +97,7 @@ func attendance(v *codelab.View, w *sheet.Writer) {
 }
 
 // quizResults is a row for each answer.
-func quizResults(v *codelab.View, w *sheet.Writer) {
+func quizResults(v *codelab.View, w *sheet) {
 	w.Row("attendee_id", "name", "email", "question_number", "quiz_id", "question", "quiz_type", "answer", "answer_text", "is_correct", "answered_at",
 		"attempts", "first_answer", "first_answer_text", "first_correct")
 	number := map[string]int{}
@@ -135,7 +134,7 @@ func chosen(q *pb.Quiz, answer string) string {
 }
 
 // feedbackTable is a row for each feedback.
-func feedbackTable(v *codelab.View, w *sheet.Writer) {
+func feedbackTable(v *codelab.View, w *sheet) {
 	w.Row("attendee_id", "name", "difficulty", "satisfaction", "comment", "created_at")
 	for _, f := range v.Feedback.All() {
 		w.Row(f.AttendeeId, v.Attendee(f.AttendeeId).GetName(), f.Difficulty, f.Satisfaction, f.Comment, wire.Stamp(f.CreatedAt))

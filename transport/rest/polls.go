@@ -9,7 +9,6 @@ import (
 	"atelier/actors/codelab"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/naming"
-	"atelier/transport/sheet"
 	"atelier/transport/wire"
 )
 
@@ -461,7 +460,7 @@ func getPollTexts(r *Request) error {
 
 // pollTable is a row for each vote of the named polls, and for each option, word and
 // text of the anonymous ones.
-func pollTable(v *codelab.View, w *sheet.Writer) {
+func pollTable(v *codelab.View, w *sheet) {
 	w.Row("poll_id", "question", "kind", "anonymous", "round", "state", "attendee_id", "name", "answer", "votes")
 	for _, p := range v.Polls {
 		for x := range pollRows(v, p) {

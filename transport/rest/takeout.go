@@ -11,7 +11,6 @@ import (
 	"atelier/actors/files"
 	"atelier/transport/archive"
 	"atelier/transport/language"
-	"atelier/transport/sheet"
 	"atelier/transport/wire"
 )
 
@@ -126,7 +125,7 @@ func (t *takeout) records(p *archive.Pack, k *kind) error {
 		return err
 	}
 	t.written = append(t.written, written{k, n})
-	return sheet.Records(w, k.of, k.records(t))
+	return Records(w, k.of, k.records(t))
 }
 
 // writeArray writes a JSON array with a record on each line, and never holds more

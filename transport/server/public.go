@@ -16,7 +16,6 @@ import (
 
 	"atelier/actors/naming"
 	"atelier/transport/httpapi"
-	"atelier/transport/keypair"
 	"atelier/transport/live"
 	"atelier/transport/wire"
 )
@@ -75,7 +74,7 @@ type PublicOptions struct {
 
 // Listen takes the public address; with a certificate it speaks TLS. Connections
 // wait until Serve.
-func Listen(addr string, cert *keypair.Pair) (*Public, error) {
+func Listen(addr string, cert *KeyPair) (*Public, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, listenError("server.listen", addr, err)

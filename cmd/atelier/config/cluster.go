@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"atelier/transport/bus"
-	"atelier/transport/keypair"
+	"atelier/transport/server"
 )
 
 // Cluster is about several servers on one database.
@@ -126,7 +126,7 @@ func (n *Cluster) TLS(failed func(error)) (*tls.Config, error) {
 	if n.TLSCA == "" {
 		return nil, nil
 	}
-	cert, err := keypair.Load(n.TLSCert, n.TLSKey, failed)
+	cert, err := server.LoadKeyPair(n.TLSCert, n.TLSKey, failed)
 	if err != nil {
 		return nil, fmt.Errorf("cluster.tls_cert: %w", err)
 	}

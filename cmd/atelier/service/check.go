@@ -13,7 +13,7 @@ import (
 
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/ondisk"
-	"atelier/transport/keypair"
+	"atelier/transport/server"
 )
 
 // Check finds what a start with a configuration would, without starting: what is wrong
@@ -36,7 +36,7 @@ func Check(cfg config.Config) (warnings []string, err error) {
 
 // checkPair reads a certificate as a start does, and looks whether it still counts.
 func checkPair(name, certFile, keyFile string, warn func(string, ...any)) error {
-	pair, err := keypair.Load(certFile, keyFile, func(error) {})
+	pair, err := server.LoadKeyPair(certFile, keyFile, func(error) {})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

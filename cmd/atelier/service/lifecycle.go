@@ -17,7 +17,6 @@ import (
 	"atelier/transport/auth"
 	"atelier/transport/control"
 	"atelier/transport/httpapi"
-	"atelier/transport/keypair"
 	"atelier/transport/live"
 	"atelier/transport/messages"
 	"atelier/transport/rest"
@@ -137,7 +136,7 @@ func (s *Service) loadPair() (err error) {
 	if s.cfg.Server.TLSCert == "" {
 		return nil
 	}
-	if s.pair, err = keypair.Load(s.cfg.Server.TLSCert, s.cfg.Server.TLSKey, func(err error) {
+	if s.pair, err = server.LoadKeyPair(s.cfg.Server.TLSCert, s.cfg.Server.TLSKey, func(err error) {
 		s.log.Error("the renewed certificate cannot be used; the one before serves on", "error", err)
 	}); err != nil {
 		return fmt.Errorf("server.tls_cert: %w", err)

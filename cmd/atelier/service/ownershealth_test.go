@@ -10,7 +10,6 @@ import (
 
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/nodes"
-	"atelier/transport/keypair"
 	"atelier/transport/server"
 )
 
@@ -67,7 +66,7 @@ func TestCommitsAreJudgedByTheirStore(t *testing.T) {
 func TestWhatHangsIsSaidToBeUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := unstarted(config.Default())
-		s.pair = new(keypair.Pair)
+		s.pair = new(server.KeyPair)
 		hangs := make(chan struct{})
 		s.looks.space = newProbe(looksKeep, func(context.Context) (f space) { <-hangs; return f })
 		s.looks.size = newProbe(looksKeep, func(context.Context) (f folderSize) { <-hangs; return f })

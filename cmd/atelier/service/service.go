@@ -18,7 +18,6 @@ import (
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
 	"atelier/transport/control"
-	"atelier/transport/keypair"
 	"atelier/transport/limit"
 	"atelier/transport/live"
 	"atelier/transport/messages"
@@ -55,7 +54,7 @@ type Service struct {
 	internal *server.Internal
 	public   *server.Public
 	// pair is nil without TLS of our own.
-	pair    *keypair.Pair
+	pair    *server.KeyPair
 	started atomic.Bool // set when the public listener answers
 	stopped atomic.Bool // set by the first Stop
 

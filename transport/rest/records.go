@@ -1,4 +1,4 @@
-package sheet
+package rest
 
 import (
 	"encoding/json"
@@ -23,7 +23,7 @@ func Records(w io.Writer, of any, records iter.Seq[any]) error {
 			columns, head = append(columns, f.Index), append(head, name)
 		}
 	}
-	s := NewWriter(w)
+	s := newSheet(w)
 	s.Row(head...)
 	row := make([]string, len(columns))
 	for r := range records {

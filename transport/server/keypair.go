@@ -1,6 +1,6 @@
 // Package keypair reads a certificate and its key from files, and again when these
 // have changed: certificates are renewed while the server runs.
-package keypair
+package server
 
 import (
 	"crypto/tls"
@@ -13,8 +13,8 @@ import (
 // lookEvery is how old what is known of the files may be.
 const lookEvery = 2 * time.Second
 
-// Pair is a certificate with its key. Safe for concurrent use.
-type Pair struct {
+// KeyPair is a certificate with its key. Safe for concurrent use.
+type KeyPair struct {
 	certFile, keyFile string
 	failed            func(error)
 	now               func() time.Time
@@ -31,10 +31,10 @@ type stamp struct {
 	at   time.Time
 }
 
-// Load reads a pair from PEM files. failed is called if the changed files cannot be used;
+// LoadKeyPair reads a pair from PEM files. failed is called if the changed files cannot be used;
 // the previous pair stays in use.
-func Load(certFile, keyFile string, failed func(error)) (*Pair, error) {
-	p := &Pair{certFile: certFile, keyFile: keyFile, failed: failed, now: time.Now}
+func LoadKeyPair(certFile, keyFile string, failed func(error)) (*KeyPair, error) {
+	p := &KeyPair{certFile: certFile, keyFile: keyFile, failed: failed, now: time.Now}
 	if err := p.Reload(); err != nil {
 		return nil, err
 	}
@@ -42,14 +42,14 @@ func Load(certFile, keyFile string, failed func(error)) (*Pair, error) {
 }
 
 // Reload reads the files now.
-func (p *Pair) Reload() error {
+func (p *KeyPair) Reload() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.read(p.stamps())
 }
 
 // read is Reload with mu held.
-func (p *Pair) read(seen [2]stamp) error {
+func (p *KeyPair) read(seen [2]stamp) error {
 	p.seen, p.looked = seen, p.now()
 	cert, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
 	if err != nil {
@@ -60,7 +60,7 @@ func (p *Pair) read(seen [2]stamp) error {
 }
 
 // stamps are those of both files; zero for one that is not there.
-func (p *Pair) stamps() (s [2]stamp) {
+func (p *KeyPair) stamps() (s [2]stamp) {
 	for i, name := range []string{p.certFile, p.keyFile} {
 		if info, err := os.Stat(name); err == nil { // behind links, which renewals turn
 			s[i] = stamp{info.Size(), info.ModTime()}
@@ -70,7 +70,7 @@ func (p *Pair) stamps() (s [2]stamp) {
 }
 
 // Certificate returns the pair as the files have it, or had it last.
-func (p *Pair) Certificate() *tls.Certificate {
+func (p *KeyPair) Certificate() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.now().Sub(p.looked) < lookEvery {
@@ -86,9 +86,9 @@ func (p *Pair) Certificate() *tls.Certificate {
 }
 
 // Server is for tls.Config.GetCertificate.
-func (p *Pair) Server(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.Certificate(), nil }
+func (p *KeyPair) Server(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.Certificate(), nil }
 
 // Client is for tls.Config.GetClientCertificate.
-func (p *Pair) Client(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+func (p *KeyPair) Client(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 	return p.Certificate(), nil
 }

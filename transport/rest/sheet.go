@@ -1,7 +1,7 @@
 // Package sheet writes tables as CSV that spreadsheets open without harm: RFC
 // 4180, UTF-8, and nothing that a spreadsheet would take for a formula, whichever
 // separator it splits at.
-package sheet
+package rest
 
 import (
 	"encoding/csv"
@@ -10,43 +10,43 @@ import (
 	"unicode"
 )
 
-// Mark is the byte order mark of UTF-8, for those who open a table in Excel.
-const Mark = "\ufeff"
+// byteOrderMark is the byte order mark of UTF-8, for those who open a table in Excel.
+const byteOrderMark = "\ufeff"
 
-// Writer writes rows. Not safe for concurrent use.
-type Writer struct {
+// sheet writes rows. Not safe for concurrent use.
+type sheet struct {
 	csv *csv.Writer
 	row []string
 }
 
-// NewWriter returns a writer; Close ends it.
-func NewWriter(w io.Writer) *Writer {
+// newSheet returns a writer; Close ends it.
+func newSheet(w io.Writer) *sheet {
 	c := csv.NewWriter(w)
 	c.UseCRLF = true
-	return &Writer{csv: c}
+	return &sheet{csv: c}
 }
 
 // Row writes one row. Close returns the first error.
-func (w *Writer) Row(cells ...string) {
+func (w *sheet) Row(cells ...string) {
 	w.row = w.row[:0]
 	for _, c := range cells {
-		w.row = append(w.row, Cell(c))
+		w.row = append(w.row, sheetCell(c))
 	}
 	_ = w.csv.Write(w.row)
 }
 
 // Close writes what is left and returns the first error.
-func (w *Writer) Close() error {
+func (w *sheet) Close() error {
 	w.csv.Flush()
 	return w.csv.Error()
 }
 
-// Cell makes a text safe. A spreadsheet that is set to another separator takes
+// sheetCell makes a text safe. A spreadsheet that is set to another separator takes
 // a part of a cell for a cell of its own, whatever quotes stand around it: so
 // each part that begins like a formula, also behind blanks and quotes, and in
 // the wide forms of East Asian keyboards, is marked as text by an apostrophe.
 // Everything else stays as it is, but for NUL, which readers choke on.
-func Cell(text string) string {
+func sheetCell(text string) string {
 	if strings.ContainsRune(text, 0) {
 		text = strings.ReplaceAll(text, "\x00", "")
 	}

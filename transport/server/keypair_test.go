@@ -1,4 +1,4 @@
-package keypair
+package server
 
 import (
 	"crypto/ecdsa"
@@ -46,14 +46,14 @@ func TestAPairFollowsItsFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Load(certFile, keyFile, nil); err == nil {
+	if _, err := LoadKeyPair(certFile, keyFile, nil); err == nil {
 		t.Fatal("without files")
 	}
 	cert, key := renew(t, folder, 1)
 	write(certFile, cert)
 	write(keyFile, key)
 	failures := 0
-	p, err := Load(certFile, keyFile, func(error) { failures++ })
+	p, err := LoadKeyPair(certFile, keyFile, func(error) { failures++ })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package sheet
+package rest
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ func TestNoCellIsAFormula(t *testing.T) {
 		"a, b; c | d": "a, b; c | d", "a;b=1": "a;b=1", "x = y": "x = y", "a@b.example; c-d": "a@b.example; c-d", "a,=1": "a,=1", "﹦1": "'﹦1", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@x": "'@x", "\tx": "'\tx", "\r=1": "'\r'=1", "\n=1": "'\n'=1",
 		"＝1": "'＝1", "'=1": "'=1", "한글": "한글", "a=1": "a=1", "\x00=1": "'=1",
 	} {
-		if got := Cell(text); got != want {
+		if got := sheetCell(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -25,7 +25,7 @@ func TestNoCellIsAFormula(t *testing.T) {
 
 func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	var b bytes.Buffer
-	w := NewWriter(&b)
+	w := newSheet(&b)
 	w.Row("name", "note")
 	w.Row(`Ada "the first", Lovelace`, "two\nlines, and ä")
 	w.Row("=HYPERLINK(\"http://evil\")", "")
@@ -49,7 +49,7 @@ func TestNoSeparatorMakesAFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row := rapid.SliceOfN(cell, 1, 4).Draw(t, "row")
 		var b bytes.Buffer
-		w := NewWriter(&b)
+		w := newSheet(&b)
 		w.Row(row...)
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestNoSeparatorMakesAFormula(t *testing.T) {
 		}
 		for _, c := range row {
 			plain := strings.ReplaceAll(c, "\x00", "")
-			if got := Cell(c); strings.ReplaceAll(got, "'", "") != strings.ReplaceAll(plain, "'", "") || len(got) > 2*len(plain)+1 {
+			if got := sheetCell(c); strings.ReplaceAll(got, "'", "") != strings.ReplaceAll(plain, "'", "") || len(got) > 2*len(plain)+1 {
 				t.Fatalf("%q becomes %q", c, got)
 			} else if !strings.ContainsAny(plain, starters+"\t\r\n") && got != plain {
 				t.Fatalf("the plain %q becomes %q", c, got)
@@ -98,7 +98,7 @@ func FuzzCell(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var b bytes.Buffer
-		w := NewWriter(&b)
+		w := newSheet(&b)
 		w.Row(text, "end")
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
