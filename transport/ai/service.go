@@ -15,7 +15,6 @@ import (
 	"atelier/transport/ai/upstream"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
-	"atelier/transport/limit"
 	"atelier/transport/rest"
 	"atelier/transport/wire"
 )
@@ -29,7 +28,7 @@ type Config struct {
 	// Grants ends answers with their grants.
 	Grants Grants
 	// Rate is how much one person may ask; nil for as much as they like.
-	Rate    *limit.Limiter
+	Rate    *httpapi.Limiter
 	Answers *Answers
 	// Heartbeat is how long a stream is silent before it gets a comment, so
 	// that proxies keep it.

@@ -11,7 +11,7 @@ import (
 	"atelier/actors/settings"
 	"atelier/actors/settings/settingspb"
 	"atelier/persistence/memory"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 )
 
 const (
@@ -42,7 +42,7 @@ func newGate(t *testing.T) *gate {
 	g.Authenticator = New(Config{
 		AdminID: "admin", AdminPassword: "password", AdminLifetime: 8 * time.Hour, AttendeeLifetime: 12 * time.Hour,
 		Signer: NewSigner(secret, account, now), Sessions: sessions, Tokens: func() (*settings.View, error) { return g.tokens, g.unknown },
-		Failures: NewFailures(limit.Rate{Burst: 20, Per: 5 * time.Minute}, now), PINKey: []byte("k"), Now: now,
+		Failures: NewFailures(httpapi.Rate{Burst: 20, Per: 5 * time.Minute}, now), PINKey: []byte("k"), Now: now,
 	})
 	return g
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"atelier/actors/people"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 )
 
 // Failures limits failed logins. Those of an address and account are counted together. A
@@ -13,15 +13,17 @@ import (
 // others' failures never lock it out. A person's bucket counts only for their own login.
 // Otherwise a person could log in repeatedly, and guess another's password in a new bucket
 // each time.
-type Failures struct{ buckets *limit.Limiter }
+type Failures struct{ buckets *httpapi.Limiter }
 
 // NewFailures returns the limit of failed logins.
-func NewFailures(r limit.Rate, now func() time.Time) *Failures { return &Failures{limit.New(r, now)} }
+func NewFailures(r httpapi.Rate, now func() time.Time) *Failures {
+	return &Failures{httpapi.NewLimiter(r, now)}
+}
 
 // Attempt is a login that is tried. Its bucket is looked at before the password
 // is, and charged when that is wrong.
 type Attempt struct {
-	buckets *limit.Limiter
+	buckets *httpapi.Limiter
 	key     string
 }
 
@@ -38,7 +40,7 @@ func (f *Failures) Attempt(who *Identity, device, ip, account string) Attempt {
 		return Attempt{f.buckets, "person " + who.person.Id}
 	}
 	// Hashed: the account is as long as somebody likes.
-	sum := sha256.Sum256([]byte(limit.Address(ip) + "\x00" + account))
+	sum := sha256.Sum256([]byte(httpapi.Address(ip) + "\x00" + account))
 	return Attempt{f.buckets, string(sum[:])}
 }
 

@@ -12,7 +12,6 @@ import (
 	"atelier/actors/token"
 	"atelier/actors/token/credential"
 	"atelier/transport/httpapi"
-	"atelier/transport/limit"
 	"atelier/transport/wire"
 )
 
@@ -30,7 +29,7 @@ type Config struct {
 	// Tokenize and Detokenize say which operations are offered.
 	Tokenize, Detokenize bool
 	// Limiter bounds the requests of each participant; nil for never.
-	Limiter *limit.Limiter
+	Limiter *httpapi.Limiter
 	// ClientIP is the address of who is calling.
 	ClientIP func(*fasthttp.RequestCtx) string
 	// Denied is called for refused requests; nil for none.

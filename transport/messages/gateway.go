@@ -17,7 +17,6 @@ import (
 	"atelier/actors/durable"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
-	"atelier/transport/limit"
 	"atelier/transport/live"
 	"atelier/transport/rest"
 	"atelier/transport/rfc6455"
@@ -164,7 +163,7 @@ func (g *Gateway) attachment(r *rest.Request, epoch, since string) (live.AttachO
 	if r.Query("as") == "admin" && !r.IsAdmin() {
 		return live.AttachOptions{}, errWrongGrant
 	}
-	p := &peer{g: g, lab: r.Codelab, who: r.Caller, standing: r.Standing(), address: limit.Address(r.Caller.IP)}
+	p := &peer{g: g, lab: r.Codelab, who: r.Caller, standing: r.Standing(), address: httpapi.Address(r.Caller.IP)}
 	if g.sockets.full(p.address, g.SocketsPerAddress) {
 		return live.AttachOptions{}, httpapi.ErrTooMany(5 * time.Second)
 	}

@@ -21,7 +21,7 @@ import (
 	"atelier/actors/settings/settingspb"
 	"atelier/persistence/memory"
 	"atelier/transport/auth"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 	"atelier/transport/live"
 	"atelier/transport/rfc6455"
 )
@@ -68,7 +68,7 @@ func newSchool(t *testing.T) *school {
 	fatal(err)
 	s.grants = auth.New(auth.Config{
 		AdminLifetime: time.Hour, AttendeeLifetime: time.Hour, Signer: auth.NewSigner("secret", []byte("account"), time.Now), Sessions: sessions,
-		Tokens: func() (*settings.View, error) { return s.tokens, s.unknown }, Failures: auth.NewFailures(limit.Rate{}, time.Now), Now: time.Now,
+		Tokens: func() (*settings.View, error) { return s.tokens, s.unknown }, Failures: auth.NewFailures(httpapi.Rate{}, time.Now), Now: time.Now,
 	})
 	hub, err := live.New(live.Options{Loops: 1})
 	fatal(err)

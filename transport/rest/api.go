@@ -24,10 +24,8 @@ import (
 	"atelier/actors/webhook"
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
-
 	"atelier/transport/git"
 	"atelier/transport/httpapi"
-	"atelier/transport/limit"
 	webhooks "atelier/transport/webhook"
 	"atelier/transport/wire"
 )
@@ -104,22 +102,22 @@ type Config struct {
 // Limits are the token buckets of the interface (RULES.md, "Limits"). A nil one
 // allows everything.
 type Limits struct {
-	Reads, Writes, Uploads, Images, WrongPINs *limit.Limiter
+	Reads, Writes, Uploads, Images, WrongPINs *httpapi.Limiter
 	// Registrations are limited for each codelab, and for each address.
-	Registrations, RegistrationsFrom *limit.Limiter
+	Registrations, RegistrationsFrom *httpapi.Limiter
 	// Joins are look-ups of join codes, of each address.
-	Joins *limit.Limiter
+	Joins *httpapi.Limiter
 	// Questions are those of each attendee to all.
-	Questions *limit.Limiter
+	Questions *httpapi.Limiter
 	// Git are requests of Git's clients, of each person.
-	Git *limit.Limiter
+	Git *httpapi.Limiter
 	// Checks are reports of checks, of each secret.
-	Checks *limit.Limiter
+	Checks *httpapi.Limiter
 }
 
 // Forget drops what the buckets do not need to know any more.
 func (l *Limits) Forget() {
-	for _, limiter := range []*limit.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins, l.Questions, l.Git, l.Checks} {
+	for _, limiter := range []*httpapi.Limiter{l.Reads, l.Writes, l.Uploads, l.Images, l.WrongPINs, l.Registrations, l.RegistrationsFrom, l.Joins, l.Questions, l.Git, l.Checks} {
 		limiter.Forget()
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"atelier/actors/naming"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
-	"atelier/transport/limit"
 	"atelier/transport/wire"
 )
 
@@ -159,10 +158,10 @@ func (r *Request) mayRegister(take bool) error {
 		return nil
 	}
 	l := &r.api.Limits
-	all := []limit.Charge{{Limiter: l.Registrations, Key: r.Codelab.ID()}, {Limiter: l.RegistrationsFrom, Key: limit.Address(r.ip())}}
-	wait := limit.Waits(all...)
+	all := []httpapi.Charge{{Limiter: l.Registrations, Key: r.Codelab.ID()}, {Limiter: l.RegistrationsFrom, Key: httpapi.Address(r.ip())}}
+	wait := httpapi.Waits(all...)
 	if take {
-		wait = limit.AllowAll(all...)
+		wait = httpapi.AllowAll(all...)
 	}
 	if wait > 0 {
 		return httpapi.ErrTooMany(wait)

@@ -11,7 +11,6 @@ import (
 	"atelier/actors/people"
 	"atelier/transport/auth"
 	"atelier/transport/httpapi"
-	"atelier/transport/limit"
 	"atelier/transport/wire"
 )
 
@@ -46,7 +45,7 @@ func (r *Request) bucket() string {
 	if id := r.device(); id != "" {
 		return "device " + id
 	}
-	return limit.Address(r.ip())
+	return httpapi.Address(r.ip())
 }
 
 // device is the browser in which an admin has logged in; "" when none has.
@@ -134,7 +133,7 @@ func (r *Request) admit() error {
 			limiter = a.Limits.Git
 		}
 	case op.Joins:
-		limiter, key = a.Limits.Joins, func() string { return limit.Address(r.ip()) }
+		limiter, key = a.Limits.Joins, func() string { return httpapi.Address(r.ip()) }
 	case op.Upload:
 		limiter = a.Limits.Uploads
 	case op.Method == fasthttp.MethodGet:

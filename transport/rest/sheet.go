@@ -1,6 +1,3 @@
-// Package sheet writes tables as CSV that spreadsheets open without harm: RFC
-// 4180, UTF-8, and nothing that a spreadsheet would take for a formula, whichever
-// separator it splits at.
 package rest
 
 import (
@@ -13,7 +10,9 @@ import (
 // byteOrderMark is the byte order mark of UTF-8, for those who open a table in Excel.
 const byteOrderMark = "\ufeff"
 
-// sheet writes rows. Not safe for concurrent use.
+// sheet writes a table as CSV that spreadsheets open without harm: RFC 4180, UTF-8, and
+// nothing that a spreadsheet would take for a formula, whichever separator it splits at. Not
+// safe for concurrent use.
 type sheet struct {
 	csv *csv.Writer
 	row []string

@@ -1,5 +1,3 @@
-// Package keypair reads a certificate and its key from files, and again when these
-// have changed: certificates are renewed while the server runs.
 package server
 
 import (
@@ -13,7 +11,8 @@ import (
 // lookEvery is how old what is known of the files may be.
 const lookEvery = 2 * time.Second
 
-// KeyPair is a certificate with its key. Safe for concurrent use.
+// KeyPair is a certificate with its key. It is read again when its files have changed:
+// certificates are renewed while the server runs. Safe for concurrent use.
 type KeyPair struct {
 	certFile, keyFile string
 	failed            func(error)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 )
 
 // silence keeps the connections, and in two rings those of which a whole request
@@ -83,7 +83,7 @@ func (s *silence) keyOf(c net.Conn) string {
 	if !ok || s.proxy != nil && s.proxy(t.AddrPort().Addr().Unmap()) {
 		return ""
 	}
-	return limit.Address(t.AddrPort().Addr().String())
+	return httpapi.Address(t.AddrPort().Addr().String())
 }
 
 // await takes note that a request header is awaited of a connection. It says

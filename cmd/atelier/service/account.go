@@ -14,7 +14,7 @@ import (
 	"atelier/persistence/secrets"
 	"atelier/transport/auth"
 	"atelier/transport/auth/oidc"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 	"atelier/transport/rest"
 )
 
@@ -119,7 +119,7 @@ func (s *Service) account() (err error) {
 		AdminID: cfg.Admin.ID, AdminPassword: password, AdminLifetime: cfg.Session.AdminLifetime.Std(),
 		AttendeeLifetime: cfg.Session.AttendeeLifetime.Std(), Signer: auth.NewSigner(key, account, time.Now), Sessions: sessions,
 		Tokens: s.core.tokens, People: s.core.leaders, PINKey: pinKey, Now: time.Now,
-		Failures: auth.NewFailures(limit.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std(), Among: s.core.node.Count()}, time.Now),
+		Failures: auth.NewFailures(httpapi.Rate{Burst: cfg.Limits.LoginFailures, Per: cfg.Limits.LoginWindow.Std(), Among: s.core.node.Count()}, time.Now),
 	})
 	return nil
 }

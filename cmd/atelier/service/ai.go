@@ -6,7 +6,7 @@ import (
 	"atelier/transport/ai"
 	"atelier/transport/ai/keys"
 	"atelier/transport/ai/upstream"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 	"atelier/transport/rest"
 )
 
@@ -45,7 +45,7 @@ func (s *Service) newAI() (*ai.Service, error) {
 	}
 	return ai.New(ai.Config{
 		Upstream: client, Models: s.aiModels(), Codelabs: s.core.codelabs, Settings: s.core.settings, Grants: s.grants,
-		Rate:    limit.New(limit.Rate{Burst: s.cfg.Limits.AIPerMinute, Per: time.Minute}, time.Now),
+		Rate:    httpapi.NewLimiter(httpapi.Rate{Burst: s.cfg.Limits.AIPerMinute, Per: time.Minute}, time.Now),
 		Answers: s.answers, Heartbeat: c.Heartbeat.Std(), Logger: s.log,
 	}), nil
 }

@@ -13,7 +13,7 @@ import (
 	"atelier/cmd/atelier/config"
 	"atelier/transport/commerce/publish"
 	"atelier/transport/commerce/remote"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 	"atelier/transport/wire"
 )
 
@@ -78,10 +78,10 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bo
 	if err != nil {
 		return nil, fmt.Errorf("business profile: %w", err)
 	}
-	limiter := limit.New(limit.Rate{Burst: cfg.Limits.WritesPerMinute, Per: time.Minute}, time.Now)
+	limiter := httpapi.NewLimiter(httpapi.Rate{Burst: cfg.Limits.WritesPerMinute, Per: time.Minute}, time.Now)
 	return publish.NewEndpoint(publish.EndpointConfig{
 		Business: business, Schemas: p.Schemas, Fetcher: remote.New(), Bodies: bodies, Logger: log,
 		ClientIP: client,
-		Wait:     func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
+		Wait:     func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(httpapi.Address(client(ctx))) },
 	}), nil
 }

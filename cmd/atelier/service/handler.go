@@ -15,7 +15,7 @@ import (
 	"atelier/cmd/atelier/nodes"
 	"atelier/persistence/shares"
 	"atelier/transport/handler"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 )
 
 // vaults are the tokens of the two environments, and the shares of their
@@ -144,7 +144,7 @@ func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string) (*handl
 		},
 		Credentials:   credential.Rules{RefuseExpired: h.RefuseExpired, Opaque: h.OpaqueTypes},
 		DefaultPolicy: h.DefaultPolicy, DefaultLife: h.TTL.Std(), Tokenize: h.Tokenize, Detokenize: h.Detokenize,
-		Limiter:  limit.NewRate(float64(h.RatePerSecond), h.RatePerSecond, time.Now).Among(s.core.node.Count()),
+		Limiter:  httpapi.NewRateLimiter(float64(h.RatePerSecond), h.RatePerSecond, time.Now).Among(s.core.node.Count()),
 		ClientIP: clientIP, Denied: s.denials.Note, Observe: s.metrics.Handled, Valid: s.core.node.Valid(), Bodies: s.bodies, Now: time.Now, Logger: s.log,
 	})
 }

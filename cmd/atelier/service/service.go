@@ -18,7 +18,7 @@ import (
 	"atelier/transport/ai/keys"
 	"atelier/transport/auth"
 	"atelier/transport/control"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 	"atelier/transport/live"
 	"atelier/transport/messages"
 	"atelier/transport/rest"
@@ -137,17 +137,19 @@ func sweepEvery(grace time.Duration) time.Duration { return min(max(grace/4, tim
 // by the nodes; the others are each node's own, so that nobody who stays with one
 // is refused what they may do.
 func newLimits(c config.Limits, nodes func() int) rest.Limits {
-	perMinute := func(n int) *limit.Limiter { return limit.New(limit.Rate{Burst: n, Per: time.Minute}, time.Now) }
+	perMinute := func(n int) *httpapi.Limiter {
+		return httpapi.NewLimiter(httpapi.Rate{Burst: n, Per: time.Minute}, time.Now)
+	}
 	return rest.Limits{
 		Reads: perMinute(c.ReadsPerMinute), Writes: perMinute(c.WritesPerMinute), Uploads: perMinute(c.UploadsPerMinute),
-		Images:            limit.New(limit.Rate{Burst: c.ImagesPerDay, Per: 24 * time.Hour}, time.Now),
-		Registrations:     limit.NewRate(float64(c.RegistrationsPerSec), c.RegistrationBurst, time.Now),
-		RegistrationsFrom: limit.NewRate(float64(c.RegistrationsFrom), c.RegistrationsAtOnce, time.Now),
-		Joins:             limit.NewRate(float64(c.JoinsFrom), c.JoinsAtOnce, time.Now).Among(nodes),
-		Questions:         limit.New(limit.Rate{Burst: 1, Per: time.Duration(c.QuestionsSeconds) * time.Second}, time.Now),
+		Images:            httpapi.NewLimiter(httpapi.Rate{Burst: c.ImagesPerDay, Per: 24 * time.Hour}, time.Now),
+		Registrations:     httpapi.NewRateLimiter(float64(c.RegistrationsPerSec), c.RegistrationBurst, time.Now),
+		RegistrationsFrom: httpapi.NewRateLimiter(float64(c.RegistrationsFrom), c.RegistrationsAtOnce, time.Now),
+		Joins:             httpapi.NewRateLimiter(float64(c.JoinsFrom), c.JoinsAtOnce, time.Now).Among(nodes),
+		Questions:         httpapi.NewLimiter(httpapi.Rate{Burst: 1, Per: time.Duration(c.QuestionsSeconds) * time.Second}, time.Now),
 		Git:               perMinute(c.GitPerMinute),
 		Checks:            perMinute(c.ChecksPerMinute),
-		WrongPINs:         limit.New(limit.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std(), Among: nodes}, time.Now),
+		WrongPINs:         httpapi.NewLimiter(httpapi.Rate{Burst: c.PINFailures, Per: c.PINWindow.Std(), Among: nodes}, time.Now),
 	}
 }
 

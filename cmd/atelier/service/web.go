@@ -10,7 +10,7 @@ import (
 
 	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 	"atelier/transport/web"
 )
 
@@ -22,11 +22,11 @@ func overHTTPS(c config.Server) bool {
 // newWeb makes the browser app's part of the house.
 func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler, error) {
 	// A certificate's codelab may have to be read from the disk.
-	limiter := limit.New(limit.Rate{Burst: s.cfg.Limits.ReadsPerMinute, Per: time.Minute}, time.Now)
+	limiter := httpapi.NewLimiter(httpapi.Rate{Burst: s.cfg.Limits.ReadsPerMinute, Per: time.Minute}, time.Now)
 	return web.New(web.Config{
 		Build: web.Built(), Certificate: s.certificate, HTTPS: overHTTPS(s.cfg.Server), Embed: s.cfg.Web.Embed,
 		FrameAncestors: s.cfg.Web.FrameAncestors, Prefix: s.origins().Prefix(),
-		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(limit.Address(client(ctx))) },
+		Wait: func(ctx *fasthttp.RequestCtx) time.Duration { return limiter.Allow(httpapi.Address(client(ctx))) },
 	})
 }
 

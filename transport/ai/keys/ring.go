@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 )
 
 // Bounds of what a Ring spends on derivations.
@@ -32,7 +32,7 @@ type Ring struct {
 	seal     *Seal
 	now      func() time.Time
 	// all bounds derivations, wrong the wrong keys of one caller.
-	all, wrong *limit.Limiter
+	all, wrong *httpapi.Limiter
 
 	turn    chan struct{} // one derivation at a time
 	waiting chan struct{}
@@ -67,8 +67,8 @@ func NewRing(password, serverKey string, now func() time.Time) (*Ring, error) {
 	}
 	r := &Ring{
 		password: password, seal: s, now: now,
-		all:   limit.New(limit.Rate{Burst: 20, Per: 5 * time.Second}, now),
-		wrong: limit.New(limit.Rate{Burst: 10, Per: time.Minute}, now),
+		all:   httpapi.NewLimiter(httpapi.Rate{Burst: 20, Per: 5 * time.Second}, now),
+		wrong: httpapi.NewLimiter(httpapi.Rate{Burst: 10, Per: time.Minute}, now),
 		turn:  make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting),
 		known: map[saltID]*remembered{}, running: map[saltID]*derivation{},
 	}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"atelier/transport/auth"
-	"atelier/transport/limit"
+	"atelier/transport/httpapi"
 )
 
 // Config of a Provider. All fields but ClientSecret and TrustEmail are required.
@@ -78,7 +78,7 @@ type Provider struct {
 	cfg Config
 	// Of sign-ins that the provider is asked about; and of those that wait for the first
 	// discovery, without which nobody signs in.
-	strangers, known, early *limit.Places
+	strangers, known, early *httpapi.Places
 	asking                  chan struct{} // held by who asks for the discovery document
 
 	mu    sync.Mutex
@@ -103,8 +103,8 @@ type found struct {
 // away.
 func New(cfg Config) *Provider {
 	return &Provider{
-		cfg: cfg, strangers: limit.NewPlaces(atOnce, eachAtOnce), known: limit.NewPlaces(knownAtOnce, eachAtOnce),
-		early:  limit.NewPlaces(atOnce, atOnce),
+		cfg: cfg, strangers: httpapi.NewPlaces(atOnce, eachAtOnce), known: httpapi.NewPlaces(knownAtOnce, eachAtOnce),
+		early:  httpapi.NewPlaces(atOnce, atOnce),
 		asking: make(chan struct{}, 1), used: map[string]time.Time{},
 	}
 }
@@ -254,7 +254,7 @@ func (p *Provider) enter(c Caller) (leave func(), ok bool) {
 	if c.Device != "" {
 		return p.known.Enter(c.Device)
 	}
-	return p.strangers.Enter(limit.Address(c.Address))
+	return p.strangers.Enter(httpapi.Address(c.Address))
 }
 
 // Begin returns where the browser goes to sign in, and what it keeps meanwhile. Where the

@@ -14,7 +14,6 @@ import (
 	"atelier/transport/commerce/negotiate"
 	"atelier/transport/commerce/schema"
 	"atelier/transport/httpapi"
-	"atelier/transport/limit"
 	"atelier/transport/wire"
 )
 
@@ -51,13 +50,13 @@ type EndpointConfig struct {
 // Endpoint serves. Safe for concurrent use.
 type Endpoint struct {
 	EndpointConfig
-	fetching *limit.Places
+	fetching *httpapi.Places
 	way      *httpapi.API
 }
 
 // NewEndpoint returns an endpoint.
 func NewEndpoint(cfg EndpointConfig) *Endpoint {
-	e := &Endpoint{EndpointConfig: cfg, fetching: limit.NewPlaces(atOnce, eachAtOnce)}
+	e := &Endpoint{EndpointConfig: cfg, fetching: httpapi.NewPlaces(atOnce, eachAtOnce)}
 	begin := func(serve func(*httpapi.Exchange) error) func(*httpapi.Exchange) httpapi.Call {
 		return func(r *httpapi.Exchange) httpapi.Call { return call{r, serve} }
 	}
@@ -173,7 +172,7 @@ func (e *Endpoint) agree(sent []byte, agent, ip string) (*negotiate.Result, erro
 	// announced by its address does.
 	opts := negotiate.Options{Published: e.Schemas}
 	if req.Profile == nil {
-		leave, ok := e.fetching.Enter(limit.Address(ip))
+		leave, ok := e.fetching.Enter(httpapi.Address(ip))
 		if !ok {
 			return nil, errBusy
 		}

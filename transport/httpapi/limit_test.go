@@ -1,4 +1,4 @@
-package limit
+package httpapi
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 func TestBucket(t *testing.T) {
 	now := time.Unix(1000, 0)
-	l := New(Rate{Burst: 3, Per: 30 * time.Second}, func() time.Time { return now })
+	l := NewLimiter(Rate{Burst: 3, Per: 30 * time.Second}, func() time.Time { return now })
 	for i := range 3 {
 		if w := l.Allow("a"); w != 0 {
 			t.Fatalf("call %d must wait %v", i, w)
@@ -35,7 +35,7 @@ func TestBucket(t *testing.T) {
 }
 
 func TestNoLimit(t *testing.T) {
-	l := New(Rate{Burst: 0, Per: time.Second}, time.Now)
+	l := NewLimiter(Rate{Burst: 0, Per: time.Second}, time.Now)
 	for range 1000 {
 		if l.Allow("a") != 0 {
 			t.Fatal("0 must mean no limit")
@@ -45,7 +45,7 @@ func TestNoLimit(t *testing.T) {
 
 func TestKeysAreBounded(t *testing.T) {
 	now := time.Unix(0, 0)
-	l := New(Rate{Burst: 2, Per: time.Hour}, func() time.Time { return now })
+	l := NewLimiter(Rate{Burst: 2, Per: time.Hour}, func() time.Time { return now })
 	for i := range 3 * shards * perShard {
 		l.Allow(fmt.Sprint(i))
 	}
@@ -72,7 +72,7 @@ func TestAddressesOfOneNetworkAreOne(t *testing.T) {
 func TestOfSeveralBucketsAllOrNoneGive(t *testing.T) {
 	now := time.Unix(1000, 0)
 	clock := func() time.Time { return now }
-	small, large := New(Rate{Burst: 1, Per: 10 * time.Second}, clock), New(Rate{Burst: 2, Per: 2 * time.Second}, clock)
+	small, large := NewLimiter(Rate{Burst: 1, Per: 10 * time.Second}, clock), NewLimiter(Rate{Burst: 2, Per: 2 * time.Second}, clock)
 	both := func() time.Duration { return AllowAll(Charge{large, "a"}, Charge{small, "b"}, Charge{nil, "c"}) }
 	if w := both(); w != 0 {
 		t.Fatalf("the first waits %v", w)
@@ -90,7 +90,7 @@ func TestOfSeveralBucketsAllOrNoneGive(t *testing.T) {
 // Where there is no room, those go first who have used nothing up.
 func TestFullBucketsMakeRoomFirst(t *testing.T) {
 	now := time.Unix(0, 0)
-	l := New(Rate{Burst: 1, Per: time.Minute}, func() time.Time { return now })
+	l := NewLimiter(Rate{Burst: 1, Per: time.Minute}, func() time.Time { return now })
 	s := &shard{buckets: map[string]*bucket{}}
 	for i := range perShard {
 		b := &bucket{tokens: 1, at: now}
@@ -113,7 +113,7 @@ func TestFullBucketsMakeRoomFirst(t *testing.T) {
 // still refused.
 func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 	now := time.Unix(0, 0)
-	l := New(Rate{Burst: 2, Per: time.Minute}, func() time.Time { return now })
+	l := NewLimiter(Rate{Burst: 2, Per: time.Minute}, func() time.Time { return now })
 	for i := range 1000 {
 		l.Allow(fmt.Sprint(i))
 	}
@@ -144,7 +144,7 @@ func TestOnlyFullBucketsAreForgotten(t *testing.T) {
 
 // Only taken tokens are returned, and no bucket exceeds its size.
 func TestATokenIsGivenBack(t *testing.T) {
-	l := New(Rate{Burst: 2, Per: time.Hour}, func() time.Time { return time.Unix(1000, 0) })
+	l := NewLimiter(Rate{Burst: 2, Per: time.Hour}, func() time.Time { return time.Unix(1000, 0) })
 	l.Return("a")
 	l.Allow("a")
 	l.Allow("a")

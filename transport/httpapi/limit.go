@@ -1,5 +1,4 @@
-// Package limit holds token buckets by key, bounded in number.
-package limit
+package httpapi
 
 import (
 	"hash/maphash"
@@ -46,13 +45,13 @@ type bucket struct {
 	at     time.Time
 }
 
-// New returns a limiter; nil when the rate is no limit. A nil limiter allows
+// NewLimiter returns a limiter; nil when the rate is no limit. A nil limiter allows
 // everything.
-func New(r Rate, now func() time.Time) *Limiter {
+func NewLimiter(r Rate, now func() time.Time) *Limiter {
 	if r.Burst <= 0 || r.Per <= 0 {
 		return nil
 	}
-	return NewRate(float64(r.Burst)/r.Per.Seconds(), r.Burst, now).Among(r.Among)
+	return NewRateLimiter(float64(r.Burst)/r.Per.Seconds(), r.Burst, now).Among(r.Among)
 }
 
 // Among lets several servers share what is allowed: each gives its part. It is
@@ -73,8 +72,8 @@ func (l *Limiter) cost() float64 {
 	return max(1, min(float64(l.among()), l.burst))
 }
 
-// NewRate is New for a rate per second that is not burst over a time.
-func NewRate(perSec float64, burst int, now func() time.Time) *Limiter {
+// NewRateLimiter is NewLimiter for a rate per second that is not burst over a time.
+func NewRateLimiter(perSec float64, burst int, now func() time.Time) *Limiter {
 	if perSec <= 0 || burst <= 0 {
 		return nil
 	}

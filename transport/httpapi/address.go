@@ -1,4 +1,4 @@
-package limit
+package httpapi
 
 import "net/netip"
 
