@@ -1,4 +1,4 @@
-package commerce_test
+package lint_test
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ var exampleFile = regexp.MustCompile("(?ms)^```json file=(\\S+)\n(.*?)^```$")
 
 func page(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("AUTHORING.md")
+	text, err := os.ReadFile("../AUTHORING.md")
 	if err != nil {
 		t.Fatal(err)
 	}
