@@ -176,10 +176,6 @@ func joinSnapshot(state []byte, chain uint64) []byte {
 	return binary.BigEndian.AppendUint64(state, chain)
 }
 
-// Unchained is a state that was stored before snapshots kept the hash of their
-// log: it counts as 0, on every node.
-func Unchained(state []byte) []byte { return joinSnapshot(state, 0) }
-
 func splitSnapshot(stored []byte) (state []byte, chain uint64, err error) {
 	n := len(stored) - chainBytes
 	if n < 0 {

@@ -15,12 +15,8 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// Tables of sessions: the families by a random key. Before there were
-// families each id had a row of its own, by its hash.
-const (
-	familyTable = "sessionfamilies"
-	legacyTable = "sessions"
-)
+// familyTable is the table of sessions: the families by a random key.
+const familyTable = "sessionfamilies"
 
 // family is all session ids that were issued from one another. Its row holds
 // all of it, so a change is whole or not there.
@@ -36,9 +32,6 @@ type family struct {
 	record atomic.Pointer[pb.SessionFamily]
 	// Set when the row is not what the record is; a sweep writes it.
 	unsaved atomic.Bool
-	// Guarded by mu. The row of the time before families, which goes with the
-	// next change; nil for none.
-	legacy []byte
 	// Guarded by mu. The row's value, including queued commits; kept only if several nodes
 	// use the store.
 	value []byte
@@ -61,28 +54,8 @@ func parseFamily(key, value []byte) (*family, *pb.SessionFamily, error) {
 		if len(e.Hash) != len(Key{}) {
 			return nil, nil, fmt.Errorf("session family: %w", durable.ErrCorrupt)
 		}
-		if len(rec.Attendees) > 0 && e.Attendees == nil {
-			e.Attendees = maps.Clone(rec.Attendees)
-		}
 	}
-	rec.Attendees = nil
 	return &family{key: key, name: hex.EncodeToString(key)}, rec, nil
-}
-
-// parseLegacy makes a family of a session without one. Its admin's grant is
-// not taken over: nobody knows which password it was given for.
-func parseLegacy(key, value []byte) (*family, *pb.SessionFamily, error) {
-	old := &pb.Session{}
-	if err := old.Decode(value); err != nil || len(key) != len(Key{}) {
-		return nil, nil, fmt.Errorf("session: %w", durable.ErrCorrupt)
-	}
-	id := &pb.SessionId{Hash: key, Attendees: old.Attendees}
-	for _, g := range old.Attendees {
-		id.ExpiresAt = max(id.ExpiresAt, g.ExpiresAt)
-	}
-	f := newFamily()
-	f.legacy = key
-	return f, &pb.SessionFamily{Ids: []*pb.SessionId{id}}, nil
 }
 
 // rows bring the store up to a record of the family; the caller holds mu.
@@ -92,11 +65,7 @@ func (f *family) rows(rec *pb.SessionFamily, now int64) []durable.Row {
 		value := pbwire.Encode(rec)
 		row = durable.Row{Table: familyTable, Key: f.key, Value: value, TTL: time.Duration(last-now) * time.Millisecond}
 	}
-	rows := []durable.Row{row}
-	if f.legacy != nil {
-		rows = append(rows, durable.Row{Table: legacyTable, Key: f.legacy, Delete: true})
-	}
-	return rows
+	return []durable.Row{row}
 }
 
 // find returns an id of a record, or nil.

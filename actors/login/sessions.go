@@ -65,7 +65,7 @@ func KeyOf(id string) Key { return sha256.Sum256([]byte(id)) }
 // logged in to another have ended.
 func Load(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
 	s := empty(journal, account, now)
-	if err := errors.Join(s.load(familyTable, parseFamily), s.load(legacyTable, parseLegacy)); err != nil {
+	if err := s.load(); err != nil {
 		return nil, fmt.Errorf("read sessions: %w", err)
 	}
 	return s, nil
@@ -78,12 +78,12 @@ func empty(journal durable.Journal, account []byte, now func() time.Time) *Sessi
 	}
 }
 
-func (s *Sessions) load(table string, parse func(key, value []byte) (*family, *pb.SessionFamily, error)) error {
+func (s *Sessions) load() error {
 	var failed error
-	err := s.journal.Scan(durable.Scan{Table: table}, func(key, value []byte) bool {
+	err := s.journal.Scan(durable.Scan{Table: familyTable}, func(key, value []byte) bool {
 		var f *family
 		var rec *pb.SessionFamily
-		if f, rec, failed = parse(bytes.Clone(key), value); failed != nil {
+		if f, rec, failed = parseFamily(bytes.Clone(key), value); failed != nil {
 			return false
 		}
 		s.change(f, nil, s.pruned(rec))
@@ -322,7 +322,6 @@ func (s *Sessions) issueOnce(from, id string, grant func(rec *pb.SessionFamily, 
 	if err := s.commit(f, rec); err != nil {
 		return nil, 0, fmt.Errorf("store session: %w", err)
 	}
-	f.legacy = nil
 	s.change(f, before, rec)
 	return f, e.ExpiresAt, nil
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"atelier/actors/durable"
-	"atelier/actors/internal/pbwire"
 	pb "atelier/actors/login/loginpb"
 	"atelier/persistence/memory"
 )
@@ -413,25 +412,5 @@ func TestAForgottenAttendeeLeavesEveryFamily(t *testing.T) {
 	}
 	if len(d.attendees) != 2 { // those of b and c
 		t.Errorf("known are %d attendees", len(d.attendees))
-	}
-}
-
-func TestOldSessionsAreMigratedToFamilies(t *testing.T) {
-	d := newDesk(t)
-	old := KeyOf("old")
-	// As it was written: with an admin's grant in fields 1 to 3.
-	value := pbwire.Encode((&pb.Session{Attendees: map[string]*pb.AttendeeGrant{"a": d.grant("x")}}))
-	value = append([]byte("\x0a\x01L\x12\x05Grace\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), value...)
-	if err := durable.Commit(d.journal, []durable.Row{{Table: legacyTable, Key: old[:], Value: value}}); err != nil {
-		t.Fatal(err)
-	}
-	d.load(account)
-	d.want("taken over", "old", "a")
-	d.attendee("old", "new", "b")
-	d.crash()
-	d.want("the next", "new", "a b")
-	d.want("the first", "old", "a")
-	if _, err := d.journal.Get(legacyTable, old[:]); err == nil {
-		t.Error("the row of before is still there")
 	}
 }

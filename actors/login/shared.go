@@ -24,9 +24,6 @@ const MaxAge = time.Second
 func Follow(store durable.Shared, account []byte, c clock.Clock, failed func(error)) (*Sessions, error) {
 	s := empty(store, account, c.Now)
 	s.clock, s.byKey, s.unread = c, map[string]*family{}, map[*family]struct{}{}
-	if err := s.load(legacyTable, parseLegacy); err != nil {
-		return nil, fmt.Errorf("read sessions: %w", err)
-	}
 	feed, err := store.Watch([]string{familyTable}, func(_ string, key, value []byte) {
 		if err := s.learn(key, value); err != nil {
 			failed(err)

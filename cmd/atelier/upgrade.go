@@ -57,10 +57,6 @@ func (c upgradeCmd) Run() error {
 			return err
 		})
 		u.data(err)
-		if service.EarlierWorkspaces(cfg) {
-			u.WayBack = "backup"
-			u.say("code", nil, "", "the code of workspaces moves from workspaces/ to objects/")
-		}
 		size, takes, err := service.StoreReadTime(cfg)
 		u.say("time", err, "see that the store can be read", "a start reads %d MB of tables first: %s or so, and the disk decides", size>>20, takes.Round(time.Second/10))
 		u.back()

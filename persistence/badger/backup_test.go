@@ -151,6 +151,9 @@ func TestNewerBackupIsRefused(t *testing.T) {
 			t.Errorf("%q: got %v", header, err)
 		}
 	}
+	if err := Restore(filepath.Join(t.TempDir(), "store"), strings.NewReader("atelier-backup 1 store-format 1\n")); !errors.Is(err, ErrBadBackup) || !strings.Contains(err.Error(), "no release wrote") {
+		t.Errorf("of format 1: %v", err)
+	}
 }
 
 func TestRestoreDoesNotOverwrite(t *testing.T) {

@@ -16,11 +16,7 @@ const Format = layout.Format
 
 // migrations[n] brings a store from format n to n+1. A step must stand being run
 // again after a crash.
-var migrations = map[int]func(*Store) error{
-	// Heads of format 1 are read as they are; the number keeps earlier programs
-	// from those of format 2.
-	1: func(*Store) error { return nil },
-}
+var migrations = map[int]func(*Store) error{}
 
 // formatError is about a store that has another format.
 type formatError struct {
@@ -74,10 +70,10 @@ func (s *Store) openMeta() (meta, error) {
 
 func (s *Store) migrate(m meta) (meta, error) {
 	for m.format < Format {
-		step := migrations[m.format]
-		if step == nil {
-			return meta{}, fmt.Errorf("badger: no way from format %d to %d", m.format, Format)
+		if m.format < layout.FirstFormat {
+			return meta{}, fmt.Errorf("badger: %w", layout.Unreleased(m.format))
 		}
+		step := migrations[m.format]
 		if s.opts.ReadOnly {
 			return meta{}, &formatError{m.format, fmt.Errorf("badger: format %d must be brought to %d, which needs writing", m.format, Format)}
 		}

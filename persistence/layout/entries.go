@@ -94,6 +94,9 @@ func NewEntryReader(r io.Reader) (*EntryReader, error) {
 		return nil, fmt.Errorf("%w: the backup has format %d of a store of format %d, this program knows %d and %d",
 			ErrNewerFormat, form, store, backupFormat, Format)
 	}
+	if store < FirstFormat {
+		return nil, fmt.Errorf("%w: %w", ErrBadBackup, Unreleased(store))
+	}
 	return &EntryReader{in: bufio.NewReader(backup.NewFrameReader(in))}, nil
 }
 

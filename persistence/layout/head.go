@@ -1,11 +1,11 @@
 package layout
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"slices"
 
 	"atelier/actors/durable"
 )
@@ -15,7 +15,6 @@ import (
 //
 // Its payload: 0, seq, base, id, parts, length (uvarints), CRC32C of the whole
 // state (4 bytes), and the state itself when it is small enough to need no parts.
-// Format 1 had neither 0 nor base.
 type Head struct {
 	Seq    uint64
 	Base   uint64 // of the log, see durable.LogReader; at most Seq
@@ -24,7 +23,6 @@ type Head struct {
 	Length uint64
 	Sum    uint32
 	Inline []byte // the whole state when parts is 0
-	first  bool   // of format 1
 }
 
 const (
@@ -70,14 +68,11 @@ func (h Head) Encode() []byte {
 // DecodeHead reads the payload.
 func DecodeHead(payload []byte) (Head, error) {
 	var h Head
-	fields := []*uint64{&h.Seq, &h.Base, &h.ID, &h.Parts, &h.Length}
-	if len(payload) > 0 && payload[0] == 0 {
-		payload = payload[1:]
-	} else { // a snapshot contains a record, so its seq is not 0
-		h.first = true
-		fields = slices.Delete(fields, 1, 2)
+	payload, ok := bytes.CutPrefix(payload, []byte{0})
+	if !ok {
+		return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
 	}
-	for _, field := range fields {
+	for _, field := range []*uint64{&h.Seq, &h.Base, &h.ID, &h.Parts, &h.Length} {
 		v, n := binary.Uvarint(payload)
 		if n <= 0 {
 			return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
@@ -86,9 +81,6 @@ func DecodeHead(payload []byte) (Head, error) {
 	}
 	if len(payload) < 4 || h.Base > h.Seq || h.Length > MaxState || h.Parts > h.Length {
 		return Head{}, fmt.Errorf("%w: snapshot head", durable.ErrCorrupt)
-	}
-	if h.first { // what was rewritten is not known any more
-		h.Base = h.Seq
 	}
 	h.Sum = binary.BigEndian.Uint32(payload)
 	h.Inline = payload[4:]
@@ -101,9 +93,6 @@ func DecodeHead(payload []byte) (Head, error) {
 // Snapshot describes what Load reads: the state, and the log that ends at tail
 // or with the snapshot.
 func (h Head) Snapshot(state []byte, tail uint64) durable.Snapshot {
-	if h.first {
-		state = durable.Unchained(state)
-	}
 	return durable.Snapshot{State: state, Seq: h.Seq, Base: h.Base, Tail: max(tail, h.Seq)}
 }
 

@@ -3,11 +3,17 @@ package layout
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 )
 
-// Format is the version of this layout. Heads of format 1 (see Head) are read as
-// they are.
-const Format = 2
+// Format is the version of this layout, and FirstFormat that of the first release: earlier
+// ones are not read.
+const Format, FirstFormat = 2, 2
+
+// Unreleased is the error about what has a format that no release wrote.
+func Unreleased(format int) error {
+	return fmt.Errorf("the data has format %d, which no release wrote; this program reads formats from %d", format, FirstFormat)
+}
 
 // Keys of what a store says about itself: the version of its layout, in
 // decimal digits, and the id of its stream.

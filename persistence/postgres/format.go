@@ -19,8 +19,6 @@ const Format = 2
 var firstTables string
 
 // migrations[n] brings a database from format n to n+1; 0 is an empty one.
-// Snapshots of format 1 are read as they are (see layout.Head); the number keeps
-// earlier programs from those of format 2.
 var migrations = []string{firstTables, ""}
 
 // migrateLock is the key of the advisory lock that lets one node at a time make
@@ -30,6 +28,7 @@ const migrateLock = 0x6174656c696572
 // migrate makes the tables or brings them up to date, in one transaction, and
 // returns the stream's id.
 func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
+	var unreleased error
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", migrateLock); err != nil {
 			return err
@@ -56,6 +55,10 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 		if format > len(migrations) {
 			return newerFormat(format)
 		}
+		if made && format > 0 && format < layout.FirstFormat {
+			unreleased = fmt.Errorf("postgres: %w", layout.Unreleased(format))
+			return unreleased
+		}
 		if format > 0 && format < len(migrations) {
 			if err := unused(ctx, tx, format); err != nil {
 				return err
@@ -71,7 +74,7 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 		}
 		return nil
 	})
-	if errors.Is(err, ErrNewerFormat) || errors.Is(err, ErrInUse) {
+	if errors.Is(err, ErrNewerFormat) || errors.Is(err, ErrInUse) || unreleased != nil {
 		return "", err
 	}
 	return stream, translate(err)
@@ -95,7 +98,13 @@ func FormatOf(url string) (format int, err error) {
 	if err := conn.QueryRow(ctx, "select to_regclass($1) is not null", schema+".meta").Scan(&made); err != nil || !made {
 		return 0, translate(err)
 	}
-	return format, translate(conn.QueryRow(ctx, "select format from meta").Scan(&format))
+	if err := conn.QueryRow(ctx, "select format from meta").Scan(&format); err != nil {
+		return 0, translate(err)
+	}
+	if format < layout.FirstFormat {
+		return 0, fmt.Errorf("postgres: %w", layout.Unreleased(format))
+	}
+	return format, nil
 }
 
 func newerFormat(format int) error {

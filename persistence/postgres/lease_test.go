@@ -345,6 +345,14 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 	if _, err := Open(Options{URL: url}); !errors.Is(err, ErrNewerFormat) {
 		t.Errorf("got %v", err)
 	}
+	postgrestest.Exec(t, url, "update atelier.meta set format = 1")
+	_, looking := FormatOf(url)
+	_, opening := Open(Options{URL: url})
+	for _, err := range []error{looking, opening} {
+		if err == nil || !strings.Contains(err.Error(), "which no release wrote") {
+			t.Errorf("of format 1: %v", err)
+		}
+	}
 }
 
 // Errors do not tell the password, whatever is wrong.

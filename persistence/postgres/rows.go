@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -188,22 +187,6 @@ func (s *Store) Actors(prefix string, fn func(actor string) bool) error {
 			}
 			low, from = []byte(page[len(page)-1]), ">"
 		}
-	})
-}
-
-// Erase removes all rows of a table, without a trace for those who watch: it is
-// for the start. The bytes leave the disk with PostgreSQL's vacuum.
-func (s *Store) Erase(table string) error {
-	if err := layout.CheckTable(table); err != nil {
-		return err
-	}
-	if err := s.enterCall(); err != nil {
-		return err
-	}
-	defer s.gate.Leave()
-	return s.ask(func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, "delete from rows where tbl = $1", table)
-		return err
 	})
 }
 

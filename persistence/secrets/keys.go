@@ -25,8 +25,8 @@ const keyFormat = 1
 type keyFile struct {
 	Format int        `json:"format"`
 	Keys   []keyEntry `json:"keys"` // oldest first
-	// Sum is the checksum of the keys; files of earlier programs have none.
-	Sum string `json:"crc32c,omitempty"`
+	// Sum is the checksum of the keys.
+	Sum string `json:"crc32c"`
 }
 
 // sum is over what a wrong bit in would make tokens invalid.
@@ -76,7 +76,7 @@ func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 	if c.Format != keyFormat {
 		return nil, fmt.Errorf("%w: %s has format %d, this program knows %d", ErrMalformed, path, c.Format, keyFormat)
 	}
-	if c.Sum != "" && c.Sum != c.sum() {
+	if c.Sum != c.sum() {
 		return nil, fmt.Errorf("%w: %s does not match its checksum; restore the file from a copy", ErrMalformed, path)
 	}
 	var keys []seal.Key

@@ -25,11 +25,8 @@ const (
 
 // All session ids that were issued from one another, and what they may do.
 type SessionFamily struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	Ids   []*SessionId           `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
-	// Codelab id to the attendee's grant, which every id of the family has: as it was
-	// written before each id had its own.
-	Attendees     map[string]*AttendeeGrant `protobuf:"bytes,2,rep,name=attendees,proto3" json:"attendees,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Ids           []*SessionId           `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -67,13 +64,6 @@ func (*SessionFamily) Descriptor() ([]byte, []int) {
 func (x *SessionFamily) GetIds() []*SessionId {
 	if x != nil {
 		return x.Ids
-	}
-	return nil
-}
-
-func (x *SessionFamily) GetAttendees() map[string]*AttendeeGrant {
-	if x != nil {
-		return x.Attendees
 	}
 	return nil
 }
@@ -413,62 +403,13 @@ func (x *AttendeeGrant) GetGeneration() uint32 {
 	return 0
 }
 
-// A session of the time before there were families.
-type Session struct {
-	state         protoimpl.MessageState    `protogen:"open.v1"`
-	Attendees     map[string]*AttendeeGrant `protobuf:"bytes,4,rep,name=attendees,proto3" json:"attendees,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Session) Reset() {
-	*x = Session{}
-	mi := &file_login_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Session) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Session) ProtoMessage() {}
-
-func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_login_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Session.ProtoReflect.Descriptor instead.
-func (*Session) Descriptor() ([]byte, []int) {
-	return file_login_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *Session) GetAttendees() map[string]*AttendeeGrant {
-	if x != nil {
-		return x.Attendees
-	}
-	return nil
-}
-
 var File_login_proto protoreflect.FileDescriptor
 
 const file_login_proto_rawDesc = "" +
 	"\n" +
-	"\vlogin.proto\x12\x10atelier.login.v1\"\xeb\x01\n" +
+	"\vlogin.proto\x12\x10atelier.login.v1\">\n" +
 	"\rSessionFamily\x12-\n" +
-	"\x03ids\x18\x01 \x03(\v2\x1b.atelier.login.v1.SessionIdR\x03ids\x12L\n" +
-	"\tattendees\x18\x02 \x03(\v2..atelier.login.v1.SessionFamily.AttendeesEntryR\tattendees\x1a]\n" +
-	"\x0eAttendeesEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
-	"\x05value\x18\x02 \x01(\v2\x1f.atelier.login.v1.AttendeeGrantR\x05value:\x028\x01\"\xe7\x02\n" +
+	"\x03ids\x18\x01 \x03(\v2\x1b.atelier.login.v1.SessionIdR\x03ids\"\xe7\x02\n" +
 	"\tSessionId\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x1d\n" +
 	"\n" +
@@ -509,12 +450,7 @@ const file_login_proto_rawDesc = "" +
 	"expires_at\x18\x02 \x01(\x03R\texpiresAt\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x03 \x01(\rR\n" +
-	"generation\"\xc8\x01\n" +
-	"\aSession\x12F\n" +
-	"\tattendees\x18\x04 \x03(\v2(.atelier.login.v1.Session.AttendeesEntryR\tattendees\x1a]\n" +
-	"\x0eAttendeesEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
-	"\x05value\x18\x02 \x01(\v2\x1f.atelier.login.v1.AttendeeGrantR\x05value:\x028\x01J\x04\b\x01\x10\x02J\x04\b\x02\x10\x03J\x04\b\x03\x10\x04J\x04\b\x05\x10\x06B\x1eZ\x1catelier/actors/login/loginpbb\x06proto3"
+	"generationB\x1eZ\x1catelier/actors/login/loginpbb\x06proto3"
 
 var (
 	file_login_proto_rawDescOnce sync.Once
@@ -528,33 +464,26 @@ func file_login_proto_rawDescGZIP() []byte {
 	return file_login_proto_rawDescData
 }
 
-var file_login_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_login_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_login_proto_goTypes = []any{
 	(*SessionFamily)(nil), // 0: atelier.login.v1.SessionFamily
 	(*SessionId)(nil),     // 1: atelier.login.v1.SessionId
 	(*Registration)(nil),  // 2: atelier.login.v1.Registration
 	(*AdminGrant)(nil),    // 3: atelier.login.v1.AdminGrant
 	(*AttendeeGrant)(nil), // 4: atelier.login.v1.AttendeeGrant
-	(*Session)(nil),       // 5: atelier.login.v1.Session
-	nil,                   // 6: atelier.login.v1.SessionFamily.AttendeesEntry
-	nil,                   // 7: atelier.login.v1.SessionId.AttendeesEntry
-	nil,                   // 8: atelier.login.v1.Session.AttendeesEntry
+	nil,                   // 5: atelier.login.v1.SessionId.AttendeesEntry
 }
 var file_login_proto_depIdxs = []int32{
 	1, // 0: atelier.login.v1.SessionFamily.ids:type_name -> atelier.login.v1.SessionId
-	6, // 1: atelier.login.v1.SessionFamily.attendees:type_name -> atelier.login.v1.SessionFamily.AttendeesEntry
-	3, // 2: atelier.login.v1.SessionId.admin:type_name -> atelier.login.v1.AdminGrant
-	7, // 3: atelier.login.v1.SessionId.attendees:type_name -> atelier.login.v1.SessionId.AttendeesEntry
-	2, // 4: atelier.login.v1.SessionId.by:type_name -> atelier.login.v1.Registration
-	8, // 5: atelier.login.v1.Session.attendees:type_name -> atelier.login.v1.Session.AttendeesEntry
-	4, // 6: atelier.login.v1.SessionFamily.AttendeesEntry.value:type_name -> atelier.login.v1.AttendeeGrant
-	4, // 7: atelier.login.v1.SessionId.AttendeesEntry.value:type_name -> atelier.login.v1.AttendeeGrant
-	4, // 8: atelier.login.v1.Session.AttendeesEntry.value:type_name -> atelier.login.v1.AttendeeGrant
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	3, // 1: atelier.login.v1.SessionId.admin:type_name -> atelier.login.v1.AdminGrant
+	5, // 2: atelier.login.v1.SessionId.attendees:type_name -> atelier.login.v1.SessionId.AttendeesEntry
+	2, // 3: atelier.login.v1.SessionId.by:type_name -> atelier.login.v1.Registration
+	4, // 4: atelier.login.v1.SessionId.AttendeesEntry.value:type_name -> atelier.login.v1.AttendeeGrant
+	5, // [5:5] is the sub-list for method output_type
+	5, // [5:5] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_login_proto_init() }
@@ -568,7 +497,7 @@ func file_login_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_login_proto_rawDesc), len(file_login_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

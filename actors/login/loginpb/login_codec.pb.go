@@ -15,9 +15,6 @@ func (m *SessionFamily) EncodedSize() (n int) {
 	for _, v := range m.Ids {
 		n += pbwire.SizeGivenText(1, v.EncodedSize())
 	}
-	for k, v := range m.Attendees {
-		n += pbwire.SizeGivenText(2, pbwire.SizeText(1, len(k))+pbwire.SizeGivenText(2, v.EncodedSize()))
-	}
 	return n + len(m.unknownFields)
 }
 
@@ -27,12 +24,6 @@ func (m *SessionFamily) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
-	for _, k := range pbwire.Keys(m.Attendees) {
-		end := at
-		at = pbwire.PutLen(b, m.Attendees[k].WriteBack(b, at), 2, end)
-		at = pbwire.PutText(b, at, 1, k)
-		at = pbwire.PutLen(b, at, 2, end)
-	}
 	for i := len(m.Ids) - 1; i >= 0; i-- {
 		end := at
 		at = m.Ids[i].WriteBack(b, at)
@@ -50,8 +41,6 @@ func (m *SessionFamily) Decode(b []byte) error {
 			v := &SessionId{}
 			r.Inner(v)
 			m.Ids = append(m.Ids, v)
-		case 2:
-			pbwire.ReadEntry(r, &m.Attendees, func(r *pbwire.Reader) *AttendeeGrant { v := &AttendeeGrant{}; r.Inner(v); return v })
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -66,7 +55,6 @@ func (m *SessionFamily) Clone() *SessionFamily {
 	}
 	return &SessionFamily{
 		Ids:           pbwire.CloneAll(m.Ids),
-		Attendees:     pbwire.CloneMap(m.Attendees),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -358,57 +346,6 @@ func (m *AttendeeGrant) Clone() *AttendeeGrant {
 		AttendeeId:    m.AttendeeId,
 		ExpiresAt:     m.ExpiresAt,
 		Generation:    m.Generation,
-		unknownFields: slices.Clone(m.unknownFields),
-	}
-}
-
-// EncodedSize implements pbwire.Message.
-func (m *Session) EncodedSize() (n int) {
-	if m == nil {
-		return 0
-	}
-	for k, v := range m.Attendees {
-		n += pbwire.SizeGivenText(4, pbwire.SizeText(1, len(k))+pbwire.SizeGivenText(2, v.EncodedSize()))
-	}
-	return n + len(m.unknownFields)
-}
-
-// WriteBack implements pbwire.Message.
-func (m *Session) WriteBack(b []byte, at int) int {
-	if m == nil {
-		return at
-	}
-	at = pbwire.PutRaw(b, at, m.unknownFields)
-	for _, k := range pbwire.Keys(m.Attendees) {
-		end := at
-		at = pbwire.PutLen(b, m.Attendees[k].WriteBack(b, at), 2, end)
-		at = pbwire.PutText(b, at, 1, k)
-		at = pbwire.PutLen(b, at, 4, end)
-	}
-	return at
-}
-
-// Decode adds what the bytes say to the message. It keeps none of them.
-func (m *Session) Decode(b []byte) error {
-	r := pbwire.Read(b)
-	for r.Next() {
-		switch r.Field {
-		case 4:
-			pbwire.ReadEntry(r, &m.Attendees, func(r *pbwire.Reader) *AttendeeGrant { v := &AttendeeGrant{}; r.Inner(v); return v })
-		default:
-			r.Skip(&m.unknownFields)
-		}
-	}
-	return r.Err()
-}
-
-// Clone returns a copy that shares nothing with the message.
-func (m *Session) Clone() *Session {
-	if m == nil {
-		return nil
-	}
-	return &Session{
-		Attendees:     pbwire.CloneMap(m.Attendees),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -74,12 +74,6 @@ func readFolder(t *testing.T, data string) *holding {
 	h.must(os.MkdirAll(filepath.Join(data, "objects"), 0o700))
 	objects, err := folder.Open(folder.Options{Dir: filepath.Join(data, "objects"), MinFreeBytes: 64 << 20})
 	h.must(err)
-	if before := filepath.Join(data, "workspaces"); exists(before) {
-		sound, err := trees.PlaceFolders(t.Context(), objects, before, slog.New(slog.DiscardHandler))
-		if h.must(err); !sound {
-			t.Error("the code is damaged")
-		}
-	}
 	ofCode, err := trees.Open(trees.Options{Objects: objects, Dir: t.TempDir(), Alone: true})
 	h.must(err)
 	h.readLogs() // first: actors that run may shorten them

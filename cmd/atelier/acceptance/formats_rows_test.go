@@ -27,8 +27,8 @@ import (
 // heldTables are the tables whose rows are read here, or that hold nothing but
 // what is under way. A table that is added belongs here, and into the folder.
 var heldTables = []string{
-	"aiusage", "answers-production", "answers-sandbox", "audit", "auditby", "blobuses", "checkouts-production", "checkouts-sandbox", "codelabs",
-	"erasure", "figures", "keys", "purge", "sessionfamilies", "sessions", "tokenkeys", "tokens-production", "tokens-sandbox", "uploads", "uploaduses",
+	"aiusage", "answers-production", "answers-sandbox", "audit", "auditby", "auditown", "blobuses", "checkouts-production", "checkouts-sandbox", "codelabs",
+	"erasure", "figures", "purge", "sessionfamilies", "tokenkeys", "tokens-production", "tokens-sandbox", "uploads", "uploaduses",
 	"workspaces",
 }
 
@@ -64,7 +64,7 @@ func (h *holding) readRows(list *catalog.List) {
 	h.decode("checkouts-production", func() decodable { return &tokenpb.Session{} })
 	h.decode("checkouts-sandbox", func() decodable { return &tokenpb.Session{} })
 	// Of these the keys say everything, or the content is sealed or a secret.
-	for _, table := range []string{"uploaduses", "blobuses", "answers-production", "answers-sandbox", "tokenkeys", "keys", "erasure"} {
+	for _, table := range []string{"uploaduses", "blobuses", "answers-production", "answers-sandbox", "tokenkeys", "erasure", "auditown"} {
 		h.scan(table, func(key, value []byte) error { h.part(table)[keyText(key)] = hashOf(value); return nil })
 	}
 }

@@ -64,7 +64,6 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 // What of the code is damaged in the backup stays so; scrub tells of it. With a
 // passphrase the secrets are restored too, which the backup must hold then.
 func Restore(cfg config.Config, r io.Reader, passphrase string) (err error) {
-	log := slog.New(slog.DiscardHandler)
 	if err := ondisk.MakeFolder(cfg.Server.Data, 0o700); err != nil {
 		return err
 	}
@@ -74,10 +73,10 @@ func Restore(cfg config.Config, r io.Reader, passphrase string) (err error) {
 	}
 	sections := []backup.Section{(&Core{cfg: cfg}).storeSection()}
 	if shared == nil {
-		sections = append(sections, fileSections(nil, log)...)
+		sections = append(sections, fileSections(nil)...)
 	} else {
 		defer func() { err = errors.Join(err, shared.Close()) }()
-		sections = append(sections, fileSections(shared, log)...)
+		sections = append(sections, fileSections(shared)...)
 	}
 	return backup.Restore(cfg.Server.Data, r, append(sections, sealedSecrets(passphrase))...)
 }

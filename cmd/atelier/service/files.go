@@ -34,8 +34,7 @@ const (
 	objectFolder  = "objects"
 	contentFolder = "blobs"
 	copiesFolder  = "copies"
-	// codeFolder is in copiesFolder; in the data folder it holds workspaces as
-	// earlier versions kept them.
+	// codeFolder is in copiesFolder.
 	codeFolder = "workspaces"
 )
 
@@ -118,38 +117,7 @@ func (c *Core) openLocalFiles(cfg config.Config, hooks Hooks, log *slog.Logger) 
 		return err
 	}
 	c.objects = alone
-	if err := placeFolders(cfg, alone, log); err != nil {
-		return err
-	}
 	return c.openCode(cfg, trees.Options{Objects: alone, Alone: true, Damaged: hooks.Damaged, Logger: log})
-}
-
-// placeFolders moves workspaces to where this version keeps them. Those of which
-// something is damaged stay, too: somebody may be able to read more of them.
-func placeFolders(cfg config.Config, to objects.Store, log *slog.Logger) error {
-	dir := filepath.Join(cfg.Server.Data, codeFolder)
-	placed := dir + ".placed"
-	if !holdsFiles(dir) {
-		return os.RemoveAll(placed)
-	}
-	sound := true
-	for _, from := range []string{dir, filepath.Join(dir, ".aside")} {
-		s, err := trees.PlaceFolders(context.Background(), to, from, log)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("move workspaces of an earlier version: %w", err)
-		}
-		sound = sound && (s || err != nil)
-	}
-	if !sound {
-		kept := dir + ".damaged"
-		log.Error("workspaces of an earlier version are damaged, and kept as they were", "folder", kept)
-		return os.Rename(dir, kept)
-	}
-	// Renamed first: what is left of it by a crash must not be taken for damage.
-	if err := errors.Join(os.RemoveAll(placed), os.Rename(dir, placed), ondisk.SyncFolder(cfg.Server.Data)); err != nil {
-		return fmt.Errorf("move workspaces of an earlier version: %w", err)
-	}
-	return os.RemoveAll(placed)
 }
 
 // openCode opens the code, which lies among the objects.
@@ -162,7 +130,7 @@ func (c *Core) openCode(cfg config.Config, o trees.Options) (err error) {
 
 func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Hooks, log *slog.Logger) error {
 	// Files in the data folder would be unreachable.
-	for _, name := range []string{contentFolder, objectFolder, codeFolder} {
+	for _, name := range []string{contentFolder, objectFolder} {
 		if dir := filepath.Join(cfg.Server.Data, name); holdsFiles(dir) {
 			return fmt.Errorf("files.store is shared, but files are in %s: make a backup without files.store, and restore it with files.store", dir)
 		}
@@ -299,11 +267,9 @@ func (c *Core) codeHeads() (map[string][]code.Head, error) {
 	return heads, err
 }
 
-// fileSections are where contents and code are restored to. Backups of earlier versions
-// hold workspaces as folders.
-func fileSections(to objects.Store, log *slog.Logger) []backup.Section {
+// fileSections are where contents and code are restored to.
+func fileSections(to objects.Store) []backup.Section {
 	content := backup.Section{Name: "blobs", Folder: contentFolder, Load: contents.Load}
-	workspace := backup.Section{Name: "workspaces", Folder: codeFolder, Load: backup.LoadFolder}
 	object := backup.Section{Name: "objects", Folder: objectFolder, Load: backup.LoadFolder}
 	if to != nil {
 		ctx := context.Background()
@@ -314,13 +280,9 @@ func fileSections(to objects.Store, log *slog.Logger) []backup.Section {
 			}
 			return err
 		}
-		content.Vacant, workspace.Vacant, object.Vacant = vacant, vacant, vacant
+		content.Vacant, object.Vacant = vacant, vacant
 		content.Place = func(dir string) error { return contents.Place(ctx, to, dir) }
-		workspace.Place = func(dir string) error {
-			_, err := trees.PlaceFolders(ctx, to, dir, log)
-			return err
-		}
 		object.Place = func(dir string) error { return objects.Place(ctx, to, dir) }
 	}
-	return []backup.Section{content, workspace, object}
+	return []backup.Section{content, object}
 }

@@ -58,9 +58,6 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 	if err = noteStream(cfg, store.StreamID()); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	if err = movePINKey(cfg, store, !opts.RecoverDamaged, log); err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
 	return &lockedStore{store, unlock}, nil
 }
 

@@ -1,12 +1,9 @@
 package service
 
 import (
-	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 
-	"atelier/actors/durable"
 	"atelier/cmd/atelier/config"
 	"atelier/persistence/secrets"
 	"atelier/transport/auth"
@@ -62,38 +59,4 @@ func (c *Core) pinKey() ([]byte, error) {
 		c.log.Warn("the key of rejoin codes was not there: the codes that attendees have chosen are void, and must be reset where they are needed", "made", secretFile(c.cfg, pinKeyFile))
 	}
 	return []byte(key), err
-}
-
-// oldKeys is the table of the key in early versions.
-const oldKeys = "keys"
-
-// erasable is a store that can lose a table for good.
-type erasable interface {
-	durable.Store
-	Erase(table string) error
-}
-
-// movePINKey moves the key out of the store, where it was part of backups. The store's key
-// belongs to its codes, regardless of the file. Without erase it also stays in the store,
-// which is then not rewritten.
-func movePINKey(cfg config.Config, store erasable, erase bool, log *slog.Logger) error {
-	key, err := store.Get(oldKeys, []byte("pin"))
-	if errors.Is(err, durable.ErrNotFound) {
-		return nil
-	}
-	path := secretFile(cfg, pinKeyFile)
-	if err == nil {
-		err = secrets.KeepKey(path, string(key)) // on disk before it leaves the store
-	}
-	if err == nil && erase {
-		err = store.Erase(oldKeys)
-	}
-	if errors.Is(err, durable.ErrReadOnly) {
-		return nil // the disk is nearly full; the next start moves it
-	}
-	if err != nil {
-		return fmt.Errorf("move the key of rejoin codes out of the store: %w", err)
-	}
-	log.Info("the key of rejoin codes moved out of the store", "to", path)
-	return nil
 }

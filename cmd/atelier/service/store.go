@@ -90,8 +90,5 @@ func openBadger(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	if err := movePINKey(cfg, store, !opts.RecoverDamaged, log); err != nil {
-		return nil, errors.Join(err, store.Close())
-	}
 	return store, nil
 }

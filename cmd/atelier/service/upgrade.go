@@ -60,12 +60,6 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// EarlierWorkspaces says whether a start would move the code of workspaces to where it lies
-// today.
-func EarlierWorkspaces(cfg config.Config) bool {
-	return holdsFiles(filepath.Join(cfg.Server.Data, codeFolder))
-}
-
 // sampled is how much of the store is read to say how long all of it takes, bytes.
 const sampled = 256 << 20
 

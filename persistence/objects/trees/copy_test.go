@@ -3,22 +3,18 @@ package trees_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
-	"path/filepath"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
-	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/memory"
 
 	"atelier/actors/code"
 	"atelier/persistence/objects/objectstest"
-	"atelier/persistence/objects/trees"
 )
 
 const copyID = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2cff"
@@ -133,14 +129,33 @@ func TestACopyHasWhatIsPublishedAlone(t *testing.T) {
 
 const unknownWorkspace = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c00"
 
-// TestACopyHasContentsOfOtherBranches: a restored commit may have contents in the object
+// cameOver is what a push brought.
+type cameOver struct{ *memory.Storage }
+
+func (c cameOver) Stat(name string) (code.ObjectKind, int64, bool) {
+	o, err := c.EncodedObject(plumbing.AnyObject, plumbing.NewHash(name))
+	if err != nil {
+		return 0, 0, false
+	}
+	return map[plumbing.ObjectType]code.ObjectKind{plumbing.CommitObject: code.CommitObject, plumbing.TreeObject: code.TreeObject, plumbing.BlobObject: code.BlobObject}[o.Type()], o.Size(), true
+}
+
+func (c cameOver) Content(name string) ([]byte, error) {
+	o, err := c.EncodedObject(plumbing.AnyObject, plumbing.NewHash(name))
+	if err != nil {
+		return nil, err
+	}
+	r, err := o.Reader()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// TestACopyHasContentsOfOtherBranches: a pushed commit may have contents in the object
 // of one that is not before it.
 func TestACopyHasContentsOfOtherBranches(t *testing.T) {
-	dir := t.TempDir()
-	st := filesystem.NewStorage(osfs.New(filepath.Join(dir, id, "repository")), cache.NewObjectLRUDefault())
-	if err := st.Init(); err != nil {
-		t.Fatal(err)
-	}
+	st := memory.NewStorage()
 	put := func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) plumbing.Hash {
 		t.Helper()
 		o := st.NewEncodedObject()
@@ -169,12 +184,15 @@ func TestACopyHasContentsOfOtherBranches(t *testing.T) {
 		c := &object.Commit{Author: who, Committer: who, Message: path, TreeHash: put(plumbing.TreeObject, tree.Encode)}
 		return put(plumbing.CommitObject, c.Encode).String()
 	}
-	for _, head := range []string{commit("x"), commit("y")} {
-		b := objectstest.Folder(t)
-		if sound, err := trees.PlaceFolders(t.Context(), b, dir, slog.New(slog.DiscardHandler)); err != nil || !sound {
-			t.Fatal(sound, err)
+	tips := []string{commit("x"), commit("y")}
+	for _, head := range tips {
+		s := node(t, objectstest.Folder(t))
+		if err := s.Make(id, code.Git); err != nil {
+			t.Fatal(err)
 		}
-		s := node(t, b)
+		if _, err := s.Receive(id, nil, tips, cameOver{st}); err != nil {
+			t.Fatal(err)
+		}
 		heads := []code.Head{{Name: "main", Tree: head}}
 		want := contentOf(t, s, id, code.Git, head)
 		if err := s.Copy(id, copyID, code.Git, heads); err != nil {

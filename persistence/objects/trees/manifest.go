@@ -2,6 +2,7 @@ package trees
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -214,4 +215,10 @@ func (m *manifest) check(f *file, content []byte) error {
 		return damaged("%s of %s is not what was written", f.Path, m.Tree)
 	}
 	return nil
+}
+
+// sumOf is the SHA-256 of a content in hexadecimal digits.
+func sumOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
 }

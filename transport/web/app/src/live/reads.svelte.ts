@@ -145,7 +145,7 @@ export class Reads {
   }
 
   async #polls(): Promise<Partial<Workshop>> {
-    const { data, response } = await asked(api.GET('/codelabs/{id}/polls', this.#path)).catch(nothingYet)
+    const { data, response } = await asked(api.GET('/codelabs/{id}/polls', this.#path))
     return { polls: pollsRead(this.#known.now?.polls ?? noPolls, data, position(response.headers)) }
   }
 
@@ -153,7 +153,7 @@ export class Reads {
     const { now } = this.#known
     // Attendees need no list of a workshop where nobody asks.
     if (this.#role === 'attendee' && (now?.codelab.questions ?? 'off') === 'off') return {}
-    const { data, response } = await asked(api.GET('/codelabs/{id}/questions', this.#path)).catch(nothingYet)
+    const { data, response } = await asked(api.GET('/codelabs/{id}/questions', this.#path))
     return { questions: questionsRead(this.#known.now?.questions ?? noQuestions, data, position(response.headers)) }
   }
 
@@ -162,12 +162,6 @@ export class Reads {
     const all = await ask(api.GET('/codelabs/{id}/help', this.#path))
     return { help: all.filter((h) => h.status !== 'resolved') }
   }
-}
-
-/** A node of the release before this one answers 404: it has no polls and no questions. */
-function nothingYet(e: unknown): { data: never[]; response: Response } {
-  if (e instanceof Refused && e.status === 404) return { data: [], response: new Response() }
-  throw e
 }
 
 /** The position of the stream that an answer shows, or null. */

@@ -91,14 +91,6 @@ test('attendees read questions where people may ask, facilitators always', async
   expect(asked).toEqual(['/questions?as=attendee', '/questions?as=admin'])
 })
 
-test('a node of the release before has no polls and no questions', async () => {
-  answer = () => 404
-  const r = await reads('admin')
-  expect([(await r.part('polls')).polls?.byId.size, (await r.part('questions')).questions?.byId.size]).toEqual([0, 0])
-  answer = () => 500
-  await expect(r.part('polls')).rejects.toThrow()
-})
-
 test('what a message told of the timer is not undone by a read from before it', async () => {
   const timer = (label: string) => ({ label }) as never
   const now = { ...workshop('a1', { id: 'lab' } as Codelab, []), timer: { value: timer('told'), at: 8 } }
