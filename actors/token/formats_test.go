@@ -15,7 +15,7 @@ import (
 )
 
 // The files testdata/format-N.json hold what the store held of tokens, as each
-// form of it was written: 1 before there were shares, 2 with them. They are
+// form of it was written, from 2, that of the first release. They are
 // never made again: a change after which one of them does not open, of a label
 // from which a key is derived, of what a seal is bound to, of how a record is
 // encoded, has broken the data folders of everybody. A new form gets a file of
@@ -30,11 +30,10 @@ type fixture struct {
 	Stream      string           `json:"stream"`
 	Now         time.Time        `json:"now"`
 	Keys        []fixtureKey     `json:"keys"`
-	// Shares are missing in format 1, which was before there were any.
-	Shares  []fixtureShare  `json:"shares,omitempty"`
-	Rows    []fixtureRow    `json:"rows"`
-	Tokens  []fixtureToken  `json:"tokens"`
-	Answers []fixtureAnswer `json:"answers"`
+	Shares      []fixtureShare   `json:"shares"`
+	Rows        []fixtureRow     `json:"rows"`
+	Tokens      []fixtureToken   `json:"tokens"`
+	Answers     []fixtureAnswer  `json:"answers"`
 	// Ended are checkouts whose session has ended.
 	Ended []string `json:"ended"`
 }
@@ -101,7 +100,7 @@ func TestStoredFormsOpen(t *testing.T) {
 		makeFixture(t, fmt.Sprintf("testdata/format-%d.json", *writeFormat))
 	}
 	files, err := filepath.Glob("testdata/format-*.json")
-	if err != nil || len(files) < 2 {
+	if err != nil || len(files) < 1 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
 	for _, file := range files {

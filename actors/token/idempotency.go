@@ -23,9 +23,8 @@ type keptAnswer struct {
 	raw      []byte     // its value, for the precondition
 }
 
-// sharedAnswer begins an answer that is sealed under a share, whose id follows.
-// Others were kept before there were shares, and begin with random bytes.
-const sharedAnswer = "answer2\x00"
+// sealedAnswer begins an answer; the id of the share under which it is sealed follows.
+const sealedAnswer = "answer2\x00"
 
 // keptAnswer finds the answer to an earlier request. Only hashes and a sealed
 // token are stored: without the idempotency key nobody gets at it, and when the
@@ -58,25 +57,22 @@ func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
 }
 
 func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptAnswer) (*pb.Answer, error) {
-	opener, head, sealed := version.AnswerOpener(c.Participant, in.IdempotencyKey), []byte(nil), kept.raw
-	if rest, shared := bytes.CutPrefix(kept.raw, []byte(sharedAnswer)); shared {
-		if len(rest) < len(seal.ShareID{}) {
-			return nil, seal.ErrDamaged
-		}
-		share, err := v.findShare(rest[:len(seal.ShareID{})])
-		switch {
-		case err != nil:
-			return nil, err
-		case share == nil:
-			return nil, seal.ErrOver
-		}
-		if opener, err = version.SharedAnswerOpener(c.Participant, in.IdempotencyKey, share); err != nil {
-			return nil, err
-		}
-		n := len(sharedAnswer) + len(seal.ShareID{})
-		head, sealed = kept.raw[:n], kept.raw[n:]
+	n := len(sealedAnswer) + len(seal.ShareID{})
+	if len(kept.raw) < n || !bytes.HasPrefix(kept.raw, []byte(sealedAnswer)) {
+		return nil, seal.ErrDamaged
 	}
-	clear, err := opener.Open(seal.ForAnswer, slices.Concat(kept.row, head), sealed)
+	share, err := v.findShare(kept.raw[len(sealedAnswer):n])
+	switch {
+	case err != nil:
+		return nil, err
+	case share == nil:
+		return nil, seal.ErrOver
+	}
+	opener, err := version.AnswerOpener(c.Participant, in.IdempotencyKey, share)
+	if err != nil {
+		return nil, err
+	}
+	clear, err := opener.Open(seal.ForAnswer, slices.Concat(kept.row, kept.raw[:n]), kept.raw[n:])
 	if err != nil {
 		return nil, err
 	}
@@ -101,12 +97,12 @@ func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, 
 		Request: version.RequestHash(c.Participant, in.IdempotencyKey, in.Request), Token: string(t),
 	})
 	defer seal.Secret(clear).Wipe()
-	opener, err := version.SharedAnswerOpener(c.Participant, in.IdempotencyKey, share)
+	opener, err := version.AnswerOpener(c.Participant, in.IdempotencyKey, share)
 	if err != nil {
 		return nil, durable.ErrConflict // it has just ended: decide again
 	}
 	id := share.ID()
-	head := slices.Concat([]byte(sharedAnswer), id[:])
+	head := slices.Concat([]byte(sealedAnswer), id[:])
 	sealed := opener.Seal(seal.ForAnswer, slices.Concat(row, head), clear)
 	// One second longer than the token, because rows expire at whole seconds.
 	return &durable.Row{Table: v.tables.answers, Key: row, Value: append(head, sealed...), TTL: in.Life + time.Second, Precondition: precondition}, nil

@@ -34,7 +34,8 @@ func (v *Vault) shareUntil(end time.Time) (*seal.Share, error) {
 	return s, nil
 }
 
-// findShare returns the share with an id; nil if it has ended, or there is no id.
+// findShare returns the share with an id; nil if it has ended, or there is no id: a token
+// without a credential has none.
 func (v *Vault) findShare(id []byte) (*seal.Share, error) {
 	if len(id) != len(seal.ShareID{}) {
 		return nil, nil
@@ -44,10 +45,7 @@ func (v *Vault) findShare(id []byte) (*seal.Share, error) {
 
 // opener returns the opener of a token's credential, or ErrOver if its share has ended.
 func (k *stored) opener(t seal.Token, s *seal.Share) (seal.Opener, error) {
-	switch {
-	case len(k.record.Share) == 0: // made before there were shares
-		return k.version.Opener(t), nil
-	case s == nil:
+	if s == nil {
 		return seal.Opener{}, seal.ErrOver
 	}
 	return k.version.SharedOpener(t, s)

@@ -100,13 +100,14 @@ func (th *thief) answers() (n int) {
 		if row.Table != th.vault.tables.answers {
 			continue
 		}
-		head := len(sharedAnswer) + len(seal.ShareID{})
+		head := len(sealedAnswer) + len(seal.ShareID{})
 		for _, key := range th.keys {
 			for _, share := range th.shares() {
-				opener, head := v.AnswerOpener("platform", key), row.Value[:head]
-				if share != nil {
-					opener, _ = v.SharedAnswerOpener("platform", key, share)
+				if share == nil {
+					continue
 				}
+				opener, _ := v.AnswerOpener("platform", key, share)
+				head := row.Value[:head]
 				for _, sealed := range [][]byte{row.Value, row.Value[len(head):]} {
 					for _, b := range [][]byte{row.Key, append(bytes.Clone(row.Key), head...)} {
 						if got, err := opener.Open(seal.ForAnswer, b, sealed); err == nil && bytes.Contains(got, []byte("tok_live_")) {

@@ -64,9 +64,8 @@ const (
 // it lives no longer than a call.
 type Opener struct{ aead cipher.AEAD }
 
-// Opener derives the key under which lies what may be shown of a token for as
-// long as it is remembered, and the credential of tokens that were made before
-// there were shares. It takes the token and the server's key.
+// Opener derives the key of what may be shown of a token for as long as it is remembered. It
+// takes the token and the server's key.
 func (v *Version) Opener(t Token) Opener { return opener(v.wrap.mac("seal", []byte(t))) }
 
 // SharedOpener derives the key of a token's credential from the token, the server's key,
@@ -124,15 +123,9 @@ func (v *Version) AnswerKey(caller, key string) []byte {
 	return v.idem.mac("name", []byte(caller), []byte(key))
 }
 
-// AnswerOpener derives the key of an answer that was kept before there were
-// shares: it takes the idempotency key and the server's key.
-func (v *Version) AnswerOpener(caller, key string) Opener {
-	return opener(v.idem.mac("seal", []byte(caller), []byte(key)))
-}
-
-// SharedAnswerOpener derives the key of a kept answer: it takes the idempotency
+// AnswerOpener derives the key of a kept answer: it takes the idempotency
 // key, the server's key, and the share of the token that was answered.
-func (v *Version) SharedAnswerOpener(caller, key string, s *Share) (Opener, error) {
+func (v *Version) AnswerOpener(caller, key string, s *Share) (Opener, error) {
 	mixed, err := s.mix(v.idem, "seal v2", []byte(caller), []byte(key))
 	if err != nil {
 		return Opener{}, err
