@@ -61,9 +61,6 @@ func (o *observer) Live(v *View, seq uint64) {
 	if o.shown != nil {
 		o.leap(o.shown, v)
 	}
-	if m := o.w.List.Known(o.id); v.Meta != nil && m != nil && m.Extent == nil {
-		o.w.List.Put(v.Meta) // its record was written before that was kept
-	}
 	o.shown = v
 	o.gather(v)
 	o.watchPoll(v)

@@ -6,7 +6,6 @@ import (
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
-	"atelier/actors/internal/pbwire"
 )
 
 // edits are the commands that replace what somebody has read.
@@ -99,15 +98,5 @@ func TestAnEditionOutlivesWhatIsNoEdit(t *testing.T) {
 	}
 	if again := replay(l.empty(), 0, l.events); again.revisions != want {
 		t.Errorf("after a replay they are %+v, want %+v", again.revisions, want)
-	}
-	// A snapshot of an older version does not know them.
-	var snap pb.Snapshot
-	if err := snap.Decode(b); err != nil {
-		t.Fatal(err)
-	}
-	snap.CodelabEdition, snap.QuizzesEdition = 0, 0
-	b = pbwire.Encode(&snap)
-	if restored = l.empty(); restored.Restore(l.seq, b) != nil || restored.revisions != (Revisions{l.seq, l.seq}) {
-		t.Errorf("of an old snapshot they are %+v", restored.revisions)
 	}
 }

@@ -281,8 +281,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	// When each part changed is not known any more; it was not after seq.
 	s.changed = changedAt(seq)
 	s.checks, s.tasks = checksOf(s.steps), tasksOf(s.steps, nil, nil)
-	// A snapshot without revisions was made before they were kept.
-	s.revisions = Revisions{cmp.Or(snap.CodelabEdition, seq), cmp.Or(snap.QuizzesEdition, seq)}
+	s.revisions = Revisions{snap.CodelabEdition, snap.QuizzesEdition}
 	s.seeAll(&snap)
 	return nil
 }

@@ -439,7 +439,7 @@ type Tried struct {
 	// The webhook is stopped by it.
 	Stopped bool `protobuf:"varint,4,opt,name=stopped,proto3" json:"stopped,omitempty"`
 	// Which delivery it was of, its event, how often it had been tried with this one, how
-	// long this took and what went wrong. Absent in what was written before it was kept.
+	// long this took and what went wrong.
 	Id            string `protobuf:"bytes,5,opt,name=id,proto3" json:"id,omitempty"`
 	Type          string `protobuf:"bytes,6,opt,name=type,proto3" json:"type,omitempty"`
 	Number        uint32 `protobuf:"varint,7,opt,name=number,proto3" json:"number,omitempty"`

@@ -263,10 +263,6 @@ func listCodelabs(r *Request) error {
 	}
 	return r.cachedOr(encoded, forOthers, func() (any, error) {
 		public := slices.DeleteFunc(slices.Clone(all), func(m *pb.Codelab) bool { return !m.IsPublic })
-		public, err := r.counted(public)
-		if err != nil {
-			return nil, err
-		}
 		out := make([]codelabRecord, len(public))
 		for i, m := range public {
 			out[i] = r.toCodelab(m, false)

@@ -3,7 +3,6 @@ package rest
 import (
 	"cmp"
 	"errors"
-	"slices"
 
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
@@ -46,39 +45,8 @@ func (r *Request) figuresOf(all []*pb.Codelab) (map[string]*pb.Figures, error) {
 	return figures, nil
 }
 
-// counted are the codelabs with the extent of their steps. It wakes only those that were
-// never written since that is kept.
-func (r *Request) counted(all []*pb.Codelab) ([]*pb.Codelab, error) {
-	if !slices.ContainsFunc(all, func(m *pb.Codelab) bool { return m.Extent == nil }) {
-		return all, nil
-	}
-	out := make([]*pb.Codelab, 0, len(all))
-	for _, m := range all {
-		if m.Extent == nil {
-			w, err := r.api.Codelabs.Get(m.Id)
-			switch {
-			case durable.IsMissing(err): // deleted a moment ago
-				continue
-			case errors.Is(err, durable.ErrQuarantined): // it does not open; its record is known
-			case err != nil:
-				return nil, err
-			default:
-				if m = w.View().Meta; m == nil {
-					continue
-				}
-			}
-		}
-		out = append(out, m)
-	}
-	return out, nil
-}
-
 // listForAdmins answers all codelabs with what is going on in them.
 func (r *Request) listForAdmins(all []*pb.Codelab) error {
-	all, err := r.counted(all)
-	if err != nil {
-		return err
-	}
 	figures, err := r.figuresOf(all)
 	if err != nil {
 		return err
@@ -119,10 +87,6 @@ func (r *Request) listVisible(all []*pb.Codelab) error {
 			visible = append(visible, m)
 		}
 	}
-	visible, err := r.counted(visible)
-	if err != nil {
-		return err
-	}
 	for _, m := range visible {
 		if leads(m.Id) {
 			led = append(led, m)
@@ -130,6 +94,7 @@ func (r *Request) listVisible(all []*pb.Codelab) error {
 	}
 	figures, online := map[string]*pb.Figures(nil), map[string]int(nil)
 	if len(led) > 0 {
+		var err error
 		if figures, err = r.figuresOf(led); err != nil {
 			return err
 		}

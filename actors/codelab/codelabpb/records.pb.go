@@ -484,7 +484,7 @@ type Codelab struct {
 	RequireChecks bool    `protobuf:"varint,34,opt,name=require_checks,json=requireChecks,proto3" json:"require_checks,omitempty"`
 	// The one that runs; absent for none.
 	Rehearsal *Rehearsal `protobuf:"bytes,46,opt,name=rehearsal,proto3" json:"rehearsal,omitempty"`
-	// Summary of the steps for the list; nil in older records.
+	// Summary of the steps for the list.
 	Extent *Extent `protobuf:"bytes,48,opt,name=extent,proto3" json:"extent,omitempty"`
 	// Further content of the certificate.
 	Organiser string `protobuf:"bytes,49,opt,name=organiser,proto3" json:"organiser,omitempty"`
@@ -1420,7 +1420,7 @@ type ChatMessage struct {
 	// A facilitator says it to all, so that nobody misses it.
 	Broadcast bool `protobuf:"varint,7,opt,name=broadcast,proto3" json:"broadcast,omitempty"`
 	// Author behind the shared id: the account of the owner, or a person's id. Empty for
-	// attendees, and in older records.
+	// attendees.
 	Leader        string `protobuf:"bytes,8,opt,name=leader,proto3" json:"leader,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

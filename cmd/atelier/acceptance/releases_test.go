@@ -140,17 +140,20 @@ func serveRelease(t *testing.T, cfg config.Config) (addr string) {
 // restoreRelease restores the backup of a release into a new folder.
 func restoreRelease(t *testing.T, name string) config.Config {
 	t.Helper()
-	f, err := os.Open(name + ".backup.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	backup, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	cfg := releaseConfig(t, t.TempDir())
-	if err := service.Restore(cfg, backup, passphraseOfReleases); err != nil {
+	err := onFreeFolder(func() error {
+		f, err := os.Open(name + ".backup.gz")
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		backup, err := gzip.NewReader(f)
+		if err != nil {
+			return err
+		}
+		return service.Restore(cfg, backup, passphraseOfReleases)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	return cfg

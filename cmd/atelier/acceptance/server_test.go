@@ -65,6 +65,18 @@ func startUntilStopped(t testing.TB, c config.Config) *service.Service {
 	return startWith(t, c, service.Options{Lease: lastingLease, Version: "1.2.3"})
 }
 
+// onFreeFolder tries something again while a folder is in use. A program that another test
+// starts holds for a moment, until it has begun, all that this process had open: also the
+// lock of a folder that is closed.
+func onFreeFolder(try func() error) error {
+	err := try()
+	for until := time.Now().Add(patience); err != nil && strings.Contains(err.Error(), "in use by another process") && time.Now().Before(until); {
+		time.Sleep(20 * time.Millisecond)
+		err = try()
+	}
+	return err
+}
+
 func startWith(t testing.TB, c config.Config, opts service.Options) *service.Service {
 	t.Helper()
 	if _, err := c.Check(); err != nil {
@@ -80,13 +92,8 @@ func startWith(t testing.TB, c config.Config, opts service.Options) *service.Ser
 		slog.NewTextHandler(&suiteLog, &slog.HandlerOptions{Level: slog.LevelDebug}),
 		slog.NewTextHandler(warnings, &slog.HandlerOptions{Level: slog.LevelWarn}),
 	))
-	s, err := service.Start(c, opts, log)
-	// A program that another test starts holds for a moment, until it has begun, all that
-	// this process had open: also the lock of a folder whose server has stopped.
-	for until := time.Now().Add(patience); err != nil && strings.Contains(err.Error(), "in use by another process") && time.Now().Before(until); {
-		time.Sleep(20 * time.Millisecond)
-		s, err = service.Start(c, opts, log)
-	}
+	var s *service.Service
+	err := onFreeFolder(func() (err error) { s, err = service.Start(c, opts, log); return err })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"atelier/cmd/atelier/service"
 )
 
 // code is the path of the codelab's workspace.
@@ -326,9 +325,7 @@ func TestABackupCarriesWorkspacesWhileTheyChange(t *testing.T) {
 	}
 	for i, b := range saved {
 		restored := testConfig(t)
-		if err := service.Restore(restored, bytes.NewReader(b), ""); err != nil {
-			t.Fatal(err)
-		}
+		restore(t, restored, b)
 		addr := startServer(t, restored).Addr()
 		admin := facilitator(t, addr, "")
 		got := git.everyFile(admin) + plain.everyFile(admin)

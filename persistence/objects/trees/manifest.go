@@ -57,10 +57,10 @@ type file struct {
 	Size int64  `json:"size"`
 	In   int    `json:"in,omitempty"` // 0: this tree's object; else Bundles[In-1]
 	At   int64  `json:"at"`           // from the beginning of its contents
-	// Executable is the mode; trees from before modes were kept have none.
+	// Executable is the mode.
 	Executable bool `json:"executable,omitempty"`
-	// Form is textForm or binaryForm; trees from before it was kept have none.
-	Form string `json:"form,omitempty"`
+	// Form is textForm or binaryForm.
+	Form string `json:"form"`
 }
 
 const (

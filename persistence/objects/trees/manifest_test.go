@@ -8,36 +8,6 @@ import (
 	"atelier/persistence/objects/objectstest"
 )
 
-// A tree from before modes and forms were kept: its files are regular, and what is
-// binary is found out by reading them, once.
-func TestATreeFromBeforeModesIsDescribed(t *testing.T) {
-	const id, name = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c01", "0123456789abcdef0123456789abcdef"
-	b := objectstest.Folder(t)
-	s, err := Open(Options{Objects: b, Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := newBuilder(code.Plain)
-	old.Tree = name
-	old.bring("a.txt", []byte("text"), code.Regular)
-	old.bring("b.png", []byte("\x00\xff"), code.Regular)
-	for i := range old.Files {
-		old.Files[i].Form = ""
-	}
-	if err := old.put(t.Context(), b, id); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		infos, err := s.Describe(id, code.Plain, name)
-		want := []code.Info{{Path: "a.txt", Mode: code.Regular, Size: 4}, {Path: "b.png", Mode: code.Regular, Size: 2, Binary: true}}
-		if err != nil || len(infos) != 2 || infos[0] != want[0] || infos[1] != want[1] {
-			t.Errorf("described are %v %v", infos, err)
-		}
-		// The second time nothing is read.
-		s.opts.Objects = nil
-	}
-}
-
 // TestACopiedPlainTreeRefersToFewOthers, as one that was written.
 func TestACopiedPlainTreeRefersToFewOthers(t *testing.T) {
 	const id, to = "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2c01", "019a3f52-7c1e-7a44-9f0b-3d5a1e6b2cff"

@@ -59,8 +59,6 @@ type Store struct {
 	opts  Options
 	clock *objects.Clock
 	busy  chan struct{} // places for those who pack
-	// binaries are those of trees whose manifests do not say it.
-	binaries binaries
 
 	seed  maphash.Seed
 	locks [lockShards]sync.RWMutex
@@ -330,8 +328,7 @@ func (s *Store) List(id string, kind code.Kind, name string) (paths []string, er
 
 // Describe implements code.Store.
 func (s *Store) Describe(id string, kind code.Kind, name string) ([]code.Info, error) {
-	ctx := context.Background()
-	m, err := s.load(ctx, id, kind, name)
+	m, err := s.load(context.Background(), id, kind, name)
 	if err != nil {
 		return nil, err
 	}
@@ -339,16 +336,6 @@ func (s *Store) Describe(id string, kind code.Kind, name string) ([]code.Info, e
 	for i := range m.Files {
 		f := &m.Files[i]
 		out[i] = code.Info{Path: f.Path, Mode: f.mode(), Size: f.Size, Binary: f.Form == binaryForm}
-		if f.Form != "" {
-			continue
-		}
-		out[i].Binary, err = s.binaries.Is(f.Sum, func() (bool, error) {
-			content, err := s.content(ctx, id, m, f)
-			return code.Binary(content), err
-		})
-		if err != nil {
-			return nil, err
-		}
 	}
 	return out, nil
 }
