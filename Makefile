@@ -167,7 +167,7 @@ bin/s3test: $(S3TEST)/main.go $(S3TEST)/go.mod $(S3TEST)/go.sum
 # Clients in Python, Go and TypeScript, generated of the documents with tools of
 # package registries: this needs a network, python3 and npm.
 generators:
-	ATELIER_GENERATORS=1 $(GOTEST) -v -count 1 -run 'ClientHoldsAWorkshop|HaveModels|Schemathesis' ./cmd/atelier/acceptance
+	ATELIER_GENERATORS=1 $(GOTEST) -v -count 1 -run 'ClientHoldsAWorkshop|HaveModels|Schemathesis|JSONSchemaTestSuite' ./cmd/atelier/acceptance ./transport/commerce/schema
 
 test-nodes: bin/s3test
 	TEST_NODES=3 $(GOTEST) ./cmd/atelier/acceptance

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -32,6 +33,7 @@ type cli struct {
 	Encrypt encryptCmd `cmd:"" help:"Encrypt a credential to a business, for one checkout."`
 	Decrypt decryptCmd `cmd:"" help:"Decrypt a credential; a credential of another checkout is refused."`
 
+	GiveUpAfter time.Duration    `name:"give-up-after" help:"Maximum time of a run; after it the exit code is 2." default:"20s"`
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 }
 
@@ -68,6 +70,10 @@ func run(ctx context.Context, args []string, s streams) int {
 	if err != nil {
 		return report(s, args, usage(err))
 	}
+	if c.GiveUpAfter <= 0 {
+		return report(s, args, usage(errors.New("--give-up-after must be above 0")))
+	}
+	go watch(s, args, c.GiveUpAfter)
 	return report(s, args, command.Run())
 }
 

@@ -79,11 +79,7 @@ func (c validateCmd) check(d *desk, doc *schema.Document, view schema.View) ([]s
 		if err != nil {
 			return nil, composition(c.Schema, err)
 		}
-		problems, err := validator.CheckStranger(bundle, doc.Value)
-		if err != nil {
-			return nil, composition(c.Schema, err)
-		}
-		return problems, nil
+		return validator.Check(doc.Value), nil
 	}
 	set, err := profile.Follow(d.lib, doc.Value)
 	if errors.Is(err, profile.ErrSilent) {

@@ -36,6 +36,7 @@ var rules = slices.Concat(ofRuns, ofDocuments)
 var ofRuns = []Rule{
 	{"io", Error, "a file can be read"},
 	{"usage", Error, "the command is called as it should be"},
+	{"too-much-work", Error, "schemas and values can be held against each other within the time and memory of a run"},
 	{"composition", Error, "schemas fit together"},
 	{"payload-invalid", Error, "a payload fits its schema"},
 }

@@ -75,7 +75,6 @@ type linter struct {
 	published *schema.Set
 	as        Side
 	costs     *schema.Costs
-	gauge     *schema.Gauge
 	compiler  *schema.Compiler
 	base      string
 	subjects  []*subject
@@ -107,7 +106,7 @@ func newLinter(ctx context.Context, opts Options) (*linter, error) {
 	if lib == nil {
 		lib = schema.NewLibrary(ctx, schema.LibraryOptions{Published: opts.Published, Fetcher: opts.Fetcher})
 	}
-	return &linter{lib: lib, published: opts.Published, as: opts.As, latest: map[string]*schema.Resource{}, costs: lib.NewCosts(), gauge: lib.NewGauge(), compiler: schema.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
+	return &linter{lib: lib, published: opts.Published, as: opts.As, latest: map[string]*schema.Resource{}, costs: lib.NewCosts(), compiler: schema.NewCompiler(lib), base: opts.Published.Base(), report: Report{Findings: []Finding{}}}, nil
 }
 
 func (l *linter) read(path string) {

@@ -34,12 +34,7 @@ func (s *subject) examples(pointer string, node map[string]any, examples []any) 
 	}
 	for i, example := range examples {
 		at := fmt.Sprintf("%s/examples/%d", pointer, i)
-		problems, err := validator.CheckMeasured(s.gauge, target, example)
-		if err != nil {
-			s.find("example-unchecked", at, "the example cannot be checked: "+err.Error())
-			continue
-		}
-		for _, p := range problems {
+		for _, p := range validator.Check(example) {
 			s.find("example-invalid", at+p.Pointer, "the example "+p.Message)
 		}
 	}

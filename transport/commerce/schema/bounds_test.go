@@ -1,7 +1,6 @@
 package schema_test
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -24,50 +23,21 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestAThousandAlternativesForAThousandItems once took 753 MB.
-func TestAThousandAlternativesForAThousandItems(t *testing.T) {
-	var consts []any
-	for i := range 1000 {
-		consts = append(consts, map[string]any{"const": fmt.Sprint(i)})
-	}
-	bundle := map[string]any{"items": map[string]any{"oneOf": consts}}
-	s, err := schema.CompileBundle(bundle)
+// TestManyWrongPlacesAreCutToAHundred.
+func TestManyWrongPlacesAreCutToAHundred(t *testing.T) {
+	s, err := schema.CompileBundle(map[string]any{"items": map[string]any{"type": "integer"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	payload := value(t, repeated(1000, `"none"`))
-	bytes := allocated(func() { _, err = s.CheckStranger(bundle, payload) })
-	if !errors.Is(err, schema.ErrTooMuchWork) {
-		t.Errorf("got %v", err)
+	if few := s.Check(value(t, repeated(100_000, `"a"`))); len(few) != 100 || few[0].Pointer == "" {
+		t.Errorf("got %d", len(few))
 	}
-	if bytes > 16<<20 {
-		t.Errorf("refusing took %d bytes", bytes)
+	if fits := s.Check(value(t, repeated(300_000, `1`))); len(fits) > 0 {
+		t.Errorf("got %v", fits)
 	}
 }
 
-// TestManyWrongPlacesAreNotKept: each was an error in memory until the list
-// was cut to a hundred.
-func TestManyWrongPlacesAreNotKept(t *testing.T) {
-	bundle := map[string]any{"items": map[string]any{"type": "integer"}}
-	s, err := schema.CompileBundle(bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	few, err := s.CheckStranger(bundle, value(t, repeated(1000, `"a"`)))
-	if err != nil || len(few) != 100 || few[0].Pointer == "" {
-		t.Errorf("got %d, %v", len(few), err)
-	}
-	many, err := s.CheckStranger(bundle, value(t, repeated(300_000, `"a"`)))
-	if err != nil || len(many) != 1 || !strings.Contains(many[0].Message, "too large") {
-		t.Errorf("got %v, %v", many, err)
-	}
-	if fits, err := s.CheckStranger(bundle, value(t, repeated(300_000, `1`))); err != nil || len(fits) > 0 {
-		t.Errorf("got %v, %v", fits, err)
-	}
-}
-
-// TestALargeCheckoutIsWithinTheLimits keeps the limits from what is used.
-func TestALargeCheckoutIsWithinTheLimits(t *testing.T) {
+func TestALargeCheckoutIsChecked(t *testing.T) {
 	lib := published(t)
 	base, err := lib.ByID(schema.DefaultBase + "/" + schema.Release + "/shopping/checkout.json")
 	if err != nil {
@@ -84,12 +54,12 @@ func TestALargeCheckoutIsWithinTheLimits(t *testing.T) {
 	_, line, _ := strings.Cut(checkout, `"line_items": [`)
 	line, _, _ = strings.Cut(line, `],`)
 	large := strings.Replace(checkout, line, strings.Trim(repeated(1000, line), "[]"), 1)
-	if p, err := s.CheckStranger(bundle, value(t, large)); err != nil || len(p) > 0 {
-		t.Errorf("got %v, %v", p, err)
+	if p := s.Check(value(t, large)); len(p) > 0 {
+		t.Errorf("got %v", p)
 	}
 	wrong := strings.Replace(large, `"quantity": 2`, `"quantity": 0`, 1)
-	if p, err := s.CheckStranger(bundle, value(t, wrong)); err != nil || len(p) != 1 || p[0].Pointer != "/line_items/0/quantity" {
-		t.Errorf("got %v, %v", p, err)
+	if p := s.Check(value(t, wrong)); len(p) != 1 || p[0].Pointer != "/line_items/0/quantity" {
+		t.Errorf("got %v", p)
 	}
 }
 
@@ -181,25 +151,5 @@ func TestPatternsAreOfECMA262(t *testing.T) {
 	p := s.Check([]any{"(?=a)", "(?P<n>a)"})
 	if len(p) != 1 || p[0] != (schema.Problem{Pointer: "/1", Message: `"(?P<n>a)" is not a valid regex`}) {
 		t.Errorf("got %v", p)
-	}
-}
-
-// TestMatchingIsGivenUp has a text that a backtracking engine tries in more
-// ways than there are seconds.
-func TestAnEndlessMatchEndsACheck(t *testing.T) {
-	bundle := map[string]any{"pattern": `^(?=x?)(a+)+$`}
-	s, err := schema.CompileBundle(bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := strings.Repeat("a", 5000) + "!"
-	if _, err := s.CheckStranger(bundle, text); !errors.Is(err, schema.ErrTooMuchWork) || len(err.Error()) > 300 {
-		t.Errorf("got %v", err)
-	}
-	if p := s.Check(text); len(p) != 1 || !strings.Contains(p[0].Message, "takes too long") {
-		t.Errorf("got %v", p)
-	}
-	if p := s.Check("aaa"); len(p) > 0 { // the budget of a check is its own
-		t.Error(p)
 	}
 }

@@ -10,13 +10,13 @@
 //	                       those of an operator, from a folder
 //	library, folders,      documents by file, $id and name, and where a
 //	reference, keywords    reference leads
-//	cycle, plan, work      what holding a value against a schema would take
+//	cycle                  schemas that apply themselves to the same value again
 //	bundle, compose,       one schema of all that a reference reaches, of a
 //	conflict, overrule,    base and its extensions; dynamic scopes
 //	scope
 //	container              a shape for each operation and direction
 //	view                   visibility in a direction and for an operation
-//	validate, budget       a schema compiled, and values held against it
+//	validate               a schema compiled, and values held against it
 //	pattern, property      regular expressions of ECMA-262
 //	formats, uri, hostname what "format" asserts
 //	problem, words         what is wrong, in words; brief cuts what they repeat
@@ -43,8 +43,9 @@
 //
 // # Time
 //
-// References can multiply the work at each step, so a Gauge calculates the cost of a value
-// and a schema beforehand. Patterns that RE2 supports, which are nearly all, run in linear
-// time; look-around and back-references need an engine that backtracks, and each check has
-// a budget for it. A Validator is compiled once and safe for concurrent use.
+// A schema can multiply the work with each level of a value, and a pattern with look-around
+// or back-references needs an engine that backtracks. Nothing here measures that: the server
+// compiles only schemas that it publishes, and the command commerce ends itself when a run
+// takes too much time or memory. Patterns that RE2 supports, which are nearly all, run in
+// linear time. A Validator is compiled once and safe for concurrent use.
 package schema

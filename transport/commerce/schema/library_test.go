@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"atelier/transport/commerce/schema"
@@ -165,89 +164,6 @@ func TestCyclesAreTold(t *testing.T) {
 			t.Errorf("%s: %v", source, cycle)
 		}
 	}
-}
-
-// TestWorkThatMultiplies has schemas that look small and double the work at
-// each level of the value, and ones that only look as if they did.
-func TestWorkThatMultiplies(t *testing.T) {
-	var deep any = "end"
-	for range 90 {
-		deep = map[string]any{"a": deep, "b": "leaf"}
-	}
-	for source, ends := range map[string]bool{
-		`{"allOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}`: false,
-		`{"properties": {"a": {"$ref": "#"}}, "patternProperties": {"": {"$ref": "#"}}}`:          false,
-		`{"additionalProperties": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}}`:                     false,
-		`{"properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}}`:                                true,
-		`{"additionalProperties": {"$ref": "#"}}`:                                                 true,
-	} {
-		lib := schema.NewLibrary(t.Context(), schema.LibraryOptions{})
-		r := lib.Add(parse(t, source))
-		if _, err := lib.NewGauge().Measure(schema.Target{Resource: r, Value: r.Root()}, deep); (err == nil) != ends {
-			t.Errorf("%s: %v", source, err)
-		}
-	}
-}
-
-// TestWorkIsCountedAsAValidatorDoesIt has small schemas that were let through
-// and kept a validator busy: it compares each item with each alternative, and
-// passes the members that were not looked at yet from schema to schema.
-func TestWorkIsCountedAsAValidatorDoesIt(t *testing.T) {
-	list := func(n int, item string) string {
-		return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
-	}
-	numbered := func(n int, format string) string {
-		var b strings.Builder
-		for i := range n {
-			fmt.Fprintf(&b, format+",", i)
-		}
-		return strings.TrimSuffix(b.String(), ",")
-	}
-	words := list(2000, `"word"`)
-	wide := "{" + numbered(2000, `"m%d": 1`) + "}"
-	for name, tc := range map[string]struct {
-		schema, value string
-		ends          bool
-	}{
-		"a thousand alternatives for a thousand items": {`{"items": {"oneOf": [` + numbered(1000, `{"const": %d}`) + `]}}`, list(1000, "999"), false},
-		"ten alternatives for a thousand items":        {`{"items": {"oneOf": [` + numbered(10, `{"const": %d}`) + `]}}`, list(1000, "9"), true},
-		"a large enum for many items":                  {`{"items": {"enum": [` + numbered(2000, `"w%d"`) + `]}}`, words, false},
-		"a large enum of another kind":                 {`{"items": {"enum": [` + numbered(2000, `%d`) + `]}}`, words, true},
-		"a large enum for one value":                   {`{"enum": [` + numbered(2000, `"w%d"`) + `]}`, `"w"`, true},
-		"enums of large values":                        {`{"items": {"enum": ` + list(100, list(100, "1")) + `}}`, list(100, list(100, "1")), false},
-		"members left over, many times":                {`{"unevaluatedProperties": false, "allOf": [` + numbered(1000, `{"title": "%d"}`) + `]}`, wide, false},
-		"wide objects, some times":                     {`{"allOf": [` + numbered(200, `{"title": "%d"}`) + `]}`, wide, true},
-		"members left over, some times":                {`{"unevaluatedProperties": false, "allOf": [` + numbered(200, `{"title": "%d"}`) + `]}`, wide, false},
-		"equal items":                                  {`{"items": {"uniqueItems": true}}`, list(200, list(1000, "1")), false},
-		"members left over, once":                      {`{"unevaluatedProperties": false, "allOf": [{"additionalProperties": true}]}`, wide, true},
-		"many schemas of a wide object":                {`{"allOf": [` + numbered(1000, `{"properties": {"x%d": {}}}`) + `]}`, wide, false},
-		"many patterns for many names":                 {`{"patternProperties": {` + numbered(1000, `"^x%d$": {}`) + `}}`, wide, false},
-		"patterns that find nothing":                   {`{"patternProperties": {"^x": {"$ref": "#"}, "^y": {"$ref": "#"}}, "additionalProperties": {"$ref": "#"}}`, deepValue(), true},
-		"patterns that backtrack":                      {`{"items": {"pattern": "(?=a)b"}}`, words, false},
-		"a pattern of many steps":                      {`{"pattern": "^((a?){30}b?){30}$"}`, `"` + strings.Repeat("a", 1<<20) + `"`, false},
-		"the same for a short text":                    {`{"pattern": "^((a?){30}b?){30}$"}`, `"aaaab"`, true},
-		"a long text":                                  {`{"pattern": "^[a-z]*$"}`, `"` + strings.Repeat("a", 1<<20) + `"`, true},
-		"patterns that do not":                         {`{"items": {"pattern": "^[a-z]+$"}}`, words, true},
-		"names":                                        {`{"allOf": [` + numbered(50, `{"propertyNames": {"title": "%d"}}`) + `]}`, wide, false},
-		"a type that does not fit":                     {`{"items": {"type": "object", "allOf": [` + numbered(1000, `{"title": "%d"}`) + `]}}`, words, true},
-	} {
-		lib := schema.NewLibrary(t.Context(), schema.LibraryOptions{})
-		r := lib.Add(parse(t, tc.schema))
-		work, err := lib.NewGauge().Measure(schema.Target{Resource: r, Value: r.Root()}, parse(t, tc.value).Value)
-		if (err == nil) != tc.ends {
-			t.Errorf("%s: %+v %v", name, work, err)
-		}
-		if err != nil && !errors.Is(err, schema.ErrTooMuchWork) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if work.Steps > 4_000_000 {
-			t.Errorf("%s: counting went on to %d", name, work.Steps)
-		}
-	}
-}
-
-func deepValue() string {
-	return strings.Repeat(`{"a":`, 60) + "1" + strings.Repeat("}", 60)
 }
 
 // FuzzReferences gives the loader any schema and follows every reference in it.

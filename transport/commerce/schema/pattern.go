@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/dlclark/regexp2"
@@ -15,20 +13,12 @@ import (
 // maxPattern bounds the text of a pattern, bytes.
 const maxPattern = 4096
 
-// matchFor bounds one match of an engine that backtracks.
-const matchFor = 250 * time.Millisecond
-
-// errSlow is a match that was given up.
-var errSlow = errors.New("matching takes too long")
-
 // expression is a compiled pattern. Safe for concurrent use.
 type expression struct {
 	source string
 	// One of the two is nil.
 	linear    *regexp.Regexp
 	backtrack *regexp2.Regexp
-	// size is how many instructions the linear one may look at for each byte.
-	size int
 }
 
 // compilePattern reads a pattern as ECMA-262 with the u flag has it, but for the
@@ -50,43 +40,20 @@ func compilePattern(source string) (*expression, error) {
 	if t.common {
 		// RE2 has bounds of its own, on repetitions; beyond them it backtracks.
 		if linear, err := regexp.Compile(t.re2); err == nil {
-			return &expression{source: source, linear: linear, size: instructions(t.re2)}, nil
+			return &expression{source: source, linear: linear}, nil
 		}
 	}
-	backtrack.MatchTimeout = matchFor
 	return &expression{source: source, backtrack: backtrack}, nil
 }
 
-// Linear tells whether a match takes time in proportion to the text.
-func (p *expression) Linear() bool { return p.linear != nil }
-
-func instructions(re2 string) int {
-	parsed, err := syntax.Parse(re2, syntax.Perl)
-	if err != nil {
-		return maxPattern
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return maxPattern
-	}
-	return len(program.Inst)
-}
-
-// Looks is how often an engine may look at a text of n bytes; meaningless for
-// a pattern that is not linear.
-func (p *expression) Looks(n int) int { return p.size * n }
-
-// Match tells whether the pattern is found in s. The error is errSlow, and
-// never that of a linear pattern.
-func (p *expression) Match(s string) (bool, error) {
+// MatchString tells whether the pattern is found in s. If RE2 supports the pattern, which is
+// so for nearly all, it takes time in proportion to the text.
+func (p *expression) MatchString(s string) bool {
 	if p.linear != nil {
-		return p.linear.MatchString(s), nil
+		return p.linear.MatchString(s)
 	}
-	ok, err := p.backtrack.MatchString(s)
-	if err != nil {
-		return false, errSlow
-	}
-	return ok, nil
+	ok, _ := p.backtrack.MatchString(s) // fails only at a limit, and none is set
+	return ok
 }
 
 // String is the pattern as it was written.
@@ -252,4 +219,23 @@ func (t *translator) write(n int, ecma, re2 string) {
 	t.at += n
 	t.ecma.WriteString(ecma)
 	t.re2.WriteString(re2)
+}
+
+// patterns lists the regular expressions of a schema that are none.
+func patterns(schema any) (list []Problem) {
+	Walk(schema, func(at string, node map[string]any) {
+		if text, ok := node["pattern"].(string); ok {
+			if err := checkRegex(text); err != nil {
+				list = append(list, Problem{at + "/pattern", err.Error()})
+			}
+		}
+		byPattern, _ := node["patternProperties"].(map[string]any)
+		for text := range byPattern {
+			if err := checkRegex(text); err != nil {
+				list = append(list, Problem{at + Pointer("patternProperties", text), err.Error()})
+			}
+		}
+	})
+	sortProblems(list)
+	return list[:min(len(list), maxProblems)]
 }
