@@ -36,7 +36,7 @@ var rules = slices.Concat(ofRuns, ofDocuments)
 var ofRuns = []Rule{
 	{"io", Error, "a file can be read"},
 	{"usage", Error, "the command is called as it should be"},
-	{"too-much-work", Error, "schemas and values can be held against each other within the time and memory of a run"},
+	{"too-much-work", Error, "a run stays within its time and memory"},
 	{"composition", Error, "schemas fit together"},
 	{"payload-invalid", Error, "a payload fits its schema"},
 }
