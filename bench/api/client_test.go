@@ -107,7 +107,7 @@ func TestHTTPSNeedsATunnel(t *testing.T) {
 	}
 }
 
-// A server that accepts and says nothing is told as that.
+// A server that accepts a connection and does not answer is reported as that.
 func TestASilentServer(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

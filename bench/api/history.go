@@ -9,8 +9,8 @@ const (
 	maxPages = 10_000
 )
 
-// History walks the chat of a codelab from its end to its beginning, a page at
-// a time.
+// History walks the chat of a codelab from its end to its beginning, page by
+// page.
 func (c *Client) History(s Session, codelab string, visit func(ChatMessage)) error {
 	before := ""
 	for range maxPages {

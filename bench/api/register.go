@@ -14,10 +14,10 @@ type Person struct {
 	Session Session
 }
 
-// atOnce is how many registrations are under way.
+// atOnce is how many registrations run at once.
 const atOnce = 64
 
-// RegisterAll registers so many attendees in a codelab.
+// RegisterAll registers n attendees in a codelab.
 func RegisterAll(ctx context.Context, client *Client, codelab string, n int) ([]Person, error) {
 	people := make([]Person, n)
 	next := make(chan int)

@@ -75,9 +75,9 @@ func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 	}
 }
 
-// again says whether another node may be asked. What was answered with 503 may
-// have been applied: the node that had to say so may have lost its way to the
-// one that knew.
+// again says whether another node may be asked. A request that got 503 may
+// have been applied: the answering node may have lost its connection to the
+// node that applied it.
 func again(r *Request, a *Answer, err error) bool {
 	switch {
 	case Unsent(err):

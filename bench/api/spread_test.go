@@ -69,8 +69,8 @@ func TestTheNextNodeIsAsked(t *testing.T) {
 	if err != nil || !a.OK() || trip != (Trip{Node: 0, Repeated: 2}) || asked.Load() != 1 {
 		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())
 	}
-	// What may count twice goes from the one that is gone to the next, and ends
-	// there.
+	// A request that may count twice goes from the node that is gone to the next, and
+	// ends there.
 	a, trip, err = s.Do(1, &Request{Method: "POST", Path: "/x"})
 	if err != nil || a.Status != 503 || trip != (Trip{Node: 2, Repeated: 1}) || asked.Load() != 1 {
 		t.Errorf("%+v, %+v, %v; asked %d times", a, trip, err, asked.Load())

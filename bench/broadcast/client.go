@@ -16,8 +16,8 @@ type client struct {
 	seat      Seat
 	script    *script
 	publisher bool
-	// sleeper says that this subscriber stops reading when it is told to; its
-	// latencies do not count, also while it reads.
+	// sleeper says that this subscriber stops reading when the worker says so. Its
+	// latencies never count.
 	sleeper, asleep bool
 
 	conn  *sockets.Conn
@@ -35,7 +35,7 @@ type client struct {
 	known    bool
 	position uint64
 	epoch    string
-	// closed while it slept, gap that it was told of then.
+	// closed while it slept, gap that the server then reported.
 	closedAsleep, gap bool
 
 	tracks []track

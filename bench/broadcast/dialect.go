@@ -29,8 +29,8 @@ type Dialect struct {
 	// many letters as are needed for Size bytes.
 	Send Raw `json:"send,omitempty"`
 	Size int `json:"size,omitempty"`
-	// Binary says that clients send binary messages instead of text. What a server sends
-	// may be either.
+	// Binary says that clients send binary messages instead of text. A server may send
+	// both.
 	Binary bool `json:"binary,omitempty"`
 	// Match finds messages in what comes back, by groups named stamp and seq. A
 	// frame may have several.
@@ -49,8 +49,8 @@ type Dialect struct {
 	// Without them what is sent while a client is away is not its to get.
 	Position string `json:"position,omitempty"`
 	Resume   string `json:"resume,omitempty"`
-	// Beside is what a subscriber says by itself, one after the other and again, each time
-	// that Load.Beside is over.
+	// Beside is what a subscriber says by itself, one after the other and again, one
+	// for each interval of Load.Beside.
 	Beside []string `json:"beside,omitempty"`
 	// Answers are what a client says to a message of exactly this text, or with exactly
 	// this line: the heartbeats of some protocols. Servers join messages that wait.
@@ -167,7 +167,7 @@ type epochIn struct {
 }
 
 // sets and ways are how many frames are kept: more than are on their way at once. A
-// message that is 500 others away from its last reader was read anew six times with
+// message that is 500 others away from its last reader was read again six times with
 // sets of two, when three fell into one, which took a tenth of the generator's time.
 const sets, ways = 1024, 8
 

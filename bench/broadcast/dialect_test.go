@@ -73,7 +73,7 @@ func TestReadingIsTheSameFromMemory(t *testing.T) {
 	})
 }
 
-// What is on its way to a thousand is read once, whichever sets it falls into.
+// A message on its way to a thousand clients is read once, whichever sets it falls into.
 func TestFramesOnTheirWayAreKept(t *testing.T) {
 	r, err := newReader(&chatty, 42, 1)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestWhatAFrameSays(t *testing.T) {
 	if got := chatty.script().from(12, "ab"); got != "&from=12&of=ab" {
 		t.Error(got)
 	}
-	// Numbers that are too large for any run, and stamps that are none, are told.
+	// Numbers that are too large for any run, and invalid stamps, are reported.
 	frame := `{"n":"99999999999999","t":"1"}{"n":"99999999999999999999999","t":"1"}{"n":"7","t":"99999999999999999999999"}`
 	if h := r.find([]byte(frame)).heard; !slices.Equal(h.messages, []delivery{{r.beyond, forged}, {r.beyond, forged}, {7, forged}}) {
 		t.Errorf("%+v", h.messages)

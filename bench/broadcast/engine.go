@@ -48,7 +48,7 @@ type Engine struct {
 	current Sample
 	seconds *latency.Histogram // of the deliveries in it
 	spoiled int                // messages that all clients remember as that
-	// strange and strangeAnswer say that those of out were told to one that is ready.
+	// strange and strangeAnswer say that those of out were sent to a client that is ready.
 	strange, strangeAnswer bool
 	// flights are all messages on their way, by publisher.
 	flights [][]flight
@@ -78,7 +78,7 @@ type flight struct {
 const mostFlights = 8 << 20
 
 // NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit
-// is called once a second from the loop and must not block.
+// is called every second from the loop and must not block.
 func NewEngine(job *Job, clock pacing.Clock, offset time.Duration, emit func(Sample)) (*Engine, error) {
 	if err := enoughFiles(job); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (e *Engine) Close() {
 // now is the time on the run's timeline.
 func (e *Engine) now() time.Duration { return e.clock.Now() + e.offset }
 
-// at runs do at a time of the timeline, on the loop.
+// at runs do at a moment of the timeline, on the loop.
 func (e *Engine) at(due time.Duration, do func()) {
 	e.loop.Agenda.At(due-e.offset, func(time.Duration) { do() })
 }
@@ -294,7 +294,7 @@ func (e *Engine) Stop() {
 	})
 }
 
-// Drop loses all connections of subscribers at a time, and returns at once.
+// Drop closes all connections of subscribers at a given time, and returns at once.
 func (e *Engine) Drop(d *Drop) {
 	e.loop.Do(func() {
 		e.at(d.At, func() {

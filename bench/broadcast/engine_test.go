@@ -31,7 +31,7 @@ type hub struct {
 	clients map[string]*listener
 	harm    func(client, message string) []string
 	pause   atomic.Int64
-	// beside is what clients said by themselves, by client; guarded by mu.
+	// beside is what clients said without being asked, by client; guarded by mu.
 	beside map[string][]string
 	// after is called with the outcome while the engine still runs.
 	after func(*Outcome)
@@ -200,7 +200,7 @@ func TestAHubIsHeard(t *testing.T) { clean(t, hold(t, &hub{}, nil, nil)) }
 func TestSubscribersSaySomethingThemselves(t *testing.T) {
 	h := &hub{}
 	said := 0
-	// What came before the last message is there when that has reached everybody.
+	// Earlier messages are there when the last one has reached everybody.
 	h.after = func(*Outcome) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -229,7 +229,7 @@ func TestSubscribersSaySomethingThemselves(t *testing.T) {
 	}
 }
 
-func TestAsManyAsGo(t *testing.T) {
+func TestUnthrottledPublishers(t *testing.T) {
 	clean(t, hold(t, &hub{}, func(_ *Job, l *Load) { l.Stages, l.Window = []Stage{{}}, 4 }, nil))
 }
 
@@ -314,8 +314,8 @@ func TestAPauseShows(t *testing.T) {
 	}
 }
 
-// Who loses the connection comes back. What was said in between is not lost to a
-// server that promises no catching up.
+// A client that loses its connection comes back. Messages in between do not count as lost
+// for a server that promises no catching up.
 func TestLostConnectionsComeBack(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 100*time.Millisecond, Spread: 50 * time.Millisecond}) })
 	if o.Resumes.Count() != 5 || o.Lost != 0 || o.Open != 5 || o.Duplicated != 0 || o.Ended != 0 {
@@ -326,8 +326,7 @@ func TestLostConnectionsComeBack(t *testing.T) {
 	}
 }
 
-// Who comes back when the last message has been sent has missed it, and nobody
-// waits for it.
+// A client that comes back after the last message has missed it, and nobody waits for it.
 func TestComingBackAfterTheLastMessage(t *testing.T) {
 	o := hold(t, &hub{}, nil, func(e *Engine) { e.Drop(&Drop{At: e.now() + 350*time.Millisecond, Spread: 500 * time.Millisecond}) })
 	if o.Open != 5 || o.Lost != 0 || o.Unfinished != 0 {
@@ -373,7 +372,7 @@ func TestRefusalsAreNotExpected(t *testing.T) {
 	}
 }
 
-// Who sends as many as go goes on after a refusal.
+// An unthrottled publisher goes on after a refusal.
 func TestRefusalsDoNotStopAnybody(t *testing.T) {
 	o := hold(t, &hub{harm: func(_, m string) []string {
 		_, rest, _ := strings.Cut(m, " ")
@@ -391,7 +390,7 @@ func TestRefusalsDoNotStopAnybody(t *testing.T) {
 	}
 }
 
-// Who sends as many as go goes on when what they wait for does not come.
+// An unthrottled publisher goes on when a message does not come back.
 func TestLossDoesNotStopAnybody(t *testing.T) {
 	const all = 8 // of both windows
 	var lost atomic.Int64
@@ -509,8 +508,8 @@ func TestPostsWithoutAnswersAreGivenUp(t *testing.T) {
 	}
 }
 
-// What comes although nobody sent it is told, even when nothing else is wrong.
-func TestWhatNobodySentIsTold(t *testing.T) {
+// A message that nobody sent is reported, even when nothing else is wrong.
+func TestAMessageThatNobodySentIsReported(t *testing.T) {
 	h := &hub{harm: func(client, m string) []string {
 		if stamp, _, _ := strings.Cut(m, " "); client == "3" && strings.Contains(m, " 20 x") {
 			return []string{m, stamp + " 77777777 x"}
@@ -522,8 +521,8 @@ func TestWhatNobodySentIsTold(t *testing.T) {
 	}
 }
 
-// What went wrong with a post is told without its address, and without what the server
-// says back; and it goes nowhere else.
+// A failed post is reported without its address and without the answer, and is not sent
+// anywhere else.
 func TestFailedPostsTellNoSecret(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a post went to another server") }))
 	defer elsewhere.Close()

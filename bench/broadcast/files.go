@@ -35,8 +35,8 @@ func enoughFiles(job *Job) error {
 	return nil
 }
 
-// own reports whether a connection failed for what this machine lacks, which is
-// nothing of the server's.
+// own reports whether a connection failed because this machine lacks something. That
+// is not the server's fault.
 func own(err error) bool {
 	for _, lack := range []unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOBUFS, unix.ENOMEM, unix.EADDRNOTAVAIL} {
 		if errors.Is(err, lack) {

@@ -14,7 +14,7 @@ import (
 	"atelier/bench/pacing"
 )
 
-// allow lets this process open so many files more than it has.
+// allow lets this process open n more files than it has.
 func allow(t *testing.T, more int) {
 	t.Helper()
 	var old unix.Rlimit

@@ -72,8 +72,8 @@ type Load struct {
 	// Beside is the time between two things that a subscriber says by itself, those of
 	// all evenly spread; 0 for none. See Dialect.Beside.
 	Beside time.Duration `json:"beside,omitempty"`
-	// Window, if the rate of the first stage is 0, is how many messages a
-	// publisher may have under way: as many as go.
+	// Window, if the rate of the first stage is 0, is how many messages an
+	// unthrottled publisher may have in progress.
 	Window int `json:"window,omitempty"`
 	// Parts divides the measured time: by what is compared in it.
 	Parts []Part `json:"parts,omitempty"`
@@ -182,7 +182,7 @@ type Outcome struct {
 	Gone   int   `json:"gone"`
 	Unsent int64 `json:"unsent"`
 	Acked  int64 `json:"acked"`
-	// Beside is how often subscribers said something by themselves.
+	// Beside is how often subscribers said something without being asked.
 	Beside  int64 `json:"beside,omitempty"`
 	Refused int64 `json:"refused"`
 	// Strange is the first text to a subscriber that was ready in which the dialect found

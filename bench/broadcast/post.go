@@ -25,7 +25,7 @@ type poster struct {
 	queues  []chan postJob
 	running sync.WaitGroup
 	pending sync.WaitGroup
-	// enough gives up what is still under way, or waits.
+	// enough gives up requests that are in progress or wait.
 	ctx    context.Context
 	enough context.CancelFunc
 }
@@ -132,8 +132,8 @@ func (p *poster) send(to postBox, body []byte) error {
 	return nil
 }
 
-// wait returns when everything has been posted. What a server does not answer in
-// time is given up: a queue of it would take days.
+// wait returns when everything has been posted. A request without an answer
+// in time is given up: a queue of them would take days.
 func (p *poster) wait(within time.Duration) {
 	timer := time.AfterFunc(within, p.enough)
 	defer timer.Stop()

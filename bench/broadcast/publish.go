@@ -34,7 +34,7 @@ func (e *Engine) publish() {
 	}
 }
 
-// beside plans what subscribers say by themselves: the next of them in turn.
+// beside plans what subscribers say without being asked: the next of them in turn.
 func (e *Engine) beside() {
 	says, people := e.job.Dialect.Beside, len(e.job.Subscribers)
 	if e.load.Beside == 0 || len(says) == 0 || people == 0 {
@@ -132,15 +132,15 @@ func (e *Engine) refuse(seq uint64, why string) {
 	e.refill(p, n, breath)
 }
 
-// window is what a publisher has under way that sends as many messages as go.
+// window is how many messages an unthrottled publisher has in progress.
 type window struct {
 	// from is the first message that makes room for another when it arrives.
 	from  int64
 	moved time.Duration // when one last did
 }
 
-// unheard is how long a publisher waits for any of its messages. What a server
-// has dropped does not come, and must not stop it for good.
+// unheard is how long a publisher waits for any of its messages. A message
+// that the server has dropped must not stop it for good.
 const unheard = 2 * time.Second
 
 // fill sends a window's messages, and does so again whenever none of them
@@ -168,8 +168,7 @@ func (e *Engine) watch(i int) {
 	})
 }
 
-// windowed sends the next message of a publisher that has as many under way as
-// it may, when one of its messages has reached everybody here.
+// windowed sends the next message of a publisher with a full window when one of its messages has reached everybody here.
 func (e *Engine) windowed(p int, n int64, readers int32) {
 	if readers != 0 && int(readers) == e.awake() {
 		e.refill(p, n, 0)
@@ -180,7 +179,7 @@ func (e *Engine) windowed(p int, n int64, readers int32) {
 // once would measure how fast it is refused.
 const breath = 10 * time.Millisecond
 
-// refill sends another message for one that is over.
+// refill sends another message for one that has ended.
 func (e *Engine) refill(p int, n int64, wait time.Duration) {
 	i := p - e.job.FirstPublisher
 	if e.load == nil || e.load.Stages[0].Rate != 0 || i < 0 || i >= len(e.job.Publishers) || e.over || n < e.windows[i].from {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What stands in braces is filled in where it has a value, once: a value that looks like
-// a place is text.
+// A name in braces is replaced by its value, once: a value that looks like a name in braces
+// is text.
 func TestPlacesAreFilledIn(t *testing.T) {
 	values := map[string]string{"a": "1", "b-2": "{{a}}"}
 	for text, want := range map[string]string{
@@ -73,8 +73,7 @@ func TestUnknownColumnsAreRefused(t *testing.T) {
 	}
 }
 
-// What a server says back of what it was told in confidence is not shown, in whichever
-// form it says it.
+// A secret that a server sends back is not shown, in whichever form it comes.
 func TestWhatServersSayIsShownWithoutSecrets(t *testing.T) {
 	m := newMask([]string{"", "tok", "tok en&1", `quo"te`}, false)
 	for said, want := range map[string]string{
@@ -98,7 +97,7 @@ func TestWhatBinaryServersSayIsShown(t *testing.T) {
 	}
 }
 
-// Workers are told of each byte.
+// Workers get every byte.
 func TestDialectsTravelWhole(t *testing.T) {
 	d := Dialect{Binary: true, Hello: "\x82\xff\x00", Send: "\xc5{{seq}}", Answers: []Answer{{"\xc0\x00", "\xd0\x00"}}}
 	text, err := json.Marshal(d)

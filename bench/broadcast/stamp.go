@@ -6,8 +6,8 @@ import "time"
 // the run's timeline, and behind that a check of the time and the message's
 // number. So the receiver of a message knows whether it was sent like that, even in
 // a worker that did not send it, and nothing must be remembered for that. The key
-// is another in each run: what a server still has of the one before is not of
-// this one.
+// is another in each run: messages that a server still has of the previous run do
+// not belong to this one.
 type sealer uint64
 
 // checkBits leave a stamp below 2^53 for 38 hours: servers that take numbers for

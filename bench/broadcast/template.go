@@ -64,7 +64,7 @@ func (t Template) Places() []string {
 	return names
 }
 
-// String is the text; places that are left stand in it as they were written.
+// String is the text; places without a value stay as they were written.
 func (t Template) String() string {
 	if len(t) == 1 {
 		return t[0].String()

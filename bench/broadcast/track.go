@@ -7,8 +7,8 @@ import "slices"
 type track struct {
 	// next is one above the largest number that came.
 	next int64
-	// adrift says that the subscriber was away, or was told of a gap: whatever
-	// comes next is where it goes on.
+	// adrift says that the subscriber was away, or that the server
+	// reported a gap: it goes on with whatever comes next.
 	adrift bool
 	// missing are the gaps below next, rising; nearly always none.
 	missing []gap

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What was done to a stream is found, and nothing else.
+// Each change of a stream is found, and nothing else.
 func TestTrackFindsExactlyWhatWasInjected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -55,7 +55,7 @@ func TestTrackFindsExactlyWhatWasInjected(t *testing.T) {
 	})
 }
 
-func TestWhoWasAwayGoesOnWhereHeIs(t *testing.T) {
+func TestASubscriberThatWasAwayGoesOn(t *testing.T) {
 	tr := track{next: 5, adrift: true}
 	if v, skipped := tr.got(9); v != inOrder || skipped != 4 || tr.lost(10, nil) != 0 {
 		t.Errorf("%v, skipped %d, lost %d", v, skipped, tr.lost(10, nil))

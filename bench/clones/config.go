@@ -14,7 +14,7 @@ import (
 // Names are what a run measures.
 var Names = report.Names{Operations: slices.Concat(workshop.Names.Operations, []string{"clone"}), Figures: workshop.Names.Figures}
 
-// Config is what a run is like. The defaults stand in the flags of cmd/atelier-bench.
+// Config is what a run is like. The flags of cmd/atelier-bench have the defaults.
 type Config struct {
 	// Workshop is what goes on all the time. Its CodelabID, Parts, PartOf and Beside are
 	// set here.
@@ -23,7 +23,7 @@ type Config struct {
 	Cloner []string
 	// People clone, all at the same moment.
 	People int
-	// Line is the bytes a second of the line that they share; 0 for as many as go.
+	// Line is the bytes per second of the line that they share; 0 for no limit.
 	Line float64
 	// Every is the time from one such moment to the next. The first comes after half
 	// of it.
@@ -35,7 +35,7 @@ type Config struct {
 	Steps, Files, FileBytes int
 }
 
-// perPerson is how often a minute somebody clones: less than the server allows.
+// perPerson is how often per minute somebody clones: less than the server allows.
 const perPerson = 20
 
 func (c *Config) validate() error {

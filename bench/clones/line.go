@@ -10,7 +10,7 @@ import (
 
 // line is what all who clone share: the network of the room they sit in.
 type line struct {
-	bytesPerSecond float64 // 0 for as many as go
+	bytesPerSecond float64 // 0 for no limit
 
 	mu   sync.Mutex
 	free time.Time // when what was taken has gone through; guarded by mu
@@ -34,7 +34,7 @@ func (t *throttled) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take puts so many bytes on the line, and returns how long they need to go through.
+// take puts n bytes on the line, and returns how long they need to go through.
 func (l *line) take(n int, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

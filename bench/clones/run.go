@@ -70,7 +70,7 @@ type load struct {
 
 	mu sync.Mutex
 	// times are when they cloned, since the beginning of the measured time; the last is
-	// under way while it has no end. Guarded by mu.
+	// in progress while it has no end. Guarded by mu.
 	times []span
 }
 

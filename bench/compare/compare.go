@@ -54,8 +54,8 @@ type Limits struct {
 	Tolerance float64
 	// Alpha is the largest P that counts as shown.
 	Alpha float64
-	// Single lets runs without repeats count, too: for a check against numbers
-	// of another day, whose tolerance must then be wide.
+	// Single lets runs without repeats count, too: for a check against earlier
+	// numbers, whose tolerance must then be wide.
 	Single bool
 }
 

@@ -141,7 +141,7 @@ func TestFilesThatCannotBeCompared(t *testing.T) {
 	}
 }
 
-// Repeats may stand in one file as it is easiest to make.
+// Repeats may be in one file, in the form that is easiest to make.
 func TestReportsInOneFile(t *testing.T) {
 	one := string(text(1, 1, true))
 	for name, content := range map[string]string{
@@ -158,7 +158,7 @@ func TestReportsInOneFile(t *testing.T) {
 	}
 }
 
-// What is better by more than the tolerance is better, not within it.
+// A value that is better by more than the tolerance is better, not within it.
 func TestToleranceHasTwoSides(t *testing.T) {
 	for number, want := range map[string]Verdict{"p99": Better, "deliveries_per_second": Worse, "drops": Different} {
 		if f := judge("x", number, []float64{100}, []float64{80}, Limits{Tolerance: 0.1, Single: true}); f.Verdict != want {
@@ -176,8 +176,7 @@ func lossy(valid bool, lost, duplicated, reordered, misdirected int, failures ..
 	return b
 }
 
-// What must be 0 is no matter of chance: one run in which it is not is enough,
-// also one whose generator was late.
+// One run with a value above 0 that must be 0 is enough, also one whose generator was late.
 func TestABrokenPromiseIsWorseInASingleRun(t *testing.T) {
 	fine := lossy(true, 0, 0, 0, 0)
 	for name, c := range map[string]struct {
@@ -207,8 +206,8 @@ func TestABrokenPromiseIsWorseInASingleRun(t *testing.T) {
 	}
 }
 
-// Whoever compares what is not valid is told so, and why.
-func TestAnInvalidRunIsToldToBeOne(t *testing.T) {
+// A comparison says which run is invalid, and why.
+func TestAnInvalidRunIsReported(t *testing.T) {
 	run := func(scenario string, invalid ...string) []byte {
 		b, _ := json.Marshal(map[string]any{"format": "atelier-bench/1", "scenario": scenario, "about": "some", "valid": invalid == nil, "invalid": invalid, "count": 9, "p99": 1})
 		return b

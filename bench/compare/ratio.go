@@ -9,7 +9,7 @@ import (
 // Side is one of the two servers that are compared.
 type Side int
 
-// The sides: the server of before, and that of now.
+// The sides: the base, and the new server.
 const (
 	Base Side = iota
 	New
@@ -91,8 +91,8 @@ const (
 )
 
 // Judge compares the two sides of a work. A round counts only if both of its runs are
-// valid. What a server did wrong fails whatever the values are, unless the base did
-// wrong as well: then there is nothing to compare with.
+// valid. A server's error fails whatever the values are, unless the base had it as
+// well: then there is nothing to compare with.
 func (w Work) Judge() Row {
 	row := Row{Work: w}
 	var base, now, ratios []float64 // logarithms
@@ -170,8 +170,8 @@ func interval(logarithms []float64) *Interval {
 // MostRounds is how many rounds have an interval of their own.
 const MostRounds = 20
 
-// student is the quantile 0.975 of Student's t with so many degrees of freedom. More
-// than the table has are taken for the most it has, which makes the interval slightly
+// student is the quantile 0.975 of Student's t with n degrees of freedom. Beyond
+// the end of the table its last row counts, which makes the interval slightly
 // too wide.
 func student(freedom int) float64 {
 	table := [MostRounds - 1]float64{

@@ -19,7 +19,7 @@ func rounds(values ...float64) (out []Round) {
 	return out
 }
 
-func TestSidesTakeTurns(t *testing.T) {
+func TestSidesAlternate(t *testing.T) {
 	var got strings.Builder
 	for i := range 4 {
 		for _, side := range Order(i) {
@@ -74,7 +74,7 @@ func TestAWorkIsJudged(t *testing.T) {
 	}
 }
 
-// What an invalid run measured is not part of the means.
+// The values of an invalid run are not part of the means.
 func TestAnInvalidRunTakesItsRoundWithIt(t *testing.T) {
 	w := Work{Rounds: rounds(100, 200, 100, 200, 7, 9)}
 	w.Rounds[2][Base].Invalid = []string{"late"}
@@ -147,8 +147,7 @@ func TestARealSlowdownFailsAndNoiseDoesNot(t *testing.T) {
 	})
 }
 
-// Noise of any size, in turns to the one and the other side, is not taken for a
-// slowdown.
+// Noise of any size that hits both sides alternately is not taken for a slowdown.
 func TestLargeNoiseIsNoSlowdown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := Work{}

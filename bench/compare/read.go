@@ -21,7 +21,7 @@ type Set struct {
 type Run struct {
 	// Name tells what was run: runs of the same name are repeats.
 	Name string
-	// Valid is false when the numbers tell about the generator, for what stands in
+	// Valid is false when the numbers tell about the generator, for the reason in
 	// Invalid.
 	Valid   bool
 	Invalid []string

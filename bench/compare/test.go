@@ -22,7 +22,7 @@ func rankTest(a, b []float64) float64 {
 			}
 		}
 	}
-	// How many of all arrangements have which U: each of a's values either stands
+	// How many of all arrangements have which U: each of a's values either is
 	// above a value of b or not.
 	counts := arrangements(n, m)
 	total, extreme := 0.0, 0.0
@@ -36,8 +36,7 @@ func rankTest(a, b []float64) float64 {
 	return min(extreme/total, 1)
 }
 
-// smallest is the least p that so many values of each can have, however far apart
-// they are.
+// smallest is the least p that n and m values can have, however far apart they are.
 func smallest(n, m int) float64 {
 	ways := 1.0
 	for i := range n {
@@ -47,7 +46,7 @@ func smallest(n, m int) float64 {
 }
 
 // arrangements counts, for each U from 0 to n·m, the ways in which n and m values
-// can stand in order.
+// can be ordered.
 func arrangements(n, m int) []float64 {
 	// table[j][u]: ways with j of the first kind among those looked at so far.
 	table := make([][]float64, n+1)
@@ -57,7 +56,7 @@ func arrangements(n, m int) []float64 {
 	table[0][0] = 1
 	for i := 1; i <= n+m; i++ {
 		for j := min(i, n); j >= 1; j-- {
-			// The i-th value is of the first kind: it stands above the i-j of the
+			// The i-th value is of the first kind: it is above the i-j of the
 			// second that came before it.
 			below := i - j
 			if below > m {

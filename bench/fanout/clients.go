@@ -37,8 +37,8 @@ const (
 // column is what a column may be called.
 var column = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// ReadClients reads so many clients from a CSV file (RFC 4180, UTF-8) with a line of names
-// above them. What is behind them is not looked at.
+// ReadClients reads n clients from a CSV file (RFC 4180, UTF-8) with a line of names above
+// them. Further lines are ignored.
 func ReadClients(path string, count int) (*Clients, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -35,13 +35,13 @@ func TestClientsAreRead(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, c, err)
 		}
 	}
-	// What is behind the clients that are needed may be endless.
+	// The lines after the clients that are needed may be endless.
 	if _, err := parseClients(io.MultiReader(strings.NewReader("a\n1\n2\n"), endless('x')), 2); err != nil {
 		t.Error(err)
 	}
 }
 
-// Each kind of bad file is told, with the place and without a value.
+// The error of a bad file names the place and no value.
 func TestClientsThatCannotBeRead(t *testing.T) {
 	const secret = "s3cr3t"
 	for says, from := range map[string]io.Reader{

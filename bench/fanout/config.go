@@ -22,8 +22,8 @@ var Names = report.Names{
 	Figures:    []string{"drops", "clock_error_ms", "bytes_per_connection", "rss_without", "idle_cores", "cpu_per_million", "steps", HighestRate},
 }
 
-// Config is what a run is like. The defaults stand in the flags of
-// cmd/atelier-bench.
+// Config is what a run is like. The flags of cmd/atelier-bench have the
+// defaults.
 type Config struct {
 	// Scenario is fanout, idle, reconnect or slow.
 	Scenario string
@@ -35,10 +35,10 @@ type Config struct {
 	// Warmup runs before Duration under the same load; it is audited and not
 	// measured.
 	Warmup, Duration time.Duration
-	// Stages of the rate, messages a second of all publishers, one after the
+	// Stages of the rate, messages per second of all publishers, one after the
 	// other; the warm-up is at the rate of the first, and the last goes on to the
-	// end. A single rate of 0 keeps Window
-	// messages of each publisher under way instead: as many as go.
+	// end. A single rate of 0 is unthrottled: each publisher has Window messages in
+	// progress.
 	Stages []broadcast.Stage
 	Window int
 	// Regular plans messages at equal distances instead of a Poisson process.
@@ -68,7 +68,7 @@ type Config struct {
 	// Beside, if set, runs on a goroutine of its own during the measured time; its
 	// context ends with it.
 	Beside func(ctx context.Context)
-	// Progress is called about once a second; nil for never.
+	// Progress is called about every second; nil for never.
 	Progress func(Progress)
 	// Meter counts what is going on; nil for nobody.
 	Meter *metrics.Meter
@@ -96,7 +96,7 @@ type Progress struct {
 	// Phase is what the run is doing, Elapsed since its start.
 	Phase   string
 	Elapsed time.Duration
-	// Done is the part of the planned time that is over, 0..1.
+	// Done is the part of the planned time that has passed, 0..1.
 	Done float64
 	// Open of Wanted connections.
 	Open, Wanted int
@@ -120,7 +120,7 @@ const perWorker = 15_000
 // has a second one, through the worker's tunnel.
 const perWorkerTLS = 6_000
 
-// Workers is how many processes so many connections need.
+// Workers is how many processes these connections need.
 func Workers(connections int, tls bool) int {
 	per := perWorker
 	if tls {
@@ -157,13 +157,13 @@ func (c *Config) validate() error {
 			return errors.New("rates and their times must not be negative")
 		}
 		if s.Rate == 0 && (len(c.Stages) > 1 || c.DropEvery > 0) {
-			return errors.New("a rate of 0, as many as go, stands alone and never with lost connections")
+			return errors.New("a rate of 0, unthrottled, must be the only one, and without lost connections")
 		}
 	}
 	return nil
 }
 
-// share is which clients a worker has: from first on, so many.
+// share is which clients a worker has: n, beginning with first.
 func share(all, workers, worker int) (first, count int) {
 	first = all * worker / workers
 	return first, all*(worker+1)/workers - first

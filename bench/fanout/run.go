@@ -247,8 +247,8 @@ func (r *run) stages() []broadcast.Stage {
 	return stages
 }
 
-// parts divides the measured time. Where some stop reading, there are quiet parts
-// and stalled ones in turns, so that both see the same machine; else each stage is
+// parts divides the measured time. Where some stop reading, quiet and
+// stalled parts alternate, so that both see the same machine; else each stage is
 // a part.
 func (r *run) parts() []broadcast.Part {
 	var parts []broadcast.Part

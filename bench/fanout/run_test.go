@@ -141,7 +141,7 @@ func TestWorkersAreOne(t *testing.T) {
 		_, seq, _ := bytes.Cut(bytes.TrimSuffix(m, []byte(" x")), []byte(" "))
 		switch number := string(seq); {
 		case strings.HasSuffix(number, "7") || strings.HasSuffix(number, "4"):
-			// Of both publishers; only they are told.
+			// Of both publishers; nobody else gets them.
 			if client != from {
 				return nil
 			}
@@ -195,8 +195,8 @@ func TestStalledAreShared(t *testing.T) {
 	}
 }
 
-// What a server changes, whoever gets it and in whichever worker he is, fails for
-// what it is, and is neither timed nor taken for anything else.
+// A message that the server changed fails as that, whoever gets it and in whichever worker.
+// It is neither timed nor taken for anything else.
 func TestWhatNobodySentFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		harm func(stamp, seq string) string
@@ -238,7 +238,7 @@ func TestWhatNobodySentFails(t *testing.T) {
 	}
 }
 
-// A server that lets nobody in is not measured, and it is told why: once.
+// A server that lets nobody in is not measured, and the report says why, once.
 func TestWhereNobodyGetsIn(t *testing.T) {
 	hello := &hub{
 		clients: map[string]*websocket.Conn{},
@@ -286,7 +286,7 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 	}
 }
 
-// Connections that were open and ended are told as that.
+// Connections that were open and ended are reported as that.
 func TestAServerThatEnds(t *testing.T) {
 	h, heard := &hub{}, 0
 	h.say = func(client, _ string, m []byte) []byte {
@@ -337,7 +337,7 @@ func TestMemoryThatCannotBeToldIsNotLeftOut(t *testing.T) {
 	}
 }
 
-// Who interrupts before anything is measured gets a report of no time.
+// An interrupt before anything is measured gives a report of no time.
 func TestInterruptedBeforeItBegan(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
 	defer cancel()
@@ -348,7 +348,7 @@ func TestInterruptedBeforeItBegan(t *testing.T) {
 
 // How far workers elsewhere disagree about the time is reported, be it next to
 // nothing.
-func TestClocksOfWorkersElsewhereAreTold(t *testing.T) {
+func TestTheReportHasTheClocksOfRemoteWorkers(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	address, done := make(chan string, 1), make(chan error, 1)
 	const secret = "a secret of tests only"
@@ -430,7 +430,7 @@ func TestPlansOfARun(t *testing.T) {
 	}
 }
 
-// What a run is metered with is all that happened in it, and its end.
+// The metrics of a run have all that happened in it, and its end.
 func TestRunsAreMetered(t *testing.T) {
 	meter := &metrics.Meter{}
 	at, stop, err := metrics.Serve("127.0.0.1:0", meter)

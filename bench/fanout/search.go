@@ -23,7 +23,7 @@ type search struct {
 }
 
 // closeEnough is by which share the rate that was missed is above the one that was kept
-// when the search is over.
+// when the search ends.
 const closeEnough = 0.05
 
 // Bounds of what is tried, messages a second.
@@ -65,7 +65,7 @@ func (s *search) next() float64 {
 	return rate
 }
 
-// limit is why the search is over, when this rate is not tried any more.
+// limit is why the search ends, when this rate is not tried any more.
 func (s *search) limit(next float64) report.Limit {
 	switch {
 	case s.unsure:
@@ -79,9 +79,9 @@ func (s *search) limit(next float64) report.Limit {
 }
 
 // FindMax looks for the highest rate that judge lets pass: it carries the load test out
-// again and again, at most so many times, first with the rate of the configuration. What
-// it returns is the result of the highest rate that passed, or of the lowest when none
-// did, with all steps; its verdict is to be made anew. When ctx ends, so does the
+// again and again, at most n times, first with the rate of the configuration. It returns
+// the result of the highest rate that passed, or of the lowest when none did, with all
+// steps; the caller judges it again. When ctx ends, so does the
 // search, with what is known. An error means that nothing is.
 func FindMax(ctx context.Context, cfg *Config, most int, judge func(*report.Result) error) (*report.Result, error) {
 	return findMax(cfg, most, func(c *Config) (*report.Result, error) {

@@ -25,7 +25,7 @@ const (
 	Restart Kind = "restart"
 	// Cut swallows what nodes tell each other or the database, for a while.
 	Cut Kind = "cut"
-	// RestartDB restarts the database, in order and at once in turns.
+	// RestartDB restarts the database, alternately in order and at once.
 	RestartDB Kind = "restart-db"
 	// Roll restarts all nodes, one after the other.
 	Roll Kind = "roll"
@@ -61,7 +61,7 @@ func (f Fault) String() string {
 // Forms are what Parse reads, for people.
 const Forms = "kill, pause or restart, each with :NODE or of any node; cut:A-B, cut:A-B:to, cut:A-B:from; restart-db; roll; upgrade; kill-all"
 
-// Parse reads a fault of so many nodes; 0 is a single server, which has no
+// Parse reads a fault of n nodes; 0 is a single server, which has no
 // network and no database.
 func Parse(text string, count int) (Fault, error) {
 	kind, rest, more := strings.Cut(text, ":")

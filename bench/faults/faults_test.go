@@ -11,7 +11,7 @@ import (
 	"atelier/bench/server"
 )
 
-// What was ordered is what is told of it.
+// A fault is reported as it was ordered.
 func TestFaultsAreReadAndTold(t *testing.T) {
 	for _, text := range []string{"kill", "kill:3", "pause:1", "restart", "cut:1-2", "cut:2-db", "cut:1-others:to", "cut:3-all:from", "restart-db", "roll", "upgrade", "kill-all"} {
 		f, err := Parse(text, 3)
@@ -52,7 +52,7 @@ func TestFaultsHaveTheirTimes(t *testing.T) {
 }
 
 // A fault is done to all those nodes, and no others, of which the report tells.
-func TestWhoIsHarmed(t *testing.T) {
+func TestEachFaultHarmsTheRightPeople(t *testing.T) {
 	i := &Inflictor{Target: server.Join(make([]server.Node, 3)), Rng: rand.New(rand.NewPCG(1, 1))}
 	for text, want := range map[string][]int{"kill:2": {1}, "cut:3-all": {2}, "roll": {0, 1, 2}, "upgrade": {0, 1, 2}, "restart-db": {0, 1, 2}} {
 		f, err := Parse(text, 3)
@@ -70,7 +70,7 @@ func TestWhoIsHarmed(t *testing.T) {
 	if len(drawn) != 3 || drawn[0] {
 		t.Errorf("nodes %v are drawn", drawn)
 	}
-	// Who has not started them does them no harm.
+	// A run that has not started the servers does them no harm.
 	for _, text := range []string{"kill", "cut:1-2", "restart-db"} {
 		f, err := Parse(text, 3)
 		if err != nil {

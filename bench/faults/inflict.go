@@ -58,8 +58,8 @@ func (i *Inflictor) Harmed(f Fault) []int {
 	return all
 }
 
-// Do does a fault, and returns when it is over: what was ended is ready again,
-// what was cut is healed.
+// Do does a fault, and returns when all is whole again: killed servers are ready,
+// cuts are healed.
 func (i *Inflictor) Do(ctx context.Context, f Fault) error {
 	all := i.Target.Nodes()
 	p := all[max(f.Node, 1)-1].Process

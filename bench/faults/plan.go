@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Planned is a fault that is due at a time of the load.
+// Planned is a fault that is due at a moment of the load.
 type Planned struct {
 	At    time.Duration
 	Fault Fault
 }
 
-// Every plans faults in turns at an interval, the first after one interval, up to
-// before until.
+// Every plans faults at an interval, one kind after the other: the first after one
+// interval, the last before until.
 func Every(interval, until time.Duration, turns ...Fault) []Planned {
 	var out []Planned
 	if interval <= 0 || len(turns) == 0 {

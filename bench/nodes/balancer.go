@@ -41,7 +41,7 @@ const (
 	dialTime   = time.Second
 )
 
-// Balance listens for so many nodes, none of which is there yet.
+// Balance listens for n nodes, none of which is there yet.
 func Balance(listen string, nodes int) (*Balancer, error) {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// place is a server behind a balancer, which says its name and is ready as long as it is
-// told to be.
+// place is a server behind a balancer, which says its name and is ready as long as the test
+// wants it.
 type place struct {
 	*httptest.Server
 	ready  atomic.Bool
@@ -85,7 +85,7 @@ func TestConnectionsGoToNodesThatAreReady(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	// Who is gone before the balancer knows costs nothing but the next try.
+	// A node that is gone before the balancer knows costs another try, and nothing else.
 	two.CloseClientConnections()
 	two.Close()
 	for range 4 {
@@ -96,7 +96,7 @@ func TestConnectionsGoToNodesThatAreReady(t *testing.T) {
 	if _, open := b.Look(1); open != 0 {
 		t.Errorf("a node that is gone has %d connections", open)
 	}
-	// What was sent may have been done, so it is not sent again.
+	// A request that was sent may have been applied, so it is not sent again.
 	before := one.served.Load()
 	if got := ask(b, "/die"); got != "" || one.served.Load() != before+1 {
 		t.Errorf("%q answered, asked %d times", got, one.served.Load()-before)

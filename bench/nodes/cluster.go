@@ -16,7 +16,7 @@ import (
 	"atelier/bench/server"
 )
 
-// Most nodes of a cluster.
+// Most is the maximum number of nodes of a cluster.
 const Most = 9
 
 // Cluster is some nodes with their database and their network.

@@ -47,7 +47,7 @@ type Database struct {
 // Programs is the folder of the newest PostgreSQL's programs.
 func Programs() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
-		// What stands in PATH may be a link: postgres finds its files beside
+		// The program in PATH may be a link: postgres finds its files beside
 		// itself.
 		if path, err = filepath.EvalSymlinks(path); err == nil {
 			return filepath.Dir(path), nil

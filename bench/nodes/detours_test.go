@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		_, _ = os.Stdout.WriteString("connected\n")
-		_, _ = os.Stdin.Read(make([]byte, 1)) // until the test is over
+		_, _ = os.Stdin.Read(make([]byte, 1)) // until the test ends
 		_ = conn.Close()
 		return
 	}

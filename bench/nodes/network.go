@@ -31,13 +31,13 @@ const (
 	All    = "all"
 )
 
-// Network is what lies between the nodes, and between them and their database.
+// Network connects the nodes with each other, and with their database.
 type Network struct {
 	api *toxiproxy.ApiServer
 	// proxies by who dials and what is dialled. Immutable after newNetwork.
 	proxies map[link]*toxiproxy.Proxy
 	nodes   int
-	// ends are what lies behind the proxies, by address. Immutable.
+	// ends are the targets of the proxies, by address. Immutable.
 	ends map[netip.AddrPort]int
 }
 
@@ -125,7 +125,7 @@ func swallows(a, b int, way string) []swallow {
 	return out
 }
 
-// ParseCut reads 1-2, 2-db, 1-others or 1-all, of so many nodes. It returns the
+// ParseCut reads 1-2, 2-db, 1-others or 1-all, of n nodes. It returns the
 // node and all that it is cut from.
 func ParseCut(text string, nodes int) (from int, ends []int, err error) {
 	bad := fmt.Errorf("cut %q: want two of nodes 1 to %d, or a node and %s, %s or %s, such as 1-2 or 2-db", text, nodes, DB, Others, All)

@@ -12,8 +12,8 @@ import (
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// columns are those of the CSV file: one row a second. What was not measured in it
-// is empty: a 0 would be a number.
+// columns are those of the CSV file: one row per second. A value that was not
+// measured is empty: a 0 would be a number.
 var columns = []struct {
 	name  string
 	value func(*Sample) string
@@ -76,7 +76,7 @@ func positive(n int64) string { return unless(n == 0, strconv.FormatInt(n, 10)) 
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
 
-// WriteCSV writes the timeline of the run, a row a second. A run that is not valid
+// WriteCSV writes the timeline of the run, a row per second. A run that is not valid
 // says so behind the head, after a #.
 func (r *Result) WriteCSV(path string) error {
 	var b bytes.Buffer

@@ -195,7 +195,7 @@ func (r *Result) plots() plots {
 	}
 	for i := range r.Series {
 		s := &r.Series[i]
-		// What was not measured in a second is a gap in the line.
+		// A second without a measurement is a gap in the line.
 		var p50, p99, most, cpu, own, rate *float64
 		if s.timed() {
 			p50, p99, most = &s.P50, &s.P99, &s.Max

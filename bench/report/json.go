@@ -16,7 +16,7 @@ import (
 const Format = "atelier-bench/1"
 
 // document is the form of the JSON file, which schema.json describes. The
-// numbers that scripts compare stand at the top.
+// numbers that scripts compare are at the top.
 type document struct {
 	Format      string            `json:"format"`
 	Scenario    string            `json:"scenario"`

@@ -36,8 +36,8 @@ type (
 	}
 )
 
-// WriteJUnit writes the verdict of a judged run as JUnit's XML. What is wrong
-// with the server is a failure, a run that means nothing an error.
+// WriteJUnit writes the verdict of a judged run as JUnit's XML. A fault of
+// the server is a failure, a run that means nothing an error.
 func (r *Result) WriteJUnit(path string) error {
 	class := "atelier-bench." + r.Scenario
 	took := fmt.Sprintf("%.3f", r.Duration)

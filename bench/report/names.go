@@ -17,13 +17,13 @@ import (
 // of its form: "upload *".
 type Names struct {
 	Operations, Figures []string
-	// Absent are those that a run with the flags at hand has not, and why: a name,
+	// Absent are those that a run with the given flags has not, and why: a name,
 	// or the first part of several ("server").
 	Absent map[string]string
 }
 
 // short are the numbers that thresholds can name beside the members of the JSON
-// report; one that a run has not is told to be missing, not taken for 0.
+// report; one that a run has not is reported as missing, not taken for 0.
 var short = map[string]func(*Result) (n float64, ok bool){
 	"refused":    func(r *Result) (float64, bool) { return float64(r.Refused()), true },
 	"failed":     func(r *Result) (float64, bool) { return float64(r.Failed()), true },
@@ -115,7 +115,7 @@ func (n Names) numbers() []string {
 }
 
 // numeric reports whether a path leads through the members of what is encoded to
-// a number. What a map holds has any name.
+// a number. Members of a map may have any name.
 func numeric(t reflect.Type, path []string) bool {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -75,7 +75,7 @@ func (r *Restart) recovered() string {
 	switch {
 	case r.Recovered:
 		fmt.Fprintf(&b, "; p99 under 250 ms after %.0f ms", r.Recovery)
-	case r.Recovery > 0: // nothing is told of what was not measured
+	case r.Recovery > 0: // a number that was not measured is left out
 		fmt.Fprintf(&b, "; p99 not under 250 ms within %.0f ms", r.Recovery)
 	}
 	if r.Repeated+r.Failed > 0 {

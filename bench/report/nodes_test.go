@@ -60,7 +60,7 @@ func TestFaultsOfASingleServerHaveAColumn(t *testing.T) {
 	}
 }
 
-func TestAFaultIsToldToPeople(t *testing.T) {
+func TestAFaultIsInTheTextReport(t *testing.T) {
 	var text bytes.Buffer
 	if err := several().Text(&text, Style{}); err != nil {
 		t.Fatal(err)

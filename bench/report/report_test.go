@@ -243,7 +243,7 @@ func TestThresholdsOfNothingAreMissed(t *testing.T) {
 			t.Errorf("%s ends with %d: %q", text, r.ExitCode(), r.Verdict.Failures)
 		}
 	}
-	// What is counted is known where nothing was timed.
+	// Counts are known where nothing was timed.
 	r := &Result{Scenario: "idle"}
 	if judge(t, r, &Limits{Thresholds: []Threshold{must(t, "count==0")}}); r.ExitCode() != ExitPassed {
 		t.Errorf("%q", r.Verdict.Failures)
@@ -380,7 +380,7 @@ func TestCellsOfWhatWasNotMeasuredAreEmpty(t *testing.T) {
 	}
 }
 
-// What is one is told as one; what is not there is not told; and what a run is about
+// One is written in the singular, an absent number is left out, and the subject of a run
 // has one row.
 func TestWhatIsSaid(t *testing.T) {
 	says := func(r *Result) string {

@@ -214,7 +214,7 @@ type Audit struct {
 	// Away were sent while a subscriber was not connected, and it did not catch up
 	// with them, since the server promises none of it; they are no part of Missed.
 	// AwayMeant says that this is no failure: the run itself keeps people away, or
-	// they were told, which is a resync.
+	// the server said so, which is a resync.
 	Away      int  `json:"away,omitempty"`
 	AwayMeant bool `json:"-"`
 	// Resyncs of people who read; each is a gap.
@@ -276,8 +276,8 @@ type Stalled struct {
 	People int `json:"people"`
 	// Closed connections while they did not read.
 	Closed int `json:"closed"`
-	// Resynced were told of a gap, CaughtUp missed nothing, Unfinished did not
-	// get to the end in time; Gaps were not told, which counts as loss.
+	// Resynced learned of a gap from the server, CaughtUp missed nothing, Unfinished did
+	// not get to the end in time. Gaps were not reported, which counts as loss.
 	Resynced   int `json:"resynced"`
 	CaughtUp   int `json:"caught_up"`
 	Unfinished int `json:"unfinished"`
@@ -293,7 +293,7 @@ type Restart struct {
 	Resumed    float64 `json:"resumed"`
 	AllResumed bool    `json:"all_resumed"`
 
-	// What was done as it was ordered, such as "cut:1-db", and to which nodes;
+	// Fault is what was done, as it was ordered, such as "cut:1-db", and to which nodes;
 	// empty for a single server.
 	What  string   `json:"what,omitempty"`
 	Nodes []string `json:"nodes,omitempty"`
@@ -302,8 +302,8 @@ type Restart struct {
 	At     float64 `json:"at"`
 	Lasted float64 `json:"lasted"`
 	// Recovery is how long, from its beginning, until the p99 of deliveries over
-	// a second was under 250 ms and stayed so, milliseconds; of what hung on a
-	// server that stood still, from the moment it went on. Of one that had not
+	// a second was under 250 ms and stayed so, milliseconds; of clients of a
+	// paused server, from the moment it resumed. Of one that had not
 	// Recovered by the next fault, or the end, it is the time up to there.
 	Recovery  float64 `json:"recovery"`
 	Recovered bool    `json:"recovered"`

@@ -8,8 +8,8 @@ import (
 	"atelier/bench/latency"
 )
 
-// What ended a search is told with the rates that are known.
-func TestSearchesAreTold(t *testing.T) {
+// A report says what ended a search, with the rates that are known.
+func TestSearchesAreReported(t *testing.T) {
 	for says, s := range map[string]Search{
 		"850 was missed":                                           {HighestRate: 800, LowestMissed: 850, LimitedBy: LimitedByServer},
 		"the generator was too slow for 850":                       {HighestRate: 800, LowestMissed: 850, LimitedBy: LimitedByGenerator},

@@ -77,7 +77,7 @@ func (r *Result) Judge(limits *Limits) error {
 			v.Failures = append(v.Failures, fmt.Sprintf(format, args...))
 		}
 	}
-	// What must be zero unless the caller says how much it may be.
+	// Numbers that must be zero unless the caller allows more.
 	zero := func(metric string, n int, many string, one ...string) {
 		named := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == metric })
 		if n == 1 && one != nil {
@@ -113,7 +113,7 @@ func (r *Result) Judge(limits *Limits) error {
 	if s := r.Search; s != nil {
 		fail(s.HighestRate == 0 && !r.Interrupted && s.LimitedBy != LimitedByGenerator, "no rate kept the thresholds")
 	}
-	// Who wants a recovery within a time wants it at all.
+	// A bound for the time of recovery requires a recovery.
 	wanted := slices.ContainsFunc(limits.Thresholds, func(t Threshold) bool { return t.metric == "recovery" })
 	fail(wanted && r.Unrecovered() > 0, "after %s the p99 was not seen to be under 250 ms again", Count(r.Unrecovered(), "fault"))
 	err := r.check(limits.Thresholds)

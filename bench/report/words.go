@@ -8,7 +8,7 @@ func Count(n int, what string) string { return fmt.Sprintf("%d %s", n, form(int6
 // counted is the same of a number that may be large: "1,234 tokens".
 func counted(n int64, what string) string { return grouped(n) + " " + form(n, what) }
 
-// form is a word for so many.
+// form is the singular or plural for n.
 func form(n int64, what string) string {
 	if n == 1 {
 		return what
@@ -16,7 +16,7 @@ func form(n int64, what string) string {
 	return what + "s"
 }
 
-// deliveries are so many of them.
+// deliveries is the word after n deliveries.
 func deliveries(n int) string {
 	if n == 1 {
 		return "1 delivery"

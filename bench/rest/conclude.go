@@ -77,8 +77,8 @@ func (r *run) conclude(begin, end timeline.Weight, found []int, interrupted bool
 const keptMessages = 200_000
 
 // keptFrom is the number of the first message that is certainly among those, 0
-// for all, by how often each was found. As many as are sent at a time may have come
-// in another order.
+// for all, by how often each was found. Messages that were sent concurrently may have
+// come in another order.
 func keptFrom(found []int, atATime int) int {
 	first, all := len(found), 0
 	for n, times := range found {

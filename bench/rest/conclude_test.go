@@ -2,8 +2,8 @@ package rest
 
 import "testing"
 
-// What a codelab has forgotten as it says is no loss; a message that is missing
-// among those it keeps is one.
+// A message that a codelab has forgotten as documented is no loss; one that is missing among
+// those it keeps is a loss.
 func TestWhatACodelabKeeps(t *testing.T) {
 	found := make([]int, keptMessages+30_000)
 	for i := 30_000; i < len(found); i++ {

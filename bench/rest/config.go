@@ -23,7 +23,8 @@ type Config struct {
 	Attendees int
 	// Reading and Writing are what the connections do.
 	Reading, Writing Side
-	// ReadKinds and WriteKinds are the requests, in turns; see Reads and Writes.
+	// ReadKinds and WriteKinds are the requests, one kind after the other; see Reads and
+	// Writes.
 	ReadKinds, WriteKinds []string
 	// Warmup and Duration of a load by time; with counts neither matters.
 	Warmup, Duration time.Duration
@@ -31,7 +32,7 @@ type Config struct {
 	// Compressed asks for compressed answers.
 	Compressed bool
 
-	// Progress is called about once a second; nil for never.
+	// Progress is called about every second; nil for never.
 	Progress func(phase string, elapsed time.Duration, done float64, perSecond int64, p99 float64)
 }
 
@@ -40,7 +41,7 @@ type Side struct {
 	// Connections; 0 leaves the side out.
 	Connections int
 	// Count of requests, if it is more than 0: as fast as the connections carry
-	// them. Else Rate a second for the time of the run, 0 for as many as go.
+	// them. Else Rate per second for the time of the run; 0 is unthrottled.
 	Count int
 	Rate  float64
 }
@@ -51,7 +52,7 @@ var (
 	Writes = []string{"chat", "step", "help"}
 )
 
-// Row of the matrix: so many people, requests and connections.
+// Row is a row of the matrix: numbers of people, requests and connections.
 type Row struct {
 	Attendees, Reads, Writes, Readers, Writers int
 }

@@ -3,9 +3,9 @@
 // answered.
 //
 // Readers and writers have connections of their own and go on side by side. They
-// either carry out so many requests, each connection one after the other, as the
-// rows of [Matrix] do; or so many a second for a time, planned beforehand; or as
-// many as go. What was acknowledged is looked for afterwards.
+// either carry out a number of requests, each connection one after the other, as the
+// rows of [Matrix] do; or a rate for a time, planned beforehand; or go unthrottled.
+// Acknowledged writes are looked for afterwards.
 //
 // [Floor] sends one request again and again to any server: a bare one that sends
 // the same bytes says how much is left to win.

@@ -29,8 +29,8 @@ type FloorConfig struct {
 	Trust   tunnel.Trust
 	Headers []string
 	Body    []byte
-	// Connections that are kept alive; Rate requests a second of all of them, 0
-	// for as many as go.
+	// Connections that are kept alive; Rate requests per second of all of them; 0
+	// is unthrottled.
 	Connections      int
 	Rate             float64
 	Warmup, Duration time.Duration

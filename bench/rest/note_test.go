@@ -14,7 +14,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// What was due in the measured time is timed, from when it was due; refusals and
+// A request that was due in the measured time is timed, from when it was due; refusals and
 // silence are counted and not timed; and workers are put together.
 func TestAnswersAreNoted(t *testing.T) {
 	clock := pacing.NewClock()

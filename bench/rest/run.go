@@ -67,7 +67,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 		}
 	}
 	if err != nil {
-		// What was measured until the server was gone is not lost with it.
+		// Measurements up to the server's end are kept.
 		out.Faults = append(out.Faults, fmt.Sprintf("what was acknowledged could not be read back: %v", err))
 	}
 	return out, nil
@@ -170,7 +170,7 @@ func (r *run) show() func() {
 	})
 }
 
-// done is the part of the load that is over, 0..1.
+// done is the completed part of the load, 0..1.
 func (r *run) done(now time.Duration) float64 {
 	count := r.cfg.Reading.Count + r.cfg.Writing.Count
 	switch {

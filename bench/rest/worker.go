@@ -43,7 +43,7 @@ func (r *run) worker(i int) *worker {
 	return w
 }
 
-// work carries out requests until there are none left, or the time is over.
+// work carries out requests until there are none left, or the time has passed.
 func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do func(number int64) (kind string, status int, body []byte, err error)) {
 	defer w.conn.Close()
 	for ctx.Err() == nil {

@@ -32,8 +32,8 @@ func serve() {
 	select {}
 }
 
-// Whoever ends a server knows it; that one has ended of itself must be told.
-func TestADeathIsTold(t *testing.T) {
+// The caller that ends a server knows it; a server that ended by itself must be reported.
+func TestADeathIsReported(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

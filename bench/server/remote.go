@@ -42,8 +42,7 @@ func (r *Remote) Usage() (Usage, error) {
 	return in.Usage, nil
 }
 
-// Inside is what a server says of its own insides. What it does not say is
-// zero.
+// Inside is what a server reports of itself. Missing values are zero.
 type Inside struct {
 	Usage
 	// Heap in use, bytes.

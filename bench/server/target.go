@@ -22,7 +22,7 @@ type Target struct {
 	// Several are all nodes of a run with more than one server, or with one that
 	// could have others; else nil.
 	Several []Node
-	// Network is what lies between nodes of the run's own, Database what they
+	// Network connects the run's own nodes, Database is what they
 	// share; nil where there is none that could be harmed.
 	Network  Network
 	Database Database
@@ -86,8 +86,8 @@ func sum(nodes []Node) (all Usage, err error) {
 	return all, err
 }
 
-// Look reads the metrics of all nodes at once. Of one that is down, or stands
-// still, its weight alone is known.
+// Look reads the metrics of all nodes at once. Of one that is down or
+// paused, its weight alone is known.
 func Look(nodes []Node) []Inside {
 	all := make([]Inside, len(nodes))
 	done := make(chan int, len(nodes))

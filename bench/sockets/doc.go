@@ -17,8 +17,8 @@
 // # Order and bounds
 //
 // Between two batches of ready sockets (at most 128) the loop runs what the
-// agenda has due, so that planned sends are not late because of a fan-out. What
-// does not fit into a socket waits in a buffer of the connection; a connection
+// agenda has due, so that planned sends are not late because of a fan-out. Bytes
+// that do not fit into a socket wait in a buffer of the connection; a connection
 // with more than 1 MiB waiting is closed.
 //
 // # Failure

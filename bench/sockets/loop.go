@@ -13,7 +13,7 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Handler is told what happens. It is called on the loop's goroutine and must
+// Handler gets what happens. It is called on the loop's goroutine and must
 // not block.
 type Handler interface {
 	// Open: the server has accepted the upgrade.
@@ -54,7 +54,7 @@ type Loop struct {
 
 	mu sync.Mutex
 	// Guarded by mu: functions to run on the loop. Unbounded; the number of
-	// requests under way bounds it.
+	// requests in progress bounds it.
 	posted []func()
 	// Guarded by mu.
 	stopping bool
@@ -77,7 +77,7 @@ func New(clock pacing.Clock, seed uint64, handler Handler) (*Loop, error) {
 // Now is the time on the loop's clock.
 func (l *Loop) Now() time.Duration { return l.clock.Now() }
 
-// ReadAt is when the bytes came of which a Handler is told: a clock that is read
+// ReadAt is when the bytes came that a Handler gets: a clock that is read
 // once for all messages of a read(2).
 func (l *Loop) ReadAt() time.Duration { return l.readAt }
 

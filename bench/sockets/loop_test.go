@@ -21,14 +21,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// happening is what a handler was told.
+// happening is a call of a handler.
 type happening struct {
 	what string
 	text string
 	end  End
 }
 
-// teller hands everything it is told to the test.
+// teller passes each call to the test.
 type teller chan happening
 
 func (h teller) Open(*Conn)                { h <- happening{what: "open"} }
@@ -128,7 +128,7 @@ func TestPingsAreAnswered(t *testing.T) {
 	}
 }
 
-func TestEndsAreTold(t *testing.T) {
+func TestEndsAreReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		serve func(*websocket.Conn)
 		check func(End) bool
@@ -230,7 +230,7 @@ func TestPostedFunctionsRunInOrderUntilStop(t *testing.T) {
 	l.Do(func() { t.Error("ran after Stop") })
 }
 
-// What is sent is text, or binary where the target wants that.
+// Messages are text, or binary where the target wants that.
 func TestMessagesAreTextOrBinary(t *testing.T) {
 	kinds := make(chan int, 1)
 	l, h, target := start(t, func(ws *websocket.Conn) {

@@ -75,8 +75,8 @@ func (p *poller) poll() []unix.EpollEvent {
 	return p.ready[:n]
 }
 
-// park returns when something is ready, the poller was woken, or the time is
-// over.
+// park returns when something is ready, the poller was woken, or the time has
+// passed.
 func (p *poller) park(atMost time.Duration) {
 	if atMost <= 0 {
 		return

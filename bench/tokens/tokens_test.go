@@ -65,8 +65,8 @@ func TestTheLagIsOfWhatIsMeasured(t *testing.T) {
 	}
 }
 
-// What would be a broken promise is told, each for itself.
-func TestBrokenPromisesAreTold(t *testing.T) {
+// Each broken promise is reported by itself.
+func TestBrokenPromisesAreReported(t *testing.T) {
 	if got := broken(0, 0, 0); len(got) > 0 {
 		t.Errorf("nothing is wrong, and %q", got)
 	}

@@ -58,7 +58,7 @@ type worker struct {
 
 	tokenize, detokenize, pair tally
 	lag                        *latency.Histogram
-	// What must never be: a credential that is not the one given, a token that
+	// These must never happen: a credential that is not the one given, a token that
 	// gave it twice, and one that gave it to neither of two callers.
 	wrong, doubled, denied int
 	// raced tokens were used by two at once; won of them had exactly one winner.
@@ -137,7 +137,7 @@ func (w *worker) late(due, measuredFrom time.Duration) {
 	}
 }
 
-// do carries out one pair that was due at a time.
+// do carries out one pair that was due at a moment.
 func (w *worker) do(pair int64, due time.Duration, measured bool) {
 	contested := w.r.contested(pair)
 	if measured {

@@ -18,7 +18,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// vault gives each credential away so many times; 0 is as it should be, once.
+// vault gives each credential away times times; 0 is as it should be, once.
 type vault struct {
 	times int
 
@@ -45,7 +45,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(`{"type":"card","card_number_type":"fpan","number":"` + token + `","expiry_month":12,"expiry_year":2031,"cvc":"123"}`))
 }
 
-// Who won a token is audited, and each second of it is in the timeline.
+// The winner of a token is audited, and each second of it is in the timeline.
 func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		times int

@@ -14,8 +14,8 @@ import (
 // Names are what a run measures; the sizes of uploads are in theirs.
 var Names = report.Names{Operations: slices.Concat(workshop.Names.Operations, []string{"upload_*"}), Figures: workshop.Names.Figures}
 
-// Config is what a run is like. The defaults stand in the flags of
-// cmd/atelier-bench.
+// Config is what a run is like. The flags of cmd/atelier-bench have the
+// defaults.
 type Config struct {
 	// Workshop is what goes on all the time. Its Parts, PartOf and Beside are
 	// set here.
@@ -29,7 +29,7 @@ type Config struct {
 	Small, Large float64
 	// SmallBytes and LargeBytes are their sizes.
 	SmallBytes, LargeBytes int
-	// AtOnce bounds the uploads that are under way; more are not begun.
+	// AtOnce bounds the uploads in progress; more are not begun.
 	AtOnce int
 	// Weigh is the time between two looks at the server's memory.
 	Weigh time.Duration
@@ -46,7 +46,7 @@ func (c *Config) validate() error {
 	case c.Workshop.Duration < 2*c.Phase:
 		return errors.New("duration: want at least two phases")
 	case c.Small < 0 || c.Large < 0 || c.Small+c.Large <= 0 || c.Small+c.Large > 200:
-		return errors.New("rates: want up to 200 uploads a second")
+		return errors.New("rates: want up to 200 uploads per second")
 	case c.SmallBytes < 16 || c.LargeBytes < 16 || c.SmallBytes > 10<<20 || c.LargeBytes > 10<<20:
 		return errors.New("sizes: want 16 bytes to 10 MiB")
 	case c.AtOnce < 1 || c.AtOnce > 512 || c.Weigh <= 0:

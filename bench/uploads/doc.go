@@ -1,5 +1,5 @@
 // Package uploads is the scenario of a workshop during which people hand files
-// in: phases with and without uploads take turns in one run, so that both meet
+// in: phases with and without uploads alternate in one run, so that both meet
 // the same server, machine and moment. It tells the chat latency of each, the
 // server's memory over the time, and how long uploads take.
 //

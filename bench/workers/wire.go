@@ -18,7 +18,7 @@ type Order struct {
 	Tick bool `json:"tick,omitempty"`
 	// Offset of the run's timeline against the worker's clock.
 	Offset *time.Duration `json:"offset,omitempty"`
-	// Job begins a run and ends the one before.
+	// Job begins a run and ends the previous one.
 	Job *broadcast.Job `json:"job,omitempty"`
 	// Connect dials everybody, spread over the time; Ready asks how many are
 	// connected.
@@ -81,7 +81,7 @@ func (l *line) receive(v any, limit int) error {
 	if int64(n) > int64(limit) {
 		return errLarge
 	}
-	// What is announced is not taken before it is there.
+	// Announced bytes are not taken before they are there.
 	l.in = l.in[:0]
 	for len(l.in) < int(n) {
 		piece := min(int(n)-len(l.in), 1<<20)

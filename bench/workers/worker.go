@@ -189,11 +189,11 @@ func boot() string {
 }
 
 // strangers is how many connections may be about to prove themselves. Each has
-// proveWithin for it, so they must not stand in one another's way.
+// proveWithin for it, so they must not block one another.
 const strangers = 256
 
 // Listen serves one coordinator after the other that knows the secret, until ctx
-// ends; one who comes while it works is told so. It calls listening with the
+// ends; a second one that comes meanwhile is refused with the reason. It calls listening with the
 // address when it is there, and turnedAway for each who does not know the secret.
 func Listen(ctx context.Context, address, secret string, listening func(net.Addr), turnedAway func(net.Addr, error)) error {
 	if err := CheckSecret(secret); err != nil {
@@ -255,7 +255,7 @@ func Listen(ctx context.Context, address, secret string, listening func(net.Addr
 	}
 }
 
-// turnWithin is how long a coordinator waits for the one before, which may just
+// turnWithin is how long a coordinator waits for the previous one, which may just
 // be ending.
 const turnWithin = 2 * time.Second
 

@@ -57,7 +57,7 @@ type Plan struct {
 	Secret string
 }
 
-// sampled is told what workers say of each second.
+// sampled gets what workers report of each second.
 type sampled func(broadcast.Sample)
 
 // Gather starts or reaches the workers. Samples come from goroutines of their
@@ -178,7 +178,7 @@ func (c *Group) Now() time.Duration { return monotonic() - c.start }
 // exchanges of clocks with a worker of another machine.
 const exchanges = 31
 
-// synchronise tells each worker where its clock stands on the timeline.
+// synchronise sends each worker the position of its clock on the timeline.
 func (c *Group) synchronise() error {
 	for _, m := range c.members {
 		quickest := time.Duration(1<<63 - 1)
@@ -211,7 +211,7 @@ func (m *member) do(o *Order) (*Report, error) {
 	if err := m.line.send(o); errors.Is(err, errLarge) {
 		return nil, fmt.Errorf("%s: %w", m.name, err)
 	} else if err != nil {
-		// What it may have said before is still to be read.
+		// Earlier messages of it are still to be read.
 		_ = m.line.conn.Close()
 	}
 	r, ok := <-m.answers
@@ -266,7 +266,7 @@ func (c *Group) Close() error {
 	var errs []error
 	for _, m := range c.members {
 		_ = m.line.conn.Close()
-		// What it still says is not read any more.
+		// Later messages of it are not read any more.
 		for range m.answers {
 		}
 		m.running.Wait()

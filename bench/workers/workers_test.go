@@ -67,7 +67,7 @@ func listenUntil(t *testing.T) (at string, end func(), turnedAway chan error) {
 }
 
 // A worker elsewhere that ends is named, with its last words.
-func TestTheEndOfAWorkerElsewhereIsTold(t *testing.T) {
+func TestTheEndOfARemoteWorkerIsReported(t *testing.T) {
 	address, end, _ := listenUntil(t)
 	c, err := Gather(&Plan{Remote: []string{address}, Secret: secret}, func(broadcast.Sample) {})
 	if err != nil {
@@ -83,7 +83,7 @@ func TestTheEndOfAWorkerElsewhereIsTold(t *testing.T) {
 }
 
 // One that can say nothing any more is named as well.
-func TestTheEndOfALineIsTold(t *testing.T) {
+func TestTheEndOfALineIsReported(t *testing.T) {
 	mine, its := net.Pipe()
 	_ = its.Close()
 	c := &Group{gone: make(chan struct{})}
@@ -289,8 +289,7 @@ func TestSomebodyInBetweenProvesNothing(t *testing.T) {
 	<-done
 }
 
-// Those who connect and say nothing keep nobody out, and a second coordinator is
-// told of the first.
+// Silent connections keep nobody out, and a second coordinator learns of the first.
 func TestSilentStrangersAreInNobodysWay(t *testing.T) {
 	address := listen(t)
 	var strangers []net.Conn
@@ -357,8 +356,7 @@ func TestAnEchoIsNoWorker(t *testing.T) {
 	<-done
 }
 
-// A worker on a machine with another clock is told where it stands on the
-// timeline.
+// A worker on a machine with another clock gets its position on the timeline.
 func TestAClockOfAnotherMachine(t *testing.T) {
 	const ahead = time.Hour
 	mine, its := net.Pipe()

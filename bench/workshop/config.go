@@ -13,8 +13,8 @@ import (
 	"atelier/bench/pacing"
 )
 
-// Config is what a workshop is like. The defaults stand in the flags of
-// cmd/atelier-bench.
+// Config is what a workshop is like. The flags of cmd/atelier-bench have the
+// defaults.
 type Config struct {
 	// Attendees and Facilitators are the people; at least one of each.
 	Attendees, Facilitators int
@@ -27,7 +27,7 @@ type Config struct {
 	StepEvery time.Duration
 	// Chat messages, help requests and inline comments a second, in total.
 	Chat, Help, Comments float64
-	// Churn is how many attendees a second lose their connection and come back.
+	// Churn is how many attendees per second lose their connection and come back.
 	Churn float64
 	// BurstEvery is the time between two bursts, 0 for none: Burst people ask for
 	// help, and as many comment, all at the same moment.
@@ -69,7 +69,7 @@ type Config struct {
 	// measured time, and ends with ctx, which is its end.
 	Beside func(ctx context.Context)
 
-	// Progress is called about once a second from a goroutine of its own; nil
+	// Progress is called about every second from a goroutine of its own; nil
 	// for never.
 	Progress func(Snapshot)
 }

@@ -63,12 +63,12 @@ func (c *crowd) connect(p *person) {
 }
 
 // welcomeWithin is how long a node has to welcome somebody, where there are
-// others: one that stands still takes connections all the same.
+// others: a paused one accepts connections all the same.
 const welcomeWithin = 3 * time.Second
 
 var errSilent = errors.New("not welcomed in time")
 
-// Open implements sockets.Handler. The welcome is what counts.
+// Open implements sockets.Handler. A client counts as connected with the welcome.
 func (c *crowd) Open(*sockets.Conn) {}
 
 // Closed implements sockets.Handler.
@@ -102,9 +102,9 @@ func (c *crowd) lost(p *person, end sockets.End) {
 // whether they are ready.
 const askedEvery = time.Second
 
-// elsewhere is the node for somebody who has lost one: the others in turns, so
-// that those of one node are spread over all that are left. Nobody is sent to a
-// node that stands still, or has just refused somebody: a load balancer that asks
+// elsewhere is the node for somebody who has lost one: the others alternately,
+// so that those of one node are spread over all that are left. Nobody is sent to a
+// paused node, or to one that has just refused somebody: a load balancer that asks
 // for readiness knows of it.
 func (c *crowd) elsewhere(node int, now time.Duration) int {
 	n := len(c.addresses)
@@ -122,8 +122,8 @@ func (c *crowd) elsewhere(node int, now time.Duration) int {
 }
 
 // backoff is how long to wait before an attempt, with full jitter. Thousands who
-// lost the same server must not come back at once; 4,000 a second is what one
-// core takes.
+// lost the same server must not come back at once; one core takes 4,000 per
+// second.
 func (c *crowd) backoff(attempt int) time.Duration {
 	spread := max(250*time.Millisecond, time.Duration(c.cfg.Attendees)*time.Second/4000)
 	spread <<= min(attempt-1, 3)

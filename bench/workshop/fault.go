@@ -24,15 +24,15 @@ type harm struct {
 	// began and over: until everything was as before, as far as the harness did
 	// it.
 	began, over time.Duration
-	// stuck are the people, by index, who could not know of it: those of a node
-	// that stands still.
+	// stuck are the people, by index, who could not know of it: those of a paused
+	// node.
 	stuck []bool
 	// well is of messages between others, late of those that somebody who is
 	// stuck sent or got.
 	well, late faults.Recovery
 	repeated   int
 	failed     map[string]int // by operation
-	// report is what is told of it; its numbers of recovery come at the end.
+	// report is the part about it; its numbers of recovery come at the end.
 	report report.Restart
 }
 
@@ -128,8 +128,8 @@ func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 
 // recovery is how long after a fault the service was itself again, of what is known
 // up to end; false when it was not, or when nobody chatted and there is nothing to
-// tell it by. What is stuck at a node that stands still cannot be helped until it
-// goes on: its time counts from there.
+// tell it by. Operations on a paused node cannot end before it resumes:
+// their time counts from there.
 func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {
 	switch {
 	case !h.well.Empty():

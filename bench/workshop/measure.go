@@ -83,8 +83,8 @@ type measurements struct {
 	events int64
 	// acked counts acks and 2xx, ever.
 	acked int64
-	// shed counts operations that were not begun because too many were under
-	// way.
+	// shed counts operations that were not begun because too many were in
+	// progress.
 	shed int
 }
 

@@ -72,7 +72,7 @@ func TestClientsAreSpreadEvenly(t *testing.T) {
 func TestANodeThatIsUnavailableIsLeft(t *testing.T) {
 	f := newFake("")
 	unavailable := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// What is asked at the end is answered: by then it is well again.
+		// Requests at the end are answered: by then it is well again.
 		if strings.HasPrefix(r.URL.Path, "/api/ws/") || strings.HasSuffix(r.URL.Path, "/overview") {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
@@ -150,7 +150,7 @@ func TestTheLastStepIsTheOneSentLast(t *testing.T) {
 	}
 }
 
-func TestTheOthersAreTakenInTurns(t *testing.T) {
+func TestTheOthersAlternate(t *testing.T) {
 	c := &crowd{addresses: make([]unix.Sockaddr, 4)}
 	took := map[int]int{}
 	for range 30 {
@@ -200,7 +200,7 @@ func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
 }
 
 // A delivery is charged to the fault in whose time its message was planned, apart
-// from those who hung on a node that stood still, or were gone by themselves.
+// from clients of a paused node, and those that left on their own.
 func TestWhatAFaultIsChargedWith(t *testing.T) {
 	const s = time.Second
 	first := &harm{began: 10 * s, stuck: []bool{true, false, false}, fault: faults.Fault{Kind: faults.Pause}}

@@ -31,7 +31,7 @@ func (c *crowd) Message(conn *sockets.Conn, payload []byte) {
 	case "poll_counts":
 		c.countsSeen(p)
 	default:
-		// What has no seq is not stored: summaries, presence.
+		// Messages without a seq are not stored: summaries, presence.
 		if m.Seq > 0 {
 			c.event(p, &m)
 		}

@@ -16,7 +16,7 @@ import (
 // invalid, since the load was not the one that was planned.
 const maxUnderway = 20_000
 
-var errShed = errors.New("too many requests under way")
+var errShed = errors.New("too many requests in progress")
 
 // request makes a REST call of a person that was planned for due, off the loop,
 // and hands the answer back on the loop. The fate is Acknowledged for 2xx, Refused for

@@ -72,7 +72,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	r.crowd.timeline.Enter(timeline.ReadingBack)
 	truth, err := r.readBackAll()
 	if err != nil {
-		// What was measured until the server was gone is not lost with it.
+		// Measurements up to the server's end are kept.
 		r.result.Faults = append(r.result.Faults, fmt.Sprintf("what was acknowledged could not be read back: %v", err))
 	}
 	r.conclude(truth)

@@ -101,7 +101,7 @@ func TestHonestServerPasses(t *testing.T) {
 	if w["chat"].Acknowledged < 30 || w["comments"].Acknowledged < 8 || w["help"].Acknowledged < 4 || w["progress"].Acknowledged < 20 || w["registrations"].Acknowledged != 20 {
 		t.Errorf("too little happened: %+v", w)
 	}
-	// What is written a second is what was measured, and nothing beside it.
+	// Each second has what was measured, and nothing else.
 	timed, deliveries, open := int64(0), int64(0), 0
 	for _, s := range r.Series {
 		if s.Counts != nil {
@@ -287,7 +287,7 @@ func TestFaultsLoseNothingThatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// What was measured until the server was gone for good is reported.
+// Measurements up to the server's final end are reported.
 func TestAServerThatIsGoneLeavesAReport(t *testing.T) {
 	t.Setenv(forgetful, "1")
 	target := spawn(t)

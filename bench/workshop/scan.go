@@ -6,9 +6,9 @@ import "bytes"
 // server also wants. A JSON decoder costs 1 us and some allocations for each;
 // walking over the top level of the object costs about 0.2 us and none.
 
-// message is what was found in an event. Strings are as they stand in the JSON,
+// message is what was found in an event. Strings are as in the JSON,
 // without their quotes and with escapes left alone; they point into the scanned
-// bytes. What was not there is empty or zero.
+// bytes. Absent members are empty or zero.
 type message struct {
 	Type, Ref, Epoch, ID, AttendeeID, ThreadID, Text, Error []byte
 

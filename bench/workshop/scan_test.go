@@ -34,7 +34,7 @@ func TestScanRefusesWhatIsNoObject(t *testing.T) {
 	}
 }
 
-// Whatever is a JSON object is scanned, with the same type and seq as a decoder
+// Every JSON object is scanned, with the same type and seq as a decoder
 // finds; anything else must not crash.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{chatEvent, `{}`, `{"type":"a","type":"b"}`, `{"seq":18446744073709551615}`, `{"type":"\\"}`, `{"type":"\\\"","seq":1}`, "{\"\\u0074ype\":1}", `{"a":[{"b":"]"}]}`} {

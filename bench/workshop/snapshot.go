@@ -14,7 +14,7 @@ type Snapshot struct {
 	Phase string
 	// Elapsed since the start of the run.
 	Elapsed time.Duration
-	// Done is the part of the load that is over, 0..1.
+	// Done is the completed part of the load, 0..1.
 	Done float64
 	// Online people of all Attendees and facilitators.
 	Online, People int
@@ -32,7 +32,7 @@ func (c *crowd) snapshot(phase string) Snapshot {
 	}
 }
 
-// part is the part of the load that is over.
+// part is the completed part of the load.
 func (c *crowd) part() float64 {
 	if c.until == 0 {
 		return 0

@@ -129,7 +129,7 @@ func (c *crowd) planVotes() {
 func (c *crowd) vote(p *person, due time.Duration) {
 	b := &c.ballots
 	if b.id == "" {
-		return // it could not be opened, which is told
+		return // it could not be opened, which is reported
 	}
 	choice := c.rng.IntN(voteOptions)
 	b.choice[p.index], b.fates[p.index] = choice, audit.Unanswered
@@ -140,7 +140,7 @@ func (c *crowd) vote(p *person, due time.Duration) {
 	c.request(opVote, due, p, r, func(fate audit.Fate, _ *api.Answer, _ error) { b.fates[p.index] = fate })
 }
 
-// countsSeen notes that a facilitator was told how the poll stands.
+// countsSeen notes that a facilitator got the counts of the poll.
 func (c *crowd) countsSeen(p *person) {
 	b, now := &c.ballots, c.clock.Now()
 	if p.facilitator && b.id != "" && now >= b.from && now < b.from+c.cfg.Votes.Within {
@@ -201,7 +201,7 @@ func (r *run) readVotes(client *api.Client, t *truth) error {
 	return nil
 }
 
-// verifyVotes compares the votes, and how often facilitators were told of them.
+// verifyVotes compares the votes, and how often facilitators got their counts.
 func (r *run) verifyVotes(t *truth, writes map[string]audit.Writes) {
 	c := r.crowd
 	if c.cfg.Votes.Count == 0 {
@@ -214,7 +214,7 @@ func (r *run) verifyVotes(t *truth, writes map[string]audit.Writes) {
 	w := audit.Reconcile(c.ballots.fates, t.votes)
 	w.Phantom += t.strangeVotes
 	writes["votes"] = w
-	// Four a second, and what is under way at both ends.
+	// Four per second, and those in progress at both ends.
 	if most, told := int(4*c.cfg.Votes.Within.Seconds())+2, slices.Max(c.ballots.counted); told > most {
 		r.result.Faults = append(r.result.Faults, fmt.Sprintf("a facilitator got %d frames with counts in %v, which is more than 4 a second", told, c.cfg.Votes.Within))
 	}

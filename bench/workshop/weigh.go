@@ -28,7 +28,7 @@ func (r *run) weigh() weight {
 	}
 	r.loop.Do(func() {
 		// The turns of the join are not those of the load, nor are those of the
-		// drain: each weighing begins to count anew.
+		// drain: each weighing counts from zero.
 		w.busy, w.turns = r.loop.Busy, r.loop.Turns
 		r.loop.Turns = latency.New()
 	})

@@ -148,7 +148,7 @@ func (c *config) one(ctx context.Context, s *scenario, p *contestant, round int)
 	}
 	args := append(s.flags(p, c.times, c.length, round), p.flags(address, pid, s.command == "fanout")...)
 	cmd := exec.CommandContext(ctx, c.bench, append(args, "--json", path)...)
-	// It ends its own server when it is told to end.
+	// It ends its own server when it gets SIGTERM.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	said, err := cmd.CombinedOutput()

@@ -27,7 +27,7 @@ func TestTheSectionIsPutInItsPlace(t *testing.T) {
 	}
 }
 
-// run is an outcome with so many deliveries.
+// run is an outcome with n deliveries.
 func run(name string, round int, deliveries float64) outcome {
 	return outcome{contestant: name, round: round, report: &report{DeliveriesPerSecond: deliveries}}
 }
@@ -85,7 +85,7 @@ func TestPathsAreNotTold(t *testing.T) {
 	}
 }
 
-// What is sent to Atelier is not said by a flag, so its length is known here.
+// No flag sets the text that is sent to Atelier, so its length is known here.
 func TestWhatAtelierIsSent(t *testing.T) {
 	b, err := os.ReadFile("../../fanout/atelier.go")
 	if err != nil || !strings.Contains(string(b), "`"+atelierSends+"`") {

@@ -25,7 +25,7 @@ type dialect struct {
 	answers                        []string
 }
 
-// text is what everybody says: so many bytes, wherever a server wants them.
+// text is what everybody sends: n bytes, wherever a server wants them.
 const text = "{{stamp}} {{seq}} {{pad}}"
 
 // found is how text is found again; the pad is letters of x.
@@ -81,8 +81,8 @@ func contestants(self, node string, size int) []contestant {
 	}
 }
 
-// size is the --size with which text comes out so many bytes long: what the
-// protocol wraps around it is added.
+// size is the --size with which text is n bytes long: the bytes that the
+// protocol puts around it are added.
 func (d *dialect) size(length int) int {
 	// Outside the text numbers have about six digits.
 	rest := strings.Replace(d.send, text, "", 1)
@@ -90,7 +90,7 @@ func (d *dialect) size(length int) int {
 	return length + len(rest)
 }
 
-// flags are what the generator is told, for a server at an address with a
+// flags are those of the generator, for a server at an address with a
 // process number; publishes says whether anything is sent.
 func (c *contestant) flags(address string, pid int, publishes bool) []string {
 	if c.args == nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The comparison stands in its document between these lines.
+// The comparison is in its document between these lines.
 const (
 	begins = "<!-- What follows is written by make peers. -->"
 	ends   = "<!-- What make peers writes ends here. -->"

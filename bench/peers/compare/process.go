@@ -50,7 +50,7 @@ func start(ctx context.Context, args []string) (*process, error) {
 			}
 			said.WriteString(lines.Text() + "\n")
 		}
-		// What it says later is not kept, and must not hold it up.
+		// Later output is not kept, and must not delay the process.
 		_, _ = io.Copy(io.Discard, errors)
 	})
 	ctx, cancel := context.WithTimeout(ctx, startWithin)

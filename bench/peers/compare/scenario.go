@@ -20,8 +20,8 @@ type scenario struct {
 	columns []column
 
 	subscribers int
-	// rate is messages a second, 0 as many as go, with so many of each publisher
-	// under way.
+	// rate is messages per second; 0 is unthrottled, with window messages of each
+	// publisher in progress.
 	rate, window int
 	// once says that one round is enough: memory hardly varies.
 	once bool
@@ -80,7 +80,7 @@ func (s *scenario) connect() time.Duration {
 	return max(500*time.Millisecond, time.Duration(s.subscribers)*time.Second/connectPerSecond)
 }
 
-// flags are what the generator is told of the scenario.
+// flags are those of the generator for the scenario.
 func (s *scenario) flags(c *contestant, t times, length, round int) []string {
 	out := []string{s.command, "--duration", t.duration.String()}
 	if s.command != "idle" {

@@ -14,8 +14,7 @@ import (
 )
 
 // floorBadger commits the body of each POST and answers when it is on disk. All
-// that wait while one commit is under way share the next: the simplest group
-// commit there is.
+// that wait during a commit share the next one: the simplest group commit there is.
 type floorBadger struct{ dir string }
 
 func (*floorBadger) About() string { return "bare github.com/dgraph-io/badger, a group commit on disk" }

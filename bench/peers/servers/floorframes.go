@@ -11,8 +11,7 @@ import (
 	"net/http"
 )
 
-// What the floor needs of RFC 6455: the opening, and frames that are whole
-// messages.
+// The floor needs two parts of RFC 6455: the opening, and frames that are whole messages.
 
 // shake answers the opening request.
 func shake(out io.Writer, in *bufio.Reader) error {
