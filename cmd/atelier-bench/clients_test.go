@@ -86,7 +86,7 @@ func TestClientsSayTheirOwnValues(t *testing.T) {
 	if err != nil || strings.Contains(string(written), "t-one") || strings.Contains(string(written), "t-4") {
 		t.Errorf("the report has a value, or is not there: %v", err)
 	}
-	// The gate says back what it was told.
+	// The gate repeats what it got.
 	code, told := fanout("ann,secret1\nbob,secret2\ncat,secret3\ndan,secret4\n", "--hello", "I am not {{token}} of mine")
 	if code != exitBroken || strings.Contains(told, "secret") || !strings.Contains(told, "*** at /***?t=***: bad token ***") {
 		t.Errorf("ends with %d: %s", code, told)

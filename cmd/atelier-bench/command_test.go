@@ -126,7 +126,7 @@ func TestWithoutAServerNothingIsReported(t *testing.T) {
 	}
 }
 
-// What cannot be written, or would be written over, is refused before the run.
+// A file that cannot be written, or that would be overwritten, is refused before the run.
 func TestOutputsAreChecked(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -143,7 +143,7 @@ func conforms(t *testing.T, text string) {
 
 // The highest rate is found, and may be wanted. How many messages a step has says how
 // far it may go; a generator that is late makes fewer of them than its rate says, so
-// what was found is held against the steps that were made.
+// the test compares the found rate with the steps that were made.
 func TestTheHighestRateIsLookedFor(t *testing.T) {
 	long(t, "bench/fanout proves the search")
 	t.Parallel()
@@ -175,7 +175,7 @@ func TestTheHighestRateIsLookedFor(t *testing.T) {
 	conforms(t, text)
 }
 
-// Patterns that find nothing are told with what came instead.
+// The error of a pattern that finds nothing has the text that came.
 func TestPatternsThatFindNothing(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "2", "--rate", "50", "--warmup", "0s", "--size", "300", "--drain", "1s"}
 	for name, c := range map[string]struct {
@@ -260,8 +260,8 @@ func long(t *testing.T, _ string) {
 	}
 }
 
-// What somebody does not get whom the server has lost is a failure, unless it is
-// said how much of it there may be.
+// Missed messages of a client that the server has lost are a failure, unless a threshold
+// allows them.
 func TestWhatIsMissedWhileAway(t *testing.T) {
 	fanout := []string{"fanout", "--subscribers", "3", "--rate", "200", "--warmup", "0s"}
 	for bound, want := range map[string]int{"lost==0": 1, "away<=1000": 0, "away<=1": 1} {
@@ -299,7 +299,7 @@ func TestOtherScenariosOfOthersServers(t *testing.T) {
 	})
 }
 
-// What a schema says can be read by others.
+// Other programs can read the schema.
 func TestSchemaIsPrinted(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -137,7 +137,7 @@ func TestADemoOnSeveralNodes(t *testing.T) {
 		}
 		t.Fatalf("%q was not shown", want)
 	}
-	// What it writes now and then is read until the end, or it would wait.
+	// Its output is read until the end, or it would wait.
 	for _, step := range []struct{ typed, shown string }{{"", "2 up 0"}, {"7", ""}, {"no", ""}, {"1", "1 killed 0"}, {"1", "1 up 0"}} {
 		if step.typed != "" {
 			go func() { _, _ = io.WriteString(typed, step.typed+"\n") }()

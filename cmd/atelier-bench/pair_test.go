@@ -12,7 +12,7 @@ import (
 	"atelier/bench/compare"
 )
 
-// Whoever interrupts a comparison keeps what was measured until then.
+// An interrupted comparison keeps its measurements.
 func TestAnInterruptedPairKeepsWhatItHas(t *testing.T) {
 	for name, c := range map[string]struct {
 		after int // runs that are done

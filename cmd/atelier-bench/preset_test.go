@@ -383,7 +383,7 @@ func TestClientsSignInWithPresets(t *testing.T) {
 	if !strings.Contains(got, "-ERR 'Authorization Violation'") || strings.Contains(got, "pw-of") {
 		t.Errorf("told %s", got)
 	}
-	// What is missing is not said.
+	// Missing values are left out.
 	for want, values := range map[string]map[string]string{
 		"\x10\x0c\x00\x04MQTT\x04\x02\x00\x00\x00\x00":                   nil,
 		"\x10\x0d\x00\x04MQTT\x04\x02\x00\x00\x00\x01c":                  {"client_id": "c", "other": "x"},
@@ -440,7 +440,7 @@ func TestTheEventStreamPreset(t *testing.T) {
 	}
 }
 
-// A server that says no is told in bytes.
+// The answer of a server that refuses is shown in bytes.
 func TestWhatAServerOfBytesSaysIsShown(t *testing.T) {
 	f := &forum{in: map[*peer]bool{}, path: "/mqtt", protocol: "mqtt", serve: func(f *forum, p *peer) {
 		f.next(p)
@@ -478,7 +478,7 @@ func TestPresetsKeepTheSize(t *testing.T) {
 	}
 }
 
-// What is given by hand counts instead of the preset.
+// A flag on the command line counts instead of the preset.
 func TestFlagsCountInsteadOfThePreset(t *testing.T) {
 	p, err := presetNamed("mqtt")
 	if err != nil {

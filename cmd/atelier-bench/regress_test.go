@@ -19,13 +19,13 @@ import (
 	"atelier/bench/report"
 )
 
-// fake is a machine on which the new server has so many times the speed of the base. It
+// fake is a machine on which the new server has factor times the speed of the base. It
 // becomes slower all the time.
 type fake struct {
 	speed float64
 	lost  int // of each run of the new server
 	// late and broken say which runs, counted from 0, have a late generator or no report;
-	// after interrupts behind so many.
+	// after interrupts after that many runs.
 	late, broken func(run int) bool
 	after        int
 	interrupt    func()
@@ -153,7 +153,7 @@ func TestASlowerServerIsAnExitCode(t *testing.T) {
 }
 
 // Each side uses its own binary, and both do the same with the same seed.
-func TestBothServersDoTheSameInTurns(t *testing.T) {
+func TestBothServersDoTheSameAlternately(t *testing.T) {
 	f := &fake{speed: 1}
 	command := regressing()
 	command.Only, command.Rounds = []string{"writes-256"}, 4

@@ -17,7 +17,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
 )
 
 // code is the path of the codelab's workspace.

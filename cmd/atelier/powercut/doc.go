@@ -18,9 +18,9 @@
 //
 // # What is checked
 //
-// Behind each power cut the server starts on the folder that is left. What it
-// acknowledged before is there, unless a request to remove it was on its way. What
-// it acknowledged as removed is gone. If it refuses to start, the text names
+// Behind each power cut the server starts on the folder that is left. Everything
+// that it acknowledged before is there, unless a request to remove it was on its way.
+// Everything that it acknowledged as removed is gone. If it refuses to start, the text names
 // --recover-damaged, and that leads to all of it except tokens, which it voids.
 //
 // Faults (faults_test.go) are planned from what the server really does: for each kind of
@@ -39,7 +39,7 @@
 //
 // # What is not tried
 //
-// Bytes that change by themselves, and reads that fail: persistence/badger tries
+// Bytes that change on the disk, and reads that fail: persistence/badger tries
 // them. PostgreSQL's own files. Several power cuts in a row. A load with many
 // clients at once: the simulation has those.
 package powercut

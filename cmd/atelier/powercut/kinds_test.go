@@ -35,7 +35,7 @@ var kindsOfItems = []kind{
 		func(v *view, it item) (bool, error) { return v.found(lab(it.Key)) }},
 	{"steps",
 		func(l *load, it *item) error {
-			// Large, so that memtables fill and values lie in parts.
+			// Large, so that memtables fill and values are split into parts.
 			it.Content = strings.Repeat("About "+it.Key+".\n", 3500)
 			step := record{"title": it.Key, "content_markdown": it.Content}
 			err := l.call(http.MethodPut, lab(it.Codelab)+"/steps", record{"steps": []record{step, step, step}}, nil)

@@ -30,7 +30,7 @@ func newLoad(disk *powercut.Disk, seed uint64) *load {
 	return &load{disk: disk, rand: rand.New(rand.NewPCG(seed, 1)), coded: map[string]bool{}, acknowledged: map[string]int{}}
 }
 
-// run does so many things. What the server refuses is counted and not noted.
+// run does n things. Refusals of the server are counted and not noted.
 func (l *load) run(steps int) {
 	for range steps {
 		select {

@@ -14,7 +14,7 @@ import (
 type item struct {
 	Kind    string `json:"kind"`              // a row of the table of kinds
 	Codelab string `json:"codelab,omitempty"` // in which it is
-	Key     string `json:"key"`               // by which it is told from others of its kind
+	Key     string `json:"key"`               // tells it apart from others of its kind
 	// At is where it is asked for, Content what must be there.
 	At      string `json:"at,omitempty"`
 	Content string `json:"content,omitempty"`
@@ -49,8 +49,8 @@ type expectation struct {
 	there, gone []item
 }
 
-// expect reads the load's notes. What was acknowledged before the cut must be
-// there, unless a request that may remove it was on its way before reach; what was
+// expect reads the load's notes. Items acknowledged before the cut must be
+// there, unless a request that may remove them was on its way before reach; items
 // acknowledged as removed must be gone. Items in a codelab that is being removed
 // may be either.
 func expect(t powercut.Trace, point, reach int) (expectation, error) {

@@ -123,7 +123,7 @@ func TestARecoveryKeepsSharedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.there = slices.DeleteFunc(e.there, func(it item) bool { return it.Kind == "token" })
-	e.gone = nil // old tables may bring them back, which an operator is told
+	e.gone = nil // old tables may bring them back, which the log tells the operator
 	for _, flags := range [][]string{{recoverFlag}, nil} {
 		s, err := p.start(dataIn(root), flags...)
 		if err != nil {

@@ -261,7 +261,7 @@ func TestFaults(t *testing.T) {
 	t.Logf("%d requests acknowledged, %d starts refused; how often each fault was met:\n%s", acknowledged, refusals, &b)
 }
 
-// inParallel tries everything, two at a time.
+// inParallel tries everything, two cases in parallel.
 func inParallel[T any](all []T, try func(T)) {
 	work := make(chan T)
 	var done sync.WaitGroup

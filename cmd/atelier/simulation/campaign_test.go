@@ -52,10 +52,10 @@ type report struct {
 }
 
 // hang is after how long a seed counts as one that never ends: in a bubble time
-// stands still while somebody waits for a mutex whose holder waits for time.
+// stops while somebody waits for a mutex whose holder waits for time.
 const hang = time.Minute
 
-// crashed is the finding of a process that fell, or stood still.
+// crashed is the finding of a process that crashed or hung.
 const crashed = "crash: the process ended"
 
 // errFound says that there is something to mend.

@@ -57,8 +57,8 @@ func (c *client) run(until time.Time) {
 	}
 }
 
-// lasts are what is said last, with what makes something to say it about. What is not
-// erased now nobody asks for again.
+// lasts are the last commands, each with one that makes its object. Nobody asks again for an
+// erasure that does not happen now.
 var lasts = [][2]string{{"Register", "Remove"}, {"PostChat", "DeleteChat"}, {"Annotate", "DeleteComment"}, {"AddSubmission", "DeleteSubmission"}}
 
 // lastWords lets several tabs take something away at once, the same in all of a run.
@@ -206,7 +206,7 @@ func (c *client) taken(what string, s *server, err error) error {
 // expected are the errors that a server may answer under faults.
 var expected = []error{
 	durable.ErrUnavailable, durable.ErrTimeout, durable.ErrBusy, durable.ErrReadOnly, durable.ErrQuarantined, durable.ErrClosed, durable.ErrFenced,
-	errCommit, // of what stands on the store without an actor between
+	errCommit, // of users of the store without an actor between
 }
 
 func isOne(err error, of []error) bool {

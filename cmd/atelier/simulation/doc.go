@@ -13,13 +13,13 @@
 // The real code from actors/durable upwards: owners, followers, forwarding,
 // erasing, rooms, the codelab with every command of its vocabulary (actors/codelab/draw), the
 // list of codelabs, retention, sessions, participants, tokens, webhooks, the register of
-// files with its claims and sweeps. What it stands on is simulated:
+// files with its claims and sweeps. The layers below are simulated:
 //
 //   - The store is persistence/memory. Each node has a lease that it renews, a queue
 //     and a latency of its own. It passes the same suites as PostgreSQL
 //     (journaltest.Run and RunShared).
 //   - The network is actors/durable/bustest, which passes the suite of buses.
-//   - Contents of files lie in a place that all nodes share (contents.go). It keeps
+//   - Contents of files are in a place that all nodes share (contents.go). It keeps
 //     what files.Blobs promises: each put is an object of its own, which stays while
 //     its lease holds; a removal lists, asks the register, then removes what it listed.
 //   - Time is that of testing/synctest, so a minute of a workshop takes
@@ -39,11 +39,11 @@
 // # Faults
 //
 // faults_test.go has the table. Links are cut one way or both, messages are lost, slow or
-// doubled, a queue overflows. A node loses its lease, cannot reach the store, stands
-// still while its timers wait, has a wrong time of day, is stopped in order, is
+// doubled, a queue overflows. A node loses its lease, cannot reach the store, is
+// paused while its timers wait, has a wrong time of day, is stopped in order, is
 // killed (the store keeps any first part of what it had queued), gives a codelab
 // away, has a full disk, or a full queue. Commits fail; their answers are lost, done or not; the
-// store stands still. Contents are stored late, or refused, or their node is killed
+// store hangs. Contents are stored late, or refused, or their node is killed
 // meanwhile (contents.go). At the end all is whole again, everybody rests, and then all
 // nodes are killed and started. Where files were sent, all nodes are down for 15 more
 // minutes, and one starts and sweeps.

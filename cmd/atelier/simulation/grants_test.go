@@ -40,7 +40,7 @@ type family struct {
 	ended  time.Time // acknowledged
 }
 
-// check is what a node said of a grant, asked at a time.
+// check is a node's answer about a grant, with the time of the question.
 func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

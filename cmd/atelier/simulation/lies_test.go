@@ -295,7 +295,7 @@ func (hoardingBlobs) Discard(files.InUse, ...files.Sum) error { return nil }
 
 func (hoardingBlobs) Collect(files.InUse) (int, error) { return 0, nil }
 
-// stubborn never knows that its lease is over, and writes all the same.
+// stubborn never notices the end of its lease, and goes on writing.
 type stubborn struct{ durable.Shared }
 
 func (n *stubborn) Holds() bool { return true }

@@ -106,8 +106,8 @@ func (c *connections) end(which func(*connection) bool) {
 	}
 }
 
-// sentAway is told by a node that what was granted to an attendee has ended: "" is
-// for everybody.
+// sentAway is called by a node when the grants of an attendee have ended; "" is for
+// everybody.
 func (m *model) sentAway(r *room.Room, attendee string) {
 	m.open.end(func(c *connection) bool { return c.room == r && (attendee == "" || c.who == attendee) })
 }
@@ -149,7 +149,7 @@ func (l *listener) run(quiet <-chan struct{}) {
 }
 
 // listen stays at a node until it is sent away, or goes. It returns the position
-// that it has; known is false when it must read anew.
+// that it has; known is false when it must read again.
 func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-chan struct{}) (at uint64, known bool) {
 	m, r := l.w.model, ws.Room
 	c := &connection{wake: make(chan struct{}, 1), away: make(chan struct{}), room: r, who: l.person, s: s}
@@ -185,7 +185,7 @@ func (l *listener) listen(s *server, ws codelab.Codelab, since uint64, quiet <-c
 		}
 		frames, to, ok := r.After(st.to, nil, 4096)
 		if !ok {
-			return 0, false // it is told to read anew
+			return 0, false // it must read again
 		}
 		head := r.Head()
 		m.mu.Lock()

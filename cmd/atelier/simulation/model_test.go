@@ -97,7 +97,7 @@ func (m *model) begin(lab string) {
 	m.records = m.records[:min(1, len(m.records))]
 }
 
-// committed is told by the store of each batch, before anybody else hears of it:
+// committed is called by the store for each batch, before anybody else hears of it:
 // each position is written once, by one owner after the other, and none is left
 // out.
 func (m *model) committed(node, actor string, first uint64, records [][]byte) {
@@ -181,7 +181,7 @@ func (m *model) position() uint64 {
 	return m.acked
 }
 
-// acknowledged notes that a command was done, and holds it against what the store
+// acknowledged notes that a command was done, and compares it with what the store
 // has: an answer never comes before the commit.
 func (m *model) acknowledged(where string, seq uint64) {
 	m.mu.Lock()
@@ -268,7 +268,7 @@ func (m *model) refused(cmd codelab.Command) {
 	m.rules.Refused(cmd)
 }
 
-// textsOf are the texts that a command deletes by themselves.
+// textsOf are the texts that a command deletes alone.
 func textsOf(body codelab.Body, v *codelab.View) (texts []string) {
 	switch b := body.(type) {
 	case codelab.DeleteChat:

@@ -30,8 +30,8 @@ import (
 	"atelier/transport/messages"
 )
 
-// An actor system keeps its actors in 1024 of these maps, each made of so many: to
-// make them was a third of a run.
+// An actor system keeps its actors in 1024 of these maps, each with as many parts:
+// making them took a third of a run.
 func init() { cmap.SHARD_COUNT = 1 }
 
 const (
@@ -52,8 +52,8 @@ type node struct {
 	starts  uint64        // guarded by life
 	// server is what runs there; nil while it is down.
 	server atomic.Pointer[server]
-	// life is held by who starts or ends it. It is no mutex: time in a bubble stands
-	// still while somebody waits for one.
+	// life is held by who starts or ends it. It is no mutex: time in a bubble stops
+	// while somebody waits for one.
 	life chan struct{}
 
 	late   atomic.Int64 // faults that let the store answer late
@@ -95,7 +95,7 @@ func newNode(w *world, i int) *node {
 	return n
 }
 
-// start boots the server of a node, behind the lease of the one before.
+// start boots the server of a node, after the lease of the previous one.
 func (n *node) start() error {
 	w := n.w
 	n.starts++
@@ -183,8 +183,8 @@ func (n *node) start() error {
 	return nil
 }
 
-// unreadable is told of rows that could not be read: for want of the store they may
-// be, and are read later.
+// unreadable gets the errors of rows that could not be read: without the store they may
+// fail, and are read later.
 func (s *server) unreadable(which string, err error) {
 	if !isOne(err, expected) {
 		s.n.w.model.fail(which, "node %s: %v", s.n.name, err)
@@ -209,7 +209,7 @@ func (f slowFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 }
 
 // keptFrames is how many frames are kept for replay: few, so that some listeners
-// must read anew.
+// must read again.
 const keptFrames = 60
 
 // errDown is what clients of a node get that is down.
@@ -376,7 +376,7 @@ func (n *node) restart() {
 }
 
 // during notes a fault of this process that goes on until end is called, or the
-// process is no more.
+// process ends.
 func (n *node) during(ends ...func()) (end func()) {
 	end = sync.OnceFunc(func() {
 		for _, f := range ends {

@@ -46,7 +46,7 @@ func PlanOf(seed uint64) Plan {
 	return p
 }
 
-// maxTold is so small in some plans that followers must read what they are told of.
+// maxTold is so small in some plans that followers must read the records that others announce.
 func (p Plan) maxTold() int {
 	if p.Seed%4 == 0 {
 		return 200

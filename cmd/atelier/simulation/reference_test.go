@@ -16,8 +16,8 @@ import (
 
 // checkReference is oracles 1, 2 and 4 in whole: every record that was committed
 // is applied in order to an empty state, from the first to the last, as they were
-// before anything was rewritten. What a node showed at a position must be what
-// comes out there, and what a listener got what the events of its stretch say.
+// before anything was rewritten. The state that a node showed at a position must be
+// the state there, and a listener's frames those of the events in its stretch.
 func (m *model) checkReference() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Run simulates one plan. It must be called inside a testing/synctest bubble. What
-// an oracle found is "" when all is well.
+// Run simulates one plan. It must be called inside a testing/synctest bubble. The
+// finding is "" when all is well.
 func Run(p Plan) (h *history, finding string) { return run(p, lies{}) }
 
 func run(p Plan, l lies) (h *history, finding string) {
@@ -165,7 +165,7 @@ func (w *world) settle(when string) {
 }
 
 // writes lets somebody say something at each node, once all is whole: it is answered, in
-// time, and with yes. What a store or a queue refused before does not stand in its way.
+// time, and with yes. Earlier refusals of a store or a queue do not matter.
 func (w *world) writes() {
 	c := newClient(w, "c99", w.plan.random(ofClients-2))
 	for _, n := range w.nodes {
@@ -177,7 +177,7 @@ func (w *world) writes() {
 			if err == nil {
 				break
 			}
-			if try == settleIn { // what a store was told to do may meet it a few times
+			if try == settleIn { // faults that were set on the store may hit it a few times
 				w.model.fail("answers", "node %s takes nothing for %d s after all was whole again: %v", n.name, settleIn, err)
 			}
 			time.Sleep(time.Second)
@@ -211,7 +211,7 @@ func (w *world) presence() {
 }
 
 // leave lets all listeners go. In some runs a node ends first that the others do not
-// hear any more: they must notice by themselves that nobody is connected to it.
+// hear any more: they must notice without a message that nobody is connected to it.
 func (w *world) leave() {
 	quietly := func() {
 		close(w.model.quiet)
@@ -238,8 +238,8 @@ func (w *world) leave() {
 	}
 }
 
-// erasesSoon waits for as long as a few rounds of erasing take. What nobody uses
-// rests only later, and erases then what is left.
+// erasesSoon waits for as long as a few rounds of erasing take. Unused actors
+// rest only later, and then erase what is left.
 func (w *world) erasesSoon() {
 	if w.model.failed() == "" {
 		time.Sleep(idleAfter / 2)

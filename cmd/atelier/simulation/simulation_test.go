@@ -103,7 +103,7 @@ func TestPlansAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// Seeds that found a fault once, with what it was. What is drawn changes with the
+// Seeds that found a fault once, with the fault. The plan of a seed changes with the
 // simulator, so each fault has a test of its own beside the code as well.
 func TestFoundSeeds(t *testing.T) {
 	for seed, fault := range map[uint64]string{

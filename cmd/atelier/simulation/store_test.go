@@ -11,8 +11,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// watchLease begins to watch whether the database counts on a node. What the node
-// answers to a question that was asked when it did not is oracle 9: it is out.
+// watchLease begins to watch whether the database counts on a node. A node's
+// answer to a question that was asked while the database did not is oracle 9: it is out.
 func (w *world) watchLease(n *node) (answered func(what string)) {
 	before, held := w.store.Lease(n.name)
 	return func(what string) {
@@ -25,8 +25,8 @@ func (w *world) watchLease(n *node) (answered func(what string)) {
 // marks are the texts that package draw makes.
 var marks = regexp.MustCompile(`[a-z]+-[0-9]+-of-[a-z0-9-]*[a-z0-9]`)
 
-// found are the texts of a set that stand in some bytes. What stands beside a text
-// may look like a part of it, so shorter ones are tried, too.
+// found are the texts of a set that are in some bytes. Bytes beside a text may look like a
+// part of it, so shorter ones are tried, too.
 func found(data []byte, of map[string]bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, m := range marks.FindAllString(string(data), -1) {

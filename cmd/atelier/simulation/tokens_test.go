@@ -199,7 +199,7 @@ func (p *payer) issue(s *server) {
 	p.t.all = append(p.t.all, x)
 }
 
-// What is done with a token, and what it comes to.
+// The operations on tokens, and their outcomes.
 type (
 	tokenOp      string
 	tokenOutcome string

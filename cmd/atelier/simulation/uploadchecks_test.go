@@ -18,7 +18,7 @@ type facts struct {
 	// weak are uploads that were gone when somebody referred to them:
 	// Register.ClaimKnown passes over those, so they may be missing.
 	weak map[string]bool
-	// asking counts the commands under way of which it is not known yet.
+	// asking counts the commands in progress whose outcome is not known yet.
 	asking map[string]int
 }
 
@@ -184,7 +184,7 @@ func (u *uploads) look(s *server, view *codelab.View, seq uint64, r *rand.Rand) 
 	}
 }
 
-// missing is told of an upload that was found missing after a view was seen. The
+// missing is called for an upload that was found missing after a view was seen. The
 // reference may be gone since, or never have been firm. An upload that is missing
 // and rightly so never comes back.
 func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name string) {
@@ -204,7 +204,7 @@ func (u *uploads) missing(s *server, before *codelab.View, seq uint64, name stri
 }
 
 // newest is what a node shows of all that is committed now; nil when it does not, for
-// a while. What is committed and not acknowledged is not shown yet: a reference may be
+// a while. Committed commands that are not acknowledged are not shown yet: a reference may be
 // gone, and its upload, while the last view still has it.
 func (u *uploads) newest(s *server) (*codelab.View, uint64) {
 	committed := u.w.model.head()

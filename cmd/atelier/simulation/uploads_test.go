@@ -16,7 +16,7 @@ import (
 	"atelier/actors/files"
 )
 
-// What is done with files beside the words of package draw.
+// The operations on files that package draw does not have.
 const (
 	upload          = "Upload"
 	importLab       = "Create with new uploads"

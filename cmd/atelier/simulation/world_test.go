@@ -15,7 +15,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// lies are what a test puts between the server and what it stands on, to see that
+// lies are what a test puts between the server and the layers below, to see that
 // an oracle notices. Zero fields lie about nothing.
 type lies struct {
 	store  func(n *memory.Node) durable.Shared

@@ -12,7 +12,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// checkouts writes so many schemas the size of the checkout, each with its
+// checkouts writes n schemas the size of the checkout, each with its
 // example and with references to the same types.
 func checkouts(t testing.TB, n int) string {
 	t.Helper()

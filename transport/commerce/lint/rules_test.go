@@ -19,8 +19,8 @@ import (
 var update = flag.Bool("update", false, "write what is found into the archives of the rules anew")
 
 const (
-	// findings ends the name of the section that stands behind a bad example
-	// and has what is found in it, a finding a line.
+	// findings ends the name of the section after a bad example, which has its
+	// findings, one per line.
 	findings = ": findings"
 	// right begins a line of an archive's head, about a file of the bad example
 	// that does not break the rule and is there because others refer to it.
@@ -29,7 +29,7 @@ const (
 
 // TestRules has an archive for each rule: the files under good, linted
 // together, break no rule at all; of those under bad each breaks this one, and
-// what else is found in them stands behind them.
+// their other findings follow them.
 func TestRules(t *testing.T) {
 	for _, rule := range lint.OfDocuments() {
 		t.Run(rule.Code, func(t *testing.T) {
@@ -161,7 +161,7 @@ func (a *archive) checkBad(t *testing.T, rule lint.Rule) {
 	}
 }
 
-// line is a finding as it stands in an archive.
+// line is a finding as an archive has it.
 func line(f lint.Finding) string {
 	place := strings.TrimSpace(fmt.Sprintf("%d %s", f.Line, f.Pointer))
 	return fmt.Sprintf("%s: %s: %s [%s]", place, f.Severity, f.Message, f.Code)

@@ -13,7 +13,7 @@ type Options struct {
 	// Published are schemas whose requirements count; nil is none.
 	Published *schema.Set
 	// Fetcher gets profiles and schemas by address; nil is offline, and then
-	// the requirements of schemas that are not at hand are not known.
+	// the requirements of schemas that the library lacks are not known.
 	Fetcher schema.Fetcher
 	// Library has more schemas; nil is none. With it, Published is its own.
 	Library *schema.Library
@@ -75,7 +75,7 @@ func Fetch(ctx context.Context, address string, fetcher schema.Fetcher) (any, er
 }
 
 // schemaRequirements looks into the schemas of entries: those at the addresses
-// they state, else those at hand by name and version.
+// they state, else those of the library by name and version.
 func schemaRequirements(lib *schema.Library) Requirements {
 	return func(name string, e profile.Entry) (schema.Requires, error) {
 		r, err := lib.Entity(name, e.Version, e.Schema)

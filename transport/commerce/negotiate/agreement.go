@@ -10,7 +10,7 @@ import (
 	"atelier/transport/commerce/schema"
 )
 
-// agreement is a negotiation under way.
+// agreement is a negotiation in progress.
 type agreement struct {
 	version string
 	chosen  map[key]*choice
@@ -81,8 +81,7 @@ func (c *choice) transports() []profile.Entry {
 	})
 }
 
-// require collects what the chosen entries require, by themselves and by
-// their schemas.
+// require collects what the chosen entries and their schemas require.
 func (a *agreement) require(stated Requirements) {
 	for k, c := range a.chosen {
 		for _, e := range slices.Concat(c.platform, c.business) {

@@ -32,7 +32,7 @@ type capability struct {
 // Follow finds the schemas of a payload: at the address an entry states, else
 // among the documents of the library and the published ones by name and
 // version. Name and version of a schema have to be those of the entry. A payload
-// that says nothing of capabilities is ErrSilent; other errors name the entry
+// without capabilities is ErrSilent; other errors name the entry
 // that is malformed (*MalformedError) or whose schema is not found.
 func Follow(lib *schema.Library, payload any) (*Followed, error) {
 	object, _ := payload.(map[string]any)

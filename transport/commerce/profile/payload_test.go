@@ -47,7 +47,7 @@ const (
 	order    = `"id": "o", "checkout_id": "c", "line_items": [], "currency": "EUR", "totals": {}, "links": {}`
 )
 
-func TestAPayloadIsHeldAgainstWhatItFollows(t *testing.T) {
+func TestAPayloadIsCheckedAgainstTheSchemasThatItFollows(t *testing.T) {
 	cases := map[string]struct {
 		text     string
 		problems int

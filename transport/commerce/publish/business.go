@@ -59,7 +59,7 @@ type Handler struct {
 // capabilities at the current release, the shopping service at address, which
 // is where the server is reached, and the tokenization handler below it.
 //
-// Every address in it is served there. Schemas lie under schemaBase, "" for
+// Every address in it is served there. Schemas are below schemaBase, "" for
 // that of the server; a server that does not know its address has neither
 // services nor handlers to offer, nor schemas to point to.
 func DefaultBusiness(schemaBase, address string) BusinessConfig {
@@ -117,7 +117,7 @@ type Business struct {
 	Profile *profile.Profile
 }
 
-// NewBusiness makes the profile from config and holds it against the conventions
+// NewBusiness makes the profile from config and checks it against the conventions
 // and the published schema. The error names each rule that is broken.
 func NewBusiness(ctx context.Context, config BusinessConfig) (*Business, error) {
 	published := config.Schemas

@@ -5,5 +5,5 @@
 //
 // A Business is made from configuration at the start, and refused when it breaks
 // a convention or does not fit the published schemas. An Endpoint bounds the
-// negotiations that fetch a profile at a time, and answers the others with 503.
+// concurrent negotiations that fetch a profile, and answers the others with 503.
 package publish

@@ -26,7 +26,7 @@ const (
 	maxBody = 1 << 20
 	// negotiateFor bounds a negotiation, with what it fetches.
 	negotiateFor = 15 * time.Second
-	// atOnce bounds the negotiations that fetch from elsewhere at a time, and eachAtOnce
+	// atOnce bounds the concurrent negotiations that fetch from elsewhere, and eachAtOnce
 	// those that one address asked for.
 	atOnce, eachAtOnce = 16, 2
 )

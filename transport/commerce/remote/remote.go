@@ -161,8 +161,8 @@ func KindOf(err error) Kind {
 	return Broken
 }
 
-// Plain says what went wrong in words of our own. What the network says names
-// our resolver and our addresses; what a stranger's server says is its text.
+// Plain says what went wrong in words of our own. Errors of the network name
+// our resolver and our addresses; a stranger's server chooses its own text.
 func Plain(err error) error {
 	var (
 		name        *net.DNSError

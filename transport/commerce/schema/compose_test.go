@@ -261,7 +261,7 @@ func TestAnExtensionHasTheWordOnItsBasesMembers(t *testing.T) {
 }
 
 // TestTypesThatExcludeEachOtherDoNotCompose: the result had members that
-// nothing could be, and nobody was told.
+// nothing could be, without an error.
 func TestTypesThatExcludeEachOtherDoNotCompose(t *testing.T) {
 	base := `{"$id": "https://x.example/base", "name": "com.x.base", "version": "2026-01-01", "properties": {
 		"n": {"type": "number"}, "s": {"$ref": "#/$defs/text"}, "in": {"allOf": [{"properties": {"deep": {"type": "array"}}}]}}, "$defs": {"text": {"type": "string"}}}`

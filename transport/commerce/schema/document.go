@@ -142,7 +142,7 @@ func (p *parser) value(pointer string, path, depth int) (any, error) {
 		return nil, fmt.Errorf("more than %d values", maxValues)
 	}
 	if p.paths += path; p.paths > maxPaths {
-		return nil, errors.New("its values stand under names that are too long")
+		return nil, errors.New("the names of its members are too long")
 	}
 	if depth > MaxDepth {
 		return nil, fmt.Errorf("nested deeper than %d", MaxDepth)

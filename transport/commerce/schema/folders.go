@@ -38,8 +38,8 @@ func Around(path string) string {
 }
 
 // within tells whether a file is in one of the folders, where symbolic links
-// lead: schemas come from strangers, and what a reference finds is told in
-// findings and in bundles.
+// lead: schemas come from strangers, and findings and bundles show what
+// a reference finds.
 func (l *Library) within(path string) bool {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real

@@ -5,7 +5,7 @@ package schema
 // another dialect, and keeps them.
 const ownFormat = "commerce-"
 
-// formatChecks are the formats that are checked here, by name. What is no string
+// formatChecks are the formats that are checked here, by name. A value that is no string
 // is of every format.
 var formatChecks = map[string]func(value any) error{
 	"regex":         checkRegex,

@@ -10,7 +10,7 @@ import (
 )
 
 // TestPublishedSchemasAreFrozen: others hold what they were given under a date, so it
-// never changes. published.sha256 says what each file is; nothing writes it anew.
+// never changes. published.sha256 says what each file is; nothing rewrites it.
 func TestPublishedSchemasAreFrozen(t *testing.T) {
 	b, err := os.ReadFile("published.sha256")
 	if err != nil {

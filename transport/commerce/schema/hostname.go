@@ -137,7 +137,7 @@ func checkInternationalEmail(text string) error {
 		return errors.New("it is not of the form local@domain, or too long")
 	}
 	if local := text[:at]; !quotedLocal(local) && !dotted(local) {
-		return errors.New("what stands before the @ has characters it may not have")
+		return errors.New("the part before the @ has characters that are not allowed")
 	}
 	domain := text[at+1:]
 	if inside, ok := strings.CutPrefix(domain, "["); ok && strings.HasSuffix(inside, "]") {

@@ -18,7 +18,7 @@ const (
 	Inside
 )
 
-// shape says how subschemas stand under a keyword.
+// shape says how a keyword holds subschemas.
 type shape int
 
 const (
@@ -33,11 +33,11 @@ type keyword struct {
 	shape shape
 }
 
-// Named tells whether the subschemas stand under names or indices.
+// Named tells whether the subschemas have names or indices.
 func (k keyword) Named() bool { return k.shape != single }
 
-// keywords are all keywords of draft 2020-12 that hold subschemas. What stands
-// under any other is data, even when it looks like a schema.
+// keywords are all keywords of draft 2020-12 that hold subschemas. The value
+// of any other is data, even when it looks like a schema.
 var keywords = map[string]keyword{
 	"$defs":                 {Nowhere, byName},
 	"definitions":           {Nowhere, byName},

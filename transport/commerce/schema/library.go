@@ -63,7 +63,7 @@ type Resource struct {
 	Doc *Document
 	// ID is the absolute $id without fragment; "" when there is none.
 	ID string
-	// Pointer is where the resource stands in its document.
+	// Pointer is the place of the resource in its document.
 	Pointer string
 	// Top is the resource of the whole document, which may be this one.
 	Top *Resource
@@ -253,8 +253,8 @@ func absoluteID(id any, base string) string {
 
 // Entity finds the schema an entry declares: at the address it states, else
 // among the files of the library and the published schemas by the name and the
-// version that are declared. An address that nothing at hand has is no reason
-// not to look for the name.
+// version that are declared. If the library has nothing at the
+// address, the name is looked for.
 func (l *Library) Entity(name, version, address string) (*Resource, error) {
 	var stated error
 	if address != "" {

@@ -150,7 +150,7 @@ func TestFetchingEnds(t *testing.T) {
 	}
 }
 
-func TestCyclesAreTold(t *testing.T) {
+func TestCyclesAreFound(t *testing.T) {
 	for source, endless := range map[string]bool{
 		`{"$ref": "#"}`:                              true,
 		`{"allOf": [{"if": {"$ref": "#"}}]}`:         true,

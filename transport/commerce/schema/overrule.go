@@ -80,7 +80,7 @@ func properties(schemas []map[string]any) map[string][]map[string]any {
 }
 
 // lift takes members out of what a schema requires and, when they are omitted,
-// out of the schema. What is required stands in the addition.
+// out of the schema. The addition has what is required.
 func lift(schema map[string]any, words map[string]string) {
 	if len(words) == 0 {
 		return

@@ -155,7 +155,7 @@ func (s *Set) identify(file string, root map[string]any) error {
 	}
 	version, _ := root["version"].(string)
 	if folder, _, _ := strings.Cut(file, "/"); version != folder {
-		return fmt.Errorf("/version is %q, and the folder it lies in %q", Brief(version), folder)
+		return fmt.Errorf("/version is %q, and its folder is %q", Brief(version), folder)
 	}
 	key := [2]string{name, version}
 	if other, twice := s.own[key]; twice {

@@ -15,8 +15,8 @@ const maxExpanded = 20_000
 // text has.
 type characters [][2]rune
 
-// property finds the characters of a property escape of ECMA-262, for what
-// stands between the braces: a value of General_Category, a binary property, or
+// property finds the characters of a property escape of ECMA-262, for the
+// text between the braces: a value of General_Category, a binary property, or
 // name=value. short is a name both engines have for it; "" when there is none.
 func property(text string) (short string, set characters, err error) {
 	name, value, both := strings.Cut(text, "=")
@@ -231,7 +231,7 @@ func extended(script string) characters {
 	return append(own, extensionsOf()[script]...).sorted()
 }
 
-// class writes the ranges as they stand in a character class, for RE2.
+// class writes the ranges as in a character class, for RE2.
 func (c characters) class() string {
 	if len(c) == 0 {
 		return `\x{d800}` // RE2 has no empty class; no text has a surrogate
@@ -243,7 +243,7 @@ func (c characters) class() string {
 	return text.String()
 }
 
-// literal writes the ranges as they stand in a character class, for an engine
+// literal writes the ranges as in a character class, for an engine
 // that backtracks, which has no escape for all characters.
 func (c characters) literal() string {
 	var text strings.Builder

@@ -19,7 +19,7 @@ const (
 	RefMissing
 	// RefNoPlace is a document without that anchor or pointer.
 	RefNoPlace
-	// RefUnknown is an address that nothing at hand has and that is not fetched.
+	// RefUnknown is an address that the library does not have and that is not fetched.
 	RefUnknown
 	// RefUnreachable is an address that could not be fetched.
 	RefUnreachable
@@ -56,7 +56,7 @@ type link struct {
 	ref  string
 }
 
-// Resolve follows a reference that stands in the resource from. The error is a
+// Resolve follows a reference of the resource from. The error is a
 // *RefError.
 func (l *Library) Resolve(from *Resource, ref string) (Target, error) {
 	if t, ok := l.resolved[link{from, ref}]; ok {

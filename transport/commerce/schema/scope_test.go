@@ -60,7 +60,7 @@ func TestDynamicReferencesLeadToTheOutermostAnchor(t *testing.T) {
 	}
 }
 
-func TestDynamicReferencesStandBesideOthers(t *testing.T) {
+func TestDynamicReferencesBesideOthers(t *testing.T) {
 	lib, root := treeLibrary(t, `{"$id": "https://vendor.com/both", "items": {"$ref": "#/$defs/short", "$dynamicRef": "#word"},
 		"$defs": {"short": {"maxLength": 3}, "word": {"$dynamicAnchor": "word", "type": "string"}}}`)
 	validator, err := schema.Compile(lib, schema.Target{Resource: root, Value: root.Root()}, schema.View{})

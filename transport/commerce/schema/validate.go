@@ -12,7 +12,7 @@ import (
 type Validator struct{ compiled *jsonschema.Schema }
 
 // Compile makes a target of the library ready to check values, as seen in a
-// view. Everything it refers to must be at hand. Errors are those of Bundle, or
+// view. The library must have everything that it refers to. Errors are those of Bundle, or
 // say why the schema is none.
 func Compile(lib *Library, target Target, view View) (*Validator, error) {
 	bundle, err := Bundle(lib, target, view)
@@ -106,7 +106,7 @@ func (s *Validator) Check(value any) []Problem {
 // Validators are not.
 type Compiler struct {
 	// scoped is set by the first $dynamicRef: what it means depends on the
-	// target, so from then on each target gets a bundle of its own.
+	// target, so each later target gets a bundle of its own.
 	scoped   bool
 	linker   *linker
 	compiler *jsonschema.Compiler

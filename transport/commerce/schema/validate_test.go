@@ -83,8 +83,8 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// TestDraftBehaviours are the parts of draft 2020-12 the published schemas and
-// composition stand on.
+// TestDraftBehaviours are the parts of draft 2020-12 that the published schemas and
+// composition need.
 func TestDraftBehaviours(t *testing.T) {
 	cases := []struct {
 		name, schema string

@@ -28,7 +28,7 @@ type Range struct {
 	Max string `json:"max,omitempty"`
 }
 
-// Holds tells whether version lies in the range.
+// Holds tells whether version is in the range.
 func (r Range) Holds(version string) bool {
 	return version >= r.Min && (r.Max == "" || version <= r.Max)
 }

@@ -2,9 +2,9 @@ package schema
 
 import "slices"
 
-// The closed lists of the protocol. Each stands here once; what is written by
-// hand elsewhere, the published schemas among it, is held against them by the
-// tests of atelier/actors/naming.
+// The closed lists of the protocol. Each is here once. The tests of
+// atelier/actors/naming compare them with what is written by hand elsewhere, such as the
+// published schemas.
 
 // The registries of a profile ("Registry shape").
 const (

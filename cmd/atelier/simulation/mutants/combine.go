@@ -25,8 +25,8 @@ const switchedOn = "MUTANT_ON"
 //
 //	func released(h *pb.HelpRequest) { if mutantOn == 17 { released_17(h); return }; …
 //
-// What is no function, such as a constant, cannot be switched: such a mutant is built
-// alone.
+// A change outside of functions, such as of a constant, cannot be switched: such a mutant is
+// built alone.
 type combined struct {
 	overlay string
 	has     map[*mutant]bool

@@ -36,7 +36,7 @@
 //	equivalent: why no run can tell it from the original
 //
 // Each line of source begins with a blank, a minus or a plus, and has its tabs. The
-// lines with a blank or a minus stand in the file exactly once, one below the other. An
+// lines with a blank or a minus are in the file exactly once, one below the other. An
 // empty line ends a place; a mutant may change several, also in one file. "test" and
 // "equivalent" are optional. A line that begins with # is a comment.
 //

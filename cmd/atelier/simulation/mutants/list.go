@@ -19,7 +19,7 @@ type mutant struct {
 	equivalent string // why nothing can find it; "" for one that must be found
 }
 
-// place is one piece of a file and what stands there instead.
+// place is one piece of a file and its replacement.
 type place struct {
 	file     string // path from the module's root
 	old, new []string
@@ -136,7 +136,7 @@ func (m *mutant) apply(read func(file string) ([]byte, error)) (changed map[stri
 		}
 		old := []byte("\n" + strings.Join(p.old, "\n") + "\n")
 		if n := bytes.Count(append([]byte("\n"), original...), old); n != 1 || len(p.old) == 0 {
-			return nil, nil, fmt.Errorf("%s: its lines stand in %s %d times: %q", m.name, p.file, n, p.old)
+			return nil, nil, fmt.Errorf("%s: its lines are in %s %d times: %q", m.name, p.file, n, p.old)
 		}
 		before, after, ok := bytes.Cut(append([]byte("\n"), text...), old)
 		if !ok {
@@ -163,6 +163,6 @@ func (p place) changed(at int) span {
 	for end < min(len(p.old), len(p.new))-same && p.old[len(p.old)-1-end] == p.new[len(p.new)-1-end] {
 		end++
 	}
-	// What is only put in stands beside a line that is.
+	// An added line is next to a line of the source.
 	return span{at + min(same, len(p.old)-1), at + max(len(p.old)-1-end, min(same, len(p.old)-1))}
 }

@@ -17,14 +17,14 @@ import (
 // of a second on a machine that has nothing else to do.
 const hang = 10 * time.Second
 
-// What stands still under a mutant has found it, and need not stand still for long;
-// without one a test may take its time on a busy machine.
+// A test that hangs under a mutant has found it, and need not hang for long; without a
+// mutant a test may take its time on a busy machine.
 const (
 	mutatedTimeout  = "-test.timeout=25s"
 	originalTimeout = "-test.timeout=2m"
 )
 
-// crashed is the oracle of a process that fell, or stood still.
+// crashed is the oracle of a process that crashed or hung.
 const crashed = "crash"
 
 // seeds runs seeds from one to another until one fails, and returns that, or 0.
@@ -78,7 +78,7 @@ func (x *mutated) seeds(first, last uint64) (finding, error) {
 // tries is how often a seed runs to say whether it finds a mutant.
 const tries = 5
 
-// fails says whether a seed fails, in one of so many runs.
+// fails says whether a seed fails in one of n runs.
 func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
 	began := time.Now()
 	for range times {

@@ -68,7 +68,7 @@ func main() {
 	assert(err == nil && len(shown) == 2 && shown[1].Title == "Try it", "the steps are", shown, err)
 
 	// They chat. The answer to a message may be lost: sending it again with the same ref does
-	// nothing twice, and gives the same ack. What was said meanwhile is replayed behind the
+	// nothing twice, and gives the same ack. Messages sent meanwhile are replayed after the
 	// position of the welcome.
 	hello, err := ann.PostMessageWithResponse(ctx, lab, nil, atelier.ClientMessage{Type: atelier.ClientMessageTypeHello})
 	expect(hello, err)

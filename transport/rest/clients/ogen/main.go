@@ -156,7 +156,7 @@ func main() {
 		log.Fatalf("the acks are %+v and %+v", first, again)
 	}
 
-	// What was said meanwhile is replayed behind the position of the welcome. The client of
+	// Messages sent meanwhile are replayed after the position of the welcome. The client of
 	// ogen waits for the end of an answer, so the stream is read without it.
 	place := url.Values{"epoch": {welcome.Epoch}, "since": {fmt.Sprint(welcome.Head)}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/codelabs/"+lab+"/events?"+place.Encode(), nil)

@@ -25,7 +25,7 @@ function assert(ok: boolean, about: string): asserts ok {
   if (!ok) throw new Error(about)
 }
 
-/** What a browser sends by itself: the cookies of an answer; and the CSRF token. */
+/** The headers that a browser sends by itself: the cookies of an answer, and the CSRF token. */
 function session(headers: Headers): RequestInit {
   const cookies = new Map(headers.getSetCookie().map((cookie) => /^([^=]+)=([^;]*)/.exec(cookie)!.slice(1) as [string, string]))
   return { headers: { Cookie: [...cookies].map((pair) => pair.join('=')).join('; '), 'X-CSRF-Token': cookies.get('svc_csrf')! } }
@@ -64,7 +64,7 @@ const first = expect(await postMessage(id, chat, undefined, ann), 200)
 const again = expect(await postMessage(id, chat, undefined, ann), 200)
 assert(first.seq === again.seq, 'the message was said twice')
 
-// What was said meanwhile is replayed behind the position of the welcome. The client of
+// Messages sent meanwhile are replayed after the position of the welcome. The client of
 // orval waits for the end of an answer, so the stream is read without it.
 const stop = new AbortController()
 const events = await fetch(getStreamEventsUrl(id, { epoch: welcome.epoch, since: welcome.head }), { ...ann, signal: stop.signal })

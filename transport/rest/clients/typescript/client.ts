@@ -71,7 +71,7 @@ const [codelab, shown] = expect(await ann.GET('/codelabs/{id}', lab)) as compone
 assert(codelab.title === 'TypeScript' && shown[1].title === 'Try it', 'the codelab is another one')
 
 // They chat. The answer to a message may be lost: sending it again with the same ref does
-// nothing twice, and gives the same ack. What was said meanwhile is replayed behind the
+// nothing twice, and gives the same ack. Messages sent meanwhile are replayed after the
 // position of the welcome.
 const welcome = expect(await ann.POST('/codelabs/{id}/messages', { ...lab, body: { type: 'hello' } }))
 assert(welcome.type === 'welcome', `the answer is ${welcome.type}`)
