@@ -162,7 +162,7 @@ func TestChecksumsAreOfAllArtifacts(t *testing.T) {
 	}
 }
 
-// TestArchivesSayNothingOfTheirMaker: files have no user of this machine, one time, and
+// TestArchivesDoNotNameTheirMaker: files have no user of this machine, one time, and
 // the modes that programs and texts have.
 func TestArchivesSayNothingOfTheirMaker(t *testing.T) {
 	archives, err := filepath.Glob(filepath.Join(dist(t), "*.tar.gz"))

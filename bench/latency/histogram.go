@@ -9,7 +9,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Bounds of what is told apart: 1 us to 10 minutes, to three significant digits.
+// Bounds of the values: 1 us to 10 minutes, to three significant digits.
 // One histogram takes 180 kB.
 const (
 	unit    = time.Microsecond
@@ -95,7 +95,7 @@ func (h *Histogram) UnmarshalText(text []byte) error {
 }
 
 // Log writes the counts of an interval to a histogram log. They are
-// microseconds; the largest value, which stands beside them, is told in seconds.
+// microseconds; the largest value beside them is in seconds.
 func (h *Histogram) Log(log *hdrhistogram.HistogramLogWriter, from, until time.Time) error {
 	h.counts.SetStartTimeMs(from.UnixMilli())
 	h.counts.SetEndTimeMs(until.UnixMilli())

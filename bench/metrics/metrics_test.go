@@ -35,7 +35,7 @@ func scrape(t *testing.T, url string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// What was counted is what is served, and Prometheus' own tool finds nothing wrong.
+// The counts are served as they are, and Prometheus' own tool finds nothing wrong.
 func TestARunIsServed(t *testing.T) {
 	m := &Meter{}
 	at, stop, err := Serve("127.0.0.1:0", m)

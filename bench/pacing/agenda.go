@@ -44,7 +44,7 @@ func (a *Agenda) Stream(start time.Duration, p Pacer, do func(due time.Duration)
 }
 
 // Run does what is due by now, in the order of the planned times, and returns
-// when the next is due. Each operation is told its planned time: latency and the
+// when the next is due. Each operation gets its planned time: latency and the
 // generator's own lag both count from that.
 func (a *Agenda) Run(now time.Duration) time.Duration {
 	for len(a.entries) > 0 && a.entries[0].due <= now {

@@ -5,16 +5,16 @@ import (
 	"atelier/bench/server"
 )
 
-// Nodes is what each of several nodes took between two looks at them, so many
+// Nodes is what each of several nodes took between two looks at them,
 // seconds apart. deliveries are those to the clients of each; nil where they are
-// not told apart.
+// not counted by node.
 func Nodes(names []string, begin, end []server.Inside, deliveries []int64, seconds float64) []report.Node {
 	if len(begin) != len(names) || len(end) != len(names) || seconds <= 0 {
 		return nil
 	}
 	out := make([]report.Node, len(names))
 	for i, name := range names {
-		// A node that was started again counts its messages anew.
+		// A node that was started again counts its messages from zero.
 		since := func(a, b int64) int64 {
 			if b < a {
 				return b

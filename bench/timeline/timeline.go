@@ -205,7 +205,7 @@ func (c *Timeline) Samples() []report.Sample {
 	defer c.mu.Unlock()
 	numbers := make([]int64, 0, len(c.seconds))
 	for n, s := range c.seconds {
-		// A second of which nothing is told is the one in which the run ended.
+		// A second without a report is the one in which the run ended.
 		if s.told {
 			numbers = append(numbers, n)
 		}

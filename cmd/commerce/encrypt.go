@@ -85,7 +85,7 @@ func (c decryptCmd) Run(s streams) error {
 	return err
 }
 
-// readSmall reads a file, or standard input for -, of at most so many bytes
+// readSmall reads a file, or standard input for -, of a maximum size in bytes
 // and without the newline at its end.
 func readSmall(path string, most int) ([]byte, error) {
 	in := os.Stdin

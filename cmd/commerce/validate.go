@@ -21,8 +21,8 @@ type validateCmd struct {
 	Format string `help:"Output format: ${enum}." enum:"text,json" default:"text"`
 }
 
-// Run validates. What is wrong with the payload is the answer; what is wrong
-// with the schemas is an error of composition.
+// Run validates. Faults of the payload are the answer; faults of the schemas are an error
+// of composition.
 func (c validateCmd) Run(ctx context.Context, s streams) error {
 	if c.Profile && c.Schema != "" {
 		return usage(errors.New("--profile and --schema exclude each other"))
@@ -99,7 +99,7 @@ func (c validateCmd) check(d *desk, doc *schema.Document, view schema.View) ([]s
 }
 
 // profile checks the conventions first; what the schema says on top only
-// when they are kept, so that nothing is said twice.
+// when they are kept, so that no fault is reported twice.
 func (c validateCmd) profile(ctx context.Context, d *desk, doc *schema.Document) ([]lint.Finding, error) {
 	report, err := lint.Document(ctx, doc, lint.Options{Published: d.published, Library: d.lib, As: lint.Side(c.As)})
 	if err != nil {

@@ -45,7 +45,7 @@ func TestTheAccessLogSaysWhoAndInWhichUnit(t *testing.T) {
 	c := newClassOn(t, addr, record{})
 	lin := c.attendee("Lin")
 	lin.get(c.path + "/chat").want(200)
-	// What is made beforehand, what is streamed, a file, a part of it, and nothing.
+	// A body made beforehand, a stream, a file, a part of it, and nothing.
 	sent := map[string][]int{}
 	notes := func(key string, a answer, bytes int) {
 		sent[key] = append(sent[key], bytes)

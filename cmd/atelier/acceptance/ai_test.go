@@ -273,7 +273,7 @@ func TestSilenceIsBrokenByHeartbeats(t *testing.T) {
 	k.whole()
 }
 
-func TestAFailingUpstreamIsToldApart(t *testing.T) {
+func TestTheErrorOfAFailingUpstreamSaysWhichPartFailed(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, func(cfg *config.Config) {
 		cfg.AI.FirstByteTimeout, cfg.AI.IdleTimeout = config.Duration(2*time.Second), config.Duration(2*time.Second)
@@ -357,7 +357,7 @@ func TestBothProtocolsEndAlikeForTheClient(t *testing.T) {
 	}
 }
 
-func TestWhoMayAskTheAI(t *testing.T) {
+func TestTheAIAnswersMembersOnly(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, nil)
 	other := newClassOn(t, c.addr, record{"title": "other"})
@@ -399,7 +399,7 @@ func TestWhoMayAskTheAI(t *testing.T) {
 	}
 }
 
-func TestSoManyAnswersAtATimeAndNoMore(t *testing.T) {
+func TestConcurrentAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, func(cfg *config.Config) {
 		cfg.Limits.AIPerMinute, cfg.AI.MaxStreamsPerPerson, cfg.AI.MaxStreams = 0, 2, 3
@@ -530,7 +530,7 @@ func TestConversationsAreSavedAndErasedWithTheirPerson(t *testing.T) {
 	}
 }
 
-// What the known app sends: an instruction as long as the workshop, a model of
+// The known app sends an instruction as long as the workshop, a model of
 // its own choice, and from attendees no codelab. It was refused for each.
 func TestTheKnownAppIsAnswered(t *testing.T) {
 	t.Parallel()
@@ -618,7 +618,7 @@ func TestWhoseGrantEndsHearsNoMore(t *testing.T) {
 	}
 }
 
-func TestAStopEndsAnswersUnderWay(t *testing.T) {
+func TestAStopEndsAnswersInProgress(t *testing.T) {
 	t.Parallel()
 	up := upstreamtest.New(t)
 	cfg := testConfig(t)

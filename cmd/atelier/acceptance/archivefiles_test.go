@@ -116,7 +116,7 @@ func TestATutorialBringsItsImages(t *testing.T) {
 	b.get(text[at : at+strings.Index(text[at:], ")")]).want(200)
 }
 
-// Whatever is wrong with an archive, and wherever: nothing of it is kept.
+// Wherever an archive has a fault, nothing of the archive is kept.
 func TestARefusedImportLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -151,7 +151,7 @@ func TestARefusedImportLeavesNoFile(t *testing.T) {
 }
 
 // TestAFileThatCannotBeUsedIsLeftOut: the rest of its archive comes in, whatever layout
-// it has, and nothing of the bad one is kept.
+// it has, and no part of the bad file is kept.
 func TestAFileThatCannotBeUsedIsLeftOut(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -225,7 +225,7 @@ func TestABackupHasTheFilesToo(t *testing.T) {
 	if after := append(c.everything(), string(c.admin.get(img).body)); !slices.Equal(after, before) {
 		t.Errorf("restored:\n%s\nsaved:\n%s", after, before)
 	}
-	// What was restored is alive: it can be referred to, and it goes.
+	// Restored files are in use: they can be referred to, and they go.
 	c.admin.post(c.path+"/materials", record{"title": "t", "material_type": "file", "file_path": img}).want(200)
 	c.admin.delete(c.path).want(204)
 	if left := filesIn(t, restored.Server.Data); len(left) != 0 {

@@ -46,7 +46,7 @@ func TestTheStoreMayBeMemory(t *testing.T) {
 	admin.get(c.path).want(404)
 }
 
-func TestMemoryDoesNotStandOnAStore(t *testing.T) {
+func TestTheMemoryBackendNeedsNoStore(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	if err := startUntilStopped(t, cfg).Stop(); err != nil {

@@ -33,7 +33,7 @@ func restore(t *testing.T, cfg config.Config, saved []byte) {
 	}
 }
 
-func TestALaterBackupHoldsNothingOfTheRemoved(t *testing.T) {
+func TestALaterBackupHoldsNoRemovedData(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -101,7 +101,7 @@ func TestARestoredBackupIsAnotherStream(t *testing.T) {
 	if after := c.everything(); !slices.Equal(after, before) {
 		t.Errorf("restored:\n%s\nsaved:\n%s", after, before)
 	}
-	// The position that a client has reached says nothing about this stream.
+	// The position that a client has reached has no meaning in this stream.
 	again := c.admin.connect(c.id, resume(live.welcome.text("epoch"), at))
 	if m := again.next("resync"); m.text("reason") != "epoch" || m.text("epoch") == live.welcome.text("epoch") {
 		t.Errorf("heard %v", m)

@@ -13,8 +13,8 @@ import (
 
 // Every operation is tried with everything that can be wrong about a request.
 // Each attempt must be refused with its own status and an error body, and must
-// change nothing. What can be wrong about a body is read off its schema, so
-// the documents are held to the truth as well.
+// change nothing. The faults of a body follow from its schema, so the
+// documents are checked as well.
 
 // caller is who may call an operation.
 type caller uint8

@@ -163,8 +163,8 @@ func TestWhatACertificateSaysTravels(t *testing.T) {
 	there.upload(packed(t, "codelab.json", strings.Replace(held["codelab.json"], "1.5", "1.3", 1), "steps/01.md", held["steps/01.md"])).refused(400)
 }
 
-// TestADeletionIsToldBefore to those who lead, and on certificates, also after a restart.
-func TestADeletionIsToldBefore(t *testing.T) {
+// TestADeletionIsAnnounced to facilitators, and on certificates, also after a restart.
+func TestADeletionIsAnnounced(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Retention.CodelabsDays = 20

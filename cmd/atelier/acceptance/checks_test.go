@@ -75,7 +75,7 @@ func TestChecksAreReportedAndSeen(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotReportChecks(t *testing.T) {
+func TestReportsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.declare(nil)
@@ -130,7 +130,7 @@ func TestASecretIsOfWhoGotIt(t *testing.T) {
 	max := c.join(shared, record{"name": "Max", "code": "1"})
 	own := max.post(c.path+"/check-access", nil).object().text("token")
 	c.report(own, "unit-tests", record{"ok": true}).want(200)
-	// The session of before goes on for a moment, for what is on its way; as Lin.
+	// The previous session goes on for a moment, for requests on their way; as Lin.
 	c.report(token, "unit-tests", record{"ok": false})
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
 	// Another node knows the session a moment longer, and that nobody takes part by it.
@@ -152,7 +152,7 @@ func TestASecretIsOfWhoGotIt(t *testing.T) {
 }
 
 // TestChecksThatTheTextNoLongerDeclares go from the records, those beyond the bound were
-// never there, and nobody reports when the workshop has ended or has been started anew.
+// never there, and nobody reports when the workshop has ended or has been restarted.
 func TestChecksThatTheTextNoLongerDeclares(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, testConfig(t))

@@ -106,7 +106,7 @@ func (c *class) anchor(step string, start, end int, text string) record {
 }
 
 // audited are the actions of the codelab's audit records, newest first, without the sums
-// of refusals: these come when a minute is over, whatever happens meanwhile.
+// of refusals: these come at the end of a minute, whatever happens meanwhile.
 func (c *class) audited() []string {
 	c.t.Helper()
 	actions := texts(c.admin.get("/admin/audit-logs?limit=1000&codelab_id="+c.id).list(), "action")

@@ -156,7 +156,7 @@ func (b *browser) dress(req *http.Request) {
 	}
 }
 
-// do is send, held against the documents.
+// do is send, and checks the answer against the documents.
 func (b *browser) do(method, path string, body any, opts ...option) answer {
 	b.t.Helper()
 	a := b.send(method, path, body, opts...)

@@ -117,7 +117,7 @@ func TestThreadsAreFilteredByTarget(t *testing.T) {
 	}
 }
 
-func TestWhoMayDeleteAComment(t *testing.T) {
+func TestACommentIsDeletedByItsAuthorOrAFacilitator(t *testing.T) {
 	t.Parallel()
 	serverless := testConfig(t)
 	serverless.Server.Mode = "serverless"

@@ -171,7 +171,7 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 		{Name: "com.vendor.later", Version: "2026-02-01", Schema: "https://shop.example/schemas/2026-02-01/later.json"},
 	}
 	s := shop{t, "http://" + startServer(t, cfg).Addr()}
-	// What is served is what was read at the start.
+	// The served files are those read at the start.
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func TestAMutedAttendeeDoesNotSpeak(t *testing.T) {
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": false}).want(200)
 	s.acked(record{"type": "chat", "message": "again"}, "c")
 	s.acked(record{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}, "d")
-	// Both of them are told, and nobody else.
+	// Both of them hear of it, and nobody else.
 	if m := boss.next("attendee_muted"); m["muted"] != false || m.text("attendee_id") != lin.id {
 		t.Errorf("the facilitator heard %v", m)
 	}
@@ -132,7 +132,7 @@ func TestARenamedAttendeeSpeaksUnderTheNewName(t *testing.T) {
 	if m := s.hear("hello"); m.text("sender") != "Linnea" {
 		t.Errorf("heard %v", m)
 	}
-	// What is only relayed carries the new name too, and so does a welcome.
+	// Relayed messages carry the new name too, and so does a welcome.
 	s.say(record{"type": "attendee_screen_status", "active": true})
 	if m := boss.next("attendee_screen_status"); m.text("sender") != "Linnea" || m.text("attendee_name") != "Linnea" {
 		t.Errorf("heard %v", m)
@@ -169,7 +169,7 @@ func TestAResetPINIsTheOnlyOneThatCounts(t *testing.T) {
 	c.admin.post(c.path+"/attendees/"+unknownID+"/reset-pin", nil).refused(404)
 }
 
-// Who had come in by the old code stayed in.
+// Attendees who had come in by the old code stayed in.
 func TestAResetPINEndsWhatWasGrantedBefore(t *testing.T) {
 	t.Parallel()
 	c, other := newClass(t), newClass(t)

@@ -215,7 +215,7 @@ func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
 	fresh := func() *browser { return openWith(t, "https://"+front, &tls.Config{RootCAs: roots}) }
 	admin := fresh()
-	// What a client says of itself is not believed, the proxy is.
+	// The address that a client claims is ignored, that of the proxy counts.
 	admin.from = "192.0.2.77"
 	admin.login("")
 	if got := loggedInFrom(t, admin); got != "192.0.2.77" && got != "127.0.0.1" {

@@ -88,7 +88,7 @@ func TestTheSamplesForBalancersWork(t *testing.T) {
 			}
 			// A POST may meet the node that is gone until the balancer knows, and one that
 			// asks each node every second does not learn it from that. Which node is next
-			// is drawn by some: so many in a row miss one of three only if it is known.
+			// is drawn by some: a long row of requests misses one of three only if it is known.
 			client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
 			defer client.CloseIdleConnections()
 			for fine, deadline := 0, time.Now().Add(patience); fine < 60; fine++ {

@@ -38,7 +38,7 @@ func TestOneMessageReachesAllWhoAreStuck(t *testing.T) {
 	}
 }
 
-func TestWhoAndWhatAMessageToManyTakes(t *testing.T) {
+func TestRecipientsAndTextOfAMessageToMany(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

@@ -1,8 +1,8 @@
 // Package acceptance holds tests of the whole server at the border people use:
 // HTTP, WebSocket, SSE and the binary. It has no code of its own but what its
 // tests share: a server on a temporary folder, and clients whose every answer
-// and message is held against the OpenAPI and AsyncAPI documents. What is not
-// documented fails the test it comes in.
+// and message is checked against the OpenAPI and AsyncAPI documents. Anything
+// undocumented fails the test in which it comes.
 //
 // A new operation needs a line in the table of badinput_test.go; what can be
 // wrong about its body is read off its schema. A new format of the data folder

@@ -99,10 +99,10 @@ func TestErasingWhilePeopleTalkLosesNothing(t *testing.T) {
 	}
 }
 
-// TestDamageIsToldAndNotServed walks an operator through a disk that lost
+// TestDamageIsReportedAndNotServed walks an operator through a disk that lost
 // bits: the scrub finds them, nothing damaged is served, and a damaged log
 // needs a decision.
-func TestDamageIsToldAndNotServed(t *testing.T) {
+func TestDamageIsReportedAndNotServed(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the binary")
@@ -154,7 +154,7 @@ func TestDamageIsToldAndNotServed(t *testing.T) {
 	if out, err := start.CombinedOutput(); err == nil || !strings.Contains(string(out), "--recover-damaged") {
 		t.Fatalf("a damaged log: %v\n%s", err, out)
 	}
-	// What the lost part of the log told of is nobody's now, and must stay.
+	// The files of the lost part of the log are nobody's now, and must stay.
 	orphan := filepath.Join(data, "objects/workspaces/01a1ff23-4f33-7000-9267-5f9cae67a250/made-git")
 	long := time.Now().AddDate(-1, 0, 0)
 	err = errors.Join(os.MkdirAll(filepath.Dir(orphan), 0o700), os.WriteFile(orphan, nil, 0o600), os.Chtimes(orphan, long, long))
@@ -175,7 +175,7 @@ func TestDamageIsToldAndNotServed(t *testing.T) {
 	}
 	scrub("damaged: blob", 1) // without a server as well
 
-	// Without its MANIFEST the store would begin anew.
+	// Without its MANIFEST the store would begin empty.
 	if err := os.Remove(filepath.Join(data, "store/MANIFEST")); err != nil {
 		t.Fatal(err)
 	}

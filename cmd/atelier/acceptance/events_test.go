@@ -69,7 +69,7 @@ func (s *stream) next(kind string) message {
 			if err := m.decode([]byte(value)); err != nil {
 				s.t.Fatal(err)
 			}
-			// Where a client is: at a stored message, or where it is told it is.
+			// A client is at a stored message, or where the server says.
 			placed := m["ts"] != nil
 			if m.kind() == "welcome" || m.kind() == "resync" {
 				placed = id == fmt.Sprintf("%v:%v", m["epoch"], m["seq"])

@@ -188,7 +188,7 @@ func (c *class) learn(lin, max *person) {
 }
 
 // remove makes a little more, and takes it away again. What that takes from the
-// log is gone at once, and the state is in a snapshot: no workshop that lies in
+// log is gone at once, and the state is in a snapshot: no workshop in
 // the journal alone can have had it.
 func (c *class) remove() {
 	gone := c.attendee("Gone")
@@ -229,7 +229,7 @@ func (c *class) over() {
 	o.admin.post(o.path+"/end", nil).want(200)
 }
 
-// large is a codelab whose snapshot has parts, and whose steps lie in the value
+// large is a codelab whose snapshot has parts, and whose steps are in the value
 // log. Its text repeats itself, so that it packs well.
 func (c *class) large() {
 	l := newClassOn(c.t, c.addr, record{"title": "Large"})

@@ -258,8 +258,8 @@ func hashOf(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// plain is a message as JSON. What it says by being there is said in words, and
-// a long text is told by its hash.
+// plain is a message as JSON. A presence without content is in words, and a long text is
+// its hash.
 func (h *holding) plain(m proto.Message) any {
 	h.t.Helper()
 	text, err := protojson.MarshalOptions{UseEnumNumbers: true}.Marshal(m)

@@ -24,8 +24,8 @@ import (
 	"atelier/persistence/secrets"
 )
 
-// heldTables are the tables whose rows are read here, or that hold nothing but
-// what is under way. A table that is added belongs here, and into the folder.
+// heldTables are the tables whose rows are read here, or that hold only
+// operations in progress. A table that is added belongs here, and into the folder.
 var heldTables = []string{
 	"aiusage", "answers-production", "answers-sandbox", "audit", "auditby", "auditown", "blobuses", "checkouts-production", "checkouts-sandbox", "codelabs",
 	"erasure", "figures", "purge", "sessionfamilies", "tokenkeys", "tokens-production", "tokens-sandbox", "uploads", "uploaduses",
@@ -88,7 +88,7 @@ func (h *holding) decode(table string, empty func() decodable) {
 	})
 }
 
-// readTokens reads what is stored of tokens. What is sealed shows as its hash.
+// readTokens reads the rows of tokens. Sealed parts show as their hash.
 func (h *holding) readTokens(cfg config.Config) {
 	h.t.Helper()
 	keys, err := secrets.LoadKeys(service.TokenKeyFile(cfg))

@@ -18,8 +18,8 @@ import (
 )
 
 // open serves a folder and asks at its border for some of what it holds, with
-// what was kept when it was made. It returns the replays of its codelabs. What
-// is wrong is told without the secrets it is about.
+// what was kept when it was made. It returns the replays of its codelabs. Errors
+// leave out the secrets that they are about.
 func (d doors) open(t *testing.T, data string, held *holding) map[string]replay {
 	up := upstreamtest.New(t)
 	cfg := formatConfig(data)
@@ -202,7 +202,7 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 		for _, d := range differences(what, want, business.post("/introspect", use(x.Token, x.Checkout)).object()) {
 			t.Error(d)
 		}
-		// Nothing of an answer is told: it may be a credential.
+		// The error has no part of the answer, which may be a credential.
 		codes := map[string]string{"redeemed": "token_used", "expired": "token_expired", "revoked": "token_revoked", "locked": "token_revoked"}
 		switch got, code := business.post("/detokenize", use(x.Token, x.Checkout)), codes[want.text("state")]; {
 		case code == "" && (got.status != 200 || !sameJSON(got.body, card)):

@@ -19,8 +19,8 @@ import (
 	"atelier/persistence/badger"
 )
 
-// Data folders of each storage format lie in testdata, packed, and beside each
-// what it holds: testdata/README.md says when and how they are made again.
+// Data folders of each storage format are in testdata, packed, and beside each
+// its contents: testdata/README.md says when and how they are made again.
 var (
 	writeFormat = flag.Bool("write-format", false, "make the data folder of the present format anew, in testdata")
 	renewFormat = flag.Bool("renew-formats", false, "write down anew what the data folders in testdata hold")
@@ -210,8 +210,8 @@ func (f fixture) write(t *testing.T, name string) {
 	}
 }
 
-// differences tells what differs between two values, as JSON tells them. What
-// is nothing, an empty list or a zero, is as if it were not there: a field that
+// differences tells what differs between two values, as JSON tells them. An
+// empty list and a zero are as if they were not there: a field that
 // is added breaks nothing.
 func differences(at string, want, got any) []string {
 	return differ(at, asJSON(want), asJSON(got), true)

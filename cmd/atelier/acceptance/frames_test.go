@@ -39,7 +39,7 @@ func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 		}
 	}
 
-	// Who leads is nobody in a frame, whatever the browser shows.
+	// A facilitator is nobody in a frame, whatever the browser shows.
 	c.admin.get("/session").want(200)
 	for path, want := range map[string]int{"/session": 401, c.path + "/attendees": 401, "/admin/settings": 401, c.path + "?framed=1": 200} {
 		c.admin.send("GET", path, nil, framed).want(want)
@@ -57,7 +57,7 @@ func TestASessionOfAFrameIsAnAttendees(t *testing.T) {
 		open(t, c.addr).send("GET", path, nil, header("Sec-Fetch-Dest", "iframe")).want(403)
 	}
 
-	// Who leads joins in a frame as somebody else, with a session of its own; the browser
+	// A facilitator joins in a frame as somebody else, with a session of its own; the browser
 	// shows both then, and each page gets its own.
 	joined := c.admin.send("POST", c.path+"/register", record{"name": "Also Here"}, framed)
 	joined.want(200)
@@ -146,7 +146,7 @@ func TestTheServerIsReachedBelowAPath(t *testing.T) {
 	if ws != nil || res.StatusCode != 403 && res.StatusCode != 401 {
 		t.Error("whoever leads has a socket in a frame")
 	}
-	// Whoever asks before they send is answered once, with the path taken off once.
+	// A request before a send is answered once, with the path taken off once.
 	admin.post("/codelabs", record{"title": "Asked first"}, shown, header("Expect", "100-continue")).want(200)
 	out := admin.post("/logout", nil, shown)
 	if out.want(204); out.header.Get("Clear-Site-Data") != "" {

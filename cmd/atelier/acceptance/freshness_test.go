@@ -105,7 +105,7 @@ func TestAReadShowsTheWriteBeforeIt(t *testing.T) {
 }
 
 // Of all who save what they opened at the same time one is stored, and the
-// others are told.
+// others learn of it.
 func TestAnEditOfWhatHasChangedIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -163,7 +163,7 @@ func TestAnEditOfWhatHasChangedIsRefused(t *testing.T) {
 		if got := e.mark(c.admin.get(c.path + e.read)); got == "x" || got == "before" {
 			t.Errorf("%s: stored is %q", e.path, got)
 		}
-		// What an attendee does is no edit; lists, weak tags, those of a coding
+		// Actions of attendees are no edits; lists, weak tags, those of a coding
 		// and the star pass, and so does an edit without the header.
 		c.attendee("Lin "+e.path).post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 		for i, match := range []func(tag string) string{

@@ -9,8 +9,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// FuzzJSONCommands sends any bytes as the body of any write. Whatever comes
-// back is documented, and never the server's fault.
+// FuzzJSONCommands sends any bytes as the body of any write. Each answer
+// is documented, and never the server's fault.
 func FuzzJSONCommands(f *testing.F) {
 	var writes []rest.Operation
 	for _, op := range offered() {
@@ -54,7 +54,7 @@ func FuzzJSONCommands(f *testing.F) {
 		if got.status >= 500 {
 			t.Errorf("%s with %q: %d", got.what, body, got.status)
 		}
-		if git := strings.HasPrefix(path, "/git/"); got.status >= 400 && !git { // Git is told in text
+		if git := strings.HasPrefix(path, "/git/"); got.status >= 400 && !git { // Git gets text
 			got.error()
 		} else if got.status >= 400 && len(got.body) == 0 {
 			t.Errorf("%s with %q: no word about %d", got.what, body, got.status)

@@ -167,7 +167,7 @@ func TestMessagesHaveModelsInTypeScriptAndPython(t *testing.T) {
 // TestSchemathesisFindsNothing: made-up requests, twenty for each operation and those at the
 // bounds of each field, are never answered by a failure of the server nor with what the
 // document does not say. Not asked is whether each request is taken that the schemas allow,
-// for some rules lie between fields, or between a field and what is there; nor whether each
+// for some rules concern several fields, or a field and the stored state; nor whether each
 // is refused that they do not, since null for an optional field is taken.
 func TestSchemathesisFindsNothing(t *testing.T) {
 	t.Parallel()

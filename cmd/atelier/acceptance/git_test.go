@@ -133,7 +133,7 @@ func TestAttendeesCloneWhatIsShared(t *testing.T) {
 	}
 	g.run(dir, "ls-remote", at+".git") // as people write it, too
 	first := g.run(dir, "rev-parse", "origin/step-1-start")
-	// What comes goes on from what there was.
+	// New commits go on from the earlier ones.
 	c.point(3)
 	g.run(dir, "fetch", "-q")
 	g.run(dir, "fetch", "-q") // nothing is new
@@ -194,7 +194,7 @@ func TestShallowClonesAreDeepened(t *testing.T) {
 	g.run(dir, "fsck", "--strict")
 }
 
-func TestWhoLeadsClonesTheRepositoryItself(t *testing.T) {
+func TestFacilitatorsCloneTheRepositoryItself(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})
@@ -232,7 +232,7 @@ func TestWhoLeadsClonesTheRepositoryItself(t *testing.T) {
 // what it wants and has in more than Git sends in one piece, and packs it.
 func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	t.Parallel()
-	inLongRuns(t, "TestWhoLeadsClonesTheRepositoryItself fetches a few")
+	inLongRuns(t, "TestFacilitatorsCloneTheRepositoryItself fetches a few")
 	g := newGit(t)
 	c := newClassOn(t, common.get(t).Addr(), record{"share_code": "all"})
 	c.workspace("branch", file("main.txt", "of main"))

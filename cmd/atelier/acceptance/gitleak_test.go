@@ -142,7 +142,7 @@ func TestNothingUnsharedLeaks(t *testing.T) {
 				t.Errorf("%s: %s is not refused: %.100q", how, id, body)
 			}
 		}
-		// What they say they have is not told either, and makes no difference.
+		// The commits that they claim to have are not revealed either, and make no difference.
 		if shared[id] {
 			continue
 		}

@@ -165,9 +165,9 @@ func TestWhatIsNotKeptIsRefused(t *testing.T) {
 	g.fails(dir, []string{"push", "-q", folders.tokenURL(c.token("all")), "HEAD:main"}, "not found")
 }
 
-// A pack that breaks is told as Git's own server does, so that its client says which of
+// A broken pack is reported as Git's own server does, so that its client says which of
 // the two failed: the pack, or a branch.
-func TestADamagedPackIsToldAsOne(t *testing.T) {
+func TestADamagedPackIsReportedAsOne(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)
 	c := taughtCode(t, "branch", record{})

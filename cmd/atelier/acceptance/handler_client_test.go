@@ -21,7 +21,7 @@ import (
 var handlerAPI = load("handler.openapi.json", handler.OpenAPI())
 
 // member is a participant of the tokenization handler as its own programs see
-// it: every answer is held against the handler's description.
+// it: every answer is checked against the handler's description.
 type member struct {
 	t             testing.TB
 	base          string // address of the handler

@@ -70,8 +70,8 @@ func TestTokensSurviveSIGKILL(t *testing.T) {
 	}
 }
 
-// loadUntilKilled makes and uses tokens until the server is killed, while so
-// many operations have been answered and others are on their way.
+// loadUntilKilled makes and uses tokens until the server is killed, when n
+// operations have been answered and others are on their way.
 func (m *market) loadUntilKilled(cmd *exec.Cmd, after int, round int) map[string]*fate {
 	var mu sync.Mutex
 	tokens := map[string]*fate{}

@@ -237,7 +237,7 @@ func TestIdempotencyKeys(t *testing.T) {
 			t.Errorf("another token for %s", body)
 		}
 	}
-	// What stands twice says two things.
+	// A repeated member says two things.
 	for _, body := range []string{
 		`{"credential":` + string(card) + `,"binding":` + string(bound) + `,"bind\u0069ng":` + string(bound) + `}`,
 		`{"credential":` + strings.TrimSuffix(string(card), "}") + `,"x":{"y":[{"z":1,"z":2}]}},"binding":` + string(bound) + `}`,
@@ -248,7 +248,7 @@ func TestIdempotencyKeys(t *testing.T) {
 		m.platform.post("/tokenize", good, func(r *http.Request) { r.Header["Idempotency-Key"] = bad }).gives(400, "invalid_request")
 	}
 	m.business.post("/detokenize", use(first, "c")).want(200)
-	// Its token is over: the key is free, for another request too.
+	// Its token has ended: the key is free, for another request too.
 	if next := m.tokenize("d", header("Idempotency-Key", key)); next == first {
 		t.Error("a used token was answered again")
 	}
@@ -361,7 +361,7 @@ func TestTheSpecificationDocument(t *testing.T) {
 			t.Error(servers)
 		}
 	}
-	// What the document says of errors is what is answered.
+	// Errors are as in the document.
 	codes := map[string]bool{}
 	v, _ := handlerAPI.at(pointer{"components", "schemas", "Error", "properties", "code", "enum"})
 	for _, c := range v.([]any) {
@@ -433,7 +433,7 @@ func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
 	anybody.do("GET", "/keys/"+m.business.identity, nil).gives(404, "not_found")
 }
 
-// Who sets the key of a business reads every card that is encrypted to it: that
+// The owner of the key of a business reads every card that is encrypted to it: setting it
 // takes what reading a token takes, and leaves a trace that tells the keys.
 func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
 	t.Parallel()
@@ -483,7 +483,7 @@ func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
 	}
 }
 
-// What a delegate asks for another takes its own acknowledgement; for its own
+// A delegate's request for another takes its own acknowledgement; for its own
 // tokens introspecting and revoking take none.
 func TestADelegateAcknowledgesFirst(t *testing.T) {
 	t.Parallel()

@@ -163,8 +163,8 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 		c.admin.get("/admin/health").want(200).into(&h)
 		return part(t, c.admin, "nodes"), h.Nodes.List
 	}
-	// What is known of the nodes is looked at apart from who is connected to them, and later
-	// perhaps.
+	// The state of the nodes is looked at apart from the people connected to them, and perhaps
+	// later.
 	eventual(t, "both nodes, well", func() bool {
 		verdict, list := all()
 		return verdict["ok"] == true && len(list) == 2 && list[0]["alive"] == true && list[1]["alive"] == true

@@ -72,7 +72,7 @@ func TestAnImageAmongTheMaterialsTellsNothingEither(t *testing.T) {
 	}
 }
 
-func TestWhoeverIsRemovedUploadsNoMore(t *testing.T) {
+func TestRemovedAttendeesUploadNothing(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

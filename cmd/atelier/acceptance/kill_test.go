@@ -137,7 +137,7 @@ func confirmed(s *socket, ref string) bool {
 	}
 }
 
-// A killed server that starts again has nothing of the simulated attendees who were there.
+// A killed server that starts again has none of the simulated attendees of before the kill.
 func TestARehearsalDoesNotSurviveSIGKILL(t *testing.T) {
 	t.Parallel()
 	path, data := binary(t), t.TempDir()

@@ -263,7 +263,7 @@ func TestWhatWasAcknowledgedSurvivesAStopInFullSwing(t *testing.T) {
 	}
 }
 
-// Whoever has a backup with the key of rejoin codes can find codes of four digits by trying.
+// With a backup and the key of rejoin codes, codes of four digits can be found by trying.
 func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -317,7 +317,7 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	}
 	comesBack(with, 200)
 	reset := comesBack(without, 409)
-	// Whoever gives a code reads why none counts, wrong or right.
+	// The answer to any code, right or wrong, says why none counts.
 	for _, code := range []string{"4711", "no"} {
 		open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": code}).refused(409, "void")
 	}

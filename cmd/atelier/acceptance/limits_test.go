@@ -95,7 +95,7 @@ func TestOthersFailuresDoNotLockOutWhoHasLoggedInBefore(t *testing.T) {
 	limited(t, login(copied, adminPW), 120)
 	limited(t, login(known, adminPW), 120)
 	login(session, adminPW).want(200)
-	// What is no mark of ours marks nothing.
+	// A mark of somebody else marks nothing.
 	for _, bad := range []string{"x", session.cookie(auth.SessionCookie), device[:len(device)-4] + "AAAA"} {
 		b := open(t, addr)
 		b.setCookieAt("/api", auth.DeviceCookie, bad)
@@ -239,7 +239,7 @@ func TestOnlyValidRegistrationsAreCounted(t *testing.T) {
 	until(t, "coming back", 30, func(i int) answer {
 		return try(fmt.Sprint("192.0.2.", i), closed.path, record{"name": "Back", "code": "1"})
 	})
-	// What is wasted counts as other writes do: codes cannot be tried for ever.
+	// Failed tries count as other writes do: codes cannot be tried for ever.
 	until(t, "guessing the code", 900, func(int) answer { return try("", c.path, record{"name": "X", "join_code": "WRONG!"}) })
 }
 

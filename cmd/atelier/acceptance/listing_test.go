@@ -76,7 +76,7 @@ func TestTheListTellsAssistantsOfTheirCodelabs(t *testing.T) {
 	}
 }
 
-// stepOf is a step for which so many minutes are planned.
+// stepOf is a step with planned minutes.
 func stepOf(title string, minutes int) record {
 	return record{"title": title, "content_markdown": "", "duration_minutes": minutes}
 }
@@ -125,8 +125,7 @@ func TestTheListKnowsItsFiguresAfterARestart(t *testing.T) {
 	}
 }
 
-// Whoever was looking at the chat kept showing what a removed attendee had
-// written, until they read it anew.
+// An open chat kept showing the messages of a removed attendee until it was read again.
 func TestClientsHearOfTheMessagesThatGoWithSomebody(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

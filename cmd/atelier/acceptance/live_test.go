@@ -189,7 +189,7 @@ func TestPresenceTellsOfTheFirstTabInAndTheLastTabOut(t *testing.T) {
 	if n := boss.count("attendee_left"); n != 1 {
 		t.Errorf("%d times somebody left", n)
 	}
-	// Whoever is removed has left, too.
+	// A removed attendee has left, too.
 	three := lin.connect(c.id, "")
 	boss.until("Lin again", func(m message) bool { return m.kind() == "attendee_joined" && joined(lin.id)(m) })
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
@@ -264,7 +264,7 @@ func TestOnlyFacilitatorsHearOfHelpOfOthers(t *testing.T) {
 	}
 }
 
-func TestChangesOfTheCodelabAreTold(t *testing.T) {
+func TestChangesOfTheCodelabAreAnnounced(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	s := c.attendee("Lin").connect(c.id, "")

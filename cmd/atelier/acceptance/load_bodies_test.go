@@ -10,7 +10,7 @@ import (
 )
 
 // A crowd of unfinished bodies, from nobody, took 5 MiB of memory each.
-func TestWhoIsNotKnownSendsLittle(t *testing.T) {
+func TestStrangersSendLittle(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})
@@ -73,7 +73,7 @@ func TestBodiesShareABudget(t *testing.T) {
 	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
 		t.Errorf("%s, Retry-After %q", res.Status, res.Header.Get("Retry-After"))
 	}
-	// What is small has room.
+	// A small body has room.
 	c.admin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 }
 

@@ -125,7 +125,7 @@ func TestAKnownBrowserIsLockedOutByNobody(t *testing.T) {
 	other.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
 }
 
-func TestAssistantsHaveNothingOfTheAI(t *testing.T) {
+func TestAssistantsMayNotUseTheAI(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	asa, hal := c.assistant("asa-without-ai"), c.helper()

@@ -232,7 +232,7 @@ func TestUploadsHaveALimitOfTheirOwn(t *testing.T) {
 	lin.post(c.path+"/help", record{"step_number": 1}).want(200)
 }
 
-func TestAnAttendeeUploadsSoManyImagesADay(t *testing.T) {
+func TestImagesOfAnAttendeeAreBoundedPerDay(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Limits.ImagesPerDay = 2

@@ -26,7 +26,7 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 		t.Skip("builds the binary")
 	}
 	path := binary(t)
-	// What the child inherits, or nothing would have to be switched off.
+	// The child inherits it, or nothing would have to be switched off.
 	var before unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_CORE, &before); err != nil || before.Max == 0 {
 		t.Skip("core dumps are off already")
@@ -61,9 +61,9 @@ func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	}
 }
 
-// TestNoBallotStandsBesideItsVotersCookie: the buffers of requests keep what was read, and a
+// TestNoBallotIsInMemoryBesideItsVotersCookie: the buffers of requests keep what was read, and a
 // core taken after the poll is closed would tell who voted what.
-func TestNoBallotStandsBesideItsVotersCookie(t *testing.T) {
+func TestNoBallotIsInMemoryBesideItsVotersCookie(t *testing.T) {
 	t.Parallel()
 	cmd, addr := run(t, binary(t), t.TempDir())
 	c := newClassOn(t, addr, record{})

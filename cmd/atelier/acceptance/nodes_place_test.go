@@ -74,12 +74,12 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 	if got := chatOf(who.get(c.path + "/chat").body); got != "before\non node 1\non node 2\n" {
 		t.Errorf("the others have %q", got)
 	}
-	// It has started over, as who owns nothing; who is stopped while it does counts as dead.
+	// It has started over and owns nothing; a node that is stopped while it does counts as dead.
 	eventual(t, "a node that has started over", func() bool {
 		_, why := internal(servers[0].InternalAddr(), "/readyz")
 		return status(0).Since.After(began) && strings.Contains(why, "is drained")
 	})
-	// It stays drained when it starts anew, and takes nothing.
+	// It stays drained when it starts again, and takes nothing.
 	if err := servers[0].Stop(); err != nil {
 		t.Fatal(err)
 	}

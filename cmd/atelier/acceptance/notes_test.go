@@ -37,7 +37,7 @@ func (c *class) texts(b *browser, query string) (guide, step string) {
 	return record(both[0].(map[string]any)).text("guide_markdown"), record(both[1].([]any)[0].(map[string]any)).text("content_markdown")
 }
 
-func TestNotesAreForThoseWhoLead(t *testing.T) {
+func TestNotesAreForFacilitators(t *testing.T) {
 	t.Parallel()
 	c, up := aiClass(t, nil)
 	c.withNotes()
@@ -62,7 +62,7 @@ func TestNotesAreForThoseWhoLead(t *testing.T) {
 		t.Errorf("the list of those who lead has %q", lab.text("guide_markdown"))
 	}
 
-	// Whatever else others read.
+	// Everything else that others read.
 	named := strings.NewReplacer("{id}", c.id, "{attendee_id}", lin.id, "{code}", c.meta().text("join_code"))
 	for _, op := range rest.Operations() {
 		path := named.Replace(op.Path)
@@ -76,7 +76,7 @@ func TestNotesAreForThoseWhoLead(t *testing.T) {
 		}
 	}
 
-	// The AI is told the text as the one who asks may read it.
+	// The AI gets the text that the caller may read.
 	for _, q := range []struct {
 		who  *browser
 		told bool
@@ -104,7 +104,7 @@ func unpacked(t *testing.T, a answer) []byte {
 	return out
 }
 
-// TestNoFrameTellsANote: what attendees hear of a change has nothing of the text.
+// TestNoFrameTellsANote: the frames that attendees get of a change have no part of the text.
 func TestNoFrameTellsANote(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -119,7 +119,7 @@ func TestNoFrameTellsANote(t *testing.T) {
 	}
 }
 
-// TestATextIsKeptByRole: those who lead and others never get each other's stored text.
+// TestATextIsKeptByRole: facilitators and others never get each other's stored text.
 func TestATextIsKeptByRole(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -174,7 +174,7 @@ func TestCommentsHoldOnToTheTextWithoutNotes(t *testing.T) {
 	}
 }
 
-// TestNotesAreKept in everything that those who lead take along.
+// TestNotesAreKept in everything that facilitators export.
 func TestNotesAreKept(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -61,7 +61,7 @@ func TestAnOfferTakesTheRequestThatWaits(t *testing.T) {
 	}
 }
 
-func TestWhoMayOfferHelp(t *testing.T) {
+func TestFacilitatorsOfferHelp(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")

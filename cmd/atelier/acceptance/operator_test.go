@@ -6,8 +6,8 @@ import (
 	"atelier/transport/control"
 )
 
-// Whoever may open the data folder is an admin at its socket, without a login and
-// without limits; at the public address they are nobody.
+// A user who may open the data folder is an admin at its socket, without a login and without
+// limits; at the public address the same user is nobody.
 func TestTheSocketIsTheOperators(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -107,7 +107,7 @@ func TestAnInvitationMakesALogin(t *testing.T) {
 	}
 }
 
-func TestWhoIsNobodyIsNotInvited(t *testing.T) {
+func TestNobodyWithoutALoginIsInvited(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	for name, who := range map[string]record{
@@ -181,7 +181,7 @@ func TestAHelperForADay(t *testing.T) {
 	first.get(c.path + "/help").want(200)
 	second.post("/invitations/accept", record{"token": token, "here": true}).want(200)
 	second.get(c.path + "/help").want(200)
-	// Those who lead see it: in the list, and in the audit trail of the codelab.
+	// Facilitators see it: in the list, and in the audit trail of the codelab.
 	fay := c.facilitator("fay-sees")
 	for _, p := range fay.get("/admin/people").list() {
 		if p.text("id") == id && p["moved_at"] == nil {
@@ -225,14 +225,14 @@ func TestAFacilitatorLeadsAssistantsAlone(t *testing.T) {
 	}
 	fay.get("/admin/audit-logs").refused(400, "codelab_id is required")
 	fay.get("/admin/audit-logs?codelab_id=" + c.id).want(200)
-	// What they do is audited under their id.
+	// Their actions are audited under their id.
 	fay.put(c.path, record{"author": "Fay"}).want(200)
 	if row := c.newest("codelab_update"); row.text("actor_id") != fay.id {
 		t.Errorf("the audit has %v", row)
 	}
 }
 
-func TestNamesOfThoseWhoLead(t *testing.T) {
+func TestNamesOfFacilitators(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	asa := c.assistant("asa-by-name")
@@ -308,7 +308,7 @@ func TestAnAccountOfOnesOwn(t *testing.T) {
 	c.admin.post("/account/password", record{"old": adminPW, "new": goodPassword}).refused(409)
 }
 
-// What was guessed, planted or taken over leads nowhere.
+// A guessed, planted or stolen state is refused.
 func TestAttacksOnAccounts(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -386,7 +386,7 @@ func TestScopesOfAPITokens(t *testing.T) {
 	}
 }
 
-// A login that nobody has is not told by its time: as much is computed. What is refused
+// An unknown login cannot be told by its time: as much is computed. A request that is refused
 // for its address or form costs nothing.
 func TestAnUnknownLoginComputesAsMuch(t *testing.T) {
 	t.Parallel()

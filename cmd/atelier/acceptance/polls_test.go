@@ -43,7 +43,7 @@ func TestARoomVotes(t *testing.T) {
 	if poll["ends_at"] == nil || poll["of"] != float64(1) || poll["opened_at"] == nil {
 		t.Errorf("opened: %v", poll)
 	}
-	// The node that answers is told of each connection later than the one to which it was made.
+	// The node that answers learns of a connection later than the node that has it.
 	asked := func(m message) bool { return m["of"] == float64(1) || common.nodes != nil }
 	boss.until("the poll is open, and asks one person", func(m message) bool {
 		x, _ := m["poll"].(map[string]any)

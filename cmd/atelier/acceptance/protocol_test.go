@@ -85,7 +85,7 @@ func TestTheOriginMustBeTheServersOwnOrAllowed(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotConnectIsToldBeforeTheUpgrade(t *testing.T) {
+func TestARefusedConnectionIsAnsweredBeforeTheUpgrade(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	stranger, foreign := open(t, c.addr), newClass(t).attendee("Max")
@@ -126,7 +126,7 @@ func TestSummariesComeWithChangesOnly(t *testing.T) {
 	})
 	// Attendees get one too, when it is their turn.
 	s.until("a summary", func(m message) bool { return m.kind() == "progress_summary" && m["per_step"].([]any)[1] == 1.0 })
-	// What facilitators heard until then without a change lies before the next.
+	// Messages to facilitators without a change come before the next change.
 	s.acked(record{"type": "step_progress", "step_number": 3}, "end")
 	boss.until("Lin on step 3", func(m message) bool {
 		return m.kind() == "progress_summary" && m["per_step"].([]any)[2] == 1.0

@@ -22,8 +22,8 @@ func TestOnlyATrustedProxyTellsWhoIsCalling(t *testing.T) {
 		"no proxy is trusted": {startServer(t, testConfig(t)).Addr(), map[string]string{"192.0.2.1": "127.0.0.1", "": "127.0.0.1"}},
 		"loopback is trusted": {startServer(t, trusting).Addr(), map[string]string{
 			"": "127.0.0.1", "192.0.2.1": "192.0.2.1",
-			// What stands left of the first address that is no proxy of ours was
-			// written by anybody.
+			// Anybody may have written the part left of the first address that is no
+			// proxy of ours.
 			"6.6.6.6, 192.0.2.1": "192.0.2.1", "6.6.6.6, 192.0.2.1, 10.1.2.3": "192.0.2.1", "10.9.9.9": "10.9.9.9",
 			"rubbish": "127.0.0.1", "192.0.2.1, rubbish, 10.1.2.3": "10.1.2.3", "2001:db8::7": "2001:db8::7", "192.0.2.1:4711": "192.0.2.1", "[2001:db8::7]:80": "2001:db8::7", "[2001:db8::8]": "2001:db8::8", "::ffff:192.0.2.9": "192.0.2.9", ",,": "127.0.0.1",
 			// A zone would make many of one address.

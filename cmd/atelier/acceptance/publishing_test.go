@@ -55,7 +55,7 @@ func TestAFileIsPublishedIntoItsCodelab(t *testing.T) {
 	if got := changes(dry); got != "Zero changed, One moved, Three changed" && got != "Zero added, One same, Three changed, Two removed" {
 		t.Errorf("a dry run says %s", got)
 	}
-	// A step that takes the place of another says whose, and an id that goes is told.
+	// A step that takes the place of another says whose, and a removed id is reported.
 	dry = b.publish("into="+c.id+"&dry_run=1", chapters(tour+"-2", "One", "Brand new", "Three")).object()
 	if st := record(dry["steps"].([]any)[1].(map[string]any)); st.text("was") != "Two" || dry.text("slug_was") != tour || dry["title_was"] != nil {
 		t.Errorf("a dry run says %v", dry)

@@ -50,7 +50,7 @@ func TestAPulseIsForFacilitatorsAndTheOwnOtherTabs(t *testing.T) {
 	if p := c.pulseOf(max.browser, lin.id); p != nil {
 		t.Errorf("another attendee reads %v", p)
 	}
-	// Moving on ends it, and is told like it.
+	// Moving on ends it, with the same message.
 	one.acked(record{"type": "step_progress", "step_number": 3}, "m")
 	for _, s := range []*socket{two, boss} {
 		if m := s.next("pulse"); m["state"] != nil || m.number("step_number") != 3 {

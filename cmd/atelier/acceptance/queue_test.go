@@ -123,7 +123,7 @@ func TestWhereSomebodySits(t *testing.T) {
 	lin.put(path, record{"muted": false}).refused(403)
 	max.put(path, record{"place": "elsewhere"}).refused(403)
 	c.admin.put(path, record{"place": "elsewhere"}).refused(403)
-	// Who comes back keeps it, unless they say another.
+	// An attendee who comes back keeps the seat, or says another.
 	c.join(open(t, c.addr), record{"name": "Lin", "code": "4711"})
 	if place(c.admin) != "by the window" {
 		t.Errorf("after coming back it is %v", place(c.admin))
@@ -142,7 +142,7 @@ func TestWhereSomebodySits(t *testing.T) {
 	}
 }
 
-func TestWhoSpeaksForTheFacilitators(t *testing.T) {
+func TestOneSessionSpeaksForTheFacilitators(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	asa, lin := c.assistant("asa-speaks"), c.attendee("Lin")

@@ -123,7 +123,7 @@ func TestAttendeesSeeTheAnswersThatTheyGotRight(t *testing.T) {
 			t.Errorf("another sees %s", got)
 		}
 	}
-	// Judged anew, and still theirs when an earlier attendee goes.
+	// Judged again, and still theirs when an earlier attendee goes.
 	c.admin.delete(c.path + "/attendees/" + max.id).want(204)
 	kept := choice("one", 2)
 	kept["id"] = q[0].text("id")

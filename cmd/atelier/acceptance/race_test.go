@@ -36,7 +36,7 @@ func TestOfManyAtOnceOneGetsTheName(t *testing.T) {
 	for _, s := range status {
 		count[s]++
 	}
-	// A wrong code is refused with 409 ten times, and with 429 from then on; of three
+	// A wrong code is refused with 409 ten times, and with 429 afterwards; of three
 	// nodes each gives its third of the ten, which is three.
 	if count[200] != 1 || count[409]+count[429] != 19 || count[409] < 9 {
 		t.Errorf("the answers are %v", count)
@@ -133,8 +133,8 @@ func TestOneRefSentManyTimesAtOnceIsAppliedOnce(t *testing.T) {
 	}
 }
 
-// Whatever a codelab's people do while it is deleted, they are told so, and
-// nothing comes back.
+// Every request during the deletion of a codelab is answered with that, and nothing comes
+// back.
 func TestDeletingUnderTheFeetOfEveryone(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

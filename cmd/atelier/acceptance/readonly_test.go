@@ -49,7 +49,7 @@ func TestOnAFullDiskTheServerReadsAndRefusesWrites(t *testing.T) {
 	}
 }
 
-// Who has to sign in to delete something on a full disk can, and can delete.
+// On a full disk a facilitator can sign in and delete.
 func TestOnAFullDiskSpaceCanBeFreed(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -40,7 +40,7 @@ func (c *class) rehearsalOver() {
 	if all := c.simulated(); len(all) > 0 {
 		c.t.Errorf("left are %v", all)
 	}
-	// Who is connected another node hears a moment later.
+	// Another node learns of connections a moment later.
 	eventual(c.t, "nobody simulated is connected", func() bool {
 		return len(c.admin.get(c.path + "/presence").object()["attendee_ids"].([]any)) == 0
 	})

@@ -128,7 +128,7 @@ func (c *class) gather(w *badWorld) {
 	c.admin.post(c.path+"/copy", nil).want(200)
 }
 
-// people are those who lead beside the owner, and a system that hears of it.
+// people makes facilitators beside the owner, and a system that gets webhooks.
 func (c *class) people(w *badWorld) {
 	c.t.Helper()
 	c.facilitator("fay")
@@ -196,7 +196,7 @@ func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 	return out
 }
 
-// twice is what servers on two copies answer alike. What they do not answer alike is told.
+// twice returns the answers that servers on two copies share. The others are logged.
 func (r keptRelease) twice(t *testing.T, asked []keptAnswer, copied func() config.Config) (out []keptAnswer) {
 	t.Helper()
 	var read [2][]keptAnswer

@@ -38,7 +38,7 @@ type keptRelease struct {
 }
 
 // keptAnswer is what a GET answered: of JSON and CSV the content, of others that they came.
-// What was another a minute later is left out.
+// Values that differ a minute later are left out.
 type keptAnswer struct {
 	Path   string `json:"path"`
 	As     string `json:"as"` // see callers
@@ -57,7 +57,7 @@ const (
 // passphraseOfReleases encrypts the secrets in the backups that are kept.
 const passphraseOfReleases = "nothing in it opens anything"
 
-// TestReleasesOpen opens what each release left, with the program of today: everything
+// TestReleasesOpen opens the data of each release with the current program: everything
 // answers as it did then, with members that came since.
 func TestReleasesOpen(t *testing.T) {
 	t.Parallel()

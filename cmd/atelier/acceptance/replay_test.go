@@ -72,7 +72,7 @@ func TestTheReplayOfTheOwnDirectMessageIsComplete(t *testing.T) {
 	again.next("step_progress")
 }
 
-func TestAPositionThatCannotBeReplayedIsToldToResync(t *testing.T) {
+func TestAPositionThatCannotBeReplayedGetsAResync(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.Live.ReplayEvents = 10
@@ -95,7 +95,7 @@ func TestAPositionThatCannotBeReplayedIsToldToResync(t *testing.T) {
 		if m.text("reason") != at.reason || m.text("epoch") != epoch || m.seq() < start+30 {
 			t.Errorf("%s: %v", at.query, m)
 		}
-		// What the position says is what a read shows.
+		// A read shows the state of the position.
 		if got := lin.get(c.path + "/chat").want(200).header.Get("X-Codelab-Seq"); got != fmt.Sprint(m.seq()) {
 			t.Errorf("resync at %d, the state at %s", m.seq(), got)
 		}

@@ -24,8 +24,8 @@ const rightsFile = "testdata/rights.txt"
 
 var showRights = flag.Bool("show-rights", false, "print the table of rights as the server has it")
 
-// roles in the order of the columns. Who is refused comes first: the last ones do what
-// they may.
+// roles in the order of the columns. Roles that are refused come first: the last ones change
+// something.
 var rightsRoles = []string{
 	"nobody", "attendee-elsewhere", "attendee", "assistant-elsewhere", "assistant", "helper", "token-import", "token-read", "token-all", "facilitator", "owner",
 }
@@ -71,7 +71,7 @@ func TestEveryRoleMayWhatTheTableSays(t *testing.T) {
 	}
 }
 
-// readRightsOf reads a table whose lines begin with a name of so many words.
+// readRightsOf reads a table whose lines begin with a name of n words.
 func readRightsOf(t *testing.T, file string, words int) map[string][]string {
 	t.Helper()
 	b, err := os.ReadFile(file)

@@ -110,8 +110,7 @@ func TestLoggingInIssuesAnotherSessionForThatBrowserAlone(t *testing.T) {
 	b.get("/session").refused(401)
 }
 
-// Both answers brought a session that knew nothing of the other registration,
-// and one of them was lost.
+// Both answers brought a session without the other registration, and one of them was lost.
 func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -131,7 +130,7 @@ func TestTwoTabsThatRegisterAtOnceKeepBothGrants(t *testing.T) {
 			tab.get(each.path + "/chat").want(200)
 		}
 	}
-	// The first answer is used; who registers now from the cookie of before is alone.
+	// The first answer is used; a registration from the previous cookie is alone.
 	for _, each := range classes {
 		b.get(each.path + "/chat").refused(403)
 	}

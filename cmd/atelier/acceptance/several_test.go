@@ -74,8 +74,8 @@ func testsOf() (map[string][]string, error) {
 	return tests, nil
 }
 
-// chooseTests has a run against several nodes run what can differ there, unless it was
-// told what to run.
+// chooseTests has a run against several nodes run the tests that can differ there, unless
+// -run names others.
 func chooseTests() error {
 	if os.Getenv("TEST_NODES") == "" || os.Getenv("LONG_TESTS") != "" || flag.Lookup("test.run").Value.String() != "" {
 		return nil
@@ -146,8 +146,8 @@ func runBeside() error {
 		return nil
 	}
 	if os.Getenv("TEST_NODES") != "" {
-		// Requests go to the nodes in turns: one test at a time meets the same turns in
-		// each run.
+		// Requests go to the nodes alternately: a test that runs alone meets the same nodes
+		// in each run.
 		return flag.Set("test.parallel", "1")
 	}
 	return flag.Set("test.parallel", fmt.Sprint(beside))

@@ -94,7 +94,7 @@ func TestAttendeesReadWhatIsShared(t *testing.T) {
 		share("none")
 		lin.get(c.code()).refused(403)
 		c.admin.put(c.path, record{"share_code": "most"}).refused(400, "share_code must be none, start, pointed or all")
-		// Who leads reads everything; who is not registered nothing.
+		// Facilitators read everything, unregistered people nothing.
 		if got := c.admin.get(c.code() + "/" + plural(kind)).texts(); len(got) != 7 {
 			t.Errorf("listed are %v", got)
 		}
@@ -188,7 +188,7 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	if a, b, others := taken(c.admin), taken(lin.browser), taken(max.browser); a != "step-1-start" || b != a || others != "" {
 		t.Errorf("facilitators read %q, Lin %q, Max %q", a, b, others)
 	}
-	// Twice the same is told once, and is in the audit trail each time.
+	// A repetition is announced once, and is in the audit trail each time.
 	before := len(c.audited())
 	lin.get(c.code() + "/download?branch=step-1-start").want(200)
 	c.admin.get(c.code() + "/download?branch=step-2-start").want(200) // nobody who takes part
@@ -214,7 +214,7 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	if other.count("code_taken") != 0 {
 		t.Error("another attendee heard of it")
 	}
-	// Who may have all is marked with what they begin with.
+	// Attendees who may have all are marked with the code with which they begin.
 	c.admin.put(c.path, record{"share_code": "all"}).want(200)
 	c.point(2)
 	g.clone(c.gitURL(lin.browser))

@@ -145,7 +145,7 @@ func TestSomebodyIsTheirSubjectAndNotTheirAddress(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotSignIn(t *testing.T) {
+func TestSignInsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	o.is("1", "ann@elsewhere.test")
@@ -187,7 +187,7 @@ func TestTheOwnerLinksOnce(t *testing.T) {
 	boss.put("/admin/people/"+fay.id, record{"link": true}).refused(404)
 	asa := o.assistant("asa@example.org")
 	boss.put("/admin/people/"+asa.id, record{"link": true}).refused(403)
-	// Whoever uses up a permission is who the audit trail names.
+	// The audit trail names the person who uses up a permission.
 	o.is("5", "una@example.org")
 	_, una := o.comes()
 	o.admin.put("/admin/people/"+una, record{"link": true}).want(200)
@@ -209,7 +209,7 @@ func TestTheOwnerLinksOnce(t *testing.T) {
 	o.refuses("other_login")
 }
 
-func TestWhoWasInvitedIsLinked(t *testing.T) {
+func TestAnInvitedPersonIsLinked(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nil)
 	id, token := invite(o.admin, record{"login": "asa@example.org", "name": "Asa", "role": "assistant", "codelabs": []string{o.id}})
@@ -320,7 +320,7 @@ func TestOneVisitorKeepsNobodyFromSigningIn(t *testing.T) {
 	}
 	close(slow)
 	visitor.Wait()
-	// Who has paid all their tries is not heard any more, whatever they bring.
+	// After the last try every request is refused, also a correct one.
 	o.provider.Serve("/token", nil)
 	b := o.browser()
 	b.from = "203.0.113.9"
@@ -372,7 +372,7 @@ func TestOnlyTheOwnerHasAPassword(t *testing.T) {
 	}
 }
 
-func TestAPasswordOfBeforeOpensNothing(t *testing.T) {
+func TestAnEarlierPasswordOpensNothing(t *testing.T) {
 	t.Parallel()
 	onOneServer(t)
 	cfg := testConfig(t)

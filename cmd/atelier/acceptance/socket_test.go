@@ -31,7 +31,7 @@ func (m message) kind() string           { return record(m).text("type") }
 func (m message) text(key string) string { return record(m).text(key) }
 func (m message) seq() int               { return record(m).number("seq") }
 
-// socket is a WebSocket whose every message is held against asyncapi.json.
+// socket is a WebSocket whose every message is checked against asyncapi.json.
 type socket struct {
 	t    testing.TB
 	conn *websocket.Conn

@@ -116,7 +116,7 @@ func TestAnAttendeeHasAQuota(t *testing.T) {
 	lin.hand(c, "again", big(9)).want(200)
 }
 
-func TestWhoeverIsErasedLeavesNoFile(t *testing.T) {
+func TestAnErasedAttendeeLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	c := newClassOn(t, startServer(t, cfg).Addr(), record{})

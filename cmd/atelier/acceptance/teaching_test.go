@@ -79,14 +79,14 @@ func TestAPinStandsForAllUntilItIsTakenAway(t *testing.T) {
 			t.Errorf("read is %v", pin)
 		}
 	}
-	// What is cached for one kind of reader is nothing for the others.
+	// An answer that is cached for one kind of reader is not given to others.
 	if pin, _, ok := c.shown(stranger); ok {
 		t.Errorf("a stranger reads %v", pin)
 	}
 	if now := lin.get(c.path, header("If-None-Match", tag)); now.status != 200 {
 		t.Errorf("what was read before is fresh: %d", now.status)
 	}
-	// What a stranger has read is nothing that a member has.
+	// The tag of a stranger's answer is no member's.
 	late := c.join(stranger, record{"name": "Late"})
 	if got := late.get(c.path, header("If-None-Match", open(t, c.addr).get(c.path).header.Get("ETag"))); got.status != 200 {
 		t.Errorf("what strangers read is fresh to a member: %d", got.status)

@@ -127,7 +127,7 @@ func TestARenewedCertificateIsShown(t *testing.T) {
 	c.eventually("the third certificate is shown", func() bool { return serial() == "3" })
 	live.acked(record{"type": "chat", "message": "still here"}, "r")
 
-	// What cannot be used changes nothing.
+	// An unusable certificate changes nothing.
 	if err := os.WriteFile(cfg.Server.TLSKey, []byte("no key"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func (e *evening) unit(line string) {
 	}
 }
 
-// install does what apt-get does with the package that lies here: it unpacks it, keeps the
+// install does what apt-get does with the local package: it unpacks it, keeps the
 // configuration that is there, and starts the program that it brought.
 func (e *evening) install(line string) {
 	e.t.Helper()
