@@ -164,7 +164,7 @@ func TestChecksumsAreOfAllArtifacts(t *testing.T) {
 
 // TestArchivesDoNotNameTheirMaker: files have no user of this machine, one time, and
 // the modes that programs and texts have.
-func TestArchivesSayNothingOfTheirMaker(t *testing.T) {
+func TestArchivesDoNotNameTheirMaker(t *testing.T) {
 	archives, err := filepath.Glob(filepath.Join(dist(t), "*.tar.gz"))
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("%q, %v", archives, err)

@@ -116,7 +116,7 @@ func TestATutorialBringsItsImages(t *testing.T) {
 	b.get(text[at : at+strings.Index(text[at:], ")")]).want(200)
 }
 
-// Wherever an archive has a fault, nothing of the archive is kept.
+// Wherever an archive has a fault, no part of it is kept.
 func TestARefusedImportLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

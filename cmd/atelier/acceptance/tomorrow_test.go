@@ -256,8 +256,8 @@ func (e *evening) prepare() {
 	}
 }
 
-// restored looks at the server that came back: it has what the backup had, the
-// password of before, and not what came after.
+// restored looks at the server that came back: it has the data of the backup
+// and the password of that time, and nothing later.
 func (e *evening) restored() {
 	e.t.Helper()
 	env, err := os.ReadFile(filepath.Join(e.root, "etc/atelier/env"))

@@ -352,7 +352,7 @@ func TestBadWebhooksAreRefused(t *testing.T) {
 	c.facilitator("webhooks@example.org").browser.get("/admin/webhooks").refused(403)
 }
 
-func TestThereAreOnlySoManyWebhooks(t *testing.T) {
+func TestWebhooksAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, startServer(t, testConfig(t)).Addr(), record{})
 	in := record{"url": "https://example.org/in", "events": []string{"token_used"}}
@@ -368,8 +368,8 @@ func TestThereAreOnlySoManyWebhooks(t *testing.T) {
 	c.admin.post("/admin/webhooks", in).want(200)
 }
 
-// TestDeliveriesOutliveAStop: what was told before a stop is sent after the next start,
-// signed with the same secret, which lies nowhere in the clear.
+// TestDeliveriesOutliveAStop: deliveries queued before a stop are sent after the next
+// start, signed with the same secret, which is nowhere in the clear.
 func TestDeliveriesOutliveAStop(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -68,7 +68,7 @@ func TestARefusedBodyIsNotTheNextRequest(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRequestIsToldSo(t *testing.T) {
+func TestBytesThatAreNoRequestAreAnswered(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()
 	for _, text := range []string{
@@ -82,9 +82,9 @@ func TestWhatIsNoRequestIsToldSo(t *testing.T) {
 	}
 }
 
-// TestNobodyIsToldToSendWhatWillBeRefused: 100 Continue was sent where 401 or
+// TestABodyThatWillBeRefusedIsNotAskedFor: 100 Continue was sent where 401 or
 // 413 was certain, and the whole file came for nothing.
-func TestNobodyIsToldToSendWhatWillBeRefused(t *testing.T) {
+func TestABodyThatWillBeRefusedIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
@@ -262,7 +262,7 @@ func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 	if after := len(c.audited()); after != before {
 		t.Errorf("HEAD left %d audit records", after-before)
 	}
-	// Nothing stands behind the fields, or the next answer would be taken for a wrong one.
+	// Nothing follows the fields, or the next answer would be taken for a wrong one.
 	for _, path := range []string{"/export", "/chat", "/export/attendance.csv", ""} {
 		fields := " HTTP/1.1\r\nHost: " + c.addr + "\r\nCookie: svc_session=" + c.admin.cookie("svc_session") + "\r\n"
 		conn, err := net.Dial("tcp", c.addr)
@@ -290,8 +290,8 @@ func TestHeadAnswersWhereverGetDoes(t *testing.T) {
 	}
 }
 
-// TestHandshakesAreHeldAgainstTheRFC: a short key or HTTP/1.0 got 101.
-func TestHandshakesAreHeldAgainstTheRFC(t *testing.T) {
+// TestHandshakesKeepTheRFC: a short key or HTTP/1.0 got 101.
+func TestHandshakesKeepTheRFC(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

@@ -207,7 +207,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 		if got := c.admin.get(main + "/file?file=img/a.png").want(200).body; !bytes.Equal(got, notText) {
 			t.Errorf("%s: read %q", kind, got)
 		}
-		// The bit of a file stays if the archive is of Windows and says nothing of it.
+		// The bit of a file stays if the archive is of Windows, which has no such bit.
 		c.admin.sendFile(main+"/import?replace=true", "next.zip", packed(t, "run.sh", "new", "b", "2")).want(200)
 		if got, want := c.described(main), "b 100644 1 false\nrun.sh 100755 3 false"; got != want {
 			t.Errorf("%s: replaced by\n%s", kind, got)
@@ -226,7 +226,7 @@ func TestAnArchiveIsImportedIntoAWorkspace(t *testing.T) {
 			t.Errorf("%s: a refused import left\n%s", kind, got)
 		}
 		if kind == "branch" {
-			// What was downloaded has the repository in it.
+			// The download has the repository in it.
 			c.admin.sendFile(main+"/import", "own.tar.gz", c.admin.get(c.code()+"/download").want(200).body).refused(400, ".git")
 			log := runGit(t, untar(t, c.admin.get(c.code()+"/download").want(200).body), "log", "--format=%s")
 			if log != "Import next.zip\nImport start.zip\nCreate the workspace" {

@@ -229,7 +229,7 @@ func TestACodelabTakesItsWorkspaceAlong(t *testing.T) {
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	// What is recorded stays; what nobody has is set aside once it is old.
+	// Recorded trees stay; old trees that nobody has are quarantined.
 	old := filepath.Join(dir, unknownID, "made-git")
 	if err := os.Mkdir(filepath.Dir(old), 0o700); err != nil {
 		t.Fatal(err)
@@ -411,7 +411,7 @@ func TestAcknowledgedFilesSurviveSIGKILL(t *testing.T) {
 		for i, of := range []string{git.code() + "/branches/main/file?file=", plain.code() + "/folders/main/file?file="} {
 			admin := []*class{git, plain}[i].admin
 			a, b := string(admin.get(of+"a").want(200).body), string(admin.get(of+"dir/b").want(200).body)
-			// What was under way may have come through as well, as a whole.
+			// Changes in progress may have come through as well, as a whole.
 			if a != b || !atLeast(a, acknowledged[i]) {
 				t.Errorf("round %d, %d: a is %s, b is %s, acknowledged was %s", round, i, a, b, acknowledged[i])
 			}
