@@ -179,6 +179,7 @@ func (b *Ballots) keep(id string, x *ballotSecret) error {
 	if slices.Contains(b.gone, id) { // meanwhile
 		b.doomed[id] = true
 		clear(x.secret[:])
+		b.background.Go(b.sweep)
 		return nil
 	}
 	b.byID[id] = x

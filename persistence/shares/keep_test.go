@@ -238,7 +238,7 @@ func TestASecretThatIsDestroyedWhileItIsKept(t *testing.T) {
 	if err := b.Take(in); err != nil || b.Key(in.ID) != nil {
 		t.Errorf("in use (%v)", err)
 	}
-	b.Old()
+	b.background.Wait()
 	if left, _ := d.List(); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"atelier/persistence/postgres/postgrestest"
 )
@@ -140,6 +141,11 @@ func TestAPollWaitsForTheNodeThatHasItsSecret(t *testing.T) {
 	}
 	if err := os.Remove(kept[0]); err != nil {
 		t.Fatal(err)
+	}
+	// A new secret may be of a command in progress: nodes look only at older ones.
+	old, _ := filepath.Glob(filepath.Join(cfgs[1].Server.Data, "secrets", "ballots-*"))
+	if len(old) != 1 || os.Chtimes(old[0], time.Time{}, time.Now().Add(-time.Hour)) != nil {
+		t.Fatalf("the secret of the other node is in %v", old)
 	}
 	first := startLasting(t, cfgs[:1])[0]
 	c.admin.base = "http://" + first.Addr()
