@@ -1,6 +1,5 @@
 // What is read of a codelab over REST, as one role sees it.
 import { api, ask, asked } from '../api/client'
-import { Refused } from '../api/refused'
 import { noteTime } from '../device/now'
 import { mergeChat, ofRoom } from '../workshop/chat'
 import { noPolls, pollsRead } from '../workshop/polls'
