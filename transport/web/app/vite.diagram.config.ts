@@ -1,8 +1,8 @@
-// The frame in which diagrams are drawn is a document of its own, with nothing of the app:
-// no chunk is shared, so that what it may load is told by the folder.
+// The frame in which diagrams are drawn is a document of its own. It shares no chunk with
+// the app, so that its folder alone lists the files that it can load.
 import { defineConfig } from 'vite'
 
-/** What is as large as all the rest, and asked for by few: a diagram that wants it says that it is not here. */
+/** Parts as large as all others together that few need. A diagram that uses one reports that it is missing. */
 const leftOut = /^(?:elkjs\/lib\/elk\.bundled\.js|katex)$/
 
 export default defineConfig({

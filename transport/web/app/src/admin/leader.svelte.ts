@@ -1,4 +1,4 @@
-// Who leads here, as the session says: what a page shows depends on it.
+// The signed-in facilitator or assistant, from the session. Pages show parts by rank.
 import type { Schemas } from '../api/client'
 
 export type Rank = 'owner' | 'facilitator' | 'assistant'
@@ -10,7 +10,7 @@ export const leader = {
   get rank(): Rank {
     return rank
   },
-  /** Who it is: what stands as `person` beside what they say and take. */
+  /** The id of the person: the value of `person` in their messages and claimed requests. */
   get id(): string {
     return id
   },

@@ -1,4 +1,4 @@
-// What stands in the menu of every page for facilitators.
+// The entries of the menu of every page for facilitators.
 import { words } from '../api/words'
 import { signOut } from '../device/session'
 import { m } from '../messages/compiled/messages.js'

@@ -32,7 +32,7 @@ export function csrfToken(): string {
   return shown.includes(told) ? told : (shown[0] ?? '')
 }
 
-/** How often a request that was told to come later does so by itself. */
+/** Attempts of a request that is answered with 429, with the first one. */
 const tries = 4
 
 /**

@@ -1,4 +1,4 @@
-/** What the server did not do, and why. */
+/** A request that the server refused or did not get, with the reason. */
 export class Refused extends Error {
   constructor(
     /** The HTTP status; 0 when there was no answer. */

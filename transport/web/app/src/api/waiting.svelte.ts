@@ -1,4 +1,4 @@
-// Requests that were told to come later: the app waits by itself, and one calm
+// Requests that were answered with 429. The app waits and retries, and one calm
 // line says so.
 let until = $state(0)
 let count = 0
@@ -9,7 +9,7 @@ export const waiting = {
     return until
   },
 
-  /** Waits so many seconds, with a little disorder so that a class does not come back as one. */
+  /** Waits the given seconds plus a small random time, so that a class does not return at once. */
   async out(seconds: number, signal?: AbortSignal | null): Promise<void> {
     const ms = seconds * 1000 + Math.random() * Math.min(2000, 250 + seconds * 250)
     until = Math.max(until, Date.now() + ms)

@@ -1,4 +1,4 @@
-// What came of an answer of the AI, and why it ended.
+// The result of an answer of the AI, and why it ended.
 import { Refused } from '../api/refused'
 import type { Schemas } from '../api/client'
 import { m } from '../messages/compiled/messages.js'

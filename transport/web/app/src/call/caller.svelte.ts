@@ -8,7 +8,7 @@ import { calling } from './settings.svelte'
 import { ring, unlock } from './sound'
 import { dot, lookedAt } from './tab.svelte'
 
-/** Nothing that a notification says names anybody or repeats what they wrote: it stands on locked and on shared screens. */
+/** A notification names nobody and repeats nothing that was written: it appears on locked and shared screens. */
 const words: Record<Reason, () => string> = {
   help: m.call_says_help,
   direct: m.call_says_direct,
@@ -25,7 +25,7 @@ export class Caller {
   readonly #leads: boolean
   /** How many calls came since somebody looked at the page, and how many of them are direct messages. */
   #unseen = $state.raw({ all: 0, direct: 0 })
-  /** What the title counts: for a facilitator who waits for help, and what was written to them meanwhile. */
+  /** The count in the title. Facilitators: the waiting requests for help plus the unseen direct messages. Attendees: the unseen calls. */
   readonly count = $derived.by(() => (this.#leads ? waiting(this.#room.now?.help ?? []).size + this.#unseen.direct : this.#unseen.all))
   /** Which requests waited when messages last arrived; null before the first. */
   #waited: ReadonlySet<string> | null = null
@@ -45,7 +45,7 @@ export class Caller {
       const help = waiting(this.#room.now?.help ?? [])
       const calls = this.#leads ? facilitatorCalls(told, this.#waited ?? this.#before(told, help), calling.settings) : attendeeCalls(told, calling.settings)
       this.#waited = help
-      // What was missed has been waiting for a while; the page shows it.
+      // Missed messages have been waiting for a while; the page shows them.
       if (!missed) this.#tell(calls)
     })
     const pressed = () => {

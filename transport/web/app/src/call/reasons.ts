@@ -50,5 +50,5 @@ export function attendeeCalls(told: readonly Told[], s: Settings): Call[] {
   })
 }
 
-/** Whether an attendee has just come to the front of the queue. */
+/** Whether an attendee has just become the first in the queue. */
 export const nowNext = (before: number | null, after: number | null): boolean => after === 1 && before !== null && before > 1

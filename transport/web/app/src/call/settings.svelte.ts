@@ -12,9 +12,9 @@ export interface Settings {
   direct: boolean
   /** An attendee is called when somebody comes or did not find them, and when they are next. */
   turn: boolean
-  /** What is said to everybody calls an attendee. */
+  /** Messages to everybody call an attendee. */
   broadcast: boolean
-  /** The end of the timer calls: a break is over. */
+  /** The end of the timer calls, for instance the end of a break. */
   time: boolean
 }
 

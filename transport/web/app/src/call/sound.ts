@@ -31,7 +31,7 @@ export async function ring(atOnce = false): Promise<boolean> {
   return true
 }
 
-/** One tone, in hertz, that begins after so many seconds. */
+/** Plays one tone. pitch is in hertz; after is the delay in seconds. */
 function tone(audio: AudioContext, pitch: number, after: number): void {
   const [from, to] = [audio.currentTime + after, audio.currentTime + after + 0.3]
   const source = new OscillatorNode(audio, { frequency: pitch })

@@ -1,7 +1,7 @@
-// What a tab tells when another is in front: a number in its title and a dot on its icon.
+// The signs of a tab in the background: a number in its title and a dot on its icon.
 import { sitePath } from '../device/place'
 
-/** A title with the number of what waits. */
+/** A title with the number of unread messages and open requests. */
 export const counted = (count: number, title: string): string => (count > 0 ? `(${count > 99 ? '99+' : count}) ${title}` : title)
 
 /** Whether somebody looks at the page. */

@@ -36,7 +36,7 @@ function* whole(word: string, width: number, measure: (text: string) => number) 
   else for (const { segment } of new Intl.Segmenter().segment(word)) yield segment
 }
 
-/** The largest of the sizes at which a text fits into so many lines, else the smallest. */
+/** The largest of the sizes that fits, else the smallest. Sizes are in descending order. */
 export function fit<T>(sizes: readonly T[], fits: (size: T) => boolean): T {
   return sizes.find(fits) ?? sizes[sizes.length - 1]!
 }

@@ -1,4 +1,4 @@
-// What a certificate looks like and says, on paper and as a picture.
+// The layout and the texts of a certificate, on paper and as a picture.
 import type { Schemas } from '../api/client'
 import { day, region } from '../device/moments'
 import { m } from '../messages/compiled/messages.js'
@@ -27,7 +27,7 @@ export function extent(c: Pick<Certificate, 'steps' | 'hours'>): string {
   return new Intl.ListFormat(region(), { type: 'unit', style: 'short' }).format(parts)
 }
 
-/** What stands at the foot, each with its word. */
+/** The facts at the foot of a certificate, each with its label. */
 export function facts(c: Certificate): { word: string; text: string }[] {
   return [
     { word: m.certificate_led(), text: c.author },

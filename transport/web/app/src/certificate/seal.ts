@@ -10,16 +10,16 @@ const turn = Math.PI * 2
 const inmost = 11
 const outmost = 37
 
-/** The room between two arcs of so many. */
+/** The distance between two arcs of a seal with count arcs. */
 const pace = (count: number) => Math.min(3.7, (outmost - inmost) / Math.max(1, count - 1))
 
-/** How thick the arcs of so many are. */
+/** The thickness of the arcs of a seal with count arcs. */
 export const thickness = (count: number) => Math.min(1.9, pace(count) * 0.55)
 
 /**
- * A person's way as arcs, one for each step, from the inside out. Each begins where the one
- * before would end in a circle of all the time, and is as long as its share of it, all by the
- * same factor. None where nothing was measured.
+ * The times of a person's steps as arcs, one per step, from the inside out. In a circle of the
+ * whole time each arc begins where the share of the previous step ends. Its length is its share
+ * times a factor that all arcs have in common. Without measured times there are no arcs.
  */
 export function arcs(shares: readonly number[]): Arc[] {
   const all = shares.reduce((a, b) => a + b, 0)

@@ -50,7 +50,7 @@ export class Browse {
     }
   }
 
-  /** What the server knows of a file; undefined when it has none of this path. */
+  /** The server's information about a file; undefined when it has no file of this path. */
   about(path: string): Info | undefined {
     return this.infos?.find((f) => f.path === path)
   }

@@ -1,4 +1,4 @@
-// What was changed of a workspace's files and is not saved yet.
+// The unsaved changes to a workspace's files.
 export interface Changes {
   /** The new text of a file, by its path. */
   readonly edits: Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
-// All comments of a codelab as who leads it reads them: by step, and which are new.
+// All comments of a codelab as its facilitators read them: by step, with the new ones marked.
 import type { Step, Thread } from '../workshop/state'
 
-/** When one last looked at a thread, by its id, as the server tells the time. */
+/** When one last looked at a thread, by its id, in the server's time. */
 export type Seen = Readonly<Record<string, string>>
 
 export interface Group {
@@ -10,7 +10,7 @@ export interface Group {
   readonly threads: readonly Thread[]
 }
 
-/** The guide first, then the steps in order; in each the open threads as they stand in the text, then those whose text has changed. */
+/** The guide first, then the steps in order. In each the open threads come first, in the order of the text, then those whose text has changed. */
 export function byStep(threads: readonly Thread[], steps: readonly Step[]): Group[] {
   const sorted = threads.toSorted((a, b) => Number(a.stale) - Number(b.stale) || a.start_offset - b.start_offset)
   return [null, ...steps]
@@ -18,7 +18,7 @@ export function byStep(threads: readonly Thread[], steps: readonly Step[]): Grou
     .filter((g) => g.threads.length > 0)
 }
 
-/** How many comments of attendees stand in a thread behind the last answer of a facilitator that one has not seen. */
+/** The number of unseen comments of attendees in a thread, after the last answer of a facilitator. */
 export function fresh(t: Thread, seen: Seen): number {
   const answered = t.messages.findLastIndex((c) => c.author_role === 'admin')
   const since = seen[t.id] ?? ''

@@ -1,4 +1,4 @@
-// Theme and language, as this device was told.
+// Theme and language, as chosen on this device.
 import { getLocale, getTextDirection, locales, setLocale } from '../messages/locale'
 
 export type Theme = 'system' | 'light' | 'dark'

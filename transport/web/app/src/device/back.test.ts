@@ -7,7 +7,7 @@ class Browser implements Past {
   at = 1
   shown = 'lab'
   back = new Back(this)
-  /** What the router was told of. */
+  /** The addresses that reached the router. */
   routed: string[] = []
   #moves: number[] = []
 

@@ -25,7 +25,7 @@ export class Back {
 
   constructor(past: Past) {
     this.#past = past
-    // Of a page that was loaded anew nothing is open.
+    // After a reload nothing is open over the page.
     if (this.#depth > 0) this.#soon()
   }
 
@@ -40,7 +40,7 @@ export class Back {
     }
   }
 
-  /** The page has another address. Its entry is made when nothing is open over the page: it is not to lie behind one of those. */
+  /** The page has another address. Its entry is made once nothing is open over the page, so that it does not follow an entry of an overlay. */
   visit(url: string): void {
     this.#next = url
     this.#soon()

@@ -1,8 +1,8 @@
-// What would be lost or interrupted if the page were loaded anew: a screen that is shown,
-// a file on its way, something that is not saved.
+// The things that a reload would lose or interrupt: a screen that is shared or projected,
+// an upload, unsaved input.
 const held = new Set<symbol>()
 
-/** Keeps the page from being loaded anew by itself until the returned function is called. */
+/** Prevents automatic reloads of the page until the returned function is called. */
 export function hold(): () => void {
   const it = Symbol()
   held.add(it)

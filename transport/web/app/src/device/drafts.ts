@@ -13,7 +13,7 @@ interface Kept {
 
 const lastMoment = (key: string) => `draft:${key}`
 
-/** What was kept; null when there is nothing, or the device keeps nothing. */
+/** The stored draft; null when there is none, or the device stores nothing. */
 export async function recallDraft<T>(key: string): Promise<T | null> {
   const quick = recall<Kept | null>(lastMoment(key), null)
   let long: Kept | null = null

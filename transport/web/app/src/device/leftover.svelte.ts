@@ -1,6 +1,6 @@
-// Unsaved work of an earlier visit: it is offered, and until somebody decides
-// the server's version is shown. What is begun meanwhile is kept beside it, and
-// so is what another tab has begun: tabs of one device keep theirs in one place.
+// Unsaved work of an earlier visit is offered. Until somebody decides, the page shows
+// the server's version. Work that is begun meanwhile, here or in another tab, is kept
+// beside it: tabs of one device store theirs in one place.
 
 /** Work as it is kept on the device. */
 export interface Left<T> {
@@ -8,16 +8,16 @@ export interface Left<T> {
   readonly at: string
   /** Which visit has kept it. */
   readonly by?: string | undefined
-  /** What was there before and is still offered. */
+  /** Older work that is still offered. */
   readonly older?: Left<T> | undefined
 }
 
 export class Leftover<T> {
-  /** What may be taken, the newest first; null: nothing. */
+  /** The offered work, the newest first; null for none. */
   offer = $state.raw<Left<T> | null>(null)
 
   readonly #visit = crypto.getRandomValues(new Uint32Array(2)).join('-')
-  /** What has been offered here: until when, by visit. */
+  /** The time of the newest work of each visit that has been offered here. */
   #seen = new Map<string, string>()
 
   /** Something was kept; null when nothing was. done: what is no longer worth an offer. */
@@ -28,14 +28,14 @@ export class Leftover<T> {
     this.offer = chain(all.filter((l) => !done(l.work)))
   }
 
-  /** What is to be kept; undefined: nothing. work is what is unsaved at hand, kept what is kept now. */
+  /** The work to store; undefined for none. work is the unsaved work of this page, kept the stored work. */
   keep(work: T | undefined, kept: Left<T> | null = null): Left<T> | undefined {
     const mine = work === undefined ? [] : [{ work, at: new Date().toISOString(), by: this.#visit }]
     const others = list(kept).filter((l) => l.by !== this.#visit && l.at > (this.#seen.get(l.by ?? '') ?? ''))
     return chain([...mine, ...list(this.offer), ...others]) ?? undefined
   }
 
-  /** Takes what is offered. What is unsaved at hand is offered in its place. */
+  /** Takes the offered work. The unsaved work of this page is offered in its place. */
   take(work: T | undefined): T | undefined {
     const taken = this.offer
     if (!taken) return undefined

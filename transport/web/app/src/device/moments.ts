@@ -2,7 +2,7 @@
 import { getLocale } from '../messages/locale'
 import { m } from '../messages/compiled/messages.js'
 
-/** The language of the app, as it is written where the reader lives: 09:41 or 9:41 AM. Digits are those that stand in the texts. */
+/** The language of the app, as it is written where the reader lives: 09:41 or 9:41 AM. Digits are those of the texts. */
 export function region(): string {
   const language = getLocale()
   const here = navigator.languages.find((l) => l.split('-')[0] === language.split('-')[0]) ?? language
@@ -38,7 +38,7 @@ export function dayAndTime(time: string): string {
   return format({ dateStyle: 'medium', timeStyle: 'short' }).format(at(time))
 }
 
-/** 6:10 of so many seconds, 1:06:10 of more. */
+/** 6:10 for 370 seconds, 1:06:10 for an hour more. */
 export function stopwatch(seconds: number): string {
   const s = Math.max(0, Math.floor(seconds))
   const two = (n: number) => String(n).padStart(2, '0')
@@ -53,7 +53,7 @@ export function about(seconds: number): string {
   return minutes < 90 ? m.minutes_short({ count: minutes }) : m.hours_short({ count: Math.round(minutes / 60) })
 }
 
-/** "9 hours ago", or "in 84 days" for what is to come, of so many seconds. */
+/** "9 hours ago" for negative seconds, "in 84 days" for positive ones. */
 export function relative(seconds: number): string {
   const size = Math.abs(seconds)
   const [unit, of] = size < 3600 ? (['minute', 60] as const) : size < 48 * 3600 ? (['hour', 3600] as const) : (['day', 86_400] as const)

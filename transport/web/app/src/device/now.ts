@@ -2,13 +2,13 @@
 // timers are counted with the server's.
 
 interface Estimate {
-  /** What is to be added to the device's clock, milliseconds. */
+  /** The correction of the device's clock, milliseconds. */
   offset: number
   /** How far off the offset may be, milliseconds. */
   spread: number
   /** When it was made, by the device's clock. */
   at: number
-  /** It is of an answer that was surely made for us, not of one that may have been kept. */
+  /** It is from an answer that cannot be cached. */
   sure: boolean
 }
 

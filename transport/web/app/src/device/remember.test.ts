@@ -3,7 +3,7 @@ import { recall, remember } from './remember'
 
 afterEach(() => void vi.unstubAllGlobals())
 
-/** What the app uses of a device's storage. */
+/** The part of a device's storage that the app uses. */
 function storage() {
   const map = new Map<string, string>()
   const device = {

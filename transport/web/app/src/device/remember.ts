@@ -9,7 +9,7 @@ export function recall<T>(key: string, otherwise: T): T {
   }
 }
 
-/** What was begun in this tab, by its key: another tab may have put its own in the same place. */
+/** The values that this tab stored, by their keys. Another tab can have stored its own under the same key. */
 export const begun = new Map<string, unknown>()
 
 let silent = false
@@ -22,7 +22,7 @@ export function silence(): void {
 /** Whether this page may keep anything. */
 export const keeps = () => !silent
 
-/** Keeps a value; undefined forgets it. What the device refuses is not kept. */
+/** Stores a value; undefined removes it. A value that the device refuses is not stored. */
 export function remember(key: string, value: unknown): void {
   if (silent) return
   if (key.startsWith('draft:')) {

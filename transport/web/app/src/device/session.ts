@@ -62,7 +62,7 @@ function store(key: string, value: string) {
   try {
     localStorage.setItem(key, value)
   } catch {
-    // It is chosen anew.
+    // It is chosen again.
   }
 }
 

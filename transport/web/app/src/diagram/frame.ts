@@ -1,6 +1,6 @@
-// The frame in which diagrams are drawn: a document of its own, in a sandbox, without an
-// origin, a connection or anything of the page. What it says is the SVG as text, which the
-// page shows as a picture and no more.
+// The frame in which diagrams are drawn. It is a document of its own in a sandbox, without
+// an origin, a connection or anything of the page. It returns the SVG as text, which the
+// page shows only as a picture.
 import mermaid from 'mermaid'
 import type { Answer, Ask } from '../markdown/beside'
 import { ready, type Diagram, type Drawing } from './messages'

@@ -1,11 +1,11 @@
-// What the page and the frame in which diagrams are drawn say to each other.
+// The messages between the page and the frame in which diagrams are drawn.
 
 export interface Diagram {
   source: string
   dark: boolean
 }
 
-/** What came of a diagram. why is the parser's word for a fault, null for none. */
+/** The result for a diagram. why is the parser's text for a fault, null for none. */
 export type Drawing = { svg: string; width: number; height: number; says: string } | { why: string | null }
 
 /** The frame says this once, before it is asked anything. */

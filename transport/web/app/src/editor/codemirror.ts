@@ -116,7 +116,7 @@ export function mount(host: HTMLElement, o: Options) {
   const extensions: Extension[] = [
     history(),
     search({ top: false }),
-    // Lines begin as deep as the one before: guesses of more are wrong too often.
+    // A new line is indented as the previous one: guesses of more are wrong too often.
     keymap.of([
       ...(o.keys ?? []),
       { key: 'Enter', run: insertNewlineKeepIndent },
@@ -157,7 +157,7 @@ export function mount(host: HTMLElement, o: Options) {
       },
     }),
   ]
-  // What was undone before can be so again, when the text is still that one.
+  // The earlier undo history is restored if the text is still the same.
   const kept = o.before?.doc.toString() === o.text ? o.before.toJSON({ history: historyField }) : null
   const state = kept ? EditorState.fromJSON(kept, { extensions }, { history: historyField }) : EditorState.create({ doc: o.text, extensions })
   const view = new EditorView({ state, parent: root, root })
@@ -207,7 +207,7 @@ export function mount(host: HTMLElement, o: Options) {
       places.delete(id)
       view.dispatch({ changes: { from: at, insert: placed(view.state.doc.toString(), at, picture) }, userEvent: 'input.paste' })
     },
-    /** Where lines, from 0, stand in the scrolled content. */
+    /** The tops of lines, numbered from 0, in the scrolled content. */
     tops(lines: readonly number[]): number[] {
       const { doc } = view.state
       return lines.map((n) => view.lineBlockAt(doc.line(Math.min(n + 1, doc.lines)).from).top + view.documentPadding.top)

@@ -4,7 +4,7 @@ import { across, anchors, rising } from './together'
 
 const words = { text: 'text', summary: 'A hint' }
 
-/** Formats what stands between the bars; the answer has bars around what is selected then. */
+/** Formats the text between the bars. The result has bars around the selection. */
 function done(kind: Kind, marked: string): string {
   const from = marked.indexOf('|')
   const to = marked.lastIndexOf('|') - 1

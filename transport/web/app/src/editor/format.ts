@@ -1,5 +1,5 @@
-// What the buttons of the editor do to Markdown: a change, and what is then
-// selected.
+// The buttons of the editor change Markdown. Each returns a change and the
+// selection after it.
 export interface Edit {
   from: number
   to: number
@@ -10,7 +10,7 @@ export interface Edit {
 
 export type Kind = 'bold' | 'italic' | 'link' | 'code' | 'good' | 'bad' | 'hint' | 'list'
 
-/** What is put where nothing is selected; in the author's language. */
+/** Texts to insert where nothing is selected, in the author's language. */
 export interface Placeholders {
   text: string
   summary: string
@@ -84,7 +84,7 @@ function lines(text: string, from: number, to: number): Edit {
 /** A line that a text behind it would become a part of: a list's, a quotation's, a heading, a row of a table. */
 const ownLine = /^\s*(?:[-*+]\s|\d+[.)]\s|>|#{1,6}\s|\|)/
 
-/** A picture as it is put into a text: a paragraph of its own, unless it stands in running text. */
+/** A picture as it is put into a text: a paragraph of its own, unless it is put into running text. */
 export function placed(text: string, at: number, picture: string): string {
   const start = text.lastIndexOf('\n', at - 1) + 1
   const next = text.indexOf('\n', at)

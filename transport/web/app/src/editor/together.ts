@@ -4,7 +4,7 @@ import { Marked } from 'marked'
 
 const marked = new Marked({ gfm: true, async: false })
 
-/** The lines, from 0, where headings and code blocks begin that do not stand in another block. */
+/** The first lines, numbered from 0, of headings and code blocks that are in no other block. */
 export function anchors(markdown: string): number[] {
   const out: number[] = []
   let line = 0

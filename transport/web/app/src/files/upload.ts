@@ -9,7 +9,7 @@ export interface Upload<T> {
   cancel(): void
 }
 
-/** Sends a file as the form field "file". progress is told the share that is sent, 0 to 1. */
+/** Sends a file as the form field "file". progress is called with the share that is sent, 0 to 1. */
 export function upload<T>(path: string, file: File, progress: (share: number) => void): Upload<T> {
   const request = new XMLHttpRequest()
   const release = hold()
