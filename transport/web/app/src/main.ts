@@ -21,12 +21,12 @@ if (target)
     () => unloaded(target),
   )
 
-/** A part that is missing once more so soon is not helped by loading the page anew, milliseconds. */
+/** If a part is missing again within this time, another reload does not help, milliseconds. */
 const soon = 60_000
 
 // A page that was open while the server was replaced asks for parts that are no
-// longer there: it is loaded anew. Without a network it stays as it is, with the
-// text that one reads.
+// longer there, so it reloads. Without a network it stays as it is, with the text
+// that one reads.
 addEventListener('vite:preloadError', () => {
   if (!mayReload(soon)) return
   fetch(sitePath('/'), { method: 'HEAD', cache: 'no-store' }).then(

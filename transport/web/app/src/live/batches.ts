@@ -1,5 +1,5 @@
-// What thousands of people make happen all the time comes to a facilitator's
-// screen four times a second; what people say to one another comes at once.
+// A crowd's frequent messages reach a facilitator's screen four times per second.
+// All other messages, for instance those of the chat, reach it at once.
 import type { Dial } from './pipe'
 import type { ServerMessage } from './protocol'
 
@@ -8,7 +8,7 @@ const every = 250
 
 const crowd = new Set<ServerMessage['type']>(['step_progress', 'pulse', 'attendee_joined', 'attendee_left', 'attendee_completed', 'progress_summary'])
 
-/** A dial that tells what a crowd does in batches. The order of messages stays. */
+/** A dial that delivers a crowd's messages in batches. The order of messages stays. */
 export const batched =
   (dial: Dial): Dial =>
   (address, from, on) => {

@@ -3,7 +3,7 @@ import { Connection, type Clock, type Status } from './connection'
 import type { Dial, Pipe, PipeEvents, Place } from './pipe'
 import type { ServerMessage, Told } from './protocol'
 
-/** A clock that moves when it is told to. */
+/** A clock that only the test moves. */
 class Hands implements Clock {
   #now = 0
   #timers: { at: number; run: () => void; gone: boolean }[] = []
@@ -555,7 +555,7 @@ describe('the connection', () => {
     s.last.on.messages([{ type: 'resync', epoch: 'e1', seq: 50, reason: 'window' } as ServerMessage])
     s.reads[1]!.resolve()
     await settle()
-    // What is new now is not held back as if it had been missed.
+    // A new message is not held back as if it had been missed.
     s.last.on.messages([chat(55)])
     expect(seqs(s.told)).toEqual([55])
     s.hands.next()

@@ -22,8 +22,8 @@ export interface Callbacks {
   /** Messages in order. Those that were missed come as a batch of their own, missed says so. */
   told(messages: Told[], missed: boolean): void
   /**
-   * Everything is to be read anew; messages wait until it has been. Rejects
-   * when it could not be: the connection then tries again.
+   * Reads everything again; messages wait until that is done. If it rejects,
+   * the connection tries again.
    */
   fresh(you: You): Promise<void>
   /** A message that was sent with this ref is stored, or was refused. */
@@ -51,7 +51,7 @@ export const clock: Clock = {
   },
 }
 
-/** After so many sockets that never opened, events are tried. */
+/** After this number of sockets that never opened, events are tried. */
 const socketFailures = 2
 /** Where sockets have worked, events serve for so long after an outage, and half as long again at most, milliseconds. */
 const eventsAfterOutage = 60_000
@@ -99,7 +99,7 @@ export class Connection {
   #cancelWait: (() => void) | null = null
   /** Closed for another one, and not to open by itself: they would close each other. */
   #elsewhere = false
-  /** What was sent and is not answered. */
+  /** The refs of messages that were sent and are not answered yet. */
   #unanswered = new Set<string>()
   #cancelDoubt: (() => void) | null = null
   #doubtful = false
@@ -126,7 +126,7 @@ export class Connection {
     this.#dial()
   }
 
-  /** Ends the connection; nothing is told after it. */
+  /** Ends the connection; no callback is called afterwards. */
   stop(): void {
     this.#attempt++
     this.#cancelWait?.()
@@ -149,7 +149,7 @@ export class Connection {
     } else this.#verify()
   }
 
-  /** Asks the server whether it is there. An event stream cannot ask: it begins anew. */
+  /** Verifies that the server still answers. An event stream cannot ask, so a silent one is opened again. */
   #verify() {
     if (!this.ready || this.#asked !== null) return
     if (this.#useEvents) {
@@ -350,12 +350,12 @@ export class Connection {
     if (this.#useEvents && this.#socketWorked) {
       this.#clock.after(eventsAfterOutage * (1 + this.#clock.random() / 2), () => attempt === this.#attempt && this.#returnToSocket())
     }
-    // A stream that tabs share may stand behind a place that this one has not seen.
+    // A stream that tabs share can begin after messages that this tab has missed.
     const goesOn = this.#place !== null && this.#place.epoch === m.epoch && this.#place.seq >= m.seq
     if (goesOn) {
       this.#head = m.head
-      // Some of what was missed may not be for us: the rest of a batch is told
-      // with the next message, or soon.
+      // Some missed messages can be for others only, so the head is never reached. The rest
+      // of a batch is delivered with the next message, or after 300 ms.
       this.#clock.after(300, () => attempt === this.#attempt && this.#caughtUp())
       this.#open()
     } else {
@@ -366,7 +366,7 @@ export class Connection {
 
   #you: You | null = null
 
-  /** Has everything read anew, while messages wait. */
+  /** Has everything read again, while messages wait. */
   #read(attempt: number) {
     const you = this.#you
     if (!you) return

@@ -43,9 +43,9 @@ function own(address: Address, from: Place | null, on: PipeEvents): () => void {
   return () => source.close()
 }
 
-/** What a tab tells the worker that holds the stream. */
+/** A message of a tab to the worker that holds the stream. */
 export type ToStream = { open: { path: string; epoch: string; seq: number } } | { leave: true }
-/** What the worker tells a tab. */
+/** A message of the worker to a tab. */
 export type FromStream = { message: string } | { beat: true } | { closed: number }
 
 function shared(address: Address, from: Place | null, on: PipeEvents): () => void {

@@ -1,6 +1,6 @@
-// What a person said and the server has not yet acknowledged. It is kept on the
-// device, so that neither a lost network nor a closed tab loses a word, and it
-// carries references, so that nothing is said twice.
+// The messages of a person that the server has not yet acknowledged. They are stored on
+// the device, so that neither a lost network nor a closed tab loses one. Each has a
+// reference, so that the server stores none twice.
 
 import { keeps } from '../device/remember'
 
@@ -88,7 +88,7 @@ export class Outbox {
     return entry
   }
 
-  /** What is to be sent, oldest first. */
+  /** The messages to send, oldest first. */
   waiting(): readonly Kept[] {
     return this.#entries.filter((e) => e.refused === null)
   }

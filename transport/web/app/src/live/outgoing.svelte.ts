@@ -1,10 +1,10 @@
-// What a person sends. It stays on the device until the server has stored it.
+// The messages of a person. Each stays on the device until the server has stored it.
 import type { ChatMessage } from '../workshop/state'
 import { deviceStorage, Outbox, type Kept } from './outbox'
 import { Sender, type Line } from './sender'
 
 export class Outgoing {
-  /** What the server has not stored yet, oldest first. */
+  /** The messages that the server has not stored yet, oldest first. */
   entries = $state.raw<readonly Kept[]>([])
   readonly #codelab: string
   readonly #line: Line

@@ -21,9 +21,9 @@ export interface Pipe {
   close(): void
 }
 
-/** What a pipe tells; after closed nothing more. */
+/** The callbacks of a pipe; closed is the last. */
 export interface PipeEvents {
-  /** In order; none when the server only says that it is there. */
+  /** In order; an empty batch is only a sign of life of the server. */
   messages(batch: readonly ServerMessage[]): void
   /** code is that of the WebSocket protocol; 1006 when nobody said why. */
   closed(code: number): void

@@ -1,4 +1,4 @@
-// What is read of a codelab over REST, as one role sees it.
+// The reads of a codelab over REST, for one role.
 import { api, ask, asked } from '../api/client'
 import { noteTime } from '../device/now'
 import { mergeChat, ofRoom } from '../workshop/chat'
@@ -17,7 +17,7 @@ const chatPage = 200
 /** The largest page that the server gives. */
 const deepPage = 1000
 
-/** What a read depends on: who reads, and what is known so far. */
+/** The input of a read: the reader, and the state so far. */
 export interface Known {
   readonly now: Workshop | null
   readonly you: { readonly id: string } | null
@@ -75,7 +75,7 @@ export class Reads {
     return Object.assign({}, ...parts) as Partial<Workshop>
   }
 
-  /** What has changed of the workshop; quizzes and materials are kept here. */
+  /** Reads one part of the workshop that has changed. This object keeps quizzes and materials. */
   async part(what: Again): Promise<Partial<Workshop>> {
     switch (what) {
       case 'codelab':
@@ -116,14 +116,14 @@ export class Reads {
   }
 
   async #everybody(): Promise<Partial<Workshop>> {
-    // Who is here first: arrivals that are told meanwhile are added to it.
+    // Both are read at once: arrivals that are reported meanwhile are added afterwards.
     const [people, here] = await Promise.all([
       ask(api.GET('/codelabs/{id}/attendees', this.#path)),
       ask(api.GET('/codelabs/{id}/presence', { params: { path: { id: this.#id } } })),
     ])
     const now = new Map(people.map((a: Attendee) => [a.id, a]))
     const known = this.#known.now
-    // Who is gone asks for nothing any more; who came meanwhile may.
+    // Requests of people who were removed go. Somebody who came meanwhile can have one.
     const help = known?.help.filter((h) => now.has(h.attendee_id) || !known.people.has(h.attendee_id))
     return { people: now, here: new Set(here.attendee_ids), ...(help && help.length < known!.help.length ? { help } : {}) }
   }
@@ -157,7 +157,7 @@ export class Reads {
   }
 
   async #help(): Promise<Partial<Workshop>> {
-    // An attendee is told of all that they ever asked; the room has what is open.
+    // An attendee gets all their requests, closed ones too; the room has the open ones.
     const all = await ask(api.GET('/codelabs/{id}/help', this.#path))
     return { help: all.filter((h) => h.status !== 'resolved') }
   }

@@ -1,9 +1,9 @@
-// What is read over REST, against a server that the test plays.
+// The reads over REST, with a server that the test plays.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { workshop, type ChatMessage, type Codelab } from '../workshop/state'
 import type { Known } from './reads.svelte'
 
-/** What the server answers, by path and the queries that the test is about. */
+/** The server's answers, by path and the queries that the test is about. */
 let answer: (path: string, query: URLSearchParams) => unknown
 let asked: string[]
 /** Headers of every answer. */
@@ -122,7 +122,7 @@ test("the server's time is taken from an answer, and not from one that the brows
   headers = { Date: new Date(there + 600_000).toUTCString() }
   await r.text()
   expect(minutesAhead()).toBe(70)
-  // What a connection says counts more.
+  // The time of a connection counts more.
   const { noteTime } = await import('../device/now')
   noteTime(new Date(there + 1_200_000).toISOString())
   await r.text()

@@ -29,7 +29,7 @@ export interface CaughtUp {
   at: number
 }
 
-/** What was read of a codelab before its screen was there. */
+/** The parts of a codelab that were read before its screen was there. */
 export interface First {
   me: string
   codelab: Workshop['codelab']
@@ -46,7 +46,7 @@ const blockedFor = 10 * 60_000
 export class Room {
   readonly id: string
   readonly role: Role
-  /** What is true; null until it has been read. */
+  /** The state of the workshop; null until it has been read. */
   now = $state.raw<Workshop | null>(null)
   status = $state.raw<Status>({ state: 'connecting' })
   caughtUp = $state.raw<CaughtUp | null>(null)
@@ -131,7 +131,7 @@ export class Room {
     return this.#arrivals.add(f)
   }
 
-  /** What the server has not stored yet. */
+  /** The messages that the server has not stored yet. */
   get outbox(): readonly Kept[] {
     return this.#outgoing.entries
   }
@@ -195,7 +195,7 @@ export class Room {
     this.status = { state: 'ended' }
   }
 
-  /** Reads everything, and then what was told since. */
+  /** Reads the text, then all other parts. */
   async #fresh(you: You): Promise<void> {
     try {
       this.you = you

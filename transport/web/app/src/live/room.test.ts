@@ -30,7 +30,7 @@ class Ws {
   }
 }
 
-/** What the server answers, by path; a number is a status. */
+/** The server's answers, by path; a number is a status. */
 let answers: Record<string, unknown>
 let asked: string[]
 const device = new Map<string, string>()
@@ -206,7 +206,7 @@ describe('a room', () => {
       ws.says({ type: 'welcome', epoch: 'e', seq: 10, head: 10, you })
       await vi.advanceTimersByTimeAsync(20)
       expect(room.refused?.status).toBe(why)
-      // When it can be read again, nothing is said any more.
+      // Once it can be read again, the room shows no refusal.
       answers['/codelabs/lab/help'] = []
       await vi.advanceTimersByTimeAsync(1000)
       Ws.last.says({ type: 'welcome', epoch: 'e', seq: 10, head: 10, you })

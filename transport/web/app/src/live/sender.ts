@@ -5,16 +5,16 @@ import type { ChatMessage } from '../workshop/state'
 import { arrived } from './arrived'
 import type { Kept, Outbox } from './outbox'
 
-/** What it sends through. */
+/** The connection that messages are sent through. */
 export interface Line {
   readonly ready: boolean
   send(message: object): void
 }
 
-/** So many are sent at once; the rest one by one: the server takes bursts of 40, and twenty a second. */
+/** The number of messages that are sent at once, before the rest one by one. The server takes bursts of 40, and 20 per second. */
 const burst = 25
 const between = 60
-/** After so long what was refused because it came too fast is sent again. */
+/** The wait before a message that came too fast is sent again, milliseconds. */
 const later = () => 2000 + Math.random() * 2000
 
 export class Sender {
@@ -22,7 +22,7 @@ export class Sender {
   readonly #line: Line
   readonly #own: () => readonly ChatMessage[]
   readonly #pause: (ms: number) => Promise<unknown>
-  /** The refs that the flush under way has sent; a later flush takes over. */
+  /** The refs that the current flush has sent; a later flush takes over. */
   #sending: Set<string> | null = null
 
   /** own: one's messages as far as they are known. */
@@ -39,8 +39,8 @@ export class Sender {
   }
 
   /**
-   * Sends what waits, or one entry alone; what was said first goes first. Whatever is
-   * said while much is being sent goes behind it.
+   * Sends all waiting messages, the oldest first, or one entry alone. Messages that are
+   * written during a long flush are sent after it.
    */
   async flush(only?: Kept): Promise<void> {
     if (only && this.#sending) {

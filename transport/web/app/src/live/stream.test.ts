@@ -168,7 +168,7 @@ describe('the stream that tabs share', () => {
     expect(source().closed).toBe(true)
     const next = tab().open(8)
     expect(Source.all).toHaveLength(2)
-    // What the old stream was is not told, nor does anybody go on from it.
+    // Tabs get neither the welcome nor the messages of the old stream.
     const other = tab().open(8)
     expect([...next.heard, ...other.heard]).toEqual([])
     source().says(welcome(20))

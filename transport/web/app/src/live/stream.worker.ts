@@ -1,7 +1,7 @@
 /// <reference lib="webworker" />
-// The event stream that the tabs of one person share. Tabs may come at any
-// time: whoever does not continue where the stream stands is told to read
-// anew, as the server would tell them.
+// The event stream that the tabs of one person share. Tabs can come at any time. A tab
+// that cannot continue from the stream's position gets a resync, as the server would
+// send it, and reads everything again.
 import type { FromStream, ToStream } from './events'
 
 interface Head {
@@ -19,7 +19,7 @@ const recent: { seq: number; text: string }[] = []
 let source: EventSource | null = null
 /** When the stream was heard last, Unix milliseconds. */
 let heard = 0
-/** What is silent for so long is dead, milliseconds: the server says at least every 15 s that it is there. */
+/** A stream that is silent for this time is dead, milliseconds: the server sends a beat at least every 15 s. */
 const silence = 17_000
 let head: Head | null = null
 

@@ -1,15 +1,15 @@
-// The socket of a facilitator's page, held by a worker. A crowd tells a
-// facilitator every move: of ten thousand people 170 frames a second arrive,
-// and taking them in cost the page half of an update.
+// The socket of a facilitator's page, held by a worker. Every move of a crowd reaches
+// the facilitator: from ten thousand people 170 frames arrive per second. Reading them
+// in the page took half of the time of an update.
 import type { Address, Dial, Place } from './pipe'
 import type { ServerMessage } from './protocol'
 
-/** What the page tells the worker; life names the lock that it holds as long as it lives. */
+/** A message of the page to the worker; life names the lock that the page holds as long as it is open. */
 export type ToSocket = { open: { address: Address; from: Place | null; life: string } } | { send: object } | { close: true }
-/** What the worker tells the page. */
+/** A message of the worker to the page. */
 export type FromSocket = { alive: true } | { batch: readonly ServerMessage[] } | { closed: number }
 
-/** How long a worker may take to its first word: its script comes over the network, too. */
+/** The time for a worker's first message, milliseconds: its script comes over the network, too. */
 const wordWithin = 20_000
 
 export const workedSocket: Dial = (address, from, on) => {

@@ -2,7 +2,7 @@
 // an id or a name. In the page each has a prefix, as the sanitiser gives it, so that none
 // is taken for something of the app.
 
-/** What stands before an id of a text in the page. */
+/** The prefix of a text's ids in the page. */
 export const prefix = 'user-content-'
 
 /** The id that GitHub gives a heading: letters, digits, - and _ of any script. */
@@ -14,7 +14,7 @@ export function slugOf(text: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Gives the headings below root their ids: of several with one name the second has -1, and so on. An id that stands twice is that of the first. */
+/** Gives the headings below root their ids: of several with one name the second has -1, and so on. If two elements have the same id, the first keeps it. */
 export function nameHeadings(root: ParentNode): void {
   const taken = new Set<string>()
   for (const e of root.querySelectorAll('[id]')) {
@@ -34,7 +34,7 @@ export function nameHeadings(root: ParentNode): void {
   }
 }
 
-/** What a fragment of an address means. */
+/** The decoded fragment of an address. */
 export function fragmentOf(href: string): string {
   const raw = href.slice(href.indexOf('#') + 1)
   try {

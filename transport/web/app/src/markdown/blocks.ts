@@ -1,12 +1,12 @@
 // The block structure of Markdown, line by line, in linear time: what the server's
 // scanner (actors/markdown/scan.go) finds, so that both cut the same notes.
 
-/** What a line is within the quotes and items of lists around it. */
+/** The kind of a line within the quotes and items of lists around it. */
 export type Kind = 'blank' | 'paragraph' | 'heading' | 'code' | 'html' | 'list' | 'rule'
 
 export interface Line {
   kind: Kind
-  /** What stands on it, without the marks of what is around it. */
+  /** The text of the line, without the marks of the blocks around it. */
   rest: string
   /** The same with the white space before it. */
   inside: string
@@ -54,7 +54,7 @@ const anyTag =
 
 const empty = (line: string) => /^[ \t]*$/.test(line)
 
-/** How often a character stands at a place. */
+/** The number of times that a character is repeated at a place. */
 export function run(text: string, char: string, at = 0): number {
   let n = 0
   while (text[at + n] === char) n++
@@ -169,9 +169,9 @@ export class Blocks {
   #stack: Container[] = []
   /** A line of the open paragraph may begin a block of HTML, to another reader. */
   #doubtful = false
-  /** Other readers may have read what came before otherwise. */
+  /** Other readers can have read earlier lines otherwise. */
   #astray = false
-  /** What is indented may belong to something before it, to another reader. */
+  /** To another reader, indented lines can belong to an earlier block. */
   #hanging = false
   /** Where ends were found last. */
   readonly #ends = new Map<RegExp, { at: number; found: RegExpExecArray | null }>()

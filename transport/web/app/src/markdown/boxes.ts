@@ -5,7 +5,7 @@ import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 
 type Kind = 'positive' | 'negative' | 'note' | 'tip' | 'important' | 'warning' | 'caution'
 
-/** The definition may stand behind empty lines, and goes on to the next one. */
+/** The definition can follow empty lines, and goes on to the next empty line. */
 const defined = /^ {0,3}(positive|negative)[ \t]*\n(?:[ \t]*\n)* *:([^\n]*(?:\n(?![ \t]*(?:\n|$))[^\n]+)*)(?:\n|$)/i
 const quoted = /^ {0,3}>[ \t]?aside[ \t]+(positive|negative)[ \t]*(?:\n|$)((?: {0,3}>[^\n]*(?:\n|$))*)/i
 

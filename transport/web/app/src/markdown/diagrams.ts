@@ -6,15 +6,15 @@ import { m } from '../messages/compiled/messages.js'
 import { ready, type Diagram, type Drawing } from '../diagram/messages'
 import { Beside, type Ask, type Answer, type Helper } from './beside'
 
-/** What is longer is not drawn, bytes of source. */
+/** Longer sources are not drawn, in bytes. */
 const longest = 50_000
-/** What is longer is not shown, characters of SVG. */
+/** Longer SVG is not shown, in characters. */
 const largest = 2_000_000
-/** Of one text; what is beyond stays code. */
+/** The maximum number of diagrams of one text; the rest stays code. */
 const mostDiagrams = 50
-/** After so many that took too long nobody tries the rest. */
+/** After this number of timeouts the rest is not tried. */
 const mostFailures = 3
-/** How long one may take, and the frame to be there, and how long that stays without work, milliseconds. */
+/** The time for one diagram, the time for the frame to load, and how long an idle frame stays, milliseconds. */
 const mostTime = 2000
 const mostStart = 30_000
 const idle = 30_000
@@ -69,7 +69,7 @@ export class Frame implements Helper<Diagram, Drawing> {
 const drawer = new Beside<Diagram, Drawing>(() => new Frame(), { mostTime, idle })
 const kept = new Map<string, Drawing>()
 
-/** What a frame said, as far as it is a drawing. */
+/** The drawing in a frame's message; without one, the reason or null. */
 export function drawingOf(said: unknown): Drawing {
   const d = (said ?? {}) as Record<string, unknown>
   if (typeof d.svg === 'string' && d.svg.length <= largest && [d.width, d.height].every((n) => typeof n === 'number' && n > 0 && n < 100_000))

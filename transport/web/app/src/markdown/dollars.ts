@@ -5,7 +5,7 @@
 import type { TokenizerAndRendererExtension } from 'marked'
 import { escaped } from './escaped'
 
-/** What is longer is no formula, characters. */
+/** Longer texts between dollars are no formulas, in characters. */
 const longest = 5000
 
 /** A formula in a line ends at the next dollar, or is none: "costs $5 and $6". */

@@ -1,18 +1,17 @@
-// What is added to rendered Markdown in the page: buttons to copy code, colours once
-// the language's parser is here, formulas, diagrams, names of boxes, and
-// pictures that enlarge.
-// None of it adds a character to the text, which comments count. Emoji alone take the
-// place of their names: comments find their words again (workshop/anchor.ts).
+// Additions to rendered Markdown in the page: buttons to copy code, colours once the
+// language's parser is loaded, formulas, diagrams, names of boxes, and pictures that
+// enlarge. None adds a character to the text, since comments count characters. Only emoji
+// replace their names, and comments find their words again (workshop/anchor.ts).
 import { copy } from '../device/copy'
 import { commandsOf } from './commands'
 import { withTexts } from '../messages/texts'
 
 export interface Words {
-  /** What the button says that copies code; of a listing of a terminal how many commands it copies. */
+  /** The label of the button that copies code. For a listing of a terminal it has the number of commands. */
   copy: (commands: number | null) => string
-  /** What the button says that loads a picture from elsewhere. */
+  /** The label of the button that loads a picture from another server. */
   picture: (host: string) => string
-  /** What a picture does when it is pressed, and what stands in the place of one that is missing. */
+  /** The label of a picture that can be pressed, and the text in place of a missing one. */
   enlarges: (alt: string) => string
   missing: (alt: string) => string
   enlarge(img: HTMLImageElement): void

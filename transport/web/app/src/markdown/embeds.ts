@@ -13,7 +13,7 @@ export function allows(embed: readonly string[], host: string): boolean {
 /** The page that a link means in a frame, when its host is allowed; null for none. */
 export function framed(href: string, embed: readonly string[], own: string): URL | null {
   const url = URL.canParse(href) ? new URL(href) : null
-  // What is of this server would have all that its reader has.
+  // A framed page of this server would have all rights of its reader.
   const may = (u: URL) => u.protocol === 'https:' && u.port === '' && u.username === '' && u.hostname !== own && allows(embed, u.hostname)
   const video = url && /^(?:www\.|m\.)?youtube(?:-nocookie)?\.com$|^youtu\.be$/.test(url.hostname) ? videoOf(url) : null
   if (video) {

@@ -1,6 +1,6 @@
-// Footnotes, as GitHub has them: [^name] in a text, and [^name]: before what it says, which
-// goes on in lines that are indented by four. They stand at the end, in the order in which
-// the text refers to them; one that nothing refers to is not shown.
+// Footnotes as on GitHub: [^name] in a text, and [^name]: before the note, which goes on in
+// lines that are indented by four. The notes are shown at the end, in the order in which the
+// text refers to them. A note without a reference is not shown.
 import type { Token, TokenizerAndRendererExtension, Tokens } from 'marked'
 import { empty, indented, lineAt } from './boxes'
 import { escaped } from './escaped'

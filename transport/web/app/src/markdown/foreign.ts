@@ -1,5 +1,5 @@
-// Texts of people who do not lead here, and of the AI: they are laid out by a
-// worker, one after the other, and each has a moment for it.
+// Texts of attendees and of the AI. A worker lays them out, one after the other, and
+// each has limited time.
 import { Beside, type Helper } from './beside'
 
 export interface Text {
@@ -7,7 +7,7 @@ export interface Text {
   top: number
 }
 
-/** What is longer is not shown as HTML, characters. */
+/** Longer HTML is not shown, in characters. */
 const mostHTML = 1_000_000
 
 /** The one of this page. Its HTML is not sanitised. */

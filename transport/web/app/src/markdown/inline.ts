@@ -43,7 +43,7 @@ interface Mark {
 interface Opening {
   readonly at: number
   readonly picture: boolean
-  /** Where it stands in what was read, and how many marks there were. */
+  /** The length of the output before it, and the number of marks there. */
   readonly out: number
   readonly marks: number
 }
@@ -57,7 +57,7 @@ function run(text: string, at: number): number {
 /** Gives the text of an entity; the entity when there is none. */
 export type Resolve = (entity: string) => string
 
-/** What is read of a paragraph; labels are those that references may have. */
+/** The text of a paragraph without markup; labels are the names that references can have. */
 export function inlineText(text: string, labels: ReadonlySet<string>, resolve: Resolve): string {
   let out = ''
   const found: Mark[] = []
@@ -138,7 +138,7 @@ export function inlineText(text: string, labels: ReadonlySet<string>, resolve: R
   return spaced((plain + out.slice(at)).normalize('NFC'))
 }
 
-/** Where the run of so many backticks begins that closes code; -1 for none. */
+/** The start of the run of n backticks that closes code; -1 for none. */
 function closing(text: string, from: number, n: number): number {
   for (let at = text.indexOf('`', from); at >= 0;) {
     const m = run(text, at)
@@ -148,7 +148,7 @@ function closing(text: string, from: number, n: number): number {
   return -1
 }
 
-/** What stands between backticks: one blank at each end belongs to them. */
+/** The code between backticks, without the blank that can follow the opening run and precede the closing one. */
 function code(inside: string): string {
   const line = inside.replaceAll('\n', ' ')
   return line.length > 1 && line.startsWith(' ') && line.endsWith(' ') && /[^ ]/.test(line) ? line.slice(1, -1) : line

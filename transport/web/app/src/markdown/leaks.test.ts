@@ -1,6 +1,5 @@
-// Notes for facilitators against what the page makes of a text: whatever stands around a
-// note, what the page shows as one to those who lead is not shown to anybody else, in
-// whatever way.
+// Notes for facilitators, compared with the page's rendering of a text. If facilitators see
+// a word as part of a note, attendees see it nowhere, whatever text surrounds the note.
 import fc from 'fast-check'
 import { parseFragment, type DefaultTreeAdapterTypes as Tree } from 'parse5'
 import { expect, test } from 'vitest'

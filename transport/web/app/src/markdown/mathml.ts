@@ -60,7 +60,7 @@ export function read({ tex, display }: Formula): Outcome {
   }
 }
 
-/** What KaTeX says, without the formula, which stands beside it. */
+/** KaTeX's message without the formula, which the page shows beside it. */
 function reason(message: string): string {
   return message
     .replace(/^KaTeX parse error: /, '')
@@ -121,7 +121,7 @@ class Reader {
     return { tag, attributes: kept, children: out }
   }
 
-  /** The cells say how they are aligned, and where nothing lies between two. */
+  /** Cells have classes for their alignment, and for a missing gap to the next or previous cell. */
   #table(kept: Record<string, string>, given: Record<string, string>, rows: Made[]): Tree | null {
     const aligned = (given.columnalign ?? '').split(' ')
     const gaps = (given.columnspacing ?? '').split(' ')

@@ -1,6 +1,6 @@
 /// <reference lib="webworker" />
-// Reads formulas with KaTeX away from the page, which a hostile one might stop. What
-// comes out are trees of MathML: names and attributes that are known, and texts.
+// Reads formulas with KaTeX outside the page, since a hostile formula might block it. The
+// results are trees of MathML with known names and attributes, and texts.
 import { serve } from './beside'
 import { read } from './mathml'
 import type { Formula, Outcome } from './mathml'

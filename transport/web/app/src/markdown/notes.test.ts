@@ -12,7 +12,7 @@ interface Case {
 
 const { cases } = JSON.parse(readFileSync('../../../actors/markdown/testdata/notes.json', 'utf8')) as { cases: Case[] }
 
-/** The notes as they stand in the text, of every pass. */
+/** The source of the notes, of every pass. */
 function raw(text: string): string[] {
   const notes = notesIn(text)
   if (notes.length === 0) return []

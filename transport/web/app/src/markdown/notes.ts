@@ -1,15 +1,15 @@
 // Notes for facilitators in a text: a fenced block of the word notes, or an <aside>
-// element of the class facilitator. The server cuts them out of what others get
-// (actors/markdown/notes.go, where the rules are told); those who lead get the whole
-// text, and this takes it apart as the server does. The cases of
-// actors/markdown/testdata/notes.json hold both to the same.
+// element of the class facilitator. The server removes them from the text of attendees;
+// actors/markdown/notes.go has the rules. Facilitators get the whole text, and this module
+// finds the notes as the server does. Both pass the cases of
+// actors/markdown/testdata/notes.json.
 import { Blocks, closes, opensFence, run, type Fence, type Line } from './blocks'
 
 /** A note: its whole lines, and one blank line behind it. */
 interface Note {
   readonly start: number
   readonly end: number
-  /** What it says, in Markdown. */
+  /** The text of the note, in Markdown. */
   readonly says: string
   /** The lines of a fenced block that are its fences; null for an element. */
   readonly fences: { readonly opens: Line; readonly closes: Line | null } | null
@@ -116,7 +116,7 @@ class Asides {
     let last: number[] | null = null
     for (let i = 0; i < text.length;) {
       const c = text[i]
-      // HTML has no inline code; that the end of a note stands in some is believed all the same.
+      // HTML has no inline code. Within a note, its end in inline code is skipped all the same.
       if (c === '`' && (code || this.open > 0)) {
         last ??= lastRuns(text, i)
         i = codeEnd(text, i, last)
@@ -276,7 +276,7 @@ export function parted(text: string): { text: string; notes: string[] } {
 
 export const withoutNotes = (text: string) => parted(text).text
 
-/** A text for those who lead: its blocks of notes as elements, within the lists and quotes they stand in. */
+/** A text for facilitators: its blocks of notes as elements, within their lists and quotes. */
 export function marked(text: string): string {
   let out = ''
   let at = 0
@@ -292,7 +292,7 @@ export function marked(text: string): string {
   return out + text.slice(at)
 }
 
-/** A text with the fences of its notes as empty lines: what stands in them are headings and code of the page. */
+/** A text with the fences of its notes as empty lines: headings and code within notes are those of the page. */
 export function unfenced(text: string): string {
   let out = ''
   let at = 0

@@ -12,7 +12,7 @@ export const marked = new Marked(
   { extensions: [boxes, definitionLists, formulaBlocks, formulas, footnotes, footnoteReferences, footnoteList], hooks: { emStrongMask: masked } },
 )
 
-// The boxes of task lists are told from others: some can be ticked.
+// The boxes of task lists have a class of their own: some can be ticked.
 marked.use({ renderer: { checkbox: ({ checked }) => `<input class="task" ${checked ? 'checked="" ' : ''}disabled="" type="checkbox"> ` } })
 
 /** The text as it was written, for what cannot be laid out. */

@@ -1,5 +1,5 @@
-// Where a fragment leads that is no place of the text it stands in. Loaded when one presses
-// such a link.
+// The target of a fragment that is no place of its own text. Loaded when one presses such
+// a link.
 import { nameHeadings, placeOf, prefix, slugOf } from './anchors'
 import { parse } from './parse'
 

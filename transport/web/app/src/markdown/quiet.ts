@@ -1,7 +1,6 @@
-// Raw HTML of an author, without what a browser would report as a violation of
-// the page's policy while the sanitiser still looks at it: browsers report
-// event handlers and styles already when they parse them, in whatever document.
-// What may be shown is decided by the sanitiser, behind this.
+// Raw HTML of an author, without event handlers and styles. A browser reports them as
+// violations of the page's policy as soon as it parses them, in any document, so even
+// before the sanitiser removes them. The sanitiser decides afterwards what is shown.
 
 const attributes = new Set(
   'alt align checked cite class cols colspan controls datetime dir disabled headers height hidden href id kind label lang loop muted name open poster preload reversed rows rowspan scope span src srclang start summary title type value valign width'.split(

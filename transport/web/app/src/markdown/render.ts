@@ -1,5 +1,5 @@
-// Markdown as people may write it to HTML that may be shown. What comes out of
-// the parser is never trusted: it is sanitised as a whole.
+// Renders any Markdown to HTML that is safe to show. The output of the parser is never
+// trusted: it is sanitised as a whole.
 import DOMPurify from 'dompurify'
 import { pathOf, sitePath } from '../device/place'
 import { m } from '../messages/compiled/messages.js'
@@ -20,7 +20,7 @@ function read(address: string | null): URL | null {
   }
 }
 
-/** What the paths of this server begin with. */
+/** The first segments of this server's paths. */
 const here = /^\/(?:$|(?:account|admin|api|certificate|codelabs|help|git|handler|invite|j|login|sandbox|schemas|uploads|verify|\.well-known)(?:\/|$))/
 
 /** Whether a link of a text leads somewhere: a file beside the text is not here, unless an import has brought it. */

@@ -1,6 +1,6 @@
 // The items of task lists in a step, which attendees tick. The server finds the same ones
-// (actors/markdown/tasks.go, where the rules are told); the cases of
-// actors/markdown/testdata/tasks.json hold both to the same.
+// (actors/markdown/tasks.go has the rules). Both pass the cases of
+// actors/markdown/testdata/tasks.json.
 import { Blocks } from './blocks'
 import { inlineText, normal, spaced, type Resolve } from './inline'
 import { sha256 } from './sha256'
@@ -12,7 +12,7 @@ export interface Task {
   readonly text: string
 }
 
-/** So many a step can be ticked, and so long ones, characters. */
+/** The maximum number of tasks of a step that can be ticked, and the maximum length of one, characters. */
 const most = 200
 const longest = 4000
 

@@ -1,4 +1,4 @@
-// Every text comes from the catalogues: none stands in a component.
+// Every text comes from the catalogues; components have none.
 import { readdirSync, readFileSync } from 'node:fs'
 import { parse, type AST } from 'svelte/compiler'
 import { expect, test } from 'vitest'

@@ -46,12 +46,12 @@ function find(): Locale | typeof pseudo {
 // would be kept in every part of the app.
 let locale: Locale | typeof pseudo | undefined
 
-/** The language of all that is on the page; another one needs the page anew. */
+/** The language of the whole page; another language needs a reload. */
 export const getLocale = (): Locale | typeof pseudo => (locale ??= find())
 
 export const getTextDirection = (): 'ltr' | 'rtl' => (/^(ar|he)\b/.test(getLocale()) ? 'rtl' : 'ltr')
 
-/** Loads the page anew in another language. */
+/** Reloads the page in another language. */
 export function setLocale(id: Locale): void {
   try {
     localStorage.setItem(localeKey, id)

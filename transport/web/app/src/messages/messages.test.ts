@@ -40,7 +40,7 @@ describe('catalogues', () => {
 })
 
 describe('a message', () => {
-  /** What a text of a catalogue says in a language. */
+  /** Formats a text of a catalogue in a language. */
   async function say(locale: string, text: string | object, parameters?: Record<string, unknown>): Promise<string> {
     vi.stubGlobal('navigator', { languages: [locale] })
     vi.stubGlobal('localStorage', { getItem: () => (locale === 'he-XB' ? locale : null) })

@@ -7,7 +7,7 @@ import { getLocale, pseudo, type Locale } from './locale'
 type Text = string | Partial<Record<Intl.LDMLPluralRule, string>>
 type Load = () => Promise<{ default: Text[] }>
 
-/** What the modules want that is not there yet: how it is loaded, and the loading once it has begun. */
+/** The parts that modules need and that are not loaded yet: the function that loads a part, and its promise once called. */
 const wanted = new Map<() => Promise<void>, Promise<void> | undefined>()
 
 /** A part of the texts. It is empty until `ready`. */

@@ -1,11 +1,11 @@
-// The texts that somebody has read on this device, so that a page that is loaded anew
-// without network shows them. Of the people in the workshop only oneself is kept.
+// The texts that somebody has read on this device, so that a page shows them after a
+// reload without network. Of the people in the workshop only oneself is stored.
 import { del, get, set } from 'idb-keyval'
 import { pathOf, sitePath } from '../device/place'
 import { keeps, recall, remember } from '../device/remember'
 import type { First } from '../live/room.svelte'
 
-/** So many codelabs are kept, the ones read last. */
+/** The maximum number of codelabs that are kept: those read last. */
 const most = 10
 
 const key = (codelab: string) => `atelier:text:${codelab}`

@@ -1,16 +1,16 @@
 // The app as a service worker keeps it: one build at a time.
 
-/** What was built, by the paths of the files. */
+/** A build of the app, by the paths of its files. */
 export interface Built {
   /** Changes with every file. */
   id: string
-  /** What the pages of attendees need, but for the texts. */
+  /** The files of the pages of attendees, without the texts. */
   files: readonly string[]
   /** The texts of attendees, by language. */
   texts: Readonly<Record<string, readonly string[]>>
 }
 
-/** What a page that was loaded tells: its language, and the files it has. */
+/** The report of a loaded page: its language, and its files. */
 export interface Loaded {
   locale: string
   files: readonly string[]
@@ -19,7 +19,7 @@ export interface Loaded {
 /** A server that is slower than this is not waited for, milliseconds. */
 const patience = 5000
 
-/** A page tells of no more files. The app has fewer. */
+/** The maximum number of files in a report. The app has fewer. */
 const most = 300
 
 const begins = 'atelier-app-'
@@ -160,7 +160,7 @@ export class Shell {
 
 const isAsset = (path: string) => /^\/assets\/[\w.-]+$/.test(path)
 
-/** Whether it is a file of a build: whatever stands before a server answers with pages of its own, and those would be kept for good. */
+/** Whether it is a file of a build. A proxy before the server can answer with its own pages, and these would be kept for good. */
 const isFile = (answer: Response) => answer.ok && !answer.redirected && !/html/i.test(answer.headers.get('content-type') ?? '')
 
 function isLoaded(x: unknown): x is Loaded {

@@ -1,4 +1,4 @@
-// What is shown where not even the texts of the page's language could be loaded.
+// The page that is shown when not even the texts of its language could be loaded.
 
 /** A server that is being replaced has them soon, milliseconds. */
 const again = 30_000

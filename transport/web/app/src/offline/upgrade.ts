@@ -1,5 +1,5 @@
-// Registers the service worker; and loads a page anew when the server has another build
-// of the app and nothing is typed in the page.
+// Registers the service worker. Reloads a page when the server has another build of the
+// app and nothing is typed in the page.
 import { isHeld } from '../device/busy'
 import { pathOf, sitePath } from '../device/place'
 import { getLocale } from '../messages/locale'
@@ -9,15 +9,15 @@ import type { Loaded } from './shell'
 /** A page that has been open for long looks for another build in this time, milliseconds. */
 const often = 30 * 60_000
 
-/** By itself a page is loaded anew once in this time, milliseconds: of several servers each may have a build of its own for a while. */
+/** A page reloads by itself at most once in this time, milliseconds: during an upgrade several servers can have different builds. */
 const apart = 10 * 60_000
 
 const reloaded = 'atelier:reloaded'
 
-/** What was typed into, and may still hold it. */
+/** Elements that somebody typed into, and that can still hold the text. */
 const touched = new Set<Element>()
 
-/** Whether nothing is lost and nobody is interrupted when the page is loaded anew. */
+/** Whether a reload loses nothing and interrupts nobody. */
 export function isIdle(root: Document = document): boolean {
   for (const e of touched) if (!e.isConnected || !holds(e)) touched.delete(e)
   return (
@@ -32,7 +32,7 @@ export function isIdle(root: Document = document): boolean {
 const field = (e: Element | null) => !!e?.matches('input:not([type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable]')
 
 function holds(e: Element): boolean {
-  // What was chosen may not be sent yet.
+  // A chosen value can be unsent.
   return 'value' in e ? e.value !== '' : (e.textContent ?? '') !== ''
 }
 
@@ -79,7 +79,7 @@ function tell(): void {
   navigator.serviceWorker.controller?.postMessage(loaded)
 }
 
-/** Whether the page was not loaded anew by itself in the last milliseconds; where that cannot be kept, it never is. */
+/** Whether the page has not reloaded by itself within the given milliseconds. If the device stores no time for that, it is false. */
 export function mayReload(within: number): boolean {
   try {
     sessionStorage.setItem(reloaded, sessionStorage.getItem(reloaded) ?? '0')
@@ -89,7 +89,7 @@ export function mayReload(within: number): boolean {
   }
 }
 
-/** Loads the page anew once nobody is interrupted. */
+/** Reloads the page once that interrupts nobody. */
 export function reloadWhenIdle(within = apart): void {
   const look = setInterval(() => {
     if (!isIdle() || !mayReload(within)) return
