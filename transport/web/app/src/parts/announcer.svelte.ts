@@ -1,4 +1,4 @@
-// What is read out although nobody looked for it.
+// Texts that screen readers announce without being asked.
 let polite = $state('')
 let urgent = $state('')
 

@@ -1,4 +1,4 @@
-// What opens over the page says so here, so that the browser's Back closes it.
+// Overlays of the page register here, so that the browser's Back closes them.
 import { untrack } from 'svelte'
 import { Back } from '../device/back'
 import { pathOf } from '../device/place'
@@ -9,7 +9,7 @@ const back = new Back(history)
 /** Whether the address is that of the page that is shown; it is not while one is asked whether one wants to leave. */
 const here = () => (route.pathname as string) === pathOf(location)
 
-// Before the router hears of it, which would begin the page anew.
+// This listener runs before the router's, which would restart the page.
 addEventListener('popstate', (e) => back.arrived(here()) && e.stopImmediatePropagation(), { capture: true })
 
 /** The page that is shown has another address: an entry of the history, once nothing is open over it. */

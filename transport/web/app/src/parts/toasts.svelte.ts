@@ -1,5 +1,5 @@
-// Short words about what was done. They are read out, go by themselves, and
-// never carry the only way to do something.
+// Short messages about a finished action. Screen readers announce them, and they
+// disappear after a time, so none has the only button for something.
 export interface Toast {
   id: number
   text: string

@@ -25,7 +25,7 @@ export function ownVote(poll: Poll): string {
   return mine?.words?.join(', ') ?? mine?.text ?? ''
 }
 
-/** What a place of a scale is called; the ends have the labels that the poll gives them. */
+/** The name of a place of a scale; the ends have the labels of the poll. */
 export function scaleLabel(poll: Pick<Poll, 'options'>, place: number): string {
   const [low, high] = poll.options
   const label = place === 1 ? low : place === 5 ? high : undefined

@@ -60,7 +60,7 @@ export class Workspace extends Browse {
     if (head !== '') await this.open(head)
   }
 
-  /** Opens a branch or folder; what was changed in the one before is kept. */
+  /** Opens a branch or folder; changes to the previous one are kept. */
   async open(head: string): Promise<void> {
     this.#keeper?.stop()
     this.head = head
@@ -90,7 +90,7 @@ export class Workspace extends Browse {
     await this.show(this.path)
   }
 
-  /** What is kept on the device has changed. */
+  /** The work to store on the device has changed. */
   keep(): void {
     this.#keeper?.later()
   }
@@ -135,7 +135,7 @@ export class Workspace extends Browse {
         await ask(api.POST('/codeserver/{id}/branches/{branch}/files', { params: { path: { id: this.id, branch: this.head } }, body: body as never }))
       else await ask(api.POST('/codeserver/{id}/folders/{folder}/files', { params: { path: { id: this.id, folder: this.head } }, body: body as never }))
       if (this.path !== null && this.path in sent.edits) this.read = { text: sent.edits[this.path]!, binary: false }
-      // What was typed while it was on its way is still to be saved.
+      // Text that was typed during the request is still unsaved.
       const late = Object.entries(this.changes.edits).filter(([path, text]) => sent.edits[path] !== text)
       this.change({
         edits: Object.fromEntries(late),

@@ -1,10 +1,10 @@
-// What the list of codelabs says of each.
+// The state of each codelab in the list.
 import type { Schemas } from '../../api/client'
 
 export type Lab = Schemas['Codelab']
 export type LabState = 'open' | 'closed' | 'ended'
 
-/** Whether people can still come in: the end of a workshop closes the door, too. */
+/** Whether people can still come in: the end of a workshop closes the registration, too. */
 export function stateOf(lab: Pick<Lab, 'ended_at' | 'registration_open'>): LabState {
   if (lab.ended_at !== null) return 'ended'
   return lab.registration_open ? 'open' : 'closed'

@@ -122,7 +122,7 @@ export class Authoring {
 
   #take(read: Read) {
     this.codelab = read.codelab
-    // What is open stays open, also when it was new a moment ago.
+    // The open step stays open, even if this save created it.
     const ids = new Map(this.draft.steps.map((s) => [s.server, s.id]))
     this.base = this.draft = { ...read.script, steps: read.script.steps.map((s) => ({ ...s, id: ids.get(s.server) ?? s.id })) }
     this.#tag = read.tag
@@ -146,7 +146,7 @@ export class Authoring {
     void this.look() // others may have saved since
   }
 
-  /** What is kept on the device has changed. */
+  /** The work to store on the device has changed. */
   keep(): void {
     this.#keeper.later()
   }

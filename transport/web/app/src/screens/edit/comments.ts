@@ -1,4 +1,4 @@
-// What a save does to the comments: they hold on to the text they were made on, which
+// The effect of a save on the comments. They are anchored in the text for attendees, which
 // has no notes for facilitators.
 import { withoutNotes } from '../../markdown/notes'
 import type { Thread } from '../../workshop/state'

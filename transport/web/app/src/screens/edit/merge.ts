@@ -19,7 +19,7 @@ export type Choices = Readonly<Record<string, Side>>
 
 const asStep = (text: string): ScriptStep => ({ id: guide, server: null, title: '', minutes: 0, text })
 
-/** What the two sides made of the same base, where they do not agree. */
+/** The differences between two versions of the same base. */
 export function differences(base: Script, mine: Script, theirs: Script): Difference[] {
   const was = new Map(base.steps.map((s) => [keyOf(s), s]))
   const my = new Map(mine.steps.map((s) => [keyOf(s), s]))
@@ -65,7 +65,7 @@ export function resolved(mine: Script, theirs: Script, all: readonly Difference[
     if (!differ.has(key)) return my.get(key) ?? null
     if (side(key) === 'mine') {
       const m = my.get(key)
-      // What they removed comes back as a new step.
+      // A step that the other side removed comes back as a new step.
       return m ? (their.has(key) ? m : { ...m, server: null }) : null
     }
     const t = their.get(key)
@@ -74,7 +74,7 @@ export function resolved(mine: Script, theirs: Script, all: readonly Difference[
   }
 
   const keys = first.steps.map(keyOf)
-  // What only the other side has comes behind what it stood behind there.
+  // A step of only the other side follows the step that it follows there.
   second.steps.map(keyOf).forEach((key, i, others) => {
     if (keys.includes(key)) return
     const before = others.slice(0, i).findLast((k) => keys.includes(k))

@@ -1,4 +1,4 @@
-// What an author edits: the steps and the preparation guide, as plain values.
+// The text that an author edits: the steps and the preparation guide, as plain values.
 import type { components } from '../../api/schema'
 
 type S = components['schemas']
@@ -30,7 +30,7 @@ export function fromServer(codelab: Pick<S['Codelab'], 'guide_markdown'>, steps:
   }
 }
 
-/** What is sent: steps that are known keep their ids, and with them their comments. */
+/** The request that saves a script. Existing steps keep their ids, and so their comments. */
 export function toServer(script: Script): S['Steps']['steps'] {
   return script.steps.map((s) => ({
     ...(s.server === null ? {} : { id: s.server }),

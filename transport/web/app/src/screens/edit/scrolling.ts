@@ -30,7 +30,7 @@ export class Scrolling {
     this.#stops = []
   }
 
-  /** The preview was drawn anew: it goes where the text is. */
+  /** The preview was drawn again and scrolls to the place of the text. */
   follow(): void {
     if (this.#lead === 'text') this.#go('text')
   }

@@ -3,10 +3,10 @@ import { words } from '../../api/words'
 import { complain } from '../../parts/toasts.svelte'
 
 export class Act {
-  /** What is being done something with: an id, or another name that the caller chose. */
+  /** The object of the running action: an id, or another name that the caller chose. */
   busy = $state<string | null>(null)
 
-  /** Gives what the work gives, or null when it failed, which the facilitator is told. */
+  /** Returns the result of the work. If it fails, the facilitator sees an error and the result is null. */
   async run<T>(what: string, work: () => Promise<T>): Promise<T | null> {
     if (this.busy !== null) return null
     this.busy = what

@@ -1,4 +1,4 @@
-// When the floor is laid out anew. It must not jump under somebody's eyes or hand.
+// Decides when the floor gets a new layout. It must not jump while somebody reads or points.
 import type { Seat } from '../../workshop/floor'
 import type { Layout, Planner, StepOf } from './layout'
 

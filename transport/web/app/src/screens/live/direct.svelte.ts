@@ -4,7 +4,7 @@ import type { Told } from '../../live/protocol'
 import type { Room } from '../../live/room.svelte'
 import { facilitator, type ChatMessage } from '../../workshop/state'
 
-/** So many are held; older ones are in the chat. */
+/** The maximum number of messages that are held; older ones are in the chat. */
 const most = 50
 
 export class DirectMessages {

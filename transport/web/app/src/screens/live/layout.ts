@@ -1,6 +1,6 @@
-// Where the people of a workshop stand on the floor: which steps share a column, how many
-// sub-columns a crowded step gets, and how much of each person is shown. A function of
-// what it is given; it knows no page and no clock. All lengths are CSS pixels.
+// The places of a workshop's people on the floor: which steps share a column, how many
+// sub-columns a crowded step gets, and how much of each person is shown. A pure function
+// that uses no page and no clock. All lengths are CSS pixels.
 import type { Kind } from '../../workshop/floor'
 
 export const sizes = {
@@ -27,7 +27,7 @@ export const sizes = {
   /** The counts of a step, and the line that says how many more wait, in the form for crowds. */
   counts: 24,
   moreWait: 22,
-  /** From so many people on a step is drawn as cells. */
+  /** A step with at least this number of people is drawn as cells. */
   crowd: 400,
   /** Below this height the floor takes it and the page scrolls; below this width it is one column. */
   low: 320,
@@ -61,14 +61,14 @@ export const levels: readonly Level[] = [
 /** The level of the form for crowds, in which people are cells. */
 export const crowded = levels.length
 
-/** Cards of the longest waits in each step, and the sizes of a cell that are tried with so many. */
+/** The number of cards for the longest waits in each step, and the cell sizes that are tried with it. */
 const cellSizes: readonly [cards: number, cells: readonly number[]][] = [
   [3, [18, 16, 14, 12, 10, 9, 8]],
   [1, [12, 10, 9, 8, 7, 6]],
   [0, [10, 9, 8, 7, 6, 5, 4, 3]],
 ]
 
-/** What is shown of the people: a level, or cells of a size with so many cards. */
+/** The form of the people: a level, or cells of a size with a number of cards. */
 export interface Form {
   readonly level: number
   /** 0 where people have their names. */
@@ -102,9 +102,9 @@ export interface Setting<P extends Figure> {
   measure(text: string, size: number, weight: number): number
   /** The second line of somebody's card. */
   state(person: P): string
-  /** The width of what stands at the end of a card's first line, with the gap before it. */
+  /** The width of the end of a card's first line, with the gap before it. */
   aside: number
-  /** The width of what stands at both ends of a row, without the name. */
+  /** The width of both ends of a row, without the name. */
   rowSides: number
 }
 
@@ -159,7 +159,7 @@ interface Plan {
   readonly groups: readonly Priced[]
 }
 
-/** What is remembered of a step's people. */
+/** Cached figures of a step's people. */
 interface Measured<P> {
   readonly kinds: ByKind<P>
   readonly waits: number
@@ -240,7 +240,7 @@ export class Planner<P extends Figure> {
     return found && { ...found, unit: widest(width, found.groups) }
   }
 
-  /** The cheapest cut of the steps into neighbouring groups that take at most so many sub-columns and strips. */
+  /** The cheapest cut of the steps into neighbouring groups, with at most the given sub-columns and strips. */
   #cut(units: number, strips: number, unit: number, height: number, steps: readonly StepOf<P>[], parts: readonly Part[], form: Form): Plan | null {
     const known = new Map<number, Plan | null>()
     const groups = new Map<number, Priced | null>()
@@ -272,7 +272,7 @@ export class Planner<P extends Figure> {
           consider(g, to)
           if (g.form !== 'own') break // more sub-columns change nothing
         }
-        // What is too high in one column is higher with more steps.
+        // A group that is too high for one column is even higher with more steps.
         if (!any && !alone) break
       }
       known.set(key, found)
@@ -332,7 +332,7 @@ export class Planner<P extends Figure> {
     return known
   }
 
-  /** How high the people of a step are in so many sub-columns. */
+  /** The height of a step's people in the given sub-columns. */
   #content(step: StepOf<P>, subs: number, form: Form, unit: number): number {
     const m = this.#measure(step.people)
     if (form.cell > 0) {
@@ -373,7 +373,7 @@ export class Planner<P extends Figure> {
   }
 }
 
-/** Who has a row of their own at a level. */
+/** The people who have rows of their own at a level. */
 export function listedOf<P>(kinds: ByKind<P>, level: Level): readonly P[] {
   return [...kinds.slow, ...(level.fine === 'rows' ? kinds.fine : []), ...(level.silent === 'rows' ? kinds.silent : [])]
 }
@@ -391,7 +391,7 @@ export function deal<P extends { readonly id: string }>(
   const out: P[][] = Array.from({ length: subs }, () => [])
   const high = Array<number>(subs).fill(0)
   const shortest = () => high.indexOf(Math.min(...high))
-  // Who stays weighs first, so that newcomers fill what is short.
+  // People who stay are counted first, so that newcomers fill the short sub-columns.
   const stays = new Map<P, number>()
   for (const p of people) {
     const at = before.get(p.id)

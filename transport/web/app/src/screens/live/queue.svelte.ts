@@ -16,11 +16,11 @@ export class Queue {
   /** The request that something is being done with. */
   busy = $state<string | null>(null)
   readonly #all = $derived.by(() => (this.#room.now?.help ?? []).toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1)))
-  /** Who waits, the longest first. */
+  /** The waiting requests, the oldest first. */
   readonly pending = $derived.by(() => this.#all.filter((h) => h.status === 'pending'))
-  /** What one has taken oneself. */
+  /** The requests that one has taken oneself. */
   readonly mine = $derived.by(() => this.#all.filter((h) => this.isMine(h)))
-  /** What others have taken. */
+  /** The requests that others have taken. */
   readonly others = $derived.by(() => this.#all.filter((h) => h.status === 'in_progress' && !this.isMine(h)))
 
   /** When requests were taken, as this page saw it, by their ids. */
@@ -40,7 +40,7 @@ export class Queue {
     return this.#taken.get(h.id) ?? null
   }
 
-  /** Whether one has taken a request oneself: those who share the owner's account are told apart by name. */
+  /** Whether one has taken a request oneself: names distinguish people who share the owner's account. */
   isMine(h: HelpRequest): boolean {
     return h.status === 'in_progress' && (h.person ?? leader.id) === leader.id && h.claimed_by === this.#room.you?.name
   }

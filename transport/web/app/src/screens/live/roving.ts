@@ -1,7 +1,7 @@
-// The people of the floor are one stop of the Tab key; the arrows go between them, by
-// where they stand. Pure but for the elements it is given.
+// The people of the floor are one stop of the Tab key. The arrow keys go between them, by
+// their places. Pure except for the given elements.
 
-/** Where something stands, CSS pixels. */
+/** The place of an element, CSS pixels. */
 export interface Place {
   readonly left: number
   readonly right: number
@@ -11,7 +11,7 @@ export interface Place {
 
 export type Way = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight'
 
-/** What is within so many pixels stands beside, not behind. */
+/** Places that overlap by at most this number of pixels are beside each other. */
 const slack = 3
 /** Ends of a column, to tell those of one column from the next. */
 const column = 30

@@ -4,7 +4,7 @@ import type { Seat } from '../../workshop/floor'
 import type { Setting } from './layout'
 import { feelingSign, feelingWord } from './words'
 
-/** So many widths are remembered. */
+/** The maximum number of widths in the cache. */
 const most = 20_000
 
 /** The second line of somebody's card, in parts: how they feel, who helps them, and where they sit. */

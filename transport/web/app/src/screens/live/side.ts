@@ -1,2 +1,2 @@
-/** What stands beside the floor. */
+/** The tabs beside the floor. */
 export type SideTab = 'talk' | 'polls' | 'questions' | 'timer'

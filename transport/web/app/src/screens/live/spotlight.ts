@@ -1,4 +1,4 @@
-// What the projector shows.
+// The content of the projector.
 import { api, ask } from '../../api/client'
 import type { Room } from '../../live/room.svelte'
 import type { Spotlight } from '../../workshop/state'

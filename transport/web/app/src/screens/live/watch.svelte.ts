@@ -1,5 +1,5 @@
-// What a facilitator watches: the floor, drawn at most four times a second
-// whatever arrives, the times on each step, and where the workshop is.
+// The view of a facilitator: the floor, the times on each step, and the step of the
+// workshop. The floor is drawn at most four times per second, whatever arrives.
 import { api, ask, type Schemas } from '../../api/client'
 import { serverNow } from '../../device/now'
 import { recall, remember } from '../../device/remember'

@@ -11,7 +11,7 @@ export function feelingWord(f: Feeling): string {
   return f === 'silent' ? m.pulse_silent() : pulseWord[f]()
 }
 
-/** Who helps, in words. */
+/** The name of the helper, in words. */
 export function helps(helper: string): string {
   return helper === '' ? m.seat_helped_somebody() : m.seat_helped({ name: helper })
 }
@@ -19,7 +19,7 @@ export function helps(helper: string): string {
 /** Whole minutes since a moment, both Unix milliseconds; 0 for a moment that is not known. */
 export const minutesOf = (now: number, since: number): number => (since === 0 ? 0 : Math.max(0, Math.floor((now - since) / 60_000)))
 
-/** What one can say of somebody at a glance. Who asks for help or is helped is not silent. */
+/** A person's state at a glance. Somebody who asks for help or is helped is not silent. */
 export function state(s: Seat, now: number): string {
   const open = s.asks || s.helper !== null
   return [

@@ -1,5 +1,5 @@
-// What a facilitator does for one person, or to them. What is done is said in a toast, and
-// what is refused, too.
+// The actions of a facilitator on one person. A toast reports each success and each
+// refusal.
 import { api, ask } from '../../../api/client'
 import { words } from '../../../api/words'
 import { recall, remember } from '../../../device/remember'

@@ -1,5 +1,5 @@
-// What is read of one person alone: nothing tells of each of their steps and answers, so it
-// is read when they are opened, when they move, and along with the times of the room.
+// The steps and answers of one person. No message of the stream contains them, so they are
+// read when the person is opened, when they move, and together with the times of the room.
 import { api, ask, type Schemas } from '../../../api/client'
 
 export class Details {

@@ -1,4 +1,4 @@
-// What a facilitator does with polls.
+// The actions of a facilitator on polls.
 import { api, ask } from '../../../api/client'
 import type { Room } from '../../../live/room.svelte'
 import { m } from '../../../messages/compiled/messages.js'

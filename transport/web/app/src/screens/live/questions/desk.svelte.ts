@@ -1,4 +1,4 @@
-// What a facilitator does with questions.
+// The actions of a facilitator on questions.
 import { api, ask } from '../../../api/client'
 import type { Room } from '../../../live/room.svelte'
 import { m } from '../../../messages/compiled/messages.js'
