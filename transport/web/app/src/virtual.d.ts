@@ -8,7 +8,7 @@ declare module 'virtual:help' {
   interface HelpPage {
     /** In the address: /help/<id>. */
     id: string
-    /** Who reads it: a group of scripts/handbook.mjs. */
+    /** The readers of the page: a group of scripts/handbook.mjs. */
     who: 'attendees' | 'helpers' | 'facilitators' | 'authors' | 'operators' | 'integrators'
     title: string
     /** Its Markdown, without the title. */

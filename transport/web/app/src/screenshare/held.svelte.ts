@@ -1,11 +1,11 @@
-// The part that deals with screens is loaded when the first is spoken of. What
-// was said meanwhile is held for it.
+// The module for screens is loaded at the first signal about one. Signals that arrive
+// before it is loaded are held for it.
 import type { Room, Signal } from '../live/room.svelte'
 
 const most = 200
 
 export class Held {
-  /** Somebody has said something about a screen. */
+  /** A signal about a screen has arrived. */
   seen = $state(false)
   readonly #room: Room
   #early: Signal[] = []

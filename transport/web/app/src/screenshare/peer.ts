@@ -1,5 +1,5 @@
-// A direct connection to one other browser. Both sides may begin to negotiate at
-// any moment; when they do so at once the polite one gives way.
+// A direct connection to one other browser. Both sides can begin to negotiate at any
+// moment. If they do so at once, the polite side yields.
 import type { Step } from './protocol'
 
 interface Wires {

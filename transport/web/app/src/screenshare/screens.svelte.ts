@@ -202,7 +202,7 @@ export class Screens {
   #offered(h: Extract<Heard, { is: 'status' }>) {
     if (h.share === this.mine?.share) return
     if (this.offers.some((o) => o.share === h.share && o.person !== h.person)) return // it is somebody else's
-    // An attendee has one screen: the newest takes the place of those before.
+    // An attendee has one screen: the newest replaces earlier ones.
     const before = this.offers.find((o) => o.share === h.share)
     const rest = this.offers.filter((o) => o.share !== h.share && (h.person === facilitator || !h.active || o.person !== h.person))
     if (!h.active) {
@@ -211,7 +211,7 @@ export class Screens {
       return
     }
     const a = this.asking.get(h.person)
-    // What an attendee shows is for one facilitator alone; names need not tell them apart.
+    // An attendee's screen is for one facilitator only, and several can have the same name.
     if (h.person !== facilitator && h.only !== null) {
       const mine = h.ask !== null && (h.ask === a?.ask || before !== undefined)
       if (!mine && (h.only !== this.room.you?.name || (h.ask !== null && h.only === unnamed))) return

@@ -123,10 +123,10 @@ test('an attendee’s screen is for the facilitator they agreed with alone', asy
   expect(ann.mine).toBeNull()
   await ann.show(ann.asked!.name)
   await settle()
-  // It opens at who asked, and nobody else hears of it.
+  // The screen opens for the facilitator who asked. Nobody else gets an offer.
   expect(grace.watching?.state).toBe('watching')
   expect([other.offers, ben.offers]).toEqual([[], []])
-  // Who knows its name all the same is not let in.
+  // Others who know the name of the share are not admitted.
   const offer = grace.offers[0]!
   await other.watch(offer)
   await ben.watch(offer)
@@ -152,11 +152,11 @@ test('facilitators without a name are told apart by who asked', async () => {
   await two.watch(one.offers[0]!)
   await settle()
   expect(ann.mine?.viewers).toHaveLength(1)
-  // It is said again for who comes later, and stays offered to who asked.
+  // The offer is repeated for people who come later, and stays for the facilitator who asked.
   const said = { type: 'attendee_screen_status', app: 'atelier', active: true, share: ann.mine!.share, only: 'Facilitator', ask: 'another-ask' }
   pass(everybody[2]!, said)
   expect([one.offers.length, two.offers.length]).toEqual([1, 0])
-  // Shown to whoever helps, there is the name alone to go by.
+  // If it is shown to any helper, only the name decides.
   ann.stop()
   await ann.show('Facilitator')
   expect(two.offers).toHaveLength(1)
@@ -216,7 +216,7 @@ test('of an attendee there is one screen, and it says whether anybody asked for 
   offer(2, 'share-number-49-of-ann')
   offer(2, 'share-number-49-of-ann', false)
   expect(grace.offers.map((o) => o.person)).toEqual([everybody[1]!.id])
-  // A screen that was asked for is one, also when it is said again.
+  // A requested screen stays marked as requested when its offer is repeated.
   grace.askFor(everybody[1]!.id)
   await ann.show(ann.asked!.name)
   await settle()

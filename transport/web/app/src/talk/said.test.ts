@@ -50,7 +50,7 @@ describe('what people say', () => {
         const said = parts.join('')
         const letters = (s: string) => s.replace(/[^a-z]/gi, '')
         const shown = pieces(said)
-        // What is shown stands in the text in this order.
+        // The shown letters are in the text in this order.
         let at = 0
         for (const p of shown) {
           for (const c of letters(p.text)) {

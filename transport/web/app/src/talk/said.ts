@@ -32,7 +32,7 @@ export function pieces(text: string): Piece[] {
       say(out, lines.slice(from - 1, i + 1).join('\n') + (i + 1 < lines.length ? '\n' : ''))
       continue
     }
-    // A block stands on lines of its own.
+    // A block has lines of its own.
     const last = out.at(-1)
     if (last?.kind === 'text') {
       out.pop()
@@ -43,7 +43,7 @@ export function pieces(text: string): Piece[] {
   return out
 }
 
-/** Adds words to those before them. */
+/** Adds words to the previous piece of text. */
 function say(out: Piece[], text: string) {
   if (text === '') return
   const last = out.at(-1)
@@ -106,7 +106,7 @@ function codeAt(line: string, from: number, n: number, runs: Map<number, number[
   return [{ kind: 'code', text: /^ .*\S.* $/.test(text) ? text.slice(1, -1) : text }, end + n]
 }
 
-/** An address without the marks of the sentence that it stands in. */
+/** An address without the punctuation of the sentence around it. */
 function trimmed(address: string): string {
   let open = 0
   for (const c of address) open += c === '(' ? 1 : c === ')' ? -1 : 0
@@ -122,7 +122,7 @@ function trimmed(address: string): string {
 /** A link; null for an address that nobody should follow. */
 function linkOf(text: string, address: string): Piece | null {
   const url = parsed(address)
-  // What stands before an @ looks like the place that one goes to.
+  // The part before an @ looks like the host of the address.
   if (!url || url.username !== '' || url.password !== '') return null
   return { kind: 'link', text, href: url.href, host: text === address ? null : url.host }
 }

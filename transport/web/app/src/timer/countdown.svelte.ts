@@ -1,4 +1,4 @@
-// What is left of the workshop's timer, second by second, by the server's clock.
+// The rest of the workshop's timer in seconds, by the server's clock.
 import { stopwatch } from '../device/moments'
 import { serverNow } from '../device/now'
 import { m } from '../messages/compiled/messages.js'
@@ -51,7 +51,7 @@ export class Countdown {
     }
     this.timer = timer
     this.left = secondsLeft(timer, now)
-    // A minute more is the same timer with another end: nothing of it is over or begins anew.
+    // An extended timer has another end, so no mark between the old rest and the new one is passed.
     const before = this.#seen?.timer === timer.ends_at ? this.#seen.left : this.left
     this.#seen = { timer: timer.ends_at, left: this.left }
     const mark = markPassed(before, this.left)

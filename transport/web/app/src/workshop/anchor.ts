@@ -1,4 +1,4 @@
-// Where comments stand in a text: UTF-16 offsets in what is rendered.
+// The places of comments in a text: UTF-16 offsets in the rendered text.
 import type { Thread } from './state'
 
 export interface Span {
@@ -25,7 +25,7 @@ export function locate(text: string, thread: Pick<Thread, 'start_offset' | 'end_
   return best
 }
 
-/** The same words, with whatever space lies between them. */
+/** The same words, with any white space between them. */
 function loosely(words: string): RegExp | null {
   const parts = words.split(/\s+/u).filter(Boolean)
   if (parts.length === 0) return null

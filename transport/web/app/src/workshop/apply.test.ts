@@ -66,7 +66,7 @@ const event = (seq: number): fc.Arbitrary<Told> => {
 }
 const stream = fc.integer({ min: 1, max: 40 }).chain((n) => fc.tuple(...Array.from({ length: n }, (_, i) => event(i + 1))))
 
-/** What is true, in a form that can be compared. */
+/** The state, in a form that can be compared. */
 const plain = (w: Workshop) => ({ ...w, people: Object.fromEntries(w.people), here: [...w.here], again: [...w.again] })
 
 describe('what a stream makes of what is true', () => {
@@ -86,7 +86,7 @@ describe('what a stream makes of what is true', () => {
     )
   })
 
-  // A read shows a position; what is told from an earlier one is told again.
+  // A read has a position. Messages from an earlier position are delivered again.
   test('is the same although a part is told twice', () => {
     fc.assert(
       fc.property(stream, fc.nat(), (messages, cut) => {
@@ -94,7 +94,7 @@ describe('what a stream makes of what is true', () => {
         const whole = apply(empty(), messages)
         const deleted = new Set(messages.filter((m) => m.type === 'chat_deleted').map((m) => m.id))
         const twice = apply(apply(empty(), messages), messages.slice(at))
-        // What is told again is what was told last of everything that can change.
+        // The repeated messages end with the last value of everything that can change.
         expect(plain(twice).people).toEqual(
           expect.objectContaining(
             Object.fromEntries(
@@ -105,7 +105,7 @@ describe('what a stream makes of what is true', () => {
         expect(twice.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id)).toEqual(whole.chat.filter((c) => !deleted.has(c.id)).map((c) => c.id))
         expect(twice.codelab).toEqual(whole.codelab)
         expect([twice.timer, twice.spotlight]).toEqual([whole.timer, whole.spotlight])
-        // Counts are not stored, so nobody is told of them again.
+        // Counts are not stored, so they are never delivered again.
         const states = (w: Workshop) => [...w.polls.byId.values()].map((p) => [p.id, p.state, p.round]).toSorted()
         expect(states(twice)).toEqual(states(whole))
         expect([...twice.questions.byId.keys()]).toEqual([...whole.questions.byId.keys()])
@@ -220,7 +220,7 @@ describe('what a stream makes of what is true', () => {
       ['h', 'A'],
       ['other', 'b'],
     ])
-    // Whoever is known need not be read again.
+    // People who are known need not be read again.
     expect([...w.again]).toEqual([])
   })
 
@@ -258,7 +258,7 @@ test('pages of the chat are put together without a gap or a double', () => {
   const ids = (list: readonly ChatMessage[]) => list.map((x) => x.id)
   expect(ids(mergeChat(range(1, 10), range(6, 15)))).toEqual(ids(range(1, 15)))
   expect(ids(mergeChat([], range(6, 15)))).toEqual(ids(range(6, 15)))
-  // Nobody knows what lies between: only the newest page is shown.
+  // The messages between the two are not known: only the newest page is shown.
   expect(ids(mergeChat(range(1, 3), range(6, 15)))).toEqual(ids(range(6, 15)))
   expect(ids(mergeChat(range(1, 10), []))).toEqual([])
   // The last that is held is the first of the page.

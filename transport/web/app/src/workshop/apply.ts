@@ -1,6 +1,5 @@
-// What a message of the stream makes of what is true. Pure, and the same for
-// every message however often it comes: what a read has already shown may be
-// told again.
+// Applies messages of the stream to the state. Pure. A message that is applied twice has
+// one effect, since the stream can repeat messages that a read already contains.
 import type { Told } from '../live/protocol'
 import { heldFrom } from './chat'
 import { changeNeedsRead, countsAreAhead, pollChanged, pollCounts } from './polls'
@@ -16,7 +15,7 @@ export function apply(before: Workshop, messages: readonly Told[]): Workshop {
   return d.done()
 }
 
-/** What has been read anew, as it was asked for. */
+/** Takes a part of the state that was read again. */
 export function readAgain(before: Workshop, what: Again, part: Partial<Workshop>): Workshop {
   const again = new Set(before.again)
   again.delete(what)

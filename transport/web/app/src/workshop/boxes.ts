@@ -1,13 +1,13 @@
-// A free text that is written in several boxes, each with a label. It travels as one text
-// in which what belongs to a box begins with its label. Pure.
+// A free text that is written in several boxes, each with a label. It is sent as one text,
+// in which the part of each box begins with its label. Pure.
 
 export interface Filled {
-  /** The place of the box; null for what stands before the first label. */
+  /** The index of the box; null for text before the first label. */
   readonly box: number | null
   readonly text: string
 }
 
-/** The most that a vote's text may have, in code points. */
+/** The maximum length of a vote's text, in code points. */
 export const mostText = 1000
 
 /** How long a text is for the server: in code points. */
@@ -28,7 +28,7 @@ export function joinBoxes(labels: readonly string[], texts: readonly string[]): 
     .join('\n')
 }
 
-/** What a text has of each box, in the order in which it stands there. */
+/** The parts of a text by box, in the order of the text. */
 export function splitBoxes(labels: readonly string[], text: string): Filled[] {
   const out: { box: number | null; text: string }[] = []
   for (const line of text.split('\n')) {
@@ -41,7 +41,7 @@ export function splitBoxes(labels: readonly string[], text: string): Filled[] {
   return out.map((f) => ({ ...f, text: f.text.trim() })).filter((f) => f.text !== '')
 }
 
-/** What one wrote into the boxes before, to go on with. */
+/** The previous texts of the boxes, to go on with. */
 export function boxesOf(labels: readonly string[], text: string): string[] {
   const filled = splitBoxes(labels, text)
   return labels.map((_, i) =>

@@ -18,14 +18,14 @@ export function ofRoom(chat: readonly ChatMessage[]): readonly ChatMessage[] {
   return chat.filter((m) => m.msg_type !== 'dm')
 }
 
-/** So many messages of the room are held, behind whatever direct ones, and so many of all at most. */
+/** The number of the room's messages that are held, however many direct ones are between them, and the maximum number of all messages. */
 const ofRoomHeld = 50
 const mostHeld = 4000
 
 /**
- * Where the messages begin that are held: the newest, and as many more as keep the
- * room's chat from being pushed out by one message to hundreds. What is held has no
- * gap, since older ones are asked for by the first.
+ * The index of the first message to hold. The newest messages are held, and more of them if
+ * one message to hundreds of people would push out the room's chat. The held messages have
+ * no gap, since older ones are requested by the id of the first.
  */
 export function heldFrom(chat: readonly ChatMessage[], newest: number): number {
   let from = Math.max(0, chat.length - newest)

@@ -7,7 +7,7 @@ export interface Found {
   readonly step: number
 }
 
-/** What is compared: small letters without accents, so that "zoe" finds "Zoë". */
+/** A text as it is compared: small letters without accents, so that "zoe" finds "Zoë". */
 export function folded(text: string): string {
   return text
     .normalize('NFKD')
@@ -21,7 +21,7 @@ export function folded(text: string): string {
 export class Finder {
   #names = new Map<string, string>()
 
-  /** Those whose name has the text in it, at most so many: first those who are called so, then names that begin so, then words that do. total counts all. */
+  /** The people whose name contains the text. Equal names come first, then names that begin with it, then names with a word that does. most limits found, and total counts all. */
   search(columns: readonly Column[], text: string, most: number): { found: Found[]; total: number } {
     const wanted = folded(text)
     const by: [Found[], Found[], Found[], Found[]] = [[], [], [], []]

@@ -142,7 +142,7 @@ describe('the floor', () => {
     expect(to({ to: 'step', step: 3 })).toEqual([])
   })
 
-  // Whatever happens between two looks, it looks as for somebody who comes in now.
+  // After any events between two looks, the result equals that of a new floor.
   const person = fc.record({
     id: fc.integer({ min: 0, max: 30 }).map((n) => `p${n}`),
     current_step: fc.integer({ min: 0, max: 5 }),

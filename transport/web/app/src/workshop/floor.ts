@@ -1,10 +1,10 @@
-// The room as a facilitator sees it: who is where, who is stuck and since when,
-// and whether one can move on. Pure; nothing here knows a screen.
+// The room as a facilitator sees it: where people are, who is stuck and since when, and
+// whether one can move on. Pure and independent of any screen.
 import type { Attendee, HelpRequest, Pulse, Workshop } from './state'
 
 export type Feeling = Pulse | 'silent'
 
-/** How people stand below their step: who needs somebody (stuck, waiting, being helped), then by how they feel. Away without a need is silent. */
+/** The order of people below their step: first those with a need (stuck, waiting, being helped), then by how they feel. People who are away without a need are silent. */
 export type Kind = 'need' | 'slow' | 'fine' | 'silent'
 
 /** One person below their step. */
@@ -21,12 +21,12 @@ export interface Seat {
   readonly onStep: number
   /** When they asked for the help that is still open, Unix milliseconds; 0: they have not. */
   readonly asked: number
-  /** What they asked; empty when nothing was said. */
+  /** The message of their request; empty for none. */
   readonly text: string
   readonly here: boolean
   /** They wait for help: nobody has taken their request. */
   readonly asks: boolean
-  /** Who helps them; null for nobody. */
+  /** The name of their helper; null for nobody. */
   readonly helper: string | null
   /** They took the code with which their step begins. */
   readonly caughtUp: boolean
@@ -61,10 +61,10 @@ interface Placed {
 }
 
 /**
- * Who sits where: open requests for help first, by their age, then those who are stuck,
- * slow, fine and silent, each by the time on the step. It remembers the last
- * look, because of ten thousand people few move between two: those are taken out
- * and put in, which takes a tenth of sorting all anew.
+ * The places of people: open requests for help first, by their age, then those who are
+ * stuck, slow, fine and silent, each by the time on the step. Between two looks only a few
+ * of ten thousand people move. The floor therefore keeps the last order and moves only
+ * them, which takes a tenth of the time of a full sort.
  */
 export class Floor {
   #placed = new Map<string, Placed>()
@@ -153,7 +153,7 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   const feels: Feeling = a.pulse?.state ?? 'silent'
   const asks = request?.status === 'pending'
   const helper = request?.status === 'in_progress' ? (request.claimed_by ?? '') : null
-  // Parsing ten thousand times four times a second costs more than all the rest.
+  // Without the cache, parsing ten thousand times, four times per second, costs more than everything else.
   const since =
     known?.of === a && known.request === request
       ? known.seat.since
@@ -186,7 +186,7 @@ function place(a: Attendee, here: boolean, request: HelpRequest | undefined, col
   return { of: a, request, seat, column, rank: (open ? 0 : order[kind]) * 1e14 + (open ? asked : onStep) }
 }
 
-/** Whether somebody took the code that they need to begin the step they are at: of its start, or of the end of the one before. */
+/** Whether somebody took the code that they need to begin the step they are at: of its start, or of the end of the previous step. */
 function tookCodeOf({ code_taken: taken, current_step: at, is_completed: done }: Attendee): boolean {
   return taken !== null && !done && (taken.name === `step-${at}-start` || taken.name === `step-${at - 1}-end`)
 }
@@ -199,7 +199,7 @@ function compare(a: Placed, b: Placed): number {
   return a.rank - b.rank || (a.seat.id < b.seat.id ? -1 : a.seat.id > b.seat.id ? 1 : 0)
 }
 
-/** Where p stands in a column, or would stand. */
+/** The index of p in a column, or the index to insert it at. */
 function search(column: readonly Placed[], p: Placed): number {
   let low = 0
   let high = column.length
@@ -215,7 +215,7 @@ function search(column: readonly Placed[], p: Placed): number {
 export interface Thresholds {
   /** Move on when so large a share is past the step, 0 to 1. */
   past: number
-  /** Help first when somebody has been stuck or has waited for so many seconds. */
+  /** The time after which somebody who is stuck or waits comes first, seconds. */
   waiting: number
 }
 
@@ -238,7 +238,7 @@ export interface Verdict {
   readonly where: number | null
 }
 
-/** Who has left and gave no sign for so long, milliseconds, has gone home. */
+/** People who left and gave no sign for this time have gone home, milliseconds. */
 const goneAfter = 15 * 60_000
 
 export function verdict(columns: readonly Column[], help: Workshop['help'], step: number, t: Thresholds, now: number): Verdict {
@@ -255,7 +255,7 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
     registered += c.seats.length
     for (const s of c.seats) {
       if (s.feels === 'stuck' || s.asks) here++
-      // Whoever looked in and left does not hold the room up, nor who has gone home.
+      // People who only looked in, or have gone home, do not delay the room.
       if (!s.here && c.step !== 0 && (!s.began || now - s.since > goneAfter)) continue
       people++
       if (c.step === 0 || c.step > step) past++
@@ -287,7 +287,7 @@ export function verdict(columns: readonly Column[], help: Workshop['help'], step
 /** Seconds for which the word of a verdict stays, unless help comes first. */
 const wordStays = 20
 
-/** The word that is shown: it changes at most once in so many seconds, so that it does not flicker at a threshold; help first changes it at once. shownFor: seconds since it changed last. */
+/** The word to show. It stays for wordStays seconds, so that it does not flicker at a threshold; "help" and "ready" replace it at once. shownFor: seconds since its last change. */
 export function steadyForm(shown: Verdict['form'] | null, now: Verdict['form'], shownFor: number): Verdict['form'] {
   if (shown === null || shown === 'ready' || now === 'help' || now === 'ready' || shownFor >= wordStays) return now
   return shown

@@ -38,7 +38,7 @@ export function questionsRead(before: Questions, list: readonly Question[], at: 
   const byId = new Map<string, Question>()
   for (const q of list) if (!newer(q.id)) byId.set(q.id, q)
   for (const [id, q] of before.byId) {
-    // What the message left out may be in the read.
+    // The read can have fields that the message left out.
     const read = list.find((r) => r.id === id)
     if (newer(id)) byId.set(id, read ? { ...q, mine: read.mine, voted: read.voted } : q)
   }

@@ -1,5 +1,5 @@
-// What a person is told of the answers they sent. The server counts a free text
-// that was received as right; a person should not read that.
+// The result of a quiz that a person sees. The server counts each received free text as
+// right; a person should not see that.
 import type { Schemas } from '../api/client'
 import type { Quiz } from './state'
 

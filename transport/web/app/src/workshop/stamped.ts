@@ -1,5 +1,5 @@
-// A value with the position of the stream at which it was told or read: an older one
-// never replaces a newer one. Pure.
+// A value with the stream's position at which it was received or read. An older value never
+// replaces a newer one. Pure.
 
 export interface Stamped<T> {
   readonly value: T

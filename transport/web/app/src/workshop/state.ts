@@ -1,5 +1,5 @@
-// What is true in a workshop, as one person sees it. Plain values that are
-// never changed in place: who holds one holds a moment.
+// The state of a workshop, as one person sees it. Plain values are never changed in place,
+// so each is a snapshot of one moment.
 import type { components } from '../api/schema'
 import type { Of } from '../live/protocol'
 import { noPolls, type Polls } from './polls'
@@ -18,7 +18,7 @@ export type Quiz = S['Quiz']
 export type Material = S['Material']
 export type Submission = S['Submission']
 export type Poll = S['Poll']
-/** What is voted with, without the round. */
+/** The content of a vote, without the round. */
 export type Vote = Omit<S['Vote'], 'round'>
 export type PollDraft = S['PollUpdate']
 export type Question = S['Question']
@@ -29,11 +29,11 @@ export type Pulse = 'fine' | 'slow' | 'stuck'
 /** How many are on each step (per_step, the first at 0), and how many are connected. */
 export type Summary = Readonly<Of<'progress_summary'>>
 
-/** What a message said has changed without saying how: it is to be read again. */
+/** A part that a message reported as changed, without the new value. It must be read again. */
 export type Again = 'codelab' | 'threads' | 'attendees' | 'chat' | 'quizzes' | 'materials' | 'polls' | 'questions'
 
 export interface Workshop {
-  /** Who looks: an attendee's id, or "facilitator". */
+  /** The reader: an attendee's id, or "facilitator". */
   readonly me: string
   readonly codelab: Codelab
   readonly steps: readonly Step[]
@@ -50,7 +50,7 @@ export interface Workshop {
   readonly polls: Polls
   readonly questions: Questions
   readonly timer: Stamped<Timer | null>
-  /** What the projector shows. */
+  /** The content of the projector. */
   readonly spotlight: Stamped<Spotlight | null>
   /** Read again, and then taken out of the set. */
   readonly again: ReadonlySet<Again>
@@ -60,7 +60,7 @@ export interface Workshop {
 
 /** The id of all facilitators together. */
 export const facilitator = 'facilitator'
-/** What the server calls a facilitator who gave no name: several may be called so. */
+/** The server's name for a facilitator without a name; several can have it. */
 export const unnamed = 'Facilitator'
 
 /** How many messages the page holds; older ones come back when one scrolls to them. */

@@ -23,9 +23,9 @@ const nobody: ReadonlySet<string> = new Set()
 const row = (question: Question): Row => ({ question, gone: false })
 
 /**
- * What the list shows next. now is the list in its order. While held, every row keeps its
- * place and its text, so that nothing moves under a finger; only its votes change. A row
- * that the person has just changed shows what has become of it.
+ * The next state of the list. now is the list in its order. While held, every row keeps its
+ * place and its text, so that nothing moves under a finger; only its votes change. A row that
+ * the person has just changed shows its new text.
  */
 export function steady(before: Shown, now: readonly Question[], held: boolean, changed: ReadonlySet<string> = nobody): Shown {
   if (!held || before.rows.length === 0) return { rows: now.map(row), fresh: 0, stale: false }

@@ -36,7 +36,7 @@ function round(n: number): number {
   return Math.round(n * 10) / 10
 }
 
-/** At most so many of the points, evenly, with the last. */
+/** The indexes of at most most points, evenly spread, with the last. */
 export function sampled(points: number, most: number): number[] {
   const n = Math.min(points, most)
   return Array.from({ length: n }, (_, i) => (n === 1 ? points - 1 : Math.round((i * (points - 1)) / (n - 1))))

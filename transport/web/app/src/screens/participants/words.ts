@@ -1,4 +1,4 @@
-// What the names of the handler mean.
+// The meanings of the handler's names, in words.
 import type { Schemas } from '../../api/client'
 import { m } from '../../messages/compiled/messages.js'
 

@@ -13,7 +13,7 @@ export interface Addressed {
 
 const whole = (text: string | null): number | null => (text !== null && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : null)
 
-/** What an address asks for. A step that is gone is the last one before it. */
+/** The place that an address names. A step beyond the end is the last step. */
 export function addressed(search: string, steps: number): Addressed {
   const asked = new URLSearchParams(search)
   const step = whole(asked.get('step'))

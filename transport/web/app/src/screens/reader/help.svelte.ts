@@ -35,7 +35,7 @@ export class OwnHelp {
     return this.#closed.has(id)
   }
 
-  /** Asks for help at a step, or says anew what it is about. False when that failed, which the attendee is told. */
+  /** Asks for help at a step, or changes the message of the request. If that fails, the attendee sees an error and the result is false. */
   async ask(step: number, message: string): Promise<boolean> {
     const text = message.trim()
     try {
@@ -53,7 +53,7 @@ export class OwnHelp {
     }
   }
 
-  /** Says where the attendee sits. False when that failed, which they are told. */
+  /** Stores where the attendee sits. If that fails, they see an error and the result is false. */
   async sit(place: string): Promise<boolean> {
     const me = this.#room.now?.me ?? ''
     const path = { id: this.#room.id, attendee_id: me }
@@ -76,7 +76,7 @@ export class OwnHelp {
     this.#room.assume((w) => ({ help: [...w.help.filter((h) => h.attendee_id !== me), ...(mine ? [mine] : [])] }))
   }
 
-  /** Reads now and then until the returned function is called: when others are helped, only they are told. */
+  /** Reads regularly until the returned function is called: only the attendee concerned gets a message when somebody is helped. */
   poll(): () => void {
     const read = () => void this.read().catch(() => {})
     read()

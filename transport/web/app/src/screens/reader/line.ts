@@ -37,8 +37,8 @@ export interface Line {
 export const empty: Line = { shown: null, known: new Set() }
 
 /**
- * What the line shows now. notices are in order of rank. A new one takes the line from a
- * less urgent one, but from none in which somebody writes (held).
+ * The next state of the line. notices are in order of rank. A new notice replaces a less
+ * urgent one, unless somebody writes in it (held).
  */
 export function look(before: Line, notices: readonly Notice[], held: boolean): Line {
   const known = new Set(notices.map((n) => n.id))

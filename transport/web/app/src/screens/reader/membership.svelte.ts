@@ -4,7 +4,7 @@ import { isGone } from './gone'
 
 export class Membership {
   readonly #room: Room
-  /** The session is over, or was never valid here. */
+  /** The session has ended, or was never valid here. */
   readonly signedOut = $derived.by(() => this.#room.status.state === 'ended' || this.#room.refused !== null)
   #removed = $state(false)
   /** Nothing is left to show: the codelab is gone, or the attendee was removed from it. */
@@ -17,7 +17,7 @@ export class Membership {
     this.#room = room
   }
 
-  /** Asks why the session is over: a session that only ended leaves the text readable. */
+  /** Asks why there is no session: if it only ended, the text stays readable. */
   async look(): Promise<void> {
     if (!this.signedOut) return
     try {

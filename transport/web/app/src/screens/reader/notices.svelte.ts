@@ -1,5 +1,5 @@
-// What an attendee is told of as it arrives: a screen reader reads it out, what is for
-// them stands in the line of notices, and what was said while the chat was closed is counted.
+// News for an attendee, as it arrives. Screen readers announce it, the line of notices shows
+// messages to the attendee, and messages of the closed chat are counted.
 import type { Told } from '../../live/protocol'
 import { about } from '../../device/moments'
 import { serverNow } from '../../device/now'
@@ -14,7 +14,7 @@ import type { Reading } from './reading.svelte'
 
 /** How long news that pass stay, milliseconds. */
 const passing = 10_000
-/** So many direct messages are held for the line; older ones are in the chat. */
+/** The maximum number of direct messages for the line; older ones are in the chat. */
 const most = 20
 
 export class Notices {

@@ -1,5 +1,5 @@
-// What an attendee has to do with polls: the one that is open, their vote, and results
-// that are shown while they are here.
+// The polls of an attendee: the open poll, their vote, and results that are shown while
+// they are here.
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import { remember } from '../../device/remember'
@@ -22,7 +22,7 @@ export class OwnPolls {
   #showing = $state<string | null>(null)
   /** The round that the attendee has folded up. */
   #folded = $state<string | null>(null)
-  /** What was last read out of each poll. */
+  /** The last announcement of each poll. */
   readonly #said = new Map<string, string>()
 
   /** The open poll, else the one whose results were shown last, until they are put away. */
@@ -85,7 +85,7 @@ export class OwnPolls {
     this.#showing = null
   }
 
-  /** Votes, or votes anew. False when that failed, which the attendee is told. */
+  /** Votes, or changes the vote. If that fails, the attendee sees an error and the result is false. */
   async vote(poll: Poll, vote: Vote): Promise<boolean> {
     const body = { round: poll.round, ...vote }
     const given = await this.#act(poll, (path) => ask(api.PUT('/codelabs/{id}/polls/{poll_id}/vote', { params: { path, query }, body })))

@@ -7,7 +7,7 @@ import type { Poll } from '../../workshop/state'
 import { OwnPolls } from './polls.svelte'
 
 const heard = vi.hoisted(() => [] as string[])
-/** What the server answers, or fails with. */
+/** The server's answer or failure. */
 const server = vi.hoisted(() => ({ calls: [] as { method: string; body: unknown }[], answer: null as unknown }))
 vi.mock('../../messages/compiled/messages.js', () => ({
   m: new Proxy({}, { get: (_, key: string) => (args?: object) => [key, ...Object.values(args ?? {})].join(' ') }),

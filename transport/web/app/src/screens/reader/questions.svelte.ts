@@ -1,4 +1,4 @@
-// What an attendee does with questions: ask, vote, take one's own back.
+// The actions of an attendee on questions: ask, vote, take back one's own.
 import { api, ask } from '../../api/client'
 import { words } from '../../api/words'
 import type { Room } from '../../live/room.svelte'
@@ -19,7 +19,7 @@ export class OwnQuestions {
     this.#room = room
   }
 
-  /** Asks. False when that failed, which the attendee is told. */
+  /** Asks a question. If that fails, the attendee sees an error and the result is false. */
   async ask(text: string, anonymous: boolean, step: string | null): Promise<boolean> {
     if (this.asking) return false
     this.asking = true
@@ -55,7 +55,7 @@ export class OwnQuestions {
     }
   }
 
-  /** Deletes a question. False when that failed, which the attendee is told. */
+  /** Deletes a question. If that fails, the attendee sees an error and the result is false. */
   async remove(q: Question): Promise<boolean> {
     try {
       await ask(api.DELETE('/codelabs/{id}/questions/{question_id}', { params: { path: { id: this.#room.id, question_id: q.id }, query } }))

@@ -94,7 +94,7 @@ export class Reading {
     else if (this.me) this.at = kept !== null && typeof kept !== 'number' ? kept : this.me.current_step
     else this.at = kept !== null && (typeof kept !== 'number' || valid(kept)) ? kept : 1
     if (typeof this.at === 'number' && !valid(this.at)) this.at = 1
-    // Whoever opens a link to a step is there.
+    // Somebody who opens a link to a step is at that step.
     if (asked !== null && this.me?.current_step !== asked) this.#tellStep(asked)
     if (this.at !== null) history.replaceState(history.state, '', addressOf(this.at) + location.hash)
   }
@@ -119,8 +119,8 @@ export class Reading {
   #before: readonly Step[] = []
 
   /**
-   * Steps may have been moved or taken away: one stays on the step that one is on, as the
-   * server has it, or comes to the nearest before it that is left.
+   * Follows moved and removed steps, as the server does. One stays on one's step; if it was
+   * removed, one moves to the nearest earlier step that remains.
    */
   follow(): void {
     const before = this.#before

@@ -1,4 +1,4 @@
-// What a codelab shares of its code, as one attendee takes it.
+// The shared code of a codelab, for one attendee.
 import { api, ask, type Schemas } from '../../api/client'
 import { Refused } from '../../api/refused'
 import { words } from '../../api/words'

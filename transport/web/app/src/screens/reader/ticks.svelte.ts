@@ -9,10 +9,10 @@ type Name = string
 
 const nameOf = (step: string, item: string): Name => `${step} ${item}`
 
-/** What is told meanwhile counts more than a read that began before. */
+/** Changes by task. They replace the result of a read that began before them. */
 export type Told = ReadonlyMap<Name, boolean>
 
-/** What is ticked behind a read, with what was told while it was under way. */
+/** The ticked tasks after a read, with the changes during the read. */
 export function merged(read: readonly { step_id: string; item: string }[], ...told: Told[]): Set<Name> {
   const out = new Set(read.map((t) => nameOf(t.step_id, t.item)))
   for (const all of told)
@@ -24,11 +24,11 @@ export function merged(read: readonly { step_id: string; item: string }[], ...to
 }
 
 export class Ticks {
-  /** What is ticked. */
+  /** The ticked tasks. */
   done = $state.raw<ReadonlySet<Name>>(new Set())
   readonly #room: Room
   readonly #key: string
-  /** What was ticked or told while it is being read; null while it is not. */
+  /** The changes since the running read began; null without one. */
   #meanwhile: Map<Name, boolean> | null = null
   #again = false
 
@@ -59,7 +59,7 @@ export class Ticks {
     if (this.#room.say({ type: 'tick', step_id: step, item, done })) this.#set(nameOf(step, item), done)
   }
 
-  /** Reads what the server has. */
+  /** Reads the ticks of the server. */
   async read(): Promise<void> {
     if (this.#meanwhile) {
       this.#again = true
@@ -79,7 +79,7 @@ export class Ticks {
     }
   }
 
-  /** What the server does not have yet. */
+  /** The ticks that the server does not have yet. */
   #waiting(): Told {
     const { outbox } = this.#room
     return new Map(

@@ -68,7 +68,7 @@ describe('ticks', () => {
     ticks.tick('s', 'y', false)
     expect([ticks.has('s', 'x'), ticks.has('s', 'y'), r.said.length]).toEqual([true, false, 3])
     expect(r.said[0]).toEqual({ type: 'tick', step_id: 's', item: 'x', done: true })
-    // A page that is loaded anew has them before it hears from the server, and another person has not.
+    // A reloaded page has them before the server answers. Another person does not have them.
     expect(ticksOf(room().room).has('s', 'x')).toBe(true)
     const other = room()
     ;(other.room.now as unknown as { me: string }).me = 'a2'
@@ -104,7 +104,7 @@ describe('ticks', () => {
     release(gives(['s', 'x'], ['s', 'y']))
     await read
     expect([...ticks.done].sort()).toEqual(['s waits', 's x'])
-    // Asked for while one is under way, it is read once more behind it.
+    // Reads that are requested during a read become one more read after it.
     server.asked = []
     const all = [ticks.read(), ticks.read(), ticks.read()]
     server.answer = () => Promise.resolve(gives(['s', 'z']))

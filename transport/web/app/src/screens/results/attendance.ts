@@ -1,4 +1,4 @@
-// Who was at which step when, out of the table that the server exports.
+// The times of each person at each step, from the table that the server exports.
 import { parseCsv } from './csv'
 
 export interface Times {

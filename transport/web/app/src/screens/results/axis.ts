@@ -11,7 +11,7 @@ export const dayAndHour = (ms: number): string => `${short.format(ms)}, ${time.f
 export const wholeDay = (ms: number): string => day.format(ms)
 export const sameDay = (a: number, b: number): boolean => day.format(a) === day.format(b)
 
-/** What stands over the columns: the hour, with the day where it changes. */
+/** The labels over the columns: the hour, with the day where it changes. */
 export function ticks(columns: readonly number[], size: number): string[] {
   const days = size >= 86_400_000
   const several = columns.length > 1 && !sameDay(columns[0]!, columns.at(-1)!)

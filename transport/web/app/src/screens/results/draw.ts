@@ -17,7 +17,7 @@ export function fair(n: number, random: () => number = bits): number {
   }
 }
 
-/** What is shown on the way to the winner: indexes of the list, the winner's last, and how long each stays, milliseconds. */
+/** The names that are shown before the winner: indexes of the list, the winner's last, and how long each stays, milliseconds. */
 export function run(winner: number, n: number, length = 44): { index: number; stays: number }[] {
   return Array.from({ length }, (_, i) => {
     const left = length - 1 - i

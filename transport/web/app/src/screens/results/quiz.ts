@@ -1,4 +1,4 @@
-// What the answers to a quiz say, question by question.
+// The figures of a quiz's answers, by question.
 import type { Schemas } from '../../api/client'
 
 type Quiz = Schemas['Quiz']

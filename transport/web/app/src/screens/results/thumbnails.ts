@@ -1,7 +1,7 @@
 import { sitePath } from '../../device/place'
-// Small pictures of large ones. A page full of pictures as they were handed in would
-// keep each of them unpacked, 160 MB for one of 40 megapixels: these are unpacked one at
-// a time, and only the small one stays.
+// Thumbnails of large pictures. A page of submitted pictures would keep each of them
+// unpacked, which takes 160 MB for 40 megapixels. This module unpacks one picture at a time
+// and keeps only its thumbnail.
 
 /** Pictures larger than this, in bytes, are not fetched for a thumbnail. */
 const most = 12 * 1024 * 1024
@@ -9,8 +9,8 @@ const most = 12 * 1024 * 1024
 let before: Promise<unknown> = Promise.resolve()
 
 /**
- * Gives a square cut of a picture, so many device pixels wide; null when it is too
- * large, or no picture. Waits for those that were asked for before.
+ * Returns a square cut of a picture; size is its width in device pixels. Returns null if the
+ * file is too large, or no picture. Waits for earlier calls.
  */
 export function thumbnail(path: string, bytes: number, size: number, signal: AbortSignal): Promise<ImageBitmap | null> {
   const mine = before.then(async () => {

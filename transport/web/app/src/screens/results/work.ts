@@ -1,4 +1,4 @@
-// What was handed in, put in order.
+// The submitted work, in order.
 import type { Submission } from '../../workshop/state'
 
 export interface Person {
