@@ -21,7 +21,7 @@ async function screen(load: () => Promise<Screen>): Promise<Screen> {
   }
 }
 
-/** A screen of those who lead: nobody does in a frame of another page. */
+/** A screen for facilitators; within a frame of another page it opens in a window of its own. */
 const lead = (load: () => Promise<Screen>) => screen(framed ? () => import('./parts/Framed.svelte') : load)
 
 export const { p, navigate, isActive, route } = createRouter({

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { actionWords } from './actions'
 
-/** What the actors of a folder write into the audit trail. */
+/** The actions that the actors of a folder write to the audit trail. */
 function written(folder: string): string[] {
   const at = fileURLToPath(new URL(`../../../../../../actors/${folder}/`, import.meta.url))
   const sources = readdirSync(at).filter((name) => name.endsWith('.go') && !name.endsWith('_test.go'))

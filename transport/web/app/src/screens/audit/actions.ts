@@ -1,5 +1,5 @@
-// What the actions of the audit trail are called. Each is named here, so that no
-// other page carries the words.
+// The names of the actions of the audit trail. All are here, so that no other page
+// loads these texts.
 import { m } from '../../messages/compiled/messages.js'
 
 export const actionWords: Readonly<Record<string, () => string>> = {

@@ -4,7 +4,7 @@ import { words } from '../../api/words'
 import { actionWord } from './actions'
 import { anything, append, fits, type Entry, type Wanted } from './filter'
 
-/** How many are shown at a time. */
+/** The number of records on a page. */
 const page = 50
 /** How many are asked for when most of them are not wanted. */
 const wide = 500
@@ -22,7 +22,7 @@ export class Trail {
   wanted: Wanted = anything
   #stop: AbortController | null = null
 
-  /** Begins anew with other conditions; what was going on stops. */
+  /** Starts a new search with other conditions; a running search stops. */
   begin(wanted: Wanted): void {
     this.#stop?.abort()
     this.wanted = wanted
