@@ -146,7 +146,7 @@ long('from right to left, in a language that nobody speaks, no text is left in E
           // What says of itself that it is English is: the handbook.
           if (!p || p.closest('script, style, code, pre, kbd, [dir=auto], .markdown, .cm-editor, noscript, svg, time, body [lang=en]') || !p.checkVisibility())
             continue
-          // A translated text stands between these marks, also when it has parts.
+          // A translated text has these marks around it, even if it has parts.
           if (/[A-Za-z]{3}/.test(n.data) && !/[⟦⟧]/.test(p.textContent)) out.push(n.data.trim())
         }
         for (const e of document.querySelectorAll('[aria-label], [title], [placeholder]')) {

@@ -374,7 +374,7 @@ long('participants of the tokenization handler, from the first key to the end', 
   }
   assert.equal((await ask('tokenize', shop, card)).status, 200)
 
-  // Adding one opens it; anew, all are closed.
+  // A new participant is open. After a reload all are closed.
   await page.reload()
   await page.getByText('The shop', { exact: true }).click()
   await page.getByText(one.identity).waitFor()
@@ -513,7 +513,7 @@ long('an attendee shows their screen when they agree, and a facilitator shows th
   await view.getByRole('button', { name: 'Close' }).last().click()
   await dialog.getByRole('button', { name: 'Close' }).click()
 
-  // Who is being helped shows it without being asked.
+  // An attendee who is being helped can show their screen without a request.
   await ann.post(`/codelabs/${lab.id}/help`, { step_number: 1 })
   await desk.page.getByRole('button', { name: 'Take', exact: true }).click()
   await one.page.getByRole('button', { name: 'Show my screen to Grace' }).click()
@@ -526,7 +526,7 @@ long('an attendee shows their screen when they agree, and a facilitator shows th
   await desk.page.getByText('Attendee 1 stopped sharing their screen').waitFor()
   await view.getByRole('button', { name: 'Close' }).last().click()
 
-  // The facilitator shows theirs; who comes later is told too.
+  // The facilitator shows their screen; attendees who come later see the notice, too.
   await desk.page.getByRole('banner').getByRole('button', { name: 'More', exact: true }).click()
   await desk.page.getByRole('menuitem', { name: 'Show my screen' }).click()
   await desk.page.getByText('Up to 8 can watch').waitFor()

@@ -7,7 +7,7 @@ import { createServer } from 'node:http'
 import { after } from 'node:test'
 import { stage, until } from './harness/stage.mjs'
 
-/** An upstream that says what it is told to, piece by piece. */
+/** An upstream that sends the test's answer in pieces. */
 const upstream = createServer((request, response) => {
   let body = ''
   request.on('data', (d) => (body += d))

@@ -1,4 +1,4 @@
-// What an attendee does, from the short code to a certificate that verifies.
+// The actions of an attendee, from the short code to a certificate that verifies.
 import assert from 'node:assert/strict'
 import { stage, until } from './harness/stage.mjs'
 
@@ -127,7 +127,7 @@ test('from the short code to a certificate that verifies', async ({ visitor, fac
   await page.getByRole('tab', { name: 'Files' }).click()
   assert.equal(await page.getByRole('link', { name: 'The slides' }).getAttribute('href'), 'https://example.org/slides')
 
-  // What is missing, each a way there.
+  // Each missing requirement has a button that leads to its page.
   await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Complete' }).click()
   const gate = (name) => page.getByRole('main').getByRole('listitem').filter({ hasText: name })
   for (const name of ['Quiz', 'Hand in work', 'Feedback']) await gate(name).getByText('still missing').waitFor()

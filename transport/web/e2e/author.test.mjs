@@ -1,4 +1,4 @@
-// Whoever writes codelabs: the list, the editor, settings, quiz, files, and the
+// The pages of an author of codelabs: the list, the editor, settings, quiz, files, and the
 // code of the steps.
 import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
@@ -47,7 +47,7 @@ Type \`hello\`.
 ![A picture](missing.png)
 `
 
-/** What the others look at, and that nothing is wider than a small phone. */
+/** The checks of all pages, and that nothing is wider than a small phone. */
 async function sound(page, name) {
   await looked(page, name)
   const size = page.viewportSize()
@@ -100,7 +100,7 @@ long('the list begins with what to do first, and takes a file', async ({ visitor
   )
   await until('both to be there', async () => (await page.getByRole('link', { name: 'Greet the world', exact: true }).count()) === 2)
 
-  // With many there is a filter, and numbers come by themselves.
+  // A long list has a filter, and its numbers are updated automatically.
   for (let i = 1; i <= 8; i++) await lead.codelab({ title: `Workshop ${i}`, is_public: i % 2 === 0 })
   await page.getByRole('link', { name: 'Workshop 8', exact: true }).waitFor()
   await sound(page, 'labs')
@@ -115,7 +115,7 @@ long('the list begins with what to do first, and takes a file', async ({ visitor
 
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
 
-/** The editor's text, which lies in a shadow root. */
+/** The editor's text, which is in a shadow root. */
 const editor = (page) => page.locator('.cm-content')
 
 /** What the server has. */
@@ -155,7 +155,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await preview.locator('aside.positive', { hasText: 'Counters' }).waitFor()
   await preview.locator('.t-keyword', { hasText: 'func' }).waitFor()
 
-  // An image is pasted, and its link stands where it was pasted.
+  // An image is pasted, and its link appears at that place.
   await page.evaluate(
     (bytes) => {
       const data = new DataTransfer()
@@ -224,7 +224,7 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
   await preview.getByRole('heading', { name: 'What it says' }).waitFor()
   await sound(page, 'edit')
 
-  // What is undone stays undoable after another page was open, and a new step has its id by now.
+  // The history of undo survives a visit of another page. A new step has its id by now.
   await editor(page).click()
   await page.keyboard.press('Control+z')
   await page.getByText('Not saved', { exact: true }).waitFor()
@@ -337,7 +337,7 @@ long('two people write, comments are told of, and nothing is lost', async ({ vis
     [['first', true]],
   )
 
-  // Whoever has nothing unsaved just sees what others saved.
+  // An author without unsaved text sees the saved text of others at once.
   const other = await facilitator('Helper')
   const put = (texts) => other.put(`/codelabs/${lab.id}/steps`, { steps: texts.map(([id, title, content_markdown]) => ({ id, title, content_markdown })) })
   const [a, b] = lab.steps.map((s) => s.id)
@@ -348,7 +348,7 @@ long('two people write, comments are told of, and nothing is lost', async ({ vis
   await page.getByRole('button', { name: /2 Two/ }).click()
   await editor(page).getByText('Changed by the helper.').waitFor()
 
-  // Whoever has is told, and decides.
+  // An author with unsaved text gets a notice and decides.
   await editor(page).click()
   await page.keyboard.press('Control+End')
   await page.keyboard.type(' And by me.')
@@ -680,7 +680,7 @@ long('unsaved text is offered, and until then what is saved is shown', async ({ 
   await offer.waitFor()
   assert.equal(await editor(page).getByText('Begun on Monday.').count(), 0)
 
-  // What is begun beside it takes nothing away.
+  // Work that is begun beside it does not replace it.
   await write(' Begun on Tuesday.')
   await page.reload()
   await offer.waitFor()
@@ -692,7 +692,7 @@ long('unsaved text is offered, and until then what is saved is shown', async ({ 
   await offer.waitFor({ state: 'detached' })
   await page.getByText('Not saved', { exact: true }).waitFor()
 
-  // Somebody else has saved in between: that is told as at any other time.
+  // If somebody else has saved in between, the usual notice appears.
   await page.reload()
   await offer.waitFor()
   await lead.put(`/codelabs/${lab.id}/steps`, {

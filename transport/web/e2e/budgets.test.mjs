@@ -1,4 +1,4 @@
-// What the app may cost, in sizes and counts. make budgets measures times, on a quiet
+// The budgets of the app, in sizes and counts. make budgets measures times, on a quiet
 // machine.
 import assert from 'node:assert/strict'
 import { crowd, each, unlimited } from './harness/crowd.mjs'

@@ -100,7 +100,7 @@ long('a facilitator is called when somebody asks for help, without a name or a w
   await until('it is shown', async () => (await shown(page)).includes('A small service: Somebody is asking for help.'))
   assert.equal(await tones(page), 2)
   await realTime.evaluate((now) => (Date.now = now))
-  // What the browser has on the screen of it.
+  // The notifications that the browser shows.
   const there = await page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map((n) => `${n.title} ${n.body}`).sort())
   assert.deepEqual(there, ['A small service Somebody is asking for help.', 'A small service This is what a notification looks like.'])
   assert.equal((await page.title()).slice(0, 4), '(2) ')
@@ -117,7 +117,7 @@ long('a facilitator is called when somebody asks for help, without a name or a w
   await second.waitForFunction(() => document.title.startsWith('(3) '))
   assert.equal(await tones(second), 0)
 
-  // What came while nobody was connected calls nobody: the page shows it.
+  // Events during a lost connection call nobody; the page shows them.
   await page.close()
   await second.evaluate(() => localStorage.setItem('atelier:call:sounded', '0'))
   network.cut()

@@ -67,7 +67,7 @@ test('who fell behind takes the start of the step at which a facilitator points'
   assert.equal(download.suggestedFilename(), 'step-2-start.zip')
   assert.equal((await readFile(await download.path())).subarray(0, 2).toString(), 'PK')
 
-  // Those who lead see who has it, on the floor and in what they know of somebody.
+  // Facilitators see who has it, on the floor and in the details of a person.
   await ann.say(lab, { type: 'step_progress', step_number: 2 })
   await settings.goto(`/admin/${lab.id}`)
   await settings.getByText('1 took the code').waitFor()
@@ -89,7 +89,7 @@ test('who fell behind takes the start of the step at which a facilitator points'
   await page.goBack()
   await dialog.waitFor({ state: 'detached' })
 
-  // Git is told a password that is not to be seen.
+  // The command for Git has a password that the page does not show.
   await page.evaluate(() => {
     navigator.clipboard.writeText = async (text) => {
       window.copied = text

@@ -294,7 +294,7 @@ long('a facilitator whose socket worker ends, or does not come, is connected aga
   await until('no worker is left over', () => one.workers().length < 2 && two.workers().length < 2)
 })
 
-/** Says so in words for who takes part, with how many are here for who leads. */
+/** Waits for the sign of a connection: a word for attendees, the number of people for facilitators. */
 const connected = (page) =>
   page
     .getByText(/^● (connected|.* here)/)

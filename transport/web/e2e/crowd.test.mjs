@@ -47,7 +47,7 @@ long('the live view says of three hundred what the server says', async ({ server
   const [code] = await over
   assert.equal(code, 130, said.join(''))
 
-  // What is on the screen is what the server knows, once nothing moves any more.
+  // Once nothing moves any more, the screen shows the state of the server.
   await until('the screen says what the overview says', async () => {
     const overview = await lead.get(`/codelabs/${lab.id}/overview`)
     for (const s of overview.steps) {

@@ -268,7 +268,7 @@ long('of what somebody wrote, that alone is shown which belongs in a text', asyn
       '<div><a target="_top" href="/x">t</a><img src="data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="></div>',
       '<div><a href="/x">t</a><img src="data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==" loading="lazy" decoding="async" alt=""></div>',
     ],
-    // What is wider than the page is reached with the keyboard.
+    // Elements wider than the page can be scrolled with the keyboard.
     ['| a |\n|---|', '<table tabindex="0"><thead><tr><th>a</th></tr></thead></table>'],
     // The outline of the page has no holes.
     ['# A\n\n### B\n\n###### C', '<h3>A</h3><h4>B</h4><h5>C</h5>'],
@@ -319,7 +319,7 @@ long('nothing that a text says stops the page', async ({ visitor, facilitator, p
     await text.getByText(shown).waitFor()
   }
 
-  // What an attendee has stored stops no facilitator, and loads nothing by itself.
+  // Stored text of an attendee does not stop a facilitator's page, and loads nothing by itself.
   const question = { codelab_id: lab.id, step_number: 1, model: 'm' }
   await ann.post('/ai/conversations', { ...question, question: 'Which marks?', answer: '***a'.repeat(12_000) })
   await ann.post('/ai/conversations', { ...question, question: 'Which picture?', answer: 'Look: ![a graph](https://pictures.example.org/a.png) **here**' })

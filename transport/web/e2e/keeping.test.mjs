@@ -1,4 +1,4 @@
-// What one takes home: guide and steps on one page, to print.
+// The page to take home: guide and steps on one page, for print.
 import assert from 'node:assert/strict'
 import { sound, stage, until } from './harness/stage.mjs'
 
@@ -13,7 +13,7 @@ const steps = [
   { title: 'Say hello', content_markdown: '```sh\n' + 'echo a line that is longer than the paper is wide; '.repeat(6) + '\n```\n' },
 ]
 
-/** What is written behind each link, as it is printed. */
+/** The printed text after each link. */
 const behind = (page) =>
   page.locator('article section a').evaluateAll((links) => links.map((a) => getComputedStyle(a, '::after').content).map((c) => (c === 'none' ? '' : c)))
 
@@ -58,7 +58,7 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
   await page.getByRole('heading', { level: 1, name: 'To keep' }).waitFor()
   assert.equal(await page.getByLabel('hints open').isChecked(), false)
 
-  // Who leads may have the notes beside.
+  // Facilitators can print the notes, too.
   const own = (await visitor({ as: lead, viewport: { width: 390, height: 844 } })).page
   await own.goto(`/codelabs/${lab.id}/all`)
   await own.getByRole('heading', { level: 2, name: 'Look around' }).waitFor()
@@ -67,7 +67,7 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
   await own.getByText('For us alone.').waitFor()
   assert.ok(await own.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is as wide as the phone')
 
-  // Who has not joined is told so.
+  // People who have not joined see a notice.
   const closed = await lead.codelab({ title: 'Closed', is_public: false, steps })
   const stranger = await visitor()
   stranger.expect(/401/)

@@ -9,7 +9,7 @@ const { test, long } = stage()
 
 const languages = (await readdir(new URL('../app/src/messages/shared/', import.meta.url))).map((name) => name.replace('.json', ''))
 
-/** What a browser of a language asks for, where that is not the language's own tag. */
+/** The tag that a browser of a language requests, if it is not the language's own tag. */
 const asked = { en: 'en-GB', 'zh-Hans': 'zh-CN', ar: 'ar-EG' }
 
 /** LONG_TESTS=1 SHOTS=folder SHOWN=ar,ja writes pictures, light and dark. */
@@ -31,7 +31,7 @@ function clipped() {
       continue
     const style = getComputedStyle(e)
     if (/auto|scroll/.test(style.overflowX) || style.display === 'inline' || style.clip !== 'auto') continue
-    // Two pixels: letters of some scripts reach over their box. What is only read out has one.
+    // Two pixels, since letters of some scripts reach over their box. Text for screen readers only has one.
     if (e.clientWidth > 2 && e.scrollWidth > e.clientWidth + 2) out.push(`cut off by ${e.scrollWidth - e.clientWidth} px: ${e.textContent.trim().slice(0, 60)}`)
   }
   const over = document.documentElement.scrollWidth - innerWidth
@@ -45,7 +45,7 @@ function clipped() {
   return out
 }
 
-/** What is laid out to the other side than the page. */
+/** Elements that are laid out toward the wrong side of the page. */
 function astray() {
   const out = []
   const rtl = document.documentElement.dir === 'rtl'

@@ -1,4 +1,4 @@
-// Who is told to come later waits, with a calm word, and gets in by itself.
+// A page that receives 429 shows a calm message, waits, and continues by itself.
 import assert from 'node:assert/strict'
 import { stage, until } from './harness/stage.mjs'
 

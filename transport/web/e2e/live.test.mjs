@@ -16,7 +16,7 @@ async function desk(visitor, lead, lab, options = wide) {
   return opened.page
 }
 
-/** Answers the list of attendees with so many people who were never there. */
+/** Answers the list of attendees with count people who do not exist. */
 async function pretend(page, lab, count, change = () => ({})) {
   const at = new Date().toISOString()
   const people = Array.from({ length: count }, (_, i) => ({
@@ -134,7 +134,7 @@ long('the queue has mine and what waits first, and those of others apart', async
   await order('Attendee 4,Attendee 2,Attendee 3,Attendee 1')
   await help.getByText('with Alan', { exact: true }).waitFor()
   await accessible(page, 'the queue')
-  // What is taken here moves to the front, and what another takes goes apart.
+  // Requests that are taken here move to the front; those that others take move to a separate list.
   await help.getByRole('listitem').filter({ hasText: 'Attendee 3' }).getByRole('button', { name: 'Take' }).click()
   await order('Attendee 3,Attendee 4,Attendee 2,Attendee 1')
   await alan.post(`/codelabs/${lab.id}/help/${of('Attendee 2')}/claim`)

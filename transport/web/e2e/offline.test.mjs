@@ -87,7 +87,7 @@ test('a text that was read is there without a network, with its pictures, and wh
   await page.getByText('waiting to be sent').waitFor()
   await accessible(page)
 
-  // What was not opened before.
+  // A panel that was not opened before.
   await page.getByRole('tab', { name: 'Q&A' }).click()
   await page.getByLabel('Ask a question').waitFor()
   await page.getByRole('tab', { name: 'Chat' }).click()
@@ -106,7 +106,7 @@ test('a text that was read is there without a network, with its pictures, and wh
   await until('it is sent', async () => (await lead.get(`/codelabs/${lab.id}/chat`)).some((m) => m.message === 'written without a network'))
   await page.getByRole('log').getByText('words of somebody else').waitFor()
 
-  // Signed out, nothing of the person and the text is left.
+  // After signing out, neither the text nor data of the person is left.
   page.on('dialog', (d) => void d.accept())
   await page.getByRole('button', { name: 'Appearance and language' }).click()
   await page.getByRole('menuitem', { name: /erase my data/ }).click()
@@ -175,7 +175,7 @@ long('another build takes the place of the one that is open, when nothing is typ
     const names = await page.evaluate(() => caches.keys())
     return names.includes('atelier-app-another00000') && names.length === 1
   })
-  // What is typed is not lost: the worker of the new build has the page, which stays.
+  // Typed text is not lost: the new build's worker takes over the page without a reload.
   await until('the new worker', () => page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).waiting === null))
   assert.ok(await page.evaluate(() => globalThis.still))
   assert.equal(await code.inputValue(), 'ABC')

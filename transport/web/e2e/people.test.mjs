@@ -1,4 +1,4 @@
-// The people who lead: invitations, accounts, assistants and helpers for a day.
+// Facilitators: invitations, accounts, assistants and helpers for a day.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { accessible, stage, until } from './harness/stage.mjs'
@@ -73,7 +73,7 @@ test('an assistant is invited, helps, changes nothing, and is out when they are 
   await office.page.getByRole('menuitem', { name: 'Disable' }).click()
   await office.page.getByText('disabled', { exact: true }).waitFor()
   await until('they are out', async () => (await page.request.get(`/api/codelabs/${lab.id}/help`)).status() >= 401)
-  // What they had taken waits again, for somebody else to take.
+  // Their claimed requests wait again, for somebody else to take.
   await until('the claim is back', async () => (await owner.send('GET', `/codelabs/${lab.id}/help`))[0].status === 'pending')
   await page.goto(`/admin/${lab.id}`)
   await page.getByLabel('Password').waitFor()
@@ -90,7 +90,7 @@ async function forbidden(lab) {
       .filter((line) => /^[A-Z]+ \//.test(line))
       .map((line) => line.split(/\s+/))
       .filter((cells) => cells[assistant] === '-')
-      // What no cookie opens, whoever's it is, is not of an assistant's page.
+      // An assistant's page does not use paths that accept no cookie.
       .filter(([, path]) => !/^\/(?:git|check)\//.test(path))
       .map(([method, path]) => ({ method, path: `/api${path.replace('{id}', lab.id).replaceAll(/\{\w+\}/g, nobody)}` }))
   )
@@ -221,7 +221,7 @@ long('a helper for a day opens a link on a phone, and another phone ends the fir
   await second.page.getByRole('button', { name: 'Sign in here' }).click()
   await second.page.waitForURL(`**/admin/${lab.id}`)
   assert.equal((await first.page.request.get(`/api/codelabs/${lab.id}/help`)).status(), 401)
-  // Those who lead see it.
+  // Facilitators see it.
   const office = await visitor({ as: owner })
   await office.page.goto('/admin/people')
   await office.page.getByText(/on another phone since/).waitFor()
@@ -241,7 +241,7 @@ long('a helper added in two taps works through the queue with one thumb', async 
 
   const desk = await visitor({ as: owner })
   await desk.page.goto(`/admin/${lab.id}`)
-  // Where somebody sits stands beside the name on the floor.
+  // The floor shows somebody's place beside the name.
   await desk.page.getByTitle(/^Ann, .*Row 3, window/).waitFor()
   await desk.page.getByRole('button', { name: 'More', exact: true }).click()
   await desk.page.getByRole('menuitem', { name: 'Add a helper' }).click()
@@ -250,7 +250,7 @@ long('a helper added in two taps works through the queue with one thumb', async 
   const link = (await (await answer).json()).invitation.url
   await desk.page.getByRole('img', { name: 'Link for Helper' }).waitFor()
   await accessible(desk.page)
-  // On paper: what it is for, and nothing of the page behind.
+  // The printed page has its purpose, and no part of the page behind it.
   await desk.page.emulateMedia({ media: 'print' })
   await desk.page.getByText('Scan this with your phone to help today.').waitFor()
   await desk.page.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
@@ -270,7 +270,7 @@ long('a helper added in two taps works through the queue with one thumb', async 
   // Every key is large enough for a thumb.
   for (const key of await page.getByRole('button', { name: /Take|Help|Messages/ }).all()) assert.ok((await key.boundingBox()).height >= 44)
 
-  // Ann sees that somebody comes, that they did not find her, and asks anew.
+  // Ann sees that somebody comes and did not find her. She asks again.
   const seat = await visitor({ as: ann })
   await seat.page.goto(`/codelabs/${lab.id}`)
   await seat.page.getByText('You are number 1.').first().waitFor()
@@ -286,7 +286,7 @@ long('a helper added in two taps works through the queue with one thumb', async 
   await seat.page.getByText('A facilitator has marked your question as solved.').waitFor()
   await page.getByText('Nobody is waiting for help.').waitFor()
 
-  // Among those who lead.
+  // Messages among facilitators.
   await page.getByRole('button', { name: 'Messages' }).click()
   await page.getByLabel('Write to the facilitators').fill('Row 3 has no power')
   await page.keyboard.press('Enter')

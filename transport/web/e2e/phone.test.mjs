@@ -1,4 +1,4 @@
-// What is otherwise on a phone.
+// The differences on a phone.
 import assert from 'node:assert/strict'
 import { stage, still, until } from './harness/stage.mjs'
 
@@ -61,7 +61,7 @@ test('Back closes what is open over the page, and only then leaves it', async ({
   await page.goForward()
   await page.getByRole('heading', { name: 'Two' }).waitFor()
 
-  // A page that is loaded anew with something open.
+  // A reload of the page with something open.
   await below.getByRole('button', { name: 'Help' }).click()
   await dialog.waitFor()
   await depth(1)

@@ -50,7 +50,7 @@ try {
   demo.kill('SIGINT')
 }
 
-/** What the demo says when it is ready, by the words before it. */
+/** The values that the demo prints when it is ready, by their labels. */
 async function announced(child) {
   const said = {}
   for await (const line of createInterface(child.stdout)) {

@@ -123,7 +123,7 @@ long('an anonymous poll says so before and after, and shows nothing while it is 
   const boss = await desk(visitor, lead, lab)
   await write(boss, 'Is the pace right?\n- too slow\n- fine\n- too fast', () => boss.getByLabel('Anonymous').check())
   const page = await reader(visitor, people[0], lab)
-  // What is said first needs more than a line: it stands beside the text.
+  // The notice before an anonymous answer needs more than a line, so the poll opens beside the text.
   await strip(page).getByRole('button', { name: 'Answer' }).tap()
   const beside = await polls(page, 'Is the pace right?')
   await beside.getByText('Once the poll is closed, nobody here can tell who answered what').waitFor()
@@ -197,7 +197,7 @@ long('a scale, words, several answers and a text are answered on a phone', async
   await boss.getByText('Mean: 5 of 5').waitFor()
   await boss.getByRole('button', { name: 'Close', exact: true }).click()
 
-  // What is more than some short answers stands beside the text.
+  // Polls with more than a few short answers open beside the text.
   await write(boss, 'What comes to mind?', kind('Words'))
   await strip(page).getByRole('button', { name: 'Answer' }).tap()
   const beside = () => page.locator('aside')
@@ -220,7 +220,7 @@ long('a scale, words, several answers and a text are answered on a phone', async
   await write(boss, 'What is unclear?', kind('Free text'))
   await beside().getByRole('textbox', { name: 'What is unclear?' }).fill('When a channel blocks.')
   await accessible(page)
-  // What was typed and not sent outlives a reload.
+  // Typed text that was not sent survives a reload.
   await page.reload()
   const again = await polls(page, 'What is unclear?')
   assert.equal(await again.getByRole('textbox', { name: 'What is unclear?' }).inputValue(), 'When a channel blocks.')
@@ -262,7 +262,7 @@ long('a keyboard alone writes, answers, changes and closes', async ({ visitor, f
   assert.notEqual(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle), 'none', 'the focus is not seen')
   await page.keyboard.press('Enter')
   await strip(page).getByText('You said Coffee').waitFor()
-  // What had the focus is gone; the focus is still in the strip.
+  // The focused element is gone; the focus is still in the strip.
   await until('the focus is in the strip', () => page.evaluate(() => document.querySelector('#notices').contains(document.activeElement)))
   if ((await focused()) !== 'Change') await tabTo('Change')
   await page.keyboard.press('Enter')

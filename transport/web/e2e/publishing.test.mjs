@@ -1,6 +1,6 @@
-// A newer version of a text goes into the codelab that people are in, and runs stand side
-// by side; checks of one's work are reported by a program and seen by who leads, and tasks
-// are ticked.
+// A newer version of a text is published into a codelab with people in it, and runs are
+// compared side by side. Programs report checks of an attendee's work, and facilitators see
+// them. Attendees tick tasks.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { sound, stage, until } from './harness/stage.mjs'
@@ -163,7 +163,7 @@ test('tasks are ticked, on all devices of a person, and counted for who leads', 
   await live.getByText('tasks 33%').waitFor()
   await live.getByRole('button', { name: /^Ann/ }).first().click()
   await live.getByText('1 of 3 ticked').waitFor()
-  // How long they were on each step stands beside it.
+  // Their time on each step is beside it.
   const times = live
     .getByRole('dialog', { name: 'Ann' })
     .getByRole('list')
@@ -171,7 +171,7 @@ test('tasks are ticked, on all devices of a person, and counted for who leads', 
   await times.getByText('One').waitFor()
   assert.equal(await times.getByRole('listitem').count(), 1)
 
-  // What a facilitator reads is not to be ticked.
+  // Facilitators cannot tick the tasks of a text.
   await live.goto(`/codelabs/${lab.id}/all`)
   await live.getByText('It takes a while.').waitFor()
   assert.equal(await live.locator('.markdown input:disabled').count(), 4)

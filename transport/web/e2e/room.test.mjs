@@ -1,8 +1,8 @@
-// What a whole workshop in real browsers showed.
+// Faults that a whole workshop in real browsers showed.
 import assert from 'node:assert/strict'
 import { stage, still, until } from './harness/stage.mjs'
 
-/** Says so in words for who takes part, with how many are here for who leads. */
+/** Waits for the sign of a connection: a word for attendees, the number of people for facilitators. */
 const connected = (page) =>
   page
     .getByText(/^● (connected|.* here)/)
@@ -287,7 +287,7 @@ long('a quiz that was sent is not called unsent, and a box can be typed in each 
   await page.getByLabel('Your answer').fill('Because')
   await page.getByRole('button', { name: 'Send answers' }).click()
   await page.getByRole('status').filter({ hasText: 'right' }).waitFor()
-  // What was chosen is there after a reload, and nothing is said to be unsent when the person is gone.
+  // The chosen answers are there after a reload. Once the person is removed, no answer counts as unsent.
   await page.reload()
   await page.getByLabel('c', { exact: true }).waitFor()
   assert.equal(await page.getByLabel('c', { exact: true }).isChecked(), true)

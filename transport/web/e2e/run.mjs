@@ -1,10 +1,10 @@
-// Runs the stories, two files at a time, and tells at the end which failed.
+// Runs the stories, two files at once, and reports at the end which failed.
 //
 //   npm run e2e [FILE…]        one story a feature, and what keeps people out
 //   npm run e2e:long [FILE…]   all of them
 //
-// A FILE is its name without .test.mjs. What took longest in the last run begins first,
-// so that no long file is left for one worker alone: node --test sorts files by name.
+// A FILE is its name without .test.mjs. The file that took longest in the last run begins
+// first, so that no long file is left for one worker alone: node --test sorts files by name.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -19,7 +19,7 @@ const all = (await readdir(here)).filter((file) => file.endsWith('.test.mjs'))
 const files = names.length > 0 ? names.map((name) => `${name}.test.mjs`) : all
 for (const file of files) if (!all.includes(file)) throw new Error(`there is no ${file}`)
 
-/** How long each took in the last run, milliseconds; where there was none, its size stands in. */
+/** The time of each file in the last run, milliseconds; without a last run, its size. */
 const took = new Map()
 for (const file of files) {
   const size = async () => (await stat(new URL(file, here))).size

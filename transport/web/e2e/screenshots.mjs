@@ -1,5 +1,5 @@
 // Pictures of every screen, wide, half and small, light and dark, of a workshop
-// with people in it who vote and ask. They lie in out/screens.
+// with people in it who vote and ask. They are in out/screens.
 //
 //   make screenshots
 //   node screenshots.mjs reader live     only these
@@ -17,7 +17,7 @@ try {
   await mkdir(out, { recursive: true })
   const { lab, lead, people } = await workshop()
   const [ann] = people
-  // Who sees it, and where.
+  // The person who sees each screen, and its address.
   const screens = {
     home: [null, '/'],
     login: [null, '/login'],
@@ -82,7 +82,7 @@ try {
   await server.remove()
 }
 
-/** Opens one of the polls of the workshop, anew. */
+/** Resets one of the polls of the workshop and opens it. */
 async function openPoll(lead, lab, which) {
   await lead.put(`/codelabs/${lab.id}/spotlight`, { kind: null })
   const poll = lab.polls[which]

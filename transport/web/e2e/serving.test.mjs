@@ -1,5 +1,5 @@
-// How the app is served: what a browser is told about it, and that it takes it
-// so.
+// How the app is served: the headers and encodings, and that a browser uses them
+// correctly.
 import assert from 'node:assert/strict'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { ask } from './harness/ask.mjs'

@@ -5,7 +5,7 @@ import { accessible, stage } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
-/** What a browser says of the provider's page, which has no icon. */
+/** The browser's error on the provider's page, which has no icon. */
 const ofProvider = /favicon\.ico/
 
 /** Signs in at the provider's own page. */
@@ -87,7 +87,7 @@ long('who may not sign in is told why; the owner links somebody who had a passwo
       await page.getByText(why).waitFor()
       await accessible(page)
     }
-    // The owner's own door.
+    // The owner's own login page.
     const { page } = await visitor()
     await page.goto('/login')
     await page.getByText('The owner signs in here').click()
@@ -95,7 +95,7 @@ long('who may not sign in is told why; the owner links somebody who had a passwo
     await page.getByLabel('Password').fill(server.adminPw)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.waitForURL('**/admin')
-    // Who was invited signs in there, from the invitation.
+    // Invited people sign in there, from the invitation.
     const guest = await visitor()
     guest.expect(ofProvider)
     await guest.page.goto(made.invitation.url)

@@ -156,7 +156,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
   await page.getByText('The workshop has ended.').waitFor()
   await page.getByRole('button', { name: 'More', exact: true }).click()
   await page.getByRole('menuitem', { name: 'Open again' }).waitFor()
-  // What the screen says is what the server says.
+  // The screen shows the server's figures.
   const overview = await rest.get(`/codelabs/${lab.id}/overview`)
   assert.equal(overview.completed, 1)
   await page.getByText(`${overview.online} of ${overview.attendees} here`).waitFor()

@@ -1,5 +1,5 @@
-// What a text may hold beside words: mathematics, alerts, pictures that enlarge; and
-// code and links in what people say to each other.
+// Parts of a text besides words: mathematics, alerts, pictures that enlarge. Messages
+// between people can have code and links.
 import assert from 'node:assert/strict'
 import { sound, stage, still, until } from './harness/stage.mjs'
 

@@ -107,7 +107,7 @@ long('after a reload the timer is right, whatever the age of the answers that th
     [{ as: lead, ...wide }, `/admin/${lab.id}/projector`],
   ]) {
     const { page } = await visitor(options)
-    // What a browser makes of a 304: the record of a while ago, with the Date of now, or of then.
+    // A browser's result for a 304: an old record, with the current Date or the old one.
     const record = (url) => url.pathname === `/api/codelabs/${lab.id}`
     let hits = 0
     const aged = (headers) => async (route) => {
@@ -135,7 +135,7 @@ long('after a reload the timer is right, whatever the age of the answers that th
       await page.reload()
       await right(page, lead, lab)
       await still(page)
-      // Whatever it has shown since was the end that the timer has.
+      // Every end that the page has shown since is the timer's end.
       const end = Date.parse((await timerOf(lead, lab)).ends_at)
       const ends = await page.evaluate(() => window.timers)
       assert.ok(ends.length > 0 && hits > 0)

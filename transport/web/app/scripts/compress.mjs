@@ -1,5 +1,5 @@
-// Compresses the built app once, at the highest quality: in the place of each file of text
-// comes <file>.br, of which the server makes the rest. The last step of a build.
+// Compresses the built app once, at the highest quality. <file>.br replaces each text file,
+// and the server makes the other encodings from it. The last step of a build.
 //
 //   node scripts/compress.mjs ../built
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises'
@@ -7,13 +7,13 @@ import { extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 
-// What is shorter fits into a packet anyway; the server has the same bound.
+// Shorter files fit into a packet anyway. The server has the same bound.
 const smallest = 1024
 
-// What is not compressed already.
+// File types that are not compressed already.
 const texts = new Set(['.css', '.html', '.js', '.json', '.map', '.mjs', '.svg', '.txt', '.wasm', '.webmanifest', '.xml'])
 
-// What the server writes into the page, and so must find there once.
+// Places where the server writes into the page. Each must be there exactly once.
 const places = ['<title>', '</title>', '<!--app:noscript-->']
 
 const folder = process.argv[2]
@@ -37,12 +37,12 @@ let after = 0
 for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
   const file = join(entry.parentPath, entry.name)
   if (!entry.isFile()) continue
-  // The server writes into the page, and compresses what comes of it itself.
+  // The server writes into the page, and compresses the result itself.
   if (file === join(folder, 'index.html') || !texts.has(extname(entry.name))) continue
   const body = await readFile(file)
   if (body.length < smallest) continue
   const br = await brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } })
-  // What does not get smaller stays as it is.
+  // A file that does not get smaller stays as it is.
   if (br.length >= body.length) continue
   await writeFile(file + '.br', br)
   await rm(file)

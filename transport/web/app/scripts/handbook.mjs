@@ -54,7 +54,7 @@ export const slug = (text) =>
     .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
     .replaceAll(' ', '-')
 
-/** What a reader sees of tokens of Markdown, without marks. */
+/** The visible text of Markdown tokens, without marks. */
 function plain(tokens) {
   return tokens.map((t) => (t.tokens ? plain(t.tokens) : t.items ? t.items.map((i) => plain(i.tokens)).join(' ') : (t.text ?? ''))).join('')
 }

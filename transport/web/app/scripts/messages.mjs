@@ -15,7 +15,7 @@ const source = fileURLToPath(new URL('../src/', import.meta.url))
 const root = path.join(source, 'messages')
 const base = 'en'
 
-/** What the page of an attendee loads before anything is pressed. */
+/** The files that an attendee's page loads before anything is pressed. */
 export const firstLoad = ['main.ts', 'screens/reader/Codelab.svelte', 'talk/Talk.svelte', 'markdown/highlight.ts'].map((f) => path.join(source, f))
 
 /** The screens of attendees. */
@@ -34,7 +34,7 @@ function categories(locale) {
   return all.filter((c) => c !== 'many' || all.includes('few')).sort()
 }
 
-/** What is wrong with catalogues, {area: {locale: {key: message}}}. */
+/** The faults of catalogues, {area: {locale: {key: message}}}. */
 export function faults(areas, locales) {
   const out = []
   const where = new Map()

@@ -25,8 +25,8 @@ export async function turn(page, colorScheme) {
 }
 
 /**
- * What axe finds in light and in dark, a text each. What is no matter of colours is the
- * same in both and looked at once: axe is a fifth of the time of these tests.
+ * The findings of axe in light and in dark, as texts. Rules that do not depend on colours
+ * have the same findings in both and run once: axe takes a fifth of the time of these tests.
  *
  * @param {(colorScheme: string) => Promise<unknown>} [then] called while the page is so
  */
@@ -35,8 +35,8 @@ export async function barriers(page, then) {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   for (const colorScheme of ['light', 'dark']) {
     await turn(page, colorScheme)
-    // Whoever wants less motion gets the new colours by a transition of no length, which
-    // takes a frame all the same, and that comes late on a busy machine.
+    // With reduced motion the colours change by a transition of no length. It still takes a
+    // frame, which comes late on a busy machine.
     await page.waitForFunction(() => document.getAnimations().every((a) => a.playState !== 'running'))
     for (const f of await findings(page, colorScheme === 'dark')) found.push(`${colorScheme}: ${f}`)
     await then?.(colorScheme)

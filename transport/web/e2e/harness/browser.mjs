@@ -49,11 +49,11 @@ export async function openBrowser({ args = [], hosts = [] } = {}) {
   })
 }
 
-/** What a browser says while the server is away. */
+/** The errors of a browser while the server is away. */
 export const offline =
   /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed/
 
-/** How long a page may take to what is waited for, milliseconds: a bound for what hangs, on a machine however busy. */
+/** The longest wait for a state of a page, milliseconds. It only ends tests that hang, so it is long enough for a busy machine. */
 const patience = 60_000
 
 /** The requests of each page that have no answer yet, and how many have begun. */
@@ -80,7 +80,7 @@ export async function still(page) {
     await until('all requests are answered', () => asked.open.size === 0, patience)
     const { begun } = asked
     await page.waitForFunction(() => document.readyState === 'complete' && !document.querySelector('.shape'))
-    // Whatever the answers brought has run, and is drawn. (An idle callback may take ten seconds to come.)
+    // After two frames, the code in the answers has run and its result is drawn. (An idle callback can come ten seconds later.)
     await page.evaluate(async () => {
       for (let frames = 0; frames < 2; frames++) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)))
     })

@@ -1,4 +1,4 @@
-// What a crowd does to a page.
+// A crowd, and its effect on a page.
 import { setTimeout as pause } from 'node:timers/promises'
 import { Person } from './people.mjs'
 
@@ -10,7 +10,7 @@ export const unlimited = {
   ATELIER_LIMITS_READS_PER_MINUTE: '0',
 }
 
-/** Runs jobs, so many at once. */
+/** Runs count jobs, at most atOnce of them at once. */
 export async function each(count, job, atOnce = 16) {
   let next = 0
   await Promise.all(
@@ -20,7 +20,7 @@ export async function each(count, job, atOnce = 16) {
   )
 }
 
-/** Registers so many people and gives them. */
+/** Registers count people and returns them. */
 export async function crowd(server, lab, count) {
   const people = []
   await each(count, async (i) => {

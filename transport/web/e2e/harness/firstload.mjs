@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What may be, of a reader's first load. */
+/** The limits of a reader's first load. */
 export const firstLoad = {
   /** Compressed JavaScript and CSS, bytes. */
   bytes: 150_000,
