@@ -335,8 +335,9 @@ bin/identity-provider: $(PROVIDER)/main.go $(PROVIDER)/go.mod $(PROVIDER)/go.sum
 budgets: build
 	cd $(APP) && npm run --silent budgets
 
+# With STILLS, a folder of stills, each screen stands beside its still on dist/looks/index.html.
 screenshots: build
-	cd $(APP) && npm run --silent screenshots
+	cd $(APP) && $(if $(STILLS),STILLS='$(abspath $(STILLS))' npm run --silent looks,npm run --silent screenshots)
 
 # Those of the README.
 pictures: build

@@ -1,0 +1,333 @@
+// Each screen and state of a folder of stills, from the running app, beside its still: on
+// dist/looks/index.html, light and dark, on a laptop and a phone. The people are those of
+// the folder's people.js.
+//
+//   make screenshots STILLS=FOLDER
+//   STILLS=FOLDER node looks.mjs live-a home     only these
+//   STILLS=FOLDER LOOK=de node looks.mjs home    in another language
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { openBrowser, still as settled, Visitor } from './harness/browser.mjs'
+import { each, unlimited } from './harness/crowd.mjs'
+import { Person } from './harness/people.mjs'
+import { Server } from './harness/server.mjs'
+
+const out = new URL('../../../dist/looks/', import.meta.url)
+const stills = pathToFileURL(`${resolve(process.env.STILLS ?? '')}/`)
+const language = process.env.LOOK ?? 'en-GB'
+const only = process.argv.slice(2)
+const sizes = { 1366: { width: 1366, height: 768 }, 375: { width: 375, height: 812 } }
+/** Sizes that some screens have besides. */
+const further = { 1920: { width: 1920, height: 1080 }, 683: { width: 683, height: 768 } }
+
+// A still's script has its values by name, as the still's page reads them.
+const { STEPS, ROOM, crowd } = new Function(`${await readFile(new URL('people.js', stills), 'utf8')}; return { STEPS, ROOM, crowd }`)()
+const question = 'If the process dies between the rename and the second fsync, can a job be lost or only be done twice?'
+const pinned = 'Wi-Fi: workshop, password queue2026'
+
+const server = await new Server({ ...unlimited, ATELIER_LIMITS_QUESTIONS_SECONDS: '0', ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' }).start()
+const browser = await openBrowser()
+const gone = new AbortController()
+try {
+  await mkdir(out, { recursive: true })
+  const lead = await new Person(server).login('Lea Brandt')
+  const helper = await new Person(server).login('Farid')
+  // The first start, before there is anything.
+  await shoot('home-first', { still: 'home.html?state=first', as: lead, path: '/admin' })
+  const rooms = {}
+  /** The room of a state, made when it is first wanted. */
+  const room = (state) => (rooms[state] ??= workshop(state))
+
+  for (const state of ['a', 'b', 'c', 'd']) {
+    if (!wanted(`live-${state}`)) continue
+    const { lab } = await room(state)
+    await shoot(`live-${state}`, { still: `live.html?state=${state}`, as: lead, path: `/admin/${lab.id}`, more: ['1920'] })
+  }
+
+  const { lab, people, polls, questions } = await room('b')
+  const live = `/admin/${lab.id}`
+  const open = (page) => page.getByRole('button', { name: /^Yusuf Demir/ }).first()
+  const person = async (page) => {
+    await open(page).click()
+    await page.getByText('Time on each step').waitFor()
+  }
+  const [help] = (await lead.get(`/codelabs/${lab.id}/help`)).filter((h) => h.attendee_name === 'Yusuf Demir')
+  await shoot('person', { still: 'person.html', as: lead, path: live, after: person, notOn: ['375'] })
+  await shoot('person-menu', {
+    still: 'person.html?state=menu',
+    as: lead,
+    path: live,
+    notOn: ['375'],
+    after: async (page) => {
+      await person(page)
+      await page.locator('aside').getByRole('button', { name: /^More/ }).first().click()
+    },
+  })
+  await shoot('keys', { still: 'keys.html', as: lead, path: live, after: (page) => page.keyboard.press('?') })
+
+  const me = people.get('Maya Cohen')
+  const reader = `/codelabs/${lab.id}?step=3`
+  const show = async (kind, id) => lead.put(`/codelabs/${lab.id}/spotlight`, { kind, ...(id ? { id } : {}) })
+  const calm = { as: me, path: reader, more: ['683'] }
+  await shoot('keys-attendee', { still: 'keys.html?state=attendee', as: me, path: reader, after: (page) => page.keyboard.press('?') })
+  await lead.say(lab, { type: 'chat', message: 'With one worker it changes nothing. Keep it: from two on it does.' })
+  await lead.put(`/codelabs/${lab.id}/pin`, { message: pinned })
+  await shoot('reader-pin', { still: 'reader.html?state=pin', ...calm })
+  await lead.put(`/codelabs/${lab.id}/pin`, { message: null })
+  await me.post(`/codelabs/${lab.id}/help`, { step_number: 6 }).catch(() => {})
+  await shoot('reader-queue', { still: 'reader.html?state=queue', ...calm })
+  const mine = (await lead.get(`/codelabs/${lab.id}/help`)).find((h) => h.attendee_name === 'Maya Cohen')
+  await helper.post(`/codelabs/${lab.id}/help/${mine.id}/claim`)
+  await shoot('reader-coming', { still: 'reader.html?state=coming', ...calm })
+  await helper.post(`/codelabs/${lab.id}/help/${mine.id}/resolve`)
+  await shoot('reader-calm', { still: 'reader.html?state=calm', ...calm })
+  const { round } = await lead.post(`/codelabs/${lab.id}/polls/${polls[0].id}/open`, {})
+  await shoot('reader-poll', { still: 'reader.html?state=poll', ...calm })
+  await me.put(`/codelabs/${lab.id}/polls/${polls[0].id}/vote`, { round, choice: [1] })
+  let votes = 0
+  for (const one of people.values())
+    if (votes++ < 30 && one !== me) await one.put(`/codelabs/${lab.id}/polls/${polls[0].id}/vote`, { round, choice: [[0, 1, 2, 1][votes % 4]] })
+  await shoot('reader-answered', { still: 'reader.html?state=answered', ...calm })
+  await lead.post(`/codelabs/${lab.id}/polls/${polls[0].id}/show`, { shown: true })
+  await shoot('reader-results', { still: 'reader.html?state=results', ...calm })
+  await lead.put(`/codelabs/${lab.id}/timer`, { seconds: 216, label: 'Exercise: make it survive kill -9', kind: 'exercise' })
+  await shoot('reader-timer', { still: 'reader.html?state=timer', ...calm })
+  await lead.say(lab, { type: 'dm', target_id: me.id, message: 'Which line does the error name?' })
+  await shoot('reader-dm', { still: 'reader.html?state=dm', ...calm })
+  await lead.say(lab, { type: 'broadcast', message: 'Break until 11:15. Leave your program running; we look at its log together afterwards.' })
+  await shoot('reader-broadcast', { still: 'reader.html?state=broadcast', ...calm })
+  await lead.post(`/codelabs/${lab.id}/help/${help.id}/claim`)
+  await shoot('person-with', { still: 'person.html?state=with', as: lead, path: live, after: person, notOn: ['375'] })
+
+  await lead.put(`/codelabs/${lab.id}/pin`, { message: pinned })
+  const wall = { as: lead, path: `${live}/projector`, more: ['1920'], notOn: ['375'] }
+  await show(null)
+  await shoot('projector-join', { still: 'projector.html?state=join', ...wall })
+  await show('poll', polls[0].id)
+  await shoot('projector-poll', { still: 'projector.html?state=poll', ...wall })
+  await show('question', questions[0].id)
+  await shoot('projector-question', { still: 'projector.html?state=question', ...wall })
+  await show('timer')
+  await shoot('projector-timer', { still: 'projector.html?state=timer', ...wall })
+
+  const done = people.get('Oluwaseun Adeyemi-Bankole')
+  await me.post(`/codelabs/${lab.id}/complete`)
+  await done.post(`/codelabs/${lab.id}/complete`)
+  await shoot('certificate', { still: 'certificate.html', as: me, path: `/certificate/${me.id}` })
+  await shoot('certificate-long', { still: 'certificate.html?state=long', as: done, path: `/certificate/${done.id}` })
+
+  const settings = { as: lead, path: `${live}/settings/certificate` }
+  await shoot('settings-lab', {
+    still: 'settings.html?state=lab',
+    ...settings,
+    after: async (page) => {
+      const organiser = page.locator('#certificate input').first()
+      await organiser.fill('Nordlicht School of Software')
+    },
+  })
+  for (const section of ['about', 'joining', 'completion', 'help', 'code', 'ai', 'quiz', 'files', 'versions', 'end', 'privacy'])
+    await shoot(`settings-${section}`, { as: lead, path: `${live}/settings/${section}` })
+  if (wanted('server')) {
+    for (const [url, events, names] of [
+      ['https://hooks.nordlicht.example/atelier', ['attendee_completed', 'workshop_ended'], true],
+      ['https://chat.example/services/T04/B77', ['help_requested'], false],
+      ['https://old-crm.example/in', ['attendee_registered'], false],
+    ])
+      await lead.post('/admin/webhooks', { url, events, names }).catch((e) => console.log(String(e)))
+  }
+  await shoot('server-webhooks', { still: 'settings.html?state=server', as: lead, path: '/admin/settings/webhooks' })
+  await shoot('server-webhooks-add', {
+    still: 'settings.html?state=add',
+    as: lead,
+    path: '/admin/settings/webhooks',
+    after: (page) => page.getByRole('button', { name: 'Add a webhook' }).click(),
+  })
+  for (const section of ['health', 'backup', 'tokens', 'ai', 'sso', 'device'])
+    await shoot(`server-${section}`, { as: lead, path: `/admin/settings/${section}` })
+  await shoot('account', { as: lead, path: '/account' })
+  await shoot('audit', { as: lead, path: '/admin/audit-logs' })
+  await lead.codelab({ title: 'Trees that balance themselves', author: 'Thabo Mokoena', is_public: true, steps: ['# One', '# Two'] })
+  await lead.codelab({ title: 'A first service with gRPC', author: 'Inês Carvalho', is_public: true, steps: ['# One', '# Two'] })
+  await shoot('home-public', { still: 'home.html?state=public', path: '/' })
+  await page()
+  console.log(`pictures are on ${new URL('index.html', out).pathname}`)
+} finally {
+  gone.abort()
+  await browser.close()
+  await server.remove()
+}
+
+function wanted(name) {
+  return only.length === 0 || only.some((o) => name.startsWith(o))
+}
+
+/**
+ * Makes the pictures of a screen, and of its still.
+ *
+ * @param {string} name
+ * @param {{still?: string, as?: Person, path: string, after?: (page: import('playwright-core').Page) => Promise<unknown>, more?: string[], notOn?: string[]}} screen
+ *   more: sizes besides those that each has
+ */
+async function shoot(name, { still, as, path, after, more = [], notOn = [] }) {
+  if (!wanted(name)) return
+  const all = { ...sizes, ...Object.fromEntries(more.map((m) => [m, further[m]])) }
+  for (const [size, viewport] of Object.entries(all)) {
+    for (const colorScheme of ['light', 'dark']) {
+      const as_ = `${name}.${size}.${colorScheme}`
+      if (!notOn.includes(size)) {
+        const { context, page, problems } = await Visitor.open(browser, server, {
+          ...(as ? { as } : {}),
+          viewport,
+          colorScheme,
+          locale: language,
+          reducedMotion: 'reduce',
+          hasTouch: size === '375',
+        })
+        try {
+          await page.goto(path)
+          await settled(page)
+          page.setDefaultTimeout(8_000)
+          await after?.(page)
+          await settled(page)
+        } catch (e) {
+          problems.push(String(e).split('\n')[0])
+        }
+        await page.screenshot({ path: new URL(`${as_}.app.png`, out).pathname })
+        for (const text of problems) console.log(`${as_}: ${text}`)
+        await context.close()
+      }
+      if (!still || notOn.includes(size)) continue
+      const page = await browser.newPage({ viewport, colorScheme })
+      await page.goto(new URL(`${still}${colorScheme === 'dark' ? (still.includes('?') ? '&dark' : '?dark') : ''}`, stills).href)
+      await page.waitForLoadState('networkidle')
+      await page.screenshot({ path: new URL(`${as_}.still.png`, out).pathname })
+      await page.close()
+    }
+  }
+  console.log(name)
+}
+
+/** Writes the page with all pictures that there are, those of earlier runs, too. */
+async function page() {
+  const files = (await readdir(out)).filter((f) => f.endsWith('.app.png'))
+  const there = new Set(await readdir(out))
+  const rows = files.map((app) => {
+    const [name, size, theme] = app.split('.')
+    const still = app.replace('.app.', '.still.')
+    const picture = (file, words) => `<figure><figcaption>${words}</figcaption><a href="${file}"><img loading="lazy" src="${file}" alt="${words}"></a></figure>`
+    return { name, size, theme, html: `<div>${there.has(still) ? picture(still, 'still') : ''}${picture(app, 'app')}</div>` }
+  })
+  const names = [...new Set(rows.map((r) => r.name))]
+  const of = (name) =>
+    rows
+      .filter((r) => r.name === name)
+      .map((r) => `<h3>${r.size}, ${r.theme}</h3>${r.html}`)
+      .join('')
+  const body = names.map((n) => `<section id="${n}"><h2>${n}</h2>${of(n)}</section>`).join('')
+  const index = names.map((n) => `<a href="#${n}">${n}</a>`).join(' ')
+  const style =
+    'body{font:15px/22px system-ui;margin:20px}section div{display:flex;gap:12px}figure{margin:0;flex:1 1 0;min-width:0}img{max-width:100%;border:1px solid #999}'
+  await writeFile(
+    new URL('index.html', out),
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>Stills and app</title><style>${style}</style><nav>${index}</nav>${body}</html>\n`,
+  )
+}
+
+/** Reads the events of a codelab until all is done, so that whose cookies they are is there. */
+async function listen(url, cookie) {
+  try {
+    const { body } = await fetch(url, { headers: { Cookie: cookie }, signal: gone.signal })
+    for await (const chunk of body) void chunk
+  } catch {
+    // That is the end.
+  }
+}
+
+/** A workshop as a state of the live view has it: its people on their steps, some of whom wait. */
+async function workshop(state) {
+  const rows = state === 'c' ? crowd(120).map((r, i) => [`${r[0]} ${i + 1}`, ...r.slice(1)]) : state === 'd' ? [] : ROOM[state]
+  const titles = STEPS.slice(0, -1)
+  const lead = await new Person(server).login('Lea Brandt')
+  const steps = titles.map(([, title, minutes]) => ({
+    title,
+    content_markdown: `Three workers read from one channel. Nobody tells them who takes what.
+
+\`\`\`go
+func worker(id int, jobs <-chan int) {
+	for job := range jobs {
+		fmt.Println("worker", id, "took job", job)
+	}
+}
+\`\`\`
+
+\`\`\`console
+$ go run .
+worker 2 took job 0
+worker 0 took job 1
+\`\`\`
+
+- [ ] It prints fifteen lines
+- [ ] You changed 3 to 100, and it still does
+- [ ] \`go vet\` is silent
+
+| Workers | Time | p99 |
+|:--|--:|--:|
+| 1 | 15.0 s | 1.02 s |
+| 3 | 5.1 s | 1.04 s |
+
+<details><summary>A hint</summary>Close the channel once, by the one who writes to it.</details>
+
+\`\`\`notes
+Let them run it with one worker first, then with 100. Ask what is printed last, and why.
+\`\`\`
+`,
+    duration_minutes: minutes,
+  }))
+  const lab = await lead.codelab({ title: 'Build a job queue in Go', author: 'Lea Brandt', is_public: true, steps })
+  await lead.put(`/codelabs/${lab.id}`, { questions: 'open', quiz_enabled: true })
+  await lead.put(`/codelabs/${lab.id}/quizzes`, [
+    { question: 'Who closes a channel?', quiz_type: 'multiple_choice', options: ['Who writes', 'Who reads'], correct_answer: 0 },
+    { question: 'What does a worker do without a job?', quiz_type: 'multiple_choice', options: ['It waits', 'It ends'], correct_answer: 0 },
+  ])
+  const people = new Map()
+  await each(rows.length, async (i) => {
+    const [name, step, mood, , wait, place, text, helper] = rows[i]
+    const one = await new Person(server).register(lab, name)
+    people.set(name, one)
+    // Whoever listens is here.
+    if (mood !== 'silent') {
+      const cookie = [...one.cookies].map(([n, v]) => `${n}=${v}`).join('; ')
+      void listen(`${server.url}/api/codelabs/${lab.id}/events`, cookie)
+    }
+    for (let s = 2; s <= Math.min(step, titles.length); s++) await one.say(lab, { type: 'step_progress', step_number: s })
+    if (step > titles.length) await one.post(`/codelabs/${lab.id}/complete`)
+    if (mood && mood !== 'silent') await one.say(lab, { type: 'pulse', state: mood })
+    if (place) await one.put(`/codelabs/${lab.id}/attendees/${one.id}`, { place })
+    if (!wait) return
+    await one.post(`/codelabs/${lab.id}/help`, { step_number: Math.min(step, titles.length), message: text ?? '' })
+    if (!helper) return
+    const request = (await lead.get(`/codelabs/${lab.id}/help`)).find((h) => h.attendee_name === name)
+    await lead.post(`/codelabs/${lab.id}/help/${request.id}/claim`)
+  })
+  const somebody = [...people.values()]
+  for (const [i, message] of [
+    [0, 'Is the jitter needed with one worker?'],
+    [1, 'You forgot close(jobs), same as me.'],
+  ])
+    await somebody[i]?.say(lab, { type: 'chat', message })
+  const submissions = (await lead.get(`/codelabs/${lab.id}/quizzes`)).map((q, i) => ({ quiz_id: q.id, answer: String(i) }))
+  for (const one of somebody) await one.post(`/codelabs/${lab.id}/quizzes/submit`, { submissions })
+  const polls = [
+    await lead.post(`/codelabs/${lab.id}/polls`, {
+      kind: 'choice',
+      question: 'Have you used channels before?',
+      options: ['Never', 'A few times', 'Every day'],
+    }),
+  ]
+  const questions = []
+  if (somebody[3]) questions.push(await somebody[3].post(`/codelabs/${lab.id}/questions`, { text: question, anonymous: true }))
+  for (const one of somebody.slice(4, 17)) if (questions[0]) await one.put(`/codelabs/${lab.id}/questions/${questions[0].id}/vote`)
+  if (state !== 'b') await lead.put(`/codelabs/${lab.id}`, { is_public: false })
+  return { lab, people, polls, questions }
+}
