@@ -2,7 +2,7 @@
 // code of the steps.
 import assert from 'node:assert/strict'
 import { gzipSync } from 'node:zlib'
-import { sound as looked, stage, until } from './harness/stage.mjs'
+import { section, sound as looked, stage, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
@@ -411,22 +411,43 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await page.goto(`/admin/${lab.id}/settings`)
   const title = page.getByLabel('Title', { exact: true })
   await title.waitFor()
-  await page.getByText('No questions yet.').waitFor()
   await sound(page, 'settings-new')
+  const index = page.getByRole('navigation', { name: 'Sections' })
+  const unsaved = index.getByRole('link', { name: 'Not saved' })
   await title.fill('Better settings')
+  await section(page, 'Joining')
   await page.getByLabel('Public').uncheck()
+  await section(page, 'Quiz')
+  await page.getByText('No questions yet.').waitFor()
   await page.getByLabel('There is a quiz').check()
+  await section(page, 'Requirements to complete')
   await page.getByLabel('The quiz must be passed').check()
+  await section(page, 'Data retention')
   await page.getByLabel('E-mail addresses, days').fill('30')
+  await page.getByText('5 changes are not saved.').waitFor()
+  assert.equal(await unsaved.count(), 5, 'not each section with a change has a mark')
   // Others' changes of other settings stay.
   await lead.put(`/codelabs/${lab.id}`, { author: 'Attendee 1' })
   const save = page.getByRole('button', { name: 'Save', exact: true })
   browser.expect(/412 \(Precondition Failed\)/)
   await save.click()
   await page.getByText('Saved.', { exact: true }).first().waitFor()
+  await until('no section has a mark', async () => (await unsaved.count()) === 0)
   const now = async () => (await lead.get(`/codelabs/${lab.id}`))[0]
   const kept = await now()
   assert.deepEqual([kept.title, kept.author, kept.is_public, kept.require_quiz, kept.email_retention_days], ['Better settings', 'Attendee 1', false, true, 30])
+
+  // Back leads from a section to the one before it, without a question; out of the settings there is one.
+  await section(page, 'About')
+  await title.fill('Not yet')
+  await section(page, 'Joining')
+  await page.goBack()
+  await page.getByRole('heading', { level: 2, name: 'About' }).waitFor()
+  assert.equal(await title.inputValue(), 'Not yet')
+  await page.getByRole('banner').getByRole('link', { name: 'Results' }).click()
+  await page.getByRole('dialog', { name: 'You have not saved' }).getByRole('button', { name: 'Stay here' }).click()
+  await page.getByRole('button', { name: 'Discard' }).click()
+  assert.equal(await title.inputValue(), 'Better settings')
 
   // The same setting: one is told, and decides. A draft survives a reload, and is offered.
   await title.fill('Mine')
@@ -444,11 +465,13 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await until('mine to be saved', async () => (await now()).title === 'Mine')
 
   // The door.
+  await section(page, 'Joining')
   await page.getByText(new RegExp(`${kept.join_code.slice(0, 3)} ${kept.join_code.slice(3)}`)).waitFor()
   await page.getByLabel('New people may join').uncheck()
   await until('the door to be closed', async () => (await now()).registration_open === false)
 
   // The quiz.
+  await section(page, 'Quiz')
   const quiz = page.getByRole('region', { name: 'Quiz' })
   await quiz.getByRole('button', { name: 'Add a question' }).click()
   const first = quiz.getByRole('group', { name: 'Question 1' })
@@ -466,6 +489,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   await second.getByLabel('Free text').check()
   await quiz.getByRole('button', { name: 'Question 2: move up' }).click()
   // One button saves all that was typed.
+  await section(page, 'About')
   await page.getByLabel('Author').fill('Attendee 2')
   await save.click()
   await page.getByText('The quiz is saved.').waitFor()
@@ -481,16 +505,18 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   )
   await sound(page, 'settings')
 
-  // The index leads to a section, and says which one is read; so does an address.
-  const index = page.getByRole('navigation', { name: 'Sections' })
+  // The index leads to a section, and says which one it is; so does an address, and one of older pages.
   const current = () => index.locator('[aria-current]').textContent()
   await index.getByRole('link', { name: 'Versions' }).click()
-  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Versions')
-  await page.evaluate(() => scrollTo(0, 0))
-  await until('the first section is read', async () => (await current()) === 'About')
-  await page.goto(`${page.url()}#joining`)
-  await page.reload()
+  await page.waitForURL(`**/admin/${lab.id}/settings/versions`)
+  await until('the heading has the focus', () => page.evaluate(() => document.activeElement.matches('h2') && document.activeElement.textContent === 'Versions'))
+  await page.goto(`/admin/${lab.id}/settings#joining`)
+  await page.waitForURL(`**/admin/${lab.id}/settings/joining`)
   await until('the address leads to Joining', async () => (await current()) === 'Joining')
+  await page.setViewportSize({ width: 800, height: 900 })
+  await page.getByRole('combobox', { name: 'Sections' }).selectOption('Quiz')
+  await page.getByRole('heading', { level: 2, name: 'Quiz' }).waitFor()
+  await page.setViewportSize(wide.viewport)
   await quiz.getByRole('textbox', { name: 'Question 1' }).fill('What did you take with you?')
   await lead.put(`/codelabs/${lab.id}/quizzes`, saved.slice(1))
   await save.click()
@@ -503,6 +529,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   assert.equal((await lead.get(`/codelabs/${lab.id}/quizzes`))[1].id, saved[1].id)
 
   // Links and files.
+  await section(page, 'Links and files')
   const files = page.getByRole('region', { name: 'Links and files' })
   await files.getByLabel('Address of a link').fill('example.org')
   await files.getByRole('button', { name: 'Add link' }).click()
@@ -526,6 +553,7 @@ test('settings, quiz and files, also while somebody else changes them', async ({
   }
 
   // The end, and what is behind it.
+  await section(page, 'End, export and delete')
   const danger = page.getByRole('region', { name: 'End, export and delete' })
   await danger.getByRole('button', { name: 'End the workshop' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'End the workshop' }).click()

@@ -21,8 +21,9 @@ test('a certificate says what the settings say, prints on one page, and is a pic
 
   const office = await visitor({ as: lead })
   const { page } = office
-  await page.goto(`/admin/${lab.id}/settings`)
-  const part = page.getByRole('region', { name: 'Certificate' })
+  await page.goto(`/admin/${lab.id}/settings/certificate`)
+  const part = page.getByRole('region', { name: 'Certificate and look' })
+  await part.getByText('with the longest name in this room: Oluwaseun').waitFor()
   await part.getByLabel('Organiser').fill('Northern School')
   await part.locator('input[type=file]').setInputFiles({ name: 'logo.gif', mimeType: 'image/gif', buffer: logo })
   await part.getByRole('alert').waitFor()

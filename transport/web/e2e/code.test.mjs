@@ -45,7 +45,7 @@ test('who fell behind takes the start of the step at which a facilitator points'
 
   // A facilitator shares it.
   const settings = (await visitor({ as: lead, ...wide })).page
-  await settings.goto(`/admin/${lab.id}/settings`)
+  await settings.goto(`/admin/${lab.id}/settings/code`)
   await settings.getByRole('radio', { name: /^The start of each step/ }).check()
   await settings.getByRole('group', { name: 'Code for attendees' }).scrollIntoViewIfNeeded()
   await sound(settings, 'code-settings')

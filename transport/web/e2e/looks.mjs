@@ -126,7 +126,7 @@ try {
       await organiser.fill('Nordlicht School of Software')
     },
   })
-  for (const section of ['about', 'joining', 'completion', 'help', 'code', 'ai', 'quiz', 'files', 'versions', 'end', 'privacy'])
+  for (const section of ['about', 'joining', 'completion', 'questions', 'code', 'ai', 'quiz', 'files', 'versions', 'end', 'privacy'])
     await shoot(`settings-${section}`, { as: lead, path: `${live}/settings/${section}` })
   if (wanted('server')) {
     for (const [url, events, names] of [

@@ -39,7 +39,7 @@ test('a file is published into a codelab that people are in', async ({ visitor, 
   await read.getByRole('heading', { name: 'Say hello' }).waitFor()
 
   const page = (await visitor({ as: lead, ...wide })).page
-  await page.goto(`/admin/${lab.id}/settings`)
+  await page.goto(`/admin/${lab.id}/settings/versions`)
   const versions = page.getByRole('region', { name: 'Versions' })
   await versions.locator('input[type=file]').setInputFiles({ name: 'tour.md', mimeType: 'text/markdown', buffer: Buffer.from(newer) })
   const found = versions.getByRole('group', { name: 'tour.md: what would change' })
@@ -69,7 +69,7 @@ long('a run is compared with its original and brought up to date', async ({ visi
   })
 
   const page = (await visitor({ as: lead, ...wide })).page
-  await page.goto(`/admin/${run.id}/settings`)
+  await page.goto(`/admin/${run.id}/settings/versions`)
   const versions = page.getByRole('region', { name: 'Versions' })
   await versions.getByRole('button', { name: 'Compare with the original' }).click()
   await versions.getByRole('listitem').filter({ hasText: 'Two' }).waitFor()

@@ -247,7 +247,7 @@ long('questions are settings of a codelab, and stay to be read', async ({ visito
   await reader.getByRole('tab', { name: 'Chat' }).waitFor()
   assert.equal(await reader.getByRole('tab', { name: 'Q&A' }).count(), 0)
   const office = (await visitor({ as: lead, ...wide })).page
-  await office.goto(`/admin/${lab.id}/settings`)
+  await office.goto(`/admin/${lab.id}/settings/questions`)
   await office.getByLabel('Everybody sees a question at once').check()
   await office.getByLabel('Attendees may ask without their name').uncheck()
   await accessible(office)

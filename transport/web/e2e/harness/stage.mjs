@@ -8,6 +8,7 @@ export { until } from './until.mjs'
 export { accessible, barriers, sound, turn } from './accessibility.mjs'
 export { offline, still } from './browser.mjs'
 export { Person, Refused } from './people.mjs'
+export { section } from './settings.mjs'
 
 /** How long one story may take, milliseconds: a bound for those that hang, on a machine however busy. */
 const patience = 400_000

@@ -1,0 +1,5 @@
+/** Goes to a section of settings, by their index. */
+export async function section(page, name) {
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click()
+  await page.getByRole('main').getByRole('heading', { level: 2, name, exact: true }).waitFor()
+}
