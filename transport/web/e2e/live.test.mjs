@@ -326,7 +326,7 @@ test('a crowded step breaks into columns; keys go between people, and the focus 
   await until('it is solved', async () => (await lead.get(`/codelabs/${lab.id}/help`)).length === 5)
   // All keys, and they can be switched off.
   await page.keyboard.press('?')
-  const keys = page.getByRole('dialog', { name: 'All keys' })
+  const keys = page.getByRole('dialog', { name: 'Keys', exact: true })
   await keys.getByLabel('Use single keys').uncheck()
   await accessible(page, 'the keys')
   await page.keyboard.press('Escape')

@@ -1,6 +1,6 @@
-// Whether keys without Ctrl or Alt do something in the live view; kept on this device.
+// Whether keys without Ctrl or Alt do something in the live view and the reader; kept on this device.
 // Speech input types letters that nobody meant as keys (WCAG 2.1.4).
-import { recall, remember } from '../../device/remember'
+import { recall, remember } from './remember'
 
 let on = $state(recall('live:single-keys', true))
 
