@@ -23,7 +23,7 @@ func export(what string, table func(v *codelab.View, w *sheet)) func(*Request) e
 		if err != nil {
 			return err
 		}
-		if err := r.noteExport(codelab.NoteExport{What: what}); err != nil {
+		if err := r.noteTable(what); err != nil {
 			return err
 		}
 		r.Stream(what+"-"+v.Meta.Id+".csv", "text/csv; charset=utf-8; header=present", func(w io.Writer) error {
@@ -48,6 +48,18 @@ func (r *Request) mark() (string, error) {
 		return "", nil
 	}
 	return "", wire.Invalid("bom must be 0 or 1")
+}
+
+// noteTable records the export of a table, unless a page only shows the attendance: the
+// list of attendees, whose reading is not recorded either, has the same people.
+func (r *Request) noteTable(what string) error {
+	if what == "attendance" {
+		shown, err := r.flag("view")
+		if err != nil || shown {
+			return err
+		}
+	}
+	return r.noteExport(codelab.NoteExport{What: what})
 }
 
 // noteExport records an export in the audit trail. A HEAD request is no export.

@@ -49,6 +49,11 @@ func TestAttendanceAsATable(t *testing.T) {
 	lin.post(c.path+"/messages", record{"type": "step_progress", "step_number": 2}).want(200)
 	lin.post(c.path+"/complete", nil).want(200)
 	c.admin.delete(c.path + "/attendees/" + gone.id).want(204)
+	c.admin.get(c.path + "/export/attendance.csv?view=true").want(200)
+	c.admin.get(c.path + "/export/attendance.csv?view=x").refused(400)
+	if got := c.audited(); slices.Contains(got, "codelab_export") {
+		t.Errorf("a look is audited: %v", got)
+	}
 	got := c.table("attendance")
 	if len(got) != 2 {
 		t.Fatalf("the table is %v", got)

@@ -21,6 +21,15 @@ export class Trail {
   read = $state(0)
   wanted: Wanted = anything
   #stop: AbortController | null = null
+  /** What a record says in words, which can be searched. */
+  readonly #says: (r: Entry) => string
+  /** Called with records before they are looked through. */
+  readonly #learn: (records: readonly Entry[]) => Promise<void>
+
+  constructor(says: (r: Entry) => string = (r) => actionWord(r.action), learn: (records: readonly Entry[]) => Promise<void> = async () => {}) {
+    this.#says = says
+    this.#learn = learn
+  }
 
   /** Starts a new search with other conditions; a running search stops. */
   begin(wanted: Wanted): void {
@@ -45,10 +54,11 @@ export class Trail {
       while (!this.ended && this.shown.length < enough && this.read < until) {
         const query = { limit: size, offset: this.read, ...(action ? { action } : {}), ...(codelab ? { codelab_id: codelab } : {}) }
         const got = await ask(api.GET('/admin/audit-logs', { params: { query }, signal: stop.signal }))
+        if (!stop.signal.aborted) await this.#learn(got)
         if (stop.signal.aborted) return
         this.shown = append(
           this.shown,
-          got.filter((r) => fits(r, this.wanted, (r) => actionWord(r.action))),
+          got.filter((r) => fits(r, this.wanted, this.#says)),
         )
         this.read += got.length
         this.ended = got.length < size
@@ -58,6 +68,12 @@ export class Trail {
       this.failed = words(e)
     }
     this.busy = false
+  }
+
+  /** Reads on until all that is wanted is here, or the search has gone far. */
+  async all(): Promise<readonly Entry[]> {
+    while (!this.ended && this.failed === null && this.read < far) await this.older()
+    return this.shown
   }
 
   leave(): void {
