@@ -335,7 +335,7 @@ bin/identity-provider: $(PROVIDER)/main.go $(PROVIDER)/go.mod $(PROVIDER)/go.sum
 budgets: build
 	cd $(APP) && npm run --silent budgets
 
-# With STILLS, a folder of stills, each screen stands beside its still on dist/looks/index.html.
+# With STILLS, a folder of stills, each screen is beside its still on dist/looks/index.html.
 screenshots: build
 	cd $(APP) && $(if $(STILLS),STILLS='$(abspath $(STILLS))' npm run --silent looks,npm run --silent screenshots)
 
