@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { accessible, stage, until } from './harness/stage.mjs'
+import { accessible, section, stage, until } from './harness/stage.mjs'
 
 // A language model that answers everything with the same words.
 const model = createServer((request, answer) => {
@@ -38,7 +38,7 @@ long('the AI key is set, used and removed, and a token is made and revoked', asy
       return real(asked)
     }
   })
-  await page.goto('/admin/settings')
+  await page.goto('/admin/settings/ai')
   await page.getByText('not set', { exact: true }).waitFor()
 
   // A wrong password is said so, and the key stays in its field.
@@ -69,6 +69,7 @@ long('the AI key is set, used and removed, and a token is made and revoked', asy
   await page.getByRole('dialog').getByRole('button', { name: 'Remove the key' }).click()
   await page.getByText('not set', { exact: true }).waitFor()
 
+  await section(page, 'API tokens')
   // A token is seen once. It may do and lasts what was chosen.
   await page.getByLabel('What is it for?').fill('reads for a week')
   await page.getByLabel('For how long?').selectOption('7 days')
@@ -97,6 +98,7 @@ long('the AI key is set, used and removed, and a token is made and revoked', asy
   assert.equal((await asked()).status, 401)
 
   // This device.
+  await section(page, 'This device')
   await page.getByLabel('Appearance', { exact: true }).selectOption('dark')
   await page.waitForFunction(() => document.documentElement.dataset.theme === 'dark')
   await page.getByLabel('Language', { exact: true }).selectOption('de')
@@ -559,7 +561,7 @@ long('over plain http it says what needs https, and the rest works', async ({ vi
     Object.defineProperty(Crypto.prototype, 'randomUUID', { value: undefined })
     Object.defineProperty(Navigator.prototype, 'mediaDevices', { value: undefined })
   })
-  await page.goto('/admin/settings')
+  await page.goto('/admin/settings/ai')
   await page.getByText('Setting the key needs https').waitFor()
   assert.equal(await page.getByLabel('AI key', { exact: true }).count(), 0)
   await page.goto(`/admin/${lab.id}`)

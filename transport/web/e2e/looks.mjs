@@ -128,7 +128,7 @@ try {
   })
   for (const section of ['about', 'joining', 'completion', 'questions', 'code', 'ai', 'quiz', 'files', 'versions', 'end', 'privacy'])
     await shoot(`settings-${section}`, { as: lead, path: `${live}/settings/${section}` })
-  if (wanted('server')) {
+  if (wanted('server-webhooks')) {
     for (const [url, events, names] of [
       ['https://hooks.nordlicht.example/atelier', ['attendee_completed', 'workshop_ended'], true],
       ['https://chat.example/services/T04/B77', ['help_requested'], false],
