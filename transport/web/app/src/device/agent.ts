@@ -1,4 +1,4 @@
-// What a browser says of itself, as two names: its own and the system's.
+// The names of a browser and of its system, from what the browser sends.
 
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(e|A|iOS)?\//, 'Edge'],

@@ -9,7 +9,7 @@ const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((f
 
 /** Attributes that are read or read out. */
 const shown = new Set(['aria-label', 'aria-roledescription', 'title', 'placeholder', 'alt', 'label', 'hint', 'optional', 'empty'])
-/** Words that are the same in every language, and keys as they stand on the keyboard. */
+/** Words that are the same in every language, and keys as on the keyboard. */
 const same = new Set(['Atelier', 'Gemini', 'OpenAI', 'https', 'CSV', 'ZIP'])
 
 /** Texts of a component that no catalogue has. */

@@ -1,7 +1,7 @@
 // Records of the audit trail as a table for spreadsheets.
 import type { Entry } from './filter'
 
-/** What a cell is, so that no spreadsheet runs it: a formula begins with one of these. */
+/** The first characters of a formula: no spreadsheet must run a cell that begins with one. */
 const guarded = (text: string) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 const cell = (text: string) => `"${guarded(text).replaceAll('"', '""')}"`
 

@@ -21,7 +21,7 @@ export class Trail {
   read = $state(0)
   wanted: Wanted = anything
   #stop: AbortController | null = null
-  /** What a record says in words, which can be searched. */
+  /** The words of a record, which can be searched. */
   readonly #says: (r: Entry) => string
   /** Called with records before they are looked through. */
   readonly #learn: (records: readonly Entry[]) => Promise<void>
