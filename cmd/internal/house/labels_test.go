@@ -1,0 +1,52 @@
+package house
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// labelPages are the pages that write labels of the app, and nothing else, in bold.
+var labelPages = []string{"ATTENDING.md", "HELPING.md", "WORKSHOPS.md"}
+
+var bold = regexp.MustCompile(`\*\*([^*\n]+)\*\*`)
+
+// TestLabelsInPagesAreThoseOfTheApp: a reader looks for the words of a page on the screen.
+func TestLabelsInPagesAreThoseOfTheApp(t *testing.T) {
+	labels := map[string]bool{}
+	files, err := filepath.Glob(filepath.Join(root, "transport/web/app/src/messages/*/en.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("texts of the app: %d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		name, err := filepath.Rel(root, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts map[string]any
+		if err := json.Unmarshal([]byte(read(t, name)), &texts); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, text := range texts {
+			if label, ok := text.(string); ok {
+				labels[plain(label)] = true
+			}
+		}
+	}
+	for _, page := range labelPages {
+		found := bold.FindAllStringSubmatch(read(t, "cmd/atelier/deploy/"+page), -1)
+		if len(found) < 5 {
+			t.Errorf("%s quotes %d labels", page, len(found))
+		}
+		for _, m := range found {
+			if !labels[plain(m[1])] {
+				t.Errorf("%s: no label of the app is %q", page, m[1])
+			}
+		}
+	}
+}
+
+// plain is a label without the dots of one that opens a dialog.
+func plain(label string) string { return strings.TrimRight(label, "….") }
