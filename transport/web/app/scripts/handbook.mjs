@@ -23,6 +23,7 @@ export const groups = [
       ['capacity', 'cmd/atelier/deploy/CAPACITY.md'],
       ['personal-data', 'cmd/atelier/deploy/PERSONAL_DATA.md'],
       ['load-tests', 'bench/README.md'],
+      ['load-test-reference', 'bench/REFERENCE.md'],
       ['changes', 'CHANGELOG.md'],
     ],
   },
