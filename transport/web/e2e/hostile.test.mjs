@@ -268,12 +268,12 @@ long('of what somebody wrote, that alone is shown which belongs in a text', asyn
     ],
     [
       '<div><a target="_top" href="/x">t</a><img src="data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw=="></div>',
-      '<div><a href="/x">t</a><img src="data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==" loading="lazy" decoding="async" alt=""></div>',
+      '<div><a data-dead="/x">t</a><img src="data:image/gif;base64,R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==" loading="lazy" decoding="async" alt=""></div>',
     ],
     // Elements wider than the page can be scrolled with the keyboard.
     ['| a |\n|---|', '<table tabindex="0"><thead><tr><th>a</th></tr></thead></table>'],
     // The outline of the page has no holes.
-    ['# A\n\n### B\n\n###### C', '<h3>A</h3><h4>B</h4><h5>C</h5>'],
+    ['# A\n\n### B\n\n###### C', '<h3 id="user-content-a">A</h3><h4 id="user-content-b">B</h4><h5 id="user-content-c">C</h5>'],
   ]
   const lab = await lead.codelab({ steps: written.map(([text], i) => ({ title: `S${i}`, content_markdown: text })) })
   const guest = await visitor({ as: await person(lab, 'Attendee 1') })
