@@ -84,17 +84,6 @@ func gitMode(m code.Mode) filemode.FileMode {
 	return filemode.Regular
 }
 
-// modeOf is the mode of an entry of a Git tree; ok is false for what is no plain file.
-func modeOf(m filemode.FileMode) (mode code.Mode, ok bool) {
-	switch m {
-	case filemode.Regular:
-		return code.Regular, true
-	case filemode.Executable:
-		return code.Executable, true
-	}
-	return code.KeptMode, false
-}
-
 // blob is a file of a folder.
 type blob struct {
 	hash plumbing.Hash
