@@ -14,7 +14,7 @@ test('a facilitator and three attendees hold a workshop', async ({ visitor, faci
 
   // Import, and to the live view.
   await page.goto('/admin')
-  await page.getByRole('heading', { level: 1, name: 'Codelabs' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Nothing here yet' }).waitFor()
   await page.locator('input[type=file]').first().setInputFiles(codelab)
   const lab = await until('the codelab is there', async () => (await rest.get('/codelabs'))[0])
   const [, steps] = await rest.get(`/codelabs/${lab.id}`)
