@@ -102,21 +102,27 @@ func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
 	}
 }
 
+// onBoth makes a codelab on the first node, and opens it on both.
+func onBoth(t *testing.T, ws [2]*codelab.Codelabs) (at [2]codelab.Codelab) {
+	t.Helper()
+	m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range ws {
+		if at[i], err = ws[i].Get(m.Id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return at
+}
+
 // The people of a node that is not alive are not present any more; those of a node
 // that is alive stay.
 func TestThePeopleOfADeadNodeAreNotPresent(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, _ := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })
-		m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var at [2]codelab.Codelab
-		for i := range ws {
-			if at[i], err = ws[i].Get(m.Id); err != nil {
-				t.Fatal(err)
-			}
-		}
+		at := onBoth(t, ws)
 		at[0].Room.Join("here")
 		at[1].Room.Join("there")
 		synctest.Wait()
@@ -177,16 +183,7 @@ func TestEveryNodeAnnouncesWhoComesAndGoesWhileACodelabMoves(t *testing.T) {
 				said[i] = append(said[i], kind+w.View().Attendee(person).GetName())
 			}
 		}
-		m, err := ws[0].Create(leader, &codelab.Create{Codelab: &pb.Codelab{Title: "Lab", IsPublic: true}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var at [2]codelab.Codelab
-		for i := range ws {
-			if at[i], err = ws[i].Get(m.Id); err != nil {
-				t.Fatal(err)
-			}
-		}
+		at := onBoth(t, ws)
 		r, _, err := at[0].Ask(codelab.Command{Caller: leader, Body: codelab.Register{Name: "Ann"}})
 		if err != nil {
 			t.Fatal(err)
@@ -197,7 +194,7 @@ func TestEveryNodeAnnouncesWhoComesAndGoesWhileACodelabMoves(t *testing.T) {
 		at[1].Depart(ann)
 		ws[0].GiveTo(at[0], "n2")
 		for owner := ""; owner != "n2"; time.Sleep(time.Millisecond) {
-			if owner, err = nodes[0].Owner("codelab/" + m.Id); err != nil {
+			if owner, err = nodes[0].Owner("codelab/" + at[0].ID()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -195,7 +195,7 @@ func TestStalledAreShared(t *testing.T) {
 	}
 }
 
-// A message that the server changed fails as that, whoever gets it and in whichever worker.
+// A changed message counts as a failure of its own kind in every worker and for every client.
 // It is neither timed nor taken for anything else.
 func TestWhatNobodySentFails(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -238,7 +238,7 @@ func TestWhatNobodySentFails(t *testing.T) {
 	}
 }
 
-// A server that lets nobody in is not measured, and the report says why, once.
+// A server that refuses everybody is not measured. The report gives the reason once.
 func TestWhereNobodyGetsIn(t *testing.T) {
 	hello := &hub{
 		clients: map[string]*websocket.Conn{},

@@ -18,7 +18,7 @@ import (
 	"atelier/bench/timeline"
 )
 
-// vault gives each credential away times times; 0 is as it should be, once.
+// vault gives each credential away as often as times says; 0 is as it should be, once.
 type vault struct {
 	times int
 

@@ -70,10 +70,10 @@ func (s *Store) openMeta() (meta, error) {
 
 func (s *Store) migrate(m meta) (meta, error) {
 	for m.format < Format {
-		if m.format < layout.FirstFormat {
+		step := migrations[m.format]
+		if step == nil {
 			return meta{}, fmt.Errorf("badger: %w", layout.Unreleased(m.format))
 		}
-		step := migrations[m.format]
 		if s.opts.ReadOnly {
 			return meta{}, &formatError{m.format, fmt.Errorf("badger: format %d must be brought to %d, which needs writing", m.format, Format)}
 		}

@@ -28,7 +28,6 @@ const migrateLock = 0x6174656c696572
 // migrate makes the tables or brings them up to date, in one transaction, and
 // returns the stream's id.
 func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
-	var unreleased error
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", migrateLock); err != nil {
 			return err
@@ -56,8 +55,7 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 			return newerFormat(format)
 		}
 		if made && format > 0 && format < layout.FirstFormat {
-			unreleased = fmt.Errorf("postgres: %w", layout.Unreleased(format))
-			return unreleased
+			return fmt.Errorf("postgres: %w", layout.Unreleased(format))
 		}
 		if format > 0 && format < len(migrations) {
 			if err := unused(ctx, tx, format); err != nil {
@@ -74,7 +72,7 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 		}
 		return nil
 	})
-	if errors.Is(err, ErrNewerFormat) || errors.Is(err, ErrInUse) || unreleased != nil {
+	if errors.Is(err, ErrNewerFormat) || errors.Is(err, ErrInUse) {
 		return "", err
 	}
 	return stream, translate(err)
