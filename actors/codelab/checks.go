@@ -60,8 +60,18 @@ func (b ReportCheck) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	return decided(nil, &pb.Event{Body: &pb.Event_CheckReported{CheckReported: &pb.CheckReported{
-		AttendeeId: a.Id, Name: b.Name, Ok: b.OK, Note: printable(b.Note),
+		AttendeeId: a.Id, Name: b.Name, Ok: b.OK, Note: printable(b.Note), Tries: tries(a, b.Name) + 1,
 	}}}), nil
+}
+
+// tries says how often somebody has reported a check.
+func tries(a *pb.Attendee, check string) uint32 {
+	for _, r := range a.Checks {
+		if r.Name == check {
+			return r.Tries
+		}
+	}
+	return 0
 }
 
 // printable is a text without what steers a terminal or a page rather than being read;
@@ -94,7 +104,7 @@ func declared(checks []Check) string {
 // applyCheckReported keeps the latest report of each check, of those that are declared.
 func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
 	s.changeAttendee(seq, b.AttendeeId, func(a *pb.Attendee) {
-		now := &pb.CheckResult{Name: b.Name, Ok: b.Ok, Note: b.Note, At: at}
+		now := &pb.CheckResult{Name: b.Name, Ok: b.Ok, Note: b.Note, At: at, Tries: b.Tries}
 		kept := make([]*pb.CheckResult, 0, len(a.Checks)+1)
 		for _, r := range a.Checks {
 			if r.Name != b.Name && slices.ContainsFunc(s.checks, func(x Check) bool { return x.Name == r.Name }) {

@@ -41,11 +41,11 @@ func TestWhatIsReportedOfChecks(t *testing.T) {
 	l.must(t, lin, ReportCheck{Name: "b", OK: true})
 	of := func() (out []string) {
 		for _, r := range l.attendee(lin.ID).Checks {
-			out = append(out, fmt.Sprint(r.Name, r.Ok, r.Note))
+			out = append(out, fmt.Sprint(r.Name, r.Ok, r.Note, " ", r.Tries))
 		}
 		return out
 	}
-	if got := fmt.Sprint(of()); got != "[atrue btrue]" {
+	if got := fmt.Sprint(of()); got != "[atrue 1 btrue 2]" {
 		t.Error("kept are", got)
 	}
 	l.refused(t, lin, ReportCheck{Name: "c"}, durable.Missing, "there are a, b")
@@ -54,7 +54,7 @@ func TestWhatIsReportedOfChecks(t *testing.T) {
 	// checks bound the reports.
 	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: declaring("b")}}})
 	l.must(t, lin, ReportCheck{Name: "b", OK: false})
-	if got := fmt.Sprint(of()); got != "[bfalse]" {
+	if got := fmt.Sprint(of()); got != "[bfalse 3]" {
 		t.Error("kept are", got)
 	}
 	l.must(t, admin, SetEnded{Ended: true})

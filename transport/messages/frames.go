@@ -133,6 +133,7 @@ type checkMessage struct {
 	Name       string `json:"name" is:"name of a check"`
 	OK         bool   `json:"ok"`
 	Note       string `json:"note" is:"note of a check"`
+	Tries      uint32 `json:"tries" is:"reports of a check"`
 	stored
 }
 
@@ -247,7 +248,7 @@ func (Frames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	case *pb.Event_CheckReported:
 		c := b.CheckReported
 		f.Audience, f.People = room.FacilitatorsAndPeople, [2]string{c.AttendeeId}
-		return with(f, checkMessage{"check", c.AttendeeId, c.Name, c.Ok, c.Note, at})
+		return with(f, checkMessage{"check", c.AttendeeId, c.Name, c.Ok, c.Note, c.Tries, at})
 	case *pb.Event_Ticked:
 		t := b.Ticked
 		f.Audience, f.People = room.People, [2]string{t.AttendeeId}

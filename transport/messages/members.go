@@ -95,6 +95,7 @@ var members = []member{
 	{"reason for help", schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.HelpMessage}},
 	{"name of a check", schema{Type: "string", Description: "The name that a step declares.", MinLength: 1, MaxLength: 64}},
 	{"note of a check", schema{Type: "string", Description: "What the program says beside it; often empty.", MaxLength: codelab.Bounds.CheckNote}},
+	{"reports of a check", schema{Type: "integer", Description: "How often they have reported it, this report included.", Minimum: new(0)}},
 	{"place", schema{Type: "string", Description: "Where they sit, in their own words.", MinLength: 1, MaxLength: codelab.Bounds.Place}},
 	{"person who leads", schema{Type: "string", Description: "Who of those who lead and share the id `facilitator`: the owner's account, or the id of a person."}},
 	{"status while it is open", schema{Type: "string", Enum: anyOf(rest.HelpPending, rest.HelpInProgress)}},

@@ -159,7 +159,7 @@ var table = []row{
 		completedMessage{"attendee_completed", lin, anEvent}),
 	serverEvent("CheckReported", "Check reported",
 		"To facilitators and the attendee: the result of a check of their work, as their own program reports it.",
-		checkMessage{"check", lin, "unit-tests", true, "12 passed", anEvent}),
+		checkMessage{"check", lin, "unit-tests", true, "12 passed", 2, anEvent}),
 	serverEvent("Ticked", "Task ticked",
 		"To the attendee's other connections: they ticked a task of a step, or took the tick away.",
 		tickMessage{"tick", aStep, aTask, true, anEvent}),

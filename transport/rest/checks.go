@@ -17,6 +17,8 @@ type checkRecord struct {
 	OK   bool   `json:"ok"`
 	Note string `json:"note"`
 	At   string `json:"at"`
+	// Tries counts the reports of this check.
+	Tries uint32 `json:"tries"`
 }
 
 // maxReport bounds a report, bytes.
@@ -30,7 +32,7 @@ func toChecks(all []*pb.CheckResult) []checkRecord {
 	}
 	out := make([]checkRecord, len(all))
 	for i, c := range all {
-		out[i] = checkRecord{c.Name, c.Ok, c.Note, wire.Stamp(c.At)}
+		out[i] = checkRecord{c.Name, c.Ok, c.Note, wire.Stamp(c.At), c.Tries}
 	}
 	return out
 }

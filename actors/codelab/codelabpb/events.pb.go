@@ -1865,11 +1865,13 @@ func (x *CodeTaken) GetName() string {
 }
 
 type CheckReported struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	AttendeeId    string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
-	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	Ok            bool                   `protobuf:"varint,3,opt,name=ok,proto3" json:"ok,omitempty"`
-	Note          string                 `protobuf:"bytes,4,opt,name=note,proto3" json:"note,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	AttendeeId string                 `protobuf:"bytes,1,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
+	Name       string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Ok         bool                   `protobuf:"varint,3,opt,name=ok,proto3" json:"ok,omitempty"`
+	Note       string                 `protobuf:"bytes,4,opt,name=note,proto3" json:"note,omitempty"`
+	// How often they have reported it, this report included.
+	Tries         uint32 `protobuf:"varint,5,opt,name=tries,proto3" json:"tries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1930,6 +1932,13 @@ func (x *CheckReported) GetNote() string {
 		return x.Note
 	}
 	return ""
+}
+
+func (x *CheckReported) GetTries() uint32 {
+	if x != nil {
+		return x.Tries
+	}
+	return 0
 }
 
 // They ticked a task of a step, or took the tick away.
@@ -4526,13 +4535,14 @@ const file_events_proto_rawDesc = "" +
 	"\tCodeTaken\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x12\n" +
-	"\x04name\x18\x02 \x01(\tR\x04name:\x04\xb8\xbb\x18\x01\"t\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name:\x04\xb8\xbb\x18\x01\"\x8a\x01\n" +
 	"\rCheckReported\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02ok\x18\x03 \x01(\bR\x02ok\x12\x12\n" +
-	"\x04note\x18\x04 \x01(\tR\x04note:\x04\xb8\xbb\x18\x01\"v\n" +
+	"\x04note\x18\x04 \x01(\tR\x04note\x12\x14\n" +
+	"\x05tries\x18\x05 \x01(\rR\x05tries:\x04\xb8\xbb\x18\x01\"v\n" +
 	"\x06Ticked\x12%\n" +
 	"\vattendee_id\x18\x01 \x01(\tB\x04\xa8\xbb\x18\x01R\n" +
 	"attendeeId\x12\x17\n" +

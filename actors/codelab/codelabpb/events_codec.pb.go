@@ -1609,6 +1609,7 @@ func (m *CheckReported) EncodedSize() (n int) {
 	n += pbwire.SizeText(2, len(m.Name))
 	n += pbwire.SizeBool(3, m.Ok)
 	n += pbwire.SizeText(4, len(m.Note))
+	n += pbwire.SizeUint(5, uint64(m.Tries))
 	return n + len(m.unknownFields)
 }
 
@@ -1618,6 +1619,7 @@ func (m *CheckReported) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 5, uint64(m.Tries))
 	at = pbwire.PutText(b, at, 4, m.Note)
 	at = pbwire.PutBool(b, at, 3, m.Ok)
 	at = pbwire.PutText(b, at, 2, m.Name)
@@ -1638,6 +1640,8 @@ func (m *CheckReported) Decode(b []byte) error {
 			m.Ok = r.Bool()
 		case 4:
 			m.Note = r.Text()
+		case 5:
+			m.Tries = uint32(r.Uint())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -1655,6 +1659,7 @@ func (m *CheckReported) Clone() *CheckReported {
 		Name:          m.Name,
 		Ok:            m.Ok,
 		Note:          m.Note,
+		Tries:         m.Tries,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -1272,11 +1272,13 @@ func (x *TakenCode) GetAt() int64 {
 
 // What somebody's own program says of their work.
 type CheckResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Ok            bool                   `protobuf:"varint,2,opt,name=ok,proto3" json:"ok,omitempty"`
-	Note          string                 `protobuf:"bytes,3,opt,name=note,proto3" json:"note,omitempty"`
-	At            int64                  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Ok    bool                   `protobuf:"varint,2,opt,name=ok,proto3" json:"ok,omitempty"`
+	Note  string                 `protobuf:"bytes,3,opt,name=note,proto3" json:"note,omitempty"`
+	At    int64                  `protobuf:"varint,4,opt,name=at,proto3" json:"at,omitempty"`
+	// How often it was reported.
+	Tries         uint32 `protobuf:"varint,5,opt,name=tries,proto3" json:"tries,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1335,6 +1337,13 @@ func (x *CheckResult) GetNote() string {
 func (x *CheckResult) GetAt() int64 {
 	if x != nil {
 		return x.At
+	}
+	return 0
+}
+
+func (x *CheckResult) GetTries() uint32 {
+	if x != nil {
+		return x.Tries
 	}
 	return 0
 }
@@ -4180,12 +4189,13 @@ const file_records_proto_rawDesc = "" +
 	"\x05items\x18\x02 \x03(\tR\x05items\"/\n" +
 	"\tTakenCode\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
-	"\x02at\x18\x02 \x01(\x03R\x02at\"U\n" +
+	"\x02at\x18\x02 \x01(\x03R\x02at\"k\n" +
 	"\vCheckResult\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x0e\n" +
 	"\x02ok\x18\x02 \x01(\bR\x02ok\x12\x12\n" +
 	"\x04note\x18\x03 \x01(\tR\x04note\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x03R\x02at\"\x87\x01\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\x12\x14\n" +
+	"\x05tries\x18\x05 \x01(\rR\x05tries\"\x87\x01\n" +
 	"\x05Pulse\x124\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x1e.atelier.codelab.v1.PulseStateR\x05state\x12\x1f\n" +
 	"\vstep_number\x18\x02 \x01(\x05R\n" +

@@ -691,6 +691,7 @@ func (m *CheckResult) EncodedSize() (n int) {
 	n += pbwire.SizeBool(2, m.Ok)
 	n += pbwire.SizeText(3, len(m.Note))
 	n += pbwire.SizeUint(4, uint64(m.At))
+	n += pbwire.SizeUint(5, uint64(m.Tries))
 	return n + len(m.unknownFields)
 }
 
@@ -700,6 +701,7 @@ func (m *CheckResult) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	at = pbwire.PutUint(b, at, 5, uint64(m.Tries))
 	at = pbwire.PutUint(b, at, 4, uint64(m.At))
 	at = pbwire.PutText(b, at, 3, m.Note)
 	at = pbwire.PutBool(b, at, 2, m.Ok)
@@ -720,6 +722,8 @@ func (m *CheckResult) Decode(b []byte) error {
 			m.Note = r.Text()
 		case 4:
 			m.At = int64(r.Uint())
+		case 5:
+			m.Tries = uint32(r.Uint())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -737,6 +741,7 @@ func (m *CheckResult) Clone() *CheckResult {
 		Ok:            m.Ok,
 		Note:          m.Note,
 		At:            m.At,
+		Tries:         m.Tries,
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -39,7 +39,7 @@ func TestChecksAreReportedAndSeen(t *testing.T) {
 
 	c.report(token, "build", record{"ok": false, "note": "line 3"}).want(200)
 	m := watch.next("check")
-	if m.text("attendee_id") != lin.id || m.text("name") != "build" || m["ok"] != false || m.text("note") != "line 3" {
+	if m.text("attendee_id") != lin.id || m.text("name") != "build" || m["ok"] != false || m.text("note") != "line 3" || m.number("tries") != 1 {
 		t.Errorf("facilitators hear %v", m)
 	}
 	lin.post(c.path+"/complete", nil).refused(409, "build, unit-tests")
@@ -48,7 +48,7 @@ func TestChecksAreReportedAndSeen(t *testing.T) {
 	c.report(token, "unit-tests", record{"ok": true}).want(200)
 
 	own := lin.get(c.path + "/attendees/" + lin.id).object()["checks"].([]any)
-	if len(own) != 2 || record(own[0].(map[string]any)).text("note") != "12 passed" {
+	if build := record(own[0].(map[string]any)); len(own) != 2 || build.text("note") != "12 passed" || build.number("tries") != 2 {
 		t.Errorf("Lin reads %v", own)
 	}
 	if seen := max.get(c.path + "/attendees/" + lin.id).object()["checks"].([]any); len(seen) != 0 {

@@ -3,6 +3,9 @@ package acceptance
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,8 +60,9 @@ func makeRelease(t *testing.T, name string) {
 	})
 	r.Restored = r.twice(t, asked, func() config.Config { return restoreRelease(t, name) })
 	r.write(t, name)
+	dumpRelease(t, name)
 	size := int64(0)
-	for _, part := range []string{".tar.gz", ".backup.gz", ".json.gz"} {
+	for _, part := range []string{".tar.gz", ".backup.gz", ".json.gz", ".node.tgz"} {
 		info, err := os.Stat(name + part)
 		if err != nil {
 			t.Fatal(err)
@@ -68,6 +72,29 @@ func makeRelease(t *testing.T, name string) {
 	if size > 1<<20 {
 		t.Errorf("what the release leaves has %d bytes", size)
 	}
+}
+
+// dumpRelease keeps what a node with PostgreSQL leaves that has the release's backup: its
+// folders with a dump of the database.
+func dumpRelease(t *testing.T, name string) {
+	t.Helper()
+	data := t.TempDir()
+	cfg := onDatabase(t, data)
+	restoreInto(t, cfg, name)
+	if err := startOnFormat(t, cfg).Stop(); err != nil {
+		t.Fatal(err)
+	}
+	dump, err := exec.Command(program(t, "pg_dump"), "--no-owner", "--no-privileges", string(cfg.Storage.Postgres)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What only this version of PostgreSQL's programs reads: their own commands, and a
+	// setting that earlier servers lack.
+	dump = regexp.MustCompile(`(?m)^(\\(un)?restrict .*|SET transaction_timeout = .*)\n`).ReplaceAll(dump, nil)
+	if err := os.WriteFile(filepath.Join(data, dumped), dump, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	pack(t, data, name+".node.tgz")
 }
 
 func saveBackup(t *testing.T, cfg config.Config, name string) {

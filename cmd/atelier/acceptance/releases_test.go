@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"atelier/cmd/atelier/config"
 	"atelier/cmd/atelier/service"
+	"atelier/persistence/postgres/postgrestest"
 	"atelier/transport/ai/upstream/upstreamtest"
 	"atelier/transport/auth"
 )
@@ -90,12 +92,21 @@ func TestReleasesOpen(t *testing.T) {
 		t.Run(filepath.Base(name)+" from its backup", func(t *testing.T) {
 			inLongRuns(t, "the key of a passphrase takes seconds")
 			addr := serveRelease(t, restoreRelease(t, name))
-			tell(t, withoutAll(r.Restored, r.ask(t, addr, r.Restored)))
-			for _, p := range r.People {
-				p.Session = "" // a restored server has not made it
-				p.comesBack(t, addr)
-			}
+			r.restoredAt(t, addr)
 		})
+		t.Run(filepath.Base(name)+" from its database", func(t *testing.T) {
+			r.restoredAt(t, serveRelease(t, loadRelease(t, name)))
+		})
+	}
+}
+
+// restoredAt: a server has what the backup of a release has.
+func (r keptRelease) restoredAt(t *testing.T, addr string) {
+	t.Helper()
+	tell(t, withoutAll(r.Restored, r.ask(t, addr, r.Restored)))
+	for _, p := range r.People {
+		p.Session = "" // a restored server has not made it
+		p.comesBack(t, addr)
 	}
 }
 
@@ -141,6 +152,12 @@ func serveRelease(t *testing.T, cfg config.Config) (addr string) {
 func restoreRelease(t *testing.T, name string) config.Config {
 	t.Helper()
 	cfg := releaseConfig(t, t.TempDir())
+	restoreInto(t, cfg, name)
+	return cfg
+}
+
+func restoreInto(t *testing.T, cfg config.Config, name string) {
+	t.Helper()
 	err := onFreeFolder(func() error {
 		f, err := os.Open(name + ".backup.gz")
 		if err != nil {
@@ -155,6 +172,28 @@ func restoreRelease(t *testing.T, name string) config.Config {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// dumped is the database in what a node of a release leaves, beside the node's folder and
+// the store of files.
+const dumped = "database.sql"
+
+// onDatabase is the configuration of one node that keeps its files below a folder.
+func onDatabase(t *testing.T, data string) config.Config {
+	t.Helper()
+	return nodeConfigs(t, 1, postgrestest.Database(t), releaseConfig(t, data))[0]
+}
+
+// loadRelease loads the database and the folders of a release's node.
+func loadRelease(t *testing.T, name string) config.Config {
+	t.Helper()
+	psql, data := program(t, "psql"), t.TempDir()
+	unpack(t, name+".node.tgz", data)
+	cfg := onDatabase(t, data)
+	load := exec.Command(psql, "--quiet", "--no-psqlrc", "--set", "ON_ERROR_STOP=1", "--file", filepath.Join(data, dumped), string(cfg.Storage.Postgres))
+	if out, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("psql: %v\n%.2000s", err, out)
 	}
 	return cfg
 }
