@@ -9,8 +9,8 @@
 # make ci     make test, then format, vet, staticcheck, generated files fresh, the app's
 #             checks, 150 seeds of the simulator, the race detector where goroutines
 #             meet, the interface on three nodes where these can differ: what .ci/run runs
-# make long   everything, in parts of at most 25 minutes: PART=stories, nodes, race,
-#             simulate, disk, fuzz, pages, shake; CONTRIBUTING.md says which for what
+# make long   everything, in parts of at most 25 minutes: PART=stories, firefox,
+#             nodes, race, simulate, disk, fuzz, pages, shake; CONTRIBUTING.md says which for what
 # make shake  make test ten times (ROUNDS) beside four busy loops
 #
 # make generators  generates clients with the tools of four languages, and holds a
@@ -73,6 +73,7 @@ found     = $(if $(2),"$(1)" is $(2),there is no "$(1)")
 HAVE_NPM  := $(shell command -v npm)
 HAVE_NODE := $(and $(NODE_FOUND),$(HAVE_NPM),$(call at_least,$(NODE_FOUND),$(NODE_NEEDED)))
 CHROMIUM  ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+FIREFOX   ?= $(shell command -v firefox-esr || command -v firefox)
 export CHROMIUM
 # The sources of the app, without generated files. A source that was
 # deleted is still listed by Git, and is no source.
@@ -81,7 +82,7 @@ APP_SOURCES := $(wildcard $(shell git ls-files -co --exclude-standard $(APP) 2>/
 	CHANGELOG.md bench/README.md cmd/atelier/deploy/*.md transport/handler/*.md transport/commerce/*.md \
 	transport/rest/RULES.md transport/rest/clients/README.md transport/rest/clients/webhooks/README.md)
 
-.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version dependencies release release-tests clean
+.PHONY: all need-go build app run demo test go-test ci shake shake-once long go-long test-nodes test-nodes-long pages simulate-long simulation-tests powercut-tests simulate-ci go-check race race-all generators quick simulate simulate-mutants powercut app-test app-stories firefox-stories check app-check fmt generate fresh size fuzz bench budgets peers peers-build peers-test regress screenshots pictures audit version dependencies release release-tests clean
 .DELETE_ON_ERROR:
 
 all: build
@@ -130,6 +131,7 @@ shake-once:
 
 # What a part runs. Two of a group run side by side.
 LONG_stories  := app-stories
+LONG_firefox  := firefox-stories
 LONG_nodes    := go-long test-nodes-long
 LONG_race     := race-all
 LONG_simulate := simulate-long simulation-tests
@@ -138,7 +140,7 @@ LONG_fuzz     := fuzz
 LONG_pages    := generators pages
 LONG_release  := release-tests
 LONG_shake    := shake-once
-PARTS         := stories nodes race simulate disk fuzz pages release shake
+PARTS         := stories firefox nodes race simulate disk fuzz pages release shake
 long: build $(SUITES) bin/s3test
 	@$(SUITES) $(foreach p,$(or $(PART),$(PARTS)),$(LONG_$(p)))
 
@@ -325,6 +327,14 @@ else
 	@$(call missing,the tests in a browser are left out: there is no Chromium)
 endif
 
+# The same in Firefox as the distribution builds it.
+firefox-stories: build $(INSTALLED) $(if $(FIREFOX),bin/identity-provider)
+ifneq ($(FIREFOX),)
+	cd $(APP) && BROWSER=firefox FIREFOX='$(FIREFOX)' npm run --silent e2e:long
+else
+	@$(call missing,the tests in Firefox are left out: there is no Firefox)
+endif
+
 # Where people sign in in those tests. A module of its own: what it is made of is no
 # part of Atelier.
 PROVIDER := transport/web/e2e/provider
@@ -343,13 +353,13 @@ screenshots: build
 pictures: build
 	cd $(APP) && npm run --silent pictures
 else ifeq ($(NODE),none)
-app app-test app-stories app-check:
+app app-test app-stories firefox-stories app-check:
 	@$(call missing,the browser app is $(if $(wildcard $(BUILT)),as it was built last,left out): NODE=none)
 
 budgets screenshots pictures:
 	@echo 'this needs Node $(NODE_NEEDED) or newer with npm'; exit 1
 else
-app app-test app-stories app-check budgets screenshots pictures: need-go
+app app-test app-stories firefox-stories app-check budgets screenshots pictures: need-go
 	@echo 'the browser app needs Node $(NODE_NEEDED) or newer with npm, and $(if $(HAVE_NPM),$(call found,$(NODE),$(NODE_FOUND)),there is no "npm"): see https://nodejs.org, or build without the app: make NODE=none'; exit 1
 endif
 

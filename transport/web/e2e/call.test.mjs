@@ -170,24 +170,28 @@ test('an attendee is called when somebody comes, is next, and when all are told 
   assert.equal(await tones(page), 0)
 })
 
-long('a blocked permission is said, and the sound remains', async ({ visitor, facilitator, person, browser }) => {
-  const lead = await facilitator()
-  const lab = await lead.codelab({ title: 'A small service' })
-  const ann = await person(lab, 'Ann')
-  const desk = await visitor({ as: lead })
-  await listen(desk.context)
-  const { page } = desk
-  await deny(browser, page)
-  await page.goto(`/admin/${lab.id}`)
-  await switchOn(page, 'A sound')
-  await page.getByText(/^Blocked\./).waitFor()
-  assert.ok(await page.getByLabel('A browser notification').isDisabled())
-  await accessible(page)
-  await close(page)
-  await ann.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
-  await until('it is heard', async () => (await tones(page)) === 2)
-  assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 0)
-})
+long(
+  'a blocked permission is said, and the sound remains',
+  async ({ visitor, facilitator, person, browser }) => {
+    const lead = await facilitator()
+    const lab = await lead.codelab({ title: 'A small service' })
+    const ann = await person(lab, 'Ann')
+    const desk = await visitor({ as: lead })
+    await listen(desk.context)
+    const { page } = desk
+    await deny(browser, page)
+    await page.goto(`/admin/${lab.id}`)
+    await switchOn(page, 'A sound')
+    await page.getByText(/^Blocked\./).waitFor()
+    assert.ok(await page.getByLabel('A browser notification').isDisabled())
+    await accessible(page)
+    await close(page)
+    await ann.send('POST', `/codelabs/${lab.id}/help`, { step_number: 1 })
+    await until('it is heard', async () => (await tones(page)) === 2)
+    assert.equal(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length), 0)
+  },
+  { chromium: 'no other browser lets a test block notifications' },
+)
 
 long('a page that did not come over HTTPS says why it shows no notification', async ({ server, visitor, facilitator, person }) => {
   const lead = await facilitator()

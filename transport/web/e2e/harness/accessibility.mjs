@@ -1,6 +1,7 @@
 // What axe finds that keeps people out, and the two themes it looks in.
 import assert from 'node:assert/strict'
-import { ofTheApp } from './browser.mjs'
+import { inFirefox } from './browser.mjs'
+import { ofTheApp } from './ofTheApp.mjs'
 
 /** The serious and critical findings of axe on a page as it stands, a text each; of all rules, or of those about colours. */
 async function findings(page, colours) {
@@ -20,6 +21,7 @@ async function findings(page, colours) {
 
 /** Turns a page to light or dark, and returns when its colours are drawn so: it hears of the change later than this call. */
 export async function turn(page, colorScheme) {
+  if (inFirefox) return // see firefox.mjs
   await page.emulateMedia({ colorScheme })
   await page.waitForFunction((scheme) => document.documentElement.dataset.theme === scheme, colorScheme)
 }
@@ -33,7 +35,7 @@ export async function turn(page, colorScheme) {
 export async function barriers(page, then) {
   const found = []
   await page.emulateMedia({ reducedMotion: 'reduce' })
-  for (const colorScheme of ['light', 'dark']) {
+  for (const colorScheme of inFirefox ? ['light'] : ['light', 'dark']) {
     await turn(page, colorScheme)
     // With reduced motion the colours change by a transition of no length. It still takes a
     // frame, which comes late on a busy machine.

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { openFirefox, tapByMouse, untouched } from './firefox.mjs'
+import { ofTheApp } from './ofTheApp.mjs'
 import { until } from './until.mjs'
 
-// The app's packages are the only ones here. They are loaded when they are used, which a
-// file whose stories are skipped does not.
-export const ofTheApp = createRequire(new URL('../../app/package.json', import.meta.url))
+/** The stories run in Firefox: BROWSER=firefox. */
+export const inFirefox = process.env.BROWSER === 'firefox'
 
 /** The browser's program: CHROMIUM, or where distributions put it. */
 export function findBrowser() {
@@ -27,13 +27,14 @@ const off = [
 ]
 
 /**
- * Starts the browser. It reaches this machine alone: names of others are unknown at once,
+ * Starts the browser, Chromium unless the stories run in Firefox. It reaches this machine alone: names of others are unknown at once,
  * and not after a search in a network that may not answer. Those of .local are how browsers
  * find each other for a shared screen.
  *
- * @param {{args?: string[], hosts?: string[]}} [options]  further arguments, and names that are this machine's
+ * @param {{args?: string[], hosts?: string[]}} [options]  further arguments of Chromium, and names that are this machine's
  */
 export async function openBrowser({ args = [], hosts = [] } = {}) {
+  if (inFirefox) return openFirefox()
   const names = [...hosts.map((host) => `MAP ${host} 127.0.0.1`), 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1', 'EXCLUDE *.local']
   return ofTheApp('playwright-core').chromium.launch({
     executablePath: findBrowser(),
@@ -51,7 +52,7 @@ export async function openBrowser({ args = [], hosts = [] } = {}) {
 
 /** The errors of a browser while the server is away. */
 export const offline =
-  /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed/
+  /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|SOCKET_NOT_CONNECTED|CONNECTION_CLOSED|INCOMPLETE_CHUNKED_ENCODING|NETWORK_CHANGED)|WebSocket connection to .* failed|Firefox can’t establish a connection|connection to .* was interrupted/
 
 /** The longest wait for a state of a page, milliseconds. It only ends tests that hang, so it is long enough for a busy machine. */
 const patience = 60_000
@@ -106,7 +107,7 @@ export class Visitor {
   static async open(browser, server, { as, ...options } = {}) {
     const visitor = new Visitor()
     // The app's service worker fetches as much again as a page: only where it is looked at.
-    const context = await browser.newContext({ baseURL: server.url, locale: 'en-GB', serviceWorkers: 'block', ...options })
+    const context = await browser.newContext({ baseURL: server.url, locale: 'en-GB', serviceWorkers: 'block', ...options, ...(inFirefox && untouched) })
     visitor.context = context
     context.setDefaultTimeout(patience)
     context.on('page', follow)
@@ -126,6 +127,7 @@ export class Visitor {
       })
     }
     visitor.page = await context.newPage()
+    if (inFirefox) tapByMouse(visitor.page)
     return visitor
   }
 

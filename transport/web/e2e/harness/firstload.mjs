@@ -22,9 +22,11 @@ export const firstLoad = {
  */
 export async function measureFirstLoad({ context, page }, codelab, text, { slowed = 1 } = {}) {
   // A window that has just been opened loads pages of the browser's own beside ours.
-  if (slowed > 1) await pause(2000)
-  const cdp = await context.newCDPSession(page)
-  await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowed })
+  if (slowed > 1) {
+    await pause(2000)
+    const cdp = await context.newCDPSession(page) // of Chromium
+    await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowed })
+  }
   await page.addInitScript((text) => {
     const look = () => {
       if (window.readableAt !== undefined || !document.body?.innerText.includes(text)) return

@@ -1,5 +1,5 @@
 import { after, test as nodeTest } from 'node:test'
-import { openBrowser, Visitor } from './browser.mjs'
+import { inFirefox, openBrowser, Visitor } from './browser.mjs'
 import { everything, keep, recordTime } from './out.mjs'
 import { Person } from './people.mjs'
 import { Server } from './server.mjs'
@@ -21,7 +21,8 @@ const patience = 400_000
  *   the server's configuration, or what gives it before the start; the browser's arguments, and names that it takes for this machine's
  * @returns {{test: Story, long: Story}}  test always runs; long is skipped unless LONG_TESTS=1
  *
- * @typedef {(name: string, run: (scene: Scene) => Promise<void>, options?: import('node:test').TestOptions) => void} Story
+ * @typedef {(name: string, run: (scene: Scene) => Promise<void>, options?: import('node:test').TestOptions & {chromium?: string}) => void} Story
+ *   chromium is why a story runs in no other browser
  *
  * @typedef {object} Scene
  * @property {Server} server
@@ -47,8 +48,8 @@ export function stage({ env, args, hosts } = {}) {
     await server.remove()
     if (opened) await recordTime()
   })
-  const test = (name, run, options = {}) =>
-    nodeTest(name, { timeout: patience, ...options }, async (context) => {
+  const test = (name, run, { chromium, ...options } = {}) =>
+    nodeTest(name, { timeout: patience, ...(chromium && inFirefox ? { skip: `only in Chromium: ${chromium}` } : {}), ...options }, async (context) => {
       await (opened ??= open())
       const visitors = []
       const scene = {
