@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { accessible, section, stage, until } from './harness/stage.mjs'
+import { accessible, onPaper, section, stage, until } from './harness/stage.mjs'
 
 // A language model that answers everything with the same words.
 const model = createServer((request, answer) => {
@@ -253,10 +253,10 @@ test('results: attendance, quiz, feedback, work, questions, certificates, and a 
   await page.getByText('Clear and short.').waitFor()
   await accessible(page)
   // On paper there is the title of the workshop, and nothing to press.
-  await page.emulateMedia({ media: 'print' })
-  await page.locator('article').getByRole('heading', { level: 1 }).waitFor()
-  assert.deepEqual([await page.getByRole('tablist').isVisible(), await page.getByRole('button', { name: /^Print/ }).isVisible()], [false, false])
-  await page.emulateMedia({ media: 'screen' })
+  await onPaper(page, async () => {
+    await page.locator('article').getByRole('heading', { level: 1 }).waitFor()
+    assert.deepEqual([await page.getByRole('tablist').isVisible(), await page.getByRole('button', { name: /^Print/ }).isVisible()], [false, false])
+  })
 
   await tab('Work')
   await page.getByText('3 things by 2 people').waitFor()

@@ -161,7 +161,9 @@ test('a codelab is written, from nothing', async ({ visitor, facilitator }) => {
       const data = new DataTransfer()
       data.items.add(new File([new Uint8Array(bytes)], 'dot.png', { type: 'image/png' }))
       const host = [...document.querySelectorAll('.host')].find((h) => h.shadowRoot)
-      host.shadowRoot.querySelector('.cm-content').dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }))
+      const paste = new ClipboardEvent('paste', { bubbles: true, cancelable: true })
+      Object.defineProperty(paste, 'clipboardData', { value: data }) // Firefox leaves files out of an event that a script made
+      host.shadowRoot.querySelector('.cm-content').dispatchEvent(paste)
     },
     [...png],
   )

@@ -1,7 +1,7 @@
 // The handbook: found from where one is, searched, read without a network, printed.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
-import { offline, stage, until } from './harness/stage.mjs'
+import { offline, onPaper, stage, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
@@ -57,11 +57,11 @@ long('a page of the handbook that was opened is there without a network, and pri
     await until('the worker has the page', () => page.evaluate(() => navigator.serviceWorker.controller !== null))
     await page.reload()
     await page.getByRole('heading', { level: 1, name: 'In a workshop' }).waitFor()
-    await page.emulateMedia({ media: 'print' })
-    assert.equal(await page.getByRole('searchbox').isVisible(), false)
-    assert.equal(await page.getByRole('banner').isVisible(), false)
-    assert.equal(await page.getByRole('heading', { name: 'Get help' }).isVisible(), true)
-    await page.emulateMedia({ media: 'screen' })
+    await onPaper(page, async () => {
+      assert.equal(await page.getByRole('searchbox').isVisible(), false)
+      assert.equal(await page.getByRole('banner').isVisible(), false)
+      assert.equal(await page.getByRole('heading', { name: 'Get help' }).isVisible(), true)
+    })
     await page.context().setOffline(true)
     await page.reload()
     await page.getByRole('heading', { name: 'Get help' }).waitFor()

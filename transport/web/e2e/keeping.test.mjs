@@ -1,6 +1,6 @@
 // The page to take home: guide and steps on one page, for print.
 import assert from 'node:assert/strict'
-import { sound, stage, until } from './harness/stage.mjs'
+import { onPaper, sound, stage, until } from './harness/stage.mjs'
 
 const { test } = stage()
 
@@ -31,28 +31,28 @@ test('all steps stand on one page and are printed as one likes', async ({ visito
   assert.equal(await page.getByLabel('notes for facilitators').count(), 0)
   await sound(page, 'whole')
 
-  await page.emulateMedia({ media: 'print' })
-  assert.deepEqual(await behind(page), ['" (https://example.org/manual)"', ''])
-  assert.equal(
-    await page
-      .locator('article section')
-      .nth(1)
-      .evaluate((s) => getComputedStyle(s).breakBefore),
-    'page',
-  )
-  assert.equal(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible(), false)
-  // Paper is white, whatever the screen is; and no line of a program ends beyond it.
-  assert.equal(await page.locator('html').evaluate((e) => getComputedStyle(e).getPropertyValue('--paper').trim()), await light(page))
-  const whole = await page.pdf({ format: 'A4' })
-  assert.equal(pages(whole), 4) // title and contents, guide, two steps
-  await page.emulateMedia({ media: 'screen' })
+  await onPaper(page, async () => {
+    assert.deepEqual(await behind(page), ['" (https://example.org/manual)"', ''])
+    assert.equal(
+      await page
+        .locator('article section')
+        .nth(1)
+        .evaluate((s) => getComputedStyle(s).breakBefore),
+      'page',
+    )
+    assert.equal(await page.getByRole('button', { name: 'Print or save as PDF' }).isVisible(), false)
+    // Paper is white, whatever the screen is; and no line of a program ends beyond it.
+    assert.equal(await page.locator('html').evaluate((e) => getComputedStyle(e).getPropertyValue('--paper').trim()), await light(page))
+    const whole = await page.pdf({ format: 'A4' })
+    assert.equal(pages(whole), 4) // title and contents, guide, two steps
+  })
 
   for (const name of ['start each step on a new page', 'hints open', 'show link addresses']) await page.getByLabel(name).uncheck()
   await until('the hint closes', async () => !(await page.getByText('Look behind it.').isVisible()))
-  await page.emulateMedia({ media: 'print' })
-  assert.deepEqual(await behind(page), ['', ''])
-  assert.equal(pages(await page.pdf({ format: 'A4' })), 1)
-  await page.emulateMedia({ media: 'screen' })
+  await onPaper(page, async () => {
+    assert.deepEqual(await behind(page), ['', ''])
+    assert.equal(pages(await page.pdf({ format: 'A4' })), 1)
+  })
   // It is kept on the device.
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'To keep' }).waitFor()

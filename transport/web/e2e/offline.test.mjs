@@ -10,7 +10,7 @@ import { accessible, offline, stage, until } from './harness/stage.mjs'
 const elsewhere = 'workshop.test'
 const { test, long } = stage({ hosts: [elsewhere] })
 
-const away = [offline, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/, /50[0-9]/]
+const away = [offline, /NetworkError when attempting|Unable to preload CSS/, /ERR_(INTERNET_DISCONNECTED|FAILED|ABORTED)/, /50[0-9]/]
 
 /** A picture of one pixel. */
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')

@@ -1,7 +1,7 @@
 // Facilitators: invitations, accounts, assistants and helpers for a day.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { accessible, stage, until } from './harness/stage.mjs'
+import { accessible, onPaper, stage, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 const password = 'correct horse battery'
@@ -251,11 +251,11 @@ long('a helper added in two taps works through the queue with one thumb', async 
   await desk.page.getByRole('img', { name: 'Link for Helper' }).waitFor()
   await accessible(desk.page)
   // The printed page has its purpose, and no part of the page behind it.
-  await desk.page.emulateMedia({ media: 'print' })
-  await desk.page.getByText('Scan this with your phone to help today.').waitFor()
-  await desk.page.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
-  assert.equal(await desk.page.getByRole('button', { name: 'Print' }).count(), 0)
-  await desk.page.emulateMedia({ media: 'screen' })
+  await onPaper(desk.page, async () => {
+    await desk.page.getByText('Scan this with your phone to help today.').waitFor()
+    await desk.page.getByRole('heading', { level: 1, name: 'A small service' }).waitFor()
+    assert.equal(await desk.page.getByRole('button', { name: 'Print' }).count(), 0)
+  })
   await desk.page.getByRole('button', { name: 'Done' }).click()
 
   const { page } = await visitor({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })

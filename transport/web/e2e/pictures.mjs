@@ -1,62 +1,159 @@
-// The pictures of the README, of the demo's workshop in the middle of its time.
+// The pictures of the README: a room that needs help, the text that one reads meanwhile, on
+// a laptop and a phone, and the wall with a poll's result. People wait for some minutes first.
 //
 //   make pictures
-import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { openBrowser } from './harness/browser.mjs'
+import { openBrowser, still, Visitor } from './harness/browser.mjs'
+import { each, unlimited } from './harness/crowd.mjs'
+import { Person } from './harness/people.mjs'
+import { Server } from './harness/server.mjs'
 
-const bench = fileURLToPath(new URL('../../../bin/atelier-bench', import.meta.url))
 const out = new URL('../pictures/', import.meta.url)
-// Until people are spread over the steps and some of them wait for help.
-const warmUp = 40_000
+const laptop = { width: 1366, height: 820 }
+const phone = { width: 390, height: 760 }
 
-const demo = spawn(bench, ['demo', '--speed', '12', '--seed', '7', '--for', '5m'], { stdio: ['ignore', 'pipe', 'inherit'] })
+const text = `Three workers read from one channel. Nobody tells them who takes which job: whoever is free
+takes the next.
+
+![Jobs go through a channel to three workers](PICTURE)
+
+<aside class="positive">
+
+Close the channel once, in the function that writes to it.
+
+</aside>
+
+| Workers | Time | p99 |
+|:--|--:|--:|
+| 1 | 15.0 s | 1.02 s |
+| 3 | 5.1 s | 1.04 s |
+| 100 | 1.0 s | 1.31 s |
+
+\`\`\`go
+func worker(id int, jobs <-chan int) {
+	for job := range jobs {
+		fmt.Println("worker", id, "took job", job)
+	}
+}
+\`\`\`
+
+- [ ] It prints fifteen lines
+- [ ] \`go vet\` is silent
+
+\`\`\`notes
+Let them run it with one worker first, then with 100.
+\`\`\`
+`
+
+const titles = ['Set up', 'Channels', 'A queue in memory', 'Three workers', 'A file that survives', 'Retry with jitter']
+
+/** Who is there: their step, and how they get on, or what they wait for and where they sit. */
+const room = [
+  ...[...'Amina Berk Chloé Daniel Elif Farah Goran Hana Ivo Jana Kofi Lucía'.split(' ')].map((name) => [name, 4]),
+  ...[...'Mateo Nadia Olek Priya'.split(' ')].map((name) => [name, 5]),
+  ...[...'Quinn Rosa'.split(' ')].map((name) => [name, 6]),
+  ['Samir', 3, 'slow'],
+  ['Tuulia', 3],
+  ['Uma', 3, 'help', 'row 2, window', 'all goroutines are asleep – deadlock!'],
+  ['Viktor', 4, 'help', 'row 5', 'Worker 2 never gets a job'],
+  ['Wanjiru', 4, 'stuck'],
+  ['Xavier', 2, 'help', '', 'go: cannot find main module'],
+  ['Yuki', 4, 'fine'],
+  ['Zoë', 4, 'fine'],
+]
+
+const waits = (mood) => mood === 'help' || mood === 'stuck'
+
+const server = await new Server({ ...unlimited, ATELIER_LIMITS_MESSAGES_PER_SECOND: '0' }).start()
 const browser = await openBrowser()
+const over = new AbortController()
 try {
-  const { Open: live, 'Admin id': id, Password: password, Attendees: reader } = await announced(demo)
-  const context = () =>
-    browser.newContext({
-      viewport: { width: 1280, height: 800 },
-      locale: 'en-GB',
-      reducedMotion: 'reduce',
-      serviceWorkers: 'block',
-    })
+  const lead = await new Person(server).login('Grace')
+  const { lab, people } = await workshop(lead)
+  const [me] = people
+  const { id, round } = await lead.post(`/codelabs/${lab.id}/polls/${lab.poll.id}/open`, {})
+  const poll = `/codelabs/${lab.id}/polls/${id}`
+  await each(people.length, (i) => people[i].put(`${poll}/vote`, { round, choice: [[1, 0, 1, 2, 1][i % 5]] }))
 
-  const lead = await (await context()).newPage()
-  await lead.goto(live)
-  await lead.getByLabel('Admin id').fill(id)
-  await lead.getByLabel('Password').fill(password)
-  await lead.getByLabel('Your name').fill('Grace')
-  await lead.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await lead.getByText(/of \d+ here/).waitFor()
-
-  const seat = await (await context()).newPage()
-  await seat.goto(reader)
-  await seat.getByLabel('Your name').fill('Lin')
-  await seat.getByRole('button', { name: 'Join', exact: true }).click()
-  await seat.getByText('● connected').waitFor()
-  await new Promise((done) => setTimeout(done, warmUp))
-
-  await lead.screenshot({ path: fileURLToPath(new URL('live.png', out)) })
-  await seat.keyboard.press('ArrowRight')
-  await seat.waitForLoadState('networkidle')
-  await seat.screenshot({ path: fileURLToPath(new URL('reader.png', out)) })
-  await lead.goto(`${live}/projector`)
-  await lead.waitForLoadState('networkidle')
-  await lead.screenshot({ path: fileURLToPath(new URL('projector.png', out)) })
+  await shoot('reader', { as: me, path: `/codelabs/${lab.id}?step=4`, viewport: laptop })
+  await shoot('phone', { as: me, path: `/codelabs/${lab.id}?step=4`, viewport: phone })
+  await lead.post(`${poll}/show`, { shown: true })
+  await shoot('live', { as: lead, path: `/admin/${lab.id}`, viewport: laptop })
+  await lead.put(`/codelabs/${lab.id}/spotlight`, { kind: 'poll', id })
+  await shoot('projector', { as: lead, path: `/admin/${lab.id}/projector`, viewport: laptop })
 } finally {
+  over.abort()
   await browser.close()
-  demo.kill('SIGINT')
+  await server.remove()
 }
 
-/** The values that the demo prints when it is ready, by their labels. */
-async function announced(child) {
-  const said = {}
-  for await (const line of createInterface(child.stdout)) {
-    const at = /^ {2}(Open|Admin id|Password|Attendees) +(\S.*)$/.exec(line)
-    if (at) said[at[1]] = at[2]
-    if (said.Attendees) return said
+async function shoot(name, { as, path, viewport }) {
+  const { context, page } = await Visitor.open(browser, server, { as, viewport, reducedMotion: 'reduce' })
+  await page.goto(path)
+  await still(page)
+  await page.screenshot({ path: fileURLToPath(new URL(`${name}.png`, out)) })
+  await context.close()
+}
+
+/** A picture for the text, as the browser draws it. */
+async function drawn(lead) {
+  const page = await browser.newPage({ viewport: { width: 640, height: 150 }, deviceScaleFactor: 2 })
+  const box = (x, y, w, words, fill) =>
+    `<rect x="${x}" y="${y}" width="${w}" height="34" rx="6" fill="${fill}"/><text x="${x + w / 2}" y="${y + 22}" text-anchor="middle">${words}</text>`
+  const arrow = (x, y, to, at) => `<path d="M${x} ${y}L${to} ${at}" stroke="#5b6470" stroke-width="2" marker-end="url(#tip)"/>`
+  await page.setContent(`<style>body{margin:0}text{font:15px system-ui;fill:#16202b}</style>
+<svg width="640" height="150"><defs><marker id="tip" orient="auto" markerWidth="8" markerHeight="8" refX="6" refY="3"><path d="M0 0L6 3L0 6z" fill="#5b6470"/></marker></defs>
+<rect width="640" height="150" fill="#f4f1ea"/>
+${box(30, 58, 110, 'main', '#d9e6ee')}${box(220, 58, 170, 'jobs chan int', '#f2dfb8')}
+${[0, 1, 2].map((i) => box(490, 14 + i * 44, 120, `worker ${i}`, '#d6e8d3') + arrow(390, 75, 486, 31 + i * 44)).join('')}${arrow(140, 75, 216, 75)}</svg>`)
+  const body = new FormData()
+  body.append('file', new Blob([await page.screenshot()], { type: 'image/png' }), 'channel.png')
+  await page.close()
+  const { url } = await lead.post('/upload/image', body)
+  return url
+}
+
+/** The workshop with its people on their steps. */
+async function workshop(lead) {
+  const picture = await drawn(lead)
+  const steps = titles.map((title) => ({ title, content_markdown: text.replace('PICTURE', picture), duration_minutes: 15 }))
+  const lab = await lead.codelab({ title: 'Build a job queue in Go', author: 'Grace', steps })
+  await lead.put(`/codelabs/${lab.id}`, { questions: 'open' })
+  const people = []
+  await each(room.length, async (i) => {
+    const [name, step, mood, place] = room[i]
+    const one = (people[i] = await new Person(server).register(lab, name))
+    void listen(`${server.url}/api/codelabs/${lab.id}/events`, one) // whoever listens is here
+    for (let s = 2; s <= step; s++) await one.say(lab, { type: 'step_progress', step_number: s })
+    if (place) await one.put(`/codelabs/${lab.id}/attendees/${one.id}`, { place })
+    if (mood && !waits(mood)) await one.say(lab, { type: 'pulse', state: mood })
+  })
+  // One after the other, so that they have waited for different times.
+  for (const [i, [, step, mood, , words]] of room.entries()) {
+    if (!waits(mood)) continue
+    if (mood === 'help') await people[i].post(`/codelabs/${lab.id}/help`, { step_number: step, message: words })
+    else await people[i].say(lab, { type: 'pulse', state: mood })
+    await pause(70_000)
   }
-  throw new Error('the demo did not start')
+  await people[5].say(lab, { type: 'chat', message: 'Is the jitter needed with one worker?' })
+  await lead.say(lab, { type: 'chat', message: 'With one it changes nothing. From two on it does.' })
+  await people[1].say(lab, { type: 'chat', message: 'I forgot close(jobs), too.' })
+  const poll = await lead.post(`/codelabs/${lab.id}/polls`, {
+    kind: 'choice',
+    question: 'Have you used channels before?',
+    options: ['Never', 'A few times', 'Every day'],
+  })
+  return { lab: { ...lab, poll }, people }
+}
+
+/** Reads the events of a codelab until all is done. */
+async function listen(url, person) {
+  try {
+    const Cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const { body } = await fetch(url, { headers: { Cookie }, signal: over.signal })
+    for await (const chunk of body) void chunk
+  } catch {
+    // That is the end.
+  }
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { openFirefox, tapByMouse, untouched } from './firefox.mjs'
+import { adapt, openFirefox, untouched } from './firefox.mjs'
 import { ofTheApp } from './ofTheApp.mjs'
 import { until } from './until.mjs'
 
@@ -127,7 +127,7 @@ export class Visitor {
       })
     }
     visitor.page = await context.newPage()
-    if (inFirefox) tapByMouse(visitor.page)
+    if (inFirefox) adapt(visitor.page)
     return visitor
   }
 

@@ -51,8 +51,22 @@ function answerForFirefox() {
 /** No touch screen: the touches of WebDriver are no clicks in Firefox. A phone is a small window here. */
 export const untouched = { hasTouch: false, isMobile: undefined }
 
-/** Whoever taps clicks. */
-export function tapByMouse(page) {
+/** Whoever taps clicks; focus and keys reach the window that they are meant for: Firefox gives them to the one in front. */
+export function adapt(page) {
   const locator = Object.getPrototypeOf(page.locator('html'))
-  locator.tap = locator.click
+  if (locator.tap !== locator.click) {
+    locator.tap = locator.click
+    const { focus } = locator
+    locator.focus = async function (...args) {
+      await this.page().bringToFront()
+      return focus.apply(this, args)
+    }
+  }
+  for (const way of ['press', 'type']) {
+    const does = page.keyboard[way].bind(page.keyboard)
+    page.keyboard[way] = async (...args) => {
+      await page.bringToFront()
+      return does(...args)
+    }
+  }
 }

@@ -5,8 +5,8 @@ import { Person } from './people.mjs'
 import { Server } from './server.mjs'
 
 export { until } from './until.mjs'
-export { accessible, barriers, sound, turn } from './accessibility.mjs'
-export { offline, still } from './browser.mjs'
+export { accessible, barriers, onPaper, sound, turn } from './accessibility.mjs'
+export { inFirefox, offline, still } from './browser.mjs'
 export { Person, Refused } from './people.mjs'
 export { section } from './settings.mjs'
 

@@ -85,8 +85,9 @@ export function followSession(): void {
   // Nothing that this tab still has may be kept, nor be seen.
   channel?.addEventListener('message', (e) => {
     if (e.data !== signedOut) return
-    silence()
     document.documentElement.hidden = true
+    // Once more, for what this tab stored between that sign-out and its message.
+    void forgetAll()
     location.replace(sitePath('/'))
   })
   // A page that comes back from the browser's history shows what was read long ago,
