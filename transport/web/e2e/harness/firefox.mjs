@@ -23,6 +23,9 @@ export async function openFirefox() {
       'network.captive-portal-service.enabled': false,
       'network.connectivity-service.enabled': false,
       'media.navigator.permission.disabled': true,
+      // There is a mouse, also where none is plugged in.
+      'ui.primaryPointerCapabilities': 6,
+      'ui.allPointerCapabilities': 6,
       // A page in the background keeps its timers, as people in two windows have it.
       'dom.min_background_timeout_value': 4,
       'dom.min_background_timeout_value_without_budget_throttling': 4,
