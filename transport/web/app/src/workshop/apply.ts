@@ -146,7 +146,9 @@ class Draft {
         return
       case 'check':
         this.#person(m.attendee_id, (a) => ({
-          checks: [...a.checks.filter((c) => c.name !== m.name), { name: m.name, ok: m.ok, note: m.note, at: m.ts, tries: m.tries }].sort((x, y) => (x.name < y.name ? -1 : 1)),
+          checks: [...a.checks.filter((c) => c.name !== m.name), { name: m.name, ok: m.ok, note: m.note, at: m.ts, tries: m.tries }].sort((x, y) =>
+            x.name < y.name ? -1 : 1,
+          ),
         }))
         return
       case 'code_taken':
