@@ -311,8 +311,8 @@ long('nothing that a text says stops the page', async ({ visitor, facilitator, p
   await page.goto(`/codelabs/${lab.id}`)
   const text = page.locator('.markdown')
   await text.getByText('Open http://localhost:PORT/ or').waitFor()
-  await text.getByRole('checkbox', { name: 'made', checked: true }).waitFor()
-  await text.getByRole('checkbox', { name: 'sent', checked: false }).waitFor()
+  await text.getByRole('checkbox', { name: 'made' }).waitFor()
+  await text.getByRole('checkbox', { name: 'sent' }).waitFor()
   for (const [name, shown] of [
     ['Marks', '*a_*a_*a_'],
     ['Quotes', '>>>>>>>>'],

@@ -7,7 +7,7 @@ const { test, long } = stage()
 const kept = (page) =>
   page.evaluate(async () => ({
     local: Object.keys(localStorage).sort(),
-    session: Object.keys(sessionStorage),
+    session: Object.keys(sessionStorage).filter((key) => key !== 'atelier:reloaded'), // a time of this tab
     databases:
       (await indexedDB.databases()).length === 0
         ? 0

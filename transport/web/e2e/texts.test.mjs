@@ -121,7 +121,13 @@ long('alerts are boxes with a name', async ({ visitor, facilitator, person }) =>
   const boxes = page.locator('article aside')
   await boxes.first().waitFor()
   assert.deepEqual(
-    await boxes.evaluateAll((all) => all.map((e) => getComputedStyle(e, '::before').content.replaceAll('"', '').replace('attr(data-label)', e.dataset.label))),
+    await boxes.evaluateAll((all) =>
+      all.map((e) =>
+        getComputedStyle(e, '::before')
+          .content.replaceAll('"', '')
+          .replace(/ *attr\(data-label\)/, ' ' + e.dataset.label),
+      ),
+    ),
     ['● Note', '● Tip', '◆ Important', '▲ Warning', '■ Caution', 'none', '● Note'],
   )
   assert.doesNotMatch(await page.locator('article').innerText(), /secret|\[!/)

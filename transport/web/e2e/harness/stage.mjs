@@ -51,6 +51,8 @@ export function stage({ env, args, hosts } = {}) {
   const test = (name, run, { chromium, ...options } = {}) =>
     nodeTest(name, { timeout: patience, ...(chromium && inFirefox ? { skip: `only in Chromium: ${chromium}` } : {}), ...options }, async (context) => {
       await (opened ??= open())
+      // Content processes of Firefox 153 crash now and then as a context closes, and take it along.
+      if (!browser.isConnected()) browser = await openBrowser({ args, hosts })
       const visitors = []
       const scene = {
         server,
@@ -71,7 +73,7 @@ export function stage({ env, args, hosts } = {}) {
         await keep(name, visitors, server).catch((why) => console.error('nothing kept:', why))
         throw error
       } finally {
-        for (const { context } of visitors) await context.close()
+        for (const { context } of visitors) await context.close().catch((why) => inFirefox || Promise.reject(why))
       }
     })
   const long = (name, run, options = {}) => test(name, run, { ...(everything ? {} : { skip: 'LONG_TESTS=1 runs it' }), ...options })
