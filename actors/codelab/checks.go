@@ -60,18 +60,8 @@ func (b ReportCheck) decide(c call) (decision, error) {
 		return decision{}, err
 	}
 	return decided(nil, &pb.Event{Body: &pb.Event_CheckReported{CheckReported: &pb.CheckReported{
-		AttendeeId: a.Id, Name: b.Name, Ok: b.OK, Note: printable(b.Note), Tries: tries(a, b.Name) + 1,
+		AttendeeId: a.Id, Name: b.Name, Ok: b.OK, Note: printable(b.Note), Tries: Reported(a, b.Name).GetTries() + 1,
 	}}}), nil
-}
-
-// tries says how often somebody has reported a check.
-func tries(a *pb.Attendee, check string) uint32 {
-	for _, r := range a.Checks {
-		if r.Name == check {
-			return r.Tries
-		}
-	}
-	return 0
 }
 
 // printable is a text without what steers a terminal or a page rather than being read;
@@ -116,10 +106,18 @@ func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
 	})
 }
 
-// Passed says that somebody's check went well, the last time it was reported.
-func Passed(a *pb.Attendee, check string) bool {
-	return slices.ContainsFunc(a.GetChecks(), func(r *pb.CheckResult) bool { return r.Name == check && r.Ok })
+// Reported is the latest report of somebody's check; nil for none.
+func Reported(a *pb.Attendee, check string) *pb.CheckResult {
+	for _, r := range a.GetChecks() {
+		if r.Name == check {
+			return r
+		}
+	}
+	return nil
 }
+
+// Passed says that somebody's check went well, the last time it was reported.
+func Passed(a *pb.Attendee, check string) bool { return Reported(a, check).GetOk() }
 
 // unchecked are the checks that somebody has not passed.
 func unchecked(a *pb.Attendee, checks []Check) (names []string) {

@@ -9,7 +9,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { openBrowser, still as settled, Visitor } from './harness/browser.mjs'
-import { each, unlimited } from './harness/crowd.mjs'
+import { each, listen, unlimited } from './harness/crowd.mjs'
 import { Person } from './harness/people.mjs'
 import { Server } from './harness/server.mjs'
 
@@ -234,16 +234,6 @@ async function page() {
   )
 }
 
-/** Reads the events of a codelab until all is done, so that whose cookies they are is there. */
-async function listen(url, cookie) {
-  try {
-    const { body } = await fetch(url, { headers: { Cookie: cookie }, signal: gone.signal })
-    for await (const chunk of body) void chunk
-  } catch {
-    // That is the end.
-  }
-}
-
 /** A workshop as a state of the live view has it: its people on their steps, some of whom wait. */
 async function workshop(state) {
   const rows = state === 'c' ? crowd(120).map((r, i) => [`${r[0]} ${i + 1}`, ...r.slice(1)]) : state === 'd' ? [] : ROOM[state]
@@ -296,10 +286,7 @@ Let them run it with one worker first, then with 100. Ask what is printed last, 
     const one = await new Person(server).register(lab, name)
     people.set(name, one)
     // Whoever listens is here.
-    if (mood !== 'silent') {
-      const cookie = [...one.cookies].map(([n, v]) => `${n}=${v}`).join('; ')
-      void listen(`${server.url}/api/codelabs/${lab.id}/events`, cookie)
-    }
+    if (mood !== 'silent') void listen(server, lab, one, gone.signal)
     for (let s = 2; s <= Math.min(step, titles.length); s++) await one.say(lab, { type: 'step_progress', step_number: s })
     if (step > titles.length) await one.post(`/codelabs/${lab.id}/complete`)
     if (mood && mood !== 'silent') await one.say(lab, { type: 'pulse', state: mood })

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { openBrowser, still, Visitor } from './harness/browser.mjs'
-import { each, unlimited } from './harness/crowd.mjs'
+import { each, listen, unlimited } from './harness/crowd.mjs'
 import { Person } from './harness/people.mjs'
 import { Server } from './harness/server.mjs'
 
@@ -124,7 +124,7 @@ async function workshop(lead) {
   await each(room.length, async (i) => {
     const [name, step, mood, place] = room[i]
     const one = (people[i] = await new Person(server).register(lab, name))
-    void listen(`${server.url}/api/codelabs/${lab.id}/events`, one) // whoever listens is here
+    void listen(server, lab, one, over.signal) // whoever listens is here
     for (let s = 2; s <= step; s++) await one.say(lab, { type: 'step_progress', step_number: s })
     if (place) await one.put(`/codelabs/${lab.id}/attendees/${one.id}`, { place })
     if (mood && !waits(mood)) await one.say(lab, { type: 'pulse', state: mood })
@@ -145,15 +145,4 @@ async function workshop(lead) {
     options: ['Never', 'A few times', 'Every day'],
   })
   return { lab: { ...lab, poll }, people }
-}
-
-/** Reads the events of a codelab until all is done. */
-async function listen(url, person) {
-  try {
-    const Cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const { body } = await fetch(url, { headers: { Cookie }, signal: over.signal })
-    for await (const chunk of body) void chunk
-  } catch {
-    // That is the end.
-  }
 }

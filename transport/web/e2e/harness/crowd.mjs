@@ -20,6 +20,17 @@ export async function each(count, job, atOnce = 16) {
   )
 }
 
+/** Reads the events of a codelab until the signal ends it, so that the person is there. */
+export async function listen(server, lab, person, signal) {
+  try {
+    const Cookie = [...person.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const { body } = await fetch(`${server.url}/api/codelabs/${lab.id}/events`, { headers: { Cookie }, signal })
+    for await (const chunk of body) void chunk
+  } catch {
+    // That is the end.
+  }
+}
+
 /** Registers count people and returns them. */
 export async function crowd(server, lab, count) {
   const people = []
