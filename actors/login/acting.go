@@ -23,14 +23,14 @@ func (s *Sessions) acting(name, codelab string, leading bool, of string) (best S
 		return Session{}, false
 	}
 	now, last := s.ms(), int64(0)
-	for _, e := range f.record.Load().GetIds() {
-		got, until := Session{f, Key(e.Hash), e.Admin}, int64(0)
-		if a, g := got.Admin(now), e.Attendees[codelab]; leading && a.GetLogin() == of {
+	for _, e := range f.record.Load().all() {
+		got, until := Session{f, e.hash, e.admin}, int64(0)
+		if a, g := got.Admin(now), e.grant(codelab); leading && a.GetLogin() == of {
 			until = a.ExpiresAt
-		} else if !leading && g.GetAttendeeId() == of {
+		} else if !leading && g != nil && g.AttendeeID == of {
 			until = g.ExpiresAt
 		}
-		if until = min(until, e.ExpiresAt); until > now && until > last {
+		if until = min(until, e.expires); until > now && until > last {
 			best, last = got, until
 		}
 	}
@@ -42,9 +42,9 @@ func (s Session) Siblings(codelab string) (out []string) {
 	if s.family == nil {
 		return nil
 	}
-	for _, e := range s.family.record.Load().GetIds() {
-		if id := e.Attendees[codelab].GetAttendeeId(); id != "" && !slices.Contains(out, id) {
-			out = append(out, id)
+	for _, e := range s.family.record.Load().all() {
+		if g := e.grant(codelab); g != nil && g.AttendeeID != "" && !slices.Contains(out, g.AttendeeID) {
+			out = append(out, g.AttendeeID)
 		}
 	}
 	return out

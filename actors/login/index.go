@@ -9,27 +9,27 @@ import (
 
 // change lets everybody see a family's new record, nil when it has ended. The
 // caller holds the family's mu, or is alone.
-func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
+func (s *Sessions) change(f *family, before, after *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f.record.Store(after)
-	if len(before.GetIds()) == 0 && len(after.GetIds()) > 0 {
+	if len(before.all()) == 0 && len(after.all()) > 0 {
 		s.kept++
 		s.byName[f.name] = f
-	} else if len(before.GetIds()) > 0 && len(after.GetIds()) == 0 {
+	} else if len(before.all()) > 0 && len(after.all()) == 0 {
 		s.kept--
 		delete(s.byName, f.name)
 	}
-	for _, e := range before.GetIds() {
-		delete(s.families, Key(e.Hash))
+	for _, e := range before.all() {
+		delete(s.families, e.hash)
 		for _, key := range keysOf(e) {
 			if delete(s.named[key], f); len(s.named[key]) == 0 {
 				delete(s.named, key)
 			}
 		}
 	}
-	for _, e := range after.GetIds() {
-		s.families[Key(e.Hash)] = f
+	for _, e := range after.all() {
+		s.families[e.hash] = f
 		for _, key := range keysOf(e) {
 			if s.named[key] == nil {
 				s.named[key] = map[*family]struct{}{}
@@ -37,9 +37,9 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 			s.named[key][f] = struct{}{}
 		}
 	}
-	had, has := attendeesIn(before), attendeesIn(after)
-	for id := range had {
-		if has[id] {
+	had, has := before.attendees(), after.attendees()
+	for _, id := range had {
+		if slices.Contains(has, id) {
 			continue
 		}
 		s.attendees[id] = slices.DeleteFunc(s.attendees[id], func(x *family) bool { return x == f })
@@ -47,8 +47,8 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 			delete(s.attendees, id)
 		}
 	}
-	for id := range has {
-		if !had[id] {
+	for _, id := range has {
+		if !slices.Contains(had, id) {
 			s.attendees[id] = append(s.attendees[id], f)
 		}
 	}
@@ -56,11 +56,11 @@ func (s *Sessions) change(f *family, before, after *pb.SessionFamily) {
 
 // keysOf returns the keys that find the family of a facilitator's id: their identity and
 // their name.
-func keysOf(e *pb.SessionId) []string {
-	if e.Admin == nil {
+func keysOf(e *entry) []string {
+	if e.admin == nil {
 		return nil
 	}
-	keys := []string{personKey(e.Admin.Person)}
+	keys := []string{personKey(e.admin.Person)}
 	if name := nameOf(e); name != "" {
 		keys = append(keys, name)
 	}
@@ -70,11 +70,11 @@ func keysOf(e *pb.SessionId) []string {
 // personKey is that of a person, "" for the owner. No name looks like it.
 func personKey(person string) string { return "\x00" + person }
 
-func nameOf(e *pb.SessionId) string {
-	if e.Admin.GetName() == "" {
+func nameOf(e *entry) string {
+	if e.admin.GetName() == "" {
 		return ""
 	}
-	return naming.Skeleton(e.Admin.Name)
+	return naming.Skeleton(e.admin.Name)
 }
 
 // NamesAdmin reports whether a name looks like the display name of a logged-in facilitator,
@@ -84,8 +84,8 @@ func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) boo
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for f := range s.named[key] {
-		for _, e := range f.record.Load().GetIds() {
-			if e.ExpiresAt > now && e.Admin.GetExpiresAt() > now && nameOf(e) == key && counts(e.Admin) {
+		for _, e := range f.record.Load().all() {
+			if e.expires > now && e.admin.GetExpiresAt() > now && nameOf(e) == key && counts(e.admin) {
 				return true
 			}
 		}

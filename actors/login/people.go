@@ -18,8 +18,8 @@ func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 	defer s.mu.RUnlock()
 	seen := map[string]bool{}
 	for f := range s.named[personKey(person)] {
-		for _, e := range f.record.Load().GetIds() {
-			if g := e.Admin; g.GetPerson() == person && g.GetExpiresAt() > now && e.ExpiresAt > now && !seen[g.Login] {
+		for _, e := range f.record.Load().all() {
+			if g := e.admin; g.GetPerson() == person && g.GetExpiresAt() > now && e.expires > now && !seen[g.Login] {
 				seen[g.Login] = true
 				out = append(out, g)
 			}
@@ -45,13 +45,13 @@ func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before, now := f.record.Load(), s.ms()
-	rec, noted := pruned(before, now), false
-	for i, e := range rec.Ids {
-		if sameLogin(e.Admin, login) && late(e.Admin, now) {
-			e = changed(e)
-			e.Admin = e.Admin.Clone()
-			e.Admin.SeenAt = now
-			rec.Ids[i], noted = e, true
+	rec, noted := before.pruned(now), false
+	for i, e := range rec.ids {
+		if sameLogin(e.admin, login) && late(e.admin, now) {
+			e = e.copy()
+			e.admin = e.admin.Clone()
+			e.admin.SeenAt = now
+			rec.ids[i], noted = e, true
 		}
 	}
 	if noted {
@@ -84,12 +84,12 @@ func (s *Sessions) endLogin(f *family, login *pb.AdminGrant) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for before := f.record.Load(); hasLogin(before, login); before = f.record.Load() {
-		rec := pruned(before, s.ms())
-		for i, e := range rec.Ids {
-			if sameLogin(e.Admin, login) {
-				e = changed(e)
-				e.Admin = nil
-				rec.Ids[i] = e
+		rec := before.pruned(s.ms())
+		for i, e := range rec.ids {
+			if sameLogin(e.admin, login) {
+				e = e.copy()
+				e.admin = nil
+				rec.ids[i] = e
 			}
 		}
 		err := s.commit(f, rec)
@@ -105,17 +105,17 @@ func (s *Sessions) endLogin(f *family, login *pb.AdminGrant) error {
 	return nil
 }
 
-func hasLogin(rec *pb.SessionFamily, login *pb.AdminGrant) bool {
-	return slices.ContainsFunc(rec.GetIds(), func(e *pb.SessionId) bool { return sameLogin(e.Admin, login) })
+func hasLogin(rec *record, login *pb.AdminGrant) bool {
+	return slices.ContainsFunc(rec.all(), func(e *entry) bool { return sameLogin(e.admin, login) })
 }
 
 // carriesOn reports whether a login has not ended. If the owner signs in again in the same
 // browser, everything that depends on the earlier login continues with the later one.
-func carriesOn(rec *pb.SessionFamily, login *pb.AdminGrant) bool {
+func carriesOn(rec *record, login *pb.AdminGrant) bool {
 	if login.Person != "" {
 		return hasLogin(rec, login)
 	}
-	return slices.ContainsFunc(rec.GetIds(), func(e *pb.SessionId) bool { return e.Admin != nil && e.Admin.Person == "" })
+	return slices.ContainsFunc(rec.all(), func(e *entry) bool { return e.admin != nil && e.admin.Person == "" })
 }
 
 func sameLogin(a, b *pb.AdminGrant) bool {

@@ -40,7 +40,7 @@ type Sessions struct {
 
 	mu        sync.RWMutex // guards what follows; never held while waiting
 	families  map[Key]*family
-	byName    map[string]*family
+	byName    map[string]*family              // and those that are being made, see expect
 	attendees map[string][]*family            // by attendee id, in the order of their grants
 	named     map[string]map[*family]struct{} // families of facilitators, see keysOf
 	kept      int                             // families
@@ -48,7 +48,6 @@ type Sessions struct {
 	// Where several nodes use the store; else nil.
 	feed  durable.Feed
 	clock clock.Clock
-	byKey map[string]*family // guarded by mu
 	// unread are the families whose changed rows could not be read; the feed does not
 	// report them again.
 	unread map[*family]struct{} // guarded by mu
@@ -82,8 +81,8 @@ func (s *Sessions) load() error {
 	var failed error
 	err := s.journal.Scan(durable.Scan{Table: familyTable}, func(key, value []byte) bool {
 		var f *family
-		var rec *pb.SessionFamily
-		if f, rec, failed = parseFamily(bytes.Clone(key), value); failed != nil {
+		var rec *record
+		if f, rec, failed = parseFamily(key, value); failed != nil {
 			return false
 		}
 		s.change(f, nil, s.pruned(rec))
@@ -92,13 +91,13 @@ func (s *Sessions) load() error {
 	return errors.Join(err, failed)
 }
 
-func (s *Sessions) pruned(rec *pb.SessionFamily) *pb.SessionFamily {
-	for _, e := range rec.Ids { // which nobody else has yet
-		if e.Admin.GetPerson() == "" && !bytes.Equal(e.Admin.GetAccount(), s.account) {
-			e.Admin = nil
+func (s *Sessions) pruned(rec *record) *record {
+	for _, e := range rec.ids { // which nobody else has yet
+		if e.admin.GetPerson() == "" && !bytes.Equal(e.admin.GetAccount(), s.account) {
+			e.admin = nil
 		}
 	}
-	return pruned(rec, s.ms())
+	return rec.pruned(s.ms())
 }
 
 func (s *Sessions) ms() int64 { return s.now().UnixMilli() }
@@ -122,13 +121,25 @@ func (s Session) Admin(now int64) *pb.AdminGrant {
 	return s.admin
 }
 
-// Attendees are the attendees' grants by codelab; some may have expired. The
-// map must not be changed.
-func (s Session) Attendees() map[string]*pb.AttendeeGrant {
+// Grant is the grant of an attendee in a codelab, or nil; it may have expired. It must not
+// be changed.
+func (s Session) Grant(codelab string) *AttendeeGrant {
 	if s.family == nil {
 		return nil
 	}
-	return find(s.family.record.Load(), s.id[:]).GetAttendees()
+	return s.family.record.Load().find(s.id).grant(codelab)
+}
+
+// Grants are the grants of attendees, at most one for each codelab; some may have expired.
+// The slice must not be changed.
+func (s Session) Grants() []AttendeeGrant {
+	if s.family == nil {
+		return nil
+	}
+	if e := s.family.record.Load().find(s.id); e != nil {
+		return e.attendees
+	}
+	return nil
 }
 
 // Until is when the last grant of an attendee in a codelab ends that any id of the
@@ -137,13 +148,13 @@ func (s Session) Until(now int64, codelab, attendee string) (last int64, left bo
 	if s.family == nil {
 		return 0, true
 	}
-	for _, e := range s.family.record.Load().GetIds() {
-		switch g := e.Attendees[codelab]; {
-		case g == nil || e.ExpiresAt <= now:
-		case g.AttendeeId == attendee:
+	for _, e := range s.family.record.Load().all() {
+		switch g := e.grant(codelab); {
+		case g == nil || e.expires <= now:
+		case g.AttendeeID == attendee:
 			last = max(last, g.ExpiresAt)
-		case g.AttendeeId == "":
-			left = left || Key(e.Hash) == s.id
+		case g.AttendeeID == "":
+			left = left || e.hash == s.id
 		}
 	}
 	return last, left
@@ -165,22 +176,21 @@ func (s *Sessions) UseKey(h Key) (_ Session, ok bool, err error) {
 	if f == nil || err != nil {
 		return Session{}, false, err
 	}
-	rec := f.record.Load()
-	e := find(rec, h[:])
-	if e == nil || e.ExpiresAt <= now {
+	e := f.record.Load().find(h)
+	if e == nil || e.expires <= now {
 		return Session{}, false, nil
 	}
-	if len(e.Replaces) > 0 {
-		s.arrived(f, h[:])
+	if e.replaces != nil {
+		s.arrived(f, h)
 	}
-	got := Session{f, h, e.Admin}
+	got := Session{f, h, e.admin}
 	if g := got.Admin(now); g != nil {
 		if late(g, now) {
 			s.saw(f, g)
 		}
 		return got, true, nil
 	}
-	for _, g := range e.Attendees {
+	for _, g := range e.attendees {
 		if g.ExpiresAt > now {
 			return got, true, nil
 		}
@@ -196,20 +206,20 @@ func (s *Sessions) lookup(h Key) *family {
 
 // arrived notes the first use of an id. Nobody waits for the disk: should that
 // be lost, the next use says the same.
-func (s *Sessions) arrived(f *family, id []byte) {
+func (s *Sessions) arrived(f *family, id Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before := f.record.Load()
-	if e := find(before, id); e == nil || len(e.Replaces) == 0 {
+	if e := before.find(id); e == nil || e.replaces == nil {
 		return
 	}
-	rec := used(before, id, s.ms())
+	rec := before.used(id, s.ms())
 	s.change(f, before, rec)
 	s.write(f, rec)
 }
 
 // write queues a family's record; the caller holds its mu.
-func (s *Sessions) write(f *family, rec *pb.SessionFamily) {
+func (s *Sessions) write(f *family, rec *record) {
 	f.unsaved.Store(false)
 	err := s.journal.Append(s.guarded(f, rec), func(err error) {
 		if err != nil {
@@ -228,8 +238,8 @@ func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64,
 	if g.Person == "" {
 		g.Account = s.account
 	}
-	_, expires, err = s.issue(from, id, func(rec *pb.SessionFamily, e *pb.SessionId, _ int64) {
-		e.Admin, e.ExpiresAt = g, max(e.ExpiresAt, g.ExpiresAt)
+	_, expires, err = s.issue(from, id, func(rec *record, e *entry, _ int64) {
+		e.admin, e.expires = g, max(e.expires, g.ExpiresAt)
 	})
 	return expires, err
 }
@@ -237,29 +247,29 @@ func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64,
 // GrantAttendee is GrantAdmin for the grant of an attendee who registered in a codelab
 // under a name. Concurrent registrations from one id under one name get each other's
 // grants, so it does not matter which answer a browser uses last.
-func (s *Sessions) GrantAttendee(from, id, codelab, name string, g *pb.AttendeeGrant) (expires int64, err error) {
-	f, expires, err := s.issue(from, id, func(rec *pb.SessionFamily, e *pb.SessionId, now int64) {
-		give(e, codelab, g)
-		if len(e.Replaces) == 0 {
+func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expires int64, err error) {
+	f, expires, err := s.issue(from, id, func(rec *record, e *entry, now int64) {
+		e.give(g)
+		if e.replaces == nil {
 			return
 		}
-		e.By = &pb.Registration{Codelab: codelab, Name: nameHash(name), At: now}
-		for i, other := range rec.Ids {
-			if by := other.By; by != nil && bytes.Equal(by.Name, e.By.Name) && bytes.Equal(other.Replaces, e.Replaces) {
-				if theirs := other.Attendees[by.Codelab]; theirs != nil && by.Codelab != codelab {
-					give(e, by.Codelab, theirs)
+		e.by = &pb.Registration{Codelab: g.Codelab, Name: nameHash(name), At: now}
+		for i, other := range rec.ids {
+			if by := other.by; by != nil && bytes.Equal(by.Name, e.by.Name) && other.replaces != nil && *other.replaces == *e.replaces {
+				if theirs := other.grant(by.Codelab); theirs != nil && by.Codelab != g.Codelab {
+					e.give(*theirs)
 				}
-				other = changed(other)
-				give(other, codelab, g)
-				rec.Ids[i] = other
+				other = other.copy()
+				other.give(g)
+				rec.ids[i] = other
 			}
 		}
 	})
 	if err != nil {
 		return 0, err
 	}
-	if first := s.firstOf(g.AttendeeId, f); first != nil {
-		s.withdraw(first, g.AttendeeId, func(all map[string]*pb.AttendeeGrant, lab string) { delete(all, lab) })
+	if first := s.firstOf(g.AttendeeID, f); first != nil {
+		s.withdraw(first, g.AttendeeID, nothing)
 	}
 	return expires, nil
 }
@@ -273,22 +283,22 @@ func nameHash(name string) []byte {
 // UnderWay is the grant that a registration in a codelab under a name made from an
 // id, while its answer may still be on its way: a browser that asks again with that id
 // did not receive it. nil for none.
-func (s *Sessions) UnderWay(from, codelab, name string) *pb.AttendeeGrant {
+func (s *Sessions) UnderWay(from, codelab, name string) *AttendeeGrant {
 	h := KeyOf(from)
 	f := s.lookup(h)
 	if f == nil {
 		return nil
 	}
 	hashed, now := nameHash(name), s.ms()
-	for _, e := range f.record.Load().GetIds() {
-		if by := e.By; by != nil && by.Codelab == codelab && bytes.Equal(by.Name, hashed) && bytes.Equal(e.Replaces, h[:]) && now-by.At <= underWay.Milliseconds() {
-			return e.Attendees[codelab]
+	for _, e := range f.record.Load().all() {
+		if by := e.by; by != nil && by.Codelab == codelab && bytes.Equal(by.Name, hashed) && e.replaces != nil && *e.replaces == h && now-by.At <= underWay.Milliseconds() {
+			return e.grant(codelab)
 		}
 	}
 	return nil
 }
 
-func (s *Sessions) issue(from, id string, grant func(rec *pb.SessionFamily, e *pb.SessionId, now int64)) (*family, int64, error) {
+func (s *Sessions) issue(from, id string, grant func(rec *record, e *entry, now int64)) (*family, int64, error) {
 	for {
 		f, expires, err := s.issueOnce(from, id, grant)
 		if !errors.Is(err, durable.ErrConflict) {
@@ -298,38 +308,45 @@ func (s *Sessions) issue(from, id string, grant func(rec *pb.SessionFamily, e *p
 	}
 }
 
-func (s *Sessions) issueOnce(from, id string, grant func(rec *pb.SessionFamily, e *pb.SessionId, now int64)) (*family, int64, error) {
+func (s *Sessions) issueOnce(from, id string, grant func(rec *record, e *entry, now int64)) (*family, int64, error) {
 	f, parent, err := s.hold(from)
 	if err != nil {
 		return nil, 0, fmt.Errorf("issue a session id: %w", err)
 	}
 	defer f.mu.Unlock()
 	now, before := s.ms(), f.record.Load()
-	rec := pruned(before, now)
-	h := KeyOf(id)
-	e := changed(&pb.SessionId{Hash: h[:], Replaces: parent.GetHash()})
-	for lab, g := range find(rec, parent.GetHash()).GetAttendees() {
-		give(e, lab, g)
-	}
-	if a := parent.GetAdmin(); a.GetExpiresAt() > now {
-		e.Admin, e.ExpiresAt = a, max(e.ExpiresAt, a.ExpiresAt)
+	rec := before.pruned(now)
+	e := &entry{hash: KeyOf(id)}
+	if parent != nil {
+		e.replaces = &parent.hash
+		if now := rec.find(parent.hash); now != nil {
+			for _, g := range now.attendees {
+				e.give(g)
+			}
+		}
+		if a := parent.admin; a.GetExpiresAt() > now {
+			e.admin, e.expires = a, max(e.expires, a.ExpiresAt)
+		}
 	}
 	grant(rec, e, now)
-	if i := crowded(rec.Ids, parent.GetHash()); i >= 0 {
-		rec.Ids = slices.Delete(rec.Ids, i, i+1)
+	if i := rec.crowded(parent); i >= 0 {
+		rec.ids = slices.Delete(rec.ids, i, i+1)
 	}
-	rec.Ids = append(rec.Ids, e)
+	rec.ids = append(rec.ids, e)
 	if err := s.commit(f, rec); err != nil {
+		if len(f.record.Load().all()) == 0 {
+			s.forget(f)
+		}
 		return nil, 0, fmt.Errorf("store session: %w", err)
 	}
 	s.change(f, before, rec)
-	return f, e.ExpiresAt, nil
+	return f, e.expires, nil
 }
 
 // hold locks the family of an id and returns what the id stands for; a new
 // family when the id is not good any more. If that cannot be found out it
 // fails: a new family would lose the earlier grants.
-func (s *Sessions) hold(id string) (*family, *pb.SessionId, error) {
+func (s *Sessions) hold(id string) (*family, *entry, error) {
 	if id != "" {
 		h := KeyOf(id)
 		f, err := s.seek(h)
@@ -338,7 +355,7 @@ func (s *Sessions) hold(id string) (*family, *pb.SessionId, error) {
 		}
 		if f != nil {
 			f.mu.Lock()
-			if e := find(f.record.Load(), h[:]); e != nil && e.ExpiresAt > s.ms() {
+			if e := f.record.Load().find(h); e != nil && e.expires > s.ms() {
 				return f, e, nil
 			}
 			f.mu.Unlock()
@@ -371,14 +388,15 @@ func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 	if f == nil || err != nil {
 		return "", err
 	}
-	attendee = find(f.record.Load(), h[:]).GetAttendees()[codelab].GetAttendeeId()
-	if attendee == "" {
+	g := f.record.Load().find(h).grant(codelab)
+	if g == nil || g.AttendeeID == "" {
 		return "", nil
 	}
+	attendee = g.AttendeeID
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for before := f.record.Load(); before != nil; before = f.record.Load() {
-		rec := without(before, s.ms(), attendee, nobody)
+		rec := before.without(s.ms(), attendee, nobody)
 		err := s.commit(f, rec)
 		if errors.Is(err, durable.ErrConflict) {
 			continue // another node has changed it, and this one knows how by now
@@ -392,41 +410,12 @@ func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 	return attendee, nil
 }
 
-// nobody replaces a grant by a grant to nobody. So the browser is still recognised, without
-// any rights, and everything that depends on the grant notices that it has ended.
-func nobody(all map[string]*pb.AttendeeGrant, codelab string) {
-	all[codelab] = &pb.AttendeeGrant{ExpiresAt: all[codelab].ExpiresAt}
-}
-
-// without is a record in which the grants of an attendee are changed.
-func without(rec *pb.SessionFamily, now int64, attendee string, take func(all map[string]*pb.AttendeeGrant, codelab string)) *pb.SessionFamily {
-	out := pruned(rec, now)
-	for i, e := range out.Ids {
-		var theirs []string
-		for lab, g := range e.Attendees {
-			if g.AttendeeId == attendee {
-				theirs = append(theirs, lab)
-			}
-		}
-		if len(theirs) == 0 {
-			continue
-		}
-		e = changed(e)
-		for _, lab := range theirs {
-			take(e.Attendees, lab)
-		}
-		e.By = nil
-		out.Ids[i] = e
-	}
-	return out
-}
-
 // withdraw changes an attendee's grants in a family.
-func (s *Sessions) withdraw(f *family, attendee string, take func(all map[string]*pb.AttendeeGrant, codelab string)) {
+func (s *Sessions) withdraw(f *family, attendee string, take func([]AttendeeGrant, int) []AttendeeGrant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for before := f.record.Load(); before != nil; before = f.record.Load() {
-		rec := without(before, s.ms(), attendee, take)
+		rec := before.without(s.ms(), attendee, take)
 		if s.feed == nil {
 			s.change(f, before, rec)
 			s.write(f, rec)
@@ -462,7 +451,6 @@ func (s *Sessions) End(id string) error {
 			return fmt.Errorf("end session: %w", err)
 		}
 		s.change(f, rec, nil)
-		s.forget(f)
 		break
 	}
 	return nil
@@ -491,15 +479,14 @@ func (s *Sessions) prune(f *family) {
 	if before == nil {
 		return
 	}
-	rec := pruned(before, s.ms())
+	rec := before.pruned(s.ms())
 	if f.unsaved.Load() {
 		s.write(f, rec)
 	}
 	switch {
-	case len(rec.Ids) == 0:
+	case len(rec.ids) == 0:
 		s.change(f, before, nil)
-		s.forget(f)
-	case !slices.Equal(rec.Ids, before.Ids):
+	case !slices.Equal(rec.ids, before.ids):
 		s.change(f, before, rec)
 	}
 }

@@ -52,13 +52,21 @@ func (d *desk) admin(from, id, name string) {
 
 func (d *desk) attendee(from, id, codelab string) {
 	d.t.Helper()
-	if _, err := d.GrantAttendee(from, id, codelab, "Lin", d.grant("attendee of "+codelab)); err != nil {
+	if _, err := d.GrantAttendee(from, id, "Lin", d.grant(codelab, "attendee of "+codelab)); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d *desk) grant(attendee string) *pb.AttendeeGrant {
-	return &pb.AttendeeGrant{AttendeeId: attendee, ExpiresAt: d.clock.Add(12 * time.Hour).UnixMilli()}
+// attendee is whom a session acts for in a codelab; "" for nobody.
+func attendee(s Session, codelab string) string {
+	if g := s.Grant(codelab); g != nil {
+		return g.AttendeeID
+	}
+	return ""
+}
+
+func (d *desk) grant(codelab, attendee string) AttendeeGrant {
+	return AttendeeGrant{Codelab: codelab, AttendeeID: attendee, ExpiresAt: d.clock.Add(12 * time.Hour).UnixMilli()}
 }
 
 // may says what an id may do when it is presented: "-" for an id that is not
@@ -73,7 +81,7 @@ func (d *desk) may(id string) string {
 		out = append(out, "admin")
 	}
 	for _, lab := range []string{"a", "b", "c"} {
-		if g := s.Attendees()[lab]; g != nil && g.ExpiresAt > d.ms() {
+		if g := s.Grant(lab); g != nil && g.ExpiresAt > d.ms() {
 			out = append(out, lab)
 		}
 	}
@@ -95,7 +103,7 @@ func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range tabs {
 		all.Go(func() {
-			if _, err := d.GrantAttendee("old", fmt.Sprint("tab", i), fmt.Sprint("lab", i), "Lin", d.grant("x")); err != nil {
+			if _, err := d.GrantAttendee("old", fmt.Sprint("tab", i), "Lin", d.grant(fmt.Sprint("lab", i), "x")); err != nil {
 				t.Error(err)
 			}
 		})
@@ -104,8 +112,8 @@ func TestTwoTabsAtOnceLoseNoGrant(t *testing.T) {
 	for _, when := range []string{"at once", "after a crash"} {
 		for _, id := range []string{"tab0", fmt.Sprint("tab", tabs-1)} {
 			s, ok, _ := d.Use(id)
-			if !ok || len(s.Attendees()) != tabs+1 {
-				t.Errorf("%s: %s has %d grants (good: %v), want %d", when, id, len(s.Attendees()), ok, tabs+1)
+			if !ok || len(s.Grants()) != tabs+1 {
+				t.Errorf("%s: %s has %d grants (good: %v), want %d", when, id, len(s.Grants()), ok, tabs+1)
 			}
 		}
 		d.want(when, "old", "a")
@@ -132,7 +140,7 @@ func TestTwoNamesAtOnceShareNothing(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.attendee("old", "lin", "b")
-	if _, err := d.GrantAttendee("old", "max", "c", "Max", d.grant("max")); err != nil {
+	if _, err := d.GrantAttendee("old", "max", "Max", d.grant("c", "max")); err != nil {
 		t.Fatal(err)
 	}
 	d.want("one", "lin", "a b")
@@ -168,13 +176,13 @@ func TestOneLeavesACodelab(t *testing.T) {
 	if who, err := d.Leave("three", "a"); err != nil || who != "attendee of a" {
 		t.Fatal(who, err)
 	}
-	if s.Attendees()["a"].GetAttendeeId() != "" {
+	if attendee(s, "a") != "" {
 		t.Error("what was looked up before is still theirs")
 	}
 	for range 2 {
 		for _, id := range []string{"one", "two", "three"} {
 			got, ok, _ := d.Use(id)
-			if !ok || got.Attendees()["a"].GetAttendeeId() != "" {
+			if !ok || attendee(got, "a") != "" {
 				t.Errorf("%s is still theirs, or is not known (%v)", id, ok)
 			}
 		}
@@ -251,7 +259,7 @@ func TestLogoutEndsTheWholeFamily(t *testing.T) {
 	if err := d.End("three"); err != nil {
 		t.Fatal(err)
 	}
-	if !open.Ended() || open.Admin(d.ms()) != nil || open.Attendees() != nil {
+	if !open.Ended() || open.Admin(d.ms()) != nil || open.Grants() != nil {
 		t.Error("what was looked up before still stands")
 	}
 	d.attendee("two", "after", "c") // was in flight
@@ -275,7 +283,7 @@ func TestWhatIsNotOnDiskIsNotSeen(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.journal.FailCommits(1, durable.ErrClosed)
-	if _, err := d.GrantAttendee("old", "new", "b", "Lin", d.grant("x")); err == nil {
+	if _, err := d.GrantAttendee("old", "new", "Lin", d.grant("b", "x")); err == nil {
 		t.Error("a grant that was not stored is given")
 	}
 	d.want("the failed one", "new", "-")
@@ -396,7 +404,7 @@ func TestAForgottenAttendeeLeavesEveryFamily(t *testing.T) {
 	for range 2 {
 		d.want("both grants", "two", "a b")
 		d.want("the forgotten one alone", "three", "a")
-		if s, _, _ := d.Use("three"); s.Attendees()["a"].AttendeeId != "" {
+		if s, _, _ := d.Use("three"); attendee(s, "a") != "" {
 			t.Error("it is still theirs")
 		}
 		err := d.journal.Scan(durable.Scan{Table: familyTable}, func(_, value []byte) bool {

@@ -3,6 +3,7 @@ package login
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -11,7 +12,6 @@ import (
 
 	"atelier/actors/clock"
 	"atelier/actors/durable"
-	pb "atelier/actors/login/loginpb"
 )
 
 // MaxAge is how old what a node knows of sessions may be. What another node
@@ -23,7 +23,7 @@ const MaxAge = time.Second
 // is called for records that cannot be read.
 func Follow(store durable.Shared, account []byte, c clock.Clock, failed func(error)) (*Sessions, error) {
 	s := empty(store, account, c.Now)
-	s.clock, s.byKey, s.unread = c, map[string]*family{}, map[*family]struct{}{}
+	s.clock, s.unread = c, map[*family]struct{}{}
 	feed, err := store.Watch([]string{familyTable}, func(_ string, key, value []byte) {
 		if err := s.learn(key, value); err != nil {
 			failed(err)
@@ -99,19 +99,20 @@ func (s *Sessions) seek(h Key) (*family, error) {
 
 // learn takes what a row holds now.
 func (s *Sessions) learn(key, value []byte) error {
+	name := hex.EncodeToString(key)
 	s.mu.Lock()
-	f := s.byKey[string(key)]
+	f := s.byName[name]
 	if f == nil {
 		if value == nil {
 			s.mu.Unlock()
 			return nil
 		}
 		var err error
-		if f, _, err = parseFamily(bytes.Clone(key), value); err != nil {
+		if f, _, err = parseFamily(key, value); err != nil {
 			s.mu.Unlock()
 			return err
 		}
-		s.byKey[string(key)] = f
+		s.byName[name] = f
 	}
 	s.mu.Unlock()
 	f.mu.Lock()
@@ -125,18 +126,18 @@ func (s *Sessions) learn(key, value []byte) error {
 // reload reads a family's row again, because a change from the feed can be older than this
 // node's last write. The caller holds f.mu.
 func (s *Sessions) reload(f *family) error {
-	value, err := s.journal.Get(familyTable, f.key)
+	value, err := s.journal.Get(familyTable, f.key())
 	if errors.Is(err, durable.ErrNotFound) {
 		err = nil
 	}
 	if s.lack(f, err != nil); err != nil {
 		return err
 	}
-	var rec *pb.SessionFamily
+	var rec *record
 	if value != nil {
-		_, stored, err := parseFamily(f.key, value)
+		stored, err := parseRecord(value)
 		if err != nil {
-			return err
+			return fmt.Errorf("session family: %w", err)
 		}
 		rec = s.pruned(stored)
 	}
@@ -151,25 +152,23 @@ func (s *Sessions) reload(f *family) error {
 
 // expect lets a new family be known before its row comes back.
 func (s *Sessions) expect(f *family) {
-	if s.byKey != nil {
+	if s.feed != nil {
 		s.mu.Lock()
-		s.byKey[string(f.key)] = f
+		s.byName[f.name] = f
 		s.mu.Unlock()
 	}
 }
 
-// forget drops a family that has ended.
+// forget drops a family that has no ids and will get none.
 func (s *Sessions) forget(f *family) {
-	if s.byKey != nil {
-		s.mu.Lock()
-		delete(s.byKey, string(f.key))
-		s.mu.Unlock()
-	}
+	s.mu.Lock()
+	delete(s.byName, f.name)
+	s.mu.Unlock()
 }
 
 // guarded are the rows that bring the store up to a record; where other nodes
 // change it too, they hold only if none has. The caller holds f.mu.
-func (s *Sessions) guarded(f *family, rec *pb.SessionFamily) []durable.Row {
+func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
 	// Urgent: who wants to delete something must sign in.
 	rows := durable.MakeUrgent(f.rows(rec, s.ms()))
 	if s.feed == nil {
@@ -184,7 +183,7 @@ func (s *Sessions) guarded(f *family, rec *pb.SessionFamily) []durable.Row {
 
 // commit stores a record, nil to end the family, and waits. After ErrConflict
 // the family is as another node has left it. The caller holds f.mu.
-func (s *Sessions) commit(f *family, rec *pb.SessionFamily) error {
+func (s *Sessions) commit(f *family, rec *record) error {
 	known := f.value
 	err := durable.Commit(s.journal, s.guarded(f, rec))
 	if err == nil || s.feed == nil {

@@ -13,7 +13,6 @@ import (
 	"atelier/actors/clock"
 	"atelier/actors/clock/clocktest"
 	"atelier/actors/durable"
-	pb "atelier/actors/login/loginpb"
 	"atelier/persistence/memory"
 )
 
@@ -37,19 +36,19 @@ func following(t *testing.T, failed func(error), stores ...durable.Shared) (out 
 	return out
 }
 
-func grantFor(attendee string) *pb.AttendeeGrant {
-	return &pb.AttendeeGrant{AttendeeId: attendee, ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}
+func grantFor(codelab, attendee string) AttendeeGrant {
+	return AttendeeGrant{Codelab: codelab, AttendeeID: attendee, ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}
 }
 
 // A grant, or its end, on one node applies on the other at once.
 func TestSessionsHoldOnEveryNode(t *testing.T) {
 	s := sharedSessions(t)
-	if _, err := s[0].GrantAttendee("", "first", "lab", "Lin", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "first", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	got, ok, _ := s[1].Use("first")
-	if !ok || got.Attendees()["lab"].AttendeeId != "ann" {
-		t.Fatalf("the other node knows %v, %v", got.Attendees(), ok)
+	if !ok || attendee(got, "lab") != "ann" {
+		t.Fatalf("the other node knows %v, %v", got.Grants(), ok)
 	}
 	if err := s[1].End("first"); err != nil {
 		t.Fatal(err)
@@ -63,7 +62,7 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 	keys := func(s *Sessions) int {
 		s.mu.RLock()
 		defer s.mu.RUnlock()
-		return len(s.byKey)
+		return len(s.byName)
 	}
 	if s[0].Len() != 0 || keys(s[0]) != 0 || keys(s[1]) != 0 {
 		t.Errorf("%d, %d and %d families are kept", s[0].Len(), keys(s[0]), keys(s[1]))
@@ -76,7 +75,7 @@ func TestSessionsHoldOnEveryNode(t *testing.T) {
 // Of changes that two nodes make at once none is lost.
 func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 	s := sharedSessions(t)
-	if _, err := s[0].GrantAttendee("", "root", "lab", "Lin", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "root", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	const each = 10
@@ -85,7 +84,7 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 		wg.Go(func() {
 			for i := range each {
 				lab := fmt.Sprint("lab", node, i)
-				if _, err := s[node].GrantAttendee("root", "id"+lab, lab, "Lin", grantFor("ann")); err != nil && !errors.Is(err, durable.ErrConflict) {
+				if _, err := s[node].GrantAttendee("root", "id"+lab, "Lin", grantFor(lab, "ann")); err != nil && !errors.Is(err, durable.ErrConflict) {
 					t.Error(err)
 				}
 			}
@@ -97,7 +96,7 @@ func TestNodesDoNotOverwriteEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, ok, _ := s[node].Use("idlab0 0") // all of them were concurrent
-		if n := len(got.Attendees()); !ok || n != 1+2*each {
+		if n := len(got.Grants()); !ok || n != 1+2*each {
 			t.Errorf("node %d knows %d grants", node, n)
 		}
 	}
@@ -123,11 +122,11 @@ func TestForgettingMeetsAnotherChange(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	slow := &beaten{Shared: nodes[0]}
 	s := following(t, func(err error) { t.Error(err) }, slow, nodes[1])
-	if _, err := s[0].GrantAttendee("", "root", "lab", "Lin", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "root", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	first := func() {
-		if _, err := s[1].GrantAttendee("root", "more", "other", "Lin", grantFor("bob")); err != nil {
+		if _, err := s[1].GrantAttendee("root", "more", "Lin", grantFor("other", "bob")); err != nil {
 			t.Error(err)
 		}
 	}
@@ -139,8 +138,8 @@ func TestForgettingMeetsAnotherChange(t *testing.T) {
 		}
 		for _, id := range []string{"root", "more"} {
 			got, ok, _ := s[node].Use(id)
-			if all := got.Attendees(); !ok || all["lab"].GetAttendeeId() != "" || id == "more" && all["other"].GetAttendeeId() != "bob" {
-				t.Errorf("node %d knows %v of %s", node, all, id)
+			if !ok || attendee(got, "lab") != "" || id == "more" && attendee(got, "other") != "bob" {
+				t.Errorf("node %d knows %v of %s", node, got.Grants(), id)
 			}
 		}
 	}
@@ -174,7 +173,7 @@ func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	away := &unreadable{Shared: nodes[1]}
 	s := following(t, func(error) {}, nodes[0], away)
-	if _, err := s[0].GrantAttendee("", "first", "lab", "Lin", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "first", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, _ := s[1].Use("first"); !ok {
@@ -191,7 +190,7 @@ func TestAGrantAfterAFailedEndDoesNotRestoreASession(t *testing.T) {
 		t.Fatalf("what cannot be read counts as known: %v", err)
 	}
 	away.now.Store(false)
-	if _, err := s[1].GrantAttendee("first", "second", "lab", "Lin", grantFor("ann")); err != nil {
+	if _, err := s[1].GrantAttendee("first", "second", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	for node := range s {
@@ -214,7 +213,7 @@ func TestAnEndIsNotMissed(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	away := &unreadable{Shared: nodes[1]}
 	s := following(t, func(error) {}, nodes[0], away)
-	if _, err := s[0].GrantAttendee("", "first", "lab", "Lin", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "first", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, _ := s[1].Use("first"); !ok {
@@ -281,7 +280,7 @@ func (cutOff) Sync(context.Context) error { return context.DeadlineExceeded }
 // grant lost the earlier ones.
 func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	s := sharedSessions(t)
-	if _, err := s[0].GrantAttendee("", "known", "lab", "Lin", grantFor("ann")); err != nil {
+	if _, err := s[0].GrantAttendee("", "known", "Lin", grantFor("lab", "ann")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s[1].sync(); err != nil {
@@ -299,10 +298,10 @@ func TestANodeThatCannotAskDoesNotTakeASessionForNone(t *testing.T) {
 	if err := s[1].End("elsewhere"); !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("an end: %v", err)
 	}
-	if _, err := s[1].GrantAttendee("elsewhere", "next", "lab", "Lin", grantFor("bob")); !errors.Is(err, durable.ErrUnavailable) {
+	if _, err := s[1].GrantAttendee("elsewhere", "next", "Lin", grantFor("lab", "bob")); !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("a grant: %v", err)
 	}
-	if _, err := s[1].GrantAttendee("", "first", "lab", "Lin", grantFor("bob")); err != nil {
+	if _, err := s[1].GrantAttendee("", "first", "Lin", grantFor("lab", "bob")); err != nil {
 		t.Errorf("the first grant of a browser asks for nothing: %v", err)
 	}
 }

@@ -108,7 +108,7 @@ func (a *Authenticator) identifyPerson(id *Identity) error {
 	}
 	id.grant = nil
 	lives := false
-	id.Grants(func(string, *loginpb.AttendeeGrant) { lives = true })
+	id.Grants(func(*login.AttendeeGrant) { lives = true })
 	if !lives { // the session was for this alone
 		id.SessionID, id.csrf, id.session = "", nil, login.Session{}
 	}
@@ -165,8 +165,8 @@ func (a *Authenticator) GrantAdmin(old Identity, l Login) (Issued, error) {
 // who registered under a name.
 func (a *Authenticator) GrantAttendee(old Identity, codelab, attendee, name string, generation uint32) (Issued, error) {
 	id := Random(24)
-	last, err := a.Sessions.GrantAttendee(old.SessionID, id, codelab, name, &loginpb.AttendeeGrant{
-		AttendeeId: attendee, Generation: generation, ExpiresAt: a.Now().Add(a.AttendeeLifetime).UnixMilli(),
+	last, err := a.Sessions.GrantAttendee(old.SessionID, id, name, login.AttendeeGrant{
+		Codelab: codelab, AttendeeID: attendee, Generation: generation, ExpiresAt: a.Now().Add(a.AttendeeLifetime).UnixMilli(),
 	})
 	if err != nil {
 		return Issued{}, err
@@ -342,8 +342,8 @@ func (i *Identity) Person() string {
 
 // Grant returns the caller's attendee grant in a codelab, or nil. Whether its
 // attendee is still there, the codelab knows.
-func (i *Identity) Grant(codelab string) *loginpb.AttendeeGrant {
-	if g := i.session.Attendees()[codelab]; g.GetExpiresAt() > i.now {
+func (i *Identity) Grant(codelab string) *login.AttendeeGrant {
+	if g := i.session.Grant(codelab); g != nil && g.ExpiresAt > i.now {
 		return g
 	}
 	return nil
@@ -354,10 +354,11 @@ func (i *Identity) Grant(codelab string) *loginpb.AttendeeGrant {
 func (i *Identity) Siblings(codelab string) []string { return i.session.Siblings(codelab) }
 
 // Grants calls fn for each attendee grant that has not expired.
-func (i *Identity) Grants(fn func(codelab string, g *loginpb.AttendeeGrant)) {
-	for codelab, g := range i.session.Attendees() {
-		if g.ExpiresAt > i.now {
-			fn(codelab, g)
+func (i *Identity) Grants(fn func(*login.AttendeeGrant)) {
+	all := i.session.Grants()
+	for at := range all {
+		if g := &all[at]; g.ExpiresAt > i.now {
+			fn(g)
 		}
 	}
 }
@@ -392,8 +393,8 @@ func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(cod
 		return g, true, nil
 	}
 	var unknown error
-	i.Grants(func(lab string, a *loginpb.AttendeeGrant) {
-		expires := a.ExpiresAt / 1000
+	i.Grants(func(a *login.AttendeeGrant) {
+		lab, expires := a.Codelab, a.ExpiresAt/1000
 		later := !ok || expires > g.Expires || expires == g.Expires && lab > g.CodelabID
 		if codelab != "" && lab != codelab || !later {
 			return
@@ -402,7 +403,7 @@ func (i *Identity) Strongest(adminID, codelab string, admin bool, alive func(cod
 		if err != nil {
 			unknown = err
 		} else if there {
-			g, ok = Grant{Sub: a.AttendeeId, Role: "attendee", CodelabID: lab, Expires: expires}, true
+			g, ok = Grant{Sub: a.AttendeeID, Role: "attendee", CodelabID: lab, Expires: expires}, true
 		}
 	})
 	if !ok {

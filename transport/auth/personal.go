@@ -29,10 +29,12 @@ func (a *Authenticator) Personal(who *Identity, p Purpose, codelab string, leadi
 	if who.SessionID == "" || who.session.Ended() {
 		return "", time.Time{}, false, nil
 	}
-	g := who.Grant(codelab)
-	role, of, until := "attendee", g.GetAttendeeId(), g.GetExpiresAt()
-	if leading {
-		role, of, until = "leader", who.grant.GetLogin(), who.grant.GetExpiresAt()
+	role, of, until := "leader", who.grant.GetLogin(), who.grant.GetExpiresAt()
+	if !leading {
+		role, of, until = "attendee", "", 0
+		if g := who.Grant(codelab); g != nil {
+			of, until = g.AttendeeID, g.ExpiresAt
+		}
 	}
 	if until <= who.now {
 		return "", time.Time{}, false, nil

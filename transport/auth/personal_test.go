@@ -86,7 +86,7 @@ func TestAnAttendeesSecretLeadsNothing(t *testing.T) {
 	}
 	both := g.identify(i.Cookie, "")
 	id, _, ok, err := g.IdentifyPersonal(Git, g.personal(both, Git, false))
-	if !ok || err != nil || id.Admin() || id.Leads(label) || id.Grant(label).GetAttendeeId() != "lin" {
+	if !ok || err != nil || id.Admin() || id.Leads(label) || id.Grant(label) == nil || id.Grant(label).AttendeeID != "lin" {
 		t.Error("it leads, or is nobody's:", ok, err)
 	}
 	if id, _, ok, _ = g.IdentifyPersonal(Git, g.personal(both, Git, true)); !ok || !id.Admin() {

@@ -15,8 +15,8 @@ type Standing struct {
 	token   string // id of the API token; "" without one
 	session login.Session
 	codelab string
-	grant   *loginpb.AttendeeGrant // nil for an admin's
-	alive   func() bool            // nil for always
+	grant   *login.AttendeeGrant // nil for an admin's
+	alive   func() bool          // nil for always
 }
 
 // Standing returns the grant of the caller: of an admin, or of an attendee in a codelab.
@@ -97,7 +97,7 @@ func (a *Authenticator) stands(s *Standing) (bool, error) {
 	}
 	// The session may have got a later one since; or one for another attendee,
 	// which does not end the first.
-	last, left := s.session.Until(now, s.codelab, s.grant.AttendeeId)
+	last, left := s.session.Until(now, s.codelab, s.grant.AttendeeID)
 	return !left && max(last, s.grant.ExpiresAt) > now, nil
 }
 
@@ -149,7 +149,7 @@ func (a *Authenticator) Leave(i *Identity, codelab string) error {
 		return err
 	}
 	for _, h := range a.holders.of(i.Key()) {
-		if s := h.Standing(); s.codelab == codelab && s.grant.GetAttendeeId() == attendee {
+		if s := h.Standing(); s.codelab == codelab && s.grant != nil && s.grant.AttendeeID == attendee {
 			h.End(LoggedOut)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
-	"atelier/actors/login/loginpb"
+	"atelier/actors/login"
 	"atelier/actors/settings"
 	"atelier/transport/auth"
 	"atelier/transport/wire"
@@ -52,12 +52,12 @@ func (r *Request) EnterOwn() error {
 	}
 	var own []string
 	var unknown error
-	r.who.Grants(func(lab string, _ *loginpb.AttendeeGrant) {
-		registered, err := r.registered(lab)
+	r.who.Grants(func(g *login.AttendeeGrant) {
+		registered, err := r.registered(g.Codelab)
 		if err != nil {
 			unknown = err
 		} else if registered {
-			own = append(own, lab)
+			own = append(own, g.Codelab)
 		}
 	})
 	if unknown != nil {
@@ -181,7 +181,7 @@ func (r *Request) authorizeSomebody(admin bool) error {
 		return nil
 	}
 	var labs []string
-	r.who.Grants(func(lab string, _ *loginpb.AttendeeGrant) { labs = append(labs, lab) })
+	r.who.Grants(func(g *login.AttendeeGrant) { labs = append(labs, g.Codelab) })
 	slices.Sort(labs)
 	var unknown error
 	for _, lab := range labs {
@@ -264,10 +264,10 @@ func (r *Request) registered(lab string) (bool, error) {
 // stands, else "".
 func (r *Request) attendeeIn(v *codelab.View, lab string) string {
 	g := r.who.Grant(lab)
-	if g == nil || !v.Stands(g.AttendeeId, g.Generation) {
+	if g == nil || !v.Stands(g.AttendeeID, g.Generation) {
 		return ""
 	}
-	return g.AttendeeId
+	return g.AttendeeID
 }
 
 // Standing is the grant on which the caller acts, for what lives longer than

@@ -17,7 +17,7 @@ import (
 	"atelier/actors/code"
 	"atelier/actors/codelab"
 	"atelier/actors/files"
-	"atelier/actors/login/loginpb"
+	"atelier/actors/login"
 	"atelier/actors/participant"
 	"atelier/actors/people"
 	"atelier/actors/settings"
@@ -258,7 +258,7 @@ func (a *API) denied(r *Request, status int) {
 		kind, id = "admin", r.actorID()
 	case r.who.Known():
 		kind = "attendee"
-		r.who.Grants(func(_ string, g *loginpb.AttendeeGrant) { id = g.AttendeeId })
+		r.who.Grants(func(g *login.AttendeeGrant) { id = g.AttendeeID })
 	}
 	lab, _ := r.UserValue("id").(string)
 	if m, err := a.List.Get(lab); m == nil || err != nil { // only ids that certainly exist are kept

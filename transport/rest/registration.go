@@ -124,10 +124,10 @@ func (r *Request) sameAgain(name string, err error) *pb.Attendee {
 	}
 	g := r.api.Auth.Sessions.UnderWay(r.who.SessionID, r.Codelab.ID(), name)
 	v := r.Codelab.View()
-	if g == nil || !v.Stands(g.AttendeeId, g.Generation) {
+	if g == nil || !v.Stands(g.AttendeeID, g.Generation) {
 		return nil
 	}
-	return v.Attendee(g.AttendeeId)
+	return v.Attendee(g.AttendeeID)
 }
 
 // registration reads the body.

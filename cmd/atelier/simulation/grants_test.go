@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"atelier/actors/login"
-	"atelier/actors/login/loginpb"
 	"atelier/actors/participant"
 	"atelier/actors/participant/participantpb"
 )
@@ -126,8 +125,8 @@ func (v *visitor) signIn(s *server, from *grant) {
 		from.replaced = true
 		v.g.mu.Unlock()
 	}
-	grant := &loginpb.AttendeeGrant{AttendeeId: "attendee of " + x.id, ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}
-	_, err := s.sessions.GrantAttendee(parent, x.id, v.g.w.lab, x.id, grant)
+	grant := login.AttendeeGrant{Codelab: v.g.w.lab, AttendeeID: "attendee of " + x.id, ExpiresAt: time.Now().Add(time.Hour).UnixMilli()}
+	_, err := s.sessions.GrantAttendee(parent, x.id, x.id, grant)
 	if v.taken(s, "GrantAttendee", x.id, err) {
 		v.remember(x)
 	}

@@ -1,0 +1,242 @@
+package login
+
+import (
+	"slices"
+
+	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
+	pb "atelier/actors/login/loginpb"
+)
+
+// record is what the ids of a family are good for. It and its entries are immutable;
+// records share entries. The message that is stored would need 440 bytes more for each
+// attendee (BenchmarkMemoryOfASession).
+type record struct{ ids []*entry }
+
+// entry is one id of a family. Times are Unix milliseconds.
+type entry struct {
+	hash    Key
+	expires int64
+	// The id from which it was issued, until its first use; else nil.
+	replaces  *Key
+	admin     *pb.AdminGrant
+	attendees []AttendeeGrant // at most one for each codelab
+	// The registration that issued it, until its first use or for a minute.
+	by *pb.Registration
+}
+
+// AttendeeGrant lets its holder act as an attendee of a codelab. AttendeeID is "" for a
+// grant to nobody, by which a browser is recognised without any rights.
+type AttendeeGrant struct {
+	Codelab    string
+	AttendeeID string
+	// Unix milliseconds.
+	ExpiresAt int64
+	// The attendee's generation when it was given.
+	Generation uint32
+}
+
+func parseRecord(value []byte) (*record, error) {
+	stored := &pb.SessionFamily{}
+	if err := stored.Decode(value); err != nil {
+		return nil, durable.ErrCorrupt
+	}
+	rec := &record{ids: make([]*entry, 0, len(stored.Ids))}
+	for _, id := range stored.Ids {
+		if len(id.Hash) != len(Key{}) || len(id.Replaces) != 0 && len(id.Replaces) != len(Key{}) {
+			return nil, durable.ErrCorrupt
+		}
+		e := &entry{hash: Key(id.Hash), expires: id.ExpiresAt, admin: id.Admin, by: id.By}
+		if len(id.Replaces) > 0 {
+			replaces := Key(id.Replaces)
+			e.replaces = &replaces
+		}
+		if len(id.Attendees) > 0 {
+			e.attendees = make([]AttendeeGrant, 0, len(id.Attendees))
+		}
+		for codelab, g := range id.Attendees {
+			e.attendees = append(e.attendees, AttendeeGrant{codelab, g.AttendeeId, g.ExpiresAt, g.Generation})
+		}
+		rec.ids = append(rec.ids, e)
+	}
+	return rec, nil
+}
+
+func (r *record) encode() []byte {
+	stored := &pb.SessionFamily{Ids: make([]*pb.SessionId, 0, len(r.ids))}
+	for _, e := range r.ids {
+		id := &pb.SessionId{
+			Hash: e.hash[:], ExpiresAt: e.expires, Admin: e.admin, By: e.by,
+			Attendees: make(map[string]*pb.AttendeeGrant, len(e.attendees)),
+		}
+		if e.replaces != nil {
+			id.Replaces = e.replaces[:]
+		}
+		for _, g := range e.attendees {
+			id.Attendees[g.Codelab] = &pb.AttendeeGrant{AttendeeId: g.AttendeeID, ExpiresAt: g.ExpiresAt, Generation: g.Generation}
+		}
+		stored.Ids = append(stored.Ids, id)
+	}
+	return pbwire.Encode(stored)
+}
+
+// all are the ids, none of a family that has ended.
+func (r *record) all() []*entry {
+	if r == nil {
+		return nil
+	}
+	return r.ids
+}
+
+// find returns an id of a record, or nil.
+func (r *record) find(id Key) *entry {
+	for _, e := range r.all() {
+		if e.hash == id {
+			return e
+		}
+	}
+	return nil
+}
+
+// lasts is when the last id of a record ends.
+func (r *record) lasts() (last int64) {
+	for _, e := range r.all() {
+		last = max(last, e.expires)
+	}
+	return last
+}
+
+// pruned is a copy of a record without what has ended. Entries are shared: they
+// are replaced, never changed.
+func (r *record) pruned(now int64) *record {
+	out := &record{}
+	over := func(g AttendeeGrant) bool { return g.ExpiresAt <= now }
+	for _, e := range r.all() {
+		if e.expires <= now {
+			continue
+		}
+		answered := e.by != nil && now-e.by.At > underWay.Milliseconds()
+		if answered || slices.ContainsFunc(e.attendees, over) {
+			e = e.copy()
+			e.attendees = slices.DeleteFunc(e.attendees, over)
+			if answered {
+				e.by = nil
+			}
+		}
+		out.ids = append(out.ids, e)
+	}
+	return out
+}
+
+// used is a record after an id was used for the first time: the one it
+// replaces has its last minute.
+func (r *record) used(id Key, now int64) *record {
+	out := r.pruned(now)
+	var replaced *Key
+	if e := out.find(id); e != nil {
+		replaced = e.replaces
+	}
+	for i, e := range out.ids {
+		switch {
+		case e.hash == id:
+			e = e.copy()
+			e.replaces, e.by = nil, nil
+		case replaced != nil && e.hash == *replaced:
+			e = e.copy()
+			e.expires = min(e.expires, now+lastMinute.Milliseconds())
+		}
+		out.ids[i] = e
+	}
+	return out
+}
+
+// without is a record in which the grants of an attendee are changed.
+func (r *record) without(now int64, attendee string, take func([]AttendeeGrant, int) []AttendeeGrant) *record {
+	out := r.pruned(now)
+	theirs := func(g AttendeeGrant) bool { return g.AttendeeID == attendee }
+	for i, e := range out.ids {
+		if !slices.ContainsFunc(e.attendees, theirs) {
+			continue
+		}
+		e = e.copy()
+		for at := len(e.attendees) - 1; at >= 0; at-- {
+			if theirs(e.attendees[at]) {
+				e.attendees = take(e.attendees, at)
+			}
+		}
+		e.by = nil
+		out.ids[i] = e
+	}
+	return out
+}
+
+// nobody replaces a grant by a grant to nobody. So the browser is still recognised, without
+// any rights, and everything that depends on the grant notices that it has ended.
+func nobody(all []AttendeeGrant, at int) []AttendeeGrant {
+	all[at].AttendeeID, all[at].Generation = "", 0
+	return all
+}
+
+// nothing removes a grant.
+func nothing(all []AttendeeGrant, at int) []AttendeeGrant { return slices.Delete(all, at, at+1) }
+
+// attendees are the attendees with grants in a record, each once.
+func (r *record) attendees() (all []string) {
+	for _, e := range r.all() {
+		for _, g := range e.attendees {
+			if g.AttendeeID != "" && !slices.Contains(all, g.AttendeeID) {
+				all = append(all, g.AttendeeID)
+			}
+		}
+	}
+	return all
+}
+
+// crowded is the id that makes room for another, -1 when there is room: of
+// those that nobody has used the oldest, else the oldest. from stays.
+func (r *record) crowded(from *entry) int {
+	if len(r.ids) < maxIDs {
+		return -1
+	}
+	oldest := -1
+	for i, e := range r.ids {
+		switch {
+		case from != nil && e.hash == from.hash:
+		case e.replaces != nil:
+			return i
+		case oldest < 0:
+			oldest = i
+		}
+	}
+	return oldest
+}
+
+// copy is a copy of an entry, to be changed.
+func (e *entry) copy() *entry {
+	out := *e
+	out.attendees = slices.Clone(e.attendees)
+	return &out
+}
+
+// grant is the grant of an attendee in a codelab, nil for none. It must not be changed.
+func (e *entry) grant(codelab string) *AttendeeGrant {
+	if e == nil {
+		return nil
+	}
+	for i := range e.attendees {
+		if e.attendees[i].Codelab == codelab {
+			return &e.attendees[i]
+		}
+	}
+	return nil
+}
+
+// give adds a grant to an entry that is being made.
+func (e *entry) give(g AttendeeGrant) {
+	if had := e.grant(g.Codelab); had != nil {
+		*had = g
+	} else {
+		e.attendees = append(e.attendees, g)
+	}
+	e.expires = max(e.expires, g.ExpiresAt)
+}
