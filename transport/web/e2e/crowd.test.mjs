@@ -55,9 +55,10 @@ long('the live view says of three hundred what the server says', async ({ server
       const figures = page.getByRole('region', { name: `Step ${s.step_number}:` }).getByText(/\d+ (person|people)/)
       // A step at which nobody is has no figure.
       const shown = (await figures.count()) === 0 ? '0' : await figures.first().textContent()
-      if (Number.parseInt(shown) !== there) return false
+      assert.equal(Number.parseInt(shown), there, `people at step ${s.step_number}`)
     }
-    return page.getByText(`${overview.online} of ${overview.attendees} here`).isVisible()
+    assert.ok(await page.getByText(`${overview.online} of ${overview.attendees} here`).isVisible(), `${overview.online} of ${overview.attendees} here`)
+    return true
   })
   const tasks = await page.evaluate(() => window.tasks)
   // Seconds are not judged here: the machine is busy. make budgets does.
