@@ -4,24 +4,44 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"runtime"
 	"testing"
 )
 
 // Addresses returns n unused loopback addresses. Their ports are below those of outgoing
-// connections, because another test could take such a port in the meantime.
+// connections, because another test could take such a port in the meantime. Until the test
+// ends, no other call returns them, in any process of this machine.
 func Addresses(t testing.TB, n int) (out []string) {
 	t.Helper()
 	for tries := 0; len(out) < n; tries++ {
-		address := fmt.Sprint("127.0.0.1:", 12_000+rand.IntN(18_000))
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			if tries > 1000 {
-				t.Fatal(err)
+		port := 12_000 + rand.IntN(18_000)
+		address := fmt.Sprint("127.0.0.1:", port)
+		err := reserve(t, port)
+		if err == nil {
+			var l net.Listener
+			if l, err = net.Listen("tcp", address); err == nil {
+				_ = l.Close()
+				out = append(out, address)
+				continue
 			}
-			continue
 		}
-		defer func() { _ = l.Close() }() // none comes twice
-		out = append(out, address)
+		if tries > 1000 {
+			t.Fatal(err)
+		}
 	}
 	return out
+}
+
+// reserve holds a port's name, which the kernel gives to one process at a time and takes
+// back when that ends.
+func reserve(t testing.TB, port int) error {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	held, err := net.Listen("unix", fmt.Sprint("@atelier-test-port-", port))
+	if err != nil {
+		return err
+	}
+	t.Cleanup(func() { _ = held.Close() })
+	return nil
 }

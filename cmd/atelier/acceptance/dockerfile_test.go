@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,6 +39,36 @@ func TestTheImageCanBeBuilt(t *testing.T) {
 	_, addr := run(t, program, t.TempDir())
 	if page := public(t, addr, "GET", "/"); page.status != 200 || !strings.Contains(string(page.body), `<script`) {
 		t.Errorf("the app is not in it: %d %.300s", page.status, page.body)
+	}
+}
+
+// The app's build reads the pages of the handbook, so its stage copies each of them.
+func TestTheImageIsBuiltFromEveryPageOfTheHandbook(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("../../../transport/web/app/scripts/handbook.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile("../deploy/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage, _, _ := strings.Cut(string(file), "RUN npm run build")
+	var copied []string
+	for _, line := range regexp.MustCompile(`(?m)^COPY (.*) \S+$`).FindAllStringSubmatch(stage, -1) {
+		copied = append(copied, strings.Fields(line[1])...)
+	}
+	pages := regexp.MustCompile(`'([\w/]+\.md)'\]`).FindAllStringSubmatch(string(list), -1)
+	if len(pages) < 20 {
+		t.Fatalf("found only %d pages", len(pages))
+	}
+	for _, page := range pages {
+		if !slices.ContainsFunc(copied, func(source string) bool {
+			match, _ := filepath.Match(source, page[1])
+			return match || strings.HasPrefix(page[1], source+"/")
+		}) {
+			t.Errorf("the Dockerfile does not copy %s before it builds the app", page[1])
+		}
 	}
 }
 

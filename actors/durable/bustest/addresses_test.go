@@ -1,0 +1,16 @@
+package bustest
+
+import "testing"
+
+// Two tests never get the same address, also if neither listens on it yet.
+func TestAnAddressIsReturnedOnce(t *testing.T) {
+	seen := map[string]bool{}
+	for range 40 {
+		for _, address := range Addresses(t, 50) {
+			if seen[address] {
+				t.Fatalf("%s is returned twice", address)
+			}
+			seen[address] = true
+		}
+	}
+}
