@@ -88,14 +88,6 @@ func TestEveryTypeOfAMessageHasARow(t *testing.T) {
 	}
 }
 
-// names are the members of an object.
-func (o object) names() (names []string) {
-	for _, p := range o {
-		names = append(names, p.name)
-	}
-	return names
-}
-
 // find returns the row of a message that the server says.
 func find(kind string) *row {
 	for i := range table {
@@ -130,7 +122,7 @@ func TestEveryFrameIsInTheTable(t *testing.T) {
 		}
 		s := r.schema()
 		for _, name := range slices.Sorted(maps.Keys(payload)) {
-			if !slices.Contains(s.Properties.names(), name) {
+			if !slices.Contains(s.Properties.Names(), name) {
 				t.Errorf("%s: the row of %q has no %q", body.Name(), kind, name)
 			}
 		}
@@ -180,7 +172,7 @@ func TestClientsAreUnderstoodAsDescribed(t *testing.T) {
 			t.Errorf("the example of %s is refused: %v", r.name, err)
 		}
 		s := r.schema()
-		for _, name := range s.Properties.names() {
+		for _, name := range s.Properties.Names() {
 			if _, known := read[name]; !known {
 				if r.name != "Join" {
 					t.Errorf("%s: nobody reads %q", r.name, name)
@@ -269,7 +261,7 @@ func TestRESTDescribesTheSameMessages(t *testing.T) {
 	for _, kind := range []string{"ack", "welcome"} { // its answers
 		r := find(kind)
 		answer, want := doc.Components.Schemas[r.name], r.schema()
-		if got := slices.Sorted(maps.Keys(answer.Properties)); !slices.Equal(got, slices.Sorted(slices.Values(want.Properties.names()))) {
+		if got := slices.Sorted(maps.Keys(answer.Properties)); !slices.Equal(got, slices.Sorted(slices.Values(want.Properties.Names()))) {
 			t.Errorf("%s has %v there", r.name, got)
 		}
 		if got := slices.Sorted(slices.Values(answer.Required)); !slices.Equal(got, slices.Sorted(slices.Values(want.Required))) {

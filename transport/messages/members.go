@@ -4,37 +4,10 @@ import (
 	"fmt"
 
 	"atelier/actors/codelab"
+	"atelier/transport/describe"
 	"atelier/transport/live"
 	"atelier/transport/rest"
 )
-
-// schema is a JSON Schema, as far as messages need it.
-type schema struct {
-	Ref         string    `json:"$ref,omitempty"`
-	Title       string    `json:"title,omitempty"`
-	Type        any       `json:"type,omitempty"` // a name, or several
-	Const       string    `json:"const,omitempty"`
-	Enum        []any     `json:"enum,omitempty"`
-	Default     any       `json:"default,omitempty"`
-	Pattern     string    `json:"pattern,omitempty"`
-	MinLength   int       `json:"minLength,omitempty"`
-	MaxLength   int       `json:"maxLength,omitempty"`
-	Minimum     *int      `json:"minimum,omitempty"`
-	Items       *schema   `json:"items,omitempty"`
-	OneOf       []*schema `json:"oneOf,omitempty"`
-	AllOf       []*schema `json:"allOf,omitempty"`
-	Description string    `json:"description,omitempty"`
-	Properties  object    `json:"properties,omitempty"`
-	Required    []string  `json:"required,omitempty"`
-	Not         *schema   `json:"not,omitempty"`
-	// PropertyNames is a schema of the members' names.
-	PropertyNames *schema `json:"propertyNames,omitempty"`
-	// Open says whether members may come that are not described; nil for what
-	// is no object.
-	Open any `json:"additionalProperties,omitempty"` // a boolean, or a schema of those members
-	// of gives the members of an object that has a name: a value of its type.
-	of any
-}
 
 const uuid7 = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
@@ -43,69 +16,69 @@ const uuid7 = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 // where they are used.
 type member struct {
 	name string
-	schema
+	describe.Schema
 }
 
 // members take their bounds and lists from the rules.
 var members = []member{
-	{"Id", schema{Type: "string", Pattern: "^" + uuid7 + "$", Description: "A UUID of version 7, lower case."}},
-	{"Person", schema{
+	{"Id", describe.Schema{Type: "string", Pattern: "^" + uuid7 + "$", Description: "A UUID of version 7, lower case."}},
+	{"Person", describe.Schema{
 		Type: "string", Pattern: fmt.Sprintf("^(%s|%s)$", codelab.FacilitatorID, uuid7),
 		Description: fmt.Sprintf("The id of an attendee, or `%s` for any admin.", codelab.FacilitatorID),
 	}},
-	{"Seq", schema{
+	{"Seq", describe.Schema{
 		Type: "integer", Minimum: new(1),
 		Description: "The event's place in the codelab's stream: strictly rising, not contiguous for one session, since not every event is for everyone.",
 	}},
-	{"Position", schema{Type: "integer", Minimum: new(0), Description: "A position in the codelab's stream."}},
-	{"Timestamp", schema{Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`, Description: "RFC 3339, UTC, milliseconds."}},
-	{"Ref", schema{
+	{"Position", describe.Schema{Type: "integer", Minimum: new(0), Description: "A position in the codelab's stream."}},
+	{"Timestamp", describe.Schema{Type: "string", Pattern: `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`, Description: "RFC 3339, UTC, milliseconds."}},
+	{"Ref", describe.Schema{
 		Type: "string", MinLength: 1, MaxLength: rest.MaxRef,
 		Description: "The client's own reference; comes back in the ack or the error.",
 	}},
-	{"StepNumber", schema{Type: "integer", Minimum: new(1)}},
-	{"Text", schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.Message, Description: "Code points; stored as sent."}},
-	{"Task", schema{
+	{"StepNumber", describe.Schema{Type: "integer", Minimum: new(1)}},
+	{"Text", describe.Schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.Message, Description: "Code points; stored as sent."}},
+	{"Task", describe.Schema{
 		Type: "string", Pattern: "^[0-9a-f]{16}(-[0-9]{1,3})?$",
 		Description: "A task of a step: the first 16 hex digits of the SHA-256 of its text, with `-2` and so on for the same text again.",
 	}},
-	{"PulseState", schema{
+	{"PulseState", describe.Schema{
 		Type: []string{"string", "null"}, Enum: append(anyOf(rest.PulseStates...), nil),
 		Description: "How somebody gets on with their step; null for nothing said.",
 	}},
-	{"Pin", schema{of: pin{}}},
-	{"Pulses", schema{of: rest.Pulses{}, Description: "How many say so."}},
+	{"Pin", describe.Schema{Of: pin{}}},
+	{"Pulses", describe.Schema{Of: rest.Pulses{}, Description: "How many say so."}},
 
-	{"PollWord", schema{of: rest.WordRecord{}, Description: "A word and how many said it."}},
-	{"Poll", schema{of: rest.PollRecord{}, Description: "A question to the room."}},
-	{"Question", schema{of: rest.QuestionRecord{}, Description: "A question of an attendee to all."}},
-	{"Timer", schema{of: rest.TimerRecord{}, Description: "Until when an exercise or a break lasts."}},
+	{"PollWord", describe.Schema{Of: rest.WordRecord{}, Description: "A word and how many said it."}},
+	{"Poll", describe.Schema{Of: rest.PollRecord{}, Description: "A question to the room."}},
+	{"Question", describe.Schema{Of: rest.QuestionRecord{}, Description: "A question of an attendee to all."}},
+	{"Timer", describe.Schema{Of: rest.TimerRecord{}, Description: "Until when an exercise or a break lasts."}},
 
-	{"kind of a poll", schema{Type: "string", Enum: anyOf(codelab.PollKinds...)}},
-	{"state of a poll", schema{Type: "string", Enum: anyOf(codelab.PollStates...)}},
-	{"state of a question", schema{Type: "string", Enum: anyOf(rest.QuestionStates...)}},
-	{"kind of a timer", schema{Type: "string", Enum: anyOf(rest.TimerKinds...)}},
-	{"kind of a spotlight, or null", schema{Type: []string{"string", "null"}, Enum: append(anyOf(rest.Spotlights...), nil)}},
-	{"right options", schema{Type: []string{"array", "null"}, Items: &schema{Type: "integer", Minimum: new(0)}, Description: "Indexes of the options that are right; to attendees once the poll is closed and shown."}},
-	{"counts of a poll", schema{Type: []string{"array", "null"}, Items: &schema{Type: "integer", Minimum: new(0)}, Description: "How many chose each option; of a scale each of its five values. Null where there are none, or they are not told."}},
-	{"words of a poll", schema{Type: []string{"array", "null"}, Items: &schema{Ref: "#/components/schemas/PollWord"}, Description: "The most frequent words, at most 100."}},
-	{"votes of questions", schema{Type: "object", Description: "How many voted, by the id of the question.", Open: &schema{Type: "integer", Minimum: new(0)}}},
-	{"facilitator", schema{Type: "string", Const: codelab.FacilitatorID}},
-	{"role", schema{Type: "string", Enum: anyOf(roleAdmin, roleAttendee)}},
-	{"reason for help", schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.HelpMessage}},
-	{"name of a check", schema{Type: "string", Description: "The name that a step declares.", MinLength: 1, MaxLength: 64}},
-	{"note of a check", schema{Type: "string", Description: "What the program says beside it; often empty.", MaxLength: codelab.Bounds.CheckNote}},
-	{"reports of a check", schema{Type: "integer", Description: "How often they have reported it, this report included.", Minimum: new(0)}},
-	{"place", schema{Type: "string", Description: "Where they sit, in their own words.", MinLength: 1, MaxLength: codelab.Bounds.Place}},
-	{"person who leads", schema{Type: "string", Description: "Who of those who lead and share the id `facilitator`: the owner's account, or the id of a person."}},
-	{"status while it is open", schema{Type: "string", Enum: anyOf(rest.HelpPending, rest.HelpInProgress)}},
-	{"status once it is claimed", schema{Type: "string", Const: rest.HelpInProgress}},
-	{"status once it is resolved", schema{Type: "string", Const: rest.HelpResolved}},
-	{"target of a thread", schema{Type: "string", Enum: anyOf(codelab.TargetStep, codelab.TargetGuide)}},
-	{"change of a thread", schema{Type: "string", Enum: anyOf(threadCreated, threadReplied, threadDeleted)}},
-	{"ref come back", schema{Type: "string", MaxLength: rest.MaxRef}},
-	{"reason for an error", schema{Type: "string", MinLength: 1}},
-	{"reason for a resync", schema{
+	{"kind of a poll", describe.Schema{Type: "string", Enum: anyOf(codelab.PollKinds...)}},
+	{"state of a poll", describe.Schema{Type: "string", Enum: anyOf(codelab.PollStates...)}},
+	{"state of a question", describe.Schema{Type: "string", Enum: anyOf(rest.QuestionStates...)}},
+	{"kind of a timer", describe.Schema{Type: "string", Enum: anyOf(rest.TimerKinds...)}},
+	{"kind of a spotlight, or null", describe.Schema{Type: []string{"string", "null"}, Enum: append(anyOf(rest.Spotlights...), nil)}},
+	{"right options", describe.Schema{Type: []string{"array", "null"}, Items: &describe.Schema{Type: "integer", Minimum: new(0)}, Description: "Indexes of the options that are right; to attendees once the poll is closed and shown."}},
+	{"counts of a poll", describe.Schema{Type: []string{"array", "null"}, Items: &describe.Schema{Type: "integer", Minimum: new(0)}, Description: "How many chose each option; of a scale each of its five values. Null where there are none, or they are not told."}},
+	{"words of a poll", describe.Schema{Type: []string{"array", "null"}, Items: &describe.Schema{Ref: "#/components/schemas/PollWord"}, Description: "The most frequent words, at most 100."}},
+	{"votes of questions", describe.Schema{Type: "object", Description: "How many voted, by the id of the question.", Open: &describe.Schema{Type: "integer", Minimum: new(0)}}},
+	{"facilitator", describe.Schema{Type: "string", Const: codelab.FacilitatorID}},
+	{"role", describe.Schema{Type: "string", Enum: anyOf(roleAdmin, roleAttendee)}},
+	{"reason for help", describe.Schema{Type: "string", MinLength: 1, MaxLength: codelab.Bounds.HelpMessage}},
+	{"name of a check", describe.Schema{Type: "string", Description: "The name that a step declares.", MinLength: 1, MaxLength: 64}},
+	{"note of a check", describe.Schema{Type: "string", Description: "What the program says beside it; often empty.", MaxLength: codelab.Bounds.CheckNote}},
+	{"reports of a check", describe.Schema{Type: "integer", Description: "How often they have reported it, this report included.", Minimum: new(0)}},
+	{"place", describe.Schema{Type: "string", Description: "Where they sit, in their own words.", MinLength: 1, MaxLength: codelab.Bounds.Place}},
+	{"person who leads", describe.Schema{Type: "string", Description: "Who of those who lead and share the id `facilitator`: the owner's account, or the id of a person."}},
+	{"status while it is open", describe.Schema{Type: "string", Enum: anyOf(rest.HelpPending, rest.HelpInProgress)}},
+	{"status once it is claimed", describe.Schema{Type: "string", Const: rest.HelpInProgress}},
+	{"status once it is resolved", describe.Schema{Type: "string", Const: rest.HelpResolved}},
+	{"target of a thread", describe.Schema{Type: "string", Enum: anyOf(codelab.TargetStep, codelab.TargetGuide)}},
+	{"change of a thread", describe.Schema{Type: "string", Enum: anyOf(threadCreated, threadReplied, threadDeleted)}},
+	{"ref come back", describe.Schema{Type: "string", MaxLength: rest.MaxRef}},
+	{"reason for an error", describe.Schema{Type: "string", MinLength: 1}},
+	{"reason for a resync", describe.Schema{
 		Type: "string", Enum: anyOf(live.ResyncNames()...),
 		Description: "`epoch`: the position is of another stream. `window`: it is older than the replay window, or was never reached. " +
 			"`overtaken`, `bytes`, `time`: this connection read too slowly.",

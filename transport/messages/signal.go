@@ -8,6 +8,7 @@ import (
 	"atelier/actors/codelab"
 	"atelier/actors/durable"
 	"atelier/actors/room"
+	"atelier/transport/describe"
 	"atelier/transport/wire"
 )
 
@@ -27,33 +28,30 @@ type sayTo struct {
 
 var relayedText = fmt.Sprintf("Whatever the client sent, at most %d KiB, with who really sent it.", maxSignal>>10)
 
-// never is of members that a message does not have, whatever a client sent.
-type never struct{}
-
 // signal is what is relayed, as far as it is ours: what a client sent, stamped.
 type signal struct {
-	Type         string `json:"type"`
-	Sender       string `json:"sender"`
-	SenderID     string `json:"sender_id" is:"Person"`
-	AttendeeID   string `json:"attendee_id,omitempty" is:"Id" doc:"The sender's id when the sender is an attendee."`
-	AttendeeName string `json:"attendee_name,omitempty"`
-	TargetID     string `json:"target_id,omitempty" is:"Person"`
-	Ref          *never `json:"ref,omitempty"`
-	Seq          *never `json:"seq,omitempty"`
-	TS           *never `json:"ts,omitempty"`
+	Type         string              `json:"type"`
+	Sender       string              `json:"sender"`
+	SenderID     string              `json:"sender_id" is:"Person"`
+	AttendeeID   string              `json:"attendee_id,omitempty" is:"Id" doc:"The sender's id when the sender is an attendee."`
+	AttendeeName string              `json:"attendee_name,omitempty"`
+	TargetID     string              `json:"target_id,omitempty" is:"Person"`
+	Ref          *describe.Forbidden `json:"ref,omitempty"`
+	Seq          *describe.Forbidden `json:"seq,omitempty"`
+	TS           *describe.Forbidden `json:"ts,omitempty"`
 }
 
 // attendeeSignal is a signal that attendees only send.
 type attendeeSignal struct {
-	Type         string `json:"type"`
-	Sender       string `json:"sender"`
-	SenderID     string `json:"sender_id" is:"Person"`
-	AttendeeID   string `json:"attendee_id" is:"Id" doc:"The sender's id when the sender is an attendee."`
-	AttendeeName string `json:"attendee_name"`
-	TargetID     string `json:"target_id,omitempty" is:"Person"`
-	Ref          *never `json:"ref,omitempty"`
-	Seq          *never `json:"seq,omitempty"`
-	TS           *never `json:"ts,omitempty"`
+	Type         string              `json:"type"`
+	Sender       string              `json:"sender"`
+	SenderID     string              `json:"sender_id" is:"Person"`
+	AttendeeID   string              `json:"attendee_id" is:"Id" doc:"The sender's id when the sender is an attendee."`
+	AttendeeName string              `json:"attendee_name"`
+	TargetID     string              `json:"target_id,omitempty" is:"Person"`
+	Ref          *describe.Forbidden `json:"ref,omitempty"`
+	Seq          *describe.Forbidden `json:"seq,omitempty"`
+	TS           *describe.Forbidden `json:"ts,omitempty"`
 }
 
 // relay passes a signal on: the status of a facilitator's screen to all, of

@@ -1,0 +1,262 @@
+package describe
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Vocabulary is what a describer knows beside the types.
+type Vocabulary interface {
+	// Named returns the schema that the tag is has: of a component when component is true.
+	// It panics for an unknown name, because tags are constant.
+	Named(name string) (s *Schema, component bool)
+	// Component returns the name of the component of a type; "" when its members are
+	// described where it is used.
+	Component(t reflect.Type) string
+	// Siblings says whether members can stand beside a reference. In draft 7 of JSON Schema
+	// they are ignored.
+	Siblings() bool
+}
+
+// Forbidden is the type of a field whose member an open object must not have.
+type Forbidden struct{}
+
+// Of describes the members of a struct type, and of those embedded in it. open says whether
+// others can come.
+func Of(v Vocabulary, t reflect.Type, open bool) *Schema {
+	s := &Schema{Type: "object", Open: open}
+	include(v, s, t)
+	return s
+}
+
+func include(v Vocabulary, s *Schema, t reflect.Type) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			include(v, s, f.Type)
+			continue
+		case name == "-" || name == "":
+			continue
+		case f.Type == reflect.TypeFor[*Forbidden]():
+			s.forbid(name)
+			continue
+		}
+		optional := options == "omitempty" || options == "omitzero"
+		if !optional {
+			s.Required = append(s.Required, name)
+		}
+		s.Properties.Add(name, field(v, f, optional))
+	}
+}
+
+// forbid says that an open object never has a member. A member whose schema is
+// false says the same, but generators of clients expect a schema of every member.
+func (s *Schema) forbid(name string) {
+	if s.PropertyNames == nil {
+		s.PropertyNames = &Schema{Not: &Schema{}}
+	}
+	s.PropertyNames.Not.Enum = append(s.PropertyNames.Not.Enum, name)
+}
+
+func field(v Vocabulary, f reflect.StructField, optional bool) *Schema {
+	t, null := f.Type, false
+	if t.Kind() == reflect.Pointer {
+		t, null = t.Elem(), !optional
+	}
+	if said, ok := f.Tag.Lookup("null"); ok {
+		null = said == "true"
+	}
+	s := ofType(v, f, t)
+	d, about := f.Tag.Get("default"), f.Tag.Get("doc")
+	if s.Ref != "" && d+about != "" && !v.Siblings() {
+		s = &Schema{AllOf: []*Schema{s}}
+	}
+	if d != "" {
+		s.Default = json.RawMessage(d)
+	}
+	if null {
+		s = orNull(v, s)
+	}
+	if about != "" {
+		s.Description = about
+	}
+	return s
+}
+
+// ofType describes the type of a field, which is what a tag says or speaks for
+// itself. An int counts something.
+func ofType(v Vocabulary, f reflect.StructField, t reflect.Type) *Schema {
+	switch {
+	case t == reflect.TypeFor[json.RawMessage]():
+	case t.Kind() == reflect.Slice && !isWhole(v, f.Tag.Get("is")):
+		s := &Schema{Type: "array", Items: ofElement(v, f, t.Elem()), UniqueItems: f.Tag.Get("unique") == "true"}
+		s.MinItems, s.MaxItems = whole(f, "items")
+		return s
+	case t.Kind() == reflect.Map && !isWhole(v, f.Tag.Get("is")):
+		return &Schema{Type: "object", Open: ofElement(v, f, t.Elem())}
+	}
+	if is := f.Tag.Get("is"); is != "" {
+		s, component := v.Named(is)
+		if component {
+			return &Schema{Ref: reference(is)}
+		}
+		return s
+	}
+	if name := v.Component(t); name != "" {
+		return &Schema{Ref: reference(name)}
+	}
+	return plain(v, f, t)
+}
+
+// ofElement describes what a list or a map holds.
+func ofElement(v Vocabulary, f reflect.StructField, t reflect.Type) *Schema {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return ofType(v, f, t)
+}
+
+// isWhole reports whether a name of the vocabulary describes a list or a map itself, not its
+// elements.
+func isWhole(v Vocabulary, is string) bool {
+	if is == "" {
+		return false
+	}
+	s, component := v.Named(is)
+	if component && s == nil {
+		return false
+	}
+	kinds, several := s.Type.([]string)
+	return s.Type == "array" || s.Type == "object" && s.Of == nil && !component || several && kinds[0] == "array"
+}
+
+// plain describes a type by its kind and the tags about its values.
+func plain(v Vocabulary, f reflect.StructField, t reflect.Type) *Schema {
+	s := &Schema{}
+	switch t.Kind() {
+	case reflect.String:
+		s.Type, s.Const, s.Format, s.Pattern = "string", f.Tag.Get("const"), f.Tag.Get("format"), f.Tag.Get("pattern")
+		s.MinLength, s.MaxLength = whole(f, "length")
+		if values := f.Tag.Get("enum"); values != "" {
+			for value := range strings.SplitSeq(values, "|") {
+				s.Enum = append(s.Enum, value)
+			}
+		}
+	case reflect.Bool:
+		s.Type = "boolean"
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint64, reflect.Uint32, reflect.Uint16:
+		s.Type = "integer"
+		if f.Tag.Get("range") == "" {
+			s.Minimum = 0
+		}
+		s.number(f)
+	case reflect.Float64:
+		s.Type = "number"
+		s.number(f)
+	case reflect.Slice:
+		return &Schema{Type: "array", Items: ofElement(v, f, t.Elem())}
+	case reflect.Struct:
+		if t == reflect.TypeFor[time.Time]() {
+			break
+		}
+		return Of(v, t, f.Tag.Get("open") == "true")
+	case reflect.Interface:
+		return s // anything
+	}
+	if s.Type == nil && t != reflect.TypeFor[json.RawMessage]() {
+		panic("a tag must say what " + f.Name + " is: " + t.String() + " does not")
+	}
+	return s
+}
+
+func (s *Schema) number(f reflect.StructField) {
+	if least, most, ok := strings.Cut(f.Tag.Get("range"), ".."); ok {
+		s.Minimum, s.Maximum = number(least), number(most)
+	}
+	s.MultipleOf = number(f.Tag.Get("multiple"))
+}
+
+// number is a number as JSON, nil for none.
+func number(text string) any {
+	if text == "" {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+// whole are the bounds of a tag, 0 for none.
+func whole(f reflect.StructField, tag string) (least, most int) {
+	text := f.Tag.Get(tag)
+	if text == "" {
+		return 0, 0
+	}
+	from, to, ok := strings.Cut(text, "..")
+	bound := func(text string) (n int) {
+		if text != "" {
+			var err error
+			n, err = strconv.Atoi(text)
+			ok = ok && err == nil
+		}
+		return n
+	}
+	least, most = bound(from), bound(to)
+	if !ok {
+		panic(fmt.Sprintf("%s:%q of %s has no bounds", tag, text, f.Name))
+	}
+	return least, most
+}
+
+func reference(component string) string { return "#/components/schemas/" + component }
+
+// orNull lets null be, too.
+func orNull(v Vocabulary, s *Schema) *Schema {
+	name, isReference := strings.CutPrefix(s.Ref, "#/components/schemas/")
+	if _, already := s.Type.([]string); already {
+		return s
+	}
+	if !isReference {
+		if s.Type != nil {
+			s.Type = []any{s.Type, "null"}
+		}
+		if s.Enum != nil {
+			s.Enum = append(s.Enum, nil)
+		}
+		return s
+	}
+	if target, _ := v.Named(name); target != nil {
+		if _, several := target.Type.([]string); several { // null is one
+			return s
+		}
+	}
+	d := s.Default
+	s.Default = nil
+	return &Schema{OneOf: []*Schema{s, {Type: "null"}}, Default: d}
+}
+
+// Entitle names the objects and enums that are written where they are used, after
+// their place. Generators of clients number what has no name, and the numbers
+// change with every message that is added.
+func (s *Schema) Entitle(name string) {
+	for _, p := range s.Properties {
+		if inner := p.Value.(*Schema); len(inner.Properties) > 0 || len(inner.Enum) > 0 {
+			inner.Title = name + camelCase(p.Name)
+			inner.Entitle(inner.Title)
+		}
+	}
+}
+
+func camelCase(name string) (camel string) {
+	for word := range strings.SplitSeq(name, "_") {
+		camel += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return camel
+}

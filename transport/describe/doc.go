@@ -1,0 +1,28 @@
+// Package describe makes JSON Schema of Go types, so that a member of the interface is said
+// once: where the program declares it. The OpenAPI and AsyncAPI documents are made with it.
+//
+// The name, the type and whether a member can be missing or null follow from the field:
+//
+//	Votes  int      `json:"votes"`             // an integer of at least 0, always there
+//	StepID *string  `json:"step_id"`           // a string or null
+//	Place  string   `json:"place,omitempty"`   // a string, or not there
+//	Words  []Word   `json:"words"`             // a list of the component of Word
+//
+// Tags say what a type cannot. Those of a list and of a map are about the elements, except
+// for items, unique, default and doc:
+//
+//	is:"Timestamp"        a component of the document, or a schema of the vocabulary
+//	doc:"Of the room."    the description
+//	length:"1..500"       code points of a string; either end can be missing
+//	range:"0..23"         bounds of a number; range:"any" takes away the 0 of an integer
+//	items:"..10"          how many elements a list has
+//	unique:"true"         no element twice
+//	enum:"draft|open"     the values of a string
+//	const:"ended"         its only value
+//	pattern:"^[a-z]+$"    a regular expression that it matches
+//	format:"uri"          a format of JSON Schema
+//	multiple:"0.5"        a number is a multiple of that
+//	default:"true"        the value of a missing member, as JSON
+//	null:"true"           null is possible; "false": it is not
+//	open:"true"           an object within can have other members
+package describe

@@ -1,0 +1,77 @@
+package describe
+
+import "encoding/json"
+
+// Schema is a JSON Schema, as far as the documents need it. Its members are written in this
+// order.
+type Schema struct {
+	Ref         string    `json:"$ref,omitempty"`
+	Title       string    `json:"title,omitempty"`
+	Type        any       `json:"type,omitempty"` // a name, or several
+	Const       string    `json:"const,omitempty"`
+	Enum        []any     `json:"enum,omitempty"`
+	Default     any       `json:"default,omitempty"`
+	Format      string    `json:"format,omitempty"`
+	Pattern     string    `json:"pattern,omitempty"`
+	MinLength   int       `json:"minLength,omitempty"`
+	MaxLength   int       `json:"maxLength,omitempty"`
+	Minimum     any       `json:"minimum,omitempty"` // a number
+	Maximum     any       `json:"maximum,omitempty"` // a number
+	MultipleOf  any       `json:"multipleOf,omitempty"`
+	Items       *Schema   `json:"items,omitempty"`
+	MinItems    int       `json:"minItems,omitempty"`
+	MaxItems    int       `json:"maxItems,omitempty"`
+	UniqueItems bool      `json:"uniqueItems,omitempty"`
+	OneOf       []*Schema `json:"oneOf,omitempty"`
+	AllOf       []*Schema `json:"allOf,omitempty"`
+	Description string    `json:"description,omitempty"`
+	Properties  Object    `json:"properties,omitempty"`
+	Required    []string  `json:"required,omitempty"`
+	Not         *Schema   `json:"not,omitempty"`
+	// PropertyNames is a schema of the members' names.
+	PropertyNames *Schema `json:"propertyNames,omitempty"`
+	// Open says whether members can come that are not described; nil for what is no object.
+	Open any `json:"additionalProperties,omitempty"` // a boolean, or a schema of those members
+	// Of, if set, gives the members of the object: a value of its type.
+	Of any `json:"-"`
+}
+
+// Object is a JSON object whose members keep their order.
+type Object []Property
+
+// Property is a member of an Object.
+type Property struct {
+	Name  string
+	Value any
+}
+
+// Add appends a member.
+func (o *Object) Add(name string, value any) { *o = append(*o, Property{name, value}) }
+
+// Names returns the names of the members.
+func (o Object) Names() (names []string) {
+	for _, p := range o {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// MarshalJSON implements json.Marshaler.
+func (o Object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, p := range o {
+		name, err := json.Marshal(p.Name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(p.Value)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, name...), ':'), value...)
+	}
+	return append(b, '}'), nil
+}
