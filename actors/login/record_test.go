@@ -44,7 +44,7 @@ type unstored struct{ durable.Journal }
 
 func (unstored) Append(_ []durable.Row, done func(error)) error { done(nil); return nil }
 
-// What an attendee's session costs while ten thousand are registered: 530 bytes, a third of it
+// A session of one of ten thousand attendees takes 530 bytes, a third of it
 // in the maps by which it is found. With the stored message in memory it was 970.
 func BenchmarkMemoryOfASession(b *testing.B) {
 	const people = 10_000

@@ -20,7 +20,7 @@ type LeftOut struct {
 	// File is its path in the archive; empty for the imported file itself.
 	File   string `json:"file"`
 	Reason string `json:"reason"`
-	Code   Code   `json:"code"`
+	Code   Code   `json:"code" enum:"too_large|empty|not_an_image|lfs|unreadable_name|dead_link|duplicate|unknown"`
 }
 
 // Code is the reason of a LeftOut for programs.

@@ -50,11 +50,11 @@ func include(v Vocabulary, s *Schema, t reflect.Type) {
 			s.forbid(name)
 			continue
 		}
-		optional := options == "omitempty" || options == "omitzero"
-		if !optional {
+		omitted := options == "omitempty" || options == "omitzero"
+		if !omitted && f.Tag.Get("optional") != "true" {
 			s.Required = append(s.Required, name)
 		}
-		s.Properties.Add(name, field(v, f, optional))
+		s.Properties.Add(name, field(v, f, omitted))
 	}
 }
 
@@ -67,10 +67,11 @@ func (s *Schema) forbid(name string) {
 	s.PropertyNames.Not.Enum = append(s.PropertyNames.Not.Enum, name)
 }
 
-func field(v Vocabulary, f reflect.StructField, optional bool) *Schema {
+// field describes a member. A pointer can be null, unless nil is omitted.
+func field(v Vocabulary, f reflect.StructField, omitted bool) *Schema {
 	t, null := f.Type, false
 	if t.Kind() == reflect.Pointer {
-		t, null = t.Elem(), !optional
+		t, null = t.Elem(), !omitted
 	}
 	if said, ok := f.Tag.Lookup("null"); ok {
 		null = said == "true"
@@ -87,19 +88,24 @@ func field(v Vocabulary, f reflect.StructField, optional bool) *Schema {
 		s = orNull(v, s)
 	}
 	if about != "" {
-		s.Description = about
+		s.Description = code.Replace(about)
 	}
 	return s
 }
+
+// code makes backquotes, which no tag of Go can have.
+var code = strings.NewReplacer("«", "`", "»", "`")
 
 // ofType describes the type of a field, which is what a tag says or speaks for
 // itself. An int counts something.
 func ofType(v Vocabulary, f reflect.StructField, t reflect.Type) *Schema {
 	switch {
 	case t == reflect.TypeFor[json.RawMessage]():
-	case t.Kind() == reflect.Slice && !isWhole(v, f.Tag.Get("is")):
+	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && !isWhole(v, f.Tag.Get("is")):
 		s := &Schema{Type: "array", Items: ofElement(v, f, t.Elem()), UniqueItems: f.Tag.Get("unique") == "true"}
-		s.MinItems, s.MaxItems = whole(f, "items")
+		if s.MinItems, s.MaxItems = whole(f, "items"); t.Kind() == reflect.Array {
+			s.MinItems, s.MaxItems = t.Len(), t.Len()
+		}
 		return s
 	case t.Kind() == reflect.Map && !isWhole(v, f.Tag.Get("is")):
 		return &Schema{Type: "object", Open: ofElement(v, f, t.Elem())}
@@ -168,7 +174,11 @@ func plain(v Vocabulary, f reflect.StructField, t reflect.Type) *Schema {
 		if t == reflect.TypeFor[time.Time]() {
 			break
 		}
-		return Of(v, t, f.Tag.Get("open") == "true")
+		s = Of(v, t, false)
+		if f.Tag.Get("open") == "true" {
+			s.Open = nil
+		}
+		return s
 	case reflect.Interface:
 		return s // anything
 	}

@@ -12,7 +12,7 @@
 // for items, unique, default and doc:
 //
 //	is:"Timestamp"        a component of the document, or a schema of the vocabulary
-//	doc:"Of the room."    the description
+//	doc:"Of «id»."        the description; the marks become backquotes
 //	length:"1..500"       code points of a string; either end can be missing
 //	range:"0..23"         bounds of a number; range:"any" takes away the 0 of an integer
 //	items:"..10"          how many elements a list has
@@ -24,5 +24,6 @@
 //	multiple:"0.5"        a number is a multiple of that
 //	default:"true"        the value of a missing member, as JSON
 //	null:"true"           null is possible; "false": it is not
+//	optional:"true"       the member can be missing
 //	open:"true"           an object within can have other members
 package describe

@@ -15,11 +15,11 @@ import (
 // loginRecord is one login of the person who asks.
 type loginRecord struct {
 	ID        string `json:"id"`
-	CreatedAt string `json:"created_at"`
-	LastSeen  string `json:"last_seen"`
+	CreatedAt string `json:"created_at" is:"Timestamp"`
+	LastSeen  string `json:"last_seen" is:"Timestamp" doc:"To a quarter of an hour."`
 	Address   string `json:"address"`
 	UserAgent string `json:"user_agent"`
-	Current   bool   `json:"current"`
+	Current   bool   `json:"current" doc:"The one that asks."`
 }
 
 // getAccount returns the caller's account and its sessions.

@@ -12,16 +12,16 @@ import (
 )
 
 type conversationRecord struct {
-	ID         string `json:"id"`
-	CodelabID  string `json:"codelab_id"`
-	UserID     string `json:"user_id"`
-	UserType   string `json:"user_type"`
-	UserName   string `json:"user_name"`
-	StepNumber *int32 `json:"step_number"`
+	ID         string `json:"id" is:"Id"`
+	CodelabID  string `json:"codelab_id" is:"Id"`
+	UserID     string `json:"user_id" is:"Person"`
+	UserType   string `json:"user_type" enum:"admin|attendee"`
+	UserName   string `json:"user_name" doc:"The name when it was saved."`
+	StepNumber *int32 `json:"step_number" range:"any"`
 	Question   string `json:"question"`
 	Answer     string `json:"answer"`
 	Model      string `json:"model"`
-	CreatedAt  string `json:"created_at"`
+	CreatedAt  string `json:"created_at" is:"Timestamp"`
 }
 
 func toConversation(lab string, c *pb.Conversation) conversationRecord {
@@ -83,8 +83,8 @@ func getConversations(r *Request) error {
 
 // usageNumbers is what was asked of a model.
 type usageNumbers struct {
-	Queries      int64 `json:"queries"`
-	Failed       int64 `json:"failed"`
+	Queries      int64 `json:"queries" doc:"Questions that were passed on."`
+	Failed       int64 `json:"failed" doc:"Those that brought no answer, or only a part."`
 	PromptTokens int64 `json:"prompt_tokens"`
 	OutputTokens int64 `json:"output_tokens"`
 	TotalTokens  int64 `json:"total_tokens"`
@@ -104,7 +104,7 @@ type modelUsage struct {
 }
 
 type codelabUsage struct {
-	CodelabID *string `json:"codelab_id"`
+	CodelabID *string `json:"codelab_id" is:"Id"`
 	usageNumbers
 }
 

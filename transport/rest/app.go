@@ -19,21 +19,21 @@ type AppInfo struct {
 
 // IceServer is one that browsers reach each other through, as WebRTC has it.
 type IceServer struct {
-	URLs       []string `json:"urls"`
+	URLs       []string `json:"urls" items:"1.."`
 	Username   string   `json:"username,omitempty"`
 	Credential string   `json:"credential,omitempty"`
 }
 
 // appLimits are in code points and in bytes.
 type appLimits struct {
-	Name            int `json:"name"`
-	Message         int `json:"message"`
-	StepContent     int `json:"step_content"`
-	ImageBytes      int `json:"image_bytes"`
-	MaterialBytes   int `json:"material_bytes"`
-	SubmissionBytes int `json:"submission_bytes"`
-	AttendeeBytes   int `json:"attendee_bytes"`
-	ImportBytes     int `json:"import_bytes"`
+	Name            int `json:"name" range:"any" doc:"A person's name."`
+	Message         int `json:"message" range:"any" doc:"A chat message, direct message, broadcast, pin or comment."`
+	StepContent     int `json:"step_content" range:"any" doc:"The Markdown of one step, and of the guide."`
+	ImageBytes      int `json:"image_bytes" range:"any"`
+	MaterialBytes   int `json:"material_bytes" range:"any"`
+	SubmissionBytes int `json:"submission_bytes" range:"any" doc:"One file that is handed in."`
+	AttendeeBytes   int `json:"attendee_bytes" range:"any" doc:"All that one attendee hands in."`
+	ImportBytes     int `json:"import_bytes" range:"any"`
 }
 
 func getApp(r *Request) error {

@@ -12,35 +12,28 @@ import (
 )
 
 type attendeeRecord struct {
-	ID           string  `json:"id"`
-	CodelabID    string  `json:"codelab_id"`
-	Name         string  `json:"name"`
-	Email        string  `json:"email"`
-	CurrentStep  int32   `json:"current_step"`
-	FurthestStep int32   `json:"furthest_step"`
-	IsCompleted  bool    `json:"is_completed"`
-	CompletedAt  *string `json:"completed_at"`
-	CreatedAt    string  `json:"created_at"`
-	Muted        bool    `json:"muted"`
-	// StepSince, when they came to the step they are at, and Pulse are for
-	// facilitators and the attendee.
-	StepSince *string      `json:"step_since"`
-	Pulse     *pulseRecord `json:"pulse"`
-	// Place is where they sit, for the same.
-	Place *string `json:"place"`
-	// Checks are how the checks of their work went, for the same.
-	Checks []checkRecord `json:"checks"`
-	// CodeTaken is the branch or folder whose code they took last, for the same.
-	CodeTaken *takenRecord `json:"code_taken"`
-	// Ticks is how many tasks they ticked, for the same.
-	Ticks *ticksRecord `json:"ticks"`
-	// Simulated says that a rehearsal plays them.
-	Simulated bool `json:"simulated"`
+	ID           string        `json:"id" is:"Id"`
+	CodelabID    string        `json:"codelab_id" is:"Id"`
+	Name         string        `json:"name" length:"1..80"`
+	Email        string        `json:"email" length:"..254"`
+	CurrentStep  int32         `json:"current_step" range:"1.."`
+	FurthestStep int32         `json:"furthest_step" range:"1.."`
+	IsCompleted  bool          `json:"is_completed"`
+	CompletedAt  *string       `json:"completed_at" is:"Timestamp"`
+	CreatedAt    string        `json:"created_at" is:"Timestamp"`
+	Muted        bool          `json:"muted" doc:"A facilitator has muted them: no chat, direct messages or comments."`
+	StepSince    *string       `json:"step_since" is:"Timestamp" doc:"When they came to the step they are at."`
+	Pulse        *pulseRecord  `json:"pulse" doc:"How they say they get on with their step; null when they have said nothing since they came to it."`
+	Place        *string       `json:"place" length:"..40" doc:"Where they sit, in their own words; null when they have not said so."`
+	Checks       []checkRecord `json:"checks" doc:"How the checks of their work went, the latest report of each, as their own program says. Others see none."`
+	CodeTaken    *takenRecord  `json:"code_taken" doc:"The branch or folder of the workspace whose code they downloaded or fetched last; null for none. Others see none."`
+	Ticks        *ticksRecord  `json:"ticks" doc:"How many of the tasks of the steps they ticked. Others see null."`
+	Simulated    bool          `json:"simulated" doc:"A rehearsal plays them; they go with it."`
 }
 
 type takenRecord struct {
 	Name string `json:"name"`
-	At   string `json:"at"`
+	At   string `json:"at" is:"Timestamp"`
 }
 
 func toTaken(t *pb.TakenCode) *takenRecord {
@@ -99,27 +92,23 @@ func getAttendees(r *Request) error {
 // room, so it is there for who asks.
 type detailedRecord struct {
 	attendeeRecord
-	// Missing is what they have to do before they can complete.
-	Missing *[]string `json:"missing,omitempty"`
-	// Steps are those they have reached, in order.
-	Steps *[]stepReached `json:"steps,omitempty"`
-	// Quiz is how they answered, in a codelab with questions.
-	Quiz *quizScore `json:"quiz,omitempty"`
+	Missing *[]string      `json:"missing,omitempty" items:"..4" enum:"quiz|feedback|submission|checks" doc:"Requirements that are missing before completing. Only in an attendee's own record, read with «missing=true»."`
+	Steps   *[]stepReached `json:"steps,omitempty" doc:"The steps that they have reached, in order. Only with «details=true», for facilitators and themselves."`
+	Quiz    *quizScore     `json:"quiz,omitempty" doc:"How they answered the quiz. Only with «details=true», for facilitators and themselves, in a codelab with questions."`
 }
 
 // stepReached is when somebody first came to a step, and how long they took to the next.
 type stepReached struct {
-	StepNumber int    `json:"step_number"`
-	ReachedAt  string `json:"reached_at"`
-	// Seconds is null until they have reached the next step or completed.
-	Seconds *float64 `json:"seconds"`
+	StepNumber int      `json:"step_number" range:"1.."`
+	ReachedAt  string   `json:"reached_at" is:"Timestamp"`
+	Seconds    *float64 `json:"seconds" range:"0.." doc:"Until they reached the next step or completed, 0 for a step that they jumped over; null before. «median_seconds» of «overview» is of the same times."`
 }
 
 // quizScore is how many of the questions somebody has answered, and how many rightly.
 type quizScore struct {
 	Right    int `json:"right"`
 	Answered int `json:"answered"`
-	Of       int `json:"of"`
+	Of       int `json:"of" range:"1.."`
 }
 
 // getAttendee is one record of the list, with more for who asks.
@@ -348,18 +337,14 @@ func certificate(r *Request) error {
 type certificateRecord struct {
 	AttendeeName    string `json:"attendee_name"`
 	CodelabTitle    string `json:"codelab_title"`
-	CodelabID       string `json:"codelab_id"`
+	CodelabID       string `json:"codelab_id" is:"Id"`
 	Author          string `json:"author"`
-	CompletedAt     string `json:"completed_at"`
-	VerificationURL string `json:"verification_url"`
-	// Steps is how many the codelab has, Hours how long it took people, null when it is
-	// not shown.
-	Steps int `json:"steps"`
+	CompletedAt     string `json:"completed_at" is:"Timestamp"`
+	VerificationURL string `json:"verification_url" pattern:"^/verify/" doc:"A page of the browser app."`
+	Steps           int    `json:"steps" doc:"How many the codelab has."`
 	certificateSettings
-	// Shares are the per cent of the person's time on each step, with Seal alone.
-	Shares []int `json:"shares,omitempty"`
-	// DeletionAt is when the server deletes the codelab with its certificates.
-	DeletionAt *string `json:"deletion_at"`
+	Shares     []int   `json:"shares,omitempty" range:"0..100" doc:"Per cent of the person's time on each step, 100 together, or 0 each when none was measured. With «seal» only."`
+	DeletionAt *string `json:"deletion_at" is:"Timestamp" doc:"When the server deletes the codelab and with it this certificate; null: never."`
 }
 
 func toCertificate(v *codelab.View, a *pb.Attendee) certificateRecord {

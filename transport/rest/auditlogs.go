@@ -10,16 +10,16 @@ import (
 )
 
 type auditRecord struct {
-	ID        string            `json:"id"`
-	Action    string            `json:"action"`
-	ActorType string            `json:"actor_type"`
-	ActorID   *string           `json:"actor_id"`
-	TargetID  *string           `json:"target_id"`
-	CodelabID *string           `json:"codelab_id"`
+	ID        string            `json:"id" is:"Id"`
+	Action    string            `json:"action" pattern:"^[a-z]+(_[a-z]+)*$" doc:"Snake case, noun first."`
+	ActorType string            `json:"actor_type" enum:"admin|attendee|participant|anonymous|system|various"`
+	ActorID   *string           `json:"actor_id" doc:"The admin id or the attendee's id."`
+	TargetID  *string           `json:"target_id" doc:"What was acted on."`
+	CodelabID *string           `json:"codelab_id" is:"Id"`
 	IP        string            `json:"ip"`
-	UserAgent string            `json:"user_agent"`
-	Metadata  map[string]string `json:"metadata"`
-	CreatedAt string            `json:"created_at"`
+	UserAgent string            `json:"user_agent" doc:"At most 256 bytes of it."`
+	Metadata  map[string]string `json:"metadata" doc:"Details, never a secret."`
+	CreatedAt string            `json:"created_at" is:"Timestamp"`
 }
 
 func toAudit(a *audit.Record) auditRecord {

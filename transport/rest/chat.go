@@ -11,16 +11,15 @@ import (
 )
 
 type chatRecord struct {
-	ID         string  `json:"id"`
-	CodelabID  string  `json:"codelab_id"`
-	SenderID   string  `json:"sender_id"`
-	SenderName string  `json:"sender_name"`
-	Message    string  `json:"message"`
-	MsgType    string  `json:"msg_type"`
-	TargetID   *string `json:"target_id"`
-	CreatedAt  string  `json:"created_at"`
-	// Person is the author behind the facilitators' shared id.
-	Person *string `json:"person"`
+	ID         string  `json:"id" is:"Id"`
+	CodelabID  string  `json:"codelab_id" is:"Id"`
+	SenderID   string  `json:"sender_id" is:"Person"`
+	SenderName string  `json:"sender_name" doc:"«Facilitator» or the display name of the login for admins."`
+	Message    string  `json:"message" length:"1..2000"`
+	MsgType    string  `json:"msg_type" enum:"chat|dm|broadcast"`
+	TargetID   *string `json:"target_id" is:"Person" doc:"The recipient of a direct message."`
+	CreatedAt  string  `json:"created_at" is:"Timestamp"`
+	Person     *string `json:"person" doc:"Author, if it has the shared id «facilitator»: the owner's account, or the id of a person. Null for attendees."`
 }
 
 func toChat(lab string, m *pb.ChatMessage) chatRecord {

@@ -13,12 +13,11 @@ import (
 // checkRecord is how a check of somebody's work went, as their own program says
 // (RULES.md, "Checks").
 type checkRecord struct {
-	Name string `json:"name"`
-	OK   bool   `json:"ok"`
-	Note string `json:"note"`
-	At   string `json:"at"`
-	// Tries counts the reports of this check.
-	Tries uint32 `json:"tries"`
+	Name  string `json:"name" length:"1..64"`
+	OK    bool   `json:"ok"`
+	Note  string `json:"note" length:"..500"`
+	At    string `json:"at" is:"Timestamp"`
+	Tries uint32 `json:"tries" doc:"How often they have reported it, the latest report included."`
 }
 
 // maxReport bounds a report, bytes.
@@ -39,12 +38,11 @@ func toChecks(all []*pb.CheckResult) []checkRecord {
 
 // checkCounts is how a check went for all.
 type checkCounts struct {
-	Name       string `json:"name"`
+	Name       string `json:"name" length:"1..64"`
 	Title      string `json:"title"`
-	StepNumber int    `json:"step_number"`
-	// OK and Failed count people by their latest report.
-	OK     int `json:"ok"`
-	Failed int `json:"failed"`
+	StepNumber int    `json:"step_number" range:"1.."`
+	OK         int    `json:"ok" doc:"People whose latest report is good."`
+	Failed     int    `json:"failed" doc:"People whose latest report is not."`
 }
 
 func countChecks(v *codelab.View) []checkCounts {

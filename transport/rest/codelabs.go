@@ -59,12 +59,12 @@ type codelabRecord struct {
 
 // certificateSettings are what the certificate of a codelab says beside names and times.
 type certificateSettings struct {
-	Organiser       string   `json:"organiser"`
-	Hours           *float64 `json:"hours"`
-	LogoURL         *string  `json:"logo_url"`
-	Accent          string   `json:"accent"`
-	CertificateText string   `json:"certificate_text"`
-	Seal            bool     `json:"seal"`
+	Organiser       string   `json:"organiser" length:"..120" doc:"Organiser of the workshop."`
+	Hours           *float64 `json:"hours" range:"0.5..1000" multiple:"0.5" doc:"How long it took, in halves: what the codelab says, else the planned minutes; null when it is not shown."`
+	LogoURL         *string  `json:"logo_url" pattern:"^/uploads/images/" doc:"An image that was uploaded here: PNG, JPEG or WebP of at most 200 kB."`
+	Accent          string   `json:"accent" enum:"blue|green|violet|rust|ink" doc:"The colour of the certificate."`
+	CertificateText string   `json:"certificate_text" length:"..500" doc:"What was learned."`
+	Seal            bool     `json:"seal" doc:"The certificate shows which part of the person's time each step took."`
 }
 
 func toCertificateSettings(m *pb.Codelab) certificateSettings {
@@ -117,12 +117,12 @@ func (r *Request) sourceOf(m *pb.Codelab) *string {
 }
 
 type stepRecord struct {
-	ID              string `json:"id"`
-	CodelabID       string `json:"codelab_id"`
-	StepNumber      int    `json:"step_number"`
-	Title           string `json:"title"`
-	ContentMarkdown string `json:"content_markdown"`
-	DurationMinutes int32  `json:"duration_minutes"`
+	ID              string `json:"id" is:"Id"`
+	CodelabID       string `json:"codelab_id" is:"Id"`
+	StepNumber      int    `json:"step_number" range:"1.." doc:"The first step is 1."`
+	Title           string `json:"title" length:"1..200"`
+	ContentMarkdown string `json:"content_markdown" length:"..50000"`
+	DurationMinutes int32  `json:"duration_minutes" range:"0..10000" doc:"How long the step should take; 0 when nobody said."`
 }
 
 // codelabInput is the body of create and update: a field left out or null

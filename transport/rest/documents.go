@@ -65,7 +65,7 @@ func readPieces() (whole description, err error) {
 func join() ([]byte, error) {
 	whole, err := readPieces()
 	if err == nil {
-		err = whole.complete(operations, whole.Components.Parameters)
+		err = whole.complete(operations, &whole)
 	}
 	if err == nil {
 		err = whole.inlineWebhooks()
@@ -76,13 +76,19 @@ func join() ([]byte, error) {
 	return encoded(whole)
 }
 
-// complete adds to what pieces say of operations what the table says of them; parameters
-// are the components that paths may have. Operations that others give are written out in the
-// pieces.
-func (d *description) complete(table []Operation, parameters map[string]json.RawMessage) error {
-	known, err := pathParametersOf(parameters)
+// complete adds to what pieces say of operations what the table says of them, and to
+// components the members of their types; whole has the components of all pieces. Operations
+// that others give are written out in the pieces.
+func (d *description) complete(table []Operation, whole *description) error {
+	known, err := pathParametersOf(whole.Components.Parameters)
 	if err != nil {
 		return err
+	}
+	words := vocabulary(whole.Components.Schemas)
+	for name, piece := range d.Components.Schemas {
+		if d.Components.Schemas[name], err = words.withMembers(name, piece); err != nil {
+			return err
+		}
 	}
 	for i := range table {
 		op := &table[i]

@@ -120,7 +120,7 @@ func TestPiecesOfTheDocumentFitTogether(t *testing.T) {
 			}
 			standsIn[what] = piece
 		}
-		if err := p.complete(operations, all.Components.Parameters); err != nil {
+		if err := p.complete(operations, &all); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
 		if b, err = encoded(p); err != nil {

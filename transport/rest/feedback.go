@@ -7,13 +7,13 @@ import (
 )
 
 type feedbackRecord struct {
-	ID           string `json:"id"`
-	CodelabID    string `json:"codelab_id"`
-	AttendeeID   string `json:"attendee_id"`
-	Difficulty   string `json:"difficulty"`
-	Satisfaction string `json:"satisfaction"`
-	Comment      string `json:"comment"`
-	CreatedAt    string `json:"created_at"`
+	ID           string `json:"id" is:"Id"`
+	CodelabID    string `json:"codelab_id" is:"Id"`
+	AttendeeID   string `json:"attendee_id" is:"Id"`
+	Difficulty   string `json:"difficulty" enum:"1|2|3|4|5"`
+	Satisfaction string `json:"satisfaction" enum:"1|2|3|4|5"`
+	Comment      string `json:"comment" length:"..2000"`
+	CreatedAt    string `json:"created_at" is:"Timestamp"`
 }
 
 func toFeedback(lab string, f *pb.Feedback) feedbackRecord {

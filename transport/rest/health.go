@@ -3,118 +3,98 @@ package rest
 // Health is the state of the server, for its owner. If a disk or another node does not
 // answer, its entry has no ok, and null as figures.
 type Health struct {
-	People PeopleHealth `json:"people"`
-	Queue  QueueHealth  `json:"queue"`
-	Commit CommitHealth `json:"commit"`
-	Disk   DiskHealth   `json:"disk"`
-	Backup BackupHealth `json:"backup"`
-	// Certificate is nil for a server that has none.
-	Certificate *CertificateHealth `json:"certificate"`
-	// Nodes is nil for a server that stands alone.
-	Nodes *NodesHealth `json:"nodes"`
+	People      PeopleHealth       `json:"people"`
+	Queue       QueueHealth        `json:"queue"`
+	Commit      CommitHealth       `json:"commit"`
+	Disk        DiskHealth         `json:"disk"`
+	Backup      BackupHealth       `json:"backup"`
+	Certificate *CertificateHealth `json:"certificate" doc:"null for a server that has none of its own: a proxy before it may have one."`
+	Nodes       *NodesHealth       `json:"nodes" doc:"null on a single server."`
 }
 
 // Verdict is what is said of a part.
 type Verdict struct {
-	// OK is nil where it is not known.
-	OK *bool `json:"ok"`
-	// Text says how it is, and Remedy what to do where it is not well.
-	Text   string `json:"text"`
-	Remedy string `json:"remedy"`
+	OK     *bool  `json:"ok" doc:"Whether all is well; null while it is not known."`
+	Text   string `json:"text" doc:"How it is, in English."`
+	Remedy string `json:"remedy" doc:"What to do, in English; \"\" when there is nothing to do."`
 }
 
 // PeopleHealth counts who is connected.
 type PeopleHealth struct {
 	Verdict
-	// Here counts the persons on this node, All those on all nodes; nil while a node
-	// does not answer.
-	Here int  `json:"here"`
-	All  *int `json:"all"`
-	// Sockets counts the live connections of this node.
-	Sockets int64 `json:"sockets"`
+	Here    int   `json:"here" doc:"Persons who are connected to this node; somebody in two codelabs counts twice."`
+	All     *int  `json:"all" doc:"Those of all nodes, as they said some seconds ago at most; null while a node does not answer. Of one server the same as «here»."`
+	Sockets int64 `json:"sockets" doc:"Live connections of this node."`
 }
 
 // Times say how long something took in the last minutes; the quantiles are nil where
 // there was nothing.
 type Times struct {
-	P50Millis *float64 `json:"p50_ms"`
-	P99Millis *float64 `json:"p99_ms"`
-	// WindowSeconds is how far they look back.
-	WindowSeconds int `json:"window_seconds"`
+	P50Millis     *float64 `json:"p50_ms" range:"0.." doc:"What half of them took at most, at most a tenth too high; null where there was none."`
+	P99Millis     *float64 `json:"p99_ms" range:"0.." doc:"What all but one in a hundred took at most."`
+	WindowSeconds int      `json:"window_seconds" range:"1.." doc:"How far this looks back."`
 }
 
 // QueueHealth is how long commands wait for their turn.
 type QueueHealth struct {
 	Verdict
 	Times
-	// P99BoundMillis is what is worrying.
-	P99BoundMillis float64 `json:"p99_bound_ms"`
-	// WaitingBytes wait for the disk now.
-	WaitingBytes int64 `json:"waiting_bytes"`
+	P99BoundMillis float64 `json:"p99_bound_ms" range:"0.." doc:"Above this «p99_ms» is worrying."`
+	WaitingBytes   int64   `json:"waiting_bytes" doc:"What waits for the disk now."`
 }
 
 // CommitHealth is how long a group commit takes, disk included.
 type CommitHealth struct {
 	Verdict
 	Times
-	P50BoundMillis float64 `json:"p50_bound_ms"`
-	P99BoundMillis float64 `json:"p99_bound_ms"`
+	P50BoundMillis float64 `json:"p50_bound_ms" range:"0.." doc:"Above this «p50_ms» is worrying."`
+	P99BoundMillis float64 `json:"p99_bound_ms" range:"0.." doc:"Above this «p99_ms» is worrying."`
 }
 
 // DiskHealth is of the disk under the data folder, bytes.
 type DiskHealth struct {
 	Verdict
-	Free  *uint64 `json:"free_bytes"`
-	Total *uint64 `json:"total_bytes"`
-	// Data is what the folder takes, as it was looked at some minutes ago at most; nil
-	// before it was.
-	Data *uint64 `json:"data_bytes"`
+	Free  *uint64 `json:"free_bytes" doc:"Space that the server can still write."`
+	Total *uint64 `json:"total_bytes" doc:"Total size of the disk."`
+	Data  *uint64 `json:"data_bytes" doc:"Size of the data folder, at most some minutes old; null before the first measurement."`
 }
 
 // BackupHealth is of the last backup of this data folder; nil where none was made.
 type BackupHealth struct {
 	Verdict
-	At         *string `json:"at"`
-	AgeSeconds *int64  `json:"age_seconds"`
+	At         *string `json:"at" is:"Timestamp" doc:"When it was made; null where none was."`
+	AgeSeconds *int64  `json:"age_seconds" range:"any" doc:"How long ago; null where none was made."`
 }
 
 // CertificateHealth is of the certificate that the server itself shows.
 type CertificateHealth struct {
 	Verdict
-	NotAfter *string `json:"not_after"`
-	// DaysLeft are whole ones; below 0 when it has ended.
-	DaysLeft *int `json:"days_left"`
+	NotAfter *string `json:"not_after" is:"Timestamp" doc:"When it ends; null while it is not known."`
+	DaysLeft *int    `json:"days_left" range:"any" doc:"Whole days; below 0 when it has ended."`
 }
 
 // NodesHealth is of all nodes, as this one sees them.
 type NodesHealth struct {
 	Verdict
-	// Node is this one.
-	Node string `json:"node"`
-	// List is nil where it is not known.
-	List []NodeHealth `json:"list"`
+	Node string       `json:"node" doc:"The node that was asked."`
+	List []NodeHealth `json:"list" null:"true" doc:"null while the database does not answer."`
 }
 
 // NodeHealth is one node.
 type NodeHealth struct {
-	Node string `json:"node"`
-	// State is "alive", "drained", "stopped" or "dead".
-	State            string  `json:"state"`
-	Alive            bool    `json:"alive"`
-	Stopped          bool    `json:"stopped"`
-	LeaseLeftSeconds float64 `json:"lease_left_seconds"`
-	Since            string  `json:"since"`
-	Program          string  `json:"program"`
-	Protocol         int     `json:"protocol"`
-	Owns             int     `json:"owns"`
-	// Load is the records that it commits a second and the people who are connected to it,
-	// added; nil where it has not said so.
-	Load    *float64 `json:"load"`
-	Reached string   `json:"reached"`
-	// Writable is whether it can write its own data folder, and ClockOffsetMillis the
-	// database's time minus its own; nil where it has not said so.
-	Writable          *bool  `json:"writable"`
-	ClockOffsetMillis *int64 `json:"clock_offset_ms"`
+	Node              string   `json:"node" doc:"Its name."`
+	State             string   `json:"state" enum:"alive|drained|stopped|dead" doc:"«drained»: alive, and serves nobody because an operator asked for that; «stopped»: in order; «dead»: its lease ended without that."`
+	Alive             bool     `json:"alive" doc:"Its lease holds."`
+	Stopped           bool     `json:"stopped" doc:"Its lease is over because it stopped in order. A node that is neither has died."`
+	LeaseLeftSeconds  float64  `json:"lease_left_seconds" doc:"For how long its lease holds; below 0 since it ended."`
+	Since             string   `json:"since" is:"Timestamp"`
+	Program           string   `json:"program" doc:"Its version."`
+	Protocol          int      `json:"protocol" range:"any" doc:"The version of the messages between nodes."`
+	Owns              int      `json:"owns" doc:"The actors that live on it."`
+	Load              *float64 `json:"load" doc:"The records that it commits a second and the people who are connected to it, added; null where it has not said so."`
+	Reached           string   `json:"reached" doc:"Whether it answers the node that was asked, in words; \"\" for that node, and for those that are not alive."`
+	Writable          *bool    `json:"writable" doc:"Whether it can write its own data folder. One that cannot serves nobody while another node can. null where it has not said so."`
+	ClockOffsetMillis *int64   `json:"clock_offset_ms" range:"any" doc:"The database's time minus the node's, milliseconds; null where that is not known."`
 }
 
 func getHealth(r *Request) error { return r.JSON(r.api.Health()) }

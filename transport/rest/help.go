@@ -10,33 +10,26 @@ import (
 )
 
 type helpRecord struct {
-	ID           string  `json:"id"`
-	CodelabID    string  `json:"codelab_id"`
-	AttendeeID   string  `json:"attendee_id"`
+	ID           string  `json:"id" is:"Id"`
+	CodelabID    string  `json:"codelab_id" is:"Id"`
+	AttendeeID   string  `json:"attendee_id" is:"Id"`
 	AttendeeName string  `json:"attendee_name"`
-	StepNumber   int32   `json:"step_number"`
-	Status       string  `json:"status"`
-	CreatedAt    string  `json:"created_at"`
-	ClaimedBy    *string `json:"claimed_by"`
-	ResolvedAt   *string `json:"resolved_at"`
-	Message      string  `json:"message"`
-	// Person is the claimant behind the facilitators' shared id; ClaimedBy is their name.
-	Person *string `json:"person"`
-	// Place is where who asked sits, null when they have not said so.
-	Place *string `json:"place"`
-	// Answer is what was answered in writing.
-	Answer *string `json:"answer"`
+	StepNumber   int32   `json:"step_number" range:"1.."`
+	Status       string  `json:"status" enum:"pending|in_progress|resolved"`
+	CreatedAt    string  `json:"created_at" is:"Timestamp"`
+	ClaimedBy    *string `json:"claimed_by" doc:"The facilitator who took it."`
+	ResolvedAt   *string `json:"resolved_at" is:"Timestamp"`
+	Message      string  `json:"message" length:"..500" doc:"Text of the request, or empty."`
+	Person       *string `json:"person" doc:"Claimant: the owner's account, or the id of a facilitator or assistant; «claimed_by» is their name."`
+	Place        *string `json:"place" length:"..40" doc:"Where who asked sits, if they said so."`
+	Answer       *string `json:"answer" length:"..2000" doc:"Written answer, if there is one."`
 }
 
 // ownHelpRecord is a request as who asked sees it.
 type ownHelpRecord struct {
 	helpRecord
-	// Position is the place among those who wait, from 1; null once somebody
-	// comes.
-	Position *int `json:"position"`
-	// WaitSeconds is about how long one waits from asking until somebody comes;
-	// null when nobody has come to anybody yet, or no longer of interest.
-	WaitSeconds *float64 `json:"wait_seconds"`
+	Position    *int     `json:"position" optional:"true" range:"1.." doc:"The place among those who wait, from 1; null once somebody comes. In an attendee's own list only."`
+	WaitSeconds *float64 `json:"wait_seconds" optional:"true" range:"0.." doc:"About how long one waits from asking until somebody comes: the median of the last ten who waited. Null when nobody has waited yet, and once somebody comes. In an attendee's own list only."`
 }
 
 // States of a request for help.
@@ -92,8 +85,8 @@ func askHelp(r *Request) error {
 
 // helpAsked names the request that was made, or was there.
 type helpAsked struct {
-	Status string `json:"status"`
-	ID     string `json:"id"`
+	Status string `json:"status" const:"ok"`
+	ID     string `json:"id" is:"Id"`
 }
 
 // take is do for what may make a request the caller's. What ends a person's rights

@@ -8,13 +8,13 @@ import (
 
 // joinRecord is what somebody with the code may know before they register.
 type joinRecord struct {
-	ID               string `json:"id"`
-	Title            string `json:"title"`
-	Description      string `json:"description"`
-	Author           string `json:"author"`
+	ID               string `json:"id" is:"Id"`
+	Title            string `json:"title" length:"1..200"`
+	Description      string `json:"description" length:"..4000"`
+	Author           string `json:"author" length:"..120"`
 	IsPublic         bool   `json:"is_public"`
-	RegistrationOpen bool   `json:"registration_open"`
-	Attendees        int    `json:"attendees"`
+	RegistrationOpen bool   `json:"registration_open" doc:"False when a facilitator closed the registration or ended the workshop."`
+	Attendees        int    `json:"attendees" doc:"How many are registered."`
 }
 
 // joinCode is a code as it is kept, of one that was read off a wall: case,

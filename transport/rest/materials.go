@@ -11,13 +11,13 @@ import (
 )
 
 type materialRecord struct {
-	ID           string  `json:"id"`
-	CodelabID    string  `json:"codelab_id"`
-	Title        string  `json:"title"`
-	MaterialType string  `json:"material_type"`
-	LinkURL      *string `json:"link_url"`
-	FilePath     *string `json:"file_path"`
-	CreatedAt    string  `json:"created_at"`
+	ID           string  `json:"id" is:"Id"`
+	CodelabID    string  `json:"codelab_id" is:"Id"`
+	Title        string  `json:"title" length:"1..200"`
+	MaterialType string  `json:"material_type" enum:"link|file"`
+	LinkURL      *string `json:"link_url" pattern:"^[hH][tT][tT][pP][sS]?://" length:"1..2048" doc:"null for a file."`
+	FilePath     *string `json:"file_path" pattern:"^/uploads/(images|materials)/" doc:"null for a link."`
+	CreatedAt    string  `json:"created_at" is:"Timestamp"`
 }
 
 func toMaterial(lab string, m *pb.Material) materialRecord {

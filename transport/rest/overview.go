@@ -10,40 +10,36 @@ import (
 )
 
 type stepOverview struct {
-	StepNumber int    `json:"step_number"`
-	Title      string `json:"title"`
-	// People are on the step now and have not completed.
-	People int `json:"people"`
-	// MedianSeconds and P90Seconds are of those who went on; null before.
-	MedianSeconds *float64 `json:"median_seconds"`
-	P90Seconds    *float64 `json:"p90_seconds"`
-	// SharePast is the part of all attendees that is past the step, 0 to 1.
-	SharePast float64 `json:"share_past"`
+	StepNumber    int      `json:"step_number" range:"1.."`
+	Title         string   `json:"title"`
+	People        int      `json:"people" doc:"On the step now, and not completed."`
+	MedianSeconds *float64 `json:"median_seconds" range:"0.." doc:"Of those who went on; null before anybody has."`
+	P90Seconds    *float64 `json:"p90_seconds" range:"0.."`
+	SharePast     float64  `json:"share_past" range:"0..1" doc:"The part of all attendees that is past the step."`
 	// Pulse is of those whose state is about the step.
-	Pulse Pulses `json:"pulse"`
-	// Ticks are of the tasks of the step; null while fewer than three people ticked there.
-	Ticks *[]taskCount `json:"ticks"`
+	Pulse Pulses       `json:"pulse" is:"Pulses"`
+	Ticks *[]taskCount `json:"ticks" doc:"The tasks of the step, and how many people ticked each; null while fewer than three people ticked any of them."`
 }
 
 type waiting struct {
-	AttendeeID   string  `json:"attendee_id"`
+	AttendeeID   string  `json:"attendee_id" is:"Id"`
 	AttendeeName string  `json:"attendee_name"`
-	StepNumber   int32   `json:"step_number"`
-	Since        string  `json:"since"`
+	StepNumber   int32   `json:"step_number" range:"1.."`
+	Since        string  `json:"since" is:"Timestamp"`
 	Seconds      float64 `json:"seconds"`
 }
 
 type overviewRecord struct {
-	CodelabID     string         `json:"codelab_id"`
+	CodelabID     string         `json:"codelab_id" is:"Id"`
 	Attendees     int            `json:"attendees"`
-	Online        int            `json:"online"`
+	Online        int            `json:"online" doc:"Attendees with a live connection."`
 	Completed     int            `json:"completed"`
 	Steps         []stepOverview `json:"steps"`
 	LongestOnStep *waiting       `json:"longest_on_step"`
-	OldestHelp    *helpRecord    `json:"oldest_help"`
-	OpenHelp      int            `json:"open_help"`
-	Pulse         *Pulses        `json:"pulse"`
-	Checks        []checkCounts  `json:"checks"`
+	OldestHelp    *helpRecord    `json:"oldest_help" is:"HelpRequest" doc:"The oldest request that nobody has claimed."`
+	OpenHelp      int            `json:"open_help" doc:"Requests that are not resolved."`
+	Pulse         *Pulses        `json:"pulse" null:"false" is:"Pulses"`
+	Checks        []checkCounts  `json:"checks" items:"..50" doc:"The checks that the steps declare, and how they went for people, as their own programs say."`
 }
 
 // overview answers what a facilitator asks at a glance: can I move on, who is

@@ -8,34 +8,34 @@ import (
 
 // participantRecord is a participant as facilitators see it: no secret.
 type participantRecord struct {
-	ID              string                 `json:"id"`
+	ID              string                 `json:"id" is:"Id"`
 	Name            string                 `json:"name"`
-	Kind            string                 `json:"kind"`
-	Environment     string                 `json:"environment"`
-	Identity        string                 `json:"identity"`
-	Scopes          []string               `json:"scopes"`
+	Kind            string                 `json:"kind" enum:"platform|business|psp"`
+	Environment     string                 `json:"environment" enum:"production|sandbox"`
+	Identity        string                 `json:"identity" doc:"The public value for identity.access_token; an identifier, never an authenticator."`
+	Scopes          []string               `json:"scopes" enum:"tokenize|detokenize"`
 	Keys            []participantKey       `json:"keys"`
-	Delegates       []string               `json:"delegates"`
-	Acknowledgement *acknowledgementRecord `json:"acknowledgement"`
-	Policy          *policyRecord          `json:"policy"`
+	Delegates       []string               `json:"delegates" is:"Id" doc:"Ids of those who may act for this participant."`
+	Acknowledgement *acknowledgementRecord `json:"acknowledgement" open:"true"`
+	Policy          *policyRecord          `json:"policy" open:"true"`
 	Disabled        bool                   `json:"disabled"`
-	CreatedAt       string                 `json:"created_at"`
+	CreatedAt       string                 `json:"created_at" is:"Timestamp"`
 }
 
 type participantKey struct {
 	ID        string `json:"id"`
-	CreatedAt string `json:"created_at"`
+	CreatedAt string `json:"created_at" is:"Timestamp"`
 }
 
 type acknowledgementRecord struct {
 	Version string `json:"version"`
 	AdminID string `json:"admin_id"`
-	At      string `json:"at"`
+	At      string `json:"at" is:"Timestamp"`
 }
 
 type policyRecord struct {
-	Policy     string `json:"policy"`
-	TTLSeconds *int64 `json:"ttl_seconds"`
+	Policy     string `json:"policy" is:"TokenPolicy"`
+	TTLSeconds *int64 `json:"ttl_seconds" range:"any"`
 }
 
 // shownSecret is a new key: the only time its secret is shown.

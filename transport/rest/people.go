@@ -15,28 +15,25 @@ import (
 
 // personRecord is a facilitator, assistant or helper, as seen by people who can manage them.
 type personRecord struct {
-	ID        string   `json:"id"`
-	Login     *string  `json:"login"`
+	ID        string   `json:"id" is:"Id"`
+	Login     *string  `json:"login" doc:"Lower case; null for a helper for a day."`
 	Name      string   `json:"name"`
-	Role      string   `json:"role"`
-	Codelabs  []string `json:"codelabs"`
-	State     string   `json:"state"`
-	CreatedAt string   `json:"created_at"`
-	LastSeen  *string  `json:"last_seen"`
-	SignIn    *string  `json:"sign_in"`
-	ExpiresAt *string  `json:"expires_at"`
-	// MovedAt is the last time at which a helper's link was opened in another browser,
-	// which ended the earlier session; null for never.
-	MovedAt *string `json:"moved_at"`
-	// Link: the next sign-in at the identity provider with this login is theirs.
-	Link bool `json:"link,omitempty"`
+	Role      string   `json:"role" enum:"facilitator|assistant"`
+	Codelabs  []string `json:"codelabs" is:"Id" doc:"Where an assistant helps; empty for facilitators, who lead all."`
+	State     string   `json:"state" enum:"invited|active|disabled" doc:"A helper whose time is over is «disabled»."`
+	CreatedAt string   `json:"created_at" is:"Timestamp"`
+	LastSeen  *string  `json:"last_seen" is:"Timestamp" doc:"To a quarter of an hour."`
+	SignIn    *string  `json:"sign_in" enum:"password|oidc" doc:"How they sign in, once they have accepted."`
+	ExpiresAt *string  `json:"expires_at" is:"Timestamp" doc:"When a helper for a day ends; null for everybody else."`
+	MovedAt   *string  `json:"moved_at" is:"Timestamp" doc:"When a helper's link was opened in another browser last, which signed the former one out; null for never."`
+	Link      bool     `json:"link,omitempty" doc:"There, and true, while the next sign-in at the identity provider with this login will be theirs."`
 	// Invitation is there when it was just made.
 	Invitation *invitationRecord `json:"invitation,omitempty"`
 }
 
 type invitationRecord struct {
-	URL       string `json:"url"`
-	ExpiresAt string `json:"expires_at"`
+	URL       string `json:"url" doc:"The token follows «#», which browsers do not send to any server. Without a public URL it is a path."`
+	ExpiresAt string `json:"expires_at" is:"Timestamp"`
 }
 
 func (a *API) recordOfPerson(v *people.View, p *peoplepb.Person) personRecord {

@@ -105,7 +105,7 @@ type pollRecord struct {
 // voteRecord is a vote. Of an anonymous poll nobody knows more than that there is one.
 type voteRecord struct {
 	Choice []int32  `json:"choice,omitempty"`
-	Scale  *int     `json:"scale,omitempty"`
+	Scale  *int     `json:"scale,omitempty" range:"1..5"`
 	Words  []string `json:"words,omitempty"`
 	Text   *string  `json:"text,omitempty"`
 	Voted  bool     `json:"voted,omitempty"`
@@ -430,7 +430,7 @@ func unseen(p *pb.Poll) *PollRecord {
 const pollTextPage = 100
 
 type pollTextRecord struct {
-	ID   string `json:"id"`
+	ID   string `json:"id" doc:"Of a named poll the id of the attendee."`
 	Text string `json:"text"`
 }
 

@@ -9,10 +9,9 @@ import (
 
 // timelineRecord is how far people were, over time.
 type timelineRecord struct {
-	Times []string `json:"times"`
-	// Reached counts, for each step, those who had reached it at each time.
-	Reached   [][]int `json:"reached"`
-	Completed []int   `json:"completed"`
+	Times     []string `json:"times" is:"Timestamp" doc:"Oldest first; empty while nobody has registered."`
+	Reached   [][]int  `json:"reached" doc:"For each step, how many had reached it at each of the times."`
+	Completed []int    `json:"completed" doc:"How many had completed at each of the times."`
 }
 
 const (

@@ -13,27 +13,23 @@ import (
 
 // changesRecord is what a newer version of a codelab changes (RULES.md, "Publishing").
 type changesRecord struct {
-	Steps []stepChangeRecord `json:"steps"`
-	// StaleThreads are the threads whose text changes, RemovedThreads those that go with
-	// their step, PeopleOnRemovedSteps those who are set to a step before.
-	StaleThreads         int `json:"stale_threads"`
-	RemovedThreads       int `json:"removed_threads"`
-	PeopleOnRemovedSteps int `json:"people_on_removed_steps"`
+	Steps                []stepChangeRecord `json:"steps"`
+	StaleThreads         int                `json:"stale_threads" doc:"The threads whose text changes."`
+	RemovedThreads       int                `json:"removed_threads" doc:"The threads that go with their step."`
+	PeopleOnRemovedSteps int                `json:"people_on_removed_steps" doc:"The attendees who are set to a step before."`
 }
 
 type stepChangeRecord struct {
-	// ID is null for a step that a dry run would add.
-	ID    *string `json:"id"`
-	Title string  `json:"title"`
-	// Was is the title before; null where that is the same.
-	Was    *string `json:"was"`
-	Change string  `json:"change"`
+	ID     *string `json:"id" is:"Id" doc:"Null for a step that a dry run would add."`
+	Title  string  `json:"title"`
+	Was    *string `json:"was" doc:"The title before; null where that is the same."`
+	Change string  `json:"change" enum:"same|changed|added|removed|moved"`
 }
 
 // codeChangeRecord is a branch or folder of a run's code that becomes another.
 type codeChangeRecord struct {
 	Name   string `json:"name"`
-	Change string `json:"change"`
+	Change string `json:"change" enum:"changed|added|removed"`
 }
 
 func toChanges(p codelab.Published, dry bool) *changesRecord {
@@ -51,17 +47,12 @@ func toChanges(p codelab.Published, dry bool) *changesRecord {
 // dryRunRecord is what would become of a file, or of a run.
 type dryRunRecord struct {
 	*changesRecord
-	LeftOut []archive.LeftOut `json:"left_out,omitempty"`
-	// TitleFrom says where the title of a tutorial is from; left out where there is none.
-	TitleFrom *string `json:"title_from,omitempty"`
-	// Created says that it would be a new codelab.
-	Created bool `json:"created"`
-	// TitleWas and SlugWas are the title and the slug that it would lose; null where they
-	// stay.
-	TitleWas *string `json:"title_was"`
-	SlugWas  *string `json:"slug_was"`
-	// Code is what would become of the code of a run.
-	Code []codeChangeRecord `json:"code"`
+	LeftOut   []archive.LeftOut  `json:"left_out,omitempty" items:"..103" doc:"Of a file: what of it the codelab does not have."`
+	TitleFrom *string            `json:"title_from,omitempty" enum:"h1|header|name" doc:"Of a tutorial: where its title is from, as in the answer to an import."`
+	Created   bool               `json:"created" doc:"It would be a new codelab."`
+	TitleWas  *string            `json:"title_was" doc:"The title that the codelab would lose; null where it stays."`
+	SlugWas   *string            `json:"slug_was" doc:"The slug that it would lose; null where it stays."`
+	Code      []codeChangeRecord `json:"code" doc:"Of «update-from-source»: the branches or folders of the run's code that would become those of its source, with what the run has made of them."`
 }
 
 // toDryRun is what a dry run answers, but for the code.

@@ -10,9 +10,9 @@ import (
 
 // pulseRecord is how an attendee says they get on (RULES.md, "Live teaching").
 type pulseRecord struct {
-	State      string `json:"state"`
-	StepNumber int32  `json:"step_number"`
-	At         string `json:"at"`
+	State      string `json:"state" enum:"fine|slow|stuck"`
+	StepNumber int32  `json:"step_number" range:"1.."`
+	At         string `json:"at" is:"Timestamp"`
 }
 
 func toPulse(p *pb.Pulse) *pulseRecord {

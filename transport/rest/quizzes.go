@@ -10,15 +10,15 @@ import (
 )
 
 type quizRecord struct {
-	ID             string   `json:"id"`
-	CodelabID      string   `json:"codelab_id"`
-	Question       string   `json:"question"`
-	QuizType       string   `json:"quiz_type"`
-	Options        []string `json:"options"`
-	Several        bool     `json:"several"`
-	CorrectAnswer  *int32   `json:"correct_answer"`
-	CorrectAnswers *[]int32 `json:"correct_answers"`
-	CreatedAt      string   `json:"created_at"`
+	ID             string   `json:"id" is:"Id"`
+	CodelabID      string   `json:"codelab_id" is:"Id"`
+	Question       string   `json:"question" length:"1..500"`
+	QuizType       string   `json:"quiz_type" enum:"multiple_choice|descriptive"`
+	Options        []string `json:"options" items:"..10" length:"1..500" doc:"Empty for a descriptive question."`
+	Several        bool     `json:"several" doc:"Several options may be right together: an answer is an array of indexes."`
+	CorrectAnswer  *int32   `json:"correct_answer" doc:"Index of the right option, the first of several."`
+	CorrectAnswers *[]int32 `json:"correct_answers" doc:"Set when several options are right together."`
+	CreatedAt      string   `json:"created_at" is:"Timestamp"`
 }
 
 // toQuiz is a question, with its right answer for who may see it.
@@ -170,18 +170,17 @@ func submitQuiz(r *Request) error {
 }
 
 type quizAnswerRecord struct {
-	ID           string `json:"id"`
-	CodelabID    string `json:"codelab_id"`
-	AttendeeID   string `json:"attendee_id"`
+	ID           string `json:"id" is:"Id"`
+	CodelabID    string `json:"codelab_id" is:"Id"`
+	AttendeeID   string `json:"attendee_id" is:"Id"`
 	AttendeeName string `json:"attendee_name"`
-	QuizID       string `json:"quiz_id"`
-	Answer       string `json:"answer"`
+	QuizID       string `json:"quiz_id" is:"Id"`
+	Answer       string `json:"answer" length:"..10000"`
 	IsCorrect    bool   `json:"is_correct"`
-	CreatedAt    string `json:"created_at"`
-	// Attempts counts different answers in a row, the first included.
-	Attempts     int32  `json:"attempts"`
-	FirstAnswer  string `json:"first_answer"`
-	FirstCorrect bool   `json:"first_correct"`
+	CreatedAt    string `json:"created_at" is:"Timestamp"`
+	Attempts     int32  `json:"attempts" range:"1.." doc:"Answers that this attendee gave to the question; the same one sent again counts once."`
+	FirstAnswer  string `json:"first_answer" length:"..10000" doc:"The attendee's first answer. Of answers that were changed before servers kept it, the last of that time."`
+	FirstCorrect bool   `json:"first_correct" doc:"Whether the first answer is right."`
 }
 
 func toQuizAnswer(lab string, v *codelab.View, a *pb.QuizAnswer) quizAnswerRecord {

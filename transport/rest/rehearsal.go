@@ -18,8 +18,8 @@ import (
 // Rehearsals, and the sample to rehearse with (RULES.md, "Rehearsal").
 
 type rehearsalRecord struct {
-	EndsAt string `json:"ends_at"`
-	People int32  `json:"people"`
+	EndsAt string `json:"ends_at" is:"Timestamp"`
+	People int32  `json:"people" range:"1..60"`
 }
 
 func toRehearsal(r *pb.Rehearsal) *rehearsalRecord {

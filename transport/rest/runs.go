@@ -12,9 +12,9 @@ const maxRuns = 50
 
 // runRecord is what came of a run.
 type runRecord struct {
-	ID        string `json:"id"`
+	ID        string `json:"id" is:"Id"`
 	Title     string `json:"title"`
-	CreatedAt string `json:"created_at"`
+	CreatedAt string `json:"created_at" is:"LocalTimestamp"`
 	Attendees int    `json:"attendees"`
 	Completed int    `json:"completed"`
 	// Steps are those that the run has, which may not be those of another.
@@ -24,23 +24,19 @@ type runRecord struct {
 }
 
 type runStep struct {
-	Title string `json:"title"`
-	// MedianSeconds is of those who went on; null before.
-	MedianSeconds *float64 `json:"median_seconds"`
+	Title         string   `json:"title"`
+	MedianSeconds *float64 `json:"median_seconds" doc:"Of those who went on; null before."`
 }
 
 type runQuiz struct {
-	Question string `json:"question"`
-	// ShareRight is the part of those who answered whose answer is right, 0 to 1; null
-	// before, and where no answer is right or wrong.
-	ShareRight *float64 `json:"share_right"`
+	Question   string   `json:"question"`
+	ShareRight *float64 `json:"share_right" range:"0..1" doc:"Of those who answered; null before, and of questions with no right answer."`
 }
 
 type runFeedback struct {
-	Count int `json:"count"`
-	// How many said what.
-	Difficulty   map[string]int `json:"difficulty"`
-	Satisfaction map[string]int `json:"satisfaction"`
+	Count        int            `json:"count"`
+	Difficulty   map[string]int `json:"difficulty" range:"any" doc:"How many said what."`
+	Satisfaction map[string]int `json:"satisfaction" range:"any" doc:"How many said what."`
 }
 
 // compareRuns answers the runs of a codelab, newest first; with itself=1 behind them

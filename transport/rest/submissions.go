@@ -11,16 +11,16 @@ import (
 )
 
 type submissionRecord struct {
-	ID             string  `json:"id"`
-	CodelabID      string  `json:"codelab_id"`
-	AttendeeID     string  `json:"attendee_id"`
+	ID             string  `json:"id" is:"Id"`
+	CodelabID      string  `json:"codelab_id" is:"Id"`
+	AttendeeID     string  `json:"attendee_id" is:"Id"`
 	AttendeeName   string  `json:"attendee_name"`
-	FilePath       *string `json:"file_path"`
-	FileName       string  `json:"file_name"`
-	FileSize       int64   `json:"file_size"`
-	SubmissionType string  `json:"submission_type"`
-	LinkURL        *string `json:"link_url"`
-	CreatedAt      string  `json:"created_at"`
+	FilePath       *string `json:"file_path" pattern:"^/api/codelabs/" doc:"Where its attendee and facilitators read the file; null for a link."`
+	FileName       string  `json:"file_name" length:"..200" doc:"The name of the file, or the title of the link."`
+	FileSize       int64   `json:"file_size" range:"0..10485760" doc:"Bytes; 0 for a link."`
+	SubmissionType string  `json:"submission_type" enum:"file|link"`
+	LinkURL        *string `json:"link_url" pattern:"^[hH][tT][tT][pP][sS]?://" length:"1..2048" doc:"null for a file."`
+	CreatedAt      string  `json:"created_at" is:"Timestamp"`
 }
 
 func toSubmission(lab, name string, s *pb.Submission) submissionRecord {

@@ -12,38 +12,35 @@ import (
 
 // summaryRecord is what came of a workshop, on one page.
 type summaryRecord struct {
-	People    int           `json:"people"`
-	Completed int           `json:"completed"`
-	Steps     []summaryStep `json:"steps"`
-	// Hardest are the steps that took the most people the most, at most three.
-	Hardest   []string          `json:"hardest"`
-	Questions []summaryQuestion `json:"questions"`
+	People    int               `json:"people"`
+	Completed int               `json:"completed"`
+	Steps     []summaryStep     `json:"steps"`
+	Hardest   []string          `json:"hardest" items:"..3" is:"Id" doc:"The steps at which most people were stuck, asked for help, or took longer than planned, the hardest first."`
+	Questions []summaryQuestion `json:"questions" doc:"Those that nobody has answered, the one with the most votes first."`
 	Quiz      []summaryQuiz     `json:"quiz"`
-	Polls     []*pollRecord     `json:"polls"`
+	Polls     []*pollRecord     `json:"polls" is:"Poll" doc:"Those that were opened."`
 	Feedback  summaryFeedback   `json:"feedback"`
 }
 
 type summaryStep struct {
-	StepID string `json:"step_id"`
-	Title  string `json:"title"`
-	// Planned and Median are minutes: null for none planned, and for a group under fewest.
-	Planned *float64 `json:"planned"`
-	Median  *float64 `json:"median"`
-	// Stuck says how many said so last of this step, Help how often help was asked for.
-	Stuck int `json:"stuck"`
-	Help  int `json:"help"`
+	StepID  string   `json:"step_id" is:"Id"`
+	Title   string   `json:"title"`
+	Planned *float64 `json:"planned" doc:"Minutes; null when none are planned."`
+	Median  *float64 `json:"median" doc:"Minutes that people took; null for fewer than five who went on."`
+	Stuck   int      `json:"stuck" doc:"Said so, the last time that they said anything, of this step."`
+	Help    int      `json:"help" doc:"How often help was asked for."`
 }
 
 type summaryQuestion struct {
-	ID    string `json:"id"`
+	ID    string `json:"id" is:"Id"`
 	Text  string `json:"text"`
 	Votes int    `json:"votes"`
 }
 
 type summaryQuiz struct {
-	QuizID   string        `json:"quiz_id"`
+	QuizID   string        `json:"quiz_id" is:"Id"`
 	Question string        `json:"question"`
-	Wrong    []summaryText `json:"wrong"`
+	Wrong    []summaryText `json:"wrong" items:"..10" doc:"The commonest first."`
 }
 
 type summaryText struct {
@@ -53,8 +50,8 @@ type summaryText struct {
 
 type summaryFeedback struct {
 	Count        int      `json:"count"`
-	Difficulty   [5]int   `json:"difficulty"`
-	Satisfaction [5]int   `json:"satisfaction"`
+	Difficulty   [5]int   `json:"difficulty" doc:"How many said 1 to 5."`
+	Satisfaction [5]int   `json:"satisfaction" doc:"How many said 1 to 5."`
 	Comments     []string `json:"comments"`
 }
 

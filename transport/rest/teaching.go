@@ -21,16 +21,15 @@ type taughtRecord struct {
 }
 
 type pinRecord struct {
-	Message string `json:"message"`
-	At      string `json:"at"`
+	Message string `json:"message" length:"1..2000"`
+	At      string `json:"at" is:"Timestamp"`
 }
 
 type pointerRecord struct {
-	StepNumber int32  `json:"step_number"`
-	Hints      bool   `json:"hints"`
-	By         string `json:"by"`
-	// Person is whose name By is.
-	Person *string `json:"person"`
+	StepNumber int32   `json:"step_number" range:"1.."`
+	Hints      bool    `json:"hints" doc:"The hints of that step are open for all."`
+	By         string  `json:"by" doc:"The facilitator's name."`
+	Person     *string `json:"person" doc:"Owner of the name: the owner's account, or the id of a facilitator or assistant."`
 }
 
 func (r *Request) toTaught(v *codelab.View, m *pb.Codelab) taughtRecord {

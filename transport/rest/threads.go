@@ -9,32 +9,31 @@ import (
 )
 
 type commentRecord struct {
-	ID         string `json:"id"`
-	ThreadID   string `json:"thread_id"`
-	CodelabID  string `json:"codelab_id"`
-	AuthorRole string `json:"author_role"`
-	AuthorID   string `json:"author_id"`
-	AuthorName string `json:"author_name"`
-	Message    string `json:"message"`
-	CreatedAt  string `json:"created_at"`
-	// Person is the author behind the facilitators' shared id.
-	Person *string `json:"person"`
+	ID         string  `json:"id" is:"Id"`
+	ThreadID   string  `json:"thread_id" is:"Id"`
+	CodelabID  string  `json:"codelab_id" is:"Id"`
+	AuthorRole string  `json:"author_role" enum:"attendee|admin"`
+	AuthorID   string  `json:"author_id" is:"Person"`
+	AuthorName string  `json:"author_name"`
+	Message    string  `json:"message" length:"1..2000"`
+	CreatedAt  string  `json:"created_at" is:"Timestamp"`
+	Person     *string `json:"person" doc:"Author, if it has the shared id «facilitator»: the owner's account, or the id of a person. Null for attendees."`
 }
 
 type threadRecord struct {
-	ID           string          `json:"id"`
-	CodelabID    string          `json:"codelab_id"`
-	AnchorKey    string          `json:"anchor_key"`
-	TargetType   string          `json:"target_type"`
-	TargetStepID *string         `json:"target_step_id"`
-	StartOffset  int32           `json:"start_offset"`
-	EndOffset    int32           `json:"end_offset"`
-	SelectedText string          `json:"selected_text"`
-	ContentHash  string          `json:"content_hash"`
-	CreatedBy    string          `json:"created_by_attendee_id"` // "" when they were removed
-	CreatedAt    string          `json:"created_at"`
-	Stale        bool            `json:"stale"`
-	Messages     []commentRecord `json:"messages"`
+	ID           string          `json:"id" is:"Id"`
+	CodelabID    string          `json:"codelab_id" is:"Id"`
+	AnchorKey    string          `json:"anchor_key" length:"..512"`
+	TargetType   string          `json:"target_type" enum:"step|guide"`
+	TargetStepID *string         `json:"target_step_id" is:"Id" doc:"null for the guide."`
+	StartOffset  int32           `json:"start_offset" doc:"UTF-16 offset in the rendered text."`
+	EndOffset    int32           `json:"end_offset" range:"1.." doc:"Exclusive."`
+	SelectedText string          `json:"selected_text" length:"1..2000"`
+	ContentHash  string          `json:"content_hash" length:"1..128" doc:"The client's hash of the content it showed; opaque to the server."`
+	CreatedBy    string          `json:"created_by_attendee_id" pattern:"^(|facilitator|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$" doc:"Author of the thread; empty if they were removed and others continue it."` // "" when they were removed
+	CreatedAt    string          `json:"created_at" is:"Timestamp"`
+	Stale        bool            `json:"stale" doc:"The text has changed since the thread was made: nobody can reply, and its range is free."`
+	Messages     []commentRecord `json:"messages" items:"1.."`
 }
 
 func toThread(lab string, t *pb.Thread, stale bool) threadRecord {

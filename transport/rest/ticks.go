@@ -19,8 +19,8 @@ func toTicks(a *pb.Attendee, tasks int) *ticksRecord { return &ticksRecord{codel
 
 // tickRecord is a task that somebody has ticked.
 type tickRecord struct {
-	StepID string `json:"step_id"`
-	Item   string `json:"item"`
+	StepID string `json:"step_id" is:"Id"`
+	Item   string `json:"item" is:"Task"`
 }
 
 func getTicks(r *Request) error {
@@ -83,8 +83,8 @@ const (
 
 // taskCount is how many have ticked a task.
 type taskCount struct {
-	Item string `json:"item"`
-	Text string `json:"text"`
+	Item string `json:"item" is:"Task"`
+	Text string `json:"text" length:"..200" doc:"The beginning of its text, without markup."`
 	Done int    `json:"done"`
 }
 

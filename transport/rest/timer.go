@@ -40,8 +40,8 @@ var Spotlights = []string{codelab.SpotlightPoll, codelab.SpotlightQuestion, code
 
 // SpotlightRecord is what the projector shows.
 type SpotlightRecord struct {
-	Kind string  `json:"kind"`
-	ID   *string `json:"id"`
+	Kind string  `json:"kind" enum:"poll|question|timer"`
+	ID   *string `json:"id" doc:"Of the poll or question."`
 }
 
 // ToSpotlight is what the projector shows; nil for nothing of these.

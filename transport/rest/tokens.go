@@ -11,11 +11,11 @@ import (
 )
 
 type tokenRecord struct {
-	ID        string  `json:"id"`
+	ID        string  `json:"id" is:"Id"`
 	Name      string  `json:"name"`
-	Scope     string  `json:"scope"`
-	CreatedAt string  `json:"created_at"`
-	ExpiresAt *string `json:"expires_at"`
+	Scope     string  `json:"scope" enum:"all|read|import"`
+	CreatedAt string  `json:"created_at" is:"Timestamp"`
+	ExpiresAt *string `json:"expires_at" is:"Timestamp"`
 }
 
 // setting sends a command to the settings.

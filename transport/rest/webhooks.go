@@ -7,19 +7,19 @@ import (
 )
 
 type webhookRecord struct {
-	ID       string       `json:"id"`
+	ID       string       `json:"id" is:"Id"`
 	URL      string       `json:"url"`
-	Events   []string     `json:"events"`
-	Codelabs []string     `json:"codelabs"`
+	Events   []string     `json:"events" items:"1..8" unique:"true" is:"WebhookEvent"`
+	Codelabs []string     `json:"codelabs" is:"Id"`
 	Names    bool         `json:"names"`
-	State    string       `json:"state"`
-	Failures uint32       `json:"failures"`
-	Last     *webhookLast `json:"last"`
+	State    string       `json:"state" enum:"active|stopped" doc:"«stopped» after 20 tries in a row that failed: no event is kept for it until it is resumed."`
+	Failures uint32       `json:"failures" doc:"Tries that failed since the last one that did not."`
+	Last     *webhookLast `json:"last" doc:"The last try; null before it."`
 }
 
 type webhookLast struct {
-	At     string `json:"at"`
-	Status int32  `json:"status"`
+	At     string `json:"at" is:"Timestamp"`
+	Status int32  `json:"status" range:"0..999" doc:"Of the answer; 0 when there was none: the server's log says why."`
 }
 
 func (r *Request) webhookCaller() webhook.Caller {
@@ -75,13 +75,13 @@ func listWebhooks(r *Request) error {
 }
 
 type webhookTry struct {
-	ID     string  `json:"id"`
-	Type   string  `json:"type"`
-	At     string  `json:"at"`
-	Status *int32  `json:"status"`
+	ID     string  `json:"id" is:"Id"`
+	Type   string  `json:"type" doc:"The event, or «test»."`
+	At     string  `json:"at" is:"Timestamp"`
+	Status *int32  `json:"status" range:"100..999" doc:"Of the answer; null when there was none."`
 	TookMS int32   `json:"took_ms"`
-	Try    uint32  `json:"try"`
-	Error  *string `json:"error"`
+	Try    uint32  `json:"try" range:"1.." doc:"The number of the try of this delivery."`
+	Error  *string `json:"error" enum:"refused_address|timeout|redirect|tls|connect" doc:"«refused_address»: the address is in our own network; «timeout»: no answer within 10 s; «redirect»: the answer leads elsewhere, which is not followed; «tls»: no trusted connection came about; «connect»: any other reason why nobody was reached. null when there was an answer, whatever its status, or the server itself could not send: its log says why."`
 }
 
 func webhookDeliveries(r *Request) error {

@@ -16,10 +16,10 @@ import (
 
 // workspaceFile is a file as it comes in.
 type workspaceFile struct {
-	Path     *string `json:"path"`
-	Content  *string `json:"content"`
-	Encoding *string `json:"encoding"`
-	Mode     *string `json:"mode"`
+	Path     *string `json:"path" null:"false" length:"1..1024"`
+	Content  *string `json:"content" null:"false"`
+	Encoding *string `json:"encoding" optional:"true" null:"false" enum:"utf-8|base64" doc:"«base64» (RFC 4648, with padding) for content that is not text; left out, «utf-8»."`
+	Mode     *string `json:"mode" optional:"true" null:"false" enum:"100644|100755" doc:"«100755» for a file that can be executed. Left out, an existing file keeps its mode and a new one is «100644»."`
 }
 
 // The encodings of content.
@@ -143,9 +143,9 @@ func listFiles(structure string) func(*Request) error {
 // fileInfo is a stored file as it goes out.
 type fileInfo struct {
 	Path   string `json:"path"`
-	Mode   string `json:"mode"`
-	Size   int64  `json:"size"`
-	Binary bool   `json:"binary"`
+	Mode   string `json:"mode" enum:"100644|100755"`
+	Size   int64  `json:"size" range:"0..8388608" doc:"Bytes."`
+	Binary bool   `json:"binary" doc:"It is not valid UTF-8, or has a NUL."`
 }
 
 func toFileInfo(i code.Info) fileInfo { return fileInfo{i.Path, i.Mode.String(), i.Size, i.Binary} }
@@ -208,7 +208,7 @@ func readFile(structure string) func(*Request) error {
 type fileContent struct {
 	fileInfo
 	Content  string `json:"content"`
-	Encoding string `json:"encoding"`
+	Encoding string `json:"encoding" enum:"utf-8|base64" doc:"«base64» if it is binary."`
 }
 
 func toFileContent(i code.Info, content []byte) fileContent {

@@ -67,11 +67,11 @@ func treeOf(w *pb.Workspace, name string) (string, bool) {
 // workspaceRecord is a workspace as it goes out; Branches or Folders only
 // where it is read.
 type workspaceRecord struct {
-	CodelabID     string    `json:"codelab_id"`
-	StructureType string    `json:"structure_type"`
-	CreatedAt     string    `json:"created_at"`
-	Branches      *[]string `json:"branches,omitempty"`
-	Folders       *[]string `json:"folders,omitempty"`
+	CodelabID     string    `json:"codelab_id" is:"Id"`
+	StructureType string    `json:"structure_type" enum:"branch|folder"`
+	CreatedAt     string    `json:"created_at" is:"Timestamp"`
+	Branches      *[]string `json:"branches,omitempty" doc:"Where a workspace of branches is read."`
+	Folders       *[]string `json:"folders,omitempty" doc:"Where a workspace of folders is read."`
 }
 
 func (r *Request) workspaceRecord(w *pb.Workspace) workspaceRecord {

@@ -1,0 +1,140 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"atelier/transport/describe"
+)
+
+// answered are the types of answers by the names of their components. A piece has the
+// description and the examples of such a component, its type has the members.
+var answered = map[string]reflect.Type{
+	"AccountSession":       reflect.TypeFor[loginRecord](),
+	"AppLimits":            reflect.TypeFor[appLimits](),
+	"Attendee":             reflect.TypeFor[detailedRecord](),
+	"AuditRecord":          reflect.TypeFor[auditRecord](),
+	"Certificate":          reflect.TypeFor[certificateRecord](),
+	"ChatMessage":          reflect.TypeFor[chatRecord](),
+	"CheckCounts":          reflect.TypeFor[checkCounts](),
+	"CheckResult":          reflect.TypeFor[checkRecord](),
+	"CodeTaken":            reflect.TypeFor[takenRecord](),
+	"CodelabUsage":         reflect.TypeFor[codelabUsage](),
+	"Comment":              reflect.TypeFor[commentRecord](),
+	"Conversation":         reflect.TypeFor[conversationRecord](),
+	"DryRun":               reflect.TypeFor[dryRunRecord](),
+	"Feedback":             reflect.TypeFor[feedbackRecord](),
+	"Health":               reflect.TypeFor[Health](),
+	"HealthBackup":         reflect.TypeFor[BackupHealth](),
+	"HealthCertificate":    reflect.TypeFor[CertificateHealth](),
+	"HealthCommit":         reflect.TypeFor[CommitHealth](),
+	"HealthDisk":           reflect.TypeFor[DiskHealth](),
+	"HealthNode":           reflect.TypeFor[NodeHealth](),
+	"HealthNodes":          reflect.TypeFor[NodesHealth](),
+	"HealthPeople":         reflect.TypeFor[PeopleHealth](),
+	"HealthQueue":          reflect.TypeFor[QueueHealth](),
+	"HelpAsked":            reflect.TypeFor[helpAsked](),
+	"HelpRequest":          reflect.TypeFor[ownHelpRecord](),
+	"IceServer":            reflect.TypeFor[IceServer](),
+	"Invitation":           reflect.TypeFor[invitationRecord](),
+	"JoinInfo":             reflect.TypeFor[joinRecord](),
+	"Leader":               reflect.TypeFor[personRecord](),
+	"Material":             reflect.TypeFor[materialRecord](),
+	"ModelUsage":           reflect.TypeFor[modelUsage](),
+	"Overview":             reflect.TypeFor[overviewRecord](),
+	"Participant":          reflect.TypeFor[participantRecord](),
+	"Pin":                  reflect.TypeFor[pinRecord](),
+	"Pointer":              reflect.TypeFor[pointerRecord](),
+	"PollText":             reflect.TypeFor[pollTextRecord](),
+	"PollVote":             reflect.TypeFor[voteRecord](),
+	"PollWord":             reflect.TypeFor[WordRecord](),
+	"Progress":             reflect.TypeFor[timelineRecord](),
+	"Pulse":                reflect.TypeFor[pulseRecord](),
+	"Quiz":                 reflect.TypeFor[quizRecord](),
+	"QuizScore":            reflect.TypeFor[quizScore](),
+	"QuizSubmission":       reflect.TypeFor[quizAnswerRecord](),
+	"Rehearsal":            reflect.TypeFor[rehearsalRecord](),
+	"Run":                  reflect.TypeFor[runRecord](),
+	"Spotlight":            reflect.TypeFor[SpotlightRecord](),
+	"Step":                 reflect.TypeFor[stepRecord](),
+	"StepChange":           reflect.TypeFor[stepChangeRecord](),
+	"StepOverview":         reflect.TypeFor[stepOverview](),
+	"StepReached":          reflect.TypeFor[stepReached](),
+	"Submission":           reflect.TypeFor[submissionRecord](),
+	"Summary":              reflect.TypeFor[summaryRecord](),
+	"TaskCount":            reflect.TypeFor[taskCount](),
+	"Thread":               reflect.TypeFor[threadRecord](),
+	"Tick":                 reflect.TypeFor[tickRecord](),
+	"Ticks":                reflect.TypeFor[ticksRecord](),
+	"Token":                reflect.TypeFor[tokenRecord](),
+	"Waiting":              reflect.TypeFor[waiting](),
+	"Webhook":              reflect.TypeFor[webhookRecord](),
+	"WebhookAttempt":       reflect.TypeFor[webhookTry](),
+	"WebhookTry":           reflect.TypeFor[webhookLast](),
+	"Workspace":            reflect.TypeFor[workspaceRecord](),
+	"WorkspaceFile":        reflect.TypeFor[workspaceFile](),
+	"WorkspaceFileContent": reflect.TypeFor[fileContent](),
+	"WorkspaceFileInfo":    reflect.TypeFor[fileInfo](),
+}
+
+// vocabulary is what tags of answers can refer to: the components of all pieces.
+type vocabulary map[string]json.RawMessage
+
+// Named implements describe.Vocabulary.
+func (v vocabulary) Named(name string) (*describe.Schema, bool) {
+	text, ok := v[name]
+	if !ok {
+		panic("no component is " + name)
+	}
+	var s struct{ Type any }
+	if err := json.Unmarshal(text, &s); err != nil {
+		panic("component " + name + ": " + err.Error())
+	}
+	if several, ok := s.Type.([]any); ok && slices.Contains(several, any("null")) {
+		return &describe.Schema{Type: []string{fmt.Sprint(several[0]), "null"}}, true
+	}
+	return nil, true
+}
+
+// Component implements describe.Vocabulary.
+func (v vocabulary) Component(t reflect.Type) string { return componentOf[t] }
+
+// componentOf is answered the other way round.
+var componentOf = func() map[reflect.Type]string {
+	names := map[reflect.Type]string{}
+	for name, t := range answered {
+		names[t] = name
+	}
+	return names
+}()
+
+// Siblings implements describe.Vocabulary.
+func (v vocabulary) Siblings() bool { return true }
+
+// withMembers adds the members of its type to what a piece says of a component.
+func (v vocabulary) withMembers(name string, piece json.RawMessage) (json.RawMessage, error) {
+	t := answered[name]
+	if t == nil {
+		return piece, nil
+	}
+	s, err := encoded(describe.Of(v, t, false))
+	if err != nil {
+		return nil, err
+	}
+	var whole, said map[string]json.RawMessage
+	if err := json.Unmarshal(s, &whole); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(piece, &said); err != nil {
+		return nil, fmt.Errorf("component %s: %w", name, err)
+	}
+	for member, value := range said {
+		if _, known := whole[member]; known {
+			return nil, fmt.Errorf("component %s: its type says what %s is, too", name, member)
+		}
+		whole[member] = value
+	}
+	return encoded(whole)
+}
