@@ -28,12 +28,24 @@ type Forbidden struct{}
 // Of describes the members of a struct type, and of those embedded in it. open says whether
 // others can come.
 func Of(v Vocabulary, t reflect.Type, open bool) *Schema {
+	return describer{v, false}.of(t, open)
+}
+
+// Body describes what a client sends: there nil is a missing member, and others can come.
+func Body(v Vocabulary, t reflect.Type) *Schema { return describer{v, true}.of(t, nil) }
+
+type describer struct {
+	Vocabulary
+	body bool
+}
+
+func (d describer) of(t reflect.Type, open any) *Schema {
 	s := &Schema{Type: "object", Open: open}
-	include(v, s, t)
+	d.include(s, t)
 	return s
 }
 
-func include(v Vocabulary, s *Schema, t reflect.Type) {
+func (d describer) include(s *Schema, t reflect.Type) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -42,7 +54,7 @@ func include(v Vocabulary, s *Schema, t reflect.Type) {
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
-			include(v, s, f.Type)
+			d.include(s, f.Type)
 			continue
 		case name == "-" || name == "":
 			continue
@@ -54,7 +66,7 @@ func include(v Vocabulary, s *Schema, t reflect.Type) {
 		if !omitted && f.Tag.Get("optional") != "true" {
 			s.Required = append(s.Required, name)
 		}
-		s.Properties.Add(name, field(v, f, omitted))
+		s.Properties.Add(name, d.field(f, omitted))
 	}
 }
 
@@ -67,25 +79,25 @@ func (s *Schema) forbid(name string) {
 	s.PropertyNames.Not.Enum = append(s.PropertyNames.Not.Enum, name)
 }
 
-// field describes a member. A pointer can be null, unless nil is omitted.
-func field(v Vocabulary, f reflect.StructField, omitted bool) *Schema {
+// field describes a member. A pointer can be null, unless nil is a missing member.
+func (d describer) field(f reflect.StructField, omitted bool) *Schema {
 	t, null := f.Type, false
 	if t.Kind() == reflect.Pointer {
-		t, null = t.Elem(), !omitted
+		t, null = t.Elem(), !omitted && !d.body
 	}
 	if said, ok := f.Tag.Lookup("null"); ok {
 		null = said == "true"
 	}
-	s := ofType(v, f, t)
-	d, about := f.Tag.Get("default"), f.Tag.Get("doc")
-	if s.Ref != "" && d+about != "" && !v.Siblings() {
+	s := d.ofType(f, t)
+	value, about := f.Tag.Get("default"), f.Tag.Get("doc")
+	if s.Ref != "" && value+about != "" && !d.Siblings() {
 		s = &Schema{AllOf: []*Schema{s}}
 	}
-	if d != "" {
-		s.Default = json.RawMessage(d)
+	if value != "" {
+		s.Default = json.RawMessage(value)
 	}
 	if null {
-		s = orNull(v, s)
+		s = d.orNull(s)
 	}
 	if about != "" {
 		s.Description = code.Replace(about)
@@ -98,46 +110,46 @@ var code = strings.NewReplacer("«", "`", "»", "`")
 
 // ofType describes the type of a field, which is what a tag says or speaks for
 // itself. An int counts something.
-func ofType(v Vocabulary, f reflect.StructField, t reflect.Type) *Schema {
+func (d describer) ofType(f reflect.StructField, t reflect.Type) *Schema {
 	switch {
 	case t == reflect.TypeFor[json.RawMessage]():
-	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && !isWhole(v, f.Tag.Get("is")):
-		s := &Schema{Type: "array", Items: ofElement(v, f, t.Elem()), UniqueItems: f.Tag.Get("unique") == "true"}
+	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && !d.isWhole(f.Tag.Get("is")):
+		s := &Schema{Type: "array", Items: d.ofElement(f, t.Elem()), UniqueItems: f.Tag.Get("unique") == "true"}
 		if s.MinItems, s.MaxItems = whole(f, "items"); t.Kind() == reflect.Array {
 			s.MinItems, s.MaxItems = t.Len(), t.Len()
 		}
 		return s
-	case t.Kind() == reflect.Map && !isWhole(v, f.Tag.Get("is")):
-		return &Schema{Type: "object", Open: ofElement(v, f, t.Elem())}
+	case t.Kind() == reflect.Map && !d.isWhole(f.Tag.Get("is")):
+		return &Schema{Type: "object", Open: d.ofElement(f, t.Elem())}
 	}
 	if is := f.Tag.Get("is"); is != "" {
-		s, component := v.Named(is)
+		s, component := d.Named(is)
 		if component {
 			return &Schema{Ref: reference(is)}
 		}
 		return s
 	}
-	if name := v.Component(t); name != "" {
+	if name := d.Component(t); name != "" {
 		return &Schema{Ref: reference(name)}
 	}
-	return plain(v, f, t)
+	return d.plain(f, t)
 }
 
 // ofElement describes what a list or a map holds.
-func ofElement(v Vocabulary, f reflect.StructField, t reflect.Type) *Schema {
+func (d describer) ofElement(f reflect.StructField, t reflect.Type) *Schema {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return ofType(v, f, t)
+	return d.ofType(f, t)
 }
 
 // isWhole reports whether a name of the vocabulary describes a list or a map itself, not its
 // elements.
-func isWhole(v Vocabulary, is string) bool {
+func (d describer) isWhole(is string) bool {
 	if is == "" {
 		return false
 	}
-	s, component := v.Named(is)
+	s, component := d.Named(is)
 	if component && s == nil {
 		return false
 	}
@@ -146,7 +158,7 @@ func isWhole(v Vocabulary, is string) bool {
 }
 
 // plain describes a type by its kind and the tags about its values.
-func plain(v Vocabulary, f reflect.StructField, t reflect.Type) *Schema {
+func (d describer) plain(f reflect.StructField, t reflect.Type) *Schema {
 	s := &Schema{}
 	switch t.Kind() {
 	case reflect.String:
@@ -169,16 +181,15 @@ func plain(v Vocabulary, f reflect.StructField, t reflect.Type) *Schema {
 		s.Type = "number"
 		s.number(f)
 	case reflect.Slice:
-		return &Schema{Type: "array", Items: ofElement(v, f, t.Elem())}
+		return &Schema{Type: "array", Items: d.ofElement(f, t.Elem())}
 	case reflect.Struct:
 		if t == reflect.TypeFor[time.Time]() {
 			break
 		}
-		s = Of(v, t, false)
-		if f.Tag.Get("open") == "true" {
-			s.Open = nil
+		if d.body || f.Tag.Get("open") == "true" {
+			return d.of(t, nil)
 		}
-		return s
+		return d.of(t, false)
 	case reflect.Interface:
 		return s // anything
 	}
@@ -228,7 +239,7 @@ func whole(f reflect.StructField, tag string) (least, most int) {
 func reference(component string) string { return "#/components/schemas/" + component }
 
 // orNull lets null be, too.
-func orNull(v Vocabulary, s *Schema) *Schema {
+func (d describer) orNull(s *Schema) *Schema {
 	name, isReference := strings.CutPrefix(s.Ref, "#/components/schemas/")
 	if _, already := s.Type.([]string); already {
 		return s
@@ -242,14 +253,14 @@ func orNull(v Vocabulary, s *Schema) *Schema {
 		}
 		return s
 	}
-	if target, _ := v.Named(name); target != nil {
+	if target, _ := d.Named(name); target != nil {
 		if _, several := target.Type.([]string); several { // null is one
 			return s
 		}
 	}
-	d := s.Default
+	value := s.Default
 	s.Default = nil
-	return &Schema{OneOf: []*Schema{s, {Type: "null"}}, Default: d}
+	return &Schema{OneOf: []*Schema{s, {Type: "null"}}, Default: value}
 }
 
 // Entitle names the objects and enums that are written where they are used, after

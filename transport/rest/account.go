@@ -82,12 +82,15 @@ var (
 	errNoPassword  = durable.Reject(durable.Conflict, "you sign in without a password")
 )
 
+// passwordChangeBody is the body of changePassword.
+type passwordChangeBody struct {
+	Old *string `json:"old"`
+	New *string `json:"new" length:"12..256"`
+}
+
 // changePassword ends all other sessions, and gives this one a new id.
 func changePassword(r *Request) error {
-	var in struct {
-		Old *string `json:"old"`
-		New *string `json:"new"`
-	}
+	var in passwordChangeBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

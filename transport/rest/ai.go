@@ -34,14 +34,17 @@ func toConversation(lab string, c *pb.Conversation) conversationRecord {
 	return out
 }
 
+// conversationSaveBody is the body of saveConversation.
+type conversationSaveBody struct {
+	CodelabID  *string `json:"codelab_id,omitempty" null:"true" doc:"Attendees who are registered in only one codelab may leave it out."`
+	StepNumber *int32  `json:"step_number,omitempty" null:"true" range:"1.." doc:"The number of a step."`
+	Question   *string `json:"question" length:"1..100000"`
+	Answer     *string `json:"answer" length:"1..200000"`
+	Model      string  `json:"model,omitempty" doc:"The model that was asked for. Kept is the one that answers for it: «ai_model» when this is not one of «ai_models»."`
+}
+
 func saveConversation(r *Request) error {
-	var in struct {
-		CodelabID  *string `json:"codelab_id"`
-		StepNumber *int32  `json:"step_number"`
-		Question   *string `json:"question"`
-		Answer     *string `json:"answer"`
-		Model      string  `json:"model"`
-	}
+	var in conversationSaveBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

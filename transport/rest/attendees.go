@@ -225,6 +225,13 @@ func showOwn(b []byte, lab string, tasks int, own *pb.Attendee) []byte {
 	return bytes.Replace(b, reduced, full, 1)
 }
 
+// attendeeUpdateBody is the body of updateAttendee.
+type attendeeUpdateBody struct {
+	Name  *string `json:"name,omitempty" length:"1..80" doc:"One line, trimmed, unlike every other name of the codelab."`
+	Muted *bool   `json:"muted,omitempty"`
+	Place *string `json:"place,omitempty" length:"..40" doc:"Where the attendee who asks sits: one line, trimmed; empty for no longer."`
+}
+
 // updateAttendee changes what facilitators may change of an attendee, and for attendees
 // where they sit themselves.
 func updateAttendee(r *Request) error {
@@ -239,11 +246,7 @@ func updateAttendee(r *Request) error {
 	if err != nil {
 		return err
 	}
-	var in struct {
-		Name  *string `json:"name"`
-		Muted *bool   `json:"muted"`
-		Place *string `json:"place"`
-	}
+	var in attendeeUpdateBody
 	if err := wire.Decode(b, &in); err != nil {
 		return err
 	}

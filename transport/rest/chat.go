@@ -99,14 +99,17 @@ func deleteChat(r *Request) error {
 // MaxRef bounds the reference of a message, in code points.
 const MaxRef = 64
 
+// directMessagesPostBody is the body of postDirects.
+type directMessagesPostBody struct {
+	Message    string  `json:"message" length:"1..2000"`
+	To         string  `json:"to" enum:"stuck|waiting|step" doc:"«stuck»: attendees who say so; «waiting»: attendees whose help request nobody has claimed; «step»: attendees on «step_number» who have not completed."`
+	StepNumber *int32  `json:"step_number,omitempty" null:"true" range:"1.." doc:"A step that exists. Required with «step»; otherwise it narrows the audience to those who are on it."`
+	Ref        *string `json:"ref,omitempty" null:"true" length:"..64" doc:"As of messages: the same one of a person within ten minutes is done once."`
+}
+
 // postDirects sends one text to each attendee of an audience.
 func postDirects(r *Request) error {
-	var in struct {
-		Message    string  `json:"message"`
-		To         string  `json:"to"`
-		StepNumber *int32  `json:"step_number"`
-		Ref        *string `json:"ref"`
-	}
+	var in directMessagesPostBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

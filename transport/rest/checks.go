@@ -124,15 +124,18 @@ func reportCheck(r *Request) error {
 	return r.ok()
 }
 
+// checkReportBody is the body of checkInput.
+type checkReportBody struct {
+	OK   *bool  `json:"ok"`
+	Note string `json:"note,omitempty" length:"..500" doc:"What else there is to say, for facilitators."`
+}
+
 func (r *Request) checkInput() (b codelab.ReportCheck, err error) {
 	if !r.Type("application/x-www-form-urlencoded") {
 		if len(r.Request.Header.ContentType()) > 0 && !r.Type("application/json") {
 			return b, errReportType
 		}
-		var in struct {
-			OK   *bool  `json:"ok"`
-			Note string `json:"note"`
-		}
+		var in checkReportBody
 		if err := r.decode(&in); err != nil {
 			return b, err
 		}

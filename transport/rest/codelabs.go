@@ -466,10 +466,13 @@ func replaceSteps(r *Request) error {
 	return r.ok()
 }
 
+// openBody is the body of setRegistration.
+type openBody struct {
+	Open *bool `json:"open"`
+}
+
 func setRegistration(r *Request) error {
-	var in struct {
-		Open *bool `json:"open"`
-	}
+	var in openBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -479,11 +482,14 @@ func setRegistration(r *Request) error {
 	return r.answerCodelab(codelab.SetRegistration{Open: *in.Open})
 }
 
+// endedBody is the body of endWorkshop.
+type endedBody struct {
+	Ended *bool `json:"ended,omitempty" default:"true"`
+}
+
 // endWorkshop ends the workshop, or reopens it with {"ended": false}.
 func endWorkshop(r *Request) error {
-	in := struct {
-		Ended *bool `json:"ended"`
-	}{}
+	var in endedBody
 	if err := r.decodeOptional(&in); err != nil {
 		return err
 	}

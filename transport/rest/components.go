@@ -79,6 +79,58 @@ var answered = map[string]reflect.Type{
 	"WorkspaceFileInfo":    reflect.TypeFor[fileInfo](),
 }
 
+// taken are the types of bodies of requests by the names of their components. A piece can
+// say that such an object has no other members.
+var taken = map[string]reflect.Type{
+	"Annotate":               reflect.TypeFor[annotateBody](),
+	"AttendeeUpdate":         reflect.TypeFor[attendeeUpdateBody](),
+	"BranchCreate":           reflect.TypeFor[branchCreateBody](),
+	"CheckReport":            reflect.TypeFor[checkReportBody](),
+	"ConversationSave":       reflect.TypeFor[conversationSaveBody](),
+	"DirectMessagesPost":     reflect.TypeFor[directMessagesPostBody](),
+	"Ended":                  reflect.TypeFor[endedBody](),
+	"FeedbackGive":           reflect.TypeFor[feedbackGiveBody](),
+	"FilesWrite":             reflect.TypeFor[filesWriteBody](),
+	"FolderCreate":           reflect.TypeFor[folderCreateBody](),
+	"HelpAnswer":             reflect.TypeFor[helpAnswerBody](),
+	"HelpAsk":                reflect.TypeFor[helpAskBody](),
+	"HelpRelease":            reflect.TypeFor[helpReleaseBody](),
+	"InvitationAccept":       reflect.TypeFor[invitationAcceptBody](),
+	"InvitationLook":         reflect.TypeFor[invitationLookBody](),
+	"Login":                  reflect.TypeFor[loginBody](),
+	"Logout":                 reflect.TypeFor[logoutBody](),
+	"MaterialAdd":            reflect.TypeFor[materialAddBody](),
+	"Open":                   reflect.TypeFor[openBody](),
+	"ParticipantAcknowledge": reflect.TypeFor[participantAcknowledgeBody](),
+	"ParticipantAdd":         reflect.TypeFor[participantAddBody](),
+	"ParticipantGrant":       reflect.TypeFor[participantGrantBody](),
+	"PasswordChange":         reflect.TypeFor[passwordChangeBody](),
+	"PersonInvite":           reflect.TypeFor[personInviteBody](),
+	"PersonUpdate":           reflect.TypeFor[personUpdateBody](),
+	"PinReset":               reflect.TypeFor[pinResetBody](),
+	"PinSet":                 reflect.TypeFor[pinSetBody](),
+	"PolicyChange":           reflect.TypeFor[policyChangeBody](),
+	"PollOpen":               reflect.TypeFor[pollOpenBody](),
+	"PollShow":               reflect.TypeFor[pollShowBody](),
+	"PollUpdate":             reflect.TypeFor[pollInput](),
+	"QuestionCreate":         reflect.TypeFor[questionCreateBody](),
+	"QuestionMerge":          reflect.TypeFor[questionMergeBody](),
+	"QuestionTake":           reflect.TypeFor[questionTakeBody](),
+	"QuestionUpdate":         reflect.TypeFor[questionUpdateBody](),
+	"QuizInput":              reflect.TypeFor[quizInput](),
+	"Register":               reflect.TypeFor[registerBody](),
+	"RehearsalStart":         reflect.TypeFor[rehearsalStartBody](),
+	"Reply":                  reflect.TypeFor[replyBody](),
+	"Settings":               reflect.TypeFor[settingsBody](),
+	"SpotlightSet":           reflect.TypeFor[spotlightSetBody](),
+	"SubmissionLink":         reflect.TypeFor[submissionLinkBody](),
+	"TimerSet":               reflect.TypeFor[timerSetBody](),
+	"TokenCreate":            reflect.TypeFor[tokenCreateBody](),
+	"Vote":                   reflect.TypeFor[voteBody](),
+	"WebhookCreate":          reflect.TypeFor[webhookCreateBody](),
+	"WorkspaceCreate":        reflect.TypeFor[workspaceCreateBody](),
+}
+
 // vocabulary is what tags of answers can refer to: the components of all pieces.
 type vocabulary map[string]json.RawMessage
 
@@ -115,11 +167,15 @@ func (v vocabulary) Siblings() bool { return true }
 
 // withMembers adds the members of its type to what a piece says of a component.
 func (v vocabulary) withMembers(name string, piece json.RawMessage) (json.RawMessage, error) {
-	t := answered[name]
-	if t == nil {
+	var members *describe.Schema
+	if t := answered[name]; t != nil {
+		members = describe.Of(v, t, false)
+	} else if t := taken[name]; t != nil {
+		members = describe.Body(v, t)
+	} else {
 		return piece, nil
 	}
-	s, err := encoded(describe.Of(v, t, false))
+	s, err := encoded(members)
 	if err != nil {
 		return nil, err
 	}

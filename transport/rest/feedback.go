@@ -20,12 +20,15 @@ func toFeedback(lab string, f *pb.Feedback) feedbackRecord {
 	return feedbackRecord{f.Id, lab, f.AttendeeId, f.Difficulty, f.Satisfaction, f.Comment, wire.Stamp(f.CreatedAt)}
 }
 
+// feedbackGiveBody is the body of giveFeedback.
+type feedbackGiveBody struct {
+	Difficulty   *string `json:"difficulty" enum:"1|2|3|4|5"`
+	Satisfaction *string `json:"satisfaction" enum:"1|2|3|4|5"`
+	Comment      string  `json:"comment,omitempty" length:"..2000" doc:"Stored as sent."`
+}
+
 func giveFeedback(r *Request) error {
-	var in struct {
-		Difficulty   *string `json:"difficulty"`
-		Satisfaction *string `json:"satisfaction"`
-		Comment      string  `json:"comment"`
-	}
+	var in feedbackGiveBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

@@ -52,13 +52,16 @@ func toHelp(lab string, h *pb.HelpRequest) helpRecord {
 	}
 }
 
+// helpAskBody is the body of askHelp.
+type helpAskBody struct {
+	StepNumber *int32 `json:"step_number,omitempty" range:"1.." doc:"A step that exists. Attendees must give it; without it an offer is for the attendee's own step."`
+	Message    string `json:"message,omitempty" length:"..500" doc:"What it is about. Asking again without one keeps the earlier."`
+	AttendeeID string `json:"attendee_id,omitempty" doc:"For facilitators: the attendee who is offered help."`
+}
+
 // askHelp asks for the caller, or for a facilitator who names an attendee offers.
 func askHelp(r *Request) error {
-	var in struct {
-		StepNumber *int32 `json:"step_number"`
-		Message    string `json:"message"`
-		AttendeeID string `json:"attendee_id"`
-	}
+	var in helpAskBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -177,10 +180,13 @@ func claimHelp(r *Request) error {
 	return r.JSON(toHelp(r.Codelab.ID(), v.(*pb.HelpRequest)))
 }
 
+// helpReleaseBody is the body of releaseHelp.
+type helpReleaseBody struct {
+	Reason string `json:"reason,omitempty" length:"..200" doc:"In your words; may be left out."`
+}
+
 func releaseHelp(r *Request) error {
-	var in struct {
-		Reason string `json:"reason"`
-	}
+	var in helpReleaseBody
 	if err := r.decodeOptional(&in); err != nil {
 		return err
 	}
@@ -191,12 +197,15 @@ func releaseHelp(r *Request) error {
 	return r.JSON(toHelp(r.Codelab.ID(), v.(*pb.HelpRequest)))
 }
 
+// helpAnswerBody is the body of answerHelp.
+type helpAnswerBody struct {
+	HelpIDs []string `json:"help_ids" items:"1..200" is:"Id"`
+	Message *string  `json:"message" length:"1..2000"`
+}
+
 // answerHelp answers several requests with one message.
 func answerHelp(r *Request) error {
-	var in struct {
-		HelpIDs []string `json:"help_ids"`
-		Message *string  `json:"message"`
-	}
+	var in helpAnswerBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

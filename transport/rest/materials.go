@@ -43,13 +43,16 @@ func getMaterials(r *Request) error {
 	})
 }
 
+// materialAddBody is the body of addMaterial.
+type materialAddBody struct {
+	Title        *string `json:"title" length:"1..200"`
+	MaterialType *string `json:"material_type" enum:"link|file"`
+	LinkURL      string  `json:"link_url,omitempty" null:"true" length:"..2048" doc:"An http or https address, for a link."`
+	FilePath     string  `json:"file_path,omitempty" null:"true" doc:"A path that POST /upload/material answered, for a file."`
+}
+
 func addMaterial(r *Request) error {
-	var in struct {
-		Title        *string `json:"title"`
-		MaterialType *string `json:"material_type"`
-		LinkURL      string  `json:"link_url"`
-		FilePath     string  `json:"file_path"`
-	}
+	var in materialAddBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

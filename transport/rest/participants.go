@@ -76,13 +76,16 @@ func (r *Request) tellParticipants(b participant.Body) (any, *participant.View, 
 	return v, h.View(), err
 }
 
+// participantAddBody is the body of addParticipant.
+type participantAddBody struct {
+	Name        *string  `json:"name" length:"1..80"`
+	Kind        *string  `json:"kind" enum:"platform|business|psp"`
+	Scopes      []string `json:"scopes" items:"1.." enum:"tokenize|detokenize"`
+	Environment string   `json:"environment,omitempty" enum:"|production|sandbox"`
+}
+
 func addParticipant(r *Request) error {
-	var in struct {
-		Name        *string  `json:"name"`
-		Kind        *string  `json:"kind"`
-		Scopes      []string `json:"scopes"`
-		Environment string   `json:"environment"`
-	}
+	var in participantAddBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -149,10 +152,13 @@ func removeParticipantKey(r *Request) error {
 	return r.NoContent()
 }
 
+// participantGrantBody is the body of grantParticipant.
+type participantGrantBody struct {
+	ParticipantID *string `json:"participant_id" doc:"Whom the caller of the path may act for."`
+}
+
 func grantParticipant(r *Request) error {
-	var in struct {
-		ParticipantID *string `json:"participant_id"`
-	}
+	var in participantGrantBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -170,10 +176,13 @@ func ungrantParticipant(r *Request) error {
 	return r.NoContent()
 }
 
+// participantAcknowledgeBody is the body of acknowledgeParticipant.
+type participantAcknowledgeBody struct {
+	Version *string `json:"version" length:"1..200"`
+}
+
 func acknowledgeParticipant(r *Request) error {
-	var in struct {
-		Version *string `json:"version"`
-	}
+	var in participantAcknowledgeBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -183,11 +192,14 @@ func acknowledgeParticipant(r *Request) error {
 	return r.changeParticipant(participant.Acknowledge{ID: r.Param("participant_id"), Version: *in.Version})
 }
 
+// policyChangeBody is the body of setParticipantPolicy.
+type policyChangeBody struct {
+	Policy     *string `json:"policy" is:"TokenPolicy"`
+	TTLSeconds int64   `json:"ttl_seconds,omitempty" range:"0..1800" doc:"60 to 1800, for single_use and ttl; 0, or left out: the server's default."`
+}
+
 func setParticipantPolicy(r *Request) error {
-	var in struct {
-		Policy     *string `json:"policy"`
-		TTLSeconds int64   `json:"ttl_seconds"`
-	}
+	var in policyChangeBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

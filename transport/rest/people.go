@@ -118,14 +118,17 @@ func (r *Request) actorID() string {
 	return r.api.AdminID
 }
 
+// personInviteBody is the body of invitePerson.
+type personInviteBody struct {
+	Login     string   `json:"login,omitempty" pattern:"^[A-Za-z0-9._@+-]{3,80}$" length:"3..80" doc:"Compared without case. Not for a helper for a day."`
+	Name      *string  `json:"name" length:"1..80"`
+	Role      *string  `json:"role" enum:"facilitator|assistant"`
+	Codelabs  []string `json:"codelabs,omitempty" items:"..200" is:"Id" doc:"Of an assistant."`
+	ExpiresAt *string  `json:"expires_at,omitempty" format:"date-time" doc:"Makes a helper for a day: an assistant of one codelab, without a login, for 5 minutes to 7 days. The invitation may be used until then, in one browser at a time."`
+}
+
 func invitePerson(r *Request) error {
-	var in struct {
-		Login     string   `json:"login"`
-		Name      *string  `json:"name"`
-		Role      *string  `json:"role"`
-		Codelabs  []string `json:"codelabs"`
-		ExpiresAt *string  `json:"expires_at"`
-	}
+	var in personInviteBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -173,14 +176,17 @@ func listPeople(r *Request) error {
 	return r.JSON(out)
 }
 
+// personUpdateBody is the body of updatePerson.
+type personUpdateBody struct {
+	Name     *string   `json:"name,omitempty" length:"1..80"`
+	Role     *string   `json:"role,omitempty" enum:"facilitator|assistant"`
+	Codelabs *[]string `json:"codelabs,omitempty" items:"..200" is:"Id"`
+	Disabled *bool     `json:"disabled,omitempty"`
+	Link     *bool     `json:"link,omitempty" doc:"The next sign-in at the identity provider whose address is their login is theirs, and ends their password; once. The owner alone says so."`
+}
+
 func updatePerson(r *Request) error {
-	var in struct {
-		Name     *string   `json:"name"`
-		Role     *string   `json:"role"`
-		Codelabs *[]string `json:"codelabs"`
-		Disabled *bool     `json:"disabled"`
-		Link     *bool     `json:"link"`
-	}
+	var in personUpdateBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -216,10 +222,13 @@ type codelabTitle struct {
 	Title string `json:"title"`
 }
 
+// invitationLookBody is the body of lookAtInvitation.
+type invitationLookBody struct {
+	Token *string `json:"token" doc:"The part after «#» in the address."`
+}
+
 func lookAtInvitation(r *Request) error {
-	var in struct {
-		Token *string `json:"token"`
-	}
+	var in invitationLookBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -251,13 +260,16 @@ func lookAtInvitation(r *Request) error {
 	}{p.Name, wire.OrNull(p.Login), p.Role, labs, wire.Stamp(p.InvitationEndsAt)})
 }
 
+// invitationAcceptBody is the body of acceptInvitation.
+type invitationAcceptBody struct {
+	Token    *string `json:"token"`
+	Password string  `json:"password,omitempty" length:"12..256" doc:"Not the login, not one of the commonest. Not needed by a helper for a day."`
+	Here     bool    `json:"here,omitempty" doc:"For a helper for a day who is signed in on another phone: end that session."`
+}
+
 // acceptInvitation answers as a login.
 func acceptInvitation(r *Request) error {
-	var in struct {
-		Token    *string `json:"token"`
-		Password string  `json:"password"`
-		Here     bool    `json:"here"`
-	}
+	var in invitationAcceptBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

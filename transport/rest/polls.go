@@ -172,12 +172,12 @@ func getPolls(r *Request) error {
 
 // pollInput is a poll as it comes in.
 type pollInput struct {
-	Kind      *string   `json:"kind"`
-	Question  *string   `json:"question"`
-	Options   *[]string `json:"options"`
-	Anonymous *bool     `json:"anonymous"`
-	StepID    *string   `json:"step_id"`
-	Right     *indexes  `json:"right"`
+	Kind      *string   `json:"kind,omitempty" enum:"choice|several|scale|words|text"`
+	Question  *string   `json:"question,omitempty" length:"1..500"`
+	Options   *[]string `json:"options,omitempty" items:"..10" length:"..200" doc:"Of a choice 2 to 10, of a scale two labels, of words and texts none."`
+	Anonymous *bool     `json:"anonymous,omitempty"`
+	StepID    *string   `json:"step_id,omitempty" null:"true" is:"Id" doc:"The step it belongs to; null for none."`
+	Right     *indexes  `json:"right,omitempty" null:"true" doc:"Indexes of the right options, of a choice."`
 }
 
 // indexes are those of options. Null in the list is none of them: it would be read as 0.
@@ -302,10 +302,13 @@ func deletePoll(r *Request) error {
 	return r.NoContent()
 }
 
+// pollOpenBody is the body of openPoll.
+type pollOpenBody struct {
+	Seconds *int32 `json:"seconds,omitempty" null:"true" range:"5..14400" doc:"Until it closes by itself; without it nobody but you closes it."`
+}
+
 func openPoll(r *Request) error {
-	var in struct {
-		Seconds *int32 `json:"seconds"`
-	}
+	var in pollOpenBody
 	if err := r.decodeOptional(&in); err != nil {
 		return err
 	}
@@ -317,10 +320,13 @@ func closePoll(r *Request) error {
 	return r.answerPoll(r.do(codelab.ClosePoll{PollID: r.Param("poll_id")}))
 }
 
+// pollShowBody is the body of showPoll.
+type pollShowBody struct {
+	Shown *bool `json:"shown"`
+}
+
 func showPoll(r *Request) error {
-	var in struct {
-		Shown *bool `json:"shown"`
-	}
+	var in pollShowBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -355,14 +361,17 @@ func (r *Request) answerPoll(made any, err error) error {
 
 var errNoPoll = codelab.ErrNoPoll
 
+// voteBody is the body of votePoll.
+type voteBody struct {
+	Round  *int32   `json:"round" range:"1.." doc:"That of the poll, as you saw it."`
+	Choice indexes  `json:"choice,omitempty" doc:"Indexes of options: of «choice» one, of «several» any."`
+	Scale  *int32   `json:"scale,omitempty" range:"1..5"`
+	Words  []string `json:"words,omitempty" items:"1..3" length:"1..60"`
+	Text   *string  `json:"text,omitempty" length:"1..1000"`
+}
+
 func votePoll(r *Request) error {
-	var in struct {
-		Round  *int32   `json:"round"`
-		Choice indexes  `json:"choice"`
-		Scale  *int32   `json:"scale"`
-		Words  []string `json:"words"`
-		Text   *string  `json:"text"`
-	}
+	var in voteBody
 	wiped, err := r.decodeSecret(&in)
 	defer wiped() // so that memory does not hold a ballot together with its voter's cookie
 	if err != nil {

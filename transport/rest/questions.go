@@ -76,12 +76,15 @@ func getQuestions(r *Request) error {
 	return r.JSON(out)
 }
 
+// questionCreateBody is the body of askQuestion.
+type questionCreateBody struct {
+	Text      *string `json:"text" length:"1..500"`
+	Anonymous *bool   `json:"anonymous,omitempty" default:"false" doc:"409 where questions carry names."`
+	StepID    string  `json:"step_id,omitempty" doc:"The step it is about."`
+}
+
 func askQuestion(r *Request) error {
-	var in struct {
-		Text      *string `json:"text"`
-		Anonymous *bool   `json:"anonymous"`
-		StepID    string  `json:"step_id"`
-	}
+	var in questionCreateBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -105,13 +108,16 @@ func askQuestion(r *Request) error {
 	return r.answerQuestion(made, err)
 }
 
+// questionTakeBody is the body of takeQuestion.
+type questionTakeBody struct {
+	ChatID string `json:"chat_id,omitempty" doc:"Id of a message that an attendee said to all."`
+	HelpID string `json:"help_id,omitempty" doc:"Id of a request for help."`
+	Text   string `json:"text,omitempty" length:"..500" doc:"Text of the question, for a request for help."`
+}
+
 // takeQuestion makes a question of a message or of a request for help.
 func takeQuestion(r *Request) error {
-	var in struct {
-		ChatID string `json:"chat_id"`
-		HelpID string `json:"help_id"`
-		Text   string `json:"text"`
-	}
+	var in questionTakeBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -121,11 +127,14 @@ func takeQuestion(r *Request) error {
 	return r.answerQuestion(r.do(codelab.TakeQuestion{ChatID: in.ChatID, HelpID: in.HelpID, Text: in.Text}))
 }
 
+// questionUpdateBody is the body of updateQuestion.
+type questionUpdateBody struct {
+	State  *string `json:"state,omitempty" enum:"waiting|open|answered|hidden"`
+	Answer *string `json:"answer,omitempty" length:"..2000" doc:"Empty for none."`
+}
+
 func updateQuestion(r *Request) error {
-	var in struct {
-		State  *string `json:"state"`
-		Answer *string `json:"answer"`
-	}
+	var in questionUpdateBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -158,10 +167,13 @@ func unvoteQuestion(r *Request) error {
 	return r.answerQuestion(r.do(codelab.VoteQuestion{QuestionID: r.Param("question_id"), Withdrawn: true}))
 }
 
+// questionMergeBody is the body of mergeQuestion.
+type questionMergeBody struct {
+	Into string `json:"into" doc:"Id of the question that stays."`
+}
+
 func mergeQuestion(r *Request) error {
-	var in struct {
-		Into string `json:"into"`
-	}
+	var in questionMergeBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

@@ -70,12 +70,12 @@ func getQuizzes(r *Request) error {
 
 // quizInput is a question as it comes in, over the interface and in archives.
 type quizInput struct {
-	ID             string   `json:"id"`
-	Question       *string  `json:"question"`
-	QuizType       *string  `json:"quiz_type"`
-	Options        []string `json:"options"`
-	CorrectAnswer  *int32   `json:"correct_answer"`
-	CorrectAnswers *[]int32 `json:"correct_answers"`
+	ID             string   `json:"id,omitempty"`
+	Question       *string  `json:"question" length:"1..500" doc:"One line, trimmed."`
+	QuizType       *string  `json:"quiz_type" enum:"multiple_choice|descriptive"`
+	Options        []string `json:"options,omitempty" items:"..10" length:"1..500" doc:"2 to 10 for multiple_choice; ignored for descriptive."`
+	CorrectAnswer  *int32   `json:"correct_answer,omitempty" null:"true" doc:"Index of the right option; needed for multiple_choice unless «correct_answers» is given."`
+	CorrectAnswers *[]int32 `json:"correct_answers,omitempty" null:"true"`
 }
 
 func (in *quizInput) quiz(at string) (*pb.Quiz, error) {

@@ -130,15 +130,18 @@ func (r *Request) sameAgain(name string, err error) *pb.Attendee {
 	return v.Attendee(g.AttendeeID)
 }
 
+// registerBody is the body of registration.
+type registerBody struct {
+	Name     *string `json:"name" length:"1..80" doc:"One line; trimmed, and without invisible characters. The same name, whatever its case, is the same person."`
+	Email    string  `json:"email,omitempty" length:"..254" doc:"Optional, \"\" is none."`
+	Code     string  `json:"code,omitempty" length:"..64" doc:"The attendee's own PIN for coming back, at most 64 characters; \"\" is none. Only a keyed hash is kept."`
+	JoinCode string  `json:"join_code,omitempty" doc:"Needed for a private codelab."`
+	Place    string  `json:"place,omitempty" length:"..40" doc:"Where they sit, if they want to be found: one line, trimmed. Facilitators alone see it."`
+}
+
 // registration reads the body.
 func (r *Request) registration() (_ codelab.Register, code string, err error) {
-	var in struct {
-		Name     *string `json:"name"`
-		Email    string  `json:"email"`
-		Code     string  `json:"code"`
-		JoinCode string  `json:"join_code"`
-		Place    string  `json:"place"`
-	}
+	var in registerBody
 	if err = r.decode(&in); err == nil && in.Name == nil {
 		err = wire.Invalid("name is required")
 	}
@@ -180,11 +183,14 @@ func (r *Request) wasted(err error) error {
 	return err
 }
 
+// pinResetBody is the body of resetPIN.
+type pinResetBody struct {
+	Code string `json:"code,omitempty" length:"..64"`
+}
+
 // resetPIN sets a new rejoin code, or none. Grants of the earlier code end.
 func resetPIN(r *Request) error {
-	in := struct {
-		Code string `json:"code"`
-	}{}
+	var in pinResetBody
 	if err := r.decodeOptional(&in); err != nil {
 		return err
 	}

@@ -29,12 +29,15 @@ func toRehearsal(r *pb.Rehearsal) *rehearsalRecord {
 	return &rehearsalRecord{wire.Stamp(r.EndsAt), r.People}
 }
 
+// rehearsalStartBody is the body of startRehearsal.
+type rehearsalStartBody struct {
+	People  *int32 `json:"people" range:"1..60" doc:"How many come."`
+	Minutes *int32 `json:"minutes" range:"1..60" doc:"For how long."`
+	Force   *bool  `json:"force,omitempty" default:"false" doc:"It runs beside attendees who are not simulated."`
+}
+
 func startRehearsal(r *Request) error {
-	var in struct {
-		People  *int32 `json:"people"`
-		Minutes *int32 `json:"minutes"`
-		Force   *bool  `json:"force"`
-	}
+	var in rehearsalStartBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

@@ -16,12 +16,15 @@ import (
 	"atelier/transport/wire"
 )
 
+// loginBody is the body of logIn.
+type loginBody struct {
+	ID          *string `json:"admin_id" length:"1.."`
+	Password    *string `json:"admin_pw" length:"1.."`
+	DisplayName string  `json:"display_name,omitempty" length:"..80" doc:"Which of several facilitators this is: the name others see. One line, trimmed."`
+}
+
 func logIn(r *Request) error {
-	var in struct {
-		ID          *string `json:"admin_id"`
-		Password    *string `json:"admin_pw"`
-		DisplayName string  `json:"display_name"`
-	}
+	var in loginBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -203,15 +206,18 @@ func getSession(r *Request) error {
 	}{g.Sub, g.Role, g.Rank.String(), g.Codelabs, wire.OrNull(g.CodelabID), g.Expires})
 }
 
+// logoutBody is the body of logOut.
+type logoutBody struct {
+	CodelabID string `json:"codelab_id,omitempty" doc:"Leave this codelab alone; empty for the whole session."`
+}
+
 // logOut ends the caller's session, or with a codelab the grant of the attendee who
 // they are there.
 func logOut(r *Request) error {
 	if !r.api.Origins.Own(r.RequestCtx) { // it takes away what a browser keeps
 		return errOrigin
 	}
-	var in struct {
-		CodelabID string `json:"codelab_id"`
-	}
+	var in logoutBody
 	if err := r.decodeOptional(&in); err != nil {
 		return err
 	}

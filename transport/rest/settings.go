@@ -46,10 +46,13 @@ func slowed(err error) error {
 // maxAIKey bounds the text of a key before anything looks at it.
 const maxAIKey = 8192
 
+// settingsBody is the body of saveSettings.
+type settingsBody struct {
+	Key *string `json:"ai_api_key" length:"..8192" doc:"The encrypted AI key; \"\" removes it."`
+}
+
 func saveSettings(r *Request) error {
-	var in struct {
-		Key *string `json:"ai_api_key"`
-	}
+	var in settingsBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

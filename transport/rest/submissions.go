@@ -69,14 +69,17 @@ func submitFile(r *Request) error {
 	return err
 }
 
+// submissionLinkBody is the body of submitLink.
+type submissionLinkBody struct {
+	URL   *string `json:"url" length:"1..2048" doc:"An http or https address."`
+	Title string  `json:"title,omitempty" null:"true" length:"..200"`
+}
+
 func submitLink(r *Request) error {
 	if err := r.own(); err != nil {
 		return err
 	}
-	var in struct {
-		URL   *string `json:"url"`
-		Title string  `json:"title"`
-	}
+	var in submissionLinkBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

@@ -47,14 +47,17 @@ func (r *Request) toTaught(v *codelab.View, m *pb.Codelab) taughtRecord {
 	return out
 }
 
+// pinSetBody is the body of setPin.
+type pinSetBody struct {
+	Message *string `json:"message" null:"true" length:"1..2000"`
+}
+
 func setPin(r *Request) error {
 	b, err := r.Body()
 	if err != nil {
 		return err
 	}
-	var in struct {
-		Message *string `json:"message"`
-	}
+	var in pinSetBody
 	if err := wire.Decode(b, &in); err != nil {
 		return err
 	}

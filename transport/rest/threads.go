@@ -82,17 +82,20 @@ func tagSafe(s string) string {
 	return string(b)
 }
 
+// annotateBody is the body of annotate.
+type annotateBody struct {
+	AnchorKey    *string `json:"anchor_key" length:"1..512" doc:"«step|<step id>|<content_hash>|<start>|<end>», which must agree with the other fields, or «guide|guide|<hash>|<start>|<end>»."`
+	TargetType   *string `json:"target_type" enum:"step|guide"`
+	TargetStepID *string `json:"target_step_id,omitempty" null:"true" doc:"The step; null or left out for the guide."`
+	StartOffset  *int64  `json:"start_offset" range:"0..2147483646" doc:"UTF-16 offset in the rendered text."`
+	EndOffset    *int64  `json:"end_offset" range:"1..2147483647" doc:"Exclusive, greater than «start_offset»."`
+	SelectedText *string `json:"selected_text" length:"1..2000"`
+	ContentHash  *string `json:"content_hash" length:"1..128"`
+	Message      *string `json:"message" length:"1..2000" doc:"Stored as sent."`
+}
+
 func annotate(r *Request) error {
-	var in struct {
-		AnchorKey    *string `json:"anchor_key"`
-		TargetType   *string `json:"target_type"`
-		TargetStepID *string `json:"target_step_id"`
-		StartOffset  *int64  `json:"start_offset"`
-		EndOffset    *int64  `json:"end_offset"`
-		SelectedText *string `json:"selected_text"`
-		ContentHash  *string `json:"content_hash"`
-		Message      *string `json:"message"`
-	}
+	var in annotateBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}
@@ -118,11 +121,14 @@ func annotate(r *Request) error {
 	})
 }
 
+// replyBody is the body of replyToThread.
+type replyBody struct {
+	Message     *string `json:"message" length:"1..2000" doc:"Stored as sent."`
+	ContentHash *string `json:"content_hash" length:"1..128" doc:"Must be the thread's."`
+}
+
 func replyToThread(r *Request) error {
-	var in struct {
-		Message     *string `json:"message"`
-		ContentHash *string `json:"content_hash"`
-	}
+	var in replyBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

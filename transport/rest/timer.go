@@ -52,18 +52,21 @@ func ToSpotlight(s *pb.Spotlight) *SpotlightRecord {
 	return &SpotlightRecord{s.Kind, wire.OrNull(s.Id)}
 }
 
+// timerSetBody is the body of setTimer.
+type timerSetBody struct {
+	Seconds *int32  `json:"seconds,omitempty" null:"true" range:"5..14400"`
+	EndsAt  *string `json:"ends_at,omitempty" format:"date-time" doc:"RFC 3339."`
+	Label   *string `json:"label,omitempty" length:"..80" default:"\"\""`
+	Kind    *string `json:"kind,omitempty" enum:"exercise|break" default:"\"exercise\""`
+}
+
 // setTimer starts the timer, or takes it away with {"seconds": null}.
 func setTimer(r *Request) error {
 	body, err := r.Body()
 	if err != nil {
 		return err
 	}
-	var in struct {
-		Seconds *int32  `json:"seconds"`
-		EndsAt  *string `json:"ends_at"`
-		Label   *string `json:"label"`
-		Kind    *string `json:"kind"`
-	}
+	var in timerSetBody
 	if err := wire.Decode(body, &in); err != nil {
 		return err
 	}
@@ -101,16 +104,19 @@ func setTimer(r *Request) error {
 	return r.ok()
 }
 
+// spotlightSetBody is the body of setSpotlight.
+type spotlightSetBody struct {
+	Kind *string `json:"kind" null:"true" enum:"poll|question|timer"`
+	ID   *string `json:"id,omitempty" doc:"Of the poll or question."`
+}
+
 // setSpotlight says what the projector shows; {"kind": null} for nothing of it.
 func setSpotlight(r *Request) error {
 	body, err := r.Body()
 	if err != nil {
 		return err
 	}
-	var in struct {
-		Kind *string `json:"kind"`
-		ID   *string `json:"id"`
-	}
+	var in spotlightSetBody
 	if err := wire.Decode(body, &in); err != nil {
 		return err
 	}

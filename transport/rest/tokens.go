@@ -30,12 +30,15 @@ func (r *Request) setting(b settings.Body) (any, error) {
 	return v, err
 }
 
+// tokenCreateBody is the body of createToken.
+type tokenCreateBody struct {
+	Name  *string `json:"name" length:"1..80" doc:"Trimmed."`
+	Scope string  `json:"scope,omitempty" enum:"all|read|import" doc:"«all», which is the default: as a facilitator, who may also onboard participants; «read»: GET, and live connections that only hear; «import»: import codelabs, write their code and read codelabs. Beyond it 403 «insufficient_scope». No token deals with people, tokens or settings."`
+	Days  *int    `json:"expires_in_days,omitempty" range:"1..3650" doc:"Without it the token does not expire."`
+}
+
 func createToken(r *Request) error {
-	var in struct {
-		Name  *string `json:"name"`
-		Scope string  `json:"scope"`
-		Days  *int    `json:"expires_in_days"`
-	}
+	var in tokenCreateBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

@@ -26,13 +26,16 @@ func (r *Request) webhookCaller() webhook.Caller {
 	return webhook.Caller{AdminID: r.api.AdminID, IP: r.ip(), UserAgent: r.Caller.UserAgent}
 }
 
+// webhookCreateBody is the body of createWebhook.
+type webhookCreateBody struct {
+	URL      *string  `json:"url" length:"1..2000" doc:"Begins with «https://», without user name, password and fragment. Where its name leads is looked at for each delivery: private, loopback and link-local addresses are refused then, unless «[webhooks] allow_private»."`
+	Events   []string `json:"events" items:"1..8" unique:"true" is:"WebhookEvent"`
+	Codelabs []string `json:"codelabs,omitempty" items:"..100" is:"Id" doc:"Only events of these codelabs. Empty or absent: of all. Events of tokens belong to no codelab and are always sent."`
+	Names    bool     `json:"names,omitempty" doc:"Whether events have the names of attendees. The default is false."`
+}
+
 func createWebhook(r *Request) error {
-	var in struct {
-		URL      *string  `json:"url"`
-		Events   []string `json:"events"`
-		Codelabs []string `json:"codelabs"`
-		Names    bool     `json:"names"`
-	}
+	var in webhookCreateBody
 	if err := r.decode(&in); err != nil {
 		return err
 	}

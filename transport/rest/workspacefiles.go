@@ -220,13 +220,16 @@ func toFileContent(i code.Info, content []byte) fileContent {
 
 const maxCommitMessage = 2000
 
+// filesWriteBody is the body of writeFiles.
+type filesWriteBody struct {
+	Files   []workspaceFile `json:"files,omitempty" items:"..2000"`
+	Gone    []string        `json:"delete_files,omitempty" items:"..2000" length:"1.."`
+	Message string          `json:"commit_message,omitempty" length:"..2000" default:"\"Update files\""`
+}
+
 func writeFiles(structure string) func(*Request) error {
 	return func(r *Request) error {
-		var in struct {
-			Files   []workspaceFile `json:"files"`
-			Gone    []string        `json:"delete_files"`
-			Message string          `json:"commit_message"`
-		}
+		var in filesWriteBody
 		if err := r.decodeStrict(&in); err != nil {
 			return err
 		}

@@ -78,12 +78,15 @@ func (r *Request) workspaceRecord(w *pb.Workspace) workspaceRecord {
 	return workspaceRecord{CodelabID: r.Codelab.ID(), StructureType: w.StructureType, CreatedAt: wire.Stamp(w.CreatedAt)}
 }
 
+// workspaceCreateBody is the body of createWorkspace.
+type workspaceCreateBody struct {
+	CodelabID *string         `json:"codelab_id" length:"1.."`
+	Structure *string         `json:"structure_type" enum:"branch|folder"`
+	Files     []workspaceFile `json:"workspace_files,omitempty" items:"..2000" doc:"The files to begin with."`
+}
+
 func createWorkspace(r *Request) error {
-	var in struct {
-		CodelabID *string         `json:"codelab_id"`
-		Structure *string         `json:"structure_type"`
-		Files     []workspaceFile `json:"workspace_files"`
-	}
+	var in workspaceCreateBody
 	if err := r.decodeStrict(&in); err != nil {
 		return err
 	}
@@ -222,25 +225,31 @@ type headInput struct {
 	Files      *[]workspaceFile // a folder's own
 }
 
+// branchCreateBody is the body of createBranch.
+type branchCreateBody struct {
+	StepNumber *int32  `json:"step_number" range:"1..200"`
+	Type       *string `json:"branch_type" enum:"start|end"`
+	From       *string `json:"from,omitempty" doc:"The branch to take the files of; left out, the one that was written last."`
+}
+
 func createBranch(r *Request) error {
-	var in struct {
-		StepNumber *int32  `json:"step_number"`
-		Type       *string `json:"branch_type"`
-		From       *string `json:"from"`
-	}
+	var in branchCreateBody
 	if err := r.decodeStrict(&in); err != nil {
 		return err
 	}
 	return r.createHead(codelab.BranchWorkspace, headInput{in.StepNumber, in.Type, in.From, nil})
 }
 
+// folderCreateBody is the body of createFolder.
+type folderCreateBody struct {
+	StepNumber *int32           `json:"step_number" range:"1..200"`
+	Type       *string          `json:"folder_type" enum:"start|end"`
+	From       *string          `json:"from,omitempty" doc:"The folder to take the files of; left out, the one that was written last."`
+	Files      *[]workspaceFile `json:"files,omitempty" items:"..2000"`
+}
+
 func createFolder(r *Request) error {
-	var in struct {
-		StepNumber *int32           `json:"step_number"`
-		Type       *string          `json:"folder_type"`
-		From       *string          `json:"from"`
-		Files      *[]workspaceFile `json:"files"`
-	}
+	var in folderCreateBody
 	if err := r.decodeStrict(&in); err != nil {
 		return err
 	}
