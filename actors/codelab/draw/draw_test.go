@@ -19,6 +19,7 @@ import (
 	"atelier/actors/durable"
 	"atelier/actors/durable/statetest"
 	"atelier/actors/files"
+	"atelier/actors/internal/pbwire"
 	"atelier/actors/naming"
 )
 
@@ -63,6 +64,39 @@ var (
 
 // leaves are the texts that leave the log with what they are in.
 var leaves = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link)-`)
+
+// parts are what readers ask for with its version, which a change of it must raise
+// (codelab.Changed).
+func parts(t *testing.T, state []byte, at codelab.Changed) map[string]part {
+	t.Helper()
+	s := &pb.Snapshot{}
+	if err := s.Decode(state); err != nil {
+		t.Fatal(err)
+	}
+	of := func(version uint64, what *pb.Snapshot) part { return part{version, string(pbwire.Encode(what))} }
+	return map[string]part{
+		"codelab": of(at.Codelab, &pb.Snapshot{
+			Codelab: s.Codelab, Steps: s.Steps, Pin: s.Pin, Pointer: s.Pointer, Timer: s.Timer, Spotlight: s.Spotlight,
+		}),
+		"attendees":   of(at.Attendees, &pb.Snapshot{Attendees: s.Attendees}),
+		"chat":        of(at.Chat, &pb.Snapshot{Chat: s.Chat}),
+		"help":        of(at.Help, &pb.Snapshot{Help: s.Help}),
+		"feedback":    of(at.Feedback, &pb.Snapshot{Feedback: s.Feedback}),
+		"threads":     of(at.Threads, &pb.Snapshot{Threads: s.Threads}),
+		"quizzes":     of(at.Quizzes, &pb.Snapshot{Quizzes: s.Quizzes}),
+		"answers":     of(at.Answers, &pb.Snapshot{Answers: s.Answers}),
+		"materials":   of(at.Materials, &pb.Snapshot{Materials: s.Materials}),
+		"submissions": of(at.Submissions, &pb.Snapshot{Submissions: s.Submissions}),
+		"polls":       of(at.Polls, &pb.Snapshot{Polls: s.Polls}),
+		"questions":   of(at.Questions, &pb.Snapshot{Questions: s.Questions}),
+	}
+}
+
+// part is a part of a codelab, encoded.
+type part struct {
+	version uint64
+	content string
+}
 
 func textsIn(b []byte) map[string]bool {
 	all := map[string]bool{}
@@ -128,6 +162,7 @@ func TestAnyWords(t *testing.T) {
 		texts := map[string][]string{} // that people wrote, by their id
 		items := map[string]bool{}     // texts that go with what they are in
 		rules, shown := oracle.New(), map[string]bool{}
+		var read map[string]part // as it was asked for last
 		say := func(cmd codelab.Command) {
 			rules.Saying(cmd)
 			d, err := state.Decide(cmd, durable.Env{Now: now, Seq: uint64(len(events)) + 1})
@@ -143,7 +178,17 @@ func TestAnyWords(t *testing.T) {
 					t.Fatalf("seed %d: event %d, %v: %v", seed, len(events), e, err)
 				}
 			}
-			after := textsIn(encoded(t, state))
+			snap := encoded(t, state)
+			if len(d.Events) > 0 {
+				is := parts(t, snap, state.Capture().Changed)
+				for name, was := range read {
+					if was.version == is[name].version && was.content != is[name].content {
+						t.Fatalf("seed %d: %T changes the %s, and not their version: who asks whether they have changed hears no", seed, cmd.Body, name)
+					}
+				}
+				read = is
+			}
+			after := textsIn(snap)
 			for text := range shown {
 				if leaves.MatchString(text) && !after[text] && !slices.ContainsFunc(d.Events, codelab.Erases) {
 					t.Fatalf("seed %d: %s goes with %T, which does not ask that the log forgets it", seed, text, cmd.Body)
