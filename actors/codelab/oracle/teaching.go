@@ -43,6 +43,18 @@ func timerOf(t *pb.Timer) string {
 
 func spotlightOf(x *pb.Spotlight) string { return x.GetKind() + " " + x.GetId() }
 
+// there says whether the room may see what the projector shows.
+func there(v *codelab.View, x *pb.Spotlight) bool {
+	switch x.GetKind() {
+	case "poll":
+		return v.Poll(x.Id) != nil
+	case "question":
+		q := v.Question(x.Id)
+		return q != nil && visible(q.State)
+	}
+	return true
+}
+
 func (m *teaching) event(e *pb.Event) error {
 	if len(m.left) > 0 && e.At != m.endedAt {
 		return fmt.Errorf("the workshop has ended, and left %v", m.left)
@@ -165,6 +177,9 @@ func (m *teaching) view(v *codelab.View) error {
 	}
 	if err := differs("the spotlight", spotlightOf(v.Spotlight), spotlight); err != nil {
 		return err
+	}
+	if !there(v, v.Spotlight) {
+		return fmt.Errorf("the projector shows %s, which the room does not see", spotlight)
 	}
 	counts := map[pb.PulseState]int{}
 	for _, p := range m.room.people {
