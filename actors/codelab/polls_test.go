@@ -186,6 +186,23 @@ func TestAPollClosesAtItsEnd(t *testing.T) {
 	}
 }
 
+// TestOpeningAnOpenPollSetsItsEndAnew: another one, or none.
+func TestOpeningAnOpenPollSetsItsEndAnew(t *testing.T) {
+	l, _ := polled(t, 1)
+	p := l.newPoll(t, choicePoll(false))
+	began := l.must(t, admin, OpenPoll{PollID: p.Id, Seconds: proto.Int32(5)}).(*pb.Poll).OpenedAt
+	l.now = l.now.Add(time.Second)
+	for _, seconds := range []*int32{proto.Int32(60), nil, proto.Int32(30)} {
+		again, want := l.must(t, admin, OpenPoll{PollID: p.Id, Seconds: seconds}).(*pb.Poll), int64(0)
+		if seconds != nil {
+			want = l.now.Add(time.Duration(*seconds) * time.Second).UnixMilli()
+		}
+		if again.EndsAt != want || again.OpenedAt != began {
+			t.Errorf("opened again for %v seconds it ends at %d, want %d, and began at %d, want %d", seconds, again.EndsAt, want, again.OpenedAt, began)
+		}
+	}
+}
+
 // TestAttendeesReceiveOnlyVisiblePollData: counts only while they are shown, what is right
 // only when the poll is closed and shown, nothing of drafts.
 func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
