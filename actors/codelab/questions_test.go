@@ -118,6 +118,19 @@ func TestStoppedAuthorCannotAsk(t *testing.T) {
 	l.ask(t, people[0], "b")
 }
 
+// TestStoppedAuthorCannotAskUnderAnotherName in the same browser, also when the attendee who
+// was stopped is gone.
+func TestStoppedAuthorCannotAskUnderAnotherName(t *testing.T) {
+	l, people := asking(t, askingOpen, 2)
+	author, other := people[0], people[1]
+	l.must(t, admin, StopAsker{QuestionID: l.ask(t, author, "a").Id})
+	came := l.must(t, &Caller{Role: RoleAnyone}, Register{Name: "another", Siblings: []string{author.ID}}).(Registration)
+	again := attendeeCaller(came.Attendee)
+	l.must(t, author, Remove{AttendeeID: author.ID})
+	l.refused(t, again, AskQuestion{Text: "b", Siblings: []string{author.ID}}, durable.Conflict, "stopped")
+	l.ask(t, other, "c")
+}
+
 func TestQuestionsAreTakenFromElsewhere(t *testing.T) {
 	l, people := asking(t, askingOff, 2)
 	said := l.must(t, people[0], PostChat{Message: "Why is that?"}).(*pb.ChatMessage)
