@@ -422,6 +422,9 @@ func TestTheTimerCountsFromTheServersTime(t *testing.T) {
 		l.refused(t, admin, SetTimer{Seconds: &seconds}, durable.Invalid, "5 to 14400")
 	}
 	l.refused(t, admin, SetTimer{Seconds: proto.Int32(60), Label: strings.Repeat("x", 81)}, durable.Invalid, "80")
+	for _, seconds := range []int32{5, 14_400} {
+		l.must(t, admin, SetTimer{Seconds: &seconds})
+	}
 	l.must(t, admin, SetTimer{Seconds: proto.Int32(60), Label: "Try it", Break: true})
 	timer := l.Capture().Timer
 	if timer.EndsAt != l.now.UnixMilli()+60_000 || timer.TotalSeconds != 60 || !timer.Break || timer.By != "Facilitator" {
