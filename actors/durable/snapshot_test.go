@@ -53,6 +53,22 @@ func (j *lateSnapshots) goOn() {
 	}
 }
 
+// Else the log of an actor that rests, or falls, more often than a snapshot is due would
+// grow for ever.
+func TestEventsBeforeARestartBringTheNextSnapshotNearer(t *testing.T) {
+	h := start(t, store(t), kind(), durable.Options{SnapshotEvents: 10})
+	for range 3 {
+		hd := get(t, h, "a")
+		for range 4 {
+			ask(t, hd, "1")
+		}
+		eventually(t, "rest", func() bool { return h.Rest(t.Context(), hd, false) })
+	}
+	if n := h.Stats().Snapshots.Load(); n != 1 {
+		t.Errorf("after twelve events in three incarnations there are %d snapshots, which are due after ten", n)
+	}
+}
+
 // A snapshot is as large as the state and holds on to an earlier view. Under a flood
 // five of them waited for the store, and took 400 MiB.
 func TestTheNextSnapshotWaitsUntilTheLastIsStored(t *testing.T) {
