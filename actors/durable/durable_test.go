@@ -304,16 +304,25 @@ func TestIdleActorsRest(t *testing.T) {
 func TestFullQueuesSayBusy(t *testing.T) {
 	j := store(t)
 	hd := get(t, start(t, j, kind(), durable.Options{MaxPending: 3}), "a")
-	release := j.Hold()
-	defer release()
 	got := make(answers, 3)
-	for range 3 {
-		if err := hd.Submit("1", got); err != nil {
-			t.Fatal(err)
+	for round := range 3 { // who was refused takes no place of the next
+		release := j.Hold()
+		for range 3 {
+			if err := hd.Submit("1", got); err != nil {
+				release()
+				t.Fatalf("round %d: %v", round, err)
+			}
 		}
-	}
-	if err := hd.Submit("1", got); !errors.Is(err, durable.ErrBusy) {
-		t.Fatalf("got %v", err)
+		err := hd.Submit("1", got)
+		release()
+		if !errors.Is(err, durable.ErrBusy) {
+			t.Fatalf("got %v", err)
+		}
+		for range 3 {
+			if r := <-got; r.Err != nil {
+				t.Fatal(r.Err)
+			}
+		}
 	}
 }
 
