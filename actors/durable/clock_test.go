@@ -83,10 +83,11 @@ func TestFailuresAreCountedByUptime(t *testing.T) {
 				c := clocktest.New()
 				h := start(t, store(t), kind(), durable.Options{Clock: c, MaxFailures: 2, IdleAfter: -1})
 				for i := range 3 {
+					time.Sleep(tc.apart)
 					c.SetOffset(time.Duration(i) * tc.jump)
 					_, _, _ = get(t, h, "a").Ask("poison")
-					time.Sleep(tc.apart)
 				}
+				time.Sleep(time.Minute) // less than a quarantine lasts
 				if _, err := h.Get("a"); errors.Is(err, durable.ErrQuarantined) != tc.quarantined {
 					t.Errorf("quarantined is to be %v: %v", tc.quarantined, err)
 				}
