@@ -299,9 +299,9 @@ func TestANoteThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 	d := newDesk(t)
 	d.attendee("", "old", "a")
 	d.attendee("old", "new", "b")
-	d.journal.SetReadOnly(true)
+	d.journal.FailCommits(1, durable.ErrReadOnly)
 	d.want("the use", "new", "a b")
-	d.journal.SetReadOnly(false)
+	d.attendee("", "yet another", "a") // behind it
 	d.Expire()
 	d.attendee("", "other", "a") // behind it
 	d.crash()
