@@ -122,6 +122,34 @@ func TestAnEndOnItsWayIsNotUndone(t *testing.T) {
 	}
 }
 
+// The end of a session that was not open when it was read, since its first token is on its
+// way, is decided again: it ends that token, too.
+func TestAnEndThatMeetsTheFirstTokenEndsIt(t *testing.T) {
+	w := newWorld(t)
+	release := w.journal.Hold()
+	defer release()
+	queued := w.journal.Queued()
+	made, ended := make(chan seal.Token, 1), make(chan error, 1)
+	go func() {
+		tok, err := w.tokenize("c", pb.Policy_POLICY_SESSION)
+		if err != nil {
+			t.Error(err)
+		}
+		made <- tok
+	}()
+	w.eventually(func() bool { return w.journal.Queued() == queued+1 })
+	go func() { ended <- w.vault.EndSession(business, "business", "c") }()
+	w.eventually(func() bool { return w.journal.Queued() == queued+2 })
+	release()
+	tok := <-made
+	if err := <-ended; err != nil {
+		t.Fatalf("the end was answered %v", err)
+	}
+	if _, err := w.vault.Detokenize(business, Use{tok, "business", "c"}); err != IsRevoked {
+		t.Errorf("after the end the token was answered %v", err)
+	}
+}
+
 // A use that read its session before the session's end was committed does not give
 // the credential: the use is committed only if the session is as it was read.
 func TestAUseThatMeetsTheEndOfItsSessionGivesNothing(t *testing.T) {
