@@ -32,16 +32,16 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	n.placement.held = map[string]held{}
 	for _, h := range some(300, func(int) float64 { return 0 }) {
 		switch h.ID {
-		case "0000":
+		case "0299": // the last are given first
 			h.Taken = now.Add(-stayTime + time.Second)
-		case "0002":
+		case "0297":
 			h.Taken = now.Add(-stayTime)
 		}
 		n.placement.held[h.ID] = h
 		server.owned = append(server.owned, Owned{ID: h.ID})
 	}
 	members := []durable.Member{{Node: n.Store.Node(), Left: 1, Owns: 300}, {Node: names[0], Left: 1}, {Node: names[1], Left: 1}}
-	w := wanted{moves: map[string]string{"0001": n.Store.Node()}}
+	w := wanted{moves: map[string]string{"0298": n.Store.Node()}}
 	for turn := range 3 {
 		n.balance(now, members, names, w, server)
 		if got, want := len(server.given), min((turn+1)*givenEach, 198); got != want {
@@ -60,10 +60,13 @@ func TestPlansAreCarriedOut(t *testing.T) {
 	if of[names[1]] > 3*givenEach || of[names[0]] < 90 {
 		t.Errorf("given: %v", of)
 	}
-	for _, id := range []string{"0000", "0001"} {
+	for _, id := range []string{"0299", "0298"} {
 		if to := server.given[id]; to != "" {
 			t.Errorf("%s was given to %s", id, to)
 		}
+	}
+	if server.given["0297"] == "" {
+		t.Error("what has been here for its time was not given")
 	}
 	// The loads change only some time after a move.
 	before := len(server.given)
