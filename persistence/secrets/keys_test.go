@@ -49,6 +49,27 @@ func TestKeysAreMadeRotatedAndDropped(t *testing.T) {
 	}
 }
 
+// A rotation that broke off leaves a pending key, with which the next one goes on. With
+// another one it would leave a second pending key, and its predecessor would never be retired.
+func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	first, err := CreateKeys(path, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	announced := Announced(first, now)
+	if again := Announced(announced, now.Add(time.Minute)); len(again) != 2 || string(again[1].Material) != string(announced[1].Material) {
+		t.Errorf("announced again there are %d keys, or another one", len(again))
+	}
+	if err := writeKeys(path, announced); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := RotateKeys(path, now.Add(time.Hour))
+	if err != nil || len(keys) != 2 || string(keys[1].Material) != string(announced[1].Material) || keys[1].Pending || !keys[0].RetiredAt.Equal(now.Add(time.Hour)) {
+		t.Errorf("after the rotation there are %d keys (%v), or the first is not retired", len(keys), err)
+	}
+}
+
 // A key with one wrong bit would silently make every token invalid.
 func TestAServerKeyThatChangedIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")
