@@ -294,6 +294,7 @@ func (s *State) applyPollVoted(seq uint64, b *pb.PollVoted) {
 	if known && s.attendees.At(at).Simulated && !p.rec.Rehearsed {
 		p.rec = p.rec.Clone()
 		p.rec.Rehearsed, p.told = true, nil
+		s.changed.Codelab = seq // which shows it
 	}
 	switch {
 	case len(b.Ballot) > 0:
@@ -383,6 +384,9 @@ func (s *State) forgetVoter(seq uint64, at int) {
 		drop(&p.said, at)
 		// The places of all behind them are others now.
 		p.view, p.told, s.changed.Polls = nil, nil, seq
+		if p.rec.State == pollOpen {
+			s.changed.Codelab = seq // which shows it
+		}
 	}
 }
 

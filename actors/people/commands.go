@@ -212,8 +212,9 @@ func (in InviteAgain) decide(d *decision) error {
 	next.Invitation, next.Password, next.Accepted, next.Link = in.Token, "", false, false
 	next.MovedAt = 0
 	next.Generation++
-	if !Helper(p) {
-		next.InvitationEndsAt = d.env.Now.Add(InvitationLife).UnixMilli()
+	next.InvitationEndsAt = d.env.Now.Add(InvitationLife).UnixMilli()
+	if Helper(p) {
+		next.InvitationEndsAt = p.ExpiresAt
 	}
 	d.put(next, "people_invite", map[string]string{"role": p.Role, "again": "true"})
 	return nil

@@ -178,6 +178,21 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 	o.refused(Caller{}, Accept{Token: token, Here: true}, durable.Missing)
 }
 
+// Disabling ends the link of a helper. Once they are enabled again, another one is good for the
+// rest of their time.
+func TestAHelperIsInvitedAgainAfterTheyWereDisabled(t *testing.T) {
+	o := newOffice(t)
+	ends := o.now.Add(time.Hour)
+	p := o.do(owner, Invite{Name: "Hal", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: ends.UnixMilli(), Token: []byte("first")})
+	for _, disabled := range []bool{true, false} {
+		o.do(owner, Update{ID: p.Id, Disabled: &disabled})
+	}
+	if again := o.do(owner, InviteAgain{ID: p.Id, Token: []byte("second")}); again.InvitationEndsAt != ends.UnixMilli() {
+		t.Errorf("the second link ends at %d, want %d", again.InvitationEndsAt, ends.UnixMilli())
+	}
+	o.do(Caller{}, Accept{Token: []byte("second")})
+}
+
 // Of two changes of a password at once one wins.
 func TestPasswordChangeNeedsThePreviousOne(t *testing.T) {
 	o := newOffice(t)

@@ -67,14 +67,20 @@ var leaves = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link)-`)
 
 // parts are what readers ask for with its version, which a change of it must raise
 // (codelab.Changed).
-func parts(t *testing.T, state []byte, at codelab.Changed) map[string]part {
+func parts(t *testing.T, state []byte, view *codelab.View) map[string]part {
 	t.Helper()
+	at := view.Changed
 	s := &pb.Snapshot{}
 	if err := s.Decode(state); err != nil {
 		t.Fatal(err)
 	}
 	of := func(version uint64, what *pb.Snapshot) part { return part{version, string(pbwire.Encode(what))} }
+	shown := &pb.Poll{}
+	if p := view.OpenPoll(); p != nil {
+		shown = p.Told
+	}
 	return map[string]part{
+		"open poll": {at.Codelab, string(pbwire.Encode(shown))},
 		"codelab": of(at.Codelab, &pb.Snapshot{
 			Codelab: s.Codelab, Steps: s.Steps, Pin: s.Pin, Pointer: s.Pointer, Timer: s.Timer, Spotlight: s.Spotlight,
 		}),
@@ -180,7 +186,7 @@ func TestAnyWords(t *testing.T) {
 			}
 			snap := encoded(t, state)
 			if len(d.Events) > 0 {
-				is := parts(t, snap, state.Capture().Changed)
+				is := parts(t, snap, state.Capture())
 				for name, was := range read {
 					if was.version == is[name].version && was.content != is[name].content {
 						t.Fatalf("seed %d: %T changes the %s, and not their version: who asks whether they have changed hears no", seed, cmd.Body, name)
