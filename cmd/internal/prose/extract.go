@@ -21,6 +21,17 @@ type page struct {
 	lines []int
 }
 
+// fragment adds a text of its own whose first line is the given line of the source. Names
+// and short comments have no full stop, so Vale would read on into the next text. They get
+// an exclamation mark: rules for whole sentences look for a full stop.
+func (p *page) fragment(line int, text string) {
+	text = strings.TrimRight(text, " \n")
+	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") {
+		text += "!"
+	}
+	p.add(line, text)
+}
+
 // add adds a paragraph whose first line is the given line of the source.
 func (p *page) add(line int, text string) {
 	for l := range strings.SplitSeq(text, "\n") {
@@ -86,14 +97,14 @@ func (p *page) fromGo(path string, source []byte) {
 				b.WriteString(m[1] + "\n")
 			}
 		}
-		p.add(files.Position(group.Pos()).Line, b.String())
+		p.fragment(files.Position(group.Pos()).Line, b.String())
 	}
 	test := strings.HasSuffix(path, "_test.go")
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			if test && strings.HasPrefix(n.Name.Name, "Test") {
-				p.add(files.Position(n.Pos()).Line, words(strings.TrimPrefix(n.Name.Name, "Test")))
+				p.fragment(files.Position(n.Pos()).Line, words(strings.TrimPrefix(n.Name.Name, "Test")))
 			}
 		case *ast.Field:
 			if n.Tag == nil {
@@ -102,7 +113,7 @@ func (p *page) fromGo(path string, source []byte) {
 			raw, _ := strconv.Unquote(n.Tag.Value)
 			for _, key := range []string{"doc", "help"} {
 				if text := reflect.StructTag(raw).Get(key); text != "" {
-					p.add(files.Position(n.Tag.Pos()).Line, text)
+					p.fragment(files.Position(n.Tag.Pos()).Line, text)
 				}
 			}
 		case *ast.CallExpr:
@@ -115,7 +126,7 @@ func (p *page) fromGo(path string, source []byte) {
 			}
 			if text, ok := n.Args[0].(*ast.BasicLit); ok && text.Kind == token.STRING {
 				said, _ := strconv.Unquote(text.Value)
-				p.add(files.Position(text.Pos()).Line, verb.ReplaceAllString(said, "X"))
+				p.fragment(files.Position(text.Pos()).Line, verb.ReplaceAllString(said, "X"))
 			}
 		}
 		return true
@@ -140,7 +151,7 @@ func (p *page) fromComments(source []byte, comment *regexp.Regexp) {
 	begin, text := 0, []string{}
 	end := func() {
 		if len(text) > 0 {
-			p.add(begin, strings.Join(text, "\n"))
+			p.fragment(begin, strings.Join(text, "\n"))
 		}
 		text = text[:0]
 	}
@@ -172,7 +183,7 @@ func (p *page) fromStrings(source []byte, keys []string) {
 		switch t := t.(type) {
 		case string:
 			if keys == nil || slices.Contains(keys, key) {
-				p.add(1+bytes.Count(source[:d.InputOffset()], []byte("\n")), strings.ReplaceAll(t, "\n", " "))
+				p.fragment(1+bytes.Count(source[:d.InputOffset()], []byte("\n")), strings.ReplaceAll(t, "\n", " "))
 			}
 		case json.Delim:
 			for d.More() {
