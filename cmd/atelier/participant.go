@@ -70,7 +70,7 @@ type key struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// participantsPath is that of all participants, or of what of one.
+// participantsPath is the path of all participants, or of a resource of one.
 func participantsPath(of ...string) string {
 	path := "/api/admin/participants"
 	for _, part := range of {

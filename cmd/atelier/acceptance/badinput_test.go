@@ -38,7 +38,7 @@ type probe struct {
 	ok int
 	// ignored are fields of the body that the server does not look at.
 	ignored string
-	// optional says that the body may be left out.
+	// optional says that a request without a body is valid.
 	optional bool
 	// own says that the attendee of the path must be the caller.
 	own bool

@@ -196,8 +196,8 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	}
 }
 
-// TestWithoutItsAddressTheServerNamesNone: the capabilities are declarations
-// and stay; what an address would be needed for is not offered.
+// TestWithoutItsAddressTheServerNamesNone: without a public address the server still
+// declares its capabilities, but offers nothing that needs the address.
 func TestWithoutItsAddressTheServerNamesNone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -135,7 +135,7 @@ func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	warnings, err := c.Check()
-	// The page says who may reach it.
+	// CLUSTER.md describes who can reach the internal listener.
 	warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "server.internal_listen") })
 	if err != nil || len(warnings) > 0 || !c.Cluster.Enabled || !c.Cluster.MakesCertificates() {
 		t.Errorf("%v, %q", err, warnings)

@@ -111,8 +111,8 @@ func TestEveryExampleIsValid(t *testing.T) {
 	}
 }
 
-// Every schema must compile, and what the server answers must be closed: a
-// field that nobody documented is then an error wherever it comes.
+// Every schema must compile, and schemas of answers must be closed, so that an undocumented
+// field is an error everywhere.
 func TestSchemasOfAnswersAreClosed(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*document{openAPI, asyncAPI} {

@@ -17,10 +17,10 @@ import (
 	"atelier/transport/auth"
 )
 
-// open serves a folder and asks at its border for some of what it holds, with
-// what was kept when it was made. It returns the replays of its codelabs. Errors
-// leave out the secrets that they are about.
-func (d doors) open(t *testing.T, data string, held *holding) map[string]replay {
+// open serves a folder and reads some of its data through the public interface, with the
+// credentials that were kept when the folder was made. It returns the replays of its
+// codelabs. Errors leave out the secrets that they concern.
+func (d keptCredentials) open(t *testing.T, data string, held *holding) map[string]replay {
 	up := upstreamtest.New(t)
 	cfg := formatConfig(data)
 	cfg.AI.BaseURL = up.URL

@@ -228,8 +228,9 @@ func TestFacilitatorsCloneTheRepositoryItself(t *testing.T) {
 	g.fails(g.home, []string{"clone", folders.tokenURL(c.token("all")), "no"}, "not found")
 }
 
-// TestHundredsOfBranchesAreFetchedAtOnce: as many as a workspace may have. The client says
-// what it wants and has in more than Git sends in one piece, and packs it.
+// TestHundredsOfBranchesAreFetchedAtOnce uses the maximum number of branches of a
+// workspace. The lists of wanted and existing commits are then longer than one packet of
+// Git, and compressed.
 func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "TestFacilitatorsCloneTheRepositoryItself fetches a few")

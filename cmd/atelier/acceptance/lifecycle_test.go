@@ -32,7 +32,7 @@ func internal(addr, path string) (status int, body string) {
 	return res.StatusCode, string(b)
 }
 
-func TestAStoppingServerTellsItsClientsWhenToComeBack(t *testing.T) {
+func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	t.Parallel()
 	s := startUntilStopped(t, testConfig(t))
 	c := newClassOn(t, s.Addr(), record{})
@@ -132,8 +132,8 @@ func TestARestartKeepsEverything(t *testing.T) {
 	}
 }
 
-// everything is what a facilitator can read of the codelab, but for who is
-// there at the moment.
+// everything is all that a facilitator can read of the codelab, except who is present at
+// the moment.
 func (c *class) everything() []string {
 	c.t.Helper()
 	var out []string

@@ -46,8 +46,8 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	}
 }
 
-// The unit says the same, for what runs beside the server, and keeps files to
-// their owner.
+// The unit has the same settings, for processes beside the server, and makes files readable
+// only to their owner.
 func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	t.Parallel()
 	unit, err := os.ReadFile("../deploy/atelier.service")

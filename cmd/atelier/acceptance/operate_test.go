@@ -69,7 +69,7 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 			t.Errorf("codelab %d is %.200s", i, got.body)
 		}
 	}
-	// With the first gone, the third one may come.
+	// The first has ended, so the third can begin.
 	if err := a.stop(); err != nil {
 		t.Fatal(err)
 	}

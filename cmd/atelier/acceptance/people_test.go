@@ -57,8 +57,8 @@ func (c *class) helper() *leader {
 	return lead(c.admin, c.addr, record{"name": "Hal", "role": "assistant", "codelabs": []string{c.id}, "expires_at": until})
 }
 
-// shutsOut says that a browser may not read something any more: at once where the
-// change was made, and within a second on other nodes.
+// shutsOut verifies that a browser is refused: at once on the node that made the change,
+// and within a second on others.
 func (c *class) shutsOut(b *browser, path string, status int) {
 	c.t.Helper()
 	if common.nodes == nil {

@@ -102,7 +102,8 @@ func TestARehearsalMakesWayForPeople(t *testing.T) {
 		t.Errorf("who came is %v", got)
 	}
 
-	// Beside people, with force alone: and with it people may have the names.
+	// While people are connected, a rehearsal needs force. Real attendees can then have the
+	// names of simulated ones.
 	live := lin.connect(c.id, "")
 	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "connected")
 	one = c.rehearses(2, record{"force": true})

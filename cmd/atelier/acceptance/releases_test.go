@@ -23,8 +23,8 @@ import (
 	"atelier/transport/auth"
 )
 
-// Each release leaves a data folder in which everything was used, a backup of it, and what
-// REST answered of both: testdata/README.md says when they are made.
+// Each release leaves a data folder in which every feature was used, a backup of it, and
+// the answers of REST for both. testdata/README.md describes when they are made.
 var writeRelease = flag.String("write-release", "", "make what a release leaves, in testdata: its version, like 1.0")
 
 // keptRelease is what is known of the folder of a release.

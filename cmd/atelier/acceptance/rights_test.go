@@ -146,7 +146,7 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 	return status != 401 && status != 403
 }
 
-// rightsMessagesFile says the same of what clients say in a codelab's room.
+// rightsMessagesFile has the same table for messages of clients in a codelab's room.
 const rightsMessagesFile = "testdata/rights-messages.txt"
 
 // TestEveryRoleMaySayWhatTheTableSays sends each message of the document, as the

@@ -162,8 +162,9 @@ func (c *sharedServer) stop() {
 	postgrestest.Stop()
 }
 
-// folders are where the common server keeps anything: its own data, which has the
-// control socket, those of the other nodes and what they share, the database.
+// folders returns the folders in which the common server stores anything. own is its data
+// folder, which has the control socket. all are also the data folders of the other nodes,
+// the folder that they share, and the database.
 func (c *sharedServer) folders() (own string, all []string) {
 	if c.nodes == nil {
 		return c.data, []string{c.data}

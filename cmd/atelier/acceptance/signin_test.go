@@ -65,7 +65,7 @@ func (o *office) signIn(b *browser) string {
 	return leads(b.get(o.callback(b, "/admin/x")))
 }
 
-// comes says that somebody signs in, and who they are then.
+// comes signs somebody in, and returns their browser and id.
 func (o *office) comes() (*browser, string) {
 	o.t.Helper()
 	b := o.browser()

@@ -152,7 +152,7 @@ func (s *socket) ask(m record, ref string) message {
 	})
 }
 
-// acked is ask for what must succeed.
+// acked is ask for a command that must succeed.
 func (s *socket) acked(m record, ref string) message {
 	s.t.Helper()
 	a := s.ask(m, ref)
@@ -176,7 +176,7 @@ func (s *socket) closed() int {
 	}
 }
 
-// kinds are the types of what was heard.
+// kinds returns the types of the received messages.
 func (s *socket) kinds() []string {
 	out := []string{}
 	for _, m := range s.heard {

@@ -183,7 +183,7 @@ func TestAPointerGoesWithItsStepAndWithTheWorkshop(t *testing.T) {
 	if _, p, _ := c.shown(c.admin); p != nil {
 		t.Errorf("it is still %v", p)
 	}
-	// The tag of the answer is that of what is read now, so a next edit passes.
+	// The answer has the tag of the new revision, so the next edit succeeds.
 	if tag := c.admin.get(c.path).header.Get("ETag"); tag != made.header.Get("ETag") {
 		t.Errorf("the edit made %s, read is %s", made.header.Get("ETag"), tag)
 	}

@@ -1,8 +1,7 @@
-// Package doctor looks at what an operator should know before people come: the
-// machine, the way from a browser to the server, and the last backup. Each
-// finding has its remedy. It changes nothing but what it makes and removes
-// itself: small files to time the disk, logins, and sockets. A running
-// server judges itself for its owner by the same functions.
+// Package doctor verifies that a server is ready for a workshop: the machine, the path from
+// a browser to the server, and the last backup. Each finding has its remedy. It leaves no
+// changes: small files to time the disk, logins, and sockets are removed again. A running
+// server uses the same functions for its status page.
 package doctor
 
 import (
@@ -27,14 +26,14 @@ type Options struct {
 	TLSCert string
 	// Metrics is the address of the running server's metrics; "" for none.
 	Metrics string
-	// Admin and Password are the owner's, to log in with; no password: nobody
-	// does.
+	// Admin and Password are the owner's login. Without a password the checks that need a
+	// login are skipped.
 	Admin, Password string
 	// People is how many are expected: as many connections are opened through Address.
 	People int
-	// SocketsPerLogin is how many sockets one login may have; 0 for any number.
+	// SocketsPerLogin is the maximum number of sockets of one login; 0 for no limit.
 	SocketsPerLogin int
-	// BackupAge is how old the last backup may be.
+	// BackupAge is the maximum age of the last backup.
 	BackupAge time.Duration
 	// Now is the time of day.
 	Now func() time.Time

@@ -33,8 +33,8 @@ func (n *Node) ClockOffset() (offset time.Duration, known bool) {
 	return c.ClockOffset()
 }
 
-// OwnersTime is what an owner's clock shows, as far as this node knows both: times that the
-// owner has set are counted by it.
+// OwnersTime converts the time now to the clock of an owner, as far as the difference is
+// known. Times that the owner has set are compared with it.
 func (n *Node) OwnersTime(owner string, now time.Time) time.Time {
 	if n == nil || owner == "" || owner == n.Store.Node() {
 		return now

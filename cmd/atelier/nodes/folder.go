@@ -38,10 +38,10 @@ type Folder struct {
 	minFree  uint64
 	log      *slog.Logger
 	pause    time.Duration // between two tries while it is in trouble
-	patience time.Duration // how long a try may take
+	patience time.Duration // maximum time of a try
 
 	mu      sync.Mutex
-	trouble *Trouble                      // guarded by mu; nil: it can
+	trouble *Trouble                      // guarded by mu; nil if the folder is writable
 	mend    []func(context.Context) error // guarded by mu
 	wake    chan struct{}
 }
@@ -49,11 +49,12 @@ type Folder struct {
 const (
 	// tryEvery is how often a folder is tried that could be written last. It costs a sync.
 	tryEvery = 5 * time.Second
-	// tryAgain is how often one is tried that could not, and goodTries how many tries in
-	// a row must succeed: a disk that is just full has room for a moment again and again.
+	// tryAgain is the interval at which an unwritable folder is tried. goodTries is the
+	// number of tries in a row that must succeed: a full disk has room for a moment again
+	// and again.
 	tryAgain  = time.Second
 	goodTries = 3
-	// tryTime is how long a disk may take that is not counted as broken.
+	// tryTime is the time after which a slow disk counts as broken.
 	tryTime = 10 * time.Second
 )
 

@@ -16,11 +16,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Keyring is the secrets that all nodes have alike and that live long: who joins takes
-// them from the database. Each is sealed (AES-256-GCM) under a key of its own that is
-// derived from cluster.secret, and bound to its name, its version and the stream of the
-// database, so that none passes for another or for an earlier one. Backups leave them
-// out.
+// Keyring holds the long-lived secrets that are the same on all nodes. A node that joins
+// takes them from the database. Each is sealed (AES-256-GCM) under a key of its own that is
+// derived from cluster.secret. It is bound to its name, its version and the stream of the
+// database, so that none passes for another or for an earlier one. Backups leave them out.
 type Keyring struct {
 	store durable.Store
 	root  []byte

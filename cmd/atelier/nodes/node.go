@@ -24,14 +24,14 @@ type Node struct {
 	log *slog.Logger
 	// alive counts the nodes whose lease holds, this one included.
 	alive atomic.Int64
-	// away: this node has lost its lease, and is on its way back; lost counts
-	// how often.
+	// away means that this node has lost its lease and has not rejoined yet. lost counts
+	// the lost leases.
 	away  atomic.Bool
 	lost  atomic.Int64
 	reach reach
-	// drained: an operator wants this node to serve nobody; draining counts the turns
-	// of Watch since it has left serving to others, for that or for its trouble, and is
-	// owned by it.
+	// drained means that an operator wants this node to serve nobody. draining counts the
+	// turns of Watch since the node stopped serving, because it is drained or has trouble.
+	// Watch owns it.
 	drained  atomic.Bool
 	draining int
 	// figures are this node's own, which meter makes in Watch.
@@ -39,8 +39,8 @@ type Node struct {
 	meter   meter
 
 	folder *Folder
-	// clockTrouble: this node's clock is wrong, and that of another is right. clockTold: the
-	// log says that it differs; owned by Watch.
+	// clockTrouble is set if this node's clock is wrong and another node's is right.
+	// clockTold means that the difference is already logged; Watch owns it.
 	clockTrouble atomic.Pointer[Trouble]
 	clockTold    bool
 
@@ -54,8 +54,8 @@ type Node struct {
 	catching sync.WaitGroup
 }
 
-// Open connects to the other nodes, and waits until each that is alive answers or
-// stop is closed. patience is how long a question to one may take; 0: a second.
+// Open connects to the other nodes, and waits until each that is alive answers or stop is
+// closed. patience is the timeout of a question to one node; 0 means one second.
 func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Folder, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
 	conf, err := cfg.Cluster.TLS(func(err error) { log.Error("the renewed certificate of this node cannot be used", "error", err) })
 	if err == nil && conf == nil && cfg.Cluster.MakesCertificates() {

@@ -13,16 +13,16 @@ import (
 	"atelier/actors/durable"
 )
 
-// reach is what this node knows of its ways to the others. The database says who
-// is alive; whether messages come through only trying tells.
+// reach records which other nodes this node reaches. The database lists the living nodes,
+// but only trying shows whether messages arrive.
 type reach struct {
 	mu    sync.Mutex
 	peers map[string]*peer // guarded by mu; the other living nodes
-	// lonely: none of them can be reached. aside: and another node serves, so
-	// this one should not; see look.
+	// lonely means that no other node can be reached. aside means that another node serves
+	// meanwhile, so this one should not; see look.
 	lonely, aside bool // guarded by mu
 
-	// patience is how long an answer may take; 0: silence.
+	// patience is the timeout of an answer; 0 means silence.
 	patience time.Duration
 	// silent are the nodes that the log has named last. Owned by the goroutine of
 	// look.
@@ -39,8 +39,8 @@ type told struct {
 }
 
 type peer struct {
-	lease  time.Time     // the end of its lease, as far as this node knows
-	owes   time.Time     // when the first question was asked since its last answer; zero: it owes none
+	lease  time.Time     // the latest known end of its lease
+	owes   time.Time     // when the first unanswered question was asked; zero if all are answered
 	silent time.Duration // for how long it owed an answer when it was asked last
 	took   time.Duration // of the last answer; 0: there was none yet
 	said   *Figures      // nil: it has not
@@ -62,7 +62,7 @@ const (
 	silence = 2400 * time.Millisecond
 	// answerTime is more than a node takes for an answer that nothing holds up.
 	answerTime = 500 * time.Millisecond
-	// lonelyNodes is the table of what nodes tell of themselves.
+	// lonelyNodes is the table in which nodes record that they reach nobody.
 	lonelyNodes = "nodereach"
 )
 
@@ -173,7 +173,7 @@ func (n *Node) tell(unreachable []string, others []durable.Member) {
 	n.reach.silent = unreachable
 }
 
-// meetAgain takes note of who lives.
+// meetAgain updates the list of living nodes.
 func (n *Node) meetAgain(now time.Time, others []durable.Member) {
 	r := &n.reach
 	r.mu.Lock()

@@ -10,9 +10,9 @@ import (
 	"atelier/persistence/shares"
 )
 
-// Search looks for secrets of polls that this node lacks. A node that kept one may be away
-// for hours, so a secret is lost only when nobody is left who may have it. Safe for
-// concurrent use.
+// Search looks for secrets of polls that this node lacks. A node with a secret can be down
+// for hours, so a secret is lost only if no remaining node can have it. Safe for concurrent
+// use.
 type Search struct {
 	// Immutable.
 	exchange *Exchange[shares.Ballot]
@@ -49,10 +49,10 @@ func newSearch(x *Exchange[shares.Ballot], settled func(id string), pause time.D
 	return s
 }
 
-// Lost says that nobody has a secret that is not here: all its keepers have said so, or were
-// forgotten, and all living nodes have said so. A secret without keepers is of a time when
-// nobody noted them: any member may have it. Until that is known it is not lost, and is
-// looked for.
+// Lost returns true if no node has a secret that is missing here. All its keepers and all
+// living nodes must have answered that they do not have it, or be forgotten. A secret
+// without keepers was made before keepers were recorded, so any member can have it. Until a
+// secret is known to be lost, the search for it goes on.
 func (s *Search) Lost(id string, keepers []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Search) note(id, node string) {
 	}
 }
 
-// keeps says whether a node that is away may have a secret.
+// keeps reports whether a node that is down can have a secret.
 func (s *Search) keeps(id, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -232,8 +232,8 @@ func TestASecretOutlivesTheNodeThatMadeIt(t *testing.T) {
 	}
 }
 
-// TestANodeThatStopsWaitsForItsAnswers: it wipes its secrets behind that, and an answer from
-// what is wiped would say that there is none.
+// TestANodeThatStopsWaitsForItsAnswers: it wipes its secrets only afterwards. An answer from
+// wiped secrets would claim that there are none.
 func TestANodeThatStopsWaitsForItsAnswers(t *testing.T) {
 	s := newSearching(t)
 	asked, wiped := make(chan struct{}), make(chan struct{})

@@ -244,7 +244,7 @@ type simMade struct {
 
 const simLease = 3 * time.Second
 
-// simStore is what a node sees of the database.
+// simStore is the database as one node reads it.
 type simStore struct {
 	durable.Shared
 	w    *simWorld

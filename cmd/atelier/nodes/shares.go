@@ -20,9 +20,9 @@ import (
 )
 
 // Exchange distributes secrets to all nodes without the database, where they would outlive
-// their destruction: the shares of token keys, because any node must serve any token, and
-// the secrets of anonymous polls. Messages between nodes are sealed under the cluster's
-// secret.
+// their destruction. It distributes the shares of token keys, because any node must serve
+// any token, and the secrets of anonymous polls. Messages between nodes are sealed under
+// the cluster's secret.
 type Exchange[S any] struct {
 	node    *Node
 	aead    cipher.AEAD
@@ -34,17 +34,17 @@ type Exchange[S any] struct {
 	serving sync.RWMutex // held for reading while another node is answered
 	ended   bool         // guarded by serving
 
-	// lacking counts how often this node has begun to lack what others may have, and
-	// whole is its value when all was fetched last.
+	// lacking counts how often this node has begun to lack secrets that others can have.
+	// whole is its value when this node last fetched all.
 	lacking, whole atomic.Int64
 	catching       atomic.Bool  // catchUp is in progress
-	warned         atomic.Int64 // the value of lacking that the log has told of
-	// lasts is how long what is exchanged lives at most; 0 for any time. Then this node lacks
-	// nothing any more that was made before it began to lack something, and what was made
-	// since was brought to it.
+	warned         atomic.Int64 // the value of lacking for which a warning is logged
+	// lasts is the maximum lifetime of the exchanged secrets; 0 for no limit. When that much
+	// time has passed since this node began to lack something, it lacks nothing more: older
+	// secrets have expired, and newer ones were sent to it.
 	lasts time.Duration
-	since atomic.Int64 // when it began to lack something, of the clock of began
-	// missing is a node that does not run and may have what this one lacks; "" for none.
+	since atomic.Int64 // when it began to lack something, on the clock of began
+	// missing is a node that is down and can have secrets that this one lacks; "" for none.
 	missing atomic.Value
 }
 
@@ -79,10 +79,11 @@ type exchanged[S any] struct {
 	Shares []S      `json:"shares,omitempty"`
 	// Needless answers Judge.
 	Needless []string `json:"needless,omitempty"`
-	// Lacks, in an answer to All, says that others may have what is not in it.
+	// Lacks, in an answer to All, means that other nodes can have secrets that are missing
+	// in it.
 	Lacks bool `json:"lacks,omitempty"`
 	// Unkept answers a message that says what to keep: the node cannot write its disk. It
-	// knows that it lacks something, and uses nothing that it lacks until it has fetched it.
+	// records that it lacks something, and uses no missing secret until it has fetched it.
 	Unkept bool `json:"unkept,omitempty"`
 }
 
@@ -159,8 +160,8 @@ func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	return err
 }
 
-// errNotWhole says that a node which does not live may have what no other has.
-var errNotWhole = fmt.Errorf("%w: a node that does not run may have others", durable.ErrUnavailable)
+// errNotWhole means that a node that is down can have secrets that no other has.
+var errNotWhole = fmt.Errorf("%w: a node that is down can have others", durable.ErrUnavailable)
 
 // warn says once of each time that this node lacks something why it still does.
 func (x *Exchange[S]) warn(err error) {
@@ -169,7 +170,7 @@ func (x *Exchange[S]) warn(err error) {
 	}
 }
 
-// lack notes that others may have what this node lacks.
+// lack records that other nodes can have secrets that this node lacks.
 func (x *Exchange[S]) lack() {
 	x.since.Store(int64(time.Since(began))) // before anybody could think that it was earlier
 	x.lacking.Add(1)
@@ -195,8 +196,8 @@ func (x *Exchange[S]) Lacking() string {
 	return fmt.Sprintf("this node may lack %s that only node %s has: start %s, or if it is gone for good: atelier cluster forget %s", x.what, name, name, name)
 }
 
-// Lacks says whether others may have what this node lacks: what is not here may still be in
-// use.
+// Lacks reports whether other nodes can have secrets that this node lacks. A missing secret
+// can then still be in use.
 func (x *Exchange[S]) Lacks() bool { return x.whole.Load() != x.lacking.Load() }
 
 // Serve serves the other nodes.
@@ -212,7 +213,7 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 			m, err := x.serve(data)
 			if err != nil {
 				x.node.log.Error(x.what+" for another node", "from", from, "error", err)
-				return // and the other node asks again
+				return // and the other node repeats the question
 			}
 			answer(x.seal(m))
 		}()
@@ -220,8 +221,9 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 	return err
 }
 
-// fetch asks the other living nodes for all that they keep. This node has all of it then if
-// one that lacks nothing was among them, or every node that may have something.
+// fetch requests all secrets from the other living nodes. Afterwards this node has all of
+// them if one of the others lacks nothing, or if every node that can have something has
+// answered.
 func (x *Exchange[S]) fetch(limit time.Duration) error {
 	lacking := x.lacking.Load()
 	whole := false
@@ -335,8 +337,9 @@ const (
 	// spreadTime how long the first use of a new one waits for them.
 	fetchTime, spreadTime = 30 * time.Second, 5 * time.Second
 	askTime               = time.Second
-	// absentTime is how often all secrets are fetched again while a node that may have others
-	// does not run: that may be for days, and each time the others read theirs from the disk.
+	// absentTime is the interval at which all secrets are fetched again while a node that can
+	// have others is down. That can last days, and each time the others read theirs from the
+	// disk.
 	absentTime = 5 * time.Second
 )
 

@@ -28,7 +28,7 @@ type Duties interface {
 	// Move brings a codelab to a node, if this one owns it, or is the node and nobody
 	// owns it.
 	Move(id, to string)
-	// Counts are what the node tells of itself.
+	// Counts are the node's own counts.
 	Counts() Counts
 	// Drain sends everybody away, one after the other. Until Undrain nobody can connect.
 	Drain()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// kind is a kind of what clients do that is acknowledged.
+// kind is a kind of client operation that is acknowledged.
 type kind struct {
 	name string
 	// add asks the server for a new one in a codelab and completes the item.
@@ -186,7 +186,7 @@ func kindOf(it item) kind {
 // view reads each path of a server once.
 type view struct {
 	s    *server
-	read map[string]string // by path; "" for what is not found
+	read map[string]string // by path; "" if not found
 }
 
 func newView(s *server) *view { return &view{s, map[string]string{}} }

@@ -34,10 +34,9 @@ type adminPassword struct {
 	made string // the password itself, when it was made now
 }
 
-// announce says how to reach the server, in the log and to somebody who sits at
-// the terminal. A password that was made now is shown only there, and never
-// where standard error goes to a file or another program: there the log names
-// the file in which it lies.
+// announce reports how to reach the server, in the log and on the terminal. A new password
+// is shown only on the terminal. If standard error is a file or another program, the log
+// names the file with the password instead.
 func (s *Service) announce(pw adminPassword, app bool, took time.Duration) {
 	addr := s.public.Addr().String()
 	url := openAt(s.cfg.Server, addr)

@@ -44,8 +44,7 @@ func TestALookIsKeptForAWhile(t *testing.T) {
 	})
 }
 
-// A disk that hangs keeps nobody, and what was known of it before it hung is not
-// taken for new.
+// A disk that hangs blocks no caller, and an earlier result does not count as new.
 func TestALookThatHangsIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())

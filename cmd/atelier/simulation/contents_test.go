@@ -130,7 +130,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	}), nil
 }
 
-// interruptedPut is the name of what befalls a put when its process is killed.
+// interruptedPut is the name of the fault of a put whose process is killed.
 const interruptedPut = "kill during a put"
 
 var errNoFiles = errors.New("simulated: contents are no files here")

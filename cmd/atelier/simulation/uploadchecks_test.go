@@ -15,8 +15,8 @@ import (
 
 // facts are what is known of references to uploads. Guarded by uploads.mu.
 type facts struct {
-	// weak are uploads that were gone when somebody referred to them:
-	// Register.ClaimKnown passes over those, so they may be missing.
+	// weak are uploads that were gone when somebody referred to them. Register.ClaimKnown
+	// skips those, so they can be absent.
 	weak map[string]bool
 	// asking counts the commands in progress whose outcome is not known yet.
 	asking map[string]int
@@ -290,7 +290,7 @@ func (u *uploads) settle(when string) {
 	}
 }
 
-// lookAt says what is missing of what a codelab refers to.
+// lookAt reports which files a codelab refers to but lacks.
 func (u *uploads) lookAt(when string, s *server, view *codelab.View) {
 	for name, by := range references(view) {
 		if up, err := s.files.Get(name); !u.firm(name) {

@@ -21,15 +21,12 @@ type page struct {
 	lines []int
 }
 
-// fragment adds a text of its own whose first line is the given line of the source. Names
-// and short comments have no full stop, so Vale would read on into the next text. They get
-// an exclamation mark: rules for whole sentences look for a full stop.
+// fragment adds a text of its own whose first line is the given line of the source. Names,
+// headings, short comments and the text before an example have no full stop, so Vale would
+// read on into the next paragraph. They get an exclamation mark: rules for whole sentences
+// look for a full stop.
 func (p *page) fragment(line int, text string) {
-	text = strings.TrimRight(text, " \n")
-	if text != "" && !strings.ContainsAny(text[len(text)-1:], ".!?") {
-		text += "!"
-	}
-	p.add(line, text)
+	p.add(line, unended.ReplaceAllString(strings.TrimRight(text, " \n"), "$1!$2"))
 }
 
 // add adds a paragraph whose first line is the given line of the source.
@@ -50,7 +47,8 @@ func extract(path string, source []byte) (*page, bool) {
 	case ext == ".go":
 		p.fromGo(path, source)
 	case ext == ".md":
-		p.add(1, string(source))
+		head := head.FindString(string(source))
+		p.add(1+strings.Count(head, "\n"), string(source)[len(head):])
 	case ext == ".ts", ext == ".svelte", ext == ".proto":
 		p.fromComments(source, slashes)
 	case ext == ".toml", filepath.Base(path) == "Makefile":
@@ -70,9 +68,12 @@ var (
 	directive = regexp.MustCompile(`^//[a-z]+:|^//nolint`)
 	slashes   = regexp.MustCompile(`^\s*(?://+|/\*+|\*/?|<!--) ?(.*?)(?:\*/|-->)?$`)
 	hashes    = regexp.MustCompile(`^#+\s(.*)$`)
-	setting   = regexp.MustCompile(`^[a-z_0-9]+ = |^\[`) // a setting that is commented out
+	setting   = regexp.MustCompile(`^[a-z_0-9]+ = |^\[`)    // a setting that is commented out
+	head      = regexp.MustCompile(`^(?:[a-z ]+: .*\n)+\n`) // the settings of a codelab in claat's format
 	described = []string{"description", "summary", "title"}
 	errorMade = []string{"New", "Errorf"}
+	subject   = regexp.MustCompile(`^[a-z_.]+: `) // of an error: a setting or a command, as "storage.postgres: "
+	unended   = regexp.MustCompile(`([^\s.!?])((?: *\n){2,}|$)`)
 	verb      = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
 )
 
@@ -126,7 +127,8 @@ func (p *page) fromGo(path string, source []byte) {
 			}
 			if text, ok := n.Args[0].(*ast.BasicLit); ok && text.Kind == token.STRING {
 				said, _ := strconv.Unquote(text.Value)
-				p.fragment(files.Position(text.Pos()).Line, verb.ReplaceAllString(said, "X"))
+				said = verb.ReplaceAllString(subject.ReplaceAllString(said, ""), "X")
+				p.fragment(files.Position(text.Pos()).Line, said)
 			}
 		}
 		return true

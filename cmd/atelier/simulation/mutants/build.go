@@ -15,7 +15,7 @@ import (
 // simulation is the package whose test is the simulator.
 const simulation = "./cmd/atelier/simulation"
 
-// tree is the module as it is, and a folder for what is built of it.
+// tree is the module as it is, and a folder for its builds.
 type tree struct {
 	root string
 	dir  string          // temporary

@@ -17,8 +17,8 @@ import (
 // of a second on a machine that has nothing else to do.
 const hang = 10 * time.Second
 
-// A test that hangs under a mutant has found it, and need not hang for long; without a
-// mutant a test may take its time on a busy machine.
+// A test that hangs under a mutant has found it, and need not hang for long. Without a
+// mutant a test can be slow on a busy machine.
 const (
 	mutatedTimeout  = "-test.timeout=25s"
 	originalTimeout = "-test.timeout=2m"
