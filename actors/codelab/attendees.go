@@ -171,10 +171,10 @@ func placed(attendee, place string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Placed{Placed: &pb.Placed{AttendeeId: attendee, Place: place}}}
 }
 
-// ErrMuted is the answer to somebody who may not speak.
+// ErrMuted is the answer to a muted attendee who tries to speak.
 var ErrMuted error = &durable.Rejection{Reason: durable.Forbidden, Text: "a facilitator has muted you"}
 
-// speak refuses what a muted attendee may not do.
+// speak refuses a command that muted attendees must not give.
 func (c call) speak() error {
 	if err := c.live(); err != nil {
 		return err

@@ -21,9 +21,9 @@ import (
 // personal data, and the secret is destroyed. An old copy of the log shows who voted, but
 // not what.
 //
-// So that nothing else tells, all ballots of a poll have the same length, snapshots
-// hold them apart from the voters, texts are in random order, and a result of too few
-// is not written down at all.
+// Nothing else reveals a vote. All ballots of a poll have the same length, snapshots hold
+// them apart from the voters, and texts are in random order. A result with too few votes is
+// not written at all.
 
 // BallotKeys keeps the secrets of anonymous polls.
 type BallotKeys interface {
@@ -207,8 +207,8 @@ func (r *Rules) secretLost(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.nobodyHas(p)
 }
 
-// secretAwaited says that an anonymous poll cannot be counted now: another node may have
-// the secret.
+// secretAwaited reports that an anonymous poll cannot be counted now, but another node can
+// have the secret.
 func (r *Rules) secretAwaited(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && !r.nobodyHas(p)
 }

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// Checks (transport/rest/RULES.md, "Checks"): the text of a step declares them, and what
-// people run on their own machine reports how they went.
+// Checks (transport/rest/RULES.md, "Checks"): the text of a step declares them, and
+// programs on people's own machines report the results.
 
 const (
 	// MaxChecks bounds the checks of a codelab; what is declared beyond them is none.

@@ -46,7 +46,7 @@ type Caller struct {
 // PersonPrefix begins Caller.Person of facilitators and assistants other than the owner.
 const PersonPrefix = "person:"
 
-// IsAdmin says whether the admin grant acts; of nobody it says no.
+// IsAdmin reports whether the admin grant acts. It returns false for a nil Caller.
 func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
 
 // system acts where nobody has asked.
@@ -59,11 +59,10 @@ type Command struct {
 	Caller *Caller
 	// Ref is the client's reference: the same one of a person is done once.
 	Ref string
-	// IfMatch are revisions, see Revisions: an edit is refused when none of them
-	// is the present one of what it replaces. Without them the last edit wins.
+	// IfMatch are revisions, see Revisions. If none of them is the current revision of the
+	// replaced part, the edit is refused. Without them the last edit wins.
 	IfMatch []uint64
-	// Body says what is wanted. Each stands with its rules in the file of its
-	// subject.
+	// Body is the command. Each type is in the file of its subject, with its rules.
 	Body Body
 }
 

@@ -45,7 +45,7 @@ const (
 	asideSignal  asideKind = "signal"
 )
 
-// AsideKinds names all of them, for who counts messages between nodes.
+// AsideKinds returns all their names, to count messages between nodes.
 func AsideKinds() []string {
 	var all []string
 	for _, k := range []asideKind{asideArrived, asideLeft, asideAll, asideCount, asideWho, asideFrames, asideSignal} {
@@ -90,7 +90,7 @@ func (w Codelab) Elsewhere(person string) bool {
 	return w.Room.Sessions(person) == 0 && w.Room.IsPresent(person)
 }
 
-// heard takes what another node tells.
+// heard handles a message of another node.
 func (w *Codelabs) heard(id, node string, data []byte) {
 	ws, ok := w.Peek(id)
 	var a aside
@@ -127,15 +127,16 @@ func (w *Codelabs) all(ws Codelab, node string, people []string) {
 	}
 }
 
-// nameless is for how often, and for how long in all, a node waits for the record of a
-// person who has come to another one: its copy of the codelab may be behind.
+// A node waits for the record of a person who has connected to another node, since its
+// replica of the codelab can be behind. namelessLook is the interval, and namelessLong the
+// limit.
 const (
 	namelessLook = 100 * time.Millisecond
 	namelessLong = 10 * time.Second
 )
 
-// announce tells this node's listeners who has come or gone; of somebody whom the copy does
-// not know yet when it does.
+// announce tells this node's listeners who has come or gone. If the replica does not have
+// the person yet, it does so when it has.
 func (w *Codelabs) announce(ws Codelab, person string, arrived bool) {
 	w.announceWithin(namelessLong, ws, person, arrived)
 }
@@ -157,9 +158,9 @@ func (w *Codelabs) announceWithin(left time.Duration, ws Codelab, person string,
 	w.Announce(ws, person, arrived)
 }
 
-// Compare tells the other nodes how many people are connected to this one, so
-// that they notice what was lost, and forgets the people of nodes that are not
-// alive any more. It is called every so often.
+// Compare sends the other nodes the number of people who are connected to this one, so that
+// they notice lost messages. It forgets the people of nodes that have died. It is called
+// regularly.
 func (w *Codelabs) Compare(alive []string) {
 	w.tellCounts(alive)
 	for _, ws := range w.Active() {
@@ -177,20 +178,19 @@ func (w *Codelabs) Compare(alive []string) {
 	}
 }
 
-// purge removes what is left of a codelab that another node has deleted: when
-// that one let go of it this one, which had a copy, was faster to take it than
-// the other to remove it.
+// purge removes the rest of a codelab that another node has deleted. That node released the
+// codelab before it removed it, and this one, which had a replica, took it first.
 func (w *Codelabs) purge(ws Codelab) {
 	ctx, cancel := clock.WithTimeout(context.Background(), w.Durable.Clock, time.Second)
 	defer cancel()
 	if !w.host.Rest(ctx, ws.handle, false) {
-		return // somebody still asks; the next time
+		return // it is still in use; try again later
 	}
 	w.removeLog(ws.ID())
 }
 
-// removeLog removes what is on disk of a deleted codelab, unless another node has
-// taken it, which does so then.
+// removeLog removes the stored data of a deleted codelab. If another node owns it, that
+// node removes it.
 func (w *Codelabs) removeLog(id string) {
 	var owned *durable.Owned
 	if err := w.Journal.Purge("codelab/" + id); err != nil && !errors.As(err, &owned) {
@@ -216,7 +216,8 @@ type counts struct {
 	byNode map[string]map[string]int // guarded by mu
 }
 
-// CountSubject is where nodes tell of how many people are connected to what they own.
+// CountSubject is the subject on which nodes publish how many people are connected to their
+// codelabs.
 const CountSubject = "online"
 
 // listenToCounts takes what other nodes tell of the codelabs they own.

@@ -310,8 +310,8 @@ func (CloseDuePoll) decide(c call) (decision, error) {
 // over says that the time of an open poll has passed.
 func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMilli() >= p.rec.EndsAt }
 
-// closePoll is the decision that closes an open poll. Of an anonymous one it has the
-// result, and the ballots go; where the secret may come yet, both wait.
+// closePoll is the decision that closes an open poll. For an anonymous poll it has the
+// result, and removes the ballots. If the secret can still arrive, both wait.
 func (c call) closePoll(p *poll) decision {
 	out := p.rec.Clone()
 	out.State, out.EndsAt = pollClosed, 0
@@ -518,9 +518,8 @@ func (s *State) unstepPolls(seq uint64) {
 	}
 }
 
-// PollOfLines reads a poll from what a facilitator writes in one go: the question, and
-// an option in each line that begins with a dash, star or plus; without options it asks
-// for words.
+// PollOfLines reads a poll from the lines of a facilitator: the question, and an option in
+// each line that begins with a dash, star or plus. A poll without options asks for words.
 func PollOfLines(text string) (*pb.Poll, error) {
 	p := &pb.Poll{}
 	if len(text) > maxPollLines {

@@ -443,9 +443,9 @@ func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
 	}
 }
 
-// TestAPollWaitsForItsSecret: where other nodes may have it, the poll closes without being
-// counted, and everything else goes on. It is counted when the secret has come, and void
-// once nobody has it.
+// TestAPollWaitsForItsSecret: if other nodes can have the secret, the poll closes without
+// being counted, and everything else goes on. It is counted when the secret has arrived,
+// and void once no node has it.
 func TestAPollWaitsForItsSecret(t *testing.T) {
 	for _, kind := range []pb.PollKind{pollChoice, pollText} {
 		for how, close := range map[string]func(l *lab, p, other *pb.Poll) Body{
@@ -573,7 +573,7 @@ func TestWordsAreTheSameAfterFolding(t *testing.T) {
 	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Words: []string{strings.Repeat("x", 61)}}, durable.Invalid, "60")
 }
 
-// TestAPollTakesNoMoreThanItKeeps, also of what is sealed.
+// TestAPollTakesNoMoreThanItKeeps, also with sealed ballots.
 func TestAPollTakesNoMoreThanItKeeps(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		l, people := polled(t, 2)
@@ -612,9 +612,8 @@ func TestLinesMakeAPoll(t *testing.T) {
 	}
 }
 
-// TestAnyVotes: whatever is voted, and whoever goes, the counts are those of the votes
-// that are there, the log and a snapshot with its tail lead to the same, and every node
-// shows the same words.
+// TestAnyVotes draws votes and removals. The counts are those of the present votes, the log
+// and a snapshot with its tail lead to the same state, and every node shows the same words.
 func TestAnyVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, people := polled(t, 6)
@@ -747,9 +746,9 @@ func BenchmarkPolls(b *testing.B) {
 	}
 }
 
-// TestTheBestWordsAfterAnyVotes: whatever is said and taken back, they are those that
-// sorting all would give; and a compared form is bounded, although NFKC makes 18 code
-// points of one.
+// TestTheBestWordsAfterAnyVotes: after any votes and withdrawals, the best words are those
+// that sorting all words would return. A normalized form is bounded, although NFKC makes 18
+// code points of one.
 func TestTheBestWordsAfterAnyVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally

@@ -102,8 +102,8 @@ type onStep[T any] interface {
 	Clone() T
 }
 
-// follow is what a record is among other steps: it goes with its step, of which
-// numbered is the place in the record, and without it is nil, as is none.
+// follow returns a record after a change of the steps. It gets the new number of its step,
+// which numbered points to. It is nil without a record, or if the step is gone.
 func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	var none T
 	if r == none {

@@ -76,8 +76,8 @@ func (b AskQuestion) decide(c call) (decision, error) {
 	case who.Muted:
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
 	case c.s.stopped[c.ID] || c.s.anyStopped(b.Siblings):
-		// A conflict: what is forbidden is noted in the audit log with the name of who tried,
-		// which would tell facilitators whose question they stopped.
+		// A Conflict, not Forbidden: the audit log has the name of a person with a forbidden
+		// request, which would tell facilitators whose question they stopped.
 		return decision{}, durable.Reject(durable.Conflict, "a facilitator has stopped your questions until the workshop ends")
 	}
 	open := 0

@@ -277,8 +277,8 @@ func TestFramesOfAnOrphanedQuestion(t *testing.T) {
 	}
 }
 
-// TestQuestionsOfWhoErasedThemselvesGoTogether: one by one they would tell whose they were.
-func TestQuestionsOfWhoErasedThemselvesGoTogether(t *testing.T) {
+// TestQuestionsOfErasedPeopleGoTogether: one by one they would tell whose they were.
+func TestQuestionsOfErasedPeopleGoTogether(t *testing.T) {
 	for how, leave := range map[string]func(who *Caller) (*Caller, Body){
 		"themselves":       func(who *Caller) (*Caller, Body) { return who, Remove{AttendeeID: who.ID} },
 		"by a facilitator": func(who *Caller) (*Caller, Body) { return admin, Remove{AttendeeID: who.ID, Erase: true} },

@@ -97,8 +97,8 @@ func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
 // Open says that new people may register.
 func Open(m *pb.Codelab) bool { return m.EndedAt == 0 && !m.RegistrationClosed }
 
-// reserved says that a name looks like a facilitator's: the one of those who gave none,
-// or as the command says, of somebody who is logged in.
+// reserved reports whether a name looks like a facilitator's: like the default name, or, if
+// loggedIn, like the name of somebody who is logged in.
 func reserved(name string, loggedIn bool) bool {
 	return loggedIn || naming.Skeleton(name) == naming.Skeleton(naming.Facilitator)
 }

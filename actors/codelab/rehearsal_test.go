@@ -136,7 +136,7 @@ func TestARehearsalLeavesNothing(t *testing.T) {
 	}
 }
 
-// Real people may have the name of a simulated attendee, who then has another.
+// Real people can take the name of a simulated attendee, who then gets another.
 func TestANameIsFreeForRealPeople(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

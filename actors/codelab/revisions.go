@@ -9,9 +9,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Revisions hold the seq of the last edit of what is edited as a whole. Unlike
-// Changed they outlive snapshots: an editor that was open meanwhile can still
-// tell whether somebody else has edited.
+// Revisions hold the seq of the last edit of each part that is edited as a whole. Unlike
+// Changed they outlive snapshots, so an editor that was open meanwhile can still detect
+// whether somebody else has edited.
 type Revisions struct {
 	// Codelab is that of the settings and the steps.
 	Codelab uint64

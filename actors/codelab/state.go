@@ -28,19 +28,19 @@ type Rules struct {
 	AuditRows func(*audit.Record) []durable.Row
 	// Player names this process, which plays the rehearsals that it starts.
 	Player string
-	// Webhooks hear of what happens; nil for none.
+	// Webhooks receive the events; nil for none.
 	Webhooks *webhook.Outbox
 	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil when it is
 	// not on this node; see BallotKeys. nil knows none.
 	BallotKey func(id string) []byte
-	// BallotLost says of a secret that is not on this node that no other has it: none of
-	// its keepers, nor any node that lives. Until it is known it says no, and lets the
-	// others be asked. nil is always lost.
+	// BallotLost reports whether a secret that is missing on this node is lost: no keeper
+	// and no living node has it. Until that is known it returns false, and starts asking
+	// the others. A nil function means that every missing secret is lost.
 	BallotLost func(id string, keepers []string) bool
 }
 
-// Bounds of what one codelab holds. Reaching one is a Conflict, except for
-// chat and settled help requests, whose oldest go.
+// Bounds of one codelab. Reaching one is a Conflict, except for chat and settled help
+// requests, whose oldest go.
 const (
 	maxAttendees      = 100_000
 	maxThreads        = 20_000
@@ -93,7 +93,7 @@ type State struct {
 	byFeedback map[string]bool     // attendee ids that gave feedback
 	byAnchor   map[string]int      // anchor key to thread
 	answerOf   map[answerKey]int   // attendee and quiz to answer
-	submitted  map[string]handedIn // attendee id to what they handed in
+	submitted  map[string]handedIn // submissions by attendee id
 
 	saved    map[string]heap // conversations by person
 	savedAll heap
@@ -371,7 +371,7 @@ func (c call) audit(action, target string, metadata map[string]string) []durable
 	return auditRows(c.s, c.Caller, c.now, action, target, metadata)
 }
 
-// auditOf is audit of what somebody has sent: nothing is kept of simulated attendees.
+// auditOf is audit for a command of a person. Nothing is recorded of simulated attendees.
 func (c call) auditOf(person, action, target string, metadata map[string]string) []durable.Row {
 	if c.s.simulatedID(person) {
 		return nil

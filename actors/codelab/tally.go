@@ -23,8 +23,8 @@ type tally struct {
 type tallied struct {
 	key   string
 	votes int32
-	// spellings are in any order; at is where each is, once they are many: a long word has
-	// more of them than people are in a room.
+	// spellings are in any order. at has the index of each, once there are many: a long
+	// word can have more spellings than there are people in a room.
 	spellings []spelling     `snapshot:"any order: none was promised"`
 	at        map[string]int `snapshot:"made anew, of spellings"`
 	// best is the commonest of them; valid unless stale.

@@ -9,9 +9,9 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// telling is what the options of personal.proto say about one kind of message:
-// which of its fields hold the id of a person or of a thing, and which hold
-// messages that may.
+// telling is the meaning of the options of personal.proto for one kind of message. It has
+// the fields with the id of a person or of an item, and the fields with messages that can
+// have such fields.
 type telling struct {
 	told           bool
 	persons, items []protoreflect.FieldDescriptor

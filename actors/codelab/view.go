@@ -71,8 +71,8 @@ type View struct {
 	deleted bool
 }
 
-// Grants stands for what is granted to attendees, none of which has ended while it is the
-// same.
+// Grants identifies the grants of all attendees. While it is the same, none of them has
+// ended.
 type Grants struct{ _ byte }
 
 // Encodings keeps the encoded form of the parts of a view.

@@ -3,9 +3,9 @@
 // in order, and compares a view with its expectation. Package draw and the simulator use
 // it.
 //
-// A model trusts an event for what somebody wanted, such as the text of a question, and
-// not for what follows from it: who is in the queue, where people come when steps go,
-// how often a poll was voted for. An event that the rules do not allow is an error, too.
+// From an event a model takes a person's input, such as the text of a question. It computes
+// the consequences itself: who is in the queue, where people go when steps are removed, how
+// often a poll was voted for. An event that the rules do not allow is an error, too.
 //
 // Saying passes the data that a model needs beside the events: the votes of an anonymous
 // poll, which are sealed in the log, and the authors of questions.

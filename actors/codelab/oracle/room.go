@@ -73,7 +73,7 @@ func (r *room) event(e *pb.Event) error {
 		return r.told(e.At, b.Updated.Codelab.DeletionAt)
 	case *pb.Event_DeletionSet:
 		if at := b.DeletionSet.At; at == r.deletion || at != 0 && !r.ended {
-			return fmt.Errorf("deletion announced for %d; ended: %v, announced earlier: %d", at, r.ended, r.deletion)
+			return fmt.Errorf("deletion announced for %d, ended %v, announced earlier for %d", at, r.ended, r.deletion)
 		}
 		return r.told(e.At, b.DeletionSet.At)
 	case *pb.Event_StepsReplaced:
@@ -93,7 +93,7 @@ func (r *room) event(e *pb.Event) error {
 			return errors.New("a rehearsal starts beside another")
 		}
 		r.rehearses = true
-	case *pb.Event_RehearsalEnded: // with everybody whom it played
+	case *pb.Event_RehearsalEnded: // with all simulated attendees
 		r.rehearses = false
 		for _, p := range r.people {
 			if p.simulated {
