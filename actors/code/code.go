@@ -99,9 +99,8 @@ type Change struct {
 	At              time.Time
 }
 
-// Store keeps the trees of workspaces, on a disk or elsewhere. An error that is
-// for who asked is a *Problem or wraps ErrNotFound, but not ErrMissing. Safe for
-// concurrent use.
+// Store keeps the trees of workspaces, on a disk or elsewhere. An error with a text for the
+// caller is a *Problem or wraps ErrNotFound, but not ErrMissing. Safe for concurrent use.
 type Store interface {
 	// Lock is for writing and publishing, RLock for reading published trees. Both take a
 	// key of the caller's. A caller must not hold two locks: LockReading is Lock of a key

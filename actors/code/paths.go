@@ -18,7 +18,7 @@ const (
 	maxName = 100
 )
 
-// Problem is a fault in what was asked for; its text is meant for who asked.
+// Problem is a fault of the request; its text is meant for the caller.
 type Problem struct{ Text string }
 
 func (p *Problem) Error() string { return p.Text }
@@ -75,9 +75,9 @@ func checkPart(part string) error {
 	return nil
 }
 
-// isGit says that some file system takes a name for ".git": in any case;
-// behind characters that HFS+ ignores; with the dots, spaces and streams that
-// Windows cuts off; by the short name that Windows gives it.
+// isGit reports whether some file system takes a name for ".git". They ignore its case,
+// characters that HFS+ ignores, and the dots, spaces and streams that Windows removes.
+// Windows also has a short name for it.
 func isGit(part string) bool {
 	part = strings.Map(func(r rune) rune {
 		if ignorable(r) {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// ForbiddenByWindows are the characters that no name may have on Windows, beside
-// control characters and the slash.
+// ForbiddenByWindows are the characters that Windows forbids in names, beside control
+// characters and the slash.
 const ForbiddenByWindows = `<>:"|?*\`
 
 // ReservedByWindows says that Windows takes a name for a device, in any case and

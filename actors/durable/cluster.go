@@ -23,20 +23,20 @@ type interconnect struct {
 	// acknowledged, 0 before that. The uptime stops while the machine sleeps, the lease
 	// does not, so Fresh checks both.
 	fresh atomic.Int64
-	// unheard: another node owns it, is alive, and was not heard for so long that
-	// nothing can be asked of it.
+	// unheard means that another node owns it and is alive, but was silent for so long that
+	// it cannot be asked.
 	unheard atomic.Bool
 	// head is the position that the owner named last.
 	head atomic.Uint64
-	// distrusted: the copy here differed from its owner twice within a minute, so
-	// it is made of what the store holds and of nothing else.
+	// distrusted means that the replica here differed from its owner twice within a minute.
+	// It is now made only from the store.
 	distrusted atomic.Bool
 
 	deaf   sync.Mutex
 	silent func() // guarded by deaf; ends the listening
 }
 
-// answer tells one who waits.
+// answer sends a reply to a waiting caller.
 func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 	h.pending.Add(-1)
 	if to != nil {
@@ -76,8 +76,8 @@ func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	return at != 0 && h.host.opts.Clock.Uptime() <= time.Duration(at)+within
 }
 
-// Tell says something aside to the other nodes that have the actor: to their
-// Kind.Heard, unordered with what is committed, and lost when it is lost.
+// Tell sends a message to the other nodes that have the actor, to their Kind.Heard. It is
+// not ordered with commits, and not sent again if it is lost.
 func (h *Handle[C, E, V]) Tell(data []byte) {
 	if c := h.host.opts.Cluster; c != nil {
 		_ = c.Bus.Publish(h.subject(), append([]byte{tellAside}, data...))
@@ -224,8 +224,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		}()
 		return
 	}
-	// A caller that finds an actor here without a lease may go on when the next lease
-	// holds, and would take its state for the newest.
+	// Without a lease the state can be old. A caller that finds the actor here could go on
+	// when the next lease holds, and would take the state for the newest.
 	if !h.opts.Cluster.Store.Holds() {
 		reply(elsewhere)
 		return
@@ -273,7 +273,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	}
 }
 
-// GiveTo gives an actor of this node to another one, once what is on its way is
+// GiveTo moves an actor of this node to another one, once everything in flight is
 // committed.
 func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
 	if hd.owns.Load() && hd.Condition() == Running && node != h.opts.Cluster.Store.Node() {

@@ -66,7 +66,7 @@ var codes = map[string]error{
 // well.
 const unknownCommand = "unknown-command"
 
-// refusal is an error on its way to another node.
+// refusal is an error that is sent to another node.
 type refusal struct {
 	Code   string `json:"code,omitempty"`
 	Reason Reason `json:"reason,omitempty"`

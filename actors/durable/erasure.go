@@ -133,10 +133,10 @@ func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 	}
 }
 
-// forgetErasure removes the row: nothing is left to erase. A batch that asks
-// for more and is on its way has a later due, so this is not called then. Should
-// the actor go to another node meanwhile, and that one be asked for more, its row
-// stays: it is not the one that is removed here.
+// forgetErasure removes the row: nothing is left to erase. A batch in flight that asks for
+// more has a later due, so this is not called then. If the actor moves to another node
+// meanwhile, and that node gets a request for more, its row stays, because it differs from
+// the one that is removed here.
 func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	e := &s.erasure
 	if e.row == nil {
@@ -165,8 +165,8 @@ func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	}
 }
 
-// eraseLater puts the next round off. An actor that is stopping does not wait
-// for what failed: the row brings it back at the next start.
+// eraseLater postpones the next round. An actor that is stopping does not wait after a
+// failure: the row continues the erasure at the next start.
 func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	if s.resting && failed != nil {
 		s.erasure.due = 0

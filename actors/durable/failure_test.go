@@ -125,8 +125,8 @@ func (s *stuck) Apply(seq uint64, e string) {
 	s.tally.Apply(seq, e)
 }
 
-// TestTooLargeIsRefusedBeforeItHappens: what no append can carry is refused to
-// the one who asked; applied, it would have failed the whole batch.
+// TestTooLargeIsRefusedBeforeItHappens: an event that is too large for an append is refused
+// to its caller. If it were applied, it would fail the whole batch.
 func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 	j := store(t)
 	j.SetLimits(durable.Limits{RecordBytes: 100, Rows: 3, RowBytes: 1000})

@@ -22,9 +22,9 @@ type follower[C, E, V any] struct {
 	owner  string
 	seq    uint64 // of the last applied event
 	chain  uint64 // its hash, see chained
-	// joined: the owner tells us what happens, and everything before was read.
+	// joined means that the owner sends us its events, and that all earlier ones are read.
 	joined bool
-	// quiet counts the beats since the owner was heard, beats all of them.
+	// quiet counts the beats since the last message of the owner, beats all of them.
 	quiet, beats int
 	// looked is when the store was asked for the owner last; like all times here
 	// the Clock's uptime.
@@ -187,7 +187,7 @@ func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	}
 }
 
-// heard applies what the owner tells.
+// heard handles a message of the owner.
 func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if m.told.kind == tellBye {
 		if m.from == f.owner {
@@ -255,7 +255,7 @@ func (f *follower[C, E, V]) reach(ctx actor.Context, seq uint64) {
 	f.show()
 }
 
-// show answers those who waited for what the copy shows now.
+// show answers the reads that waited for the replica's present position.
 func (f *follower[C, E, V]) show() {
 	f.parked = slices.DeleteFunc(f.parked, func(p parked) bool {
 		if p.reply.Seq > f.seq {

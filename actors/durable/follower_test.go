@@ -104,7 +104,7 @@ func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
 		if n := c.hosts[1].Stats().Questions.Load() - questions; n != 1 {
 			t.Errorf("the later read asked %d times", n)
 		}
-		// It knows the position, and waits for what is there.
+		// The follower has the position, and waits for the record.
 		select {
 		case sum := <-later:
 			t.Fatalf("the later read shows %d before the copy shows 2", sum)

@@ -128,10 +128,10 @@ func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 }
 
-// recall takes back what other nodes than the owner have been sent, as far as it may
-// be sent again, and puts it among the commands that wait for the owner, by their
-// turns: what a person says later must not overtake it. Answers that come all the same
-// are not needed any more.
+// recall takes back the commands that were sent to nodes other than the owner, if they can
+// be repeated. It puts them among the commands that wait for the owner, in their order,
+// since a person's later command must not overtake an earlier one. Late answers are
+// ignored.
 func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forwarded[C] {
 	for serial, c := range s.sent {
 		if c.node != owner && s.host.kind.Codec.Repeatable(c.cmd) {

@@ -16,35 +16,36 @@ import (
 
 // Options of a Host. Zero values take the defaults named.
 type Options struct {
-	// Clock gives decisions their time of day, and measures everything else by its
-	// uptime; clock.System.
+	// Clock gives decisions their time of day, and measures everything else by its uptime.
+	// The default is clock.System.
 	Clock clock.Clock
-	// Logger gets what an operator acts on; nothing of a command's content.
+	// Logger gets messages for operators, never the content of a command.
 	Logger *slog.Logger
-	// AskTimeout bounds how long Ask and Get wait; 10 s.
+	// AskTimeout bounds how long Ask and Get wait. The default is 10 s.
 	AskTimeout time.Duration
-	// MaxPending bounds the unanswered commands of one actor; 65,536.
+	// MaxPending bounds the unanswered commands of one actor. The default is 65,536.
 	MaxPending int
-	// MaxBatchBytes bounds the events of one actor that wait for their turn
-	// to be appended; 8 MiB. A single command may exceed it.
+	// MaxBatchBytes bounds the events of one actor that wait to be appended. The default is
+	// 8 MiB. A single command can exceed it.
 	MaxBatchBytes int
-	// SnapshotEvents and SnapshotBytes say after how much of either a snapshot
-	// is due; 20,000 and 16 MiB.
+	// SnapshotEvents and SnapshotBytes are the amounts after which a snapshot is due. The
+	// defaults are 20,000 and 16 MiB.
 	SnapshotEvents, SnapshotBytes int
-	// BackoffMin and BackoffMax bound the time before a restart, which doubles
-	// with each failure; 100 ms and 10 s.
+	// BackoffMin and BackoffMax bound the time before a restart, which doubles with each
+	// failure. The defaults are 100 ms and 10 s.
 	BackoffMin, BackoffMax time.Duration
-	// MaxFailures is after how many failures within FailureWindow an actor is
-	// quarantined; 5 in a minute.
+	// MaxFailures is the number of failures within FailureWindow after which an actor is
+	// quarantined. The default is 5 in a minute.
 	MaxFailures   int
 	FailureWindow time.Duration
-	// ErasePause is the time between two rounds of erasing of one actor; 2 s.
+	// ErasePause is the time between two rounds of erasing of one actor. The default is 2
+	// s.
 	ErasePause time.Duration
-	// QuarantineFor is how long a quarantined actor rests before it may be
-	// activated again; 5 min.
+	// QuarantineFor is how long a quarantined actor rests before it can be activated again.
+	// The default is 5 min.
 	QuarantineFor time.Duration
-	// IdleAfter is when an unused actor is put to rest; 15 min. Negative:
-	// never.
+	// IdleAfter is the time after which an unused actor is stopped. The default is 15 min.
+	// A negative value means never.
 	IdleAfter time.Duration
 	// Waited, if set, is called with the time that a command waited in its actor's mailbox,
 	// for one in eight commands. It must not block.
@@ -132,7 +133,7 @@ type Host[C, E, V any] struct {
 }
 
 // NewSystem returns an actor system that logs nothing by itself: the library
-// would print messages, which may hold personal data or secrets.
+// would print messages, which can contain personal data or secrets.
 func NewSystem() *actor.ActorSystem {
 	return actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
@@ -406,9 +407,9 @@ func (h *Host[C, E, V]) erasing() (ids []string, err error) {
 	return ids, err
 }
 
-// FinishErasing waits until nothing is left of what was to be erased when it
-// was called, or until ctx ends. An actor that is quarantined cannot erase; if
-// nobody else has to, the answer is ErrQuarantined at once.
+// FinishErasing waits until everything is erased that was due when it was called, or until
+// ctx ends. A quarantined actor cannot erase. If only such actors are left, it returns
+// ErrQuarantined at once.
 func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	tick := h.opts.Clock.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

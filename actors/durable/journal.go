@@ -15,8 +15,8 @@ var (
 	// caller may try again a little later.
 	ErrBusy = errors.New("journal: queue is full")
 	// ErrReadOnly says that the store refuses writes, for example because the
-	// disk is nearly full. Reads go on, and while there is a reserve of space, so
-	// do urgent appends: those that free space, and what they need.
+	// disk is nearly full. Reads go on, and while there is a reserve of space, so do urgent
+	// appends, which free space.
 	ErrReadOnly = errors.New("journal: store is read-only")
 	// ErrFenced says that a newer handle of the same actor was opened; this
 	// one can never write again.
@@ -50,9 +50,9 @@ var (
 //
 // All methods are safe for concurrent use.
 type Journal interface {
-	// Open returns the log of an actor and fences every handle opened for it
-	// earlier: when Open returns, each append of an earlier handle is either
-	// committed and visible to the new handle, or will fail with ErrFenced.
+	// Open returns the log of an actor and fences every handle opened for it earlier. When
+	// Open returns, each append of an earlier handle is either committed and visible to the
+	// new handle, or will fail with ErrFenced.
 	Open(actor string) (Log, error)
 
 	// Follow opens the log of an actor for reading, even while an owner has it open. The
@@ -85,8 +85,8 @@ type Journal interface {
 	// returns false.
 	Actors(prefix string, fn func(actor string) bool) error
 
-	// Purge removes log and snapshots of an actor and fences its handles. It
-	// is not atomic: after a crash on the way it must be called again.
+	// Purge removes log and snapshots of an actor and fences its handles. It is not atomic:
+	// after a crash in between it must be called again.
 	Purge(actor string) error
 }
 
@@ -111,12 +111,11 @@ const RowOverhead = 32
 // not be applied to a state: what they did is in the snapshot alone. So Replay
 // never reads below the base. Base <= seq of the snapshot <= tail.
 type LogReader interface {
-	// Load reads the whole state. It calls snapshot once, then record for every
-	// record above the snapshot, in order. Before those it calls record for the
-	// newest records of the log, as many as history says, as far as they are
-	// still stored; those up to the snapshot's seq may have been rewritten. A
-	// record is valid only during the call. An error of either function ends
-	// the reading and is returned.
+	// Load reads the whole state. It calls snapshot once, then record for every record
+	// above the snapshot, in order. Before those it calls record for older ones that are
+	// among the newest history records of the log, if they are still stored. These may have
+	// been rewritten. A record is valid only during the call. An error of either function
+	// ends the reading and is returned.
 	Load(history uint64, snapshot func(Snapshot) error, record func(seq uint64, record []byte) error) error
 
 	// Replay calls fn for every committed record with a seq above after, in
@@ -127,8 +126,7 @@ type LogReader interface {
 
 // Snapshot is what the state of an actor is read from.
 type Snapshot struct {
-	// State is the newest snapshot, nil when there is none. It belongs to who
-	// gets it.
+	// State is the newest snapshot, nil when there is none. The caller owns it.
 	State []byte
 	// Seq is that of the last record that the snapshot contains; 0 without one.
 	Seq uint64
@@ -173,27 +171,24 @@ type Log interface {
 	// its rows. After a failed batch every later batch of this handle fails.
 	Append(b Batch) error
 
-	// Snapshot stores state, which contains every record up to seq, after all
-	// batches appended so far are committed; then it truncates the records up
-	// to the lower of seq and keep, which becomes the log's base if it is above
-	// it, and removes older snapshots. The base never lags behind what was
-	// truncated. done is
-	// called once; nil means that a snapshot that contains every record up to
-	// seq is on disk. A failure costs nothing but recovery time. A newer
-	// Snapshot of the same log may replace one that has not started yet, whose
-	// done is then called with the outcome of the newer.
+	// Snapshot stores state, which contains every record up to seq, after all batches
+	// appended so far are committed. Then it truncates the records up to the lower of seq
+	// and keep. That becomes the log's base if it is above it, so the base never lags
+	// behind the truncation. It also removes older snapshots. done is called once; nil
+	// means that a snapshot that contains every record up to seq is on disk. A failure
+	// costs nothing but recovery time. A newer Snapshot of the same log can replace one
+	// that has not started yet, whose done is then called with the outcome of the newer.
 	Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error
 
 	// Rewrite passes every stored record up to the seq upTo to fn and replaces
 	// those for which it returns changed; numbering stays. It is how personal
 	// data leaves a log. It never touches a record above upTo, and fails with
-	// ErrGap when upTo is above the stored snapshot: such records are what the
-	// state is made of. When anything is replaced, upTo becomes the log's base,
-	// in the transaction of the first replacement. It blocks, and runs beside
-	// appends of the same log safely.
+	// ErrGap when upTo is above the stored snapshot: the state is made from such records.
+	// When anything is replaced, upTo becomes the log's base, in the transaction of the
+	// first replacement. It blocks, and runs beside appends of the same log safely.
 	Rewrite(upTo uint64, fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
 
-	// Close gives the handle back. Queued batches are still committed.
+	// Close releases the handle. Queued batches are still committed.
 	Close()
 }
 
@@ -247,8 +242,8 @@ func MakeUrgent(rows []Row) []Row {
 	return rows
 }
 
-// Precondition is a condition on what is stored under a row's key. The zero value
-// always holds. Rows of Append may have one; see Journal.
+// Precondition is a condition on the stored value under a row's key. The zero value always
+// holds. Rows of Append can have one; see Journal.
 type Precondition struct {
 	kind  PreconditionKind
 	value []byte
@@ -274,9 +269,9 @@ func Unchanged(value []byte) Precondition { return Precondition{PreconditionUnch
 // Kind tells what the precondition asks for.
 func (p Precondition) Kind() PreconditionKind { return p.kind }
 
-// Holds says whether the precondition holds for what a look-up of the row gave:
-// value, or an error that wraps ErrNotFound. It returns ErrConflict when it
-// does not, and any other error as it is.
+// Holds evaluates the precondition on the result of a look-up: value, or an error that
+// wraps ErrNotFound. It returns ErrConflict if the precondition does not hold, and any
+// other error unchanged.
 func (p Precondition) Holds(value []byte, err error) error {
 	missing := errors.Is(err, ErrNotFound)
 	switch {

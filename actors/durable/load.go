@@ -139,10 +139,9 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 	return read, err
 }
 
-// errFarEnough ends the reading of a log at the position that its owner has
-// named. Records behind it may be committed; but the owner, who does not know it
-// yet, still shows a state without them, and a reader must not see them come and
-// go.
+// errFarEnough ends the reading of a log at the position that its owner has named. Later
+// records may be committed, but the owner has not noticed that yet and still shows a state
+// without them. A reader must not see them come and go.
 var errFarEnough = errors.New("the owner has not acknowledged more")
 
 func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
@@ -158,9 +157,8 @@ func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
 // same hash at a position have applied the same records. A snapshot keeps it, so
 // rewriting the log does not change it.
 //
-// xxhash takes a fifth of what SHA-256 takes for a record of 150 bytes. It does
-// not stop somebody who makes two records look alike on purpose: nodes trust each
-// other.
+// xxhash takes a fifth of the time of SHA-256 for a record of 150 bytes. It does not stop
+// somebody who makes two records look alike on purpose, but nodes trust each other.
 func chained(chain uint64, record []byte) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(chain)

@@ -4,8 +4,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// followedFor is for how many beats an owner tells a follower that was not heard
-// again.
+// followedFor is the number of beats after which an owner stops sending to a silent
+// follower.
 const followedFor = 16
 
 // between handles what comes from, or is for, other nodes.
@@ -31,7 +31,7 @@ func (s *actorRuntime[C, E, V]) between(ctx actor.Context) {
 	}
 }
 
-// beat says where the actor is to those who follow, and with what hash.
+// beat sends the followers the position of the actor and the hash of its log.
 func (s *actorRuntime[C, E, V]) beat() {
 	for node, left := range s.followers {
 		if left <= 1 {

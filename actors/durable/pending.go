@@ -56,7 +56,7 @@ type pendingReplies struct {
 	done sync.WaitGroup
 }
 
-// waitTicks is in how many ticks a wait may take; it ends within one more.
+// waitTicks is the timeout of a wait in ticks; it ends within one more.
 const waitTicks = 20
 
 func newPendingReplies(c clock.Clock, limit time.Duration) *pendingReplies {

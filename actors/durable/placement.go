@@ -4,16 +4,16 @@ import "time"
 
 // ReplicaStats says how a Host's actors stand among the nodes of a cluster.
 type ReplicaStats struct {
-	// Owned live on this node, of which Shared are followed by others; Followed
-	// are copies of actors that live on other nodes.
+	// Owned are the actors of this node, of which Shared have followers on other nodes.
+	// Followed are replicas of actors of other nodes.
 	Owned, Shared, Followed int
-	// Behind is the most records that one of the copies lacks of what its owner
-	// named last. Age is the longest time since a copy is known to have shown
-	// all that was acknowledged; 0 without copies.
+	// Behind is the maximum number of records by which a replica is behind the position
+	// that its owner named last. Age is the longest time since a replica is known to have
+	// shown everything acknowledged; 0 without replicas.
 	Behind uint64
 	Age    time.Duration
-	// Distrusted are the ids of copies that differed from their owner twice
-	// within a minute.
+	// Distrusted are the ids of replicas that differed from their owner twice within a
+	// minute.
 	Distrusted []string
 }
 

@@ -14,7 +14,7 @@ const (
 	Invalid Reason = iota + 1
 	// Unauthenticated: nobody is known to be calling.
 	Unauthenticated
-	// Forbidden: the caller may not do this.
+	// Forbidden: the caller is not allowed to do this.
 	Forbidden
 	// Missing: the thing does not exist.
 	Missing
@@ -72,9 +72,10 @@ var (
 	ErrRested = fmt.Errorf("%w: the actor rests", ErrUnavailable)
 	// ErrQuarantined: the actor failed too often and rests. Not applied.
 	ErrQuarantined = errors.New("quarantined after repeated failures")
-	// ErrTimeout: no answer in time; whether it was applied is unknown.
+	// ErrTimeout means that there was no answer in time. Whether the command was applied is
+	// unknown.
 	ErrTimeout = errors.New("no answer in time")
-	// ErrInternal: deciding panicked; nothing was applied.
+	// ErrInternal means that deciding panicked. Nothing was applied.
 	ErrInternal = errors.New("internal error")
 	// ErrUnknownEvent means that a newer program has written the event. A state without it
 	// would be wrong, so none is built.

@@ -17,8 +17,8 @@ type role[C, E, V any] struct {
 
 	own    *actorRuntime[C, E, V] // nil while it follows
 	follow *follower[C, E, V]     // nil while it owns
-	// sent are the commands that another node has. Its answers may come when the
-	// actor is elsewhere, or here.
+	// sent are the commands that another node has. Its answers can arrive when the actor
+	// has moved again, even to this node.
 	sent   map[uint64]*forwarded[C]
 	serial uint64
 	turns  uint64 // how many commands came
@@ -35,7 +35,7 @@ type role[C, E, V any] struct {
 type (
 	// beat comes from the host's clock.
 	beat struct{}
-	// heard is what an owner told.
+	// heard is a message of an owner.
 	heard struct {
 		from string
 		told replication
@@ -142,8 +142,8 @@ func (s *role[C, E, V]) sit(ctx actor.Context) {
 	s.take(ctx, log, nil)
 }
 
-// take makes this node's runtime the actor. A follower hands on its state and who
-// waits for it.
+// take makes this node's runtime the actor. A follower passes on its state and the waiting
+// callers.
 func (s *role[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]) {
 	sh := s.host.newRuntime(s.handle)
 	s.own = sh
@@ -164,7 +164,7 @@ func (s *role[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]
 	s.follow = nil
 }
 
-// tryGive gives the actor away once nothing of it is on its way.
+// tryGive gives the actor away once nothing of it is in flight.
 func (s *role[C, E, V]) tryGive(ctx actor.Context) {
 	sh := s.own
 	if sh.busy() {

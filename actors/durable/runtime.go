@@ -58,7 +58,7 @@ type (
 type envelope[C any] struct {
 	cmd C
 	to  Replier // nil when nobody wants an answer
-	// sent is the uptime when it was sent, for one in waitSample; else 0.
+	// sent is the uptime when it was sent, for one in waitSample, and 0 for the others.
 	sent time.Duration
 }
 
@@ -228,7 +228,7 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 		b.waiters = append(b.waiters, waiter{m.to, reply})
 		s.flushSoon(ctx)
 	case len(s.flying) > 0:
-		// It changes nothing, but what it saw is not on disk yet.
+		// It changes nothing, but has read state that is not on disk yet.
 		last := s.flying[len(s.flying)-1]
 		last.waiters = append(last.waiters, waiter{m.to, reply})
 	default:
@@ -236,8 +236,8 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	}
 }
 
-// answerNow gives an answer that needs no commit. Without a lease the state it
-// rests on may be an old one: another node may have gone on from there.
+// answerNow gives an answer that needs no commit. Without a lease its state can be stale,
+// because another node may have continued from it.
 func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 	if c := s.host.opts.Cluster; c != nil && !c.Store.Holds() {
 		r = Reply{Err: ErrUnavailable}
@@ -291,7 +291,7 @@ func (s *actorRuntime[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 
 func (s *actorRuntime[C, E, V]) answer(to Replier, r Reply) { s.handle.answer(to, r) }
 
-// busy says that something is on its way to the store, or back.
+// busy reports whether a batch, a snapshot or an erasure is in progress.
 func (s *actorRuntime[C, E, V]) busy() bool {
 	return len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.snapshotting || s.erasure.working()
 }

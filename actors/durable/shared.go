@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Shared is a Store that several nodes use at once. Each actor is owned by at
-// most one node, the one that has its log open: a node owns what it owns for as
-// long as its lease holds, which it renews all the time. Everything that is
-// decided elsewhere is decided here: by the store's clock, in its transactions.
+// Shared is a Store that several nodes use at once. Each actor is owned by at most one
+// node, the one that has its log open. It owns the actor as long as its lease holds, which
+// it renews all the time. Decisions between nodes are made here, by the store's clock and
+// in its transactions.
 //
-// Beside what Journal promises:
+// In addition to the promises of Journal:
 //
 //   - Open takes an actor that nobody owns, or whose owner's lease is over, or
 //     that this node owns already. It fails with *Owned when another living node
@@ -33,8 +33,8 @@ type Shared interface {
 	// name.
 	Members() ([]Member, error)
 
-	// Known returns the names of all nodes that have ever run and were not forgotten
-	// since: what one of them has on its disk may come back.
+	// Known returns the names of all nodes that have ever run and were not forgotten since.
+	// Such a node can come back with the data on its disk.
 	Known() ([]string, error)
 
 	// Holds says whether this node's lease holds. It is cheap: code

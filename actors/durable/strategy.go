@@ -7,8 +7,8 @@ import (
 )
 
 // strategy restarts a failed actor after a backoff that doubles, and
-// quarantines it after too many failures. The library's own strategies give
-// up after ten restarts within milliseconds, or never.
+// quarantines it after too many failures. The library's own strategies stop after ten
+// restarts within milliseconds, or never.
 type strategy[C, E, V any] struct{ host *Host[C, E, V] }
 
 // HandleFailure is called on the supervisor's goroutine.

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Vocabulary names the commands of one kind of actor and what each is answered
-// with, so that both can be carried to another process as JSON. B is the
-// interface that the commands share. Immutable.
+// Vocabulary names the commands of one kind of actor and the type of each reply, so that
+// both can be sent to another process as JSON. B is the interface that the commands share.
+// Immutable.
 type Vocabulary[B any] struct {
 	words map[string]Word
 	names map[reflect.Type]string

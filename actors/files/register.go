@@ -39,8 +39,8 @@ func NewRegister(journal durable.Journal, blobs Blobs, grace time.Duration, now 
 // Blobs is where the contents lie.
 func (r *Register) Blobs() Blobs { return r.blobs }
 
-// Add registers an upload whose content is put, together with the rows that
-// tell of it.
+// Add registers an upload whose content is stored, together with the rows of the records
+// about it.
 func (r *Register) Add(u *pb.Upload, rows ...durable.Row) error {
 	if err := durable.Commit(r.journal, append(UploadRows(u), rows...)); err != nil {
 		return fmt.Errorf("register upload: %w", err)
@@ -186,7 +186,7 @@ func (r *Register) drop(name string) error {
 	return r.Discard(u.Sum)
 }
 
-// leave marks an upload that may go.
+// leave marks an upload that can be removed.
 func (r *Register) leave(name string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// MaxAge is how old what a node knows of sessions may be. What another node
-// ended longer ago counts for nobody.
+// MaxAge is the maximum age of a node's data about sessions. A session that another node
+// ended longer ago is refused everywhere.
 const MaxAge = time.Second
 
 // Follow is Load for a store that several nodes use. Changes of other nodes arrive by the

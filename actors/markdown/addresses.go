@@ -21,11 +21,11 @@ type Address struct {
 	Words string
 }
 
-// Addresses finds the addresses that a text has, in order, however CommonMark and HTML
-// write them: links and pictures, definitions of references whether used or not, and
-// attributes of elements. Code has none; code is where that stands, in order, too. The
-// time is in proportion to the size of the text, whatever is in it: where people write
-// nothing that looks so, it gives up a link instead.
+// Addresses finds the addresses in a text, in order, in any form that CommonMark and HTML
+// allow. These are links and pictures, definitions of references whether used or not, and
+// attributes of elements. Code has no addresses; code lists the spans of code, in order,
+// too. The time is proportional to the size of any text. To bound it, a link that no person
+// would write is skipped.
 func Addresses(text string) (found []Address, code []Span) {
 	f := finder(text, true)
 	return f.found, f.code
@@ -82,12 +82,12 @@ type addressFinder struct {
 	shown   map[string]bool // the labels that pictures refer to
 	defined []defined
 
-	// text is that of the block which is read, without the marks of what is around it,
-	// and lines are where its lines begin, there and in the source.
+	// text is the text of the current block, without the marks of the blocks around it.
+	// lines are the beginnings of its lines, in text and in the source.
 	text  []byte
 	lines []place
-	// wasted are the bytes that were looked at for what turned out to be none, steps all
-	// that were looked at again, for tests.
+	// For tests: wasted counts the bytes read for constructs that were none, and steps all
+	// bytes read again.
 	wasted, steps int
 }
 
@@ -99,7 +99,7 @@ type defined struct {
 
 type place struct{ at, source int }
 
-// Bounds of what is looked at in vain: so often the size of a block, and some bytes.
+// Bounds of wasted work: this many times the size of a block, plus some bytes.
 const (
 	vainTimes = 16
 	vainBytes = 4096
@@ -354,7 +354,7 @@ func (f *addressFinder) elements() {
 	}
 }
 
-// shownBy says which attributes of an element have addresses of what it shows.
+// shownBy has the attributes of an element whose addresses are shown in place.
 var shownBy = map[string]string{"img": "src srcset", "source": "src srcset", "video": "src poster", "audio": "src", "track": "src"}
 
 // attributes reads the addresses of an element.
@@ -582,7 +582,7 @@ func titled(text []byte, i int, with byte) (end, looked int) {
 			}
 		}
 	}
-	if with == '\n' { // the title may be missing, and the next line is another's
+	if with == '\n' { // the title is optional, and another title can follow on the next line
 		at = skipBlanks(text, i)
 	}
 	if at < len(text) && text[at] == with {
@@ -619,8 +619,8 @@ func plainDestination(written []byte) string {
 	return Unescape(string(written))
 }
 
-// Unescape gives a text of Markdown without its backslashes and entities: \_ is _, and
-// &amp; is &.
+// Unescape returns a text of Markdown without its backslashes and entities. \_ becomes _,
+// and &amp; becomes &.
 func Unescape(text string) string {
 	if !strings.ContainsAny(text, "\\&") {
 		return text

@@ -12,7 +12,7 @@ type cursor struct {
 	steps int
 }
 
-// peek gives the columns of white space that come next, and what is behind it.
+// peek returns the columns of white space that come next, and the text after them.
 func (c *cursor) peek() (indent int, rest []byte) {
 	col, i := c.col+c.spare, c.at
 	for ; i < len(c.text); i++ {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Definition says where a reference leads: [label]: address "title".
-// It may stand anywhere in a file, and holds for all of it.
+// Definition defines a reference: [label]: address "title". It can be anywhere in a file,
+// and applies to all of it.
 type Definition struct {
 	Label string // as it is compared
 	Text  string // the definition on one line

@@ -12,10 +12,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// inlineText is what is read of the text of a paragraph, without its markup: of links and
-// emphasis their text, of pictures what stands for them, of elements nothing. labels are
-// those that references may have. White space is one blank, Unicode is composed. The time
-// is in proportion to the size of the text.
+// inlineText returns the text of a paragraph, without its markup. Links and emphasis leave
+// their text, pictures their alternative text, elements nothing. labels are the labels of
+// references. White space becomes one blank, and Unicode is composed. The time is
+// proportional to the size of the text.
 func inlineText(text string, labels map[string]bool) string {
 	r := &inlineReader{text: []byte(text), labels: labels}
 	r.read()
@@ -36,7 +36,7 @@ type inlineReader struct {
 	wasted int // bytes that were looked at in vain, see hopeless
 }
 
-// mark is a part of what was read, of which all but kept bytes go.
+// mark is a part of the text of which only kept bytes stay.
 type mark struct {
 	at, size, kept int
 	// Of a run of emphasis.

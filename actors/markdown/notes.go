@@ -95,8 +95,8 @@ func hasFold(text, word string) bool {
 	return false
 }
 
-// opensNotes says whether the last line opens a fenced block of notes. loose: a parser
-// may have no fence there, so its end is looked for more widely, too.
+// opensNotes reports whether the last line opens a fenced block of notes. loose means that
+// some parsers have no fence there, so its end is looked for more widely, too.
 func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	switch {
 	case s.opened:
@@ -104,10 +104,10 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	case s.inner == HTML && s.leaf == htmlLeaf && s.html.sort != elements:
 		return f, false, false
 	}
-	// Authors indent it further than they should, write it as the text of a box (": ") or
-	// of a footnote, nest it deeper than is followed here, and forget the empty line
-	// between HTML and Markdown; and there parsers differ.
-	// A byte order mark may begin the text.
+	// Authors indent the fence further than they should, write it in a box (": ") or a
+	// footnote, or nest it too deeply for this scanner. They also forget the empty line
+	// between HTML and Markdown. Parsers differ in these cases. A byte order mark can begin
+	// the text.
 	const marks = " \t\ufeff:>-+*0123456789.)"
 	rest := bytes.TrimLeft(s.rest, marks)
 	if bytes.HasPrefix(rest, []byte("[^")) {
@@ -143,10 +143,10 @@ func (f fence) isNotes() bool {
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
-// skipFence reads up to the end of a fenced block. When a container of it ends before
-// the block should, its author meant the block to go on, and the note does up to a
-// closing fence, wherever that stands. The scanner goes on by what the parser makes of
-// the lines: what of the rest reads otherwise without them is for the next pass.
+// skipFence reads up to the end of a fenced block. When a container of it ends before the
+// block should, its author meant the block to go on. So the note extends to a closing
+// fence, wherever that is. The scanner continues as the parser reads the lines. If the rest
+// reads differently without the note, the next pass handles it.
 func (s *Scanner) skipFence(f fence, loose bool) {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		switch {
@@ -304,8 +304,8 @@ func (a *asides) line(s *Scanner, l Line) {
 	a.read(text, l.Start, hidden, s.inner != HTML && s.sure())
 }
 
-// read reads the elements in a text on the line that begins at. inline says that it may
-// have inline code.
+// read reads the elements in a text on the line that begins at. inline means that it can
+// contain inline code.
 func (a *asides) read(text []byte, at int, hidden, inline bool) {
 	uncommented := false
 	var last []int // run of backticks of each length, where it is known

@@ -31,11 +31,10 @@ type Line struct {
 // because without a bound a line could cost as much as the whole file.
 const maxNesting = 32
 
-// Scanner reads the block structure of Markdown, as CommonMark has it, line by
-// line, and knows of each what it is at the top level; inline markup is never
-// looked at. A line is read once for each container around it, so a text takes
-// time in proportion to its length, whatever is in it, and no memory but for
-// its definitions.
+// Scanner reads the block structure of Markdown line by line, as in CommonMark. For each
+// line it returns the kind at the top level. It never reads inline markup. A line is read
+// once for each container around it, so the time is proportional to the length of any text.
+// It uses no memory except for definitions.
 type Scanner struct {
 	source []byte
 	at     int // where the next line starts
@@ -47,9 +46,9 @@ type Scanner struct {
 	// defined the lines belong to the last of them.
 	defines bool
 	defined int
-	// strict: as the browser app reads it. A carriage return ends a line, too, the end
-	// of a box does not end its block, and a definition is text like any other: that it
-	// is none to a heading's underline can only let more be found.
+	// strict means reading as the browser app does. A carriage return ends a line, too, the
+	// end of a box does not end its block, and a definition is ordinary text. Therefore a
+	// definition can become a heading before an underline, which can only find more notes.
 	strict bool
 	// Of the last line: its kind within its containers, its text there, and whether it
 	// opened its fence, or an item of a list as the innermost container.
@@ -112,7 +111,7 @@ const (
 	elements sort = iota
 	comment
 	preformatted
-	raw // nothing: scripts, styles, and what is no element
+	raw // nothing: scripts, styles, and text that looks like an element but is none
 )
 
 // New gives a scanner of a text.

@@ -52,7 +52,7 @@ func Tasks(text string) (out []Task) {
 	return out
 }
 
-// tasks gives what is written of each task, and the labels that references may have.
+// tasks returns the text of each task, and the labels of references.
 func tasks(text string) (out []string, labels map[string]bool) {
 	if !strings.Contains(text, "] ") && !strings.Contains(text, "]\t") {
 		return nil, nil

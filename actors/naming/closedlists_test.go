@@ -55,7 +55,7 @@ var lists = []list{
 	{schema.Operations, false}, {schema.Visibilities, false}, {schema.CheckoutStates, false},
 }
 
-// agreement are the members of what a negotiation comes to.
+// agreement are the fields of the result of a negotiation.
 func agreement() (names []string) {
 	for f := range reflect.TypeFor[negotiate.Result]().Fields() {
 		names = append(names, f.Tag.Get("json"))
@@ -98,10 +98,10 @@ func texts[S ~string](list []S) (plain []string) {
 	return plain
 }
 
-// TestNoEnumerationIsStale looks at every enumeration in documents, comments
-// and literals. One that has two members in common with a closed list is that
-// list, or a part with a meaning of its own: a policy that was added to the
-// code and not to README is found so.
+// TestNoEnumerationIsStale checks every enumeration in documents, comments and literals. If
+// an enumeration has two members in common with a closed list, it must be that list, or a
+// part with a meaning of its own. So it finds a policy that was added to the code but not
+// to README.
 func TestNoEnumerationIsStale(t *testing.T) {
 	known := 0
 	for _, path := range written(t) {

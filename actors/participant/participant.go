@@ -29,7 +29,7 @@ var (
 	Scopes       = []string{ScopeTokenize, ScopeDetokenize}
 )
 
-// Limits of what is kept.
+// Limits of the stored data.
 const (
 	MaxParticipants = 10_000
 	MaxKeys         = 20

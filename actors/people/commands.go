@@ -16,8 +16,8 @@ import (
 type Caller struct {
 	// ActorID is the owner's account or a person's id.
 	ActorID string
-	// Owner: they may do everything; who is not leads assistants alone, and knows of
-	// nobody else.
+	// Owner means that they can do everything. Others manage only assistants, and cannot
+	// see anybody else.
 	Owner     bool
 	IP        string
 	UserAgent string
@@ -195,9 +195,9 @@ func (d *decision) freeLogin(login string) (string, error) {
 	return folded, nil
 }
 
-// InviteAgain opens a new invitation: the earlier one, the password and a permission to
-// link are void, all sessions end, and another account of the identity provider with this
-// login may take it, too. The reply is the *pb.Person.
+// InviteAgain opens a new invitation. The earlier one, the password and a permission to
+// link become void, and all sessions end. Another account of the identity provider with
+// this login can accept the invitation, too. The reply is the *pb.Person.
 type InviteAgain struct {
 	ID    string
 	Token []byte
@@ -309,8 +309,8 @@ func (in Delete) decide(d *decision) error {
 // ErrElsewhere says that a helper for a day is signed in on another phone.
 var ErrElsewhere = durable.Reject(durable.Conflict, "signed in on another phone: sign in here and end that?")
 
-// Accept takes an invitation: a person gets a password, of which the hash alone gets
-// here; a helper for a day gets in, and Here ends the phone on which they were before.
+// Accept accepts an invitation. A person gets a password, of which only the hash arrives
+// here. A helper for a day is signed in, and Here ends the session on their earlier phone.
 // The reply is the *pb.Person.
 type Accept struct {
 	Token    []byte

@@ -79,7 +79,7 @@ type core struct {
 	ids   *naming.IDs
 	all   []*pb.Person
 	seen  map[string]int64
-	// barred are hashes of who was deleted and stays out, oldest first.
+	// barred are hashes of deleted people who must stay out, oldest first.
 	barred [][]byte
 }
 

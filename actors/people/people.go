@@ -26,7 +26,7 @@ const (
 	Disabled = "disabled"
 )
 
-// Limits of what is kept, and of times.
+// Limits of the stored data, and of times.
 const (
 	MaxPeople   = 2_000
 	MaxCodelabs = 200
@@ -46,7 +46,7 @@ type View struct {
 	byID         map[string]*pb.Person
 	byLogin      map[string]*pb.Person
 	byInvitation map[string]*pb.Person
-	named        func() map[string][]*pb.Person // by what the name looks like
+	named        func() map[string][]*pb.Person // by the skeleton of the name
 }
 
 // All returns the people, oldest first. Not to be changed.

@@ -26,9 +26,9 @@ type presence struct {
 	goesOn    bool
 }
 
-// farewell is how long somebody must be nowhere to have left, where there are
-// several nodes: what those tell comes in no order, and who goes from one to
-// another may first be heard of as gone.
+// farewell is how long a person must be disconnected everywhere to count as gone, if there
+// are several nodes. Messages of different nodes arrive in no order, so the departure from
+// one node can arrive before the arrival at another.
 const farewell = 500 * time.Millisecond
 
 // Link brings what happens in a room to the other nodes on which it is open. Its methods
@@ -219,8 +219,8 @@ func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 	return came
 }
 
-// Gather begins to note who is connected, from now on, for something that is named; for
-// the same thing again it goes on. For "" it ends, and what was noted last stays.
+// Gather starts recording the connected people for a named purpose, or continues if it is
+// the same. For "" recording ends, and the last record stays.
 func (r *Room) Gather(what string) {
 	p := &r.presence
 	p.mu.Lock()
@@ -237,7 +237,7 @@ func (p *presence) gather(person string) {
 	}
 }
 
-// Ungather takes somebody out of who was noted.
+// Ungather removes somebody from the record.
 func (r *Room) Ungather(person string) {
 	p := &r.presence
 	p.mu.Lock()
@@ -245,7 +245,7 @@ func (r *Room) Ungather(person string) {
 	delete(p.gathered, person)
 }
 
-// Gathered counts who was noted for something, without some.
+// Gathered counts the people recorded for a purpose, without some.
 func (r *Room) Gathered(what string, but ...string) int {
 	p := &r.presence
 	p.mu.Lock()
@@ -272,8 +272,8 @@ func (r *Room) Nodes() (nodes []string) {
 	return nodes
 }
 
-// Count tells how many persons are connected to a node, "" for this one, and a
-// sum of who they are that is the same for the same persons.
+// Count returns how many people are connected to a node, "" for this one, and a sum over
+// their ids that is equal for the same people.
 func (r *Room) Count(node string) (n int, sum uint64) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()

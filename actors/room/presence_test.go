@@ -74,7 +74,7 @@ func presenceOnSeveralNodes(t *testing.T) {
 	if !slices.Equal(s.left(), []string{"ann"}) || s.left() != nil {
 		t.Error("the last of all leaves")
 	}
-	// Of who goes from one node to another it may be heard first that they left.
+	// When somebody moves to another node, their departure can arrive first.
 	if !r.Join("ann") || r.Leave("ann") || r.Elsewhere("n2", "ann", true) || s.left() != nil {
 		t.Error("she has gone to another node")
 	}

@@ -20,8 +20,8 @@ type Caller struct {
 	UserAgent   string
 }
 
-// command is one request on its way through shard and token actor. It is
-// answered exactly once as far as the asker sees: only the first answer counts.
+// command is one request that passes through shard and token actor. The caller gets exactly
+// one answer: only the first one counts.
 type command struct {
 	name     seal.Name
 	caller   Caller
@@ -113,7 +113,7 @@ type Issue struct {
 // Use is an operation on a token.
 type Use struct {
 	Token seal.Token
-	// Participant is the id of the participant for whom the caller acts.
+	// Participant is the id of the participant that the caller acts for.
 	Participant string
 	Checkout    string
 }

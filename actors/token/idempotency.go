@@ -84,8 +84,8 @@ func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptA
 	return answer, nil
 }
 
-// keepAnswer is the row that keeps a new answer, in place of what was there. It
-// goes with the token.
+// keepAnswer returns the row of a new kept answer, which replaces the earlier one. The row
+// is removed with the token.
 func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, share *seal.Share) (*durable.Row, error) {
 	version := v.ring.Load().Newest()
 	row := version.AnswerKey(c.Participant, in.IdempotencyKey)

@@ -94,7 +94,8 @@ type Rules struct {
 // Attempt is one operation on a token.
 type Attempt struct {
 	Operation Operation
-	// Participant is for whom the caller acts; that it may is decided before.
+	// Participant is the participant that the caller acts for; the permission is already
+	// verified.
 	Participant string
 	Checkout    [32]byte
 	Now         time.Time

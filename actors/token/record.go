@@ -18,7 +18,7 @@ import (
 // opaque and compared byte for byte; a hash keeps records small.
 func CheckoutHash(checkout string) [32]byte { return sha256.Sum256([]byte(checkout)) }
 
-// stored is a token's record as it was read, with what is needed to change it.
+// stored is a token's record as it was read, with the data needed to change it.
 type stored struct {
 	key     []byte // of the row
 	raw     []byte // the row's value, for its precondition

@@ -15,10 +15,9 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// sessionName names a checkout session by participant and checkout hash. It is
-// the key of its row too: neither part is a secret, and it must be the same
-// under every server key and after a restore, since an ended session stays
-// ended.
+// sessionName names a checkout session by participant and checkout hash. It is also the key
+// of its row, since neither part is a secret. It must be the same under every server key
+// and after a restore, because an ended session stays ended.
 func sessionName(participant string, checkout []byte) seal.Name {
 	b := binary.AppendUvarint(make([]byte, 0, 80), uint64(len(participant)))
 	return sha256.Sum256(append(append(b, participant...), checkout...))
@@ -95,7 +94,7 @@ type sessionActor struct {
 	queue  []*command
 }
 
-// ending is a session's end on its way to the disk.
+// ending is a session's end while it is being committed.
 type ending struct {
 	cmd    *command
 	rounds int

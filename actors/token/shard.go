@@ -46,7 +46,7 @@ const (
 // Messages to a shard. Those of a child name it, so that an earlier
 // incarnation's are recognised.
 type (
-	// finished tells that a command was answered, and what became of the token.
+	// finished reports that a command was answered, and the state of the token.
 	finished struct {
 		pid     *actor.PID
 		cmd     *command
@@ -87,8 +87,8 @@ func (s *shard) Receive(ctx actor.Context) {
 		}
 	case kill:
 		if c := s.children[m.name]; c != nil {
-			// The next command gets a new incarnation, while this one may still
-			// have a write on its way.
+			// The next command gets a new incarnation, while a write of this one can still
+			// be in flight.
 			delete(s.children, m.name)
 			ctx.Stop(c.pid)
 		}

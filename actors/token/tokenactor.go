@@ -19,18 +19,18 @@ type tokenActor struct {
 	vault  *Vault
 	parent *actor.PID
 
-	known *stored // what the store held; nil: look again
+	known *stored // the stored record; nil if it must be read again
 	busy  *work   // waits for the journal
 	queue []*command
 	// damaged: it answers nothing any more, and is being stopped.
 	damaged bool
 }
 
-// work is a command whose outcome is on its way to the disk.
+// work is a command whose outcome is being committed.
 type work struct {
 	cmd    *command
 	rows   []durable.Row
-	next   *stored // what the store holds when it has landed; nil: unchanged
+	next   *stored // the stored record after the commit; nil if unchanged
 	reply  result
 	over   bool
 	rounds int
@@ -112,7 +112,7 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
 	default:
-		a.known = nil // it may or may not be on disk
+		a.known = nil // whether it is on disk is unknown
 		a.fail(ctx, w, w.err)
 	}
 }
@@ -206,8 +206,8 @@ func (a *tokenActor) use(w *work) error {
 	}
 	w.rows = append(v.audit(verdict.Record, cmd, k.record.Policy, reference(k.key), now, more), v.webhookRows(verdict.Record, cmd, k.record)...)
 	if w.reply.credential != nil {
-		// Once the end of its session was answered, nothing is given any more,
-		// also to who looked before.
+		// Once the end of its session was answered, no credential is returned any more,
+		// even to a caller that read the token before.
 		w.rows = append(w.rows, v.sessionCheck(s, k.record))
 	}
 	precondition := durable.Unchanged(k.raw)

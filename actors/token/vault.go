@@ -34,18 +34,19 @@ type Options struct {
 	Keys   []seal.Key
 	Shares Shares
 	Rules  Rules // MaxMismatches 5
-	// SessionCap is how long a checkout session stays open at most; 6 h.
+	// SessionCap is the maximum time for which a checkout session stays open. The default
+	// is 6 h.
 	SessionCap time.Duration
-	// RememberExpired and RememberEnded are for how long the store can tell an
-	// expired token, and one that was used, revoked or locked, from an unknown
-	// one; 1 h and 24 h.
+	// RememberExpired and RememberEnded are for how long the store can distinguish tokens
+	// from unknown ones: expired tokens, and tokens that were used, revoked or locked. The
+	// defaults are 1 h and 24 h.
 	RememberExpired, RememberEnded time.Duration
-	// RememberSessions is for how long a session stays ended, by its end or by
-	// the cap; 400 days.
+	// RememberSessions is for how long a session stays ended, by its end or by the cap. The
+	// default is 400 days.
 	RememberSessions time.Duration
-	// MaxOpen bounds the unanswered operations; 65,536.
+	// MaxOpen bounds the unanswered operations. The default is 65,536.
 	MaxOpen int
-	// Patience bounds how long an operation waits for its answer; 10 s.
+	// Patience bounds how long an operation waits for its answer. The default is 10 s.
 	Patience time.Duration
 	// BackoffMin, BackoffMax, MaxFailures and QuarantineFor treat tokens whose
 	// actor panics; 100 ms, 10 s, 5 and 5 min.
@@ -170,8 +171,8 @@ func (v *Vault) placePlaceholder(version *seal.Version) {
 	}
 }
 
-// SetKeys takes new server keys into use: the newest for what is made from now
-// on, the others for what is there.
+// SetKeys takes new server keys into use: the newest for new tokens, the others for
+// existing ones.
 func (v *Vault) SetKeys(keys []seal.Key) error {
 	ring, err := seal.NewRing(v.opts.Environment, v.opts.Stream, keys)
 	if err != nil {

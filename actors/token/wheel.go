@@ -8,10 +8,9 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// wheel counts live tokens by the second in which they end, Unix seconds. A
-// heap of tokens would cost memory for each, and a million timers that fire
-// together a million goroutines; counting needs neither, since a token's end
-// is decided by its record.
+// wheel counts live tokens by the second in which they end, Unix seconds. A heap of tokens
+// would need memory for each token. A million timers that fire together would need a
+// million goroutines. Counting needs neither, since a token's end is decided by its record.
 type wheel map[int64]int
 
 // add counts n tokens that end in a second, in or out. It reports whether it

@@ -34,9 +34,9 @@ type world struct {
 
 	mu     sync.Mutex
 	status int32           // what the receiver answers
-	tries  []string        // the types of what it got
-	times  []time.Duration // and when, since the beginning
-	seen   map[string]bool // the ids of it
+	tries  []string        // the types of the received deliveries
+	times  []time.Duration // and their times, since the beginning
+	seen   map[string]bool // their ids
 	serve  func(*Delivery) // if set, is called before it answers
 	full   atomic.Bool     // the disk takes nothing
 	broken atomic.Bool     // and nothing can be read
@@ -637,7 +637,7 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 func TestAFullDiskRepeatsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
-		w.serve = func(*Delivery) { w.full.Store(true) } // while it is on its way
+		w.serve = func(*Delivery) { w.full.Store(true) } // while it is in flight
 		w.tell(TokenUsed)
 		time.Sleep(10 * time.Minute)
 		if got := w.got(); len(got) != 1 {

@@ -166,7 +166,7 @@ func (n *Network) Cut(text string, way string) (heal func() error, err error) {
 		return nil, err
 	}
 	var done []swallow
-	mend := func() error {
+	repair := func() error {
 		var problems []error
 		for _, s := range done {
 			problems = append(problems, n.proxies[s.link].Toxics.RemoveToxic(context.Background(), "cut_"+stream(s.upstream)))
@@ -177,15 +177,15 @@ func (n *Network) Cut(text string, way string) (heal func() error, err error) {
 		for _, s := range swallows(from, end, way) {
 			direction := stream(s.upstream)
 			if _, err := n.proxies[s.link].Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(toxic, direction, direction))); err != nil {
-				return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), mend())
+				return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), repair())
 			}
 			done = append(done, s)
 		}
 	}
 	if err := n.proven(); err != nil {
-		return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), mend())
+		return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), repair())
 	}
-	return func() error { return errors.Join(n.proven(), mend()) }, nil
+	return func() error { return errors.Join(n.proven(), repair()) }, nil
 }
 
 func stream(upstream bool) string {

@@ -42,7 +42,7 @@ func (c upgradeCmd) Run() error {
 	if err == nil {
 		_, err = service.Check(cfg)
 	}
-	u.say("configuration", err, "mend it before the start: atelier checkconfig says more", "this program reads it")
+	u.say("configuration", err, "correct it before the start: atelier checkconfig says more", "this program reads it")
 	if err == nil {
 		err = either(cfg, func(client *control.Client) (err error) {
 			var app struct{ Version string }

@@ -19,7 +19,7 @@ import (
 
 // Badger's MANIFEST is a header and then sets of changes, each with its length and a
 // CRC32C: added and removed tables. Badger deletes every table that the MANIFEST does not
-// name, so the sets are read here first, and more carefully: a set from a failed sync is
+// name. So the sets are read here first, and more carefully. A set from a failed sync is
 // distinguished from one whose tables are lost.
 
 // manifestHeader is Badger's magic, the user's (0), and the version.
@@ -121,12 +121,11 @@ func (m *manifest) add() error {
 	return nil
 }
 
-// undoFailed takes back the sets that Badger wrote but could not sync: it then
-// deletes the tables that the set was to add, and goes on with those that it
-// was to remove. It does so only where nothing is lost: everything that they
-// removed is still there (or was compacted by another set), and the memtable
-// that they wrote out is still in a log (firstLogged is the oldest transaction in the logs, maxVersion the
-// newest in a table).
+// undoFailed reverts the sets that Badger wrote but could not sync. Badger then deletes the
+// tables that the set was to add, and goes on with those that it was to remove. undoFailed
+// reverts a set only if nothing is lost. Everything that the set removed must still be there
+// (or compacted by another set), and the memtable that it wrote must still be in a log.
+// firstLogged is the oldest transaction in the logs, maxVersion the newest in a table.
 func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, maxVersion func(ids map[uint64]*badgerpb.ManifestChange) uint64) bool {
 	failed := func(set changeSet) bool {
 		for _, id := range set.ids(badgerpb.ManifestChange_CREATE) {

@@ -91,7 +91,7 @@ func NewEntryReader(r io.Reader) (*EntryReader, error) {
 		return nil, fmt.Errorf("%w: no header", ErrBadBackup)
 	}
 	if form > backupFormat || store > Format {
-		return nil, fmt.Errorf("%w: the backup has format %d of a store of format %d, this program knows %d and %d",
+		return nil, fmt.Errorf("%w: the backup has format %d of a store of format %d, this program reads %d and %d",
 			ErrNewerFormat, form, store, backupFormat, Format)
 	}
 	if store < FirstFormat {

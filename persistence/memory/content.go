@@ -13,8 +13,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// content is what a Store holds: what would be on a disk. Guarded by the
-// mutex of the one Store that has it.
+// content is a Store's data, as it would be on a disk. Guarded by the mutex of the Store
+// that has it.
 type content struct {
 	written int    // rows since the last sweep
 	stream  string // see durable.Store.StreamID

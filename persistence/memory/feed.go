@@ -12,9 +12,9 @@ import (
 // feedEvery is how often a feed looks by itself.
 const feedEvery = 100 * time.Millisecond
 
-// feed tells one watcher what has changed, on a goroutine of its own. It looks at
-// the tables again and again, as a database is asked, so of several changes of a
-// row the newest may come alone. Guarded by the database's mu.
+// feed notifies one watcher of changes, on a goroutine of its own. It polls the tables, as
+// with a database, so of several changes of a row it can deliver only the newest. Guarded
+// by the database's mu.
 type feed struct {
 	node   *Node
 	tables []string

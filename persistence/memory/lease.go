@@ -6,8 +6,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// lease is one incarnation of a node, as the node knows it. Guarded by the
-// database's mu.
+// lease is one incarnation of a node, from the node's side. Guarded by the database's mu.
 type lease struct {
 	incarnation uint64
 	// renewed is when the last renewal was sent that came through, by the node's

@@ -20,7 +20,7 @@ type Database struct {
 // member is what the database knows of a node. Guarded by the database's mu.
 type member struct {
 	incarnation uint64
-	until       time.Time // when the lease expires; zero: never
+	until       time.Time // when the lease expires; zero if never
 	since       time.Time
 	stopped     bool // in order
 }

@@ -59,8 +59,8 @@ type Store interface {
 // maxKey bounds a key, bytes.
 const maxKey = 512
 
-// Parts cannot begin with a dot, so that no key leads out of where the store
-// lies, nor to what it keeps for itself there.
+// Parts cannot begin with a dot. So no key leads out of the store's folder, nor to the
+// store's own files there.
 var (
 	keyForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$`)
 	prefixForm = regexp.MustCompile(`^([a-z0-9][a-z0-9._-]*/)*([a-z0-9][a-z0-9._-]*)?$`)
@@ -74,8 +74,8 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// CheckPrefix says what is wrong with the beginning of keys, which may be
-// empty.
+// CheckPrefix returns an error if a text cannot be the beginning of keys. The empty prefix
+// is valid.
 func CheckPrefix(prefix string) error {
 	if len(prefix) > maxKey || !prefixForm.MatchString(prefix) {
 		return fmt.Errorf("objects: %.80q begins no key", prefix)

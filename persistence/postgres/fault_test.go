@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// load appends from several goroutines until it is stopped, each to a log of its
-// own, with a row that says how far it is, and a counter that all share.
+// load appends from several goroutines until it is stopped. Each has a log of its own, with
+// a row for its position, and a counter that all share.
 type load struct {
 	t       *testing.T
 	s       *Store

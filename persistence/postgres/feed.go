@@ -161,8 +161,8 @@ type change struct {
 	gone       bool
 }
 
-// look asks for what changed and tells it. It changes what it knows only when
-// everything was read.
+// look reads the changes and reports them. It updates its own state only when everything
+// was read.
 func (f *feed) look() error {
 	s := f.store
 	began := uptime()

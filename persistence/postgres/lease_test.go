@@ -517,9 +517,9 @@ func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
 	}
 }
 
-// TestALeaseCountsFromWhenItsRenewalWasSent: the database counts from when it renews, which
-// is not before. A node that counted from the answer, which may take long, would hold its
-// lease for longer than the database does.
+// TestALeaseCountsFromWhenItsRenewalWasSent: the database counts from the renewal, which is
+// not before that moment. A node that counted from the answer, which can take long, would
+// hold its lease longer than the database does.
 func TestALeaseCountsFromWhenItsRenewalWasSent(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)

@@ -23,7 +23,7 @@ var (
 	// ErrInUse says that living nodes work with the tables as they are, which
 	// this program would have to change.
 	ErrInUse = errors.New("postgres: the database is in use by an earlier program")
-	// ErrRefused says that this node may not run beside those that do; see
+	// ErrRefused means that this node must not run beside the running ones; see
 	// Options.Admit.
 	ErrRefused = errors.New("postgres: this node is refused")
 	// ErrBadBackup says that a backup is cut off, damaged, or no backup.

@@ -87,7 +87,7 @@ func (r *Restoring) Commit() error {
 	return errors.Join(translate(err), r.Discard())
 }
 
-// Discard gives up; what was not committed is not there.
+// Discard abandons the restore, without its uncommitted data.
 func (r *Restoring) Discard() error { return r.conn.Close(context.Background()) }
 
 // restoreBytes is the size of a batch that is sent to the database.

@@ -73,8 +73,8 @@ func (s *Store) Known() (names []string, err error) {
 	return names, err
 }
 
-// Members returns the nodes of a database, with those that stopped in order for a day
-// and those that died until they are forgotten, to one that runs no node on it. It
+// Members returns the nodes of a database, to a caller that runs no node on it. Nodes that
+// stopped in order stay in the list for a day, and dead ones until they are forgotten. It
 // changes nothing.
 func Members(url string) (members []durable.Member, err error) {
 	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {

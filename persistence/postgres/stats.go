@@ -10,8 +10,7 @@ import (
 // The lease is renewed each second, which says little: it takes no room.
 const refusedFor = 30 * time.Second
 
-// Stats implements durable.Store. What is free where the database lies is not
-// known here.
+// Stats implements durable.Store. The free space of the database's disk is not known here.
 func (s *Store) Stats() durable.StoreStats {
 	out := s.stats.Read()
 	out.QueueBatches, out.QueueBytes = s.queue.Load()

@@ -169,8 +169,7 @@ func TestMappedWritesAreDistinguished(t *testing.T) {
 	}
 }
 
-// An allocation may keep the size, and what is written later changes nothing of
-// what was recorded before.
+// An allocation can keep the size, and later writes do not change earlier records.
 func TestRecordsAreTheirOwn(t *testing.T) {
 	d, at := mount(t)
 	script := `cd "$1"; : > a; fallocate -n -l 9000 a; for i in 1 2 3 4 5 6 7 8; do printf "text $i" > $i; done; sync . [1-8] a`

@@ -71,8 +71,8 @@ type Op struct {
 // Trace is what happened to an empty folder, in order.
 type Trace []Op
 
-// At calls visit for every call, with the path of what it is about ("." is the
-// root). A file without a name has the last one it had.
+// At calls visit for every call, with the path of its file ("." is the root). A file
+// without a name has the last one it had.
 func (t Trace) At(visit func(position int, op *Op, path string)) {
 	type place struct {
 		folder uint32

@@ -59,7 +59,7 @@ func parse(path, content string) (string, error) {
 		// As a disk leaves it that has lost a block: everybody could guess it.
 		return "", fmt.Errorf("secret file %s is damaged: there are zero bytes in it", path)
 	case checked && sum != sumOf(secret), strings.Contains(secret, "\n"):
-		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum; restore the file from a copy", path)
+		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum, restore the file from a copy", path)
 	}
 	return secret, nil
 }

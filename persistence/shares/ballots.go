@@ -42,17 +42,19 @@ type BallotOptions struct {
 	Dir    string
 	Logger *slog.Logger
 	// Spread, where there are several nodes, brings a secret to the others before Make
-	// returns it, and says which have it, with this one; nil: this node is alone.
+	// returns it, and returns the nodes that have it, with this one. nil if this node is
+	// alone.
 	Spread func(Ballot) (keepers []string, err error)
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
 
-	// Disk is the folder; nil: that of the operating system in Dir. Tests and the simulator set it.
+	// Disk is the folder; nil for that of the operating system in Dir. Tests and the simulator
+	// set it.
 	Disk Disk
 	now  func() time.Time
 }
 
-// Ballot is the secret of a poll on its way between nodes.
+// Ballot is the secret of a poll as it is sent between nodes.
 type Ballot struct {
 	ID     string `json:"id"`
 	Secret []byte `json:"secret"`
@@ -69,7 +71,7 @@ type ballotSecret struct {
 const (
 	ballotBytes  = 32
 	ballotPrefix = "ballots-"
-	// ballotUse is how long the command may take that uses a new secret.
+	// ballotUse is the maximum time of the command that uses a new secret.
 	ballotUse = 2 * time.Minute
 	// mostGone bounds what is remembered of destroyed secrets, 70 bytes each.
 	mostGone = 10_000

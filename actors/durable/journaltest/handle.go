@@ -122,7 +122,7 @@ func (h handle) replayed(after uint64) []string {
 }
 
 func seqOf(record string) (seq uint64) {
-	_, _ = fmt.Sscan(record, &seq) // 0 for what has none
+	_, _ = fmt.Sscan(record, &seq) // 0 for a record without a number
 	return seq
 }
 

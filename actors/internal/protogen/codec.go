@@ -11,10 +11,10 @@ import (
 // pbwire is what the codecs call.
 const pbwire = protogen.GoImportPath("atelier/actors/internal/pbwire")
 
-// codecs generates, for each message, EncodedSize, WriteBack, Decode and Clone:
-// a line a field, a sixth of what inlines the wire format, which is 25 ns faster
-// for encoding an event of the chat and 50 ns for decoding it (BenchmarkDecode,
-// of 4 us that a durable command takes).
+// codecs generates, for each message, EncodedSize, WriteBack, Decode and Clone, with one
+// line per field. Code that inlines the wire format would be six times as long. It would
+// encode an event of the chat 25 ns faster and decode it 50 ns faster (BenchmarkDecode), of
+// the 4 us of a durable command.
 func codecs(req *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResponse_File, error) {
 	gen, err := protogen.Options{}.New(req)
 	if err != nil {

@@ -91,8 +91,8 @@ func decode(raw []byte, into any) error {
 	return codec.UnmarshalFromString(unsafe.String(unsafe.SliceData(raw), len(raw)), into)
 }
 
-// Parse checks a credential, a JSON object. It gives *Shape or *Refused. The
-// credential shares raw's memory; no other copy of what is secret in it is left.
+// Parse checks a credential, a JSON object. It fails with *Shape or *Refused. The
+// credential shares raw's memory; no other copy of its secrets remains.
 func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
@@ -130,7 +130,7 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 // "Tokenization resources").
 var Types = []string{"card", "pan", "network_token"}
 
-// NumberTypes are the kinds of number that a card may have.
+// NumberTypes are the possible types of a card's number.
 var NumberTypes = []string{"fpan", "dpan", "network_token"}
 
 // Known says whether a type is one that this package looks into.

@@ -55,8 +55,8 @@ type Version struct {
 	Number uint32
 	lookup *keyed // names records
 	record *keyed // authenticates records
-	wrap   *keyed // half of what opens a seal; the other half is the token
-	idem   *keyed // names kept answers, and half of what opens them
+	wrap   *keyed // half of the key of a seal; the other half is the token
+	idem   *keyed // names kept answers, and half of their keys
 	sign   []byte // access tokens of OAuth clients
 }
 
@@ -120,8 +120,8 @@ func (r *Ring) Version(number uint32) *Version {
 // SigningKey is the key for access tokens.
 func (v *Version) SigningKey() []byte { return v.sign }
 
-// Check is a value from which the key cannot be told and by which it is
-// recognised: it is kept in the store, to notice a wrong key at the start.
+// Check returns a value by which the key is recognised, but which does not reveal it. The
+// store keeps it, to detect a wrong key at the start.
 func (k Key) Check(stream string) []byte {
 	return newKeyed(k.Material).mac("atelier key check v1", []byte(stream))
 }

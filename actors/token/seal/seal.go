@@ -64,8 +64,8 @@ const (
 // it lives no longer than a call.
 type Opener struct{ aead cipher.AEAD }
 
-// Opener derives the key of what may be shown of a token for as long as it is remembered. It
-// takes the token and the server's key.
+// Opener derives the key of a token's masked data for as long as the token is remembered. It
+// needs the token and the server's key.
 func (v *Version) Opener(t Token) Opener { return opener(v.wrap.mac("seal", []byte(t))) }
 
 // SharedOpener derives the key of a token's credential from the token, the server's key,
@@ -137,7 +137,7 @@ func (v *Version) AnswerOpener(caller, key string, s *Share) (Opener, error) {
 // ForAnswer is the purpose of kept answers.
 const ForAnswer Purpose = "answer"
 
-// RequestHash recognises the same request again; it tells nothing of it.
+// RequestHash recognises a repeated request, and reveals nothing of it.
 func (v *Version) RequestHash(caller, key string, body []byte) []byte {
 	return v.idem.mac("request", []byte(caller), []byte(key), body)
 }

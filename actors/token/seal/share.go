@@ -48,8 +48,7 @@ type Share struct {
 	over   bool             // guarded by mu
 }
 
-// NewShare returns the share of what ends at the latest at ends. It copies the
-// secret.
+// NewShare returns the share of tokens that end at ends or earlier. It copies the secret.
 func NewShare(ends time.Time, secret *[ShareBytes]byte) *Share {
 	return &Share{id: ShareIDOf(secret), ends: ends, secret: *secret}
 }

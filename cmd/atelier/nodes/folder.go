@@ -42,7 +42,7 @@ type Folder struct {
 
 	mu      sync.Mutex
 	trouble *Trouble                      // guarded by mu; nil if the folder is writable
-	mend    []func(context.Context) error // guarded by mu
+	repair  []func(context.Context) error // guarded by mu
 	wake    chan struct{}
 }
 
@@ -111,7 +111,7 @@ func (f *Folder) OnMend(do func(context.Context) error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.mend = append(f.mend, do)
+	f.repair = append(f.repair, do)
 }
 
 // Watch tries the folder now and then until ctx ends.
@@ -193,7 +193,7 @@ func rootOf(err error) error {
 
 func (f *Folder) recover(ctx context.Context) {
 	f.mu.Lock()
-	todo, before := f.mend, f.trouble
+	todo, before := f.repair, f.trouble
 	f.mu.Unlock()
 	for _, do := range todo {
 		if err := do(ctx); err != nil {

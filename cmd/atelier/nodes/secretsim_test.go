@@ -524,8 +524,8 @@ func (w *simWorld) step() {
 		if w.rng.IntN(2) == 0 {
 			w.net.Cut(a, b)
 		} else {
-			w.net.Mend(a, b)
-			w.net.Mend(b, a)
+			w.net.Repair(a, b)
+			w.net.Repair(b, a)
 		}
 	}
 	time.Sleep(time.Duration(w.rng.IntN(40)) * time.Second)
@@ -537,7 +537,7 @@ func (w *simWorld) heal() {
 	for _, a := range w.machines {
 		a.disk.set(func(*simDisk) {})
 		for _, b := range w.machines {
-			w.net.Mend(a.name, b.name)
+			w.net.Repair(a.name, b.name)
 		}
 	}
 	for _, m := range w.machines {

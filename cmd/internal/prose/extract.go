@@ -24,9 +24,10 @@ type page struct {
 // fragment adds a text of its own whose first line is the given line of the source. Names,
 // headings, short comments and the text before an example have no full stop, so Vale would
 // read on into the next paragraph. They get an exclamation mark: rules for whole sentences
-// look for a full stop.
+// look for a full stop. Behind a name with a dot Vale sees no end of a sentence.
 func (p *page) fragment(line int, text string) {
-	p.add(line, unended.ReplaceAllString(strings.TrimRight(text, " \n"), "$1!$2"))
+	text = unended.ReplaceAllString(strings.TrimRight(text, " \n"), "$1!$2")
+	p.add(line, dotted.ReplaceAllString(text, "${1}_$2"))
 }
 
 // add adds a paragraph whose first line is the given line of the source.
@@ -74,6 +75,7 @@ var (
 	errorMade = []string{"New", "Errorf"}
 	subject   = regexp.MustCompile(`^[a-z_.]+: `) // of an error: a setting or a command, as "storage.postgres: "
 	unended   = regexp.MustCompile(`([^\s.!?])((?: *\n){2,}|$)`)
+	dotted    = regexp.MustCompile(`([A-Za-z]\w*)\.(\w)`) // a name, as "durable.ErrBusy"
 	verb      = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
 )
 

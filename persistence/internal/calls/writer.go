@@ -81,7 +81,7 @@ type Writer[L Log, I any, P holder[L, I]] struct {
 	done    chan struct{} // closed when Run returns
 }
 
-// NewWriter returns a writer of what is queued, which hands snapshots on.
+// NewWriter returns a writer of the queue, which passes snapshots on.
 func NewWriter[L Log, I any, P holder[L, I]](queue *Queue[I], snapshots *Snapshots[L]) *Writer[L, I, P] {
 	return &Writer[L, I, P]{queue: queue, snapshots: snapshots, current: map[string]L{}, done: make(chan struct{})}
 }
@@ -100,7 +100,7 @@ func (w *Writer[L, I, P]) Run(process func([]I)) {
 			return
 		}
 		process(items)
-		clear(items) // let go of what the items point to
+		clear(items) // release the items' data
 		spare = items
 		if cap(spare) > maxSpareItems {
 			spare = nil
@@ -111,9 +111,9 @@ func (w *Writer[L, I, P]) Run(process func([]I)) {
 // Wait waits until Run has returned.
 func (w *Writer[L, I, P]) Wait() { <-w.done }
 
-// Admit checks one item against what the writer knows of its log, and moves that knowledge
-// on. It comes after the commit of the group before: whether an item may follow depends on
-// how that one ended.
+// Admit checks one item against the writer's state of its log, and updates that state. It
+// runs after the commit of the previous group, because the next item depends on its
+// outcome.
 func (w *Writer[L, I, P]) Admit(item P) {
 	switch it := item.common(); it.Kind {
 	case KindBatch:

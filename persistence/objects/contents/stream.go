@@ -41,7 +41,7 @@ type stream struct {
 	store    objects.Store
 	key      string
 	size, at int64
-	r        io.ReadCloser // what comes from at on; nil: nothing was asked for
+	r        io.ReadCloser // the data from at on; nil if there is no request
 }
 
 // Read implements io.Reader.

@@ -17,9 +17,9 @@ import (
 )
 
 // A disk can return other bytes than were written. So a content is verified against its sum
-// when it is opened, which costs 0.6 ms per MiB. To avoid reading a popular file twice for
-// each of ten thousand people, a verified content counts as sound for a while, as long as
-// the file system reports no change.
+// when it is opened, which costs 0.6 ms per MiB. A popular file would be read twice for
+// each of ten thousand people. So a verified content counts as undamaged for a while, as
+// long as the file system reports no change.
 const (
 	soundFor = time.Minute
 	maxSound = 4096

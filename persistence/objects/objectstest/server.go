@@ -74,7 +74,7 @@ func Serve(t testing.TB) *Server {
 	if err := os.Mkdir(filepath.Join(data, Bucket), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for range 5 { // somebody else may take the port
+	for range 5 { // another process can take the port
 		if s := serve(t, binary, data, sidecar); s != nil {
 			return s
 		}

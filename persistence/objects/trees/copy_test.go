@@ -152,8 +152,8 @@ func (c cameOver) Content(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// TestACopyHasContentsOfOtherBranches: a pushed commit may have contents in the object
-// of one that is not before it.
+// TestACopyHasContentsOfOtherBranches: contents of a pushed commit can be in the object of
+// a commit that is not its ancestor.
 func TestACopyHasContentsOfOtherBranches(t *testing.T) {
 	st := memory.NewStorage()
 	put := func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) plumbing.Hash {

@@ -188,8 +188,8 @@ func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error
 	return o.Hash(), content, err
 }
 
-// entries are the files as apply takes them: with what this package knows
-// their contents by.
+// entries are the files in the form for apply, with this package's reference to each
+// content.
 func (m *manifest) entries() map[string]entry {
 	out := make(map[string]entry, len(m.Files))
 	for _, f := range m.Files {

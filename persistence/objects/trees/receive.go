@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Bounds of what comes with one push: its commits, the files of all of them, the folders of
-// one, and a commit, bytes.
+// Bounds of one push: its commits, the files of all of them, the folders of one, and a
+// commit in bytes.
 const (
 	maxCommits       = 2_000
 	maxPushedEntries = 1_000_000
@@ -80,7 +80,7 @@ type receiver struct {
 	came code.Objects
 	// parents are stored, and have children among what came.
 	parents []string
-	// checked are paths that new files may have, and sound the trees that were looked at.
+	// checked are paths that are valid for new files, and sound are the verified trees.
 	checked, sound map[string]bool
 	entries        int
 	// counted are the blobs that are counted in added.
