@@ -32,9 +32,8 @@ type Client struct {
 	base string
 }
 
-// New returns a client for a server's URL. Of one that is https, via is the
-// plain address of the tunnel that leads there; else it is "". Each request may
-// take as long as the timeout says.
+// New returns a client for a server's URL. For an https URL, via is the plain address of
+// the tunnel to it; else it is "". timeout is the timeout of each request.
 func New(server, via string, timeout time.Duration) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -12,13 +12,13 @@ type Spread struct {
 	nodes []*Client
 }
 
-// Door is the way to one node, as in New.
-type Door struct{ URL, Via string }
+// Endpoint is the address of one node, as in New.
+type Endpoint struct{ URL, Via string }
 
 // NewSpread returns a client of all these nodes.
-func NewSpread(doors []Door, timeout time.Duration) (*Spread, error) {
+func NewSpread(endpoints []Endpoint, timeout time.Duration) (*Spread, error) {
 	s := &Spread{}
-	for _, d := range doors {
+	for _, d := range endpoints {
 		c, err := New(d.URL, d.Via, timeout)
 		if err != nil {
 			return nil, err

@@ -31,7 +31,7 @@ type Auditor struct {
 	shared, facilitators ledger
 }
 
-// ledger is the union of what anybody got of one kind of events. Each has a
+// ledger is the union of the events of one kind that any subscriber received. Each has a
 // number, in the order in which they were first seen.
 type ledger struct {
 	numbers map[uint64]int // by seq

@@ -50,7 +50,7 @@ type Engine struct {
 	spoiled int                // messages that all clients remember as that
 	// strange and strangeAnswer say that those of out were sent to a client that is ready.
 	strange, strangeAnswer bool
-	// flights are all messages on their way, by publisher.
+	// flights are all messages in flight, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here
 	sent    map[int]int64
@@ -64,7 +64,7 @@ type Engine struct {
 // reading is what the process and its loop had taken at a moment.
 type reading struct{ cpu, busy time.Duration }
 
-// flight is a message on its way, as this worker sees it.
+// flight is a message in flight, from this worker's side.
 type flight struct {
 	// last is how long it took to the latest reader so far, microseconds and 1;
 	// 0 when it is not measured or has not arrived.
@@ -307,7 +307,7 @@ func (e *Engine) Drop(d *Drop) {
 	})
 }
 
-// answersWithin bounds the wait for what the server says to the last messages.
+// answersWithin bounds the wait for the server's answers to the last messages.
 const answersWithin = 5 * time.Second
 
 // Sent is what the publishers have sent, when nothing more will be.
@@ -316,7 +316,7 @@ func (e *Engine) Sent() Sent {
 	if e.posts != nil {
 		e.posts.wait(answersWithin)
 	}
-	// A refusal that is still on its way would be taken for a loss.
+	// A refusal that is still in flight would be taken for a loss.
 	e.until(e.now()+answersWithin, func() bool { return len(e.planned) == 0 })
 	s := Sent{Messages: map[int]int64{}, Refused: map[int][]int64{}}
 	e.loop.Do(func() {

@@ -30,7 +30,7 @@ func TestPlacesAreFilledIn(t *testing.T) {
 	}
 }
 
-// Each client says its own values; in an address they are escaped.
+// Each client sends its own values; in an address they are escaped.
 func TestScriptsAreTheClientsOwn(t *testing.T) {
 	d := Dialect{
 		Columns: []string{"user", "room"}, Headers: []string{"Authorization: Bearer {{user}}", "X-All: same"}, Hello: "enter {{room}} as {{user}}",

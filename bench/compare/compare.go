@@ -59,9 +59,10 @@ type Limits struct {
 	Single bool
 }
 
-// Compare looks at all numbers that both sets have. Runs that are not valid are
-// left out, but for what must be 0: what is lost is lost, however late the
-// generator was. skipped is how many. An error means that nothing is common.
+// Compare compares all numbers that both sets have. Runs that are not valid are left out,
+// except for numbers that must be 0: a loss is a loss, however late the generator was.
+// skipped is the number of invalid runs. An error means that the sets have no number in
+// common.
 func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 	left, right := group(a, &skipped), group(b, &skipped)
 	common := false
@@ -110,9 +111,10 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 
 // scenario is what repeats of one scenario found.
 type scenario struct {
-	// numbers are those of valid runs, and what must be 0 of all; all has those of all.
+	// numbers are those of valid runs, plus numbers that must be 0 of all runs; all has
+	// those of all runs.
 	numbers, all map[string][]float64
-	// valid says that one of them is; why is what is wrong with those that are not.
+	// valid says that one of them is; why has the problems of the others.
 	valid bool
 	why   []string
 }

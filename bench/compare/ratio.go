@@ -46,7 +46,7 @@ func (r Round) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]Measurement{Base.String(): r[Base], New.String(): r[New]})
 }
 
-// Work is a load and what its rounds found.
+// Work is a load and the results of its rounds.
 type Work struct {
 	Name string `json:"work"`
 	Unit string `json:"unit"`

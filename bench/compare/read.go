@@ -75,7 +75,7 @@ func Read(path string) (*Set, error) {
 	return set, nil
 }
 
-// open takes the reports out of what holds them.
+// open returns the reports in a JSON value: an array of reports, a set, or one report.
 func open(value json.RawMessage) ([]json.RawMessage, error) {
 	if value[0] == '[' {
 		var list []json.RawMessage

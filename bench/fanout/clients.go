@@ -156,8 +156,8 @@ func (c *Clients) checkHeader(header string) error {
 	return nil
 }
 
-// url is an address with the values of a client filled in, so that each is one piece of
-// its path or its query; of one of no number without values.
+// url is an address with the values of a client filled in, so that each is one piece of its
+// path or its query. Without clients, the address is returned unchanged.
 func (c *Clients) url(text string, n int) string {
 	if c == nil {
 		return text
@@ -169,7 +169,7 @@ func (c *Clients) url(text string, n int) string {
 	return broadcast.ParseTemplate(text).Fill(values).String()
 }
 
-// With returns clients with one column more, of what the function makes of the others.
+// With returns clients with one more column, computed from the others.
 func (c *Clients) With(column string, value func(of map[string]string) string) *Clients {
 	out := &Clients{Columns: append(slices.Clone(c.Columns), column), Lines: c.Lines}
 	for n, row := range c.Rows {

@@ -47,7 +47,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	steps := int64(0)
 	out.Connections = &report.Connections{Wanted: r.cfg.Subscribers, Publishers: r.cfg.Publishers}
 	out.Disconnects = map[string]int{}
-	out.Audit.AwayMeant = r.cfg.Scenario == "reconnect" || r.cfg.Scenario == "slow" || r.door.Dialect.Resume != ""
+	out.Audit.AwayMeant = r.cfg.Scenario == "reconnect" || r.cfg.Scenario == "slow" || r.endpoint.Dialect.Resume != ""
 	publish := report.Operation{Name: "publish"}
 	g := &out.Generator
 	byNode, names := make([]int64, len(r.cfg.Nodes)), []string{}
@@ -163,7 +163,7 @@ func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 		strange, strangeAnswer = cmp.Or(strange, o.Strange), cmp.Or(strangeAnswer, o.StrangeAnswer)
 	}
 	var out []string
-	d := &r.door.Dialect
+	d := &r.endpoint.Dialect
 	switch {
 	case messages > 0:
 	case strange != "":

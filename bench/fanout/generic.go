@@ -79,9 +79,9 @@ func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
 // thereWithin is how long a server has to take the first connection.
 const thereWithin = 10 * time.Second
 
-// Generic is the door into any server.
-func Generic(p *Peer) func(context.Context, int, int) (*Door, error) {
-	return func(ctx context.Context, subscribers, publishers int) (*Door, error) {
+// Generic returns the endpoint of any server.
+func Generic(p *Peer) func(context.Context, int, int) (*Endpoint, error) {
+	return func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) {
 		if err := p.Check(); err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func Generic(p *Peer) func(context.Context, int, int) (*Door, error) {
 			}
 			_ = conn.Close()
 		}
-		d := &Door{Address: address, Host: u.Host, Stream: u.Scheme == "http" || u.Scheme == "https", Dialect: p.dialect(), Secrets: p.Clients.secrets()}
+		d := &Endpoint{Address: address, Host: u.Host, Stream: u.Scheme == "http" || u.Scheme == "https", Dialect: p.dialect(), Secrets: p.Clients.secrets()}
 		seats := make([]broadcast.Seat, subscribers+publishers)
 		for n := range seats {
 			if seats[n], err = p.seat(n, d.Stream && n >= subscribers); err != nil {

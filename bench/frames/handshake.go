@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Upgrade is what a client says to open a WebSocket.
+// Upgrade is a client's request to open a WebSocket.
 type Upgrade struct {
 	// Host and Path go into the request; Path includes the query.
 	Host, Path string

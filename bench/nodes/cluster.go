@@ -25,7 +25,7 @@ type Cluster struct {
 	Network   *Network
 	Database  *Database
 
-	// files is the folder that all nodes share; "" where the server knows none.
+	// files is the folder that all nodes share; "" if the server does not support one.
 	files string
 }
 

@@ -18,7 +18,7 @@ import (
 // Directions of a cut A-B: which bytes are swallowed.
 const (
 	Both = "both"
-	// To: what A sends to B. From: what B sends to A.
+	// To is the direction from A to B, From the direction from B to A.
 	To   = "to"
 	From = "from"
 )
@@ -34,15 +34,15 @@ const (
 // Network connects the nodes with each other, and with their database.
 type Network struct {
 	api *toxiproxy.ApiServer
-	// proxies by who dials and what is dialled. Immutable after newNetwork.
+	// proxies by dialling node and target. Immutable after newNetwork.
 	proxies map[link]*toxiproxy.Proxy
 	nodes   int
 	// ends are the targets of the proxies, by address. Immutable.
 	ends map[netip.AddrPort]int
 }
 
-// link is a way from a node, counted from 1, to what it dials: another node or
-// 0, the database.
+// link is a path from a node, counted from 1, to its target: another node or 0, the
+// database.
 type link struct{ from, to int }
 
 // database is the place of the database in a link.
@@ -203,8 +203,8 @@ func (n *Network) close() {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePorts finds ports of loopback that nobody listens on. Another process may
-// take one before it is used; a load test can be begun again.
+// freePorts finds ports of loopback that nobody listens on. Another process can take one
+// before it is used; then repeat the load test.
 func freePorts(n int) ([]int, error) {
 	var out []int
 	for range n {

@@ -363,7 +363,7 @@ func TestCourseOfARun(t *testing.T) {
 }
 
 // A cell is empty where nothing was measured, and 0 where there was nothing.
-func TestCellsOfWhatWasNotMeasuredAreEmpty(t *testing.T) {
+func TestCellsWithoutMeasurementAreEmpty(t *testing.T) {
 	r := &Result{Series: []Sample{
 		{Phase: "connecting", Deliveries: 7},
 		{Phase: "load", Generator: 0.1, RSS: 5, Goroutines: 3, Counts: histogram(0)},

@@ -11,10 +11,9 @@ import (
 
 // Threshold is a bound of a number in the report: `p99<50ms`.
 //
-// The name is that of a member of the JSON report, with dots for what stands
-// deeper: p99, lost, deliveries_per_second, server.rss, generator.lag.p99. The
-// latency of an operation and the figures of a scenario are found by their own
-// names as well: help.p99, pairs_per_second.
+// The name is that of a member of the JSON report, with dots for nested members: p99, lost,
+// deliveries_per_second, server.rss, generator.lag.p99. The latency of an operation and the
+// figures of a scenario can be named directly as well: help.p99, pairs_per_second.
 type Threshold struct {
 	text, metric, operator string
 	bound                  float64
@@ -121,8 +120,8 @@ func digits(v float64) string {
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
-// members is the JSON report as it will be written, with what can be named
-// shorter beside it.
+// members is the JSON report as it will be written, plus the members that have a short
+// name.
 func (r *Result) members() (map[string]any, error) {
 	b, err := r.JSON()
 	if err != nil {

@@ -28,9 +28,9 @@ type Verdict struct {
 	Invalid, Failures []string
 	// Allowed is what would make it invalid, had it not been allowed.
 	Allowed []string
-	// Checks are the thresholds of the caller's and what came of them.
+	// Checks are the caller's thresholds and their results.
 	Checks []Check
-	// asked are all thresholds, those too of which the run has nothing.
+	// asked are all thresholds, also those without a value in the run.
 	asked []string
 }
 

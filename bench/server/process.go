@@ -25,7 +25,7 @@ const (
 	stopWithin  = 15 * time.Second
 )
 
-// Process is a server and what it needs to be started again.
+// Process is a server with everything needed to start it again.
 type Process struct {
 	// Binary is the path of the executable that Start starts. It changes only while no child
 	// runs.

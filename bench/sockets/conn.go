@@ -52,7 +52,7 @@ func (e End) String() string {
 	return e.Err.Error()
 }
 
-// Quotes reports whether String may hold words of the server's.
+// Quotes reports whether String can contain text of the server.
 func (e End) Quotes() bool {
 	var refused *frames.RefusedError
 	var errno unix.Errno
@@ -335,7 +335,7 @@ func (c *Conn) flush() {
 	}
 }
 
-// watch asks for what the connection needs to know.
+// watch requests the events that the connection needs.
 func (c *Conn) watch() {
 	want := uint32(0)
 	if !c.paused {

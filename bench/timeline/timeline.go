@@ -94,8 +94,8 @@ func (c *Timeline) Online(n int) {
 	s.Open, s.told = n, true
 }
 
-// Done notes an operation that has just been done, and what it took, if that is
-// measured: what was planned for the warm-up is not.
+// Done notes a finished operation, and its time if it is measured. Operations of the
+// warm-up are not.
 func (c *Timeline) Done(took time.Duration, measured bool) {
 	n := int64(c.now() / time.Second)
 	c.mu.Lock()

@@ -129,8 +129,8 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	return token, true
 }
 
-// late notes how late the generator is with what is measured. It was free, so that
-// is its own fault.
+// late notes how late the generator is with a measured operation. It was free, so that is
+// its own fault.
 func (w *worker) late(due, measuredFrom time.Duration) {
 	if due >= measuredFrom {
 		w.lag.Record(w.r.clock.Now() - due)
@@ -208,7 +208,7 @@ func (w *worker) race(pair int64, path string) {
 	}
 }
 
-// told says whether an answer says what became of a request.
+// told reports whether an answer settles the outcome of a request.
 func told(status int, err error) bool { return err == nil && status != http.StatusServiceUnavailable }
 
 // fail takes note of an answer that should have been another. Of several nodes, a

@@ -50,8 +50,8 @@ func (w *worker) serve() error {
 	}
 }
 
-// gone reports whether an error only says that the other side has ended: a stream
-// that is closed while samples are on their way is reset.
+// gone reports whether an error only means that the other side has ended. A stream that is
+// closed while samples are in flight is reset.
 func gone(err error) bool {
 	for _, end := range []error{io.EOF, net.ErrClosed, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
@@ -78,7 +78,7 @@ type worker struct {
 	base   time.Duration // of the clock on the machine's
 	offset time.Duration // of the timeline against the machine's clock
 	engine *broadcast.Engine
-	// samples of the engine, on their way out.
+	// samples of the engine, to be sent.
 	samples chan broadcast.Sample
 
 	mu sync.Mutex // guards writing to line

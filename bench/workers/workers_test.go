@@ -42,7 +42,8 @@ func listen(t *testing.T) string {
 	return address
 }
 
-// listenUntil starts one that can be told to end, and says whom it turned away.
+// listenUntil starts a worker that can be ended, and returns the connections that it turned
+// away.
 func listenUntil(t *testing.T) (at string, end func(), turnedAway chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -24,7 +24,7 @@ type chatLedger struct {
 
 type chatMessage struct {
 	due time.Duration
-	// by is the index of who said it.
+	// by is the index of the author.
 	by   int
 	fate audit.Fate
 	// seq of its event, 0 while nobody got it.

@@ -130,7 +130,7 @@ func (c *crowd) backoff(attempt int) time.Duration {
 	return spread/10 + time.Duration(c.rng.Int64N(int64(spread)))
 }
 
-// welcome is the beginning of what a connection carries.
+// welcome handles the first message of a connection.
 func (c *crowd) welcome(p *person, m *message) {
 	now := c.clock.Now()
 	op := opResume

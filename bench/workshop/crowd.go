@@ -17,13 +17,13 @@ import (
 	"atelier/bench/sockets"
 )
 
-// crowd is everybody in the workshop and what they know. Owned by the loop.
+// crowd is everybody in the workshop and their state. Owned by the loop.
 type crowd struct {
 	cfg     *Config
 	clock   pacing.Clock
 	clients *api.Spread
 	lab     *api.Codelab
-	// addresses of the nodes, and what they are called.
+	// addresses and names of the nodes.
 	addresses []unix.Sockaddr
 	names     []string
 	loop      *sockets.Loop

@@ -197,7 +197,7 @@ func (f *fake) save() {
 	}
 }
 
-// commit stores an event and sends it to whom it is for.
+// commit stores an event and sends it to its audience.
 func (f *fake) commit(kind string, facilitator bool, owner string, fields map[string]any) uint64 {
 	f.state.Seq++
 	out := map[string]any{"type": kind, "seq": f.state.Seq}

@@ -66,7 +66,7 @@ type pending struct {
 	sent bool
 }
 
-// comesBack is how long somebody who left may take to come back.
+// comesBack is the maximum time for somebody who left to come back.
 const comesBack = time.Second
 
 // away reports whether something was due while this person was gone for a reason

@@ -16,9 +16,9 @@ type message struct {
 	Step      int
 }
 
-// scanMessage walks over the top level of a JSON object. It reports false when p is not
-// an object as far as it looked; it is not a validator: scalars are not checked
-// and nested values are skipped.
+// scanMessage walks over the top level of a JSON object. It reports false if the part that
+// it has read is not an object. It is not a validator: scalars are not checked and nested
+// values are skipped.
 func scanMessage(p []byte, m *message) bool {
 	*m = message{}
 	i := space(p, 0)

@@ -88,7 +88,7 @@ func (w *serverFlags) one() error {
 	return nil
 }
 
-// alone refuses several servers, for what is made for one.
+// alone refuses several servers for a scenario with one.
 func (w *serverFlags) alone(scenario string) error {
 	if w.Nodes > 0 || len(w.URL) > 1 {
 		return fmt.Errorf("%s is for one server", scenario)

@@ -93,7 +93,7 @@ func TestWhatAtelierIsSent(t *testing.T) {
 	}
 }
 
-// The floors are bare uses of what Atelier is built on, so of the same versions.
+// The floors use the libraries of Atelier directly, so they must have the same versions.
 func TestFloorsHaveTheVersionsOfAtelier(t *testing.T) {
 	versions := func(path string) map[string]string {
 		b, err := os.ReadFile(filepath.FromSlash(path))

@@ -25,10 +25,10 @@ type dialect struct {
 	answers                        []string
 }
 
-// text is what everybody sends: n bytes, wherever a server wants them.
+// text is the text of every message: n bytes, in the field of the server's protocol.
 const text = "{{stamp}} {{seq}} {{pad}}"
 
-// found is how text is found again; the pad is letters of x.
+// found is the pattern for text. The pad is letters of x.
 const found = `(?P<stamp>[0-9]+) (?P<seq>[0-9]+) x`
 
 // atelierSends is what publishers send to Atelier; bench/fanout has the original.

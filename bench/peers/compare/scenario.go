@@ -102,8 +102,8 @@ func (s *scenario) flags(c *contestant, t times, length, round int) []string {
 	return append(out, "--regular")
 }
 
-// requests are the flags of what is read or written. The one request of a
-// generic server is a read for the generator, whatever it does.
+// requests are the flags for the requests. The one request of a generic server is a read
+// for the generator, whatever it does.
 func (s *scenario) requests(c *contestant, length int) []string {
 	switch {
 	case c.requests && s.writes == "":
