@@ -73,7 +73,7 @@ var (
 	head      = regexp.MustCompile(`^(?:[a-z ]+: .*\n)+\n`) // the settings of a codelab in claat's format
 	described = []string{"description", "summary", "title"}
 	errorMade = []string{"New", "Errorf"}
-	subject   = regexp.MustCompile(`^[a-z_.]+: `) // of an error: a setting or a command, as "storage.postgres: "
+	subject   = regexp.MustCompile(`^[a-z_.]+: `) // of an error: a setting or a command
 	unended   = regexp.MustCompile(`([^\s.!?])((?: *\n){2,}|$)`)
 	dotted    = regexp.MustCompile(`([A-Za-z]\w*)\.(\w)`) // a name, as "durable.ErrBusy"
 	verb      = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
