@@ -23,7 +23,7 @@ import (
 // programs are what a release has, each below cmd.
 var programs = []string{"atelier", "atelier-bench", "commerce"}
 
-// has says whether there is a program for a platform: the load generator needs Linux.
+// has reports whether there is a program for a platform: the load generator needs Linux.
 func has(platform, program string) bool {
 	return program != "atelier-bench" || strings.HasPrefix(platform, "linux/")
 }

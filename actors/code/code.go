@@ -17,7 +17,7 @@ const (
 	MaxTree  = 64 << 20
 )
 
-// ErrNotFound says that there is no such workspace, tree or file.
+// ErrNotFound means that there is no such workspace, tree or file.
 var ErrNotFound = errors.New("not found")
 
 // ErrMissing is the ErrNotFound of a workspace or a tree. A recorded tree must be stored,
@@ -76,7 +76,7 @@ type Info struct {
 	Binary bool // see Binary
 }
 
-// Binary says that content is no text: it has a NUL or is not valid UTF-8.
+// Binary reports whether content is no text: it has a NUL or is not valid UTF-8.
 func Binary(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) }
 
 // Archive is a form of archive.

@@ -95,7 +95,7 @@ func isGit(part string) bool {
 	return short && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// ignorable says that a character does not show, so that a name with it looks
+// ignorable reports whether a character does not show, so that a name with it looks
 // like, or is, the name without it.
 func ignorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x034f

@@ -9,7 +9,7 @@ import (
 // characters and the slash.
 const ForbiddenByWindows = `<>:"|?*\`
 
-// ReservedByWindows says that Windows takes a name for a device, in any case and
+// ReservedByWindows reports whether Windows takes a name for a device, in any case and
 // whatever follows its first dot. Superscript digits are digits here.
 func ReservedByWindows(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")

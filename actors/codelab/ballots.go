@@ -40,7 +40,7 @@ type BallotKeys interface {
 	Old() (ids []string)
 }
 
-// ErrTooFewKeepers says that a secret would be on the disk of one node only, where there
+// ErrTooFewKeepers means that a secret would be on the disk of one node only, where there
 // are more.
 var ErrTooFewKeepers = fmt.Errorf("%w: fewer than two nodes can keep the secret", durable.ErrUnavailable)
 
@@ -202,7 +202,7 @@ func (s *State) look(p *poll, ballot []byte) {
 	}
 }
 
-// secretLost says that an anonymous poll can never be counted.
+// secretLost reports whether an anonymous poll can never be counted.
 func (r *Rules) secretLost(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.nobodyHas(p)
 }

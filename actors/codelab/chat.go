@@ -61,7 +61,7 @@ func (c call) leader() string {
 	return c.AdminID
 }
 
-// Visible says whether somebody may see a message: a direct one is for its two
+// Visible reports whether somebody may see a message: a direct one is for its two
 // ends only.
 func Visible(m *pb.ChatMessage, who string) bool {
 	return m.TargetId == "" || m.SenderId == who || m.TargetId == who

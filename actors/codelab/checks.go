@@ -116,7 +116,7 @@ func Reported(a *pb.Attendee, check string) *pb.CheckResult {
 	return nil
 }
 
-// Passed says that somebody's check went well, the last time it was reported.
+// Passed reports whether somebody's check went well, the last time it was reported.
 func Passed(a *pb.Attendee, check string) bool { return Reported(a, check).GetOk() }
 
 // unchecked are the checks that somebody has not passed.

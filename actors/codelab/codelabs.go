@@ -258,7 +258,7 @@ func (w *Codelabs) sweepLog(name string) error {
 	return nil
 }
 
-// deleted says whether a log ends with the deletion of its codelab. A purge that
+// deleted reports whether a log ends with the deletion of its codelab. A purge that
 // was interrupted may have left nothing of it.
 func (w *Codelabs) deleted(name string) (bool, error) {
 	kind := Kind(w.Rules)

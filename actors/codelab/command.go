@@ -157,7 +157,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[TakeCode, durable.Nothing](),
 )
 
-// frees says that a command makes room on a disk that is nearly full.
+// frees reports whether a command makes room on a disk that is nearly full.
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
 	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion, DropQuestions,

@@ -81,7 +81,7 @@ func (s *State) forgetAuthor(seq uint64, id string) {
 	s.dropEmptyThreads()
 }
 
-// Erases says that an event asks for older events to be erased.
+// Erases reports whether an event asks for older events to be erased.
 func Erases(e *pb.Event) bool {
 	switch b := e.Body.(type) {
 	case *pb.Event_Removed, *pb.Event_RetentionApplied, *pb.Event_ChatDeleted, *pb.Event_CommentDeleted, *pb.Event_SubmissionDeleted,
@@ -135,7 +135,7 @@ type Present struct {
 // Present returns what is there.
 func (v *View) Present() *Present { return &Present{view: v} }
 
-// all says that every person and item that is named is there. Empty names
+// all reports whether every person and item that is named is there. Empty names
 // stand for nobody and nothing.
 func (p *Present) all(persons [2]string, item string) bool {
 	return p.person(persons[0]) && p.person(persons[1]) && p.item(item)

@@ -85,7 +85,7 @@ func (w Codelab) Signal(person string, payload []byte) {
 	w.Tell(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
 }
 
-// Elsewhere says that a person is connected to another node.
+// Elsewhere reports whether a person is connected to another node.
 func (w Codelab) Elsewhere(person string) bool {
 	return w.Room.Sessions(person) == 0 && w.Room.IsPresent(person)
 }
@@ -198,7 +198,7 @@ func (w *Codelabs) removeLog(id string) {
 	}
 }
 
-// elsewhere says that another node owns a codelab, and does what is to be done in
+// elsewhere reports whether another node owns a codelab, and does what is to be done in
 // it.
 func (w *Codelabs) elsewhere(id string) bool {
 	c := w.Durable.Cluster

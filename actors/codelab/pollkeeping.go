@@ -82,7 +82,7 @@ func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	}
 }
 
-// UsesSecret says that a poll is open under a secret, or is being counted.
+// UsesSecret reports whether a poll is open under a secret, or is being counted.
 func (w *Codelabs) UsesSecret(secret string) (bool, error) {
 	id, ok := CodelabOfSecret(secret)
 	if !ok {

@@ -307,7 +307,7 @@ func (CloseDuePoll) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// over says that the time of an open poll has passed.
+// over reports whether the time of an open poll has passed.
 func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMilli() >= p.rec.EndsAt }
 
 // closePoll is the decision that closes an open poll. For an anonymous poll it has the
@@ -430,7 +430,7 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	return d
 }
 
-// keepsTexts says that a poll keeps its texts when it becomes this. They may be megabytes,
+// keepsTexts reports whether a poll keeps its texts when it becomes this. They may be megabytes,
 // so no event repeats them: a poll can be shown and hidden often.
 func (p *poll) keepsTexts(out *pb.Poll) bool {
 	return p.rec.Anonymous && p.rec.State == pollClosed && !p.rec.Counting && out.State == pollClosed && out.Round == p.rec.Round

@@ -268,7 +268,7 @@ func (p *poll) saidBy(at int) *pb.PollSaid {
 	return nil
 }
 
-// same says that an attendee has voted so already.
+// same reports whether an attendee has voted so already.
 func (p *poll) same(at int, e *pb.PollVoted) bool {
 	if p.mark(at) != uint16(e.Marks) {
 		return false
@@ -277,7 +277,7 @@ func (p *poll) same(at int, e *pb.PollVoted) bool {
 	return slices.Equal(was.GetWords(), e.Words) && was.GetText() == e.Text
 }
 
-// overflows says that a vote in place of an earlier one would be more than a poll keeps.
+// overflows reports whether a vote in place of an earlier one would be more than a poll keeps.
 func (p *poll) overflows(at int, e *pb.PollVoted) bool {
 	if p.texts-len(p.saidBy(at).GetText())+len(e.Text) > maxPollTexts {
 		return true

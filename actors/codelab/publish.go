@@ -472,7 +472,7 @@ func movesOf(old, made []*pb.Step) moves {
 	return m
 }
 
-// leaves says that the step that an attendee is on goes.
+// leaves reports whether the step that an attendee is on goes.
 func (m moves) leaves(a *pb.Attendee) bool {
 	n := int(a.CurrentStep)
 	return n >= 1 && n <= len(m.old) && m.gone[n-1]

@@ -278,7 +278,7 @@ func (c call) questionsDeleted(which func(*pb.Question) bool) (events []*pb.Even
 	return events
 }
 
-// VoteQuestion says that an attendee wants to know this too, or no longer.
+// VoteQuestion means that an attendee wants to know this too, or no longer.
 type VoteQuestion struct {
 	QuestionID string
 	Withdrawn  bool
@@ -391,7 +391,7 @@ func (c call) question(id string) (*question, error) {
 	return q, nil
 }
 
-// sees says whether an attendee sees a question.
+// sees reports whether an attendee sees a question.
 func sees(attendee string, q *pb.Question) bool {
 	switch q.State {
 	case questionOpen, questionAnswered:
@@ -470,7 +470,7 @@ func (s *State) applyQuestionDeleted(seq uint64, id string) {
 	s.changed.Questions = seq
 }
 
-// anyStopped says that one of some attendees may ask no more questions.
+// anyStopped reports whether one of some attendees may ask no more questions.
 func (s *State) anyStopped(attendees []string) bool {
 	return slices.ContainsFunc(attendees, func(id string) bool { return s.stopped[id] })
 }
@@ -599,7 +599,7 @@ func (v *View) QuestionsFor(attendee string) (out []QuestionView) {
 	return out
 }
 
-// VotedFor says whether an attendee has voted for a question.
+// VotedFor reports whether an attendee has voted for a question.
 func (v *View) VotedFor(q *QuestionView, attendee string) bool {
 	at := v.place(attendee)
 	return at >= 0 && q.voters.has(at)

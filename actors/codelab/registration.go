@@ -15,7 +15,7 @@ const maxName = 80
 // Registration is the reply to a Register command.
 type Registration struct {
 	Attendee *pb.Attendee
-	// Rejoined says that the attendee existed and proved it by the PIN.
+	// Rejoined means that the attendee existed and proved it by the PIN.
 	Rejoined bool
 }
 
@@ -94,7 +94,7 @@ func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
 	return r, nil
 }
 
-// Open says that new people may register.
+// Open reports whether new people may register.
 func Open(m *pb.Codelab) bool { return m.EndedAt == 0 && !m.RegistrationClosed }
 
 // reserved reports whether a name looks like a facilitator's: like the default name, or, if
@@ -262,7 +262,7 @@ func (r Rename) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// Stands says that what was granted to an attendee still stands: they are
+// Stands reports whether what was granted to an attendee still stands: they are
 // registered, and their PIN was not reset since.
 func (v *View) Stands(id string, generation uint32) bool {
 	a := v.Attendee(id)

@@ -229,7 +229,7 @@ func (s *State) simulatedDone() (n int) {
 	return n
 }
 
-// Simulated says that an attendee is played by the rehearsal.
+// Simulated reports whether an attendee is played by the rehearsal.
 func (v *View) Simulated(id string) bool {
 	return v.Meta.GetRehearsal() != nil && v.Attendee(id).GetSimulated()
 }
@@ -284,7 +284,7 @@ func (v *View) Real() *View {
 	return s.Capture()
 }
 
-// anybody says that an attendee is not simulated.
+// anybody reports whether an attendee is not simulated.
 func (v *View) anybody() bool {
 	for range v.People {
 		return true

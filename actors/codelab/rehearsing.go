@@ -43,7 +43,7 @@ func (r *rehearsals) plays(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt
 }
 
-// finished says that the player of a rehearsal has ended by itself: its time has passed.
+// finished reports whether the player of a rehearsal has ended by itself: its time has passed.
 func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -213,7 +213,7 @@ func (w *Codelabs) lookAfterRehearsal(id string) {
 	}
 }
 
-// rehearses says that a codelab in memory has a rehearsal.
+// rehearses reports whether a codelab in memory has a rehearsal.
 func (w *Codelabs) rehearses(id string) bool {
 	ws, ok := w.Peek(id)
 	return ok && ws.View().Meta.GetRehearsal() != nil

@@ -46,7 +46,7 @@ func (c call) current(cmd Command) error {
 	return nil
 }
 
-// onlySwitched says that two records of a codelab differ at most in what is
+// onlySwitched reports whether two records of a codelab differ at most in what is
 // switched while it is taught, which no editor holds.
 func onlySwitched(old, m *pb.Codelab) bool {
 	if old == nil || m == nil {

@@ -128,7 +128,7 @@ func (w *tallied) place(i int) {
 	}
 }
 
-// commoner says that a spelling shows and not the other one: that with more votes, then the
+// commoner reports whether a spelling shows and not the other one: that with more votes, then the
 // smaller one, so that it is the same on every node.
 func (s spelling) commoner(o spelling) bool {
 	return s.votes > o.votes || s.votes == o.votes && s.text < o.text

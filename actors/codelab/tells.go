@@ -43,7 +43,7 @@ func tellingOf(d protoreflect.MessageDescriptor) *telling {
 	return t
 }
 
-// tellsOf says whether a message tells, at whatever depth, of a person or an
+// tellsOf reports whether a message tells, at whatever depth, of a person or an
 // item for which the function holds; a nil function holds for none.
 func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
 	t := tellingOf(m.Descriptor())

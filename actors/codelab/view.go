@@ -201,7 +201,7 @@ func (v *View) ChatBefore(id string) (int, bool) {
 	return search(v.Chat.Len(), v.Chat.At, id, (*pb.ChatMessage).GetId)
 }
 
-// Stale says that the text a thread marks has changed since it was made.
+// Stale reports whether the text a thread marks has changed since it was made.
 func (v *View) Stale(t *pb.Thread) bool {
 	if t.TargetType == TargetGuide {
 		return v.Meta == nil || !bytes.Equal(t.ContentSum, v.Meta.GuideSum)

@@ -44,7 +44,7 @@ func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 	}
 }
 
-// Owns says whether the actor lives on this node, as it always does where there
+// Owns reports whether the actor lives on this node, as it always does where there
 // is no other.
 func (h *Handle[C, E, V]) Owns() bool { return h.host.opts.Cluster == nil || h.owns.Load() }
 
@@ -56,11 +56,11 @@ func (h *Handle[C, E, V]) Owner() string {
 	return ""
 }
 
-// Unheard says that another node owns the actor, which is alive and cannot be
+// Unheard reports whether another node owns the actor, which is alive and cannot be
 // reached: listeners here are better off on another node.
 func (h *Handle[C, E, V]) Unheard() bool { return !h.Owns() && h.unheard.Load() }
 
-// Fresh says whether the view shows everything that was acknowledged until so
+// Fresh reports whether the view shows everything that was acknowledged until so
 // long ago. On the node that owns the actor it does as long as the lease holds.
 func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	c := h.host.opts.Cluster

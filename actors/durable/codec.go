@@ -14,7 +14,7 @@ type Codec[C any] struct {
 	// EncodeReply and DecodeReply are for the value of the answer.
 	EncodeReply func(cmd C, value any) ([]byte, error)
 	DecodeReply func(cmd C, data []byte) (any, error)
-	// Repeatable says that a command may be sent again when its answer was lost:
+	// Repeatable reports whether a command may be sent again when its answer was lost:
 	// executed twice, it has the effect of one.
 	Repeatable func(C) bool
 }

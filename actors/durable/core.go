@@ -82,7 +82,7 @@ type Kind[C, E, V any] struct {
 	// Observe returns the observer of an actor; it is called once per
 	// activation and serves all its incarnations. nil for none.
 	Observe func(id string, h *Handle[C, E, V]) Observer[E, V]
-	// Erases says that an event asks for other events to be erased from the
+	// Erases reports whether an event asks for other events to be erased from the
 	// log, and Erase which ones, judged by a view that contains the event.
 	// Both are nil for a kind that never erases.
 	Erases func(event E) bool
@@ -102,7 +102,7 @@ type Kind[C, E, V any] struct {
 	// Keep is how many of the newest records stay in the log behind a
 	// snapshot.
 	Keep uint64
-	// MayRest says whether an idle actor may be put to rest. nil: always.
+	// MayRest reports whether an idle actor may be put to rest. nil: always.
 	MayRest func(id string) bool
 	// Rested is called when an actor was stopped for idleness, or its quarantine has ended,
 	// before Observe is called for it again. It must not call the host.

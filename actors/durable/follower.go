@@ -346,7 +346,7 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	f.askPosition(ctx)
 }
 
-// silent says that the owner was not heard for so long.
+// silent reports whether the owner was not heard for so long.
 func (f *follower[C, E, V]) silent(long time.Duration) bool {
 	return f.quiet >= int(max(long/f.host.opts.Cluster.Beat, 1))
 }

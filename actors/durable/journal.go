@@ -11,23 +11,23 @@ import (
 
 // Errors that every Journal implementation returns, wrapped or as they are.
 var (
-	// ErrBusy says that the append queue is full. Nothing was queued; the
+	// ErrBusy means that the append queue is full. Nothing was queued; the
 	// caller may try again a little later.
 	ErrBusy = errors.New("journal: queue is full")
-	// ErrReadOnly says that the store refuses writes, for example because the
+	// ErrReadOnly means that the store refuses writes, for example because the
 	// disk is nearly full. Reads go on, and while there is a reserve of space, so do urgent
 	// appends, which free space.
 	ErrReadOnly = errors.New("journal: store is read-only")
-	// ErrFenced says that a newer handle of the same actor was opened; this
+	// ErrFenced means that a newer handle of the same actor was opened; this
 	// one can never write again.
 	ErrFenced = errors.New("journal: handle is fenced by a newer incarnation")
-	// ErrGap says that a batch does not continue the log where it ends.
+	// ErrGap means that a batch does not continue the log where it ends.
 	ErrGap = errors.New("journal: batch does not follow the tail of the log")
-	// ErrTooLarge says that one batch is more than a transaction can carry.
+	// ErrTooLarge means that one batch is more than a transaction can carry.
 	ErrTooLarge = errors.New("journal: batch is too large")
-	// ErrCorrupt says that stored bytes do not match their checksum or form.
+	// ErrCorrupt means that stored bytes do not match their checksum or form.
 	ErrCorrupt = errors.New("journal: stored record is damaged")
-	// ErrNotFound says that a row does not exist.
+	// ErrNotFound means that a row does not exist.
 	ErrNotFound = errors.New("journal: not found")
 	// ErrConflict means that a precondition failed, and the append wrote nothing. The
 	// caller reads and decides again.
@@ -35,7 +35,7 @@ var (
 	// ErrCompacted means that the log cannot be read from a position: it was rewritten or
 	// truncated there, or it ends before. Call Load.
 	ErrCompacted = errors.New("journal: the log was rewritten behind this position; load the snapshot")
-	// ErrClosed says that the store is closing or closed.
+	// ErrClosed means that the store is closing or closed.
 	ErrClosed = errors.New("journal: closed")
 )
 
@@ -136,7 +136,7 @@ type Snapshot struct {
 	Tail uint64
 }
 
-// CheckReplay says whether the log of an actor may be replayed behind a position;
+// CheckReplay reports whether the log of an actor may be replayed behind a position;
 // else it returns ErrCompacted.
 func (s Snapshot) CheckReplay(actor string, after uint64) error {
 	if after < s.Base || after > s.Tail {
@@ -229,7 +229,7 @@ type Row struct {
 	Urgent bool
 }
 
-// Urgent says whether there are rows and all of them are urgent.
+// Urgent reports whether there are rows and all of them are urgent.
 func Urgent(rows []Row) bool {
 	return len(rows) > 0 && !slices.ContainsFunc(rows, func(r Row) bool { return !r.Urgent })
 }
@@ -285,7 +285,7 @@ func (p Precondition) Holds(value []byte, err error) error {
 	return ErrConflict
 }
 
-// Guarded says whether any of rows has a precondition.
+// Guarded reports whether any of rows has a precondition.
 func Guarded(rows []Row) bool {
 	for i := range rows {
 		if rows[i].Precondition.kind != NoPrecondition {

@@ -48,14 +48,14 @@ func Reject(reason Reason, format string, args ...any) error {
 	return &Rejection{Reason: reason, Text: fmt.Sprintf(format, args...)}
 }
 
-// IsMissing says that err is the certain answer that something does not exist.
+// IsMissing reports whether err is the certain answer that something does not exist.
 // Any other error leaves that open.
 func IsMissing(err error) bool {
 	var rejected *Rejection
 	return errors.As(err, &rejected) && rejected.Reason == Missing
 }
 
-// Refused says that a command which gave err was certainly not applied.
+// Refused reports whether a command which gave err was certainly not applied.
 func Refused(err error) bool {
 	var rejected *Rejection
 	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrRested)

@@ -37,7 +37,7 @@ type Shared interface {
 	// Such a node can come back with the data on its disk.
 	Known() ([]string, error)
 
-	// Holds says whether this node's lease holds. It is cheap: code
+	// Holds reports whether this node's lease holds. It is cheap: code
 	// that answers from memory asks it after having read, since the process may
 	// have been stopped before.
 	Holds() bool
@@ -86,7 +86,7 @@ type Member struct {
 	Since time.Time
 	// Left is the remaining time of its lease; at most 0 after it has expired.
 	Left time.Duration
-	// Stopped says that it ended its lease itself, when it stopped in order.
+	// Stopped means that it ended its lease itself, when it stopped in order.
 	Stopped bool
 	// Owns counts the actors it owns.
 	Owns int

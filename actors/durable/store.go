@@ -71,7 +71,7 @@ type StoreStats struct {
 
 	// FreeBytes is the free space of the disk with the data; 0 for data in memory.
 	FreeBytes uint64
-	// ReadOnly says that writes are refused: opened so, the disk is nearly
+	// ReadOnly means that writes are refused: opened so, the disk is nearly
 	// full, or it failed.
 	ReadOnly bool
 	// Failed is why writing ended until the next start; nil normally.

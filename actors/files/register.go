@@ -215,7 +215,7 @@ func (r *Register) Discard(sums ...[]byte) error {
 	return nil
 }
 
-// used says whether a codelab that exists refers to an upload.
+// used reports whether a codelab that exists refers to an upload.
 func (r *Register) used(name string) (used bool, err error) {
 	prefix := append([]byte(name), 0)
 	var failed error
@@ -227,7 +227,7 @@ func (r *Register) used(name string) (used bool, err error) {
 	return used, errors.Join(err, failed)
 }
 
-// InUse says whether an upload, or a submission of a codelab that exists,
+// InUse reports whether an upload, or a submission of a codelab that exists,
 // refers to a content.
 func (r *Register) InUse(sum Sum) (used bool, err error) {
 	prefix := append([]byte(sum.String()), 0)

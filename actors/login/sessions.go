@@ -149,7 +149,7 @@ func (s Session) Until(now int64, codelab, attendee string) (last int64, left bo
 	return last, left
 }
 
-// Ended says that the family was logged out or has expired.
+// Ended reports whether the family was logged out or has expired.
 func (s Session) Ended() bool { return s.family == nil || s.family.record.Load() == nil }
 
 // Use returns the session of an id that somebody presents; ok is false when

@@ -15,7 +15,7 @@ type Address struct {
 	Span
 	// URL is the address without escapes of Markdown and entities of HTML.
 	URL string
-	// Shows says that a picture, a video or a sound is meant, not a link.
+	// Shows means that a picture, a video or a sound is meant, not a link.
 	Shows bool
 	// Words is the text of a Markdown link, as written.
 	Words string

@@ -312,7 +312,7 @@ func (r *inlineReader) pair(from int) {
 	}
 }
 
-// fits says whether a run that opens pairs with one that shuts.
+// fits reports whether a run that opens pairs with one that shuts.
 func (m *mark) fits(shuts *mark) bool {
 	if m.char != shuts.char {
 		return false

@@ -129,5 +129,5 @@ func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	return m, false
 }
 
-// EndsAside says that a line ends a box and holds nothing else.
+// EndsAside reports whether a line ends a box and holds nothing else.
 func EndsAside(line string) bool { return strings.EqualFold(strings.TrimSpace(line), "</aside>") }

@@ -77,7 +77,7 @@ func read(text string) (out []Span, steps int) {
 	return out, s.steps + a.steps
 }
 
-// hasFold says whether a text has a word, which is ASCII in small letters, in whatever
+// hasFold reports whether a text has a word, which is ASCII in small letters, in whatever
 // capitals.
 func hasFold(text, word string) bool {
 	for _, c := range []byte{word[0], word[0] &^ 0x20} {
@@ -130,7 +130,7 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 // note is seen by all.
 const word = "notes"
 
-// isNotes says that the first word of the info string is the one of notes. Words end
+// isNotes reports whether the first word of the info string is the one of notes. Words end
 // with whatever white space: a browser's does not tell it apart.
 func (f fence) isNotes() bool {
 	info := bytes.TrimLeftFunc(f.info, isSpace)
@@ -386,7 +386,7 @@ func looked(at, all int) int {
 	return at
 }
 
-// isAside says that a text begins with the name of the element.
+// isAside reports whether a text begins with the name of the element.
 func isAside(text []byte) bool {
 	if len(text) < len(aside) || !bytes.EqualFold(text[:len(aside)], []byte(aside)) {
 		return false

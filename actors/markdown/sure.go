@@ -82,7 +82,7 @@ func (s *Scanner) end(kind, from int) []byte {
 	return s.source[f.start:f.end]
 }
 
-// closes says whether a line behind the last one closes a fence.
+// closes reports whether a line behind the last one closes a fence.
 func (s *Scanner) closes(f fence) bool {
 	ahead := Scanner{source: s.source, at: s.at, strict: true, stack: append([]container(nil), s.stack...)}
 	for ahead.at < len(ahead.source) {

@@ -36,7 +36,7 @@ const published = "transport/commerce/schema/published"
 // some policies are not all, but all with a life.
 type list struct {
 	members []string
-	// plain says that its members are no words of English: an enumeration of
+	// plain means that its members are no words of English: an enumeration of
 	// them counts even without quotes.
 	plain bool
 }

@@ -41,7 +41,7 @@ func folded(name string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
 }
 
-// plain says that of a name only the case does not count: it has no character outside of
+// plain reports whether of a name only the case does not count: it has no character outside of
 // ASCII, and single spaces between the words. Most have; to search 100,000 titles takes a
 // tenth of the time so.
 func plain(name string) bool {

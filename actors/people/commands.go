@@ -54,7 +54,7 @@ var codec = durable.JSONCodec(Vocabulary,
 	func(Command) bool { return false },
 )
 
-// errInUse says that a login belongs to somebody.
+// errInUse means that a login belongs to somebody.
 var errInUse = durable.Reject(durable.Conflict, "this login is in use")
 
 // loginRunes are those of a login after folding.
@@ -113,7 +113,7 @@ func checkRole(role string, codelabs []string) ([]string, error) {
 	return labs, nil
 }
 
-// mayLead says whether the caller may deal with people of a role.
+// mayLead reports whether the caller may deal with people of a role.
 func (d *decision) mayLead(role string) bool { return d.caller.Owner || role == Assistant }
 
 // known returns somebody whom the caller may deal with.
@@ -306,7 +306,7 @@ func (in Delete) decide(d *decision) error {
 	return nil
 }
 
-// ErrElsewhere says that a helper for a day is signed in on another phone.
+// ErrElsewhere means that a helper for a day is signed in on another phone.
 var ErrElsewhere = durable.Reject(durable.Conflict, "signed in on another phone: sign in here and end that?")
 
 // Accept accepts an invitation. A person gets a password, of which only the hash arrives

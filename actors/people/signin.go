@@ -41,7 +41,7 @@ func barredOf(p *pb.Person) []byte {
 	return nil
 }
 
-// isBarred says whether somebody was deleted.
+// isBarred reports whether somebody was deleted.
 func (c *core) isBarred(hash []byte) bool {
 	return slices.ContainsFunc(c.barred, func(b []byte) bool { return bytes.Equal(b, hash) })
 }

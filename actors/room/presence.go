@@ -316,7 +316,7 @@ func (r *Room) Connected() int {
 	return len(r.presence.sessions)
 }
 
-// Empty says that nobody is connected to this node.
+// Empty reports whether nobody is connected to this node.
 func (r *Room) Empty() bool {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -344,7 +344,7 @@ func (p *presence) all() map[string]struct{} {
 	return people
 }
 
-// IsPresent says whether a person is connected.
+// IsPresent reports whether a person is connected.
 func (r *Room) IsPresent(person string) bool {
 	p := &r.presence
 	p.mu.Lock()

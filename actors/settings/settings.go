@@ -40,7 +40,7 @@ func (v *View) Token(hash []byte) *settingspb.ApiToken {
 	return found
 }
 
-// Has says that an API token was not revoked and has not expired.
+// Has reports whether an API token was not revoked and has not expired.
 func (v *View) Has(id string, now time.Time) bool {
 	return slices.ContainsFunc(v.Tokens, func(t *settingspb.ApiToken) bool { return t.Id == id && !Expired(t, now) })
 }

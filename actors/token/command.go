@@ -90,7 +90,7 @@ func (*command) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[command]")
 // Format hides the answer.
 func (result) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[result]")) }
 
-// ErrDamaged says that the token's record is not what was stored. The token is
+// ErrDamaged means that the token's record is not what was stored. The token is
 // quarantined: it answers nothing any more.
 var ErrDamaged = errors.New("the token is quarantined")
 

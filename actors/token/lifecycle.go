@@ -101,7 +101,7 @@ type Attempt struct {
 	Now         time.Time
 	// SessionEnded means that the participant's checkout session has ended.
 	SessionEnded bool
-	// ShareOver says that the share is over under which the credential lies:
+	// ShareOver means that the share is over under which the credential lies:
 	// nothing can open it any more.
 	ShareOver bool
 }
@@ -119,7 +119,7 @@ type Verdict struct {
 	// Record names what happened in the audit trail; "" for a refusal that is
 	// only counted.
 	Record string
-	// Security says that it should alarm somebody.
+	// Security means that it should alarm somebody.
 	Security bool
 }
 

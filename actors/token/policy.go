@@ -14,9 +14,9 @@ type Policy struct {
 	Name string
 	// About is the rule in the words of the specification document.
 	About string
-	// Once says that the first detokenization ends the token.
+	// Once means that the first detokenization ends the token.
 	Once bool
-	// Life says that a token has a life of its own, of MinLife to MaxLife.
+	// Life means that a token has a life of its own, of MinLife to MaxLife.
 	// Else it lives as long as its session.
 	Life bool
 }
@@ -51,13 +51,13 @@ func PolicyNames(such func(Policy) bool) []string {
 	return names
 }
 
-// Lives says that the tokens of a policy have a life of their own.
+// Lives reports whether the tokens of a policy have a life of their own.
 func Lives(p Policy) bool { return p.Life }
 
-// Ends says that the tokens of a policy end with their session.
+// Ends reports whether the tokens of a policy end with their session.
 func Ends(p Policy) bool { return !p.Life }
 
-// Repeats says that a token may be detokenized more than once.
+// Repeats reports whether a token may be detokenized more than once.
 func Repeats(p Policy) bool { return !p.Once }
 
 // PolicyOf finds a policy by its kind; one that is none is the default.

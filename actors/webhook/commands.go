@@ -53,7 +53,7 @@ var Pauses = []time.Duration{
 	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 }
 
-// Delivered says that a receiver took a delivery. A redirect is a failure: who answers
+// Delivered reports whether a receiver took a delivery. A redirect is a failure: who answers
 // at another address was not checked.
 func Delivered(status int32) bool { return status >= 200 && status < 300 }
 

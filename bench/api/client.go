@@ -140,7 +140,7 @@ type Request struct {
 	// Stream is sent in place of Body when it is set: Size bytes.
 	Stream io.Reader
 	Size   int
-	// Again says that it may be made twice and counts once, as everything that
+	// Again means that it may be made twice and counts once, as everything that
 	// reads may.
 	Again bool
 }

@@ -75,7 +75,7 @@ func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 	}
 }
 
-// again says whether another node may be asked. A request that got 503 may
+// again reports whether another node may be asked. A request that got 503 may
 // have been applied: the answering node may have lost its connection to the
 // node that applied it.
 func again(r *Request, a *Answer, err error) bool {

@@ -6,7 +6,7 @@ import "slices"
 type Subscriber struct {
 	// Index is the place of the subscriber, see Event.Owner. Immutable.
 	Index int
-	// Facilitator says that this is a facilitator. Immutable.
+	// Facilitator means that this is a facilitator. Immutable.
 	Facilitator bool
 
 	// Duplicated counts events that came again, Reordered those whose seq was

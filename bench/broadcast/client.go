@@ -16,17 +16,17 @@ type client struct {
 	seat      Seat
 	script    *script
 	publisher bool
-	// sleeper says that this subscriber stops reading when the worker says so. Its
+	// sleeper means that this subscriber stops reading when the worker says so. Its
 	// latencies never count.
 	sleeper, asleep bool
 
 	conn  *sockets.Conn
 	heard *known // its newest frame
 	ready bool
-	// was says that it has been ready before; kept that this machine lacked what
+	// was means that it has been ready before; kept that this machine lacked what
 	// its latest attempt needed.
 	was, kept bool
-	// away says that it is to come back, and since when; back is when it last did.
+	// away means that it is to come back, and since when; back is when it last did.
 	away     bool
 	dialled  time.Duration
 	back     time.Duration

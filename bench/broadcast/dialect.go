@@ -29,7 +29,7 @@ type Dialect struct {
 	// many letters as are needed for Size bytes.
 	Send Raw `json:"send,omitempty"`
 	Size int `json:"size,omitempty"`
-	// Binary says that clients send binary messages instead of text. A server may send
+	// Binary means that clients send binary messages instead of text. A server may send
 	// both.
 	Binary bool `json:"binary,omitempty"`
 	// Match finds messages in received frames, by groups named stamp and seq. A frame can
@@ -123,7 +123,7 @@ type heard struct {
 	answer   string
 	// acked and refused hold sequence numbers.
 	acked, refused []uint64
-	// strange says that nothing of all this is in it.
+	// strange means that nothing of all this is in it.
 	strange bool
 }
 

@@ -39,7 +39,7 @@ type Engine struct {
 	clients []*client // subscribers, then publishers
 	load    *Load
 	over    bool // no more sending
-	// closing says that the outcome is another goroutine's: nothing is noted any
+	// closing means that the outcome is another goroutine's: nothing is noted any
 	// more.
 	closing bool
 	ready   int // subscribers

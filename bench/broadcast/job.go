@@ -16,7 +16,7 @@ type Job struct {
 	// More are other nodes of the same server: clients are spread over all, and
 	// a client that loses its node goes to the next.
 	More []Node `json:"more,omitempty"`
-	// TLS says that the server speaks it, and which certificates are good.
+	// TLS means that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust `json:"tls,omitempty"`
 	// Stream asks for event streams instead of WebSockets. Publishers then POST their
 	// messages.

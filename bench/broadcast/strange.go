@@ -18,7 +18,7 @@ func Escape(value string) string { return strings.ReplaceAll(url.QueryEscape(val
 // mask hides what was given to the server in confidence, should it say that back.
 type mask struct {
 	replacer *strings.Replacer
-	// binary says that bytes are shown as \x00, and not as spaces.
+	// binary means that bytes are shown as \x00, and not as spaces.
 	binary bool
 }
 

@@ -7,7 +7,7 @@ import "slices"
 type track struct {
 	// next is one above the largest number that came.
 	next int64
-	// adrift says that the subscriber was away, or that the server
+	// adrift means that the subscriber was away, or that the server
 	// reported a gap: it goes on with whatever comes next.
 	adrift bool
 	// missing are the gaps below next, rising; nearly always none.

@@ -114,7 +114,7 @@ type scenario struct {
 	// numbers are those of valid runs, plus numbers that must be 0 of all runs; all has
 	// those of all runs.
 	numbers, all map[string][]float64
-	// valid says that one of them is; why has the problems of the others.
+	// valid means that one of them is; why has the problems of the others.
 	valid bool
 	why   []string
 }
@@ -219,7 +219,7 @@ func direction(number string) float64 {
 	return -1
 }
 
-// AnyInvalid says that some scenario has no valid run of a side.
+// AnyInvalid reports whether some scenario has no valid run of a side.
 func AnyInvalid(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == NoMeaning })
 }

@@ -50,7 +50,7 @@ func (r Round) MarshalJSON() ([]byte, error) {
 type Work struct {
 	Name string `json:"work"`
 	Unit string `json:"unit"`
-	// Less says that smaller values are better.
+	// Less means that smaller values are better.
 	Less bool `json:"less_is_better,omitempty"`
 	// Short rounds show whether everything works. Their values are not judged.
 	Short  bool    `json:"short,omitempty"`

@@ -79,7 +79,7 @@ type Endpoint struct {
 	Address, Host string
 	// More are other nodes of the same server.
 	More []broadcast.Node
-	// TLS says that the server speaks it, and which certificates are good.
+	// TLS means that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust
 	// Stream asks for event streams.
 	Stream  bool

@@ -28,7 +28,7 @@ type Peer struct {
 	// Clients have values for the dialect, and for path and query of the URLs: first
 	// those of the subscribers, then those of the publishers. Nil for none.
 	Clients *Clients
-	// Elsewhere says that its workers are on other machines, which may reach a
+	// Elsewhere means that its workers are on other machines, which may reach a
 	// server that this one does not.
 	Elsewhere bool
 }

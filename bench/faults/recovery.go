@@ -40,7 +40,7 @@ func (r *Recovery) Add(since, took time.Duration) {
 	}
 }
 
-// Empty says that nothing was added.
+// Empty reports whether nothing was added.
 func (r *Recovery) Empty() bool { return len(r.buckets) == 0 }
 
 // Time returns the time from the fault to the recovery, using the deliveries up to until.

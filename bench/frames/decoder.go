@@ -55,7 +55,7 @@ type Decoder struct {
 	pending []byte
 	// parts is what has arrived of a fragmented message.
 	parts []byte
-	// fragmented says that a message has begun; parts may still be empty.
+	// fragmented means that a message has begun; parts may still be empty.
 	fragmented bool
 	stopped    bool
 }

@@ -58,7 +58,7 @@ func CheckHeader(line string) error {
 // maxAnswer bounds the header of the server's answer, bytes.
 const maxAnswer = 16 << 10
 
-// RefusedError says that the server answered the upgrade with another status
+// RefusedError means that the server answered the upgrade with another status
 // than 101.
 type RefusedError struct {
 	Status int

@@ -39,7 +39,7 @@ func StreamAnswer(p []byte) (n int, chunked bool, err error) {
 // were cut on the network. A message is the data of each event, with its lines joined. The
 // zero value reads a stream without chunks.
 type Stream struct {
-	// Chunked says that the bytes come in the chunks of RFC 9112, 7.1.
+	// Chunked means that the bytes come in the chunks of RFC 9112, 7.1.
 	Chunked bool
 
 	// line is the beginning of a line whose end has not arrived.

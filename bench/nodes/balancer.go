@@ -74,7 +74,7 @@ func (b *Balancer) Remove(node int) {
 	d.public, d.probe, d.ready = "", "", false
 }
 
-// Look says whether a node is ready, and how many connections it has.
+// Look reports whether a node is ready, and how many connections it has.
 func (b *Balancer) Look(node int) (ready bool, open int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

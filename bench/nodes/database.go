@@ -25,7 +25,7 @@ import (
 // databaseWithin bounds the start and the stop of the database.
 const databaseWithin = 30 * time.Second
 
-// ErrNoPostgres says that no PostgreSQL is installed.
+// ErrNoPostgres means that no PostgreSQL is installed.
 var ErrNoPostgres = errors.New("PostgreSQL is not installed: no initdb in PATH or /usr/lib/postgresql (--postgres URL uses a running server)")
 
 // Database is the database of a cluster: a server of its own, or a new database
@@ -143,7 +143,7 @@ func CheckDatabase(address string) error {
 // Address is the host and port of the server.
 func (d *Database) Address() string { return d.admin.Host }
 
-// Own says whether the server was started for this run.
+// Own reports whether the server was started for this run.
 func (d *Database) Own() bool { return d.dir != "" }
 
 // through is the address of the cluster's database by another way to its server.

@@ -152,14 +152,14 @@ type Sample struct {
 	Counts *latency.Histogram `json:"-"`
 }
 
-// timed says that latencies of the second are known.
+// timed reports whether latencies of the second are known.
 func (s *Sample) timed() bool { return s.Counts != nil && s.Counts.Count() > 0 }
 
-// looked says that the machine was looked at in it, and a second before: the
+// looked reports whether the machine was looked at in it, and a second before: the
 // generator itself always takes some processor time.
 func (s *Sample) looked() bool { return s.Generator > 0 }
 
-// weighed says that what the server took in it is known.
+// weighed reports whether what the server took in it is known.
 func (s *Sample) weighed() bool { return s.looked() && (s.RSS > 0 || s.CPU > 0) }
 
 // Slowdown is by how much the p99 in the last part is above that in the first,

@@ -59,7 +59,7 @@ func (e End) Quotes() bool {
 	return e.Err != nil && !errors.As(e.Err, &refused) && !errors.As(e.Err, &errno)
 }
 
-// Denied says that the server refused by a status that asking again does not change.
+// Denied reports whether the server refused by a status that asking again does not change.
 func (e End) Denied() bool {
 	var refused *frames.RefusedError
 	if !errors.As(e.Err, &refused) {
@@ -107,7 +107,7 @@ type Conn struct {
 	decoder frames.Decoder
 	// stream decodes instead when this is an event stream.
 	stream *frames.Stream
-	// binary says that what is sent is.
+	// binary means that what is sent is.
 	binary bool
 	// waiting is what did not fit into the socket.
 	waiting []byte
@@ -172,7 +172,7 @@ func prepare(fd int, t *Target) error {
 	return nil
 }
 
-// Asking says that the server has accepted the connection, and not answered the opening
+// Asking reports whether the server has accepted the connection, and not answered the opening
 // request.
 func (c *Conn) Asking() bool { return c.state == upgrading }
 

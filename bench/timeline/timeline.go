@@ -29,7 +29,7 @@ type Timeline struct {
 // second is one second of the run's clock.
 type second struct {
 	report.Sample
-	// told says that there is more in it than a look at the server.
+	// told means that there is more in it than a look at the server.
 	told bool
 }
 

@@ -84,7 +84,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	return r.result, nil
 }
 
-// contested says whether two callers use the pair's token: an even share.
+// contested reports whether two callers use the pair's token: an even share.
 func (r *run) contested(pair int64) bool {
 	share := r.cfg.Reuse
 	return int64(float64(pair+1)*share) > int64(float64(pair)*share)

@@ -22,7 +22,7 @@ import (
 type Group struct {
 	// Uncertain bounds the error of the workers' clocks.
 	Uncertain time.Duration
-	// Separate says that the workers are processes of their own.
+	// Separate means that the workers are processes of their own.
 	Separate bool
 
 	start   time.Duration // zero of the timeline on this machine's clock

@@ -45,7 +45,7 @@ type crowd struct {
 	// disconnects counts connections that ended, by how; not those of a server
 	// that was killed.
 	disconnects map[string]int
-	// down says that the server was killed and is not ready again.
+	// down means that the server was killed and is not ready again.
 	down bool
 	// faults that were done, in the order of their times.
 	faults []*harm
@@ -57,9 +57,9 @@ type crowd struct {
 	refusing map[int]time.Duration
 	// turn of those who go to another node.
 	turn int
-	// over says that nothing that is planned happens any more.
+	// over means that nothing that is planned happens any more.
 	over bool
-	// closing says that nobody reconnects any more.
+	// closing means that nobody reconnects any more.
 	closing bool
 	stalls  stalls
 	// looks counts what facilitators have read.

@@ -21,7 +21,7 @@ type fake struct {
 	// harm is asked about each event for each connection: how often to send it.
 	// nil is once. Immutable.
 	harm func(seq uint64, kind string, attendee int) int
-	// forget says whether to acknowledge a chat message without keeping it.
+	// forget reports whether to acknowledge a chat message without keeping it.
 	forget func(seq uint64) bool
 	// file keeps the state; "" for none. Immutable.
 	file string

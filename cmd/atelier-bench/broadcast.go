@@ -52,7 +52,7 @@ type clientFlags struct {
 	people *fanout.Clients
 	// steps is the maximum number of steps of a search; 0 for no search.
 	steps int
-	// small says that the number of listeners is that of a first run.
+	// small means that the number of listeners is that of a first run.
 	small bool
 }
 

@@ -21,7 +21,7 @@ import (
 // not ours are where nobody says them.
 type preset struct {
 	name, about string
-	// stream says that it is spoken as an event stream, not over WebSockets.
+	// stream means that it is spoken as an event stream, not over WebSockets.
 	stream bool
 	// path of a --url without one, with the query.
 	path string

@@ -76,7 +76,7 @@ func (c doctorCmd) reach(cfg config.Config) string {
 	return cfg.Server.PublicURL
 }
 
-// loopback says whether only this machine reaches an address.
+// loopback reports whether only this machine reaches an address.
 func loopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	ip := net.ParseIP(host)

@@ -18,7 +18,7 @@ const (
 	maxLine     = 128
 )
 
-// ErrNewer says that a newer program wrote a backup.
+// ErrNewer means that a newer program wrote a backup.
 var ErrNewer = errors.New("the backup was written by a newer program")
 
 // Section is one part of a backup.
@@ -35,7 +35,7 @@ type Section struct {
 	// Load makes dir, which does not exist yet, from the output of Save. It reads to the
 	// end, and dir is on disk when it returns.
 	Load func(dir string, r io.Reader) error
-	// Required says that a backup without the section is not restored.
+	// Required means that a backup without the section is not restored.
 	Required bool
 
 	// Sections without a folder set the following. Vacant replaces the check that the

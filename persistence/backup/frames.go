@@ -23,7 +23,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged says that a backup is cut off, damaged, or no backup.
+// ErrDamaged means that a backup is cut off, damaged, or no backup.
 var ErrDamaged = errors.New("backup is damaged")
 
 // FrameWriter gathers what is written to it into frames. Finish ends it.

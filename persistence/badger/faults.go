@@ -76,10 +76,10 @@ func (h *health) read(fn func() error) error {
 	return err
 }
 
-// errFault says that memory which is mapped to a file could not be read.
+// errFault means that memory which is mapped to a file could not be read.
 var errFault = errors.New("the disk does not give what a file holds")
 
-// errStumbled says that Badger panicked.
+// errStumbled means that Badger panicked.
 var errStumbled = errors.New("what is stored there makes no sense")
 
 // onFault runs fn and returns faults of mapped memory, and panics of Badger,
@@ -105,7 +105,7 @@ func onFault(fn func() error) (err error) {
 	return fn()
 }
 
-// fromBadger says whether the panic that is being recovered was raised in
+// fromBadger reports whether the panic that is being recovered was raised in
 // Badger's code.
 func fromBadger() bool {
 	pcs := make([]uintptr, 64)

@@ -56,7 +56,7 @@ const (
 
 func (g *group) empty() bool { return len(g.spans) == 0 && len(g.rows) == 0 }
 
-// hasRoom says whether the item may join. An empty group takes everything:
+// hasRoom reports whether the item may join. An empty group takes everything:
 // Append has made sure that a batch fits into a transaction.
 func (g *group) hasRoom(m costModel, c txnCost) bool {
 	return g.empty() || m.fits(g.cost.plus(c))

@@ -28,7 +28,7 @@ var manifestHeader = []byte{'B', 'd', 'g', 'r', 0, 0, 0, 8}
 // changeSet is what one compaction or one flush of a memtable changed.
 type changeSet []*badgerpb.ManifestChange
 
-// isFlush says that the set only adds a table to level 0: a memtable.
+// isFlush reports whether the set only adds a table to level 0: a memtable.
 func (c changeSet) isFlush() bool {
 	return len(c) == 1 && c[0].Op == badgerpb.ManifestChange_CREATE && c[0].Level == 0
 }

@@ -15,9 +15,9 @@ import (
 
 // Errors of this package beside those of the journal contract.
 var (
-	// ErrLocked says that another process has the folder open.
+	// ErrLocked means that another process has the folder open.
 	ErrLocked = errors.New("badger: folder is in use by another process")
-	// ErrNewerFormat says that a newer program wrote the store or the backup.
+	// ErrNewerFormat means that a newer program wrote the store or the backup.
 	ErrNewerFormat = layout.ErrNewerFormat
 )
 

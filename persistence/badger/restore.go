@@ -90,5 +90,5 @@ func loadEntries(db *badgerdb.DB, in *layout.EntryReader) error {
 	}
 }
 
-// ErrBadBackup says that a backup is cut off, damaged, or no backup.
+// ErrBadBackup means that a backup is cut off, damaged, or no backup.
 var ErrBadBackup = layout.ErrBadBackup

@@ -132,7 +132,7 @@ func readIndex(f *os.File) (*fb.TableIndex, error) {
 	return fb.GetRootAsTableIndex(index, 0), nil
 }
 
-// matches says whether data has the encoded checksum.
+// matches reports whether data has the encoded checksum.
 func matches(sum, data []byte) bool {
 	var want badgerpb.Checksum
 	if err := proto.Unmarshal(sum, &want); err != nil {

@@ -114,7 +114,7 @@ func commitError(err error) error {
 	return fmt.Errorf("badger: commit: %w", err)
 }
 
-// harmless says that a failed commit certainly left nothing behind.
+// harmless reports whether a failed commit certainly left nothing behind.
 func harmless(err error) bool {
 	return errors.Is(err, badgerdb.ErrTxnTooBig) || errors.Is(err, badgerdb.ErrBlockedWrites)
 }

@@ -31,7 +31,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // transaction proves that the torn one was synced and acknowledged. That is damage, and
 // nothing must be cut.
 
-// ErrDamaged says that files of the store are damaged or missing, and with them
+// ErrDamaged means that files of the store are damaged or missing, and with them
 // acknowledged writes. Options.RecoverDamaged opens the store nevertheless.
 var ErrDamaged = errors.New("badger: the store is damaged")
 

@@ -22,9 +22,9 @@ const (
 )
 
 var (
-	// ErrBadBackup says that a backup is cut off, damaged, or no backup.
+	// ErrBadBackup means that a backup is cut off, damaged, or no backup.
 	ErrBadBackup = backup.ErrDamaged
-	// ErrNewerFormat says that a newer program wrote the store or the backup.
+	// ErrNewerFormat means that a newer program wrote the store or the backup.
 	ErrNewerFormat = errors.New("store: format is newer than this program")
 )
 

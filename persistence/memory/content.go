@@ -133,7 +133,7 @@ func (c *content) names(prefix string) []string {
 	return names
 }
 
-// check says whether the preconditions of rows hold.
+// check reports whether the preconditions of rows hold.
 func (c *content) check(rows []durable.Row) error {
 	for _, r := range rows {
 		if err := r.Precondition.Holds(c.get(r.Table, string(r.Key))); err != nil {

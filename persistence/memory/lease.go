@@ -69,7 +69,7 @@ func (n *Node) holds() bool {
 	return !n.lease.over
 }
 
-// counted says whether the database counts on the lease.
+// counted reports whether the database counts on the lease.
 func (n *Node) counted() bool {
 	m := n.content.members[n.name]
 	return m.alive() && m.incarnation == n.lease.incarnation
@@ -100,7 +100,7 @@ func (n *Node) Lost() <-chan struct{} {
 	return n.lease.lost
 }
 
-// away says that no call comes through.
+// away reports whether no call comes through.
 func (n *Node) away() bool { return !n.gone && (n.stopped > 0 || n.cut > 0 && n.holds()) }
 
 // reach waits until the database can be asked.

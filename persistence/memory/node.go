@@ -51,7 +51,7 @@ type Node struct {
 
 var _ durable.Shared = (*Node)(nil)
 
-// owns says whether the database holds a handle for the owner's.
+// owns reports whether the database holds a handle for the owner's.
 func (n *Node) owns(l *handle) bool {
 	o := n.content.owners[l.actor]
 	return o.node == n.name && o.incarnation == n.lease.incarnation && o.epoch == l.epoch

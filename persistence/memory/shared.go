@@ -156,7 +156,7 @@ func (d *Database) Close() error {
 	return nil
 }
 
-// lives says whether an owner's lease holds.
+// lives reports whether an owner's lease holds.
 func (c *content) lives(o owner) bool {
 	m := c.members[o.node]
 	return o.node != "" && m.alive() && m.incarnation == o.incarnation

@@ -42,10 +42,10 @@ func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace t
 	return a, nil
 }
 
-// Old says whether an object is old enough for anything to happen to it.
+// Old reports whether an object is old enough for anything to happen to it.
 func (a *Aside) Old(i Info) bool { return a.OlderThan(i, a.grace) }
 
-// OlderThan says whether an object was put longer ago.
+// OlderThan reports whether an object was put longer ago.
 func (a *Aside) OlderThan(i Info, age time.Duration) bool { return a.now.Sub(i.Changed) > age }
 
 // Needed is called for a referenced object, which leaves the quarantine.

@@ -17,11 +17,11 @@ import (
 // that cannot be reached, or refuses what it should not, gives
 // durable.ErrUnavailable.
 var (
-	// ErrNotFound says that there is no such object.
+	// ErrNotFound means that there is no such object.
 	ErrNotFound = errors.New("objects: not found")
-	// ErrRange says that an object has no such part.
+	// ErrRange means that an object has no such part.
 	ErrRange = errors.New("objects: the object has no such part")
-	// ErrSum says that a content that is to be put is not what its sum says.
+	// ErrSum means that a content that is to be put is not what its sum says.
 	ErrSum = errors.New("objects: the content has another sum")
 )
 
@@ -131,7 +131,7 @@ func Random() string {
 // errSome ends a listing at the first object.
 var errSome = errors.New("there is one")
 
-// Vacant says whether a store holds nothing at all.
+// Vacant reports whether a store holds nothing at all.
 func Vacant(ctx context.Context, s Store) (bool, error) {
 	err := s.List(ctx, "", func(Info) error { return errSome })
 	if errors.Is(err, errSome) {

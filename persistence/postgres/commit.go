@@ -32,7 +32,7 @@ const (
 		on conflict (tbl, key) do update set value = excluded.value, expires = excluded.expires, changed = excluded.changed`
 )
 
-// errNotCommitted says that a transaction broke off, and that the database was
+// errNotCommitted means that a transaction broke off, and that the database was
 // asked: it did not commit it.
 var errNotCommitted = errors.New("postgres: the connection broke off before the commit")
 

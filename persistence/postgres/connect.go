@@ -62,7 +62,7 @@ func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// weak says whether a commit may be acknowledged before it is on every disk that
+// weak reports whether a commit may be acknowledged before it is on every disk that
 // must have it.
 func weak(commit, standbys string) bool {
 	switch commit {

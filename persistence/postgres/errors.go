@@ -21,7 +21,7 @@ const (
 	codeOwned     = "AT003"
 )
 
-// ended says whether the database certainly did not do what it was asked: it
+// ended reports whether the database certainly did not do what it was asked: it
 // answered with an error, and went on.
 func ended(err error) bool {
 	var e *pgconn.PgError

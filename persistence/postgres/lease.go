@@ -27,7 +27,7 @@ type lease struct {
 	cancel context.CancelFunc
 }
 
-// holds says whether the lease holds. It looks at the clock itself: after a stop
+// holds reports whether the lease holds. It looks at the clock itself: after a stop
 // of the process it is right before any goroutine ran. Once lost is lost.
 func (l *lease) holds() bool {
 	if l.over.Load() {

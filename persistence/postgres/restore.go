@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// ErrNotEmpty says that a database that was to be filled holds data.
+// ErrNotEmpty means that a database that was to be filled holds data.
 var ErrNotEmpty = errors.New("postgres: the database holds data already; give an empty one, or drop its schema " + schema)
 
 // Restoring is a database that is being filled from a backup. Nobody sees

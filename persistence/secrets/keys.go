@@ -16,7 +16,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// ErrMalformed says that the file is not what this package writes. Its content
+// ErrMalformed means that the file is not what this package writes. Its content
 // is never part of the text.
 var ErrMalformed = errors.New("malformed key file")
 

@@ -63,7 +63,7 @@ type Ballot struct {
 type ballotSecret struct {
 	secret [ballotBytes]byte
 	made   time.Time
-	// kept says that this process has put it on the disk. One that was found there may
+	// kept means that this process has put it on the disk. One that was found there may
 	// be of a process that could not sync it.
 	kept bool
 }
@@ -188,7 +188,7 @@ func (b *Ballots) keep(id string, x *ballotSecret) error {
 	return nil
 }
 
-// settled says that nothing is to be done to keep a secret: it is on the disk, or was
+// settled reports whether nothing is to be done to keep a secret: it is on the disk, or was
 // destroyed.
 func (b *Ballots) settled(id string) bool {
 	b.mu.RLock()

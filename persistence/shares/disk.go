@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// ErrDisk says that the folder cannot be written.
+// ErrDisk means that the folder cannot be written.
 var ErrDisk = fmt.Errorf("%w: the folder of secrets cannot be written", durable.ErrReadOnly)
 
 // Disk is the folder of the secrets.

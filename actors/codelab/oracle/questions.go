@@ -42,7 +42,7 @@ func (m *questions) find(id string) *question {
 	return nil
 }
 
-// visible says whether all see a question.
+// visible reports whether all see a question.
 func visible(s pb.QuestionState) bool {
 	return s == pb.QuestionState_QUESTION_STATE_OPEN || s == pb.QuestionState_QUESTION_STATE_ANSWERED
 }

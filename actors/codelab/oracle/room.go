@@ -19,7 +19,7 @@ type room struct {
 	// ms; 0 for never.
 	extent   string
 	deletion int64
-	// rehearses says that a rehearsal runs.
+	// rehearses means that a rehearsal runs.
 	rehearses bool
 	// at is the time of the last event. back means that it was earlier than its
 	// predecessor, because the clock of a node was wrong.
@@ -36,7 +36,7 @@ type person struct {
 	simulated      bool
 }
 
-// real says that somebody is there who is not simulated.
+// real reports whether somebody is there who is not simulated.
 func (r *room) real() bool {
 	return slices.ContainsFunc(r.people, func(p *person) bool { return !p.simulated })
 }

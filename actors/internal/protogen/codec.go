@@ -63,7 +63,7 @@ func codec(g *protogen.GeneratedFile, m *protogen.Message) error {
 	return nil
 }
 
-// supported says that coder knows a field's kind.
+// supported reports whether coder knows a field's kind.
 func supported(f *protogen.Field) bool {
 	switch f.Desc.Kind() {
 	case protoreflect.StringKind, protoreflect.BytesKind:
@@ -97,7 +97,7 @@ func text(f *protogen.Field) bool {
 
 func message(f *protogen.Field) bool { return f.Desc.Kind() == protoreflect.MessageKind }
 
-// oneof says that a field is an alternative of a real oneof.
+// oneof reports whether a field is an alternative of a real oneof.
 func oneof(f *protogen.Field) bool { return f.Oneof != nil && !f.Oneof.Desc.IsSynthetic() }
 
 // byNumber returns the fields in the order in which they are written.

@@ -30,12 +30,12 @@ type Rules struct {
 	Opaque []string
 }
 
-// Shape says that a field is missing or has the wrong type.
+// Shape means that a field is missing or has the wrong type.
 type Shape struct{ Text string }
 
 func (e *Shape) Error() string { return e.Text }
 
-// Refused says that the credential has the right shape and is not accepted.
+// Refused means that the credential has the right shape and is not accepted.
 // Its text names fields, never contents.
 type Refused struct{ Text string }
 
@@ -133,7 +133,7 @@ var Types = []string{"card", "pan", "network_token"}
 // NumberTypes are the possible types of a card's number.
 var NumberTypes = []string{"fpan", "dpan", "network_token"}
 
-// Known says whether a type is one that this package looks into.
+// Known reports whether a type is one that this package looks into.
 func Known(kind string) bool { return slices.Contains(Types, kind) }
 
 func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {

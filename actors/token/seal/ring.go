@@ -60,7 +60,7 @@ type Version struct {
 	sign   []byte // access tokens of OAuth clients
 }
 
-// ErrNoKey says that there is no key to work with.
+// ErrNoKey means that there is no key to work with.
 var ErrNoKey = errors.New("seal: no server key")
 
 // NewRing derives the keys.

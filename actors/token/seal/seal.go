@@ -9,7 +9,7 @@ import (
 	"errors"
 )
 
-// ErrDamaged says that a record or a seal is not what was stored: changed, cut,
+// ErrDamaged means that a record or a seal is not what was stored: changed, cut,
 // or put in another's place. Nothing of it is to be believed.
 var ErrDamaged = errors.New("seal: the record is damaged")
 

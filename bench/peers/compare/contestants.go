@@ -14,7 +14,7 @@ type contestant struct {
 	args []string
 	// path of its WebSockets, without the first slash.
 	path string
-	// requests says that it answers HTTP, and takes no WebSockets.
+	// requests means that it answers HTTP, and takes no WebSockets.
 	requests bool
 	dialect
 }

@@ -23,7 +23,7 @@ type scenario struct {
 	// rate is messages per second; 0 is unthrottled, with window messages of each
 	// publisher in progress.
 	rate, window int
-	// once says that one round is enough: memory hardly varies.
+	// once means that one round is enough: memory hardly varies.
 	once bool
 	// writes are what Atelier writes in rest; "" reads.
 	writes string
@@ -61,7 +61,7 @@ func scenarios(short bool) []scenario {
 	}
 }
 
-// has says whether a contestant takes part.
+// has reports whether a contestant takes part.
 func (s *scenario) has(c *contestant) bool {
 	if s.servers == nil {
 		return !c.requests

@@ -38,9 +38,9 @@ type probe struct {
 	ok int
 	// ignored are fields of the body that the server does not look at.
 	ignored string
-	// optional says that a request without a body is valid.
+	// optional means that a request without a body is valid.
 	optional bool
-	// own says that the attendee of the path must be the caller.
+	// own means that the attendee of the path must be the caller.
 	own bool
 	// query of the good call.
 	query string

@@ -50,7 +50,7 @@ func walk(v any, at pointer, visit func(pointer, map[string]any)) {
 	}
 }
 
-// inExample says that a place is content of an example.
+// inExample reports whether a place is content of an example.
 func inExample(at pointer) bool {
 	return slices.Contains(at, "examples") || slices.Contains(at, "example")
 }

@@ -390,7 +390,7 @@ func chatOf(body []byte) string {
 	return all.String()
 }
 
-// ready says whether a node would take traffic.
+// ready reports whether a node would take traffic.
 func ready(s *service.Service) bool {
 	res, err := (&http.Client{Timeout: patience}).Get("http://" + s.InternalAddr() + "/readyz")
 	if err != nil {

@@ -67,7 +67,7 @@ func CheckClusterSecret(secret string) error {
 	return nil
 }
 
-// MakesCertificates says whether nodes make the certificates for each other: what leaves
+// MakesCertificates reports whether nodes make the certificates for each other: what leaves
 // the machine is encrypted, and none were given.
 func (n *Cluster) MakesCertificates() bool {
 	host, _, err := net.SplitHostPort(n.Listen)

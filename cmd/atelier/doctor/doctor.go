@@ -20,7 +20,7 @@ type Options struct {
 	MinFree uint64
 	// Address is how browsers reach the server; "" when nobody has said so.
 	Address string
-	// Open says that the server listens beyond this machine.
+	// Open means that the server listens beyond this machine.
 	Open bool
 	// TLSCert is the certificate that the server itself shows; "" for none.
 	TLSCert string
@@ -47,7 +47,7 @@ type Finding struct {
 	Text string `json:"text"`
 	// Remedy says what to do; "" when all is well.
 	Remedy string `json:"remedy"`
-	// Skipped says that nothing was looked at, because something else was missing. It is no
+	// Skipped means that nothing was looked at, because something else was missing. It is no
 	// failure.
 	Skipped bool `json:"skipped,omitempty"`
 }

@@ -175,7 +175,7 @@ func (f *Folder) fail(err error) {
 	}
 }
 
-// isFull says whether an error is one of a full disk.
+// isFull reports whether an error is one of a full disk.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, durable.ErrReadOnly)
 }

@@ -34,7 +34,7 @@ type Secret struct {
 	stored []byte
 }
 
-// ErrAnotherSecret says that cluster.secret does not open what is in the database.
+// ErrAnotherSecret means that cluster.secret does not open what is in the database.
 var ErrAnotherSecret = errors.New("cluster.secret is not the one that the other nodes have; give all nodes the same")
 
 const saltBytes = 32

@@ -161,7 +161,7 @@ func (n *Node) Close() {
 	}
 }
 
-// Valid says whether what was read from memory still counts, see
+// Valid reports whether what was read from memory still counts, see
 // durable.Shared.Holds; nil for a server that stands alone.
 func (n *Node) Valid() func() error {
 	if n == nil {
@@ -175,7 +175,7 @@ func (n *Node) Valid() func() error {
 	}
 }
 
-// Serves says whether this node has its lease, without which others may own by now
+// Serves reports whether this node has its lease, without which others may own by now
 // what it owned, and knows what changed while it was away.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
 

@@ -285,7 +285,7 @@ func (n *Node) People() (sum int, all bool) {
 	return sum, all
 }
 
-// StandsAside says whether this node leaves serving to others.
+// StandsAside reports whether this node leaves serving to others.
 func (n *Node) StandsAside() bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
@@ -319,7 +319,7 @@ func (n *Node) reached(name string) (text string, ok bool) {
 	}
 }
 
-// Answers says that a node has answered what it was asked lately.
+// Answers reports whether a node has answered what it was asked lately.
 func (n *Node) Answers(name string) bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()

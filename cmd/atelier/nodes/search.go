@@ -173,7 +173,7 @@ func (s *Search) look(id string) bool {
 	return s.settle(id, true)
 }
 
-// said says whether a node has answered that it does not have a secret.
+// said reports whether a node has answered that it does not have a secret.
 func (s *Search) said(id, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

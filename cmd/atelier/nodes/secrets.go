@@ -53,7 +53,7 @@ func (n *Node) Agree(name, secret string) error {
 	}
 }
 
-// ErrNotTheSame says that a secret differs from that of the other nodes.
+// ErrNotTheSame means that a secret differs from that of the other nodes.
 var ErrNotTheSame = errors.New("is not the one that the other nodes have")
 
 // AgreeAnew is Agree for a secret that an operator can change: if no other node is alive,
@@ -73,7 +73,7 @@ func (n *Node) AgreeAnew(name, secret string) error {
 	return n.Agree(name, secret)
 }
 
-// alone says whether no other node is alive, as far as is known.
+// alone reports whether no other node is alive, as far as is known.
 func (n *Node) alone() bool {
 	members, err := n.Store.Members()
 	return err == nil && !serves(members, wanted{}, n.Store.Node())

@@ -431,7 +431,7 @@ func (w *simWorld) makeSecret() {
 	}
 }
 
-// alone says that no other node has been a member for a while.
+// alone reports whether no other node has been a member for a while.
 func (w *simWorld) alone(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

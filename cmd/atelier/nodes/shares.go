@@ -176,7 +176,7 @@ func (x *Exchange[S]) lack() {
 	x.lacking.Add(1)
 }
 
-// outlived says that what this node lacked has ended.
+// outlived reports whether what this node lacked has ended.
 func (x *Exchange[S]) outlived() bool {
 	return x.lasts > 0 && time.Since(began)-time.Duration(x.since.Load()) > x.lasts
 }

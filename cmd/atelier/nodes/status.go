@@ -90,7 +90,7 @@ type ActorsOfKind struct {
 	Followed int `json:"followed"`
 }
 
-// ErrAlone says that there are no other nodes.
+// ErrAlone means that there are no other nodes.
 var ErrAlone = errors.New("cluster.enabled is off: this server stands alone")
 
 // StoppedStatus asks the database for the nodes, where this one does not

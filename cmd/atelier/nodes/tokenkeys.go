@@ -34,7 +34,7 @@ type TokenKeyOptions struct {
 	Use func([]seal.Key) error
 	// Note writes into the database which keys are used with it.
 	Note func(keys []seal.Key, now time.Time) error
-	// Over says whether nothing needs a key any more.
+	// Over reports whether nothing needs a key any more.
 	Over func(key seal.Key, now time.Time) bool
 }
 

@@ -86,7 +86,7 @@ func (n *Node) Drain(node string) error {
 	return err
 }
 
-// serves says whether a node beside one is alive and not drained.
+// serves reports whether a node beside one is alive and not drained.
 func serves(members []durable.Member, w wanted, but string) bool {
 	return slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node != but && m.Left > 0 && !w.drained[m.Node] })
 }
@@ -152,7 +152,7 @@ func (n *Node) Forget(url, node string) error {
 	return n.undrain(node)
 }
 
-// Drained says whether an operator has asked this node to serve nobody.
+// Drained reports whether an operator has asked this node to serve nobody.
 func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
 
 // drainTurns is the number of turns of Watch (seconds) after which a drained node releases

@@ -201,7 +201,7 @@ func (c *Core) reclaim(ctx context.Context, shared objects.Store, refusal error)
 	return objects.Reclaim(ctx, shared, c.store.StreamID())
 }
 
-// holdsFiles says whether there is any file below a folder.
+// holdsFiles reports whether there is any file below a folder.
 func holdsFiles(dir string) bool {
 	found := false
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {

@@ -110,7 +110,7 @@ func noteStream(cfg config.Config, stream string) error {
 	return nil
 }
 
-// HasData says whether there is data to be looked at.
+// HasData reports whether there is data to be looked at.
 func HasData(cfg config.Config) bool {
 	if cfg.Storage.Backend == config.Postgres {
 		return true // the database says so

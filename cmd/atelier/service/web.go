@@ -14,7 +14,7 @@ import (
 	"atelier/transport/web"
 )
 
-// overHTTPS says that browsers reach the server by https.
+// overHTTPS reports whether browsers reach the server by https.
 func overHTTPS(c config.Server) bool {
 	return c.TLSCert != "" || strings.HasPrefix(c.PublicURL, "https:")
 }

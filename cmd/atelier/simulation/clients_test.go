@@ -240,7 +240,7 @@ func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (a
 	return value, seq, err
 }
 
-// alwaysNew says that a command makes an event whenever it is accepted. One that
+// alwaysNew reports whether a command makes an event whenever it is accepted. One that
 // changes nothing is answered with the position that it saw.
 func alwaysNew(cmd codelab.Command) bool {
 	_, chat := cmd.Body.(codelab.PostChat)

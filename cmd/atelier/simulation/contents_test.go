@@ -43,7 +43,7 @@ const (
 	staysYoung = 2 * time.Minute
 )
 
-// has says whether a content is there.
+// has reports whether a content is there.
 func (c *contents) has(sum files.Sum) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -40,7 +40,7 @@ type outage struct {
 	from, silent, asked, back uint64
 }
 
-// wants says whether the event at a position is to be delivered; known is false while
+// wants reports whether the event at a position is to be delivered; known is false while
 // either is right.
 func (o *outage) wants(seq uint64) (wants, known bool) {
 	switch {
@@ -52,10 +52,10 @@ func (o *outage) wants(seq uint64) (wants, known bool) {
 	return false, false
 }
 
-// hooked says that a plan has a webhook.
+// hooked reports whether a plan has a webhook.
 func (p Plan) hooked() bool { return p.Seed%5 == 1 }
 
-// refusing says that the webhook of a plan is stopped, once all is whole or already
+// refusing reports whether the webhook of a plan is stopped, once all is whole or already
 // under faults.
 func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 

@@ -54,7 +54,7 @@ func (p Plan) maxTold() int {
 	return 0
 }
 
-// skewed says that the clocks of the nodes differ all the time.
+// skewed reports whether the clocks of the nodes differ all the time.
 func (p Plan) skewed() bool { return p.Seed%6 == 5 }
 
 // String writes a plan as Parse reads it.

@@ -240,7 +240,7 @@ func TestTypesOfMessagesHaveNames(t *testing.T) {
 	}
 }
 
-// isText says that a body of the media type is text for its reader.
+// isText reports whether a body of the media type is text for its reader.
 func isText(media string) bool {
 	return strings.HasPrefix(media, "text/") || media == "application/json" || strings.HasSuffix(media, "+json")
 }

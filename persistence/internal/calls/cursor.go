@@ -62,5 +62,5 @@ func (c *Cursor) Fence() {
 	c.fenced.Store(true)
 }
 
-// Fenced says whether Fence was called. Any goroutine may ask.
+// Fenced reports whether Fence was called. Any goroutine may ask.
 func (c *Cursor) Fenced() bool { return c.fenced.Load() }

@@ -59,7 +59,7 @@ func BatchItem[L Log](l L, b durable.Batch) (it Item[L], err error) {
 	return it, nil
 }
 
-// Commits says whether the item is something to be written.
+// Commits reports whether the item is something to be written.
 func (it *Item[L]) Commits() bool { return it.Kind == KindBatch || it.Kind == KindRows }
 
 func (it *Item[L]) common() *Item[L] { return it }

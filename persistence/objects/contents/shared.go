@@ -267,7 +267,7 @@ func (s *shared) damaged(sum files.Sum) error {
 	return fmt.Errorf("%w: blob %s is not what was put", durable.ErrCorrupt, sum)
 }
 
-// sound says whether an object is the content that its key says.
+// sound reports whether an object is the content that its key says.
 func (s *shared) sound(ctx context.Context, sum files.Sum, key string) (bool, error) {
 	var err error
 	for range 3 {

@@ -10,7 +10,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// errNoCopy says that a content is there, and that its copy cannot be written here.
+// errNoCopy means that a content is there, and that its copy cannot be written here.
 var errNoCopy = errors.New("no copy can be written here")
 
 // stream opens a content for which there is no room here. Its object is read twice: a

@@ -97,7 +97,7 @@ func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err 
 	return id.size, nil
 }
 
-// hasSound says whether the content under a sum is there and sound.
+// hasSound reports whether the content under a sum is there and sound.
 func (s *folder) hasSound(sum files.Sum) bool {
 	f, err := os.Open(s.path(sum))
 	if err != nil {

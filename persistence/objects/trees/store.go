@@ -48,7 +48,7 @@ type Options struct {
 	Damaged func()
 	// Grace is how long what nothing refers to stays. Default 24 h, at least 1 h.
 	Grace time.Duration
-	// Alone says that no other process has the objects: then Publish removes
+	// Alone means that no other process has the objects: then Publish removes
 	// the trees that no head needs at once.
 	Alone  bool
 	Logger *slog.Logger
@@ -165,7 +165,7 @@ func (s *Store) remembers(id string, kind code.Kind) {
 	s.made[id] = kind
 }
 
-// known says whether a workspace was made.
+// known reports whether a workspace was made.
 func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
 	if !idForm.MatchString(id) || treeForm[kind] == nil {
 		return code.ErrMissing

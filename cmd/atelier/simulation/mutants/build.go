@@ -48,7 +48,7 @@ func (t *tree) close() { _ = os.RemoveAll(t.dir) }
 
 func (t *tree) read(file string) ([]byte, error) { return os.ReadFile(filepath.Join(t.root, file)) }
 
-// simulates says whether what a mutant changes is in the simulator.
+// simulates reports whether what a mutant changes is in the simulator.
 func (t *tree) simulates(m *mutant) bool {
 	return slices.ContainsFunc(m.places, func(p place) bool { return t.deps[filepath.ToSlash(filepath.Dir(p.file))] })
 }

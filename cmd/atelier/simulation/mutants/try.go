@@ -78,7 +78,7 @@ func (x *mutated) seeds(first, last uint64) (finding, error) {
 // tries is how often a seed runs to say whether it finds a mutant.
 const tries = 5
 
-// fails says whether a seed fails in one of several runs.
+// fails reports whether a seed fails in one of several runs.
 func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
 	began := time.Now()
 	for range times {
