@@ -17,8 +17,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// dependenciesPage says why each module is here. Two of its tables are made: those between
-// these lines.
+// dependenciesPage has the reason for each module. Two of its tables are made: those
+// between these lines.
 const (
 	dependenciesPage = "DEPENDENCIES.md"
 	madeBegins       = "<!-- made by make dependencies: %s -->\n"

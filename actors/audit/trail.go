@@ -125,7 +125,7 @@ func (a *Trail) Record(r *Record) error {
 	return durable.Commit(a.journal, durable.MakeUrgent(a.Rows(r)))
 }
 
-// Query says which records to read.
+// Query selects records.
 type Query struct {
 	Limit, Offset     int
 	CodelabID, Action string

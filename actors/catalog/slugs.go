@@ -19,18 +19,18 @@ const slugTable = "slugs"
 // slugClaim is the lifetime of a claim without a codelab.
 const slugClaim = time.Minute
 
-// SlugRow says that a codelab has a slug.
+// SlugRow records the slug of a codelab.
 func SlugRow(slug, codelab string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Value: []byte(codelab)}
 }
 
-// NoSlugRow says that no codelab has it any more.
+// NoSlugRow records that no codelab has the slug any more.
 func NoSlugRow(slug string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Delete: true}
 }
 
-// BySlug returns the id of the codelab that has a slug, "" for none. claimed says that it
-// has it in a moment, or never.
+// BySlug returns the id of the codelab that has a slug, "" for none. claimed means that an
+// import has claimed it and has not finished.
 func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool, err error) {
 	value, err := journal.Get(slugTable, []byte(slug))
 	if errors.Is(err, durable.ErrNotFound) {

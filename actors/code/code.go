@@ -42,7 +42,7 @@ type Recorded struct {
 	Heads []Head
 }
 
-// Mode says whether a file can be executed.
+// Mode is whether a file can be executed.
 type Mode uint8
 
 // The modes. A file that is written with KeptMode keeps the mode it has; a new one is
@@ -120,8 +120,7 @@ type Store interface {
 	// Write makes a tree out of another, or of none, and a change. It is stored
 	// when Write returns. The caller holds the lock.
 	Write(id string, kind Kind, base string, c Change) (tree string, err error)
-	// Publish says which trees count now, and under which names. The caller
-	// holds the lock.
+	// Publish sets the current trees and their names. The caller holds the lock.
 	Publish(id string, kind Kind, heads []Head) error
 
 	// List returns the paths of a tree's files, sorted.

@@ -28,8 +28,8 @@ func Fault(format string, args ...any) error { return &Problem{fmt.Sprintf(forma
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
-// CheckName says what is wrong with the name of a head. Git has rules of its
-// own for branches: no "..", and neither a dot nor ".lock" at the end.
+// CheckName returns an error if the name of a head is invalid. Git has rules of its own for
+// branches: no "..", and neither a dot nor ".lock" at the end.
 func CheckName(name string) error {
 	if len(name) > maxName || !nameForm.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
 		return Fault("a name has the form [a-z0-9][a-z0-9._-]*, at most %d characters, without .. and without a dot or .lock at its end", maxName)
@@ -37,7 +37,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPath says what is wrong with the path of a file.
+// CheckPath returns an error if the path of a file is invalid.
 func CheckPath(path string) error {
 	switch {
 	case path == "":

@@ -21,9 +21,9 @@ func ReservedByWindows(name string) bool {
 	return (port == "COM" || port == "LPT") && utf8.RuneCountInString(digit) == 1 && strings.Contains("123456789¹²³", digit)
 }
 
-// CheckNewPath says what is wrong with the path of a file that is to be written. Beside
-// what CheckPath refuses, these are names that Windows cannot check out. Files that were
-// stored before it asked for this can be read, changed and deleted.
+// CheckNewPath returns an error if the path of a new file is invalid. In addition to
+// CheckPath, it refuses names that Windows cannot check out. Files that were stored before
+// this rule can be read, changed and deleted.
 func CheckNewPath(path string) error {
 	if err := CheckPath(path); err != nil {
 		return err

@@ -142,7 +142,7 @@ func (m Mute) decide(c call) (decision, error) {
 // maxPlace bounds where somebody sits, in code points.
 const maxPlace = 40
 
-// SetPlace says where the caller sits, or nothing of it any more.
+// SetPlace records the caller's seat; "" removes it.
 type SetPlace struct {
 	Place string
 }

@@ -38,7 +38,7 @@ func checksOf(steps []*pb.Step) (out []Check) {
 	return out
 }
 
-// ReportCheck says how a check of the caller's work went.
+// ReportCheck reports the result of a check of the caller's work.
 type ReportCheck struct {
 	Name string
 	OK   bool
@@ -75,7 +75,7 @@ func printable(s string) string {
 	}, s))
 }
 
-// declared says which checks there are.
+// declared lists the checks, for an error.
 func declared(checks []Check) string {
 	if len(checks) == 0 {
 		return "none does"

@@ -391,7 +391,7 @@ func (w *Codelabs) freeJoinCode() (string, error) {
 	}
 }
 
-// BySlug returns the id of the codelab with a slug, "" for none. claimed says that it has
+// BySlug returns the id of the codelab with a slug, "" for none. claimed means that it gets
 // it in a moment, or never.
 func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
@@ -472,7 +472,7 @@ func (w *Codelabs) Quarantined() []string { return w.host.QuarantinedIDs() }
 // Stats returns the host's counters.
 func (w *Codelabs) Stats() *durable.Stats { return w.host.Stats() }
 
-// Replicas says how the codelabs in memory stand among the nodes.
+// Replicas returns the state of the codelabs in memory, as owned or replicated.
 func (w *Codelabs) Replicas() durable.ReplicaStats { return w.host.Replicas() }
 
 // Close writes snapshots and stops all codelabs.

@@ -68,7 +68,7 @@ type Command struct {
 
 // Body is one kind of command.
 type Body interface {
-	// decide says what it leads to; it changes nothing.
+	// decide returns the command's decision; it changes nothing.
 	decide(c call) (decision, error)
 }
 

@@ -88,7 +88,7 @@ func (o *observer) leap(from, to *View) {
 	}
 }
 
-// ended says that what was granted to an attendee has ended.
+// ended announces that the grants of an attendee have ended.
 func (o *observer) ended(attendee string) {
 	if o.w.Removed != nil {
 		o.w.Removed(o.room, attendee)

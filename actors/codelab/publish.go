@@ -340,8 +340,8 @@ func matchSteps(old, made []*pb.Step) []string {
 	return out
 }
 
-// pair says which of the old ones each of the new ones is, -1 for none: by a key that
-// occurs once on both sides, then the rest in order.
+// pair returns the index of the old element for each new one, -1 for none. It pairs them by
+// a key that occurs once on both sides, then by the order of the rest.
 func pair[T any](old, made []T, key func(T) string) []int {
 	once := func(all []T) map[string]int {
 		out := map[string]int{}
@@ -374,7 +374,7 @@ func pair[T any](old, made []T, key func(T) string) []int {
 	return out
 }
 
-// stepChanges says what becomes of each step.
+// stepChanges returns the change of each step.
 func stepChanges(old, made []*pb.Step) []StepChange {
 	was := map[string]int{}
 	for i, st := range old {
@@ -436,8 +436,8 @@ func inOrder(all []int) map[int]bool {
 	return out
 }
 
-// moves says where people come when steps are replaced, so that they stay on the step
-// they are on. It is worked out once for all of them.
+// moves maps positions when steps are replaced, so that people stay on their step. It is
+// computed once for all of them.
 type moves struct {
 	old, made []*pb.Step
 	// to is the new number of each old step, by its number from 1. A removed step has the

@@ -25,7 +25,7 @@ func (p *Pulses) Count(state pb.PulseState, by int) {
 // an event for each of 100,000.
 const maxPulsesTold = 10_000
 
-// SetPulse says how an attendee gets on with their step.
+// SetPulse reports an attendee's pace in their step.
 type SetPulse struct {
 	State pb.PulseState
 }

@@ -278,7 +278,7 @@ func (c call) questionsDeleted(which func(*pb.Question) bool) (events []*pb.Even
 	return events
 }
 
-// VoteQuestion means that an attendee wants to know this too, or no longer.
+// VoteQuestion adds an attendee's vote to a question, or takes it back.
 type VoteQuestion struct {
 	QuestionID string
 	Withdrawn  bool

@@ -70,8 +70,8 @@ func checkPIN(given, kept []byte) error {
 
 var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitator's; choose another")
 
-// Admit says what is wrong with a registration by itself: its form, or the join code
-// of a private codelab. It does not look at the people who are registered.
+// Admit returns an error for an invalid registration: its form, or the join code of a
+// private codelab. It does not compare it with the registered people.
 func Admit(m *pb.Codelab, r Register, admin bool) error {
 	_, err := admit(m, r, admin)
 	return err

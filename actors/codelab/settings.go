@@ -527,7 +527,7 @@ func (s *State) applyDeleted(seq uint64) {
 	s.changed = changedAt(seq)
 }
 
-// changedAt says that every part changed with seq.
+// changedAt marks every part as changed with seq.
 func changedAt(seq uint64) Changed {
 	return Changed{
 		Codelab: seq, Attendees: seq, Chat: seq, Help: seq, Feedback: seq, Threads: seq, Quizzes: seq, Answers: seq,

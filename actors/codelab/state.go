@@ -142,7 +142,7 @@ type decision = durable.Decision[*pb.Event]
 
 var errGone = &durable.Rejection{Reason: durable.Missing, Text: "codelab not found"}
 
-// Decide says what a command leads to.
+// Decide returns the decision on a command.
 func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 	if cmd.Ref != "" {
 		if seq, ok := s.refs.find(cmd.Caller.Person, cmd.Ref, env.Now); ok {

@@ -12,7 +12,7 @@ import (
 // steps. Facilitators see how many did, of each item and of each person, and never who
 // ticked which.
 
-// Tick means that the caller has done a task of a step, or has not.
+// Tick marks a task of a step as done by the caller, or as not done.
 type Tick struct {
 	StepID string
 	// Item is the key of the task, see markdown.Task.

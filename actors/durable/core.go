@@ -6,8 +6,8 @@ import "time"
 // events, V the immutable view that readers get. Its methods are called by
 // one goroutine, do no I/O, and look at no clock but Env.
 type Core[C, E, V any] interface {
-	// Decide says what a command leads to. It changes nothing. An error is a
-	// *Rejection, which is answered to the caller.
+	// Decide returns the decision on a command, and changes nothing. An error is a
+	// *Rejection, which is sent to the caller.
 	Decide(cmd C, env Env) (Decision[E], error)
 
 	// Apply lets one event change the state. It never fails for an event that

@@ -69,7 +69,7 @@ type Journal interface {
 	// concerned. So of two appends that rest on the same state one wins.
 	Append(rows []Row, done func(error)) error
 
-	// Limits says what one append can carry; more gives ErrTooLarge.
+	// Limits returns the maximum of one append; more gives ErrTooLarge.
 	Limits() Limits
 
 	// Get returns a copy of one row's value, or ErrNotFound.
@@ -136,8 +136,8 @@ type Snapshot struct {
 	Tail uint64
 }
 
-// CheckReplay reports whether the log of an actor may be replayed behind a position;
-// else it returns ErrCompacted.
+// CheckReplay returns ErrCompacted if the log of an actor cannot be replayed after a
+// position.
 func (s Snapshot) CheckReplay(actor string, after uint64) error {
 	if after < s.Base || after > s.Tail {
 		return fmt.Errorf("%w: %s behind %d, from %d to %d", ErrCompacted, actor, after, s.Base, s.Tail)
@@ -295,7 +295,7 @@ func Guarded(rows []Row) bool {
 	return false
 }
 
-// Scan says which rows to read.
+// Scan selects rows.
 type Scan struct {
 	Table  string
 	Prefix []byte // only keys that start with it

@@ -2,7 +2,7 @@ package durable
 
 import "time"
 
-// ReplicaStats says how a Host's actors stand among the nodes of a cluster.
+// ReplicaStats counts a Host's actors by their role among the nodes of a cluster.
 type ReplicaStats struct {
 	// Owned are the actors of this node, of which Shared have followers on other nodes.
 	// Followed are replicas of actors of other nodes.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Reason says why a command was refused; the transport maps it to a status.
+// Reason is why a command was refused; the transport maps it to a status.
 type Reason uint8
 
 // The reasons of rejection.

@@ -51,7 +51,7 @@ type Blobs interface {
 	Discard(inUse InUse, sums ...Sum) error
 
 	// Collect is Discard for every content that was put, or put again, longer
-	// ago than the grace period. It says how many it removed.
+	// ago than the grace period. It returns how many it removed.
 	Collect(inUse InUse) (removed int, err error)
 }
 

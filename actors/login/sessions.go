@@ -131,8 +131,8 @@ func (s Session) Attendees() map[string]*pb.AttendeeGrant {
 	return find(s.family.record.Load(), s.id[:]).GetAttendees()
 }
 
-// Until is when the last grant of an attendee in a codelab ends that any id of the
-// family has now; left says that they have left the codelab. Unix milliseconds.
+// Until returns when the last grant of an attendee in a codelab ends, of all ids of the
+// family, in Unix milliseconds. left means that they have left the codelab.
 func (s Session) Until(now int64, codelab, attendee string) (last int64, left bool) {
 	if s.family == nil {
 		return 0, true

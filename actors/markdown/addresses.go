@@ -8,7 +8,7 @@ import (
 	parser "golang.org/x/net/html"
 )
 
-// Address is a place of a text that says where a link leads, or what is shown there.
+// Address is a place in a text with the target of a link, or of an element that is shown.
 type Address struct {
 	// Span is what stands for the address: with the < and > around it, without the
 	// quotes of an attribute.
@@ -31,8 +31,8 @@ func Addresses(text string) (found []Address, code []Span) {
 	return f.found, f.code
 }
 
-// finder reads a text; notes says that fenced blocks of notes are read as Markdown, which
-// they are to facilitators, not as code.
+// finder reads a text. notes means that fenced blocks of notes are read as Markdown, as
+// facilitators see them, and not as code.
 func finder(text string, notes bool) *addressFinder {
 	f := &addressFinder{shown: map[string]bool{}}
 	note := -1 // where the text of an open one begins
@@ -453,8 +453,8 @@ func eachCandidate(value string, fn func(from, to int)) {
 	}
 }
 
-// element says where the element ends that begins at i as CommonMark has it, or how far
-// it was looked.
+// element returns the end of the element that begins at i, as in CommonMark. If there is
+// none, it returns how far it has read.
 func element(text []byte, i int) (end int, ok bool) {
 	i++
 	if i < len(text) && text[i] == '/' {
@@ -511,7 +511,7 @@ func element(text []byte, i int) (end int, ok bool) {
 	}
 }
 
-// autolink says where the address in angle brackets ends that begins at i, 0 for none.
+// autolink returns the end of the address in angle brackets that begins at i, 0 for none.
 func autolink(text []byte, i int) int {
 	const maxScheme = 32
 	at := i + 1
@@ -528,7 +528,7 @@ func autolink(text []byte, i int) int {
 	return at + n + 1
 }
 
-// destination says where the address ends that begins at i, i for none, and how far it
+// destination returns the end of the address that begins at i, i for none, and how far it
 // looked.
 func destination(text []byte, i int) (end, looked int) {
 	if i < len(text) && text[i] == '<' {
@@ -565,8 +565,8 @@ func destination(text []byte, i int) (end, looked int) {
 	return at, at
 }
 
-// titled says where what ends with a byte does, with a title before that or without
-// one; -1 when neither. looked is how far it looked.
+// titled returns the end of an element that ends with a byte, with or without a title
+// before it; -1 if there is none. looked is how far it has read.
 func titled(text []byte, i int, with byte) (end, looked int) {
 	at := skipSpace(text, i)
 	looked = at
@@ -591,7 +591,7 @@ func titled(text []byte, i int, with byte) (end, looked int) {
 	return -1, max(looked, at)
 }
 
-// title says where the title in its quotes ends that begins at i, and how far it looked.
+// title returns the end of the title in quotes that begins at i, and how far it has read.
 func title(text []byte, i int) (end, looked int, ok bool) {
 	if i >= len(text) {
 		return 0, i, false

@@ -151,8 +151,8 @@ func resolved(entity string) string {
 	return plain
 }
 
-// angle reads what begins with a <, and says where it ends; 0 when it is neither an address
-// nor an element.
+// angle reads an element or address that begins with a <, and returns its end; 0 when it is
+// neither an address nor an element.
 func (r *inlineReader) angle(i int) (end int) {
 	text := r.text
 	if r.hopeless() {
@@ -181,8 +181,8 @@ func (r *inlineReader) angle(i int) (end int) {
 	return end
 }
 
-// target says where a link or a picture ends whose text ends with the ] at i; 0 when it is
-// none.
+// target returns the end of the link or picture whose text ends with the ] at i; 0 when it
+// is none.
 func (r *inlineReader) target(b bracket, i, nested int) (end int) {
 	text := r.text
 	if r.hopeless() {
@@ -229,7 +229,7 @@ func (r *inlineReader) target(b bracket, i, nested int) (end int) {
 	return end
 }
 
-// emphasis notes the run of marks of emphasis at i, and says where it ends.
+// emphasis notes the run of marks of emphasis at i, and returns its end.
 func (r *inlineReader) emphasis(i int) (end int) {
 	c := r.text[i]
 	n := run(r.text[i:], c)

@@ -53,7 +53,7 @@ func Notes(text string) []Span {
 	return out
 }
 
-// read reads the whole text, and says how many bytes were looked at, for tests.
+// read reads the whole text, and returns how many bytes were read, for tests.
 func read(text string) (out []Span, steps int) {
 	s := &Scanner{source: []byte(text), strict: true}
 	var a asides
@@ -165,7 +165,8 @@ func (s *Scanner) skipFence(f fence, loose bool) {
 	}
 }
 
-// takeBlank takes the next line if it is blank, and says where the one after begins.
+// takeBlank takes the next line if it is blank, and returns the beginning of the one after
+// it.
 func (s *Scanner) takeBlank() int {
 	if s.at >= len(s.source) {
 		return s.at

@@ -95,7 +95,7 @@ func TestNothingOfANoteIsShown(t *testing.T) {
 	})
 }
 
-// endsIn reads to the end and says which block is open there.
+// endsIn reads to the end and returns the block that is open there.
 func (s *Scanner) endsIn() leaf {
 	for _, more := s.Next(); more; _, more = s.Next() {
 	}

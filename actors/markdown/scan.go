@@ -2,7 +2,7 @@ package markdown
 
 import "bytes"
 
-// Kind says what a line is at the top level of a document.
+// Kind is the kind of a line at the top level of a document.
 type Kind byte
 
 // The kinds of lines.
@@ -237,8 +237,8 @@ func (s *Scanner) read(c *cursor, l Line) (Kind, int, bool) {
 	}
 }
 
-// match takes off the line what the open containers ask of it, and says how
-// many of them go on.
+// match takes off the line what the open containers ask of it, and returns how many of them
+// go on.
 func (s *Scanner) match(c *cursor) int {
 	for i := range s.stack {
 		k := &s.stack[i]

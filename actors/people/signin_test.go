@@ -210,7 +210,7 @@ func TestPeopleAndTheDeletedAreBounded(t *testing.T) {
 	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)
 }
 
-// replays says that the log, read again, and a snapshot give the state there is.
+// replays verifies that the log, read again, and a snapshot give the present state.
 func (o *office) replays() {
 	o.t.Helper()
 	again := newCore(nil, "admin")

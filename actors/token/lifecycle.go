@@ -123,8 +123,8 @@ type Verdict struct {
 	Security bool
 }
 
-// Decide says what an attempt on a token leads to. It is pure, and changes
-// neither record nor attempt.
+// Decide returns the outcome of an attempt on a token. It is pure, and changes neither
+// record nor attempt.
 func Decide(t *pb.Token, a Attempt, rules Rules) Verdict {
 	// What belongs to another is answered as what does not exist.
 	if t.Participant == "" || t.Participant != a.Participant && a.Operation != Probe {

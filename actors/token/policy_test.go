@@ -12,7 +12,7 @@ import (
 )
 
 // TestEveryPolicyHasARow: each kind that records can have is found by its name
-// and says what it means.
+// and has a description.
 func TestEveryPolicyHasARow(t *testing.T) {
 	for number, name := range pb.Policy_name {
 		if kind := pb.Policy(number); kind != pb.Policy_POLICY_UNSPECIFIED && PolicyOf(kind).Kind != kind {

@@ -118,7 +118,7 @@ func (o *Outbox) Rows(t Told) (rows []durable.Row) {
 	return rows
 }
 
-// hint says that there may be something to send.
+// hint signals that there may be deliveries to send.
 func (o *Outbox) hint() {
 	select {
 	case o.news <- struct{}{}:

@@ -151,7 +151,7 @@ func (w *world) create(events ...string) string {
 	return id
 }
 
-// tell commits the deliveries of an event, and says how many there were.
+// tell commits the deliveries of an event, and returns their number.
 func (w *world) tell(kind string) int {
 	w.t.Helper()
 	rows := w.hooks.Rows(Told{Type: kind, CodelabID: "lab", At: time.Now().UnixMilli(), Data: &Data{}})

@@ -238,7 +238,7 @@ func (r *reader) read(frame []byte, after *known) *known {
 	return k
 }
 
-// find returns what a frame says that may have been read before.
+// find returns the parsed parts of a frame, which may have been kept.
 func (r *reader) find(frame []byte) *known {
 	set := &r.cache[maphash.Bytes(r.seed, frame)%sets]
 	for _, k := range set {

@@ -330,8 +330,8 @@ func (e *Engine) Sent() Sent {
 	return s
 }
 
-// Finish waits until everything has arrived, and says what was found. The engine
-// is of no more use then but to be closed.
+// Finish waits until everything has arrived, and returns the results. The engine is of no
+// more use then but to be closed.
 func (e *Engine) Finish(f *Finish) *Outcome {
 	for p := range f.Refused {
 		slices.Sort(f.Refused[p])

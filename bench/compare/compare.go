@@ -17,9 +17,9 @@ type Finding struct {
 	// P is how likely a difference like this is by chance; 1 with single runs.
 	P       float64
 	Verdict Verdict
-	// By says what decided, where that was not the test.
+	// By is the basis of the verdict, if it was not the test.
 	By By
-	// Why says of NoMeaning which side is INVALID, and why.
+	// Why, for NoMeaning, names the INVALID side and the reason.
 	Why string
 }
 
@@ -224,7 +224,7 @@ func AnyInvalid(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == NoMeaning })
 }
 
-// Text prints findings as a table and a verdict, and says how many are worse.
+// Text prints findings as a table and a verdict, and returns how many are worse.
 func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 	var b strings.Builder
 	name := ""

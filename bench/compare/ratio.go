@@ -17,7 +17,7 @@ const (
 
 func (s Side) String() string { return []string{"base", "new"}[s] }
 
-// Order says which side runs first in a round, counted from 0: A B, B A, A B, … A
+// Order returns the sides in their order in a round, counted from 0: A B, B A, A B, … A
 // machine that becomes slower meanwhile harms both sides alike.
 func Order(round int) [2]Side {
 	if round%2 == 1 {
@@ -33,7 +33,7 @@ const Slower = 0.07
 type Measurement struct {
 	// Value is the number of the work; 0 if the run has none.
 	Value float64 `json:"value"`
-	// Invalid says why the value means nothing, Failures what the server did wrong.
+	// Invalid is why the value means nothing, Failures are the server's errors.
 	Invalid  []string `json:"invalid,omitempty"`
 	Failures []string `json:"failures,omitempty"`
 }

@@ -152,7 +152,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	}
 }
 
-// unheard says which patterns have found nothing at all: more likely they are wrong
+// unheard lists the patterns that have found nothing at all: more likely they are wrong
 // than the server.
 func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 	var messages, answers int64
@@ -177,7 +177,7 @@ func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 	return out
 }
 
-// weights says what the clients took of the server.
+// weights returns the resources that the clients used on the server.
 func (r *run) weights(seconds float64) {
 	out := r.result
 	figure := func(key, name string, value float64, unit string) {

@@ -61,7 +61,7 @@ func (p *Peer) dialect() broadcast.Dialect {
 	return d
 }
 
-// parse reads a URL and says which address it leads to.
+// parse reads a URL and returns the address to connect to.
 func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
 	if u, err = url.Parse(text); err != nil {
 		return nil, "", fmt.Errorf("server URL: %w", err)

@@ -152,7 +152,7 @@ func (r *run) muster() (*broadcast.Muster, error) {
 	return all, nil
 }
 
-// nobody says why there is nobody to measure.
+// nobody explains why there is nobody to measure.
 func (r *run) nobody(m *broadcast.Muster) error {
 	often := ""
 	for _, how := range slices.Sorted(maps.Keys(m.Ends)) {
@@ -351,7 +351,7 @@ func (r *run) sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-r.workers.Gone():
-		// The next order says which worker it was.
+		// The next order names the failed worker.
 	case <-timer.C:
 	}
 }

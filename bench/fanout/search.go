@@ -14,7 +14,7 @@ import (
 // second of all publishers.
 type search struct {
 	// kept is the highest that was, missed the lowest that was not; 0 for none. unsure
-	// says that the generator was too slow for the latter.
+	// means that the generator was too slow for the latter.
 	kept, missed float64
 	unsure       bool
 	// doubted was missed once, and is tried again: whatever else a machine does for a

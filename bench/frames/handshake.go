@@ -92,7 +92,7 @@ func Answer(p []byte, key string) (int, error) {
 // status checks the first line of an answer and returns the lines after it.
 func status(head []byte, want int) (headers []byte, err error) {
 	line, headers, _ := bytes.Cut(head, []byte("\r\n"))
-	// An HTTP/1.0 server upgrades nothing, and says why as well.
+	// An HTTP/1.0 server does not upgrade, and can give a reason as well.
 	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) && !bytes.HasPrefix(line, []byte("HTTP/1.0 ")) {
 		return nil, errAnswer
 	}

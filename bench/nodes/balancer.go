@@ -58,7 +58,7 @@ func Balance(listen string, nodes int) (*Balancer, error) {
 // URL is where the balancer is.
 func (b *Balancer) URL() string { return "http://" + b.listener.Addr().String() }
 
-// Put says where a node is: its public address, and the URL of the internal one.
+// Put sets a node's public address and internal URL.
 func (b *Balancer) Put(node int, public, internal string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *Balancer) Put(node int, public, internal string) {
 	d.public, d.probe, d.ready = public, internal+"/readyz", true
 }
 
-// Remove says that a node is away.
+// Remove marks a node as away.
 func (b *Balancer) Remove(node int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -29,7 +29,7 @@ type Cluster struct {
 	files string
 }
 
-// Config says what to start.
+// Config describes the cluster to start.
 type Config struct {
 	// Binary is the server's executable, Count how many of it.
 	Binary string

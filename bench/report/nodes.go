@@ -69,7 +69,7 @@ func (r *Result) betweenNodes() (messages, bytes float64) {
 	return messages / float64(r.Messages), bytes / float64(r.Messages)
 }
 
-// recovered says how long a fault was felt, for people.
+// recovered describes how long a fault affected latency, for people.
 func (r *Restart) recovered() string {
 	var b strings.Builder
 	switch {

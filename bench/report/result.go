@@ -212,8 +212,8 @@ type Audit struct {
 	Foreign int `json:"foreign,omitempty"`
 	// Away were sent while a subscriber was not connected, and it did not catch up
 	// with them, since the server promises none of it; they are no part of Missed.
-	// AwayMeant says that this is no failure: the run itself keeps people away, or
-	// the server said so, which is a resync.
+	// AwayMeant means that this is no failure: the run itself keeps people away, or the
+	// server said so, which is a resync.
 	Away      int  `json:"away,omitempty"`
 	AwayMeant bool `json:"-"`
 	// Resyncs of people who read; each is a gap.

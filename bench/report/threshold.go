@@ -156,8 +156,8 @@ func member(v any, path ...string) any {
 // plain is a name as one word: "chat ack" is chat_ack.
 func plain(name string) string { return strings.ReplaceAll(name, " ", "_") }
 
-// lookUp finds a number; lack says why there is none. The percentiles of nothing
-// are no numbers, whatever the report has there.
+// lookUp finds a number; lack is why there is none. The percentiles of nothing are no
+// numbers, whatever the report has there.
 func lookUp(document map[string]any, name string) (value float64, lack string) {
 	path := strings.Split(plain(name), ".")
 	value, ok := member(document, path...).(float64)

@@ -23,8 +23,7 @@ type Limits struct {
 
 // Verdict is the judgement of a run.
 type Verdict struct {
-	// Invalid says why the numbers mean nothing; Failures what is wrong with the
-	// server.
+	// Invalid is why the numbers mean nothing; Failures are the problems of the server.
 	Invalid, Failures []string
 	// Allowed is what would make it invalid, had it not been allowed.
 	Allowed []string

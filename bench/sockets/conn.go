@@ -28,7 +28,7 @@ const maxWaiting = 1 << 20
 
 var errWaiting = errors.New("server does not read")
 
-// End says how a connection ended.
+// End is how a connection ended.
 type End struct {
 	// Code is that of the server's close frame, 0 without one.
 	Code int

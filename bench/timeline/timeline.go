@@ -51,7 +51,7 @@ const (
 	ReadingBack = "reading back"
 )
 
-// Enter says what the run is doing.
+// Enter sets the run's phase.
 func (c *Timeline) Enter(phase string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

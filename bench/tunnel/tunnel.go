@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Trust says which certificates are good.
+// Trust is the certificates to accept.
 type Trust struct {
 	// CAFile (PEM) holds authorities that are trusted beside the system's; ""
 	// for none.

@@ -146,7 +146,7 @@ func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {
 	return took, ok
 }
 
-// recoveries says how long the service took to be itself again after each fault.
+// recoveries returns how long the service took to recover after each fault.
 func (r *run) recoveries() {
 	c := r.crowd
 	for i, h := range c.faults {

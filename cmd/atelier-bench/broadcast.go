@@ -353,7 +353,7 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 	})
 }
 
-// plan says which workers there are.
+// plan returns the plan of the workers.
 func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -95,7 +95,7 @@ func (c *demoCommand) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// start starts the server, or several nodes of it, and says where its log is.
+// start starts the server, or several nodes of it, and returns the path of its log.
 func (c *demoCommand) start(ctx context.Context, binary string) (to demo.Target, log string, several *nodesDemo, end func() error, err error) {
 	if c.Nodes > 1 {
 		if several, err = startNodes(ctx, binary, c.address(), c.Nodes); err != nil {

@@ -213,7 +213,7 @@ func hidden(flag, value string) string {
 	return "***"
 }
 
-// environment says where a run was made, and what of.
+// environment describes the machine and the programs of a run.
 func (w *serverFlags) environment() map[string]string {
 	e := map[string]string{"go": runtime.Version(), "system": "linux/" + runtime.GOARCH, "processors": fmt.Sprint(runtime.NumCPU())}
 	var name unix.Utsname

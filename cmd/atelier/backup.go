@@ -115,7 +115,7 @@ func openData(cfg config.Config) (*service.Core, error) {
 	return service.OpenData(cfg, newLogger(quietly(cfg.Log)))
 }
 
-// quietly logs only what went wrong: the command itself says what it did.
+// quietly logs only problems: the command itself prints its results.
 func quietly(l config.Log) config.Log {
 	if l.Level == "info" {
 		l.Level = "warn"

@@ -112,7 +112,7 @@ func (c importCmd) Run() error {
 	return nil
 }
 
-// tell says what became of the steps, or would become.
+// tell prints the changes of the steps.
 func (m imported) tell(dry bool) {
 	if dry && m.Created {
 		fmt.Println("a new codelab")

@@ -76,7 +76,7 @@ func (u *upgrade) say(name string, err error, remedy, text string, args ...any) 
 	u.Checks = append(u.Checks, f)
 }
 
-// data says what becomes of the stored data.
+// data describes the changes of the stored data.
 func (u *upgrade) data(err error) {
 	if err == nil && u.Found > u.Writes {
 		err = fmt.Errorf("it has format %d, which a newer program wrote: this one knows formats up to %d, and does not start", u.Found, u.Writes)

@@ -134,7 +134,7 @@ func loadFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// damaged says that a stream that ends inside a file is a damaged backup.
+// damaged turns the end of a stream inside a file into ErrDamaged.
 func damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -171,7 +171,7 @@ func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, 
 }
 
 // write replaces the MANIFEST of a folder by one that names the same tables.
-// Of the tables in leftovers it says that they were removed.
+// It marks the tables in leftovers as removed.
 func (m *manifest) write(dir string, leftovers []uint64) error {
 	var all badgerpb.ManifestChangeSet
 	for _, id := range leftovers {

@@ -28,8 +28,8 @@ var (
 // default): only a batch with very many rows meets that limit, which is ErrTooLarge too.
 const MaxBatchBytes = 64 << 20
 
-// Options says where a store lives and what it may use. The zero value of a
-// field, Dir excepted, takes the default.
+// Options are the place and the limits of a store. The zero value of a field, Dir excepted,
+// takes the default.
 type Options struct {
 	// Dir is the folder of the store; it is created when missing.
 	Dir string

@@ -186,7 +186,7 @@ func openError(o Options, err error) error {
 	}
 }
 
-// writable says why the store takes no writes at the moment, or nil.
+// writable returns why the store takes no writes at the moment, or nil.
 func (s *Store) writable() error {
 	switch {
 	case s.closing.Load():

@@ -133,7 +133,7 @@ func (c *content) names(prefix string) []string {
 	return names
 }
 
-// check reports whether the preconditions of rows hold.
+// check returns ErrConflict if a precondition of rows does not hold.
 func (c *content) check(rows []durable.Row) error {
 	for _, r := range rows {
 		if err := r.Precondition.Holds(c.get(r.Table, string(r.Key))); err != nil {

@@ -74,7 +74,7 @@ func (m *Store) SetLimits(l durable.Limits) {
 	m.limits = l
 }
 
-// Queued says how many batches wait, which is exact during a Hold.
+// Queued returns how many batches wait, which is exact during a Hold.
 func (m *Store) Queued() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

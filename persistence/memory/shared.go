@@ -104,7 +104,7 @@ func (d *Database) Hold() (release func()) {
 	}
 }
 
-// Queued says how many batches wait on all nodes.
+// Queued returns how many batches wait on all nodes.
 func (d *Database) Queued() (queued int) {
 	d.each(func(n *Node) { queued += n.Queued() })
 	return queued
@@ -130,7 +130,7 @@ func (d *Database) Lease(node string) (incarnation uint64, holds bool) {
 	return m.incarnation, m.alive()
 }
 
-// Owners says which living node owns which actor.
+// Owners returns the living owner of each actor.
 func (d *Database) Owners() map[string]string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

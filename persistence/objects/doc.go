@@ -1,7 +1,6 @@
-// Package objects says what a store of objects is: a folder, which several nodes
-// may have mounted, or a bucket of an S3-compatible server. Package trees keeps
-// code in one; package contents keeps there the contents of files that nodes
-// share.
+// Package objects defines a store of objects. It is a folder, which several nodes can have
+// mounted, or a bucket of an S3-compatible server. Package trees stores code in it; package
+// contents stores the contents of files that nodes share.
 //
 // # Objects
 //

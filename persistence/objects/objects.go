@@ -43,10 +43,10 @@ type Store interface {
 	// be read several times, and is not read after Put returns.
 	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
 	// Get reads n bytes from a position on, or what there is of them; all when n
-	// is below 0. It says how many it gives. The reader verifies them
-	// against a sum: a store may return other bytes than it was given.
+	// is below 0. It returns their number. The reader verifies them against a sum: a store
+	// may return other bytes than it was given.
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
-	// Stat says what is known of an object.
+	// Stat returns the metadata of an object.
 	Stat(ctx context.Context, key string) (Info, error)
 	// List calls fn with the objects whose keys begin with prefix, in the order
 	// of their keys, until it fails. Of objects that come or go meanwhile it may
@@ -66,7 +66,7 @@ var (
 	prefixForm = regexp.MustCompile(`^([a-z0-9][a-z0-9._-]*/)*([a-z0-9][a-z0-9._-]*)?$`)
 )
 
-// CheckKey says what is wrong with a key.
+// CheckKey returns an error if a key is invalid.
 func CheckKey(key string) error {
 	if len(key) > maxKey || !keyForm.MatchString(key) {
 		return fmt.Errorf("objects: %.80q is no key", key)

@@ -38,7 +38,7 @@ var errNotCommitted = errors.New("postgres: the connection broke off before the 
 
 // send commits the group. Without preconditions it is one round trip, all of whose
 // statements are one transaction. When the connection breaks off, the next one
-// says whether the commit came through.
+// shows whether the commit came through.
 func (w *writer) send(l *lease, items []item) error {
 	if _, err := w.connection(l); err != nil {
 		return err

@@ -137,7 +137,7 @@ func TestRestartOfTheServer(t *testing.T) {
 }
 
 // Connections that end in the middle of whatever they do: the answer to a commit
-// is lost, and the next connection says whether it came through.
+// is lost, and the next connection shows whether it came through.
 func TestKilledConnections(t *testing.T) {
 	url := postgrestest.Database(t)
 	l := startLoad(t, openTest(t, small(url)))

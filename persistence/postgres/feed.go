@@ -230,7 +230,7 @@ func (f *feed) look() error {
 	return nil
 }
 
-// rest waits, and says whether to go on.
+// rest waits, and reports whether to go on.
 func (s *Store) rest(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -103,7 +103,7 @@ func (l *actorLog) leave() {
 	}
 }
 
-// usable says why the handle's log must not be changed any more, or nil.
+// usable returns why the handle's log must not be changed any more, or nil.
 func (l *actorLog) usable() error {
 	if l.Fenced() || !l.lease.holds() {
 		return durable.ErrFenced

@@ -42,8 +42,8 @@ const (
 	MaxRows        = 50_000
 )
 
-// Options says where a store lives and what it may use. The zero value of a
-// field, URL excepted, takes the default.
+// Options are the address and the limits of a store. The zero value of a field, URL
+// excepted, takes the default.
 type Options struct {
 	// URL is the address, like postgres://user@host:5432/db, with options for pgx at its
 	// end. It can contain a password, and is never printed.

@@ -161,8 +161,7 @@ func (r *reader) state(v *view, h layout.Head) ([]byte, error) {
 }
 
 // records calls fn for the stored records above after. All of those above the
-// base must be there; the owner's row says where the log ends, so a lost end is
-// noticed.
+// base must be there; the owner's row has the end of the log, so a lost end is noticed.
 func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uint64, []byte) error) error {
 	next := uint64(0) // 0 before the first chunk
 	expect := max(after, h.Base) + 1

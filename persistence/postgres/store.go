@@ -130,7 +130,7 @@ func (s *Store) prepare() error {
 // openWithin bounds the start, a wait for the end of an earlier lease included.
 const openWithin = 30 * time.Second
 
-// writable says why the store takes no writes at the moment, or nil.
+// writable returns why the store takes no writes at the moment, or nil.
 func (s *Store) writable() error {
 	switch {
 	case s.closing.Load():

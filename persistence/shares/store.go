@@ -230,8 +230,8 @@ func (s *Store) doom(h *held) {
 	}
 }
 
-// hold says how long a share is in use, whatever the clock says. A hundredth
-// more is for a clock that is being slowed down to the right time.
+// hold computes how long a share is in use, independent of later changes of the clock. A
+// hundredth is added for a clock that is being slowed down to the right time.
 func (s *Store) hold(share *seal.Share, name string, now time.Time) *held {
 	left := min(share.Ends().Sub(now), s.opts.Longest+seal.Quarter)
 	return &held{share: share, name: name, until: s.opts.Uptime() + left + left/100}

@@ -55,7 +55,7 @@ func (c *Codelab) Event(e *pb.Event) error {
 	return c.room.event(e)
 }
 
-// View says what a view shows that the events up to it do not lead to.
+// View returns an error if a view differs from the result of the events up to it.
 func (c *Codelab) View(v *codelab.View) error {
 	if v.Meta == nil {
 		return nil

@@ -138,7 +138,7 @@ func (m *help) event(e *pb.Event) error {
 	return nil
 }
 
-// seat checks that a new request says where its attendee sits.
+// seat verifies that a new request has its attendee's seat.
 func (m *help) seat(r *request) error {
 	p := m.room.find(r.who)
 	if p == nil {

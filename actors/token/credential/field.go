@@ -19,7 +19,7 @@ func (f *field) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// unquote makes a JSON string its text, in place, and says whether it is one.
+// unquote replaces a JSON string by its text, in place, and reports whether it is one.
 func (f *field) unquote() bool {
 	b := []byte(*f)
 	if len(b) < 2 || b[0] != '"' {

@@ -51,7 +51,7 @@ func (v *Version) tag(key, stored []byte) []byte {
 	return v.record.mac("record", key, stored[:5], stored[headerBytes:])[:tagBytes]
 }
 
-// Purpose says what is sealed: one kind never opens as another.
+// Purpose is the kind of the sealed data: one kind never opens as another.
 type Purpose string
 
 // The purposes.

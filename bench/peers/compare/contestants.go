@@ -91,7 +91,7 @@ func (d *dialect) size(length int) int {
 }
 
 // flags are those of the generator, for a server at an address with a
-// process number; publishes says whether anything is sent.
+// process number; publishes means that messages are sent.
 func (c *contestant) flags(address string, pid int, publishes bool) []string {
 	if c.args == nil {
 		return []string{"--spawn"}

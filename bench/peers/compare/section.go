@@ -71,7 +71,7 @@ var libraries = []string{
 	"github.com/centrifugal/centrifuge", "github.com/nats-io/nats-server/v2", "github.com/gorilla/websocket", "github.com/coder/websocket",
 }
 
-// versions says what was compared.
+// versions lists the compared servers.
 func versions(node string) string {
 	var out []string
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -15,7 +15,7 @@ import (
 
 // Peer is a server that can be started.
 type Peer interface {
-	// About says what it is, in a line.
+	// About describes it in a line.
 	About() string
 	// Flags adds flags of its own.
 	Flags(*flag.FlagSet)

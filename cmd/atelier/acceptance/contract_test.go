@@ -240,7 +240,7 @@ func (d *document) holdBody(response map[string]any, at pointer, contentType str
 	return d.validate(at.to("content", media, "schema"), body)
 }
 
-// holdRequest reports whether the document allows a body that the server took.
+// holdRequest verifies that the document allows a body that the server accepted.
 func holdRequest(method, path string, body []byte) error {
 	template, _ := operationOf(method, path)
 	v, at := openAPI.at(pointer{"paths", template, strings.ToLower(method), "requestBody", "content", "application/json"})

@@ -317,7 +317,7 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	}
 	comesBack(with, 200)
 	reset := comesBack(without, 409)
-	// The answer to any code, right or wrong, says why none counts.
+	// The answer to any code, right or wrong, explains why none is accepted.
 	for _, code := range []string{"4711", "no"} {
 		open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": code}).refused(409, "void")
 	}

@@ -120,7 +120,7 @@ func newRightsWorld(t *testing.T) *rightsWorld {
 	}}
 }
 
-// may calls an operation and says whether it was let in.
+// may calls an operation and reports whether it was allowed.
 func (w *rightsWorld) may(role string, op rest.Operation) bool {
 	at := strings.ReplaceAll(op.Path, "{id}", w.c.id)
 	for strings.Contains(at, "{") {

@@ -75,7 +75,7 @@ func (o *office) comes() (*browser, string) {
 	return b, b.get("/session").want(200).object().text("sub")
 }
 
-// refuses says that somebody cannot sign in, and why.
+// refuses verifies that somebody cannot sign in, and the reason.
 func (o *office) refuses(why string) {
 	o.t.Helper()
 	b := o.browser()

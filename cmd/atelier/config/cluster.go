@@ -55,7 +55,7 @@ const minSecret = 32
 // digits of sixteen, fewer are different once in a thousand million.
 const minDiffering = 8
 
-// CheckClusterSecret says what a secret of nodes lacks.
+// CheckClusterSecret returns an error if a secret of nodes is too weak.
 func CheckClusterSecret(secret string) error {
 	seen := map[rune]bool{}
 	for _, r := range secret {

@@ -43,9 +43,9 @@ type Options struct {
 type Finding struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Text says what is there.
+	// Text describes the state.
 	Text string `json:"text"`
-	// Remedy says what to do; "" when all is well.
+	// Remedy is what to do; "" when all is well.
 	Remedy string `json:"remedy"`
 	// Skipped means that nothing was looked at, because something else was missing. It is no
 	// failure.

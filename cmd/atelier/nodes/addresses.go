@@ -14,8 +14,8 @@ import (
 // database and their names.
 const addresses = "nodeaddresses"
 
-// find says where this node listens, and returns where the others do that are alive.
-// Of two that start at one time, the one that looks later finds the other.
+// find records this node's address, and returns the addresses of the other living nodes. Of
+// two that start at the same time, the one that reads later finds the other.
 func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 	own := address(cfg)
 	err = durable.Commit(store, []durable.Row{{Table: addresses, Key: ofStream(store, cfg.Cluster.Node), Value: []byte(own)}})

@@ -86,7 +86,8 @@ func (n *Node) lookAtClock(members []durable.Member) {
 	n.clockTrouble.Store(t)
 }
 
-// wordsOf says how this clock stands to the database's, whose time minus this one is offset.
+// wordsOf describes the difference between this clock and the database's, whose time minus
+// this one is offset.
 func wordsOf(offset time.Duration) string {
 	if offset < 0 {
 		return fmt.Sprintf("%.1f s ahead of", -offset.Seconds())

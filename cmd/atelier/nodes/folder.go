@@ -81,7 +81,7 @@ func tryWriting(dir string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
 }
 
-// Trouble says why the folder cannot be written; nil where it can.
+// Trouble is why the folder cannot be written; nil if it can.
 func (f *Folder) Trouble() *Trouble {
 	if f == nil {
 		return nil
@@ -137,7 +137,7 @@ func (f *Folder) Watch(ctx context.Context) {
 	}
 }
 
-// look tries the folder once, and says whether it can be written.
+// look tries the folder once, and reports whether it can be written.
 func (f *Folder) look() bool {
 	done := make(chan error, 1)
 	go func() { done <- f.room() }() // a disk may hang, and only this waits for it

@@ -138,7 +138,7 @@ type catchingUp interface {
 // again until it succeeds: before that the node serves nobody. Before Watch begins.
 func (n *Node) OnReturn(do func() error) { n.first = append(n.first, do) }
 
-// Count says how many nodes are alive; nil for a server that stands alone.
+// Count returns the number of living nodes; nil for a single server.
 func (n *Node) Count() func() int {
 	if n == nil {
 		return nil
@@ -161,8 +161,8 @@ func (n *Node) Close() {
 	}
 }
 
-// Valid reports whether what was read from memory still counts, see
-// durable.Shared.Holds; nil for a server that stands alone.
+// Valid returns a function that reports whether values read from memory are still valid,
+// see
 func (n *Node) Valid() func() error {
 	if n == nil {
 		return nil

@@ -98,7 +98,7 @@ func (s *Search) run(ctx context.Context) {
 	}
 }
 
-// round asks about all that is looked for, and says whether anything is left.
+// round asks for all missing secrets, and reports whether any is left.
 func (s *Search) round(ctx context.Context) (left bool) {
 	s.mu.Lock()
 	ids := make([]string, 0, len(s.wanted))
@@ -117,8 +117,8 @@ func (s *Search) round(ctx context.Context) (left bool) {
 	return left
 }
 
-// look asks each living node that has not answered about a secret, and says whether it is
-// settled.
+// look asks each living node that has not answered about a secret, and reports whether it
+// is settled.
 func (s *Search) look(id string) bool {
 	if kept, ok := s.exchange.kept.(findable[shares.Ballot]); ok {
 		if _, here := kept.Find(id); here { // it came another way

@@ -286,7 +286,7 @@ func (k simKept) Needless(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !k.w.needless(id) })
 }
 
-// needless says what the state of codelabs would.
+// needless answers as the state of codelabs would.
 func (w *simWorld) needless(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -211,7 +211,7 @@ func (v *view) holds(path, text string) (bool, error) {
 
 func (v *view) found(path string) (bool, error) { return v.holds(path, "") }
 
-// check says what of an expectation does not hold.
+// check returns the violations of an expectation.
 func (v *view) check(e expectation) (wrong []string) {
 	look := func(items []item, want bool, how string) {
 		for _, it := range items {

@@ -48,7 +48,7 @@ func (s *Service) announce(pw adminPassword, app bool, took time.Duration) {
 	pw.show(os.Stderr, url, s.cfg.Admin.ID)
 }
 
-// where says where the password can be found.
+// where is the place of the password.
 func (pw adminPassword) where() string {
 	if pw.file == "" {
 		return "as configured"

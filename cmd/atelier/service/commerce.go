@@ -17,8 +17,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// CheckCommerce says what is wrong with the operator's schemas and the business
-// profile.
+// CheckCommerce returns the errors in the operator's schemas and the business profile.
 func CheckCommerce(cfg config.Config) error {
 	_, err := newCommerce(cfg, nil, nil, nil)
 	return err

@@ -20,9 +20,9 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// streamNote is a file in the data folder that says which stream of a database
-// refers to the files beside it. With another store nothing would seem to refer
-// to them, and they would be swept.
+// streamNote is a file in the data folder that names the stream of a database refers to the
+// files beside it. With another store nothing would seem to refer to them, and they would
+// be swept.
 func streamNote(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "postgres.stream") }
 
 func errOfDatabase(cfg config.Config) error {

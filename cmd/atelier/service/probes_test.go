@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// counted is a look that says how often it was made, and takes so long.
+// counted is a probe whose value is how often it ran, and which takes a given time.
 func counted(ctx context.Context, keeps, takes time.Duration) *probe[int] {
 	n := 0
 	l := newProbe(keeps, func(context.Context) int {

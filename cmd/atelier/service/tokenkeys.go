@@ -209,8 +209,8 @@ func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
 	return secrets.ParseKeys("the database", s.Content)
 }
 
-// checkTokenKeys says which of the keys that were used with a stream of the store are
-// not among those of a file, or are others there.
+// checkTokenKeys returns an error that names the keys that were used with a stream of the
+// store and are not among those of a file, or are others there.
 func checkTokenKeys(path string, keys []seal.Key, known map[uint32][]byte, stream string) error {
 	for version, check := range known {
 		i := slices.IndexFunc(keys, func(k seal.Key) bool { return k.Version == version })

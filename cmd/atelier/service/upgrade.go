@@ -64,7 +64,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 const sampled = 256 << 20
 
 // StoreReadTime estimates how long it takes to read a store's files, which each start does to
-// verify them, by reading some; and says how large they are. A database is not read.
+// verify them, by reading some; and returns their size. A database is not read.
 func StoreReadTime(cfg config.Config) (size int64, takes time.Duration, err error) {
 	if cfg.Storage.Backend != config.Badger || !HasData(cfg) {
 		return 0, 0, nil

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Plan says what one run is like. Everything else follows from the seed.
+// Plan describes one run. Everything else follows from the seed.
 type Plan struct {
 	Seed uint64
 	// Nodes is how many there are, 1 to 5.

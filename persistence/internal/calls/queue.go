@@ -90,7 +90,7 @@ func (q *Queue[T]) Close() {
 	q.signal()
 }
 
-// Load says how much is queued or in work.
+// Load returns the queued and running amount.
 func (q *Queue[T]) Load() (count int, bytes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

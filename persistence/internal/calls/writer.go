@@ -7,7 +7,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Kind says what a queued item is.
+// Kind is the kind of a queued item.
 type Kind uint8
 
 // The kinds of items.

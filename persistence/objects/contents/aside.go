@@ -26,7 +26,7 @@ func (s *folder) setAside(sum files.Sum) error {
 	return os.Chtimes(to, now, now)
 }
 
-// bringBack puts an object back in its place. It says whether it was there.
+// bringBack puts an object back in its place. It reports whether it was there.
 func (s *folder) bringBack(sum files.Sum) bool {
 	lock := s.lock(sum)
 	lock.Lock()

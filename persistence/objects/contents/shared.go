@@ -298,7 +298,7 @@ func (s *shared) each(fn func(sum files.Sum) error) error {
 }
 
 // Scrub holds every object against its sum and calls damaged with those that
-// are not what was put. It says how many contents it looked at.
+// are not what was put. It returns how many contents it read.
 func (s *shared) Scrub(damaged func(what string)) (looked int, err error) {
 	ctx := context.Background()
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {

@@ -30,7 +30,7 @@ var (
 	treeForm = map[code.Kind]*regexp.Regexp{code.Git: regexp.MustCompile(`^[0-9a-f]{40}$`), code.Plain: regexp.MustCompile(`^[0-9a-f]{32}$`)}
 )
 
-// manifest says what a tree holds. Immutable once it is read or written.
+// manifest lists the content of a tree. Immutable once it is read or written.
 type manifest struct {
 	Kind code.Kind `json:"kind"`
 	Tree string    `json:"tree"`

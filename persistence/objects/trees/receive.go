@@ -209,7 +209,7 @@ func (r *receiver) commit(name string) (*pushedCommit, error) {
 	return c, nil
 }
 
-// look says what is wrong with a commit, and counts what it takes to store it.
+// look returns an error if a commit is invalid, and counts what it takes to store it.
 func (r *receiver) look(name string) error {
 	c, err := r.commit(name)
 	if err != nil {
@@ -258,8 +258,8 @@ func (r *receiver) look(name string) error {
 	return nil
 }
 
-// path says what is wrong with the path of a file. Files that were stored before names of
-// new ones were checked for Windows may stay.
+// path returns an error if the path of a file is invalid. Files that were stored before
+// names of new ones were checked for Windows may stay.
 func (r *receiver) path(path string) error {
 	if err := code.CheckPath(path); err != nil {
 		return err

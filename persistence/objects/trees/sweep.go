@@ -85,7 +85,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	for _, i := range of {
 		_, name, _ := partsOf(i.Key)
 		var err error
-		// A commit is history; what is no tree says that there is a workspace.
+		// A commit is history; an object that is no tree shows that there is a workspace.
 		if known && (!treeForm[code.Plain].MatchString(name) || needed[name]) {
 			err = aside.Needed(ctx, i)
 		} else {
