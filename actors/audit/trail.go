@@ -14,7 +14,7 @@ import (
 
 // Tables of the audit trail: the records by id, which is by time, and an index
 // of the ids by codelab. A participant's own log is an index of its own: without it a
-// page of somebody with little to tell would read the whole trail of a busy server.
+// page of a person with few records would read the whole trail of a busy server.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"

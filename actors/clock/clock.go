@@ -2,8 +2,7 @@ package clock
 
 import "time"
 
-// Clock tells the time and starts timers. Implementations are safe for concurrent
-// use.
+// Clock returns the time and starts timers. Implementations are safe for concurrent use.
 type Clock interface {
 	// Now returns the time of day. It can jump in both directions. Use it for times that
 	// are stored, sent to other machines or shown, never to measure a duration.

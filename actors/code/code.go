@@ -94,7 +94,7 @@ type Change struct {
 	Delete []string
 	// Replace lets all files go that are not written.
 	Replace bool
-	// Message and Author describe the change, where the kind keeps that.
+	// Message and Author describe the change, if the kind keeps them.
 	Message, Author string
 	At              time.Time
 }

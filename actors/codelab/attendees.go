@@ -139,7 +139,7 @@ func (m Mute) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// maxPlace bounds where somebody sits, in code points.
+// maxPlace bounds the name of a seat, in code points.
 const maxPlace = 40
 
 // SetPlace records the caller's seat; "" removes it.

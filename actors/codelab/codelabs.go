@@ -65,7 +65,7 @@ type Config struct {
 	Announce func(w Codelab, person string, arrived bool)
 	Signal   func(w Codelab, person string, payload []byte)
 	// Ballots keeps the secrets of anonymous polls, as Rules.BallotKey finds them; nil
-	// where there are none.
+	// if there are none.
 	Ballots BallotKeys
 	// Rehearse plays the attendees of a rehearsal, on the node that owns the codelab, until
 	// ctx ends, which it does with the rehearsal. nil: none come.

@@ -26,8 +26,8 @@ type Caller struct {
 	ID string
 	// Name is what others see.
 	Name string
-	// Person tells people apart that share an id: the login of an admin.
-	// References (see Event.ref) belong to it.
+	// Person distinguishes people who share an id: the login of an admin. References (see
+	// Event.ref) belong to it.
 	Person string
 	IP     string
 	// UserAgent is that of the browser, as far as one was named.
@@ -49,12 +49,12 @@ const PersonPrefix = "person:"
 // IsAdmin reports whether the admin grant acts. It returns false for a nil Caller.
 func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
 
-// system acts where nobody has asked.
+// system acts for the server itself.
 var system = &Caller{Role: RoleSystem}
 
 // Command is what somebody wants of a codelab. It is plain data, which JSON
-// carries to another process. Text is already trimmed where the interface says
-// so; lengths and rules are checked by the codelab itself.
+// carries to another process. Text is already trimmed if the interface says so; lengths and
+// rules are checked by the codelab itself.
 type Command struct {
 	Caller *Caller
 	// Ref is the client's reference: the same one of a person is done once.

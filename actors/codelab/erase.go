@@ -109,7 +109,7 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 		}
 		if body := bodyOf(e); body != nil && tellingOf(body.Descriptor()).told && !tellsOf(body, gone, deleted) {
 			// The snapshot knows which references were used, and by whom, and has the texts
-			// of anonymous polls, which clients are not told.
+			// of anonymous polls, which clients do not receive.
 			out := &pb.Event{At: e.At, Body: e.Body}
 			b := e.GetPollChanged()
 			texts := len(b.GetPoll().GetTexts()) > 0

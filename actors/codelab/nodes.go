@@ -15,9 +15,8 @@ import (
 	"atelier/actors/room"
 )
 
-// aside is what nodes tell each other about a codelab's room beside what is
-// committed: who is connected where, and messages that are worth something only
-// now.
+// aside is a message between nodes about a codelab's room, in addition to the committed
+// events: who is connected where, and short-lived messages.
 type aside struct {
 	Kind asideKind `json:"k"`
 	// Person has arrived or left, or is whom a signal is for.
@@ -210,7 +209,7 @@ func (w *Codelabs) elsewhere(id string) bool {
 }
 
 // counts are how many attendees are connected to the codelabs that other nodes
-// own, as those told last.
+// own, as those nodes reported last.
 type counts struct {
 	mu     sync.Mutex
 	byNode map[string]map[string]int // guarded by mu
@@ -220,7 +219,7 @@ type counts struct {
 // codelabs.
 const CountSubject = "online"
 
-// listenToCounts takes what other nodes tell of the codelabs they own.
+// listenToCounts receives the counts of other nodes, for the codelabs they own.
 func (w *Codelabs) listenToCounts() error {
 	c := w.Durable.Cluster
 	if c == nil {
@@ -242,7 +241,7 @@ func (w *Codelabs) listenToCounts() error {
 	return err
 }
 
-// tellCounts tells the other nodes of the codelabs that this one owns.
+// tellCounts publishes the counts of the codelabs that this node owns.
 func (w *Codelabs) tellCounts(alive []string) {
 	mine := map[string]int{}
 	for _, ws := range w.Active() {
@@ -251,7 +250,7 @@ func (w *Codelabs) tellCounts(alive []string) {
 		}
 	}
 	b, _ := json.Marshal(mine)                         // of texts and numbers
-	_ = w.Durable.Cluster.Bus.Publish(CountSubject, b) // told again soon
+	_ = w.Durable.Cluster.Bus.Publish(CountSubject, b) // published again soon
 	w.counts.mu.Lock()
 	defer w.counts.mu.Unlock()
 	for node := range w.counts.byNode {
@@ -261,8 +260,8 @@ func (w *Codelabs) tellCounts(alive []string) {
 	}
 }
 
-// Online tells how many attendees are connected to each codelab, on any node;
-// of those that other nodes own as it was some seconds ago.
+// Online returns how many attendees are connected to each codelab, on any node; of those
+// that other nodes own as it was some seconds ago.
 func (w *Codelabs) Online() map[string]int {
 	online := map[string]int{}
 	w.counts.mu.Lock()
@@ -278,8 +277,8 @@ func (w *Codelabs) Online() map[string]int {
 	return online
 }
 
-// SessionNumbers is where the numbers of a node's live sessions begin: sessions
-// of different nodes must differ, since an event carries the one that caused it.
+// SessionNumbers is the first number of a node's live sessions: sessions of different nodes
+// must differ, since an event carries the one that caused it.
 func SessionNumbers(node string, incarnation uint64) uint64 {
 	sum := fnv.New64a()
 	_, _ = sum.Write(binary.BigEndian.AppendUint64([]byte(node), incarnation)) // never fails

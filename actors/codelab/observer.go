@@ -224,7 +224,7 @@ func edited(frames []room.Frame, edit func(room.Frame) (room.Frame, bool)) []roo
 	return kept
 }
 
-// echoed reports whether the session an event came from hears of it as well.
+// echoed reports whether the session an event came from receives it as well.
 func echoed(e *pb.Event) bool {
 	switch b := e.Body.(type) {
 	case *pb.Event_Progressed, *pb.Event_Pulsed, *pb.Event_Ticked:

@@ -406,8 +406,8 @@ func (c call) poll(id string) (*poll, error) {
 	return nil, ErrNoPoll
 }
 
-// pollChanged is the decision that makes a poll this, and tells attendees what they see
-// of it now.
+// pollChanged is the decision that changes a poll, and shows attendees their new view of
+// it.
 func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	again := out.Round != p.rec.Round
 	gone := p.rec.Secret != "" && out.Secret != p.rec.Secret || again && p.votes() > 0

@@ -193,7 +193,7 @@ func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
 	p := choicePoll(false)
 	p.Right = []int32{1}
 	p = l.newPoll(t, p)
-	told := func() *pb.Poll { // what the last event for attendees says
+	told := func() *pb.Poll { // the poll in the last event for attendees
 		for i := len(l.events) - 1; i >= 0; i-- {
 			if b := l.events[i].GetPollShown(); b != nil {
 				return b.Poll

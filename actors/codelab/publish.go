@@ -72,7 +72,7 @@ const (
 // StepChange is a step, and its change.
 type StepChange struct {
 	ID, Title string
-	// Was is the title before, where that is another.
+	// Was is the earlier title, if it differs.
 	Was    string
 	Change Change
 }

@@ -69,7 +69,7 @@ func TestStepsAreMatched(t *testing.T) {
 	}
 }
 
-// told is what a Publish answers of the steps, in short.
+// told is a Publish's answer about the steps, in short.
 func (p Published) told() string {
 	var out []string
 	for _, st := range p.Steps {

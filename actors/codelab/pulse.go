@@ -55,7 +55,7 @@ func pulsed(a *pb.Attendee, state pb.PulseState, number int32, step string) *pb.
 	}}}
 }
 
-// pulseOver says to clients that a pulse ends on the step where it is.
+// pulseOver announces to clients that a pulse ends on its step.
 func pulseOver(a *pb.Attendee, number int32) *pb.Event {
 	return pulsed(a, pb.PulseState_PULSE_STATE_NONE, number, "")
 }
@@ -121,7 +121,7 @@ func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	}
 }
 
-// stepID is the id of a step by its number; "" where there is none.
+// stepID is the id of a step by its number; "" if there is none.
 func (s *State) stepID(number int32) string {
 	if number < 1 || int(number) > len(s.steps) {
 		return ""

@@ -77,7 +77,7 @@ func (b AskQuestion) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
 	case c.s.stopped[c.ID] || c.s.anyStopped(b.Siblings):
 		// A Conflict, not Forbidden: the audit log has the name of a person with a forbidden
-		// request, which would tell facilitators whose question they stopped.
+		// request, which would show facilitators whose question they stopped.
 		return decision{}, durable.Reject(durable.Conflict, "a facilitator has stopped your questions until the workshop ends")
 	}
 	open := 0
@@ -518,7 +518,7 @@ func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 		}
 		kept = append(kept, &q)
 	}
-	if len(s.questions) > 0 { // also when none was theirs: the version would tell
+	if len(s.questions) > 0 { // also when none was theirs: the version would reveal it
 		s.questions, s.changed.Questions = kept, seq
 	}
 	if s.stopped[id] {

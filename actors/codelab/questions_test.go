@@ -229,7 +229,7 @@ func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 	}
 }
 
-// TestFramesOfAnOrphanedQuestion: what is replayed tells of it, and of nobody.
+// TestFramesOfAnOrphanedQuestion: the replayed frames have the question, and no person.
 // TestAChangeThatMeetsARemovalNamesNobody: it was decided before its author left, and is
 // written behind that.
 func TestAChangeThatMeetsARemovalNamesNobody(t *testing.T) {
@@ -277,7 +277,8 @@ func TestFramesOfAnOrphanedQuestion(t *testing.T) {
 	}
 }
 
-// TestQuestionsOfErasedPeopleGoTogether: one by one they would tell whose they were.
+// TestQuestionsOfErasedPeopleGoTogether: removed one by one, they would reveal their
+// author.
 func TestQuestionsOfErasedPeopleGoTogether(t *testing.T) {
 	for how, leave := range map[string]func(who *Caller) (*Caller, Body){
 		"themselves":       func(who *Caller) (*Caller, Body) { return who, Remove{AttendeeID: who.ID} },

@@ -20,11 +20,11 @@ type Registration struct {
 }
 
 // ErrNameTaken is the answer to a name that exists, whether the PIN was wrong
-// or missing: it must not tell which.
+// or missing: it must not reveal which.
 var ErrNameTaken error = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
 
-// ErrCodeVoid is the answer to any code where the key is gone under which the hash of
-// the right one was made: nobody can tell any more which that is.
+// ErrCodeVoid is the answer to any code if the key is gone under which the hash of the
+// right one was made. The right code is then unknown.
 var ErrCodeVoid error = &durable.Rejection{
 	Reason: durable.Conflict, Text: "this code is void, like all codes of this codelab: the server lost the key that checks them; ask a facilitator for a new one",
 }

@@ -207,7 +207,7 @@ func TestAnAnonymousPollIsResetAlsoWhenWhoVotedIsGone(t *testing.T) {
 }
 
 // Simulated attendees are in no row but those of the codelab itself: not in the list's
-// figures, the audit trail, or what webhooks hear.
+// figures, the audit trail, or webhooks.
 func TestSimulatedAttendeesLeaveNoRows(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -156,7 +156,7 @@ func checkMeta(m *pb.Codelab) (err error) {
 	return checkCertificate(m)
 }
 
-// slugRows let go of one slug and take another, where they differ.
+// slugRows release one slug and take another, if they differ.
 func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	if was := old.GetSlug(); was != now.GetSlug() && was != "" {
 		rows = append(rows, catalog.NoSlugRow(was))
@@ -438,7 +438,7 @@ func (b Delete) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// NoteExport tells the audit trail that something was taken out of the server.
+// NoteExport records an export in the audit trail.
 type NoteExport struct {
 	// What names the exported part, "" for the whole codelab.
 	What string

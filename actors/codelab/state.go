@@ -358,7 +358,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	}
 }
 
-// seen tells the id source of an id that came from the journal.
+// seen passes an id from the journal to the id source.
 func (s *State) seen(id string) { s.ids.Seen(id) }
 
 // decided makes a decision of a reply and events.

@@ -115,7 +115,7 @@ func (w *tallied) find(word string) int {
 	return -1
 }
 
-// place notes where a spelling is.
+// place notes the index of a spelling.
 func (w *tallied) place(i int) {
 	switch {
 	case w.at != nil:

@@ -43,8 +43,8 @@ func tellingOf(d protoreflect.MessageDescriptor) *telling {
 	return t
 }
 
-// tellsOf reports whether a message tells, at whatever depth, of a person or an
-// item for which the function holds; a nil function holds for none.
+// tellsOf reports whether a message concerns, at whatever depth, a person or an item for
+// which the function holds; a nil function holds for none.
 func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
 	t := tellingOf(m.Descriptor())
 	for _, f := range t.persons {

@@ -153,7 +153,7 @@ func TestRewritingDoesNotChangeTheHash(t *testing.T) {
 // ever sees it.
 func TestABatchThatDiffersIsNotShown(t *testing.T) {
 	var forge atomic.Bool
-	// No beat comes, and nobody reads: the batch itself must tell.
+	// No beat comes, and nobody reads: the batch itself must reveal it.
 	c := newClanWith(t, 2, func(o *durable.Options) {
 		o.Cluster.Beat, o.Cluster.Patience = time.Hour, 2*time.Hour
 		o.Cluster.Bus = forging{o.Cluster.Bus, &forge}

@@ -186,7 +186,7 @@ func (s *actorRuntime[C, E, V]) release(ctx actor.Context, b *batch[E, V]) {
 	s.sinceEvents += len(b.events)
 	s.sinceBytes += len(b.records)
 	// The next batch leaves first: the disk works while we release. If it
-	// cannot, those who wait for this one must hear of it all the same.
+	// cannot, the callers that wait for this one must get an answer all the same.
 	s.releasing = b
 	failed := s.seal(ctx)
 

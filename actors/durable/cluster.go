@@ -44,11 +44,11 @@ func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 	}
 }
 
-// Owns reports whether the actor lives on this node, as it always does where there
-// is no other.
+// Owns reports whether the actor lives on this node, as it always does if there is no
+// other.
 func (h *Handle[C, E, V]) Owns() bool { return h.host.opts.Cluster == nil || h.owns.Load() }
 
-// Owner is the other node that the actor lives on; "" where that is this one, or is not known.
+// Owner is the other node that the actor lives on; "" if that is this one, or is not known.
 func (h *Handle[C, E, V]) Owner() string {
 	if name := h.owner.Load(); name != nil && !h.Owns() {
 		return *name
@@ -88,7 +88,7 @@ func (h *Handle[C, E, V]) subject() string { return "actor." + h.host.kind.Name 
 
 func (h *Host[C, E, V]) askSubject() string { return "ask." + h.kind.Name }
 
-// listen hears what other nodes tell of the actor, until unlisten.
+// listen receives the messages of other nodes about the actor, until unlisten.
 func (h *Handle[C, E, V]) listen() error {
 	h.deaf.Lock()
 	defer h.deaf.Unlock()

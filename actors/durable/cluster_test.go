@@ -139,8 +139,8 @@ func TestAnyNodeTakesCommandsAndReads(t *testing.T) {
 	}
 }
 
-// When the owner is gone another takes over, from where it was, with those who
-// wait; and nothing that was acknowledged is missing.
+// When the owner is gone another takes over at its position, with those who wait; and
+// nothing that was acknowledged is missing.
 func TestAnotherNodeTakesOver(t *testing.T) {
 	c := newClan(t, 3)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -458,7 +458,7 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 	}
 	net.Cut("n1", "n2")
 	hold <- struct{}{}
-	ask(t, owner, "1") // of which the follower does not hear
+	ask(t, owner, "1") // which the follower does not receive
 	got := make(answers, 1)
 	if err := owner.Submit("1", got); err != nil {
 		t.Fatal(err)

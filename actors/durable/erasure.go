@@ -8,8 +8,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Erasing takes what must not be kept any more from where it was written. The
-// order makes it safe whatever happens beside it:
+// Erasing removes data that must not be kept any more from the places where it was written.
+// The order makes it safe whatever happens beside it:
 //
 //  1. The batch of the event that asks for it carries a row that says so, and
 //     the row stays until the erasure is done: a crash on the way, however

@@ -14,7 +14,7 @@ import (
 
 // TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended: the next batch
 // leaves before the committed one is released. When the journal refused it,
-// the callers of the committed one heard nothing, and the actor never rested.
+// the callers of the committed one got no answer, and the actor never rested.
 func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 	for _, refuse := range []string{"read-only", "closed"} {
 		t.Run(refuse, func(t *testing.T) {

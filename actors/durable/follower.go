@@ -143,7 +143,7 @@ func (f *follower[C, E, V]) giveTo(ctx actor.Context, node string) {
 	})
 }
 
-// askFollow asks the owner to tell us, or to go on with it.
+// askFollow asks the owner to send its events, or to go on sending.
 func (f *follower[C, E, V]) askFollow(ctx actor.Context) {
 	self, root, owner, now := ctx.Self(), ctx.ActorSystem().Root, f.owner, f.now()
 	f.request(askFollow, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
@@ -346,7 +346,7 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	f.askPosition(ctx)
 }
 
-// silent reports whether the owner was not heard for so long.
+// silent reports whether the owner has sent nothing for so long.
 func (f *follower[C, E, V]) silent(long time.Duration) bool {
 	return f.quiet >= int(max(long/f.host.opts.Cluster.Beat, 1))
 }

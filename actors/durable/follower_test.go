@@ -198,9 +198,9 @@ func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.
 	return net, nodes, hosts
 }
 
-// A follower that has never heard its owner has no state. If it takes the actor over,
-// its observer recovers from the log, as at a start: it is not told of old events as
-// if they were committed just now.
+// A follower that has never received anything from its owner has no state. If it takes the
+// actor over, its observer recovers from the log, as at a start: it does not receive old
+// events as if they were committed just now.
 func TestATakeoverWithoutACopyRecovers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		told := &calls{}

@@ -118,8 +118,8 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	}
 }
 
-// lost is a command whose outcome nobody can tell: it is done again if that
-// changes nothing, and somebody still waits.
+// lost handles a command with unknown outcome. It is repeated if that is harmless, and
+// somebody still waits.
 func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	if s.host.kind.Codec.Repeatable(c.cmd) && s.host.opts.Clock.Uptime() < c.till {
 		s.again(ctx, c)

@@ -82,7 +82,7 @@ func (h *Handle[C, E, V]) ViewAt() (*V, uint64) {
 	return nil, 0
 }
 
-// Condition tells what the actor is doing.
+// Condition returns the actor's state.
 func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.Load()) }
 
 // Ask sends a command and waits for its answer: the value the core gave and
@@ -161,7 +161,7 @@ func (h *Handle[C, E, V]) down() {
 }
 
 // stopped ends a handle whose actor has stopped. A quarantined one stays, so
-// that callers hear of it.
+// that callers learn of it.
 func (h *Handle[C, E, V]) stopped() {
 	h.doneOnce.Do(func() {
 		if h.Condition() == Resting {

@@ -12,8 +12,8 @@ import (
 const (
 	askCommand  byte = 'c' // carry out: an encoded command
 	askPosition byte = 'p' // how far is what was acknowledged?
-	askFollow   byte = 'f' // tell me what happens; said again while it is wanted
-	askLeave    byte = 'l' // tell me no more
+	askFollow   byte = 'f' // send me the events; repeated while they are wanted
+	askLeave    byte = 'l' // send me no more
 	askTake     byte = 't' // to any node: own this actor
 )
 

@@ -249,7 +249,7 @@ type Precondition struct {
 	value []byte
 }
 
-// PreconditionKind tells preconditions apart, for implementations of Journal.
+// PreconditionKind is the kind of a precondition, for implementations of Journal.
 type PreconditionKind uint8
 
 // The kinds of preconditions.
@@ -266,7 +266,7 @@ func Absent() Precondition { return Precondition{kind: PreconditionAbsent} }
 // written to afterwards.
 func Unchanged(value []byte) Precondition { return Precondition{PreconditionUnchanged, value} }
 
-// Kind tells what the precondition asks for.
+// Kind returns the precondition's kind.
 func (p Precondition) Kind() PreconditionKind { return p.kind }
 
 // Holds evaluates the precondition on the result of a look-up: value, or an error that

@@ -26,8 +26,8 @@ type loaded[C, E, V any] struct {
 	erasers []E
 }
 
-// Read reads the state of an actor from its log, without the actor: it fences
-// nobody. An actor without a log has the empty state, at 0.
+// Read reads the state of an actor from its log, without the actor. It fences nobody. An
+// actor without a log has the empty state, at 0.
 func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err error) {
 	from, err := j.Follow(k.Name + "/" + id)
 	if err != nil {
@@ -41,8 +41,8 @@ func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err err
 	return read.core.Capture(), read.seq, nil
 }
 
-// load reads the state up to a position, and tells the observer, if there is one,
-// of the newest events.
+// load reads the state up to a position and, if there is an observer, the newest events for
+// it.
 func (k *Kind[C, E, V]) load(id string, observer Observer[E, V], from LogReader, upTo uint64) (read loaded[C, E, V], err error) {
 	read.core = k.New(id)
 	history := uint64(0)

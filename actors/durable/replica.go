@@ -32,7 +32,7 @@ func (f *follower[C, E, V]) open() {
 	f.reader = reader
 }
 
-// catchUp reads the log from where the copy is to a position. If the log was rewritten
+// catchUp reads the log from the replica's position to another. If the log was rewritten
 // meanwhile, the state is loaded again.
 func (f *follower[C, E, V]) catchUp(upTo uint64) {
 	f.open()

@@ -40,7 +40,7 @@ type (
 		from string
 		told replication
 	}
-	// followed asks the owner to tell from now on.
+	// followed asks the owner to send its events from now on.
 	followed struct {
 		from   string
 		answer func([]byte)

@@ -13,7 +13,7 @@ type (
 	// flush arrives behind all commands that were queued with the first one
 	// of a batch.
 	flush struct{}
-	// committed tells the fate of a batch.
+	// committed is the outcome of a batch.
 	committed[E, V any] struct {
 		batch *batch[E, V]
 		err   error
@@ -26,20 +26,20 @@ type (
 		seq   uint64
 		err   error
 	}
-	// stored tells the fate of a snapshot.
+	// stored is the outcome of a snapshot.
 	stored[V any] struct {
 		owner any
 		view  *V
 		seq   uint64
 		err   error
 	}
-	// erased tells that the log was cleaned up to seq.
+	// erased reports that the log was cleaned up to seq.
 	erased struct {
 		owner any
 		seq   uint64
 		err   error
 	}
-	// unnoted tells that the row of a done erasure could not be removed.
+	// unnoted reports that the row of a completed erasure could not be removed.
 	unnoted struct {
 		owner any
 		row   []byte

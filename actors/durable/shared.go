@@ -65,7 +65,7 @@ const NodeSecrets = "nodesecrets"
 // Feed is a running Watch. Apart from Sync, it polls several times per second.
 type Feed interface {
 	// Sync returns when every change that was committed before the call has
-	// been told. Calls at one time share a look.
+	// been reported. Concurrent calls share a look.
 	Sync(ctx context.Context) error
 	// Age is the maximum age of the reported rows: the time since the start of the last
 	// successful poll, on a clock that runs while the machine sleeps.

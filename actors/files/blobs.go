@@ -47,7 +47,7 @@ type Blobs interface {
 	Open(sum Sum) (content Content, size int64, err error)
 
 	// Discard removes contents that nobody has a lease on and nothing refers
-	// to, as inUse tells. While they are held for a backup it does nothing.
+	// to, as inUse reports. While they are held for a backup it does nothing.
 	Discard(inUse InUse, sums ...Sum) error
 
 	// Collect is Discard for every content that was put, or put again, longer

@@ -36,7 +36,7 @@ func NewRegister(journal durable.Journal, blobs Blobs, grace time.Duration, now 
 	return &Register{journal: journal, blobs: blobs, grace: grace, now: now, claims: map[string]int{}, leaving: map[string]bool{}}
 }
 
-// Blobs is where the contents lie.
+// Blobs is the store of the contents.
 func (r *Register) Blobs() Blobs { return r.blobs }
 
 // Add registers an upload whose content is stored, together with the rows of the records

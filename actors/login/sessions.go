@@ -264,7 +264,7 @@ func (s *Sessions) GrantAttendee(from, id, codelab, name string, g *pb.AttendeeG
 	return expires, nil
 }
 
-// nameHash tells names apart for a minute.
+// nameHash distinguishes names for a minute.
 func nameHash(name string) []byte {
 	h := sha256.Sum256([]byte(naming.Key(name)))
 	return h[:16]

@@ -142,7 +142,8 @@ func (f *addressFinder) flush(kind Kind) {
 	f.text, f.lines, f.wasted = f.text[:0], f.lines[:0], 0
 }
 
-// source is where a part of the block stands; false when that is more than one line.
+// source is the place of a part of the block in the source; false if it is more than one
+// line.
 func (f *addressFinder) source(start, end int) (Span, bool) {
 	for i := len(f.lines) - 1; i >= 0; i-- {
 		if l := f.lines[i]; l.at <= start {
@@ -427,7 +428,7 @@ func eachAttribute(tag []byte, i int, fn func(key string, from, to int)) {
 	}
 }
 
-// eachCandidate gives where the addresses of a srcset stand.
+// eachCandidate yields the places of the addresses in a srcset.
 func eachCandidate(value string, fn func(from, to int)) {
 	for i := 0; i < len(value); {
 		for i < len(value) && (value[i] == ',' || isHTMLSpace(value[i])) {

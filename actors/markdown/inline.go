@@ -61,7 +61,7 @@ func (r *inlineReader) hopeless() bool { return r.wasted > vainTimes*len(r.text)
 func (r *inlineReader) read() {
 	var open []opening
 	links := 0   // of the open brackets, those below cannot become links: a link is in them
-	nested := -1 // where the last [ stands
+	nested := -1 // the place of the last [
 	var last []int
 	text := r.text
 	for i := 0; i < len(text); {

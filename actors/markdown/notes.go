@@ -131,7 +131,7 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 const word = "notes"
 
 // isNotes reports whether the first word of the info string is the one of notes. Words end
-// with whatever white space: a browser's does not tell it apart.
+// with whatever white space: a browser's reader makes no difference.
 func (f fence) isNotes() bool {
 	info := bytes.TrimLeftFunc(f.info, isSpace)
 	if len(info) < len(word) || !bytes.EqualFold(info[:len(word)], []byte(word)) {
@@ -404,7 +404,7 @@ func escaped(text []byte, i int) bool {
 	return n%2 == 1
 }
 
-// tagEnd is where the tag ends whose attributes begin at i, behind its >; -1 when it
+// tagEnd returns the end of the tag whose attributes begin at i, after its >; -1 when it
 // does not.
 func tagEnd(text []byte, i int) int {
 	quote := byte(0)
@@ -423,7 +423,7 @@ func tagEnd(text []byte, i int) int {
 	return -1
 }
 
-// lastRuns says for each length where the last run of backticks of it begins, from i on.
+// lastRuns returns, for each length, the beginning of the last run of backticks from i on.
 func lastRuns(text []byte, i int) []int {
 	last := make([]int, maxRun+1)
 	for i < len(text) {
@@ -440,7 +440,8 @@ func lastRuns(text []byte, i int) []int {
 	return last
 }
 
-// codeEnd is where the inline code that the backticks at i open ends, or where they do.
+// codeEnd returns the end of the inline code that the backticks at i open, or the end of
+// the backticks.
 func codeEnd(text []byte, i int, last []int) int {
 	n := run(text[i:], '`')
 	if n > maxRun || last[n] <= i {

@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "complete the enumerations in documents"
 // root is the folder of the module.
 const root = "../.."
 
-// published is where the schemas are, a folder for each date.
+// published is the folder of the schemas, with a folder for each date.
 const published = "transport/commerce/schema/published"
 
 // list is a closed list, or a part of one that has a meaning of its own:
@@ -207,8 +207,8 @@ func split(found string) (entries, between []string) {
 	}
 }
 
-// judge tells whether an enumeration is a closed list, and if it is a part of
-// one, of which: the shortest that has all of its members.
+// judge decides whether an enumeration is a closed list, and if it is a part of one, of
+// which: the shortest that has all of its members.
 func judge(found string) (is bool, should []string) {
 	entries, _ := split(found)
 	plain := !strings.ContainsAny(found, "\"`")

@@ -29,8 +29,8 @@ type Frame struct {
 	// for none. Session ids mean something only while their process lives, so
 	// Restore forgets them and a replay reaches every session of the person.
 	Origin uint64
-	// People are the ids of the persons the frame tells of; "" is an unused
-	// place. Where the audience names people it is for them.
+	// People are the ids of the persons in the frame; "" is an unused place. Where the
+	// audience names people it is for them.
 	People [2]string
 	// Item is the id of the item in the frame, if it can be deleted alone. A frame is kept
 	// for replay only while its people and its item are there.

@@ -13,7 +13,7 @@ type presence struct {
 	// Guarded by mu. Nil while nobody has ever come.
 	sessions map[string]int32
 	// Guarded by mu. The persons who are connected to other nodes, by node; nil
-	// where there are none.
+	// if there are none.
 	elsewhere map[string]map[string]struct{}
 	// Guarded by mu. How many persons are connected to any node.
 	online int
@@ -35,11 +35,11 @@ const farewell = 500 * time.Millisecond
 // must not block. Each node announces to its own listeners who comes and goes: one that
 // spoke for all would be silent while the codelab moves to another.
 type Link interface {
-	// Arrived and Left tell of a person's first session on this node, and of the
-	// last one's end.
+	// Arrived and Left announce a person's first session on this node, and the last one's
+	// end.
 	Arrived(person string)
 	Left(person string)
-	// Passed tells of frames for the listeners of all nodes.
+	// Passed sends frames to the listeners of all nodes.
 	Passed(frames []Frame)
 	// Gone is called, on every node, when a person has left all of them.
 	Gone(person string)
@@ -152,7 +152,7 @@ func (p *presence) isNowhere(person string) bool {
 }
 
 // Elsewhere notes that a person has come to, or left, another node. It reports
-// whether they came, and were nowhere before; Link.Gone tells who is nowhere now.
+// whether they came, and were nowhere before; Link.Gone reports who is nowhere now.
 func (r *Room) Elsewhere(node, person string, there bool) (came bool) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()

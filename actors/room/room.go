@@ -63,7 +63,7 @@ type Room struct {
 
 	presence presence
 	wakers   wakers
-	// Immutable once anybody comes; nil where there is one node.
+	// Immutable once anybody comes; nil if there is one node.
 	link  Link
 	clock clock.Clock
 }

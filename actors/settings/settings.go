@@ -32,7 +32,7 @@ type View struct {
 // Token finds the API token with this secret's hash, or nil.
 func (v *View) Token(hash []byte) *settingspb.ApiToken {
 	var found *settingspb.ApiToken
-	for _, t := range v.Tokens { // all of them, so that time tells nothing
+	for _, t := range v.Tokens { // all of them, so that the time reveals nothing
 		if subtle.ConstantTimeCompare(t.SecretHash, hash) == 1 {
 			found = t
 		}

@@ -118,7 +118,7 @@ type Use struct {
 	Checkout    string
 }
 
-// Status is what introspection tells.
+// Status is the answer of an introspection.
 type Status struct {
 	Policy    pb.Policy
 	State     State

@@ -26,8 +26,8 @@ const (
 )
 
 // singleUse is what a single-use token promises: one caller gets the
-// credential, every later one hears that it was used. An answer that was lost
-// may or may not have used it.
+// credential, every later one is answered that it was used. An answer that was lost may or
+// may not have used it.
 var singleUse = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		by := map[any][]porcupine.Operation{}

@@ -55,7 +55,7 @@ type (
 		over    bool // it has just ended
 		damaged bool
 	}
-	// turned tells the time to the wheel.
+	// turned passes the time to the wheel.
 	turned struct{ now time.Time }
 	// counted brings live tokens found at the start, by second of their end.
 	counted struct{ ends map[int64]int }

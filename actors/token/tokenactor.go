@@ -294,7 +294,7 @@ func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
 	ctx.Send(a.parent, &finished{pid: ctx.Self(), cmd: w.cmd, damaged: true})
 }
 
-// finish answers a command and tells the parent.
+// finish answers a command and notifies the parent.
 func (a *tokenActor) finish(ctx actor.Context, w *work, r result) {
 	w.cmd.answer(r)
 	f := &finished{pid: ctx.Self(), cmd: w.cmd}

@@ -27,7 +27,7 @@ type Options struct {
 	System      *actor.ActorSystem
 	Journal     durable.Journal
 	Audit       *audit.Trail
-	// Webhooks hear of tokens that are used, reused and locked; nil for none.
+	// Webhooks receive the events of tokens that are used, reused and locked; nil for none.
 	Webhooks *webhook.Outbox
 	// Stream names the store's stream; a restored backup has another one.
 	Stream string
@@ -312,7 +312,7 @@ func (v *Vault) Detokenize(c Caller, u Use) (seal.Secret, error) {
 // Revoke ends a token. An ended token is no error.
 func (v *Vault) Revoke(c Caller, u Use) error { return v.attempt(c, u, Revoke).err }
 
-// Introspect tells about a token and uses nothing up.
+// Introspect describes a token without using it.
 func (v *Vault) Introspect(c Caller, u Use) (Status, error) {
 	r := v.attempt(c, u, Introspect)
 	if r.err != nil {

@@ -36,8 +36,7 @@ func (w wheel) turn(now time.Time) (ended int) {
 	return ended
 }
 
-// turn tells the shards the time, a part of them each 62 ms, all of them in
-// four seconds.
+// turn sends the shards the time, a part of them each 62 ms, all of them in four seconds.
 func (v *Vault) turn(ctx context.Context) {
 	const parts = 64
 	tick := v.opts.Clock.NewTicker(4 * time.Second / parts)

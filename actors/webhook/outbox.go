@@ -79,7 +79,7 @@ type Outbox struct {
 	dropped atomic.Int64
 }
 
-// target is a webhook as somebody sees it who has something to tell.
+// target is a webhook from the side of an event's sender.
 type target struct {
 	hook *Hook
 	// room is how many more deliveries may wait for it, as this node counts.

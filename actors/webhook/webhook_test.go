@@ -313,7 +313,7 @@ func TestTwentyFailuresInARowStop(t *testing.T) {
 			t.Errorf("a stopped webhook costs %d rows", n)
 		}
 		w.answers(200)
-		w.hooks.drain(context.Background(), id, w.send) // as who has not heard of the stop yet
+		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know of the stop yet
 		time.Sleep(time.Hour)
 		if n := len(w.got()); n != before+20 || w.count(queueTable) != 25 {
 			t.Errorf("while it is stopped %d are sent, %d wait", n-before-20, w.count(queueTable))
@@ -516,7 +516,7 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 		if n := w.tell(TokenUsed); n != 0 {
 			t.Errorf("it costs %d rows", n)
 		}
-		w.hooks.drain(context.Background(), id, w.send) // as who has not heard of the deletion yet
+		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know of the deletion yet
 		log, err := w.journal.Follow("webhooks/" + id)
 		if err != nil {
 			t.Fatal(err)

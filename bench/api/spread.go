@@ -49,7 +49,7 @@ const (
 	pauseLongest = time.Second
 )
 
-// Trip is where a request has been.
+// Trip records the nodes of a request.
 type Trip struct {
 	// Node answered last; Repeated is how often the request was made again.
 	Node, Repeated int

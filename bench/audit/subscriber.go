@@ -37,8 +37,8 @@ func (s *Subscriber) Resync(seq uint64) {
 	s.last = max(s.last, seq)
 }
 
-// Position is up to where the subscriber has processed the stream: what it
-// gives as `since` when it comes back.
+// Position is the subscriber's position in the stream: what it gives as `since` when it
+// comes back.
 func (s *Subscriber) Position() uint64 { return s.last }
 
 func (s *Subscriber) hasOwn(seq uint64) bool { return slices.Contains(s.own, seq) }

@@ -12,7 +12,7 @@ import (
 // client is one subscriber or publisher. Owned by the loop.
 type client struct {
 	index     int
-	node      int // where it is connected, or will be
+	node      int // its node, now or when it connects
 	seat      Seat
 	script    *script
 	publisher bool
@@ -31,7 +31,7 @@ type client struct {
 	dialled  time.Duration
 	back     time.Duration
 	attempts int
-	// known is from where it goes on when it comes back.
+	// known is the position from which it resumes.
 	known    bool
 	position uint64
 	epoch    string
@@ -117,7 +117,7 @@ func (e *Engine) welcome(c *client) {
 	}
 }
 
-// adrift: what the client gets next is where it goes on.
+// adrift: the client resumes at the next message that it gets.
 func (e *Engine) adrift(c *client) {
 	for p := range c.tracks {
 		c.tracks[p].adrift = true

@@ -113,7 +113,7 @@ func (d *Dialect) CheckPlaces(flag, text string, own ...string) error {
 	return errors.Join(problems...)
 }
 
-// heard is what a frame says.
+// heard is the parsed parts of a frame.
 type heard struct {
 	messages []delivery
 	ready    bool

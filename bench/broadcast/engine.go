@@ -73,8 +73,8 @@ type flight struct {
 	readers int32
 }
 
-// mostFlights bounds what is remembered of each message to tell when the last
-// reader had it: 64 MB. Of longer runs the first messages count.
+// mostFlights bounds the state kept for each message to determine when the last reader had
+// it: 64 MB. Of longer runs the first messages count.
 const mostFlights = 8 << 20
 
 // NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit

@@ -30,7 +30,7 @@ type poster struct {
 	enough context.CancelFunc
 }
 
-// postBox is where a publisher posts to, and with which headers.
+// postBox is a publisher's target, with its headers.
 type postBox struct {
 	url    string
 	header http.Header

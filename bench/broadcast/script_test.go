@@ -146,7 +146,7 @@ func TestPatternsSeeBytes(t *testing.T) {
 	}
 }
 
-// Before a client is ready the newest text tells most, then the first.
+// Before a client is ready the newest text is the most useful, then the first.
 func TestWhichStrangeTextIsKept(t *testing.T) {
 	e := &Engine{mask: newMask(nil, false)}
 	c, other := &client{}, &client{publisher: true}

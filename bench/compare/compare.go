@@ -196,7 +196,7 @@ func judgeZero(name, number string, a, b []float64) Finding {
 	return f
 }
 
-// change is by how much b is above a, as a share; all of it where a is nothing.
+// change is the relative difference of b from a; if a is 0, all of it.
 func change(a, b float64) float64 {
 	switch {
 	case a != 0:
@@ -292,7 +292,7 @@ func (f *Finding) share() string {
 	return fmt.Sprintf("%+.1f %%", f.Change*100)
 }
 
-// chance is p, where there is one.
+// chance is p, if there is one.
 func (f *Finding) chance() string {
 	if f.By == ByZero || f.Verdict == NoMeaning {
 		return "-"

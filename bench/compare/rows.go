@@ -70,7 +70,7 @@ func (r *Rows) Text(w io.Writer) error {
 	return err
 }
 
-// known hides what no valid round has told.
+// known hides values without a valid round.
 func known(v float64, text string) string {
 	if v == 0 {
 		return "-"

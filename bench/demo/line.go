@@ -67,7 +67,7 @@ func (l *line) read(ctx context.Context) {
 }
 
 // send writes a message. One that cannot be written ends the connection, which
-// the reader tells.
+// the reader reports.
 func (l *line) send(message map[string]any) {
 	_ = l.conn.SetWriteDeadline(time.Now().Add(sendWithin))
 	if l.conn.WriteJSON(message) != nil {

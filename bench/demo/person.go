@@ -262,7 +262,7 @@ func (p *person) finish(context.Context) {
 	})
 }
 
-// hear takes a message.
+// hear handles a message.
 func (p *person) hear(e event) {
 	switch {
 	case e.Type == "ack", e.Type == "error" && e.Ref != "":

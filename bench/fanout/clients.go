@@ -79,7 +79,7 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 		_, _ = text.Discard(3)
 	}
 	in := csv.NewReader(text)
-	in.FieldsPerRecord = -1 // told here with the numbers
+	in.FieldsPerRecord = -1 // reported here with the numbers
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the file is empty: want a header line and a line for each client")

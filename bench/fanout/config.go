@@ -62,7 +62,7 @@ type Config struct {
 	// Usage and Inside look at the server; nil when that is not possible.
 	Usage  func() (server.Usage, error)
 	Inside func() (server.Inside, error)
-	// Nodes are looked at one by one, where there are several.
+	// Nodes are looked at one by one, if there are several.
 	Nodes []server.Node
 	// Beside, if set, runs on a goroutine of its own during the measured time; its
 	// context ends with it.
@@ -103,7 +103,7 @@ type Progress struct {
 	// the deliveries, milliseconds.
 	Messages, Deliveries, Errors int64
 	P50, P99, Max                float64
-	// Of the server, where it can be weighed.
+	// Of the server, if it can be measured.
 	CPU float64
 	RSS int64
 	// Step of a search, from 1, and its rate, messages a second; 0 without one.

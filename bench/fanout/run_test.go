@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hub tells everybody what anybody says, as say decides.
+// hub sends every message to everybody, as say decides.
 type hub struct {
 	mu      sync.Mutex
 	clients map[string]*websocket.Conn
@@ -133,7 +133,7 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 func all(_, _ string, m []byte) []byte { return m }
 
 // What several workers found is put together: nobody's part is left out, and the
-// last who hears counts, whoever's he is.
+// last reader counts, whoever's he is.
 func TestWorkersAreOne(t *testing.T) {
 	lost, refused := 0, 0
 	h := &hub{}

@@ -22,7 +22,7 @@ type watcher struct {
 	now          func() time.Duration
 	start, until time.Duration
 	shown        report.Sample
-	// told counts the workers who have told of a second.
+	// told counts the workers that have reported a second.
 	told map[int64]int
 }
 

@@ -55,7 +55,7 @@ func Balance(listen string, nodes int) (*Balancer, error) {
 	return b, nil
 }
 
-// URL is where the balancer is.
+// URL is the balancer's address.
 func (b *Balancer) URL() string { return "http://" + b.listener.Addr().String() }
 
 // Put sets a node's public address and internal URL.
@@ -144,8 +144,8 @@ func (b *Balancer) lead(from net.Conn) {
 	_, _ = io.Copy(from, to)
 }
 
-// dial connects to the node with the fewest connections, and to the next where that one
-// does not answer; nil where none does.
+// dial connects to the node with the fewest connections, and to the next if that one does
+// not answer; nil if none does.
 func (b *Balancer) dial() (net.Conn, int) {
 	tried := map[int]bool{}
 	for {

@@ -126,8 +126,8 @@ func knows(binary, setting string) bool {
 	return !strings.Contains(string(out), "unknown key "+name)
 }
 
-// Stop asks every node to end. It returns where the data of nodes lies that did
-// not end as they should.
+// Stop asks every node to end. It returns the data folders of nodes that did not end as
+// they should.
 func (c *Cluster) Stop() error {
 	var problems []error
 	for i, p := range c.Processes {

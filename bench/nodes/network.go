@@ -86,7 +86,7 @@ func name(end int) string {
 	return "node " + strconv.Itoa(end)
 }
 
-// address is where a node finds another, or the database.
+// address is the address of another node, or of the database, for a node.
 func (n *Network) address(from, to int) string { return n.proxies[link{from, to}].Listen }
 
 // peers are the addresses of all others, for one node.

@@ -130,7 +130,7 @@ type Sample struct {
 	Errors     int64   `json:"errors"`
 	// Open connections.
 	Open int `json:"open"`
-	// Of the server, where they could be read.
+	// Of the server, if they could be read.
 	CPU        float64 `json:"cpu"`
 	RSS        int64   `json:"rss"`
 	Heap       int64   `json:"heap"`

@@ -42,7 +42,7 @@ type Check struct {
 	said string
 }
 
-// Valid reports whether the run tells something about the server.
+// Valid reports whether the run describes the server.
 func (v *Verdict) Valid() bool { return len(v.Invalid) == 0 }
 
 // Exit codes.

@@ -158,7 +158,7 @@ func (r *run) schedule(s Side) *pacing.Schedule {
 	return out
 }
 
-// show tells how it goes until the function it returns is called.
+// show reports the progress until the returned function is called.
 func (r *run) show() func() {
 	if r.cfg.Progress == nil {
 		return func() {}

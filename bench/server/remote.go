@@ -104,7 +104,7 @@ func metrics(text io.Reader) Inside {
 			}
 		}
 	}
-	// The peak is not told; what is seen now is a lower bound of it.
+	// The peak is not reported; the present value is a lower bound of it.
 	in.PeakRSS = in.RSS
 	return in
 }

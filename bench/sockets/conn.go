@@ -353,7 +353,7 @@ func (c *Conn) watch() {
 	}
 }
 
-// end closes the connection and tells the handler, once.
+// end closes the connection and notifies the handler, once.
 func (c *Conn) end(e End) {
 	if c.release() {
 		c.loop.handler.Closed(c, e)

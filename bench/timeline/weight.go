@@ -12,7 +12,7 @@ type Weight struct {
 	// At is the time on the run's clock; Generator the processor time of this
 	// process.
 	At, Generator time.Duration
-	// Server is zero where it could not be weighed.
+	// Server is zero if it could not be weighed.
 	Server server.Usage
 }
 

@@ -68,7 +68,7 @@ type worker struct {
 }
 
 func newWorker(r *run, i int) *worker {
-	// Two callers of a token come to two nodes, where there are several.
+	// Two callers of a token come to two nodes, if there are several.
 	w := &worker{r: r, party: &r.parties[i%len(r.parties)], lag: latency.New(), conn: caller{clients: r.clients, node: i}, rival: caller{clients: r.clients, node: i + 1}}
 	for _, t := range []*tally{&w.tokenize, &w.detokenize, &w.pair} {
 		t.latency = latency.New()
@@ -230,7 +230,7 @@ func (w *worker) check(pair int64, body []byte) {
 	}
 }
 
-// key makes a tokenization one that may be repeated, where there is another node
+// key makes a tokenization one that may be repeated, if there is another node
 // to repeat it at.
 func (w *worker) key(pair int64) string {
 	if w.r.clients.Size() == 1 {

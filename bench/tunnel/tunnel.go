@@ -27,7 +27,7 @@ type Trust struct {
 	Insecure bool `json:"insecure,omitempty"`
 }
 
-// Load reads the file of authorities, for use where the file is not.
+// Load reads the file of authorities, for use on machines without it.
 func (t *Trust) Load() error {
 	if t.CAFile == "" || t.CA != nil {
 		return nil

@@ -64,7 +64,7 @@ func gone(err error) bool {
 // lastWithin bounds the last words: a coordinator that does not read must not keep a worker.
 const lastWithin = time.Second
 
-// last tells the coordinator why there will be no more.
+// last sends the coordinator the reason why there will be no more.
 func (w *worker) last(words string) {
 	if w.line.conn.SetWriteDeadline(time.Now().Add(lastWithin)) == nil {
 		_ = w.say(&Report{Last: words})
@@ -179,7 +179,7 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// boot tells machines, and their boots, apart.
+// boot identifies a machine and its boot.
 func boot() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

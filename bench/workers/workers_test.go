@@ -224,7 +224,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// The coordinator tells nothing to whoever listens where it was sent.
+// The coordinator reveals nothing to a stranger who listens at the worker's address.
 func TestTheCoordinatorProvesItselfLast(t *testing.T) {
 	certificate, err := ephemeral()
 	if err != nil {

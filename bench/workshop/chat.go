@@ -13,7 +13,7 @@ import (
 
 // chatLedger is every chat message of the run. Owned by the loop.
 type chatLedger struct {
-	// run tells this run's messages and names from those of others.
+	// run distinguishes this run's messages and names from those of others.
 	run string
 	// marker is what each text begins with; the number of the message follows.
 	marker   []byte
@@ -70,7 +70,7 @@ func (c *crowd) say(p *person, due time.Duration) int {
 	return n
 }
 
-// hear takes the delivery of a chat message.
+// hear handles the delivery of a chat message.
 func (c *crowd) hear(p *person, m *message) {
 	n := c.chat.number(m.Text)
 	if n < 0 {

@@ -62,8 +62,8 @@ func (c *crowd) connect(p *person) {
 	}
 }
 
-// welcomeWithin is how long a node has to welcome somebody, where there are
-// others: a paused one accepts connections all the same.
+// welcomeWithin is how long a node has to welcome somebody, if there are others: a paused
+// one accepts connections all the same.
 const welcomeWithin = 3 * time.Second
 
 var errSilent = errors.New("not welcomed in time")

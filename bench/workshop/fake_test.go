@@ -16,7 +16,7 @@ import (
 
 // fake is the interface of a workshop server in its simplest form: one codelab,
 // one lock, everything in one file. Its tests of the load test are worth
-// something because it can be told to misbehave.
+// something because it can be made to misbehave.
 type fake struct {
 	// harm is asked about each event for each connection: how often to send it.
 	// nil is once. Immutable.

@@ -84,7 +84,7 @@ type publishFlags struct {
 	Regular    bool          `group:"Load" help:"Equal intervals between messages instead of a Poisson process."`
 }
 
-// How many listen where nobody says so: what an unknown server bears is to be found out.
+// The default number of listeners: the limits of an unknown server are not known yet.
 const (
 	usualListeners = 1000
 	firstListeners = 50
@@ -262,7 +262,7 @@ func (p *publishFlags) check() error {
 // usual is the default duration of a load.
 const usual = 30 * time.Second
 
-// lasts is how long the load is measured; p is nil where nothing is sent.
+// lasts is how long the load is measured; p is nil if nothing is sent.
 func (b *broadcastFlags) lasts(p *publishFlags) (time.Duration, error) {
 	together := time.Duration(0)
 	if p != nil {

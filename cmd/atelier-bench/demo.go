@@ -133,7 +133,7 @@ func (c *demoCommand) address() string {
 	return usual
 }
 
-// note tells what went wrong for somebody, as long as nobody has ended it.
+// note prints a person's errors, as long as the demo has not been ended.
 func (c *demoCommand) note(ctx context.Context) func(string) {
 	return func(text string) {
 		if ctx.Err() == nil {

@@ -91,7 +91,7 @@ func TestARollingUpdateLosesNothing(t *testing.T) {
 	}
 }
 
-// serverForNodes builds the server, where there is a PostgreSQL for its nodes.
+// serverForNodes builds the server, if there is a PostgreSQL for its nodes.
 func serverForNodes(t *testing.T) string { return serverOf(t, "") }
 
 // serverOf builds a version of it.

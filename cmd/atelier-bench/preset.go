@@ -26,7 +26,7 @@ type preset struct {
 	// path of a --url without one, with the query.
 	path string
 	// channel is the default of --channel: a channel, subject, topic or name of events;
-	// "" where there is none.
+	// "" if there is none.
 	channel string
 	// speak returns the dialect for a channel, with messages of the given size, or a byte
 	// less if there is no message of that length.
@@ -217,7 +217,7 @@ func (p *preset) complete(d *broadcast.Dialect, channel string, size int) error 
 	return nil
 }
 
-// address is the --url, with the path of the protocol where it has none.
+// address is the --url, with the path of the protocol if it has none.
 func (p *preset) address(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -152,7 +152,7 @@ func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target,
 func understood(ctx context.Context, binary string, env []string) []string {
 	check := exec.CommandContext(ctx, binary, "checkconfig")
 	check.Env = slices.Concat(os.Environ(), env)
-	out, _ := check.CombinedOutput() // whatever else is wrong, its start will tell
+	out, _ := check.CombinedOutput() // its start will report any other problem
 	lines := strings.Split(string(out), "\n")
 	return slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")

@@ -79,7 +79,7 @@ func noteBackup(cfg config.Config, file string, size int64) {
 	}
 }
 
-// passphraseOf reads the passphrase in a file; "" where none is given.
+// passphraseOf reads the passphrase in a file; "" if none is given.
 func passphraseOf(path string) (string, error) {
 	if path == "" {
 		return "", nil

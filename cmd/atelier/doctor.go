@@ -17,7 +17,7 @@ import (
 	"atelier/transport/messages"
 )
 
-// doctorDefaults are what counts where the flags of doctorCmd do not say so.
+// doctorDefaults are the defaults of the flags of doctorCmd.
 var doctorDefaults = kong.Vars{"people": strconv.Itoa(doctor.People), "backup_age": doctor.BackupAge.String()}
 
 type doctorCmd struct {

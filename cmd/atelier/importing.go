@@ -45,7 +45,7 @@ type imported struct {
 	PeopleOnRemovedSteps int    `json:"people_on_removed_steps"`
 }
 
-// path is where the file is sent.
+// path is the path of the request.
 func (c importCmd) path() (string, error) {
 	q := url.Values{}
 	switch {

@@ -42,7 +42,7 @@ type participantAdd struct {
 	Environment string   `default:"production" help:"${environments}." enum:"${environment_enum}"`
 }
 
-// participant is what the interface tells of one.
+// participant is a participant in the answers of the interface.
 type participant struct {
 	ID              string   `json:"id"`
 	Name            string   `json:"name"`

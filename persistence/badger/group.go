@@ -21,7 +21,7 @@ type group struct {
 
 	spans []span
 	rows  []int32 // items that have rows, in order
-	round uint64  // tells whose span index is of this group
+	round uint64  // identifies the logs whose span index is of this group
 
 	slab []badgerdb.Entry
 	mem  []byte
@@ -30,7 +30,7 @@ type group struct {
 }
 
 // guarded is one append with preconditions: its entries of the slab, and the item
-// that hears of a conflict.
+// that is notified of a conflict.
 type guarded struct {
 	it         *item
 	start, end int

@@ -254,7 +254,7 @@ func (s *Store) tick() (version uint64, err error) {
 }
 
 // noteLogs looks which logs there are, after the folder has changed. A new one
-// gets a tick, so that the mark can tell whether a table has what was in it.
+// gets a tick, so that the mark shows whether a table has its content.
 func (s *Store) noteLogs() error {
 	if s.opts.ReadOnly || !s.ticking.TryLock() {
 		return nil // the one who holds it looks again

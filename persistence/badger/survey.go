@@ -200,8 +200,8 @@ func (s *survey) maxOf(named map[uint64]*badgerpb.ManifestChange) (version uint6
 	return version
 }
 
-// checkLevels looks for tables that overlap on a level where none may: they
-// are not the tables that the MANIFEST means.
+// checkLevels looks for overlapping tables on a level that forbids them: they are not the
+// tables that the MANIFEST means.
 func (s *survey) checkLevels() {
 	levels := map[uint32][]uint64{}
 	for id, change := range s.manifest.named {

@@ -37,7 +37,7 @@ var ErrDamaged = errors.New("badger: the store is damaged")
 
 // Dropped is a part that is lost when a damaged store is opened.
 type Dropped struct {
-	// File and Offset say where the damage begins.
+	// File and Offset are the beginning of the damage.
 	File   string
 	Offset int64
 	// LastCommit is the newest transaction before the damage, and Behind how
@@ -252,7 +252,7 @@ func readLog(path string, look func(data []byte)) error {
 	return errors.Join(err, unix.Munmap(data))
 }
 
-// written is where the hole at the end of a file begins.
+// written is the beginning of the hole at the end of a file.
 func written(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -268,7 +268,7 @@ func written(f *os.File) (int64, error) {
 			hole, err = unix.Seek(int(f.Fd()), data, unix.SEEK_HOLE)
 		}
 		if err != nil || hole <= end || hole >= info.Size() {
-			return info.Size(), nil // this file system does not tell
+			return info.Size(), nil // this file system does not report it
 		}
 		end = hole
 	}
@@ -332,7 +332,7 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 	return e, true
 }
 
-// knownFamily spares a checksum where no entry can begin.
+// knownFamily avoids computing a checksum if no entry can begin there.
 func knownFamily(first byte) bool {
 	switch first {
 	case familyLarge, layout.FamilyMeta, layout.FamilyChunk, layout.FamilyHead, layout.FamilyPart, layout.FamilyRow, '!': // the last is Badger's own

@@ -21,11 +21,11 @@ type content struct {
 	actors  map[string]*actorContent
 	rows    map[string]map[string]row
 	// changed says when each row was written or removed last, as the number of that
-	// change, so that feeds tell also of rows that came and went between two looks.
+	// change, so that feeds also report rows that came and went between two looks.
 	changed map[place]uint64
 	changes uint64
 
-	// What nodes know of each other: only where a store is shared.
+	// The nodes' data about each other, if the store is shared.
 	members map[string]*member
 	owners  map[string]owner // by actor
 	epochs  uint64           // given so far
@@ -43,7 +43,7 @@ type actorContent struct {
 	base        uint64 // see durable.LogReader
 }
 
-// place is where a row stands.
+// place is the key of a row.
 type place struct{ table, key string }
 
 type row struct {

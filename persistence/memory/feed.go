@@ -19,7 +19,7 @@ type feed struct {
 	node   *Node
 	tables []string
 	fn     func(table string, key, value []byte)
-	told   map[place]struct{} // what is there
+	told   map[place]struct{} // the existing rows
 	seen   uint64             // content.changes at the last look
 	looked time.Duration      // when that began, by the node's clock
 

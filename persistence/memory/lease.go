@@ -120,8 +120,8 @@ func (n *Node) reach() error {
 	return nil
 }
 
-// answered brings the outcome of an entry to the node, if it still is there to hear
-// of it: else it does not know whether the entry is done.
+// answered brings the outcome of an entry to the node, if it is still there to receive it:
+// else it does not know whether the entry is done.
 func (n *Node) answered(err error) error {
 	for n.away() {
 		n.changed.Wait()

@@ -110,8 +110,8 @@ func (d *Database) Queued() (queued int) {
 	return queued
 }
 
-// Committed lets fn be told of each batch of records before anybody else hears of
-// it, and by which node. fn must not call the database.
+// Committed calls fn for each batch of records before anybody else learns of it, and by
+// which node. fn must not call the database.
 func (d *Database) Committed(fn func(node, actor string, first uint64, records [][]byte)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

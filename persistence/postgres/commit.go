@@ -23,7 +23,7 @@ const (
 			union all
 			select * from (select value, expires from rows where not w and tbl = t and key = k for share) as unchanged
 		) as r`
-	// insertRows fails where somebody else has made such a row since.
+	// insertRows fails if another transaction has made such a row since.
 	insertRows = `insert into rows (tbl, key, value, expires)
 		select t, k, v, case when v is null then clock_timestamp() when l > 0 then clock_timestamp() + l * interval '1 microsecond' end
 		from unnest($1::text[], $2::bytea[], $3::bytea[], $4::bigint[]) as u(t, k, v, l)`

@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// feed tells of the rows of some tables.
+// feed reports the changed rows of some tables.
 //
 // Each poll reads the rows of transactions that had not ended when the last poll began:
 // every transaction below the oldest running one has ended and was seen. So late commits

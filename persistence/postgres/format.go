@@ -78,7 +78,7 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 	return stream, translate(err)
 }
 
-// FormatOf reads the format of the tables in a database, 0 where there are none, and changes
+// FormatOf reads the format of the tables in a database, 0 if there are none, and changes
 // nothing.
 func FormatOf(url string) (format int, err error) {
 	config, err := parse(url)

@@ -355,7 +355,7 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 	}
 }
 
-// Errors do not tell the password, whatever is wrong.
+// No error contains the password.
 func TestErrorsTellNoPassword(t *testing.T) {
 	for _, url := range []string{
 		"postgres://u:hunter2@127.0.0.1:1/db", "postgres://u:hunter2@%zz/db", "postgres://u:hunter2@h:port/db",

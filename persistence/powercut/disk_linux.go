@@ -37,7 +37,7 @@ type Disk struct {
 	fault   func(Call) Fault
 }
 
-// freeBytes is the free space that a disk tells.
+// freeBytes is the free space that a disk reports.
 const freeBytes = 64 << 30
 
 // Mount mounts an empty disk at a folder. It needs /dev/fuse and either the right

@@ -116,7 +116,7 @@ func TestCallsFailAsTold(t *testing.T) {
 	}
 }
 
-// mapInto tells the test binary to store into memory that is mapped to this file.
+// mapInto makes the test binary store into memory that is mapped to this file.
 const mapInto = "POWERCUT_TEST_MAP"
 
 func TestMain(m *testing.M) {

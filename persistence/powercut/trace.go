@@ -164,7 +164,7 @@ func Decode(r io.Reader) (Trace, error) {
 	}
 }
 
-// decodeOp returns io.EOF only where a call would begin.
+// decodeOp returns io.EOF only at the beginning of a call.
 func decodeOp(in *bufio.Reader) (op Op, err error) {
 	kind, err := in.ReadByte()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Key returns the key kept in a file, or keeps there what fresh returns when
-// there is none. made tells whether it is new.
+// there is none. made reports whether it is new.
 func Key(path string, fresh func() string) (key string, made bool, err error) {
 	return loadOrMake(path, fresh, KeepKey)
 }

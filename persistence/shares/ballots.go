@@ -26,7 +26,7 @@ type Ballots struct {
 	mu   sync.RWMutex
 	byID map[string]*ballotSecret // guarded by mu
 	// gone are the ids of the last secrets that were destroyed here, the oldest first:
-	// another node, which has not yet heard of it, must not bring them back. Guarded by mu.
+	// another node, which does not know of it yet, must not bring them back. Guarded by mu.
 	gone []string
 
 	// writing is held while the folder is worked on, and guards what follows.
@@ -41,7 +41,7 @@ type BallotOptions struct {
 	// Dir is the folder; it is made when missing.
 	Dir    string
 	Logger *slog.Logger
-	// Spread, where there are several nodes, brings a secret to the others before Make
+	// Spread, if there are several nodes, brings a secret to the others before Make
 	// returns it, and returns the nodes that have it, with this one. nil if this node is
 	// alone.
 	Spread func(Ballot) (keepers []string, err error)

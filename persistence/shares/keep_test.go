@@ -151,7 +151,7 @@ func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 	})
 }
 
-// TestWhatWasDestroyedStaysDestroyed when another node, which has not heard of it, brings
+// TestWhatWasDestroyedStaysDestroyed when another node, which does not know of it, brings
 // it back.
 func TestWhatWasDestroyedStaysDestroyed(t *testing.T) {
 	dir := t.TempDir()

@@ -31,7 +31,7 @@ type Options struct {
 	// used. Under shares that are found at the start nothing more is sealed then:
 	// nobody knows whether all have them. nil: this node is alone.
 	Spread func(Share) error
-	// Lacks, where there are several nodes, reports whether others can have shares that are
+	// Lacks, if there are several nodes, reports whether others can have shares that are
 	// missing here. Then a missing share is not known to have ended. nil means never.
 	Lacks func() bool
 	// Failed, if set, is called for each error of the folder. It must not block.

@@ -45,7 +45,7 @@ func New() *Codelab {
 	return &Codelab{room: r, help: h, polls: p, questions: q, models: []model{h, p, q, &teaching{room: r}, &talk{room: r, emails: map[string]email{}}}}
 }
 
-// Event tells of the next event.
+// Event passes the next event to the models.
 func (c *Codelab) Event(e *pb.Event) error {
 	for _, m := range c.models {
 		if err := m.event(e); err != nil {

@@ -124,7 +124,7 @@ func (r *room) event(e *pb.Event) error {
 	return nil
 }
 
-// told checks that a codelab is deleted at least two weeks after the announcement.
+// told verifies that a codelab is deleted at least two weeks after the announcement.
 func (r *room) told(now, at int64) error {
 	was := r.deletion
 	r.deletion = at

@@ -30,7 +30,7 @@ type Message struct {
 	Data              []byte
 }
 
-// Sort tells messages apart.
+// Sort is the kind of a message.
 type Sort string
 
 // The sorts of messages.

@@ -26,8 +26,8 @@ func records(contents ...string) durable.Records {
 // outcome is what a done callback will say.
 type outcome chan error
 
-// newOutcome returns the callback and where its answer appears. A second call
-// is noticed: the channel then holds two.
+// newOutcome returns the callback and a channel for its answer. A second call is noticed:
+// the channel then holds two.
 func newOutcome() (func(error), outcome) {
 	o := make(outcome, 2)
 	return func(err error) { o <- err }, o

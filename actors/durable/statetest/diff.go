@@ -26,7 +26,7 @@ const (
 	AnyOrder = "any order: "
 )
 
-// Diff returns where two states differ first, as a path and both values; "" where they do
+// Diff returns where two states differ first, as a path and both values; "" if they do
 // not. nil and empty lists and maps are the same. Functions and channels are not compared.
 func Diff(a, b any) string {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)

@@ -52,7 +52,7 @@ func (c *config) shown() []string {
 	return out
 }
 
-// machine is where it was measured, as the reports say.
+// machine describes the machine of the measurements, from the reports.
 func machine(found map[string][]outcome) string {
 	for _, outcomes := range found {
 		for _, o := range outcomes {

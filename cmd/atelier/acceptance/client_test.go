@@ -144,7 +144,7 @@ func exchange(t testing.TB, req *http.Request) answer {
 	return answer{t, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, got}
 }
 
-// dress adds what tells who is calling.
+// dress adds the caller's credentials.
 func (b *browser) dress(req *http.Request) {
 	if b.from != "" {
 		req.Header.Set("X-Forwarded-For", b.from)

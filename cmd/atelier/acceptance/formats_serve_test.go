@@ -74,7 +74,7 @@ func (d keptCredentials) open(t *testing.T, data string, held *holding) map[stri
 	return streams
 }
 
-// replayed is what a facilitator hears of the stored stream from its beginning.
+// replayed is what a facilitator receives of the stored stream from its beginning.
 func (c *class) replayed() replay {
 	c.t.Helper()
 	live := c.admin.connect(c.id, "?since=0")
@@ -213,7 +213,7 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 	}
 }
 
-// endOf is when a token ends, as introspection tells.
+// endOf is when a token ends, according to its introspection.
 func endOf(t *testing.T, seen record) time.Time {
 	t.Helper()
 	ends, err := time.Parse(time.RFC3339, seen.text("expires_at"))

@@ -208,9 +208,8 @@ func (f fixture) write(t *testing.T, name string) {
 	}
 }
 
-// differences tells what differs between two values, as JSON tells them. An
-// empty list and a zero are as if they were not there: a field that
-// is added breaks nothing.
+// differences lists the differences of two values, as JSON. An empty list and a zero are as
+// if they were not there: a field that is added breaks nothing.
 func differences(at string, want, got any) []string {
 	return differ(at, asJSON(want), asJSON(got), true)
 }

@@ -84,7 +84,7 @@ func (g *gitClient) clone(from string, args ...string) string {
 	return dir
 }
 
-// gitURL is where somebody reads the code, with their secret in it.
+// gitURL is the address of the code, with a person's secret in it.
 func (c *class) gitURL(b *browser) string {
 	c.t.Helper()
 	got := b.post(c.path+"/git-access", nil).object()

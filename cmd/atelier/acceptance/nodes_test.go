@@ -155,8 +155,8 @@ func startLeased(t *testing.T, lease time.Duration, cfgs []config.Config) (nodes
 }
 
 // apart gives each node a way of its own to a NATS that all use, and returns the
-// ways: who has none reaches nobody. Servers within the nodes would tell each
-// other of ways around.
+// ways: who has none reaches nobody. Servers within the nodes would inform each other of
+// ways around.
 func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 	t.Helper()
 	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoLog: true, NoSigs: true})
@@ -201,7 +201,7 @@ func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	if say(0, "unheard") {
 		t.Error("a node that stands aside takes messages")
 	}
-	// 1013 where the codelab was given to another node before, which is heard no more.
+	// 1013 if the codelab had moved to another node, which cannot be reached any more.
 	if code := listening.closed(); code != 1012 && code != 1013 {
 		t.Errorf("who listened there was closed with %d", code)
 	}

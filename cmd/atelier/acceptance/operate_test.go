@@ -78,7 +78,7 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 	}
 }
 
-// Nodes of the first version did not seal what they said, and would hear nothing of
+// Nodes of the first version did not seal their messages, and would receive nothing from
 // this one: none starts beside the other.
 func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
 	t.Parallel()

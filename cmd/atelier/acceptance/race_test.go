@@ -65,8 +65,8 @@ func TestOfManyAtOnceOneClaimsTheRequest(t *testing.T) {
 	}
 }
 
-// One reader stays, another comes and goes at any moment: both must hear the
-// same, in the same order.
+// One reader stays, another comes and goes at any moment: both must receive the same, in
+// the same order.
 func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

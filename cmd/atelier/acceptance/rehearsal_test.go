@@ -162,7 +162,7 @@ func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
 	if copied := c.admin.post(c.path+"/copy", nil).object(); copied["rehearsal"] != nil {
 		t.Errorf("a copy has %v", copied["rehearsal"])
 	}
-	// Whom the webhook hears of next is somebody else.
+	// The webhook's next event is about somebody else.
 	c.admin.post(c.path+"/end", nil).want(200)
 	if d := r.next("workshop_ended"); d.data().number("attendees") != 1 {
 		t.Errorf("of the end it says %s", d.body)

@@ -194,7 +194,7 @@ func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 	seen := map[string]bool{}
 	for _, p := range probes {
 		method, template, _ := strings.Cut(p.op, " ")
-		// These tell of the machine and of the program.
+		// These describe the machine and the program.
 		if method != "GET" || p.ok != 0 || slices.Contains([]string{"/admin/health", "/app", "/openapi.json", "/asyncapi.json"}, template) {
 			continue
 		}

@@ -248,7 +248,7 @@ func content(t *testing.T, kind string, body []byte) (out any) {
 	return out
 }
 
-// withoutAll tells what of answers is not there any more, or is another.
+// withoutAll lists the members of answers that are missing or differ.
 func withoutAll(want, got []keptAnswer) (out []string) {
 	for i, w := range want {
 		at := fmt.Sprintf("GET %s as %s", w.Path, w.As)

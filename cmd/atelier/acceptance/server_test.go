@@ -173,7 +173,7 @@ func (c *sharedServer) folders() (own string, all []string) {
 }
 
 // onOneServer skips what several nodes do otherwise: they share what is allowed,
-// have addresses of their own, and hear of a revocation within a second.
+// have addresses of their own, and learn of a revocation within a second.
 func onOneServer(t *testing.T) {
 	if os.Getenv("TEST_NODES") != "" {
 		t.Skip("on one server only")

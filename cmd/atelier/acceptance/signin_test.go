@@ -48,7 +48,7 @@ func leads(a answer) string {
 	return a.header.Get("Location")
 }
 
-// callback is where the provider sends a browser that begins to sign in.
+// callback is the address to which the provider sends a browser that begins to sign in.
 func (o *office) callback(b *browser, to string) string {
 	o.t.Helper()
 	back := o.provider.Approve(leads(b.get("/login/oidc?to=" + url.QueryEscape(to))))
@@ -59,7 +59,7 @@ func (o *office) callback(b *browser, to string) string {
 	return path
 }
 
-// signIn lets somebody sign in, and returns where that leads to.
+// signIn signs somebody in, and returns the address of the redirect.
 func (o *office) signIn(b *browser) string {
 	o.t.Helper()
 	return leads(b.get(o.callback(b, "/admin/x")))

@@ -42,7 +42,7 @@ func TestABroadcastReachesAllAndStaysInTheChat(t *testing.T) {
 }
 
 // shown are the pin and the pointer as somebody reads them; ok is false where
-// they are not told of them at all.
+// they do not receive them at all.
 func (c *class) shown(b *browser) (pin, pointer record, ok bool) {
 	c.t.Helper()
 	var both []any

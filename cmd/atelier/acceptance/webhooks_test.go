@@ -277,7 +277,7 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 	if n := len(c.admin.get("/admin/audit-logs?action=webhook_stopped").list()); n != 1 {
 		t.Errorf("%d records that it was stopped", n)
 	}
-	c.attendee("Nobody hears of") // nothing is kept for a stopped webhook
+	c.attendee("Nobody hears of") // a stopped webhook keeps no deliveries
 
 	r.status.Store(200)
 	for len(r.got) > 0 {

@@ -29,7 +29,7 @@ type Cluster struct {
 	TLSCA   string   `toml:"tls_ca" doc:"CA certificates (PEM) for node certificates."`
 }
 
-// machine is the name of the machine, as a node may be called; "" where it has none.
+// machine is the name of the machine, as a node may be called; "" if it has none.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {

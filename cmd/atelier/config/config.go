@@ -134,7 +134,7 @@ type Retention struct {
 	CodelabsDays int `toml:"codelabs_days" min:"0" max:"36500" doc:"Days after the end of a workshop until its codelab is deleted with its people, their work and certificates. The deletion is announced at least 14 days before. 0: never."`
 }
 
-// Webhooks tell other systems what happens.
+// Webhooks send events to other systems.
 type Webhooks struct {
 	AllowPrivate bool `toml:"allow_private" doc:"Allow webhooks to private, loopback and link-local addresses. The owner can then send requests to every machine that this server reaches."`
 }

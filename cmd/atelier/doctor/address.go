@@ -69,7 +69,7 @@ func (v *visit) ask(ctx context.Context, method, path string, body any, into any
 	return res, got, err
 }
 
-// origin is what a browser says of where its page comes from.
+// origin is the Origin header of a browser.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -40,7 +40,7 @@ func GrowthOf(people int) Growth {
 // eachHandsIn is what a person may hand in as files on a day, bytes.
 const eachHandsIn = 10 << 20
 
-// HandedIn is what their files take of the disk, where a workshop asks for files.
+// HandedIn is the disk space for submitted files, if a workshop asks for files.
 func (g Growth) HandedIn() uint64 { return uint64(g.People) * eachHandsIn }
 
 // A server has each person's socket open, and of some a second connection for

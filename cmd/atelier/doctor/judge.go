@@ -13,7 +13,7 @@ import (
 // All limits of the judgements are here. Examine uses them before a workshop; the server
 // uses them for its owner during one.
 
-// What counts where nobody says otherwise.
+// The defaults.
 const (
 	// People is how many are expected.
 	People = 300

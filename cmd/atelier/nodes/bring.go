@@ -17,7 +17,7 @@ import (
 type SharedFile struct {
 	// Name is that of the secret in the keyring, Path the path of the file.
 	Name, Path string
-	// Load checks the file, and makes it where there is none.
+	// Load checks the file, and makes it if there is none.
 	Load func() (made bool, err error)
 	// Lasting: with another one, what is stored already could not be read.
 	Lasting bool

@@ -17,9 +17,9 @@ type Figures struct {
 	Divergences int64 `json:"divergences"`
 	// People are connected to the node; in two codelabs they count twice.
 	People int `json:"people"`
-	// ClockMillis is the database's time minus the node's; nil where that is not known.
+	// ClockMillis is the database's time minus the node's; nil if that is not known.
 	ClockMillis *int64 `json:"clock_offset_ms"`
-	// Trouble is why the node cannot keep its word; nil where it can.
+	// Trouble is why the node cannot keep its word; nil if it can.
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 

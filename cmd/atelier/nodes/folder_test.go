@@ -193,7 +193,7 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	}
 }
 
-// TestANodeInTroubleLeavesServingToOthers, where there are others.
+// TestANodeInTroubleLeavesServingToOthers, if there are others.
 func TestANodeInTroubleLeavesServingToOthers(t *testing.T) {
 	x := newTrio(t)
 	n, b := x.nodes[0], newBrittle()

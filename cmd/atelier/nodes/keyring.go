@@ -28,7 +28,7 @@ type Keyring struct {
 // Secret is one as the database has it.
 type Secret struct {
 	Content []byte
-	// Version counts the changes, from 1; 0 where there is no secret yet.
+	// Version counts the changes, from 1; 0 if there is no secret yet.
 	Version uint64
 
 	stored []byte
@@ -161,7 +161,7 @@ func (k *Keyring) derive(secret string, salt []byte) (err error) {
 	return err
 }
 
-// row is where a secret lies.
+// row is the key of a secret's row.
 func (k *Keyring) row(name string) []byte { return ofStream(k.store, name) }
 
 func (k *Keyring) aead(name string) (cipher.AEAD, error) {
@@ -210,7 +210,7 @@ func (k *Keyring) open(name string, stored []byte) (Secret, error) {
 	return Secret{content, binary.BigEndian.Uint64(version), stored}, nil
 }
 
-// Get returns a secret; one with version 0 where there is none.
+// Get returns a secret; one with version 0 if there is none.
 func (k *Keyring) Get(name string) (Secret, error) {
 	stored, err := k.store.Get(durable.NodeSecrets, k.row(name))
 	if errors.Is(err, durable.ErrNotFound) {

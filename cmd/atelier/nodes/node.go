@@ -100,8 +100,8 @@ func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Fol
 	return n, nil
 }
 
-// nameUnknown tells of peers whose names mean nothing: while others know this
-// node, nothing else would.
+// nameUnknown logs peers whose names mean nothing: while others know this node, nothing
+// else would.
 func (n *Node) nameUnknown(peers []string) {
 	for _, peer := range peers {
 		host, _, err := net.SplitHostPort(peer)
@@ -146,7 +146,7 @@ func (n *Node) Count() func() int {
 	return func() int { return int(n.alive.Load()) }
 }
 
-// SessionNumbers is where the numbers of this node's live sessions begin.
+// SessionNumbers is the first number of this node's live sessions.
 func (n *Node) SessionNumbers() uint64 {
 	if n == nil {
 		return 0
@@ -179,7 +179,7 @@ func (n *Node) Valid() func() error {
 // what it owned, and knows what changed while it was away.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
 
-// Trouble is why this node cannot keep its word; nil where it can, or stands alone.
+// Trouble is why this node cannot keep its word; nil if it can, or stands alone.
 func (n *Node) Trouble() *Trouble {
 	if n == nil {
 		return nil

@@ -142,7 +142,7 @@ func quotas(me int, places []place, slack, mean float64, of func(place) float64)
 	return out
 }
 
-// roomiest is the index of the largest quota; -1 where all are 0.
+// roomiest is the index of the largest quota; -1 if all are 0.
 func roomiest(quotas []float64) int {
 	best := -1
 	for i, q := range quotas {

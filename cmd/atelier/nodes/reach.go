@@ -27,12 +27,11 @@ type reach struct {
 	// silent are the nodes that the log has named last. Owned by the goroutine of
 	// look.
 	silent []string
-	// told is what this node's row says of it, in which incarnation. Owned by
-	// the goroutine of look.
+	// told is this node's row, with its incarnation. Owned by the goroutine of look.
 	told *told
 }
 
-// told is the row of a node, by which the others know that it reaches nobody.
+// told is the row of a node, which records whether it reaches nobody.
 type told struct {
 	Incarnation uint64 `json:"incarnation"`
 	Lonely      bool   `json:"lonely"`
@@ -54,7 +53,7 @@ func (p *peer) unreachable(lease time.Duration) bool {
 }
 
 const (
-	// reachSubject is where nodes answer that they are there.
+	// reachSubject is the subject on which nodes answer that they are alive.
 	reachSubject = "reach"
 	// silence is for how long a living node answers nothing until it counts as
 	// unreachable. A node that is late by less (a long collection, a busy machine) keeps
@@ -144,7 +143,7 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 	lonely := len(others) > 0 && len(unreachable) == len(others)
 	aside, err := n.standAside(members[me], others, lonely)
 	if err != nil {
-		return // the lease tells when that lasts
+		return // a lost lease ends this if it lasts
 	}
 	n.reach.mu.Lock()
 	changed := n.reach.aside != aside
@@ -158,7 +157,7 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 	}
 }
 
-// tell writes to the log which living nodes answer no more, and which do again.
+// tell logs which living nodes have stopped answering, and which answer again.
 func (n *Node) tell(unreachable []string, others []durable.Member) {
 	for _, name := range unreachable {
 		if !slices.Contains(n.reach.silent, name) {
@@ -187,8 +186,8 @@ func (n *Node) meetAgain(now time.Time, others []durable.Member) {
 	}
 }
 
-// ask sends one question to each of the others. It is true where one of them has just
-// been silent for so long that look should be told who lives.
+// ask sends one question to each of the others. It is true if one of them has just
+// been silent for so long that look needs the list of living nodes.
 func (n *Node) ask(now time.Time) (look bool) {
 	r := &n.reach
 	r.mu.Lock()
@@ -232,9 +231,9 @@ func (n *Node) Unreachable() []string {
 // standAside decides whether a node that reaches nobody serves. What others own
 // it could not serve, so where some reach each other it leaves everything to
 // them. Where nobody reaches anybody, all would go: then the first by name stays.
-// Nodes tell each other in the database, which all of them reach, or their leases
-// would be over. One that has told nothing starts, and serves nobody yet: it may
-// never, if its secret or its certificate is wrong.
+// Nodes record this in the database. All of them reach it, or they would have lost their
+// leases. A node without a record is starting, and serves nobody yet: it may never, if its
+// secret or its certificate is wrong.
 func (n *Node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
 	now := told{me.Incarnation, lonely}
 	if n.reach.told == nil || *n.reach.told != now {
@@ -292,7 +291,7 @@ func (n *Node) StandsAside() bool {
 	return n.reach.aside
 }
 
-// said are the figures of a node; nil where they are not known.
+// said are the figures of a node; nil if they are not known.
 func (n *Node) said(name string) *Figures {
 	if name == n.Store.Node() {
 		return n.figures.Load()

@@ -33,7 +33,7 @@ type missing struct {
 	keepers []string
 	no      []string // nodes that have answered that they do not have it
 	lost    bool
-	told    bool // why it is not settled yet
+	told    bool // the log has the reason why it is not settled yet
 }
 
 // NewSearch begins to look. settled is called, on a goroutine of the search, when a secret
@@ -209,7 +209,7 @@ func (s *Search) first(id string) bool {
 	return true
 }
 
-// tell says once that a poll waits for a node.
+// tell logs once that a poll waits for a node.
 func (s *Search) tell(id, node string) {
 	if s.first(id) {
 		s.log.Warn("a poll waits for a node that may have its secret; start it, or forget it if it is gone for good", "node", node, "secret", id)

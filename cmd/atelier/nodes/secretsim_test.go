@@ -27,7 +27,7 @@ import (
 // A simulation of the secrets of three nodes whose disks fill up, break and lose unsynced
 // data, whose processes die, and whose links fail. Times are those of a bubble. It checks:
 //
-//   - A secret whose making succeeded is on two disks, where there are two nodes, and stays
+//   - A secret whose making succeeded is on two disks, if there are two nodes, and stays
 //     there until it is destroyed; nobody ever calls it lost.
 //   - A share that is not over is found, or said not to be known.
 //   - What was destroyed comes back on no disk and in no memory.

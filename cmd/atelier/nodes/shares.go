@@ -26,7 +26,7 @@ import (
 type Exchange[S any] struct {
 	node    *Node
 	aead    cipher.AEAD
-	subject string // where nodes serve them
+	subject string // on which nodes serve them
 	what    string // in errors
 	kept    Kept[S]
 	stop    func()
@@ -48,10 +48,10 @@ type Exchange[S any] struct {
 	missing atomic.Value
 }
 
-// began is where the clock of Exchange.since begins. It is monotonic.
+// began is the zero of the clock of Exchange.since. It is monotonic.
 var began = time.Now()
 
-// Kept is where a node keeps what others bring.
+// Kept is a node's store of the exchanged secrets.
 type Kept[S any] interface {
 	// Take keeps one of another node; it is on the disk when Take returns.
 	Take(S) error
@@ -241,7 +241,7 @@ func (x *Exchange[S]) fetch(limit time.Duration) error {
 	return err
 }
 
-// allAnswered is errNotWhole where a node that is known is not among some.
+// allAnswered returns errNotWhole if a known node is not among some.
 func (x *Exchange[S]) allAnswered(done []string) error {
 	known, err := x.node.Store.Known()
 	if err != nil {
@@ -256,7 +256,7 @@ func (x *Exchange[S]) allAnswered(done []string) error {
 	return nil
 }
 
-// alone is an error where there are other nodes, none of which lives.
+// alone is an error if there are other nodes, none of which lives.
 func (x *Exchange[S]) alone() error {
 	members, err := x.node.Store.Members()
 	if err != nil {
@@ -371,7 +371,7 @@ func (x *Exchange[S]) bring(s S) (done []string, err error) {
 var errUnkept = errors.New("this node cannot write its disk")
 
 // Needless asks the other living nodes which of some secrets nobody needs any more: a node
-// that stands aside cannot tell.
+// that does not serve cannot tell.
 func (x *Exchange[S]) Needless(ids []string) (needless []string) {
 	members, err := x.node.Store.Members()
 	if err != nil {

@@ -197,7 +197,7 @@ func (k *TokenKeys) dropOld() error {
 	return err
 }
 
-// Follow looks for keys of which this node was not told, until ctx ends.
+// Follow looks for keys that this node has missed, until ctx ends.
 func (k *TokenKeys) Follow(ctx context.Context, every time.Duration) {
 	Every(ctx, every, k.look)
 }

@@ -16,8 +16,8 @@ type kind struct {
 	add func(l *load, it *item) error
 	// remove asks the server to remove one; nil if nobody can.
 	remove func(s *server, it item) error
-	// there tells whether a server has it. Unless it is there as it was
-	// acknowledged, or gone without a trace, that is an error.
+	// there reports whether a server has it. Unless it is there as it was acknowledged, or
+	// gone without a trace, that is an error.
 	there func(v *view, it item) (bool, error)
 }
 

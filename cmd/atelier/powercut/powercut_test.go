@@ -134,7 +134,7 @@ var checks sync.Mutex
 // recorded are the traces of this run.
 var recorded = map[string]powercut.Trace{}
 
-// canLive tells whether a live run was asked for, and is possible here.
+// canLive reports whether a live run was requested, and is possible here.
 var canLive = sync.OnceValue(func() bool {
 	if !*live {
 		return false

@@ -20,15 +20,15 @@ import (
 
 const passwordFile = "admin.password"
 
-// PasswordFile is where a password lies that was made.
+// PasswordFile is the file of the generated password.
 func PasswordFile(cfg config.Config) string { return secretFile(cfg, passwordFile) }
 
-// adminsPassword returns the password that was made, and makes it where there is none.
+// adminsPassword returns the password that was made, and makes it if there is none.
 func adminsPassword(cfg config.Config) (password string, made bool, err error) {
 	return secrets.Password(PasswordFile(cfg), func() string { return auth.Random(15) })
 }
 
-// adminPassword is where the admin's password came from.
+// adminPassword is the source of the admin's password.
 type adminPassword struct {
 	file string // "" when it was configured
 	made string // the password itself, when it was made now

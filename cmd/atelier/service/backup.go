@@ -60,8 +60,8 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 
 // Restore fills the data folder, which must hold no data, and the store that
 // nodes share, which must hold nothing at all, from a backup.
-// What of the code is damaged in the backup stays so; scrub tells of it. With a
-// passphrase the secrets are restored too, which the backup must hold then.
+// Code that is damaged in the backup stays damaged; scrub reports it. With a passphrase the
+// secrets are restored too, which the backup must hold then.
 func Restore(cfg config.Config, r io.Reader, passphrase string) (err error) {
 	if err := ondisk.MakeFolder(cfg.Server.Data, 0o700); err != nil {
 		return err

@@ -156,7 +156,7 @@ func (s *Service) reserve() error {
 	return err
 }
 
-// listen takes the public address where nobody holds it yet.
+// listen takes the public address, if it has not yet.
 func (s *Service) listen() (err error) {
 	if s.public == nil {
 		s.public, err = server.Listen(s.cfg.Server.Listen, s.pair)
@@ -364,7 +364,7 @@ func (s *Service) serve() error {
 	return nil
 }
 
-// watch tells the metrics where their numbers are.
+// watch connects the metrics to their sources.
 func (s *Service) watch() {
 	s.metrics.Watch(server.Sources{
 		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.codelabs.Stats, Sessions: s.grants.Sessions.Len,

@@ -109,8 +109,8 @@ type looks struct {
 	space       *probe[space]
 	size        *probe[folderSize]
 	backup      *probe[lastBackup]
-	certificate *probe[time.Time]     // when it ends; wanted only where there is one
-	nodes       *probe[*nodes.Status] // wanted only where there are others
+	certificate *probe[time.Time]     // when it ends; wanted only if there is one
+	nodes       *probe[*nodes.Status] // wanted only if there are others
 	running     sync.WaitGroup
 }
 

@@ -84,7 +84,7 @@ func (c *Core) scrubLogs(bad func(what string)) (looked int, err error) {
 	return looked + 2, unread("of the participants", err, bad)
 }
 
-// unread tells of a log that cannot be read; what only fails now is an error.
+// unread reports a log that cannot be read; a temporary failure is an error.
 func unread(whose string, err error, bad func(what string)) error {
 	if errors.Is(err, durable.ErrCorrupt) {
 		bad(fmt.Sprintf("the log %s: %v", whose, err))

@@ -64,7 +64,7 @@ type Service struct {
 	background sync.WaitGroup
 }
 
-// Options are what a start may be told beside the configuration.
+// Options are the settings of a start that are not in the configuration.
 type Options struct {
 	// RecoverDamaged opens a store whose files are damaged or missing. Nothing
 	// is swept in that run: what the store does not know any more may be what

@@ -24,8 +24,8 @@ import (
 	"atelier/persistence/shares"
 )
 
-// TokenKeyFile is where the server's token keys lie. They are not part of a
-// backup: what a backup holds of tokens opens without them no more than with.
+// TokenKeyFile is the file of the server's token keys. They are not part of a backup: what
+// a backup holds of tokens opens without them no more than with.
 func TokenKeyFile(cfg config.Config) string {
 	return secretFile(cfg, tokenKeyFile)
 }
@@ -121,7 +121,7 @@ func (c *Core) standsOnKeys() (string, error) {
 	return strings.Join(held, ", "), nil
 }
 
-// forgetChecks removes what tells the keys that were used with this stream.
+// forgetChecks removes the checks of the keys that were used with this stream.
 func forgetChecks(store durable.Store) error {
 	known, err := keyVersions(store)
 	if err != nil {
@@ -170,7 +170,7 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 		return err
 	}
 	trail := audit.New(store, clock.System, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
-	// First: what fails behind it is done again, and told again.
+	// First, because a later failure repeats the rest, with another record.
 	err = trail.Record(&audit.Record{
 		Action: "token_keys_forget", ActorType: "system", CreatedAt: time.Now().UnixMilli(), Metadata: map[string]string{"tokens": fmt.Sprint(n), "security": "true"},
 	})
@@ -192,7 +192,7 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 	return err
 }
 
-// sharedKeys are the token keys that all nodes have alike; none where the database has none.
+// sharedKeys are the token keys that all nodes have alike; none if the database has none.
 // It fails while another node runs.
 func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
 	if err := nodes.AllStopped(store); err != nil {

@@ -132,8 +132,8 @@ func (c *Campaign) round(first uint64, total counts) (failed *report, ran uint64
 	return failed, ran, err
 }
 
-// start runs a worker and hears what it reports. One that falls, or hangs, has
-// failed with the seed that it was at.
+// start runs a worker and receives its reports. One that crashes, or hangs, has failed with
+// the seed that it was at.
 func (c *Campaign) start(cmd *exec.Cmd, ran func(report), started func(*exec.Cmd)) error {
 	var text bytes.Buffer
 	cmd.Stderr = &text
@@ -179,7 +179,7 @@ func (c *Campaign) one(p Plan) (r report, err error) {
 	return r, err
 }
 
-// tell shrinks a run that failed, prints its story, and writes its history.
+// tell shrinks a failed run, prints its story, and writes its history.
 func (c *Campaign) tell(r *report) {
 	p := PlanOf(r.Seed)
 	_ = errors.Join(p.Parse(c.Change), p.Parse(r.Plan)) // a worker read them before

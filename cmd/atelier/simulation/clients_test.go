@@ -21,7 +21,7 @@ import (
 type client struct {
 	*draw.Source
 	w *world
-	// number tells clients apart in the check of linearizability.
+	// number identifies a client in the check of linearizability.
 	number int
 	refs   int    // it has used
 	only   string // the one word that it says; "" for any
@@ -78,7 +78,7 @@ func (c *client) lastWords() {
 	}
 }
 
-// numbers tell clients apart in the check of linearizability.
+// numbers identify clients in the check of linearizability.
 type numbers struct{ atomic.Int64 }
 
 func (n *numbers) next() int { return int(n.Add(1)) }

@@ -115,7 +115,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	}
 	m.mu.Unlock()
 	if failed == nil {
-		failed = m.wait() // until it hears of it
+		failed = m.wait() // until it gets the answer
 	}
 	if errors.Is(failed, errDown) {
 		m.s.n.w.history.count("fault", interruptedPut)
@@ -217,7 +217,7 @@ func (m *mount) end() {
 	}
 }
 
-// contentFaults befall the contents, where somebody uploads.
+// contentFaults affect the contents, if somebody uploads.
 var contentFaults = []fault{
 	{"answer late for contents", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 		c := w.uploads.contents

@@ -59,7 +59,7 @@ func (p Plan) hooked() bool { return p.Seed%5 == 1 }
 // under faults.
 func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 
-// told names what a delivery is about.
+// told names the subject of a delivery.
 func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
 
 // send is a receiver that refuses many first tries.
@@ -82,7 +82,7 @@ func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) 
 	return webhook.Outcome{Status: 204}
 }
 
-// startHooks runs the webhooks of a node; nil where nobody listens.
+// startHooks runs the webhooks of a node; nil if nobody listens.
 func (s *server) startHooks(options durable.Options) (err error) {
 	if s.n.w.hooks == nil {
 		return nil
@@ -172,7 +172,7 @@ func (h *hooks) refused() int {
 }
 
 // stop lets the receiver refuse everything until the webhook is stopped, and resumes it. All
-// is whole meanwhile. Nothing happens where nobody may register any more.
+// is whole meanwhile. Nothing happens if registration has closed.
 func (h *hooks) stop() error {
 	c := newClient(h.w, "c98", h.w.plan.random(ofClients-3))
 	register := func(times int) (registered bool) {
@@ -294,9 +294,9 @@ func (m *model) committedTo() uint64 {
 	return uint64(len(m.records))
 }
 
-// wanted is what the webhook is to be told of, by position: each registration, completion
-// and report, a request for help that is new, and the end of the workshop. Of simulated
-// attendees nothing.
+// wanted are the events that the webhook must receive, by position: each registration,
+// completion and report, a request for help that is new, and the end of the workshop. Of
+// simulated attendees nothing.
 func (m *model) wanted() map[uint64]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

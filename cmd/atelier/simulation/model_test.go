@@ -89,7 +89,7 @@ func newModel(w *world) *model {
 	return &model{w: w, rules: oracle.New(), ends: map[uint64]bool{}, names: map[string]int{}, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, taken: map[string]bool{}, views: map[uint64]seen{}}
 }
 
-// begin tells which codelab all this is about; its first events are committed.
+// begin sets the codelab of the run; its first events are committed.
 func (m *model) begin(lab string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -192,7 +192,7 @@ func (m *model) acknowledged(where string, seq uint64) {
 }
 
 // of returns the fact with this id. Somebody may see and remove what another
-// client made before that one hears that it was made.
+// client made before that one gets the answer.
 func of(facts map[string]*fact, id string) *fact {
 	f := facts[id]
 	if f == nil {

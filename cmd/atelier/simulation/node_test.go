@@ -73,11 +73,11 @@ type server struct {
 	files  *files.Register
 	// contents is the node's way to the contents of files, which all nodes share.
 	contents *mount
-	vault    *token.Vault // nil where nobody pays
-	// Both nil where nobody signs in.
+	vault    *token.Vault // nil if nobody pays
+	// Both nil if nobody signs in.
 	sessions *login.Sessions
 	parties  *participant.Host
-	hooks    *webhook.Webhooks // nil where nobody listens
+	hooks    *webhook.Webhooks // nil if nobody listens
 	unhook   func()            // ends what they send
 	unplug   func()            // takes it off the network
 	stop     chan struct{}
@@ -226,7 +226,7 @@ func (n *node) get() (*server, codelab.Codelab, error) {
 }
 
 // leaves is what the transport does with an answer before it leaves: without a
-// lease none does. Nobody hears what a dead process says.
+// lease none does. Nobody receives the messages of a dead process.
 func (s *server) leaves(err error) error {
 	switch {
 	case s.dead.Load():

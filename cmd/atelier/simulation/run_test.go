@@ -211,7 +211,7 @@ func (w *world) presence() {
 }
 
 // leave lets all listeners go. In some runs a node ends first that the others do not
-// hear any more: they must notice without a message that nobody is connected to it.
+// receive any more: they must notice without a message that nobody is connected to it.
 func (w *world) leave() {
 	quietly := func() {
 		close(w.model.quiet)

@@ -86,7 +86,7 @@ func (m *model) checkStore(j durable.Journal) {
 }
 
 // counted are the positions at which the ballots of each poll went last: no record before
-// it may tell who voted.
+// it can reveal who voted.
 func (m *model) counted() map[string]uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

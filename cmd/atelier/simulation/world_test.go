@@ -33,7 +33,7 @@ type world struct {
 	tokens  *tokens
 	grants  *grants
 	uploads *uploads
-	hooks   *hooks // nil where nobody listens
+	hooks   *hooks // nil if nobody listens
 	store   *memory.Database
 	net     *network
 	nodes   []*node

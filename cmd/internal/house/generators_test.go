@@ -38,7 +38,7 @@ func (d served) components(kind string) map[string]any {
 	return named
 }
 
-// isOpenAPI tells an OpenAPI document from an AsyncAPI document.
+// isOpenAPI distinguishes an OpenAPI document from an AsyncAPI document.
 func (d served) isOpenAPI() bool { return d.root["openapi"] != nil }
 
 // walk visits every node outside of examples. under is the member that holds it.

@@ -170,7 +170,7 @@ func (l *lines) print(text string) {
 // needed is what tests have open at once, bytes; the stores' files are mostly holes.
 const needed = 6 << 30
 
-// inMemory makes a folder in memory; "" where there is none to use.
+// inMemory makes a folder in memory; "" if there is none to use.
 func inMemory() (dir string, remove func(), err error) {
 	const shm = "/dev/shm"
 	var s syscall.Statfs_t

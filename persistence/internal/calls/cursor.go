@@ -8,8 +8,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Cursor is where the log of one handle goes on, and why it does not. The goroutine
-// that commits owns it; Open sets Next before anybody can append.
+// Cursor is the position of one handle's log, and the reason why it cannot continue. The
+// goroutine that commits owns it; Open sets Next before anybody can append.
 type Cursor struct {
 	Actor string
 	// Next is the seq of the next record.

@@ -71,8 +71,8 @@ type holder[L Log, I any] interface {
 }
 
 // Writer is the one goroutine that commits. It takes everything that is queued, lets the
-// store commit it in groups, and tells each item's owner, in the order of the queue. There
-// is no timer: while one commit waits for the disk, the next group gathers by itself.
+// store commit it in groups, and notifies each item's owner, in the order of the queue.
+// There is no timer: while one commit waits for the disk, the next group gathers by itself.
 type Writer[L Log, I any, P holder[L, I]] struct {
 	queue     *Queue[I]
 	snapshots *Snapshots[L]
@@ -137,8 +137,8 @@ func (w *Writer[L, I, P]) fence(actor string) {
 	}
 }
 
-// Finish gives the room of items back and tells their owners how they ended: as their
-// group did, or as Err says.
+// Finish releases the queue's room of items and reports their outcomes to their owners: as
+// their group did, or as Err says.
 func (w *Writer[L, I, P]) Finish(items []I, group error) {
 	// Room first: the caller may append again as soon as it is notified.
 	var bytes int64

@@ -64,7 +64,7 @@ type Store struct {
 	log *slog.Logger
 }
 
-// place is where the contents lie.
+// place is the location of the contents.
 type place interface {
 	files.Blobs
 	// Hold keeps everything in its place until release is called.

@@ -167,7 +167,7 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 	}
 	size := info.Size
 	if n >= 0 && size > n {
-		size = n // of a server that knows no ranges from the beginning on; else the sum tells
+		size = n // a server without support for ranges returns more; a wrong beginning shows in the sum
 	}
 	timer.Reset(s.limit(max(size, 0)))
 	return &body{io.LimitReader(r, max(size, 0)), r, func() { timer.Stop(); cancel() }}, size, nil

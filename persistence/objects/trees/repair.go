@@ -21,7 +21,7 @@ func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.
 		}
 		_, _, err := s.Read(id, m.Kind, m.Tree, f.Path)
 		if err == nil || !errors.Is(err, durable.ErrCorrupt) {
-			continue // of another error the change itself tells
+			continue // the change itself reports another error
 		}
 		lies := m.lies(known)
 		key, at := treeKey(id, lies.Tree), lies.Start+known.At

@@ -214,7 +214,7 @@ func (s *Store) scrub(ctx context.Context, id string, r code.Recorded, bad func(
 		}
 		for i := range m.Files {
 			if m.Files[i].In > 0 && m.Kind == code.Git {
-				continue // looked at where it lies
+				continue // checked in its own place
 			}
 			looked++
 			_, err := sp.read(ctx, m, &m.Files[i])

@@ -186,8 +186,8 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 	}
 }
 
-// Content that is sent again puts damaged content right, also where the change makes
-// nothing new: it was answered with success and stayed unreadable.
+// Content that is sent again repairs damaged content, even if the change makes nothing new:
+// it was answered with success and stayed unreadable.
 func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		text := strings.Repeat("text ", 100)
