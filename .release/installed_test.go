@@ -499,7 +499,7 @@ func TestTheImagesAreWhatTheyShouldBe(t *testing.T) {
 	}
 }
 
-// TestTheDockerfileMakesTheSameImage: who builds from sources with an engine gets what a
+// TestTheDockerfileMakesTheSameImage: a build from sources with an engine gives what a
 // release brings.
 func TestTheDockerfileMakesTheSameImage(t *testing.T) {
 	text := string(read(t, filepath.Join(repository, "cmd/atelier/deploy/Dockerfile")))

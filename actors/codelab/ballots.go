@@ -28,10 +28,9 @@ import (
 // BallotKeys keeps the secrets of anonymous polls.
 type BallotKeys interface {
 	// Make makes a secret, which every living node has on its disk when Make returns:
-	// those are its keepers; none if this server stands alone. Its id begins with that
-	// of the codelab.
-	// An error of the folder is durable.ErrReadOnly, and ErrTooFewKeepers says that no
-	// second node can keep it.
+	// those are its keepers; none on a single server. Its id begins with that of the
+	// codelab. An error of the folder is durable.ErrReadOnly, and ErrTooFewKeepers says
+	// that no second node can keep it.
 	Make(codelab string) (id string, keepers []string, err error)
 	// Destroy removes a secret from this node for good.
 	Destroy(id string)

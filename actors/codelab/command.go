@@ -18,7 +18,7 @@ const (
 	RoleAnyone
 )
 
-// Caller is who acts, and from where: for the rules and for the audit trail.
+// Caller is the acting person and their address, for the rules and for the audit trail.
 // Immutable once it is part of a command.
 type Caller struct {
 	Role Role

@@ -143,7 +143,7 @@ func (itemFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	return f, true
 }
 
-// TestAReplayTellsAttendeesNothingThatIsHidden: who came later could still read a question
+// TestAReplayTellsAttendeesNothingThatIsHidden: late attendees could still read a question
 // that was hidden, and counts that are not shown any more, by asking for a replay.
 func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 	l := newLab()

@@ -191,7 +191,8 @@ func (c call) questionChanged(q *question, out *pb.Question, action string) deci
 	return d
 }
 
-// DeleteQuestion removes a question: a facilitator, or who asked it while it has no answer.
+// DeleteQuestion removes a question, by a facilitator, or by its author while it has no
+// answer.
 type DeleteQuestion struct {
 	QuestionID string
 }
@@ -309,8 +310,8 @@ func (b VoteQuestion) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// MergeQuestion puts a question into another that asks the same: who voted for it has
-// voted for that one, and it is gone.
+// MergeQuestion puts a question into another that asks the same: a person who voted for it
+// has voted for that one, and it is gone.
 type MergeQuestion struct {
 	QuestionID, Into string
 }

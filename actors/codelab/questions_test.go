@@ -94,7 +94,7 @@ func TestMergedQuestionsUniteTheirVoters(t *testing.T) {
 	}
 	l.refused(t, admin, MergeQuestion{QuestionID: a.Id, Into: a.Id}, durable.Invalid, "another")
 	if got := l.must(t, admin, MergeQuestion{QuestionID: a.Id, Into: b.Id}).(*pb.Question); got.Id != b.Id || got.Votes != 3 {
-		t.Errorf("merged: %v", got) // p0, who asked a, p2 and p3
+		t.Errorf("merged: %v", got) // p0, the author of a, and p2 and p3
 	}
 	v := l.Capture()
 	if len(v.Questions) != 1 || v.Questions[0].Votes != 3 || v.VotedFor(&v.Questions[0], people[1].ID) {
@@ -333,8 +333,8 @@ func TestQuestionsOfErasedPeopleGoTogether(t *testing.T) {
 	}
 }
 
-// TestAnyVotersOfQuestions: whoever votes, merges and goes, a question has the votes of
-// those who voted for it and are there.
+// TestAnyVotersOfQuestions: after any votes, merges and removals, a question has the votes
+// of those who voted for it and are there.
 func TestAnyVotersOfQuestions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l, people := asking(t, askingOpen, 5)

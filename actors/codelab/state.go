@@ -177,7 +177,7 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 	return d, nil
 }
 
-// admit refuses what concerns no codelab, and who is no longer in this one.
+// admit refuses commands without a codelab, and people who are no longer in this one.
 func (s *State) admit(cmd Command) error {
 	switch cmd.Body.(type) {
 	case nil:

@@ -100,7 +100,7 @@ func (c *clan) sum(i int) int {
 	return get(c.T, c.hosts[i], "a").View().sum
 }
 
-// A read on any node shows what was acknowledged on any node, whoever owns the
+// A read on any node shows the acknowledged writes of any node, whichever node owns the
 // actor.
 func TestAnyNodeTakesCommandsAndReads(t *testing.T) {
 	c := newClan(t, 3)

@@ -246,8 +246,8 @@ func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 }
 
 // apply changes the state and collects the events. If that panics the state
-// is unknown: the incarnation ends, and to, who waits in no batch yet, must
-// hear of it.
+// is unknown: the incarnation ends, and the caller to, which is in no batch yet, must hear
+// of it.
 func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 	done := false
 	defer func() {

@@ -14,7 +14,7 @@ type Store interface {
 
 	// StreamID names the stream of changes that the store holds, as 32 hex
 	// digits. It survives restarts and is another one when a backup was
-	// restored: who followed another stream cannot go on from their position.
+	// restored. A reader of another stream cannot go on from its position.
 	StreamID() string
 
 	// ReadOnly reports whether writes are refused. It is cheap enough to be

@@ -170,7 +170,7 @@ func (s *Sessions) forget(f *family) {
 // guarded are the rows that bring the store up to a record; where other nodes
 // change it too, they hold only if none has. The caller holds f.mu.
 func (s *Sessions) guarded(f *family, rec *pb.SessionFamily) []durable.Row {
-	// Urgent: who wants to delete something must sign in.
+	// Urgent: anyone who wants to delete something must sign in.
 	rows := durable.MakeUrgent(f.rows(rec, s.ms()))
 	if s.feed == nil {
 		return rows

@@ -12,7 +12,7 @@ import (
 	pb "atelier/actors/people/peoplepb"
 )
 
-// Caller is who acts, and from where, for the audit trail.
+// Caller is the acting person and their address, for the audit trail.
 type Caller struct {
 	// ActorID is the owner's account or a person's id.
 	ActorID string

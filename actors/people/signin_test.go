@@ -241,7 +241,7 @@ func (o *office) replays() {
 	}
 }
 
-// A new invitation takes a login off the list of the deleted for good: whoever has that
+// A new invitation takes a login off the list of the deleted for good: anyone with that
 // address after the person invited is gone, too, is somebody else.
 func TestAnInvitationUnbarsALogin(t *testing.T) {
 	o := newOffice(t)

@@ -1,5 +1,5 @@
 // Package room is the live side of one codelab: what was said, what is being
-// said, and who is there to hear it.
+// said, and who is present.
 //
 // # What it owns
 //

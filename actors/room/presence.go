@@ -330,7 +330,7 @@ func (r *Room) Online() int {
 	return r.presence.online
 }
 
-// all is who is connected to any node. It is called with mu held.
+// all are the people connected to any node. It is called with mu held.
 func (p *presence) all() map[string]struct{} {
 	people := make(map[string]struct{}, len(p.sessions))
 	for person := range p.sessions {

@@ -53,8 +53,8 @@ var Pauses = []time.Duration{
 	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 }
 
-// Delivered reports whether a receiver took a delivery. A redirect is a failure: who answers
-// at another address was not checked.
+// Delivered reports whether a receiver took a delivery. A redirect is a failure: a receiver
+// that answers at another address was not checked.
 func Delivered(status int32) bool { return status >= 200 && status < 300 }
 
 // State is what the webhook does.

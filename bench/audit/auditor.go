@@ -4,7 +4,7 @@ package audit
 type Audience uint8
 
 const (
-	// Unknown: who should get it is not judged, only its order.
+	// Unknown means that its recipients are not judged, only its order.
 	Unknown Audience = iota
 	// Everyone in the codelab.
 	Everyone

@@ -30,7 +30,7 @@ type line struct {
 	events chan event
 }
 
-// sendWithin bounds a write: who cannot write has no connection.
+// sendWithin bounds a write: if it cannot write, the connection is gone.
 const sendWithin = 10 * time.Second
 
 // dial opens a connection. It ends with ctx.

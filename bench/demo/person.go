@@ -101,7 +101,7 @@ func (p *person) live(ctx context.Context) {
 	}
 }
 
-// arrive registers; who gets no answer tries again.
+// arrive registers, and tries again if there is no answer.
 func (p *person) arrive(ctx context.Context) {
 	var record api.Attendee
 	a, err := p.post("/register", map[string]any{"name": p.name, "code": p.code})

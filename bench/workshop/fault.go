@@ -24,8 +24,7 @@ type harm struct {
 	// began and over: until everything was as before, as far as the harness did
 	// it.
 	began, over time.Duration
-	// stuck are the people, by index, who could not know of it: those of a paused
-	// node.
+	// stuck are the people, by index, who could not notice it: those of a paused node.
 	stuck []bool
 	// well is of messages between others, late of those that somebody who is
 	// stuck sent or got.

@@ -23,9 +23,9 @@ import (
 	"atelier/bench/report"
 )
 
-// hall is a server of another kind: whoever has said "enter alice" hears, behind
-// a word of its own, what anybody says. Deaf ones get every third message not; one
-// who only listens is shown out, if that is wanted. A mute one passes nothing on.
+// hall is a server of another kind: a client that has sent "enter alice" receives, after a
+// word of its own, what anybody says. Deaf ones get every third message not; one who only
+// listens is shown out, if that is wanted. A mute one passes nothing on.
 type hall struct {
 	mu       sync.Mutex
 	in       map[*websocket.Conn]bool

@@ -29,7 +29,7 @@ func (m *member) alive() bool {
 	return m != nil && !m.stopped && (m.until.IsZero() || time.Now().Before(m.until))
 }
 
-// owner is who has the log of an actor open.
+// owner is the node that has the log of an actor open.
 type owner struct {
 	node        string
 	incarnation uint64

@@ -22,10 +22,10 @@ import (
 	"atelier/actors/naming"
 )
 
-// A command that is never drawn is not tried: whoever adds one to the vocabulary
-// adds it here. Create and Delete are for codelabs of their own. PostDirects makes
-// the events of several PostChat in one commit, ReportCheck draws Tick, too, and Register
-// rehearsals: words of their own would change what every kept seed draws.
+// A command that is never drawn is not tried: a person who adds one to the vocabulary adds
+// it here. Create and Delete are for codelabs of their own. PostDirects makes the events of
+// several PostChat in one commit, ReportCheck draws Tick, too, and Register rehearsals:
+// words of their own would change what every kept seed draws.
 func TestEveryCommandIsDrawn(t *testing.T) {
 	commands, _ := codelab.Vocabulary.Words()
 	for _, c := range commands {

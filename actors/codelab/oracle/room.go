@@ -9,8 +9,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// room is who is there, and on which step: the sections "Attendees", "Codelabs and steps"
-// and "Publishing".
+// room is the present people and their steps: the sections "Attendees", "Codelabs and
+// steps" and "Publishing".
 type room struct {
 	people []*person // in the order in which they registered
 	steps  []string  // ids

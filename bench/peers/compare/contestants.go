@@ -34,7 +34,7 @@ const found = `(?P<stamp>[0-9]+) (?P<seq>[0-9]+) x`
 // atelierSends is what publishers send to Atelier; bench/fanout has the original.
 const atelierSends = `{"type":"chat","ref":"{{seq}}","message":"` + text + `"}`
 
-// around is what Atelier puts around a text, who said it and when, bytes: its
+// around is the size of Atelier's envelope of a text, with author and time, in bytes: its
 // live_bytes_total by live_deliveries_total, less the text and the head of a frame.
 const around = 190
 

@@ -16,7 +16,7 @@ import (
 // change nothing. The faults of a body follow from its schema, so the
 // documents are checked as well.
 
-// caller is who may call an operation.
+// caller is the kind of caller that is allowed to use an operation.
 type caller uint8
 
 const (

@@ -162,7 +162,7 @@ func (p keptPerson) comesBack(t *testing.T, addr string) {
 	b.get(path + "/help").want(200)
 }
 
-// member is who calls the handler with a kept key.
+// member is a participant that calls the handler with a kept key.
 func (k keptMember) member(t *testing.T, addr, path string) *member {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)

@@ -145,7 +145,7 @@ func TestNobodyIsLeftToServe(t *testing.T) {
 	eventual(t, "a node that serves again", func() bool { return ready(second) && !told() })
 }
 
-// TestACodelabIsMovedToANode, whoever owns it, also when nobody does; and stays there.
+// TestACodelabIsMovedToANode, whichever node owns it, also if none does. It stays there.
 func TestACodelabIsMovedToANode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))

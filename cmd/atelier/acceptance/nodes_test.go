@@ -155,8 +155,8 @@ func startLeased(t *testing.T, lease time.Duration, cfgs []config.Config) (nodes
 }
 
 // apart gives each node a way of its own to a NATS that all use, and returns the
-// ways: who has none reaches nobody. Servers within the nodes would inform each other of
-// ways around.
+// ways: a node without one reaches nobody. Servers within the nodes would inform each other
+// of ways around.
 func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 	t.Helper()
 	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoLog: true, NoSigs: true})

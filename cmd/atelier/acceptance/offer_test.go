@@ -71,7 +71,7 @@ func TestFacilitatorsOfferHelp(t *testing.T) {
 	c.admin.post(c.path+"/help", record{"attendee_id": lin.id, "message": strings.Repeat("ä", 501)}).refused(400, "message")
 	max.post(c.path+"/help", record{"attendee_id": lin.id, "step_number": 1}).refused(403)
 	lin.post(c.path+"/help", record{"message": "where?"}).refused(400, "step_number")
-	// In one browser both: who names nobody asks for themselves.
+	// A browser with both roles: a request without a name is the attendee's own.
 	both := c.join(facilitator(t, c.addr, "Grace"), record{"name": "Both"})
 	both.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if q := c.admin.get(c.path + "/help").list(); len(q) != 1 || q[0].text("attendee_id") != both.id {

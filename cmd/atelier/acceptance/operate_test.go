@@ -188,7 +188,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 }
 
 // The password is changed while no node is alive: the first that starts says what
-// it is, and who still has the old one is refused. (Once agreed, no node ever
+// it is, and a node that still has the old one is refused. (Once agreed, no node ever
 // started with another.)
 func TestAPasswordIsChangedWithAllNodesStopped(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ type leader struct {
 	id string
 }
 
-// invite invites somebody; who accepts gets the token.
+// invite invites somebody, and returns the token for accepting.
 func invite(admin *browser, who record) (id, token string) {
 	admin.t.Helper()
 	made := admin.post("/admin/people", who).want(200).object()

@@ -49,7 +49,7 @@ type keptAnswer struct {
 	Body   any    `json:"body,omitempty"`
 }
 
-// askOwner and the others are who asks.
+// askOwner and the others are the callers of a request.
 const (
 	askOwner    = "owner"
 	askAttendee = "attendee"

@@ -17,9 +17,9 @@ import (
 	"atelier/transport/rest"
 )
 
-// rightsFile says, written by hand, who may call what: a line an operation, a column
-// a role. The walk calls each operation in each role, in a way that reaches no further
-// than the question whether it may be called; an operation without a line fails.
+// rightsFile is the handwritten table of permissions, with a line per operation and a
+// column a role. The walk calls each operation in each role, in a way that reaches no
+// further than the question whether it may be called; an operation without a line fails.
 const rightsFile = "testdata/rights.txt"
 
 var showRights = flag.Bool("show-rights", false, "print the table of rights as the server has it")

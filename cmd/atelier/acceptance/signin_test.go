@@ -96,7 +96,7 @@ func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
 	if app := o.admin.get("/app").want(200).object(); record(app["oidc"].(map[string]any)).text("label") != "Sign in with Example" || app["password_login"] != true {
 		t.Errorf("the app is told %v", app)
 	}
-	// As an attendee in the same browser, who stays one: with another session id.
+	// An attendee in the same browser stays one, with another session id.
 	b := o.browser()
 	lin := o.join(b, record{"name": "Lin", "join_code": o.meta().text("join_code")})
 	before := b.cookie(auth.SessionCookie)

@@ -19,7 +19,7 @@ type Figures struct {
 	People int `json:"people"`
 	// ClockMillis is the database's time minus the node's; nil if that is not known.
 	ClockMillis *int64 `json:"clock_offset_ms"`
-	// Trouble is why the node cannot keep its word; nil if it can.
+	// Trouble is why the node cannot serve; nil if it can.
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 

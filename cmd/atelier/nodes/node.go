@@ -17,7 +17,7 @@ import (
 	"atelier/transport/server"
 )
 
-// Node is this server as one of several. A nil one stands alone.
+// Node is this server as one of several; nil on a single server.
 type Node struct {
 	durable.Cluster
 	bus *bus.Bus
@@ -179,7 +179,7 @@ func (n *Node) Valid() func() error {
 // what it owned, and knows what changed while it was away.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
 
-// Trouble is why this node cannot keep its word; nil if it can, or stands alone.
+// Trouble is why this node cannot serve; nil if it can, or on a single server.
 func (n *Node) Trouble() *Trouble {
 	if n == nil {
 		return nil

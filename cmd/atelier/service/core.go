@@ -54,7 +54,7 @@ type Core struct {
 	files        *files.Register
 	code         *trees.Store
 	folder       *nodes.Folder
-	node         *nodes.Node     // nil when this server stands alone
+	node         *nodes.Node     // nil on a single server
 	keyring      *nodes.Keyring  // likewise
 	usedBefore   bool            // the store has served before this start
 	made         map[string]bool // the secrets that this start has made, of those that nodes have alike

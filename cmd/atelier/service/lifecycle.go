@@ -387,8 +387,8 @@ func (s *Service) ready() error {
 	return nil
 }
 
-// drain sends away who is connected; who does not go in time is cut off with the
-// public listener.
+// drain asks connected clients to leave. Connections that stay are cut off with the public
+// listener.
 func (s *Service) drain(ctx context.Context) error {
 	err := s.hub.Drain(ctx, messages.Reconnect, s.cfg.Server.ReconnectSpread.Std())
 	if errors.Is(err, context.DeadlineExceeded) {

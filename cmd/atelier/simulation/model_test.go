@@ -14,7 +14,7 @@ import (
 	"atelier/actors/codelab/oracle"
 )
 
-// reporter is who reports what went wrong.
+// reporter is the name under which findings are reported.
 const reporter = "ORACLE"
 
 // model records what was committed and acknowledged, and compares the nodes' views with it.

@@ -35,7 +35,7 @@ type Snapshots[L Log] struct {
 
 	mu      sync.Mutex
 	pending map[L]*Snapshot[L] // guarded by mu
-	order   []L                // guarded by mu; who has a pending job
+	order   []L                // guarded by mu; the logs with a pending job
 	closed  bool               // guarded by mu
 }
 

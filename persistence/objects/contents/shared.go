@@ -39,7 +39,7 @@ type shared struct {
 	cache *cache
 
 	mu sync.Mutex
-	// Guarded by mu: when this node put a content, and who fetches one.
+	// Guarded by mu: when this node put each content, and the running downloads.
 	put      map[files.Sum]time.Time
 	fetching map[files.Sum]*fetch
 }

@@ -132,7 +132,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	temp := filepath.Join(tempFolder, filepath.Base(f.Name()))
 	err = s.fill(ctx, f, io.NewSectionReader(content, 0, size), size, sum)
 	if err == nil {
-		// Before the rename: the name must never stand for less than all.
+		// Before the rename: a file with this name must always be complete.
 		if err = f.Sync(); err == nil {
 			s.opts.Synced(temp)
 		}

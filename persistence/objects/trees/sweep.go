@@ -101,8 +101,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	return nil
 }
 
-// needed are the plain trees that the heads stand for, and those whose contents
-// they have.
+// needed are the plain trees of the heads, and those whose contents they have.
 func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[string]bool, error) {
 	needed := map[string]bool{}
 	for _, h := range heads {
