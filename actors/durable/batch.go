@@ -21,11 +21,11 @@ type batch[E, V any] struct {
 	view     *V     // the state after the batch, once it is sealed
 	chain    uint64 // the hash of its last record, then
 	settled  bool   // its fate is known
-	// other: a command that is not urgent is in it.
+	// other means that it has a command that is not urgent.
 	other bool
 }
 
-// waiter is somebody whose answer needs the batch's commit.
+// waiter is a caller whose answer needs the batch's commit.
 type waiter struct {
 	to    Replier
 	reply Reply
@@ -69,7 +69,7 @@ var errTooMuch = &Rejection{Reason: TooLarge, Text: "this is more than can be st
 // maxScratch is the largest buffer for encoding that is kept.
 const maxScratch = 256 << 10
 
-// rowBytes is what rows take of an append (see Limits).
+// rowBytes is the size of rows in an append (see Limits).
 func rowBytes(rows []Row) (n int) {
 	for i := range rows {
 		n += RowOverhead + len(rows[i].Table) + len(rows[i].Key) + len(rows[i].Value)
@@ -159,8 +159,8 @@ func (s *actorRuntime[C, E, V]) recycle(b *batch[E, V]) {
 // maxSpare is the longest list of a batch that is kept.
 const maxSpare = 1024
 
-// settle takes note of a batch's fate and releases, in order, what is settled.
-// Batches of an earlier incarnation are not among the flying ones.
+// settle records a batch's outcome and releases, in order, the settled batches. Batches of
+// an earlier incarnation are not in flying.
 func (s *actorRuntime[C, E, V]) settle(ctx actor.Context, b *batch[E, V], err error) {
 	if !slices.Contains(s.flying, b) {
 		return

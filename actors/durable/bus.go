@@ -11,7 +11,7 @@ import (
 // that must not be lost is in the store. Safe for concurrent use.
 //
 // Subjects are words of letters, digits, "_" and "-", joined by dots. Callbacks
-// run on the bus's goroutines, must not block, and may keep what they are given.
+// run on the bus's goroutines, must not block, and can keep their data.
 type Bus interface {
 	// Request asks a node. done is called once with the answer or an error. ErrNobody means
 	// that the node is not there or does not serve the subject, so it did not receive the

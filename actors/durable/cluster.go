@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// interconnect is what a handle of a cluster's actor has beside.
+// interconnect is the part of a handle that only a cluster needs.
 type interconnect struct {
-	// up: the actor takes messages. The library registers a name before the
+	// up means that the actor takes messages. The library registers a name before the
 	// mailbox behind it works, and sending to it then is a panic.
 	up atomic.Bool
-	// owns: this node's runtime is the actor, and has recovered.
+	// owns means that this node's runtime is the actor, and has recovered.
 	owns atomic.Bool
 	// owner is the node that this one follows.
 	owner atomic.Pointer[string]
@@ -56,18 +56,18 @@ func (h *Handle[C, E, V]) Owner() string {
 	return ""
 }
 
-// Unheard reports whether another node owns the actor, which is alive and cannot be
-// reached: listeners here are better off on another node.
+// Unheard reports whether the actor's owner is another node that is alive but cannot be
+// reached. Listeners here should connect to another node.
 func (h *Handle[C, E, V]) Unheard() bool { return !h.Owns() && h.unheard.Load() }
 
-// Fresh reports whether the view shows everything that was acknowledged until so
-// long ago. On the node that owns the actor it does as long as the lease holds.
+// Fresh reports whether the view shows everything that was acknowledged until the given
+// time ago. On the node that owns the actor it does as long as the lease holds.
 func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	c := h.host.opts.Cluster
 	switch {
 	case c == nil:
 		return true
-	case !c.Store.Holds(): // first: one that holds later may be another
+	case !c.Store.Holds(): // first, because a later one can be another lease
 		return false
 	case h.owns.Load():
 		return true
@@ -142,12 +142,12 @@ func (h *Handle[C, E, V]) current() error {
 	return h.host.replies.await(sl).Err
 }
 
-// Await waits until the view shows a position that somebody saw elsewhere, and
-// returns the position that the view shows then. On the node that owns the actor
-// it does not wait: nothing above its view was acknowledged. Elsewhere it asks the
-// owner again for as long as a read waits for one. A lower position than seq
-// therefore means that the owner itself, asked after the wait, does not have seq;
-// if the owner could not be asked, Await fails with ErrUnavailable.
+// Await waits until the view shows a position that a client has read elsewhere, and returns
+// the position that the view then shows. On the node that owns the actor it does not wait,
+// since nothing above its view was acknowledged. Elsewhere it asks the owner repeatedly, as
+// long as a read would wait. So a lower position than seq means that the owner itself,
+// asked after the wait, does not have seq. If the owner could not be asked, Await fails
+// with ErrUnavailable.
 func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	at := func() uint64 { _, at := h.ViewAt(); return at }
 	c := h.host.opts.Cluster
@@ -169,11 +169,11 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	}
 }
 
-// readTimes is for how many times Cluster.Patience a read waits for the owner.
+// readTimes is how long a read waits for the owner, as a multiple of Cluster.Patience.
 const readTimes = 3
 
-// Near returns the handle of an actor whose view shows everything that was
-// acknowledged until so long ago, without asking another node when it does.
+// Near returns the handle of an actor whose view shows everything that was acknowledged
+// until the given time ago. If it already does, no other node is asked.
 func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V], error) {
 	if h.opts.Cluster != nil {
 		if hd := h.Peek(id); hd != nil && hd.Condition() == Running && hd.Fresh(within) {
@@ -183,7 +183,7 @@ func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V],
 	return h.Get(id)
 }
 
-// join serves the other nodes, and lets the beats begin.
+// join starts serving the other nodes, and starts the beats.
 func (h *Host[C, E, V]) join() error {
 	c := h.opts.Cluster
 	stop, err := c.Bus.Serve(h.askSubject(), h.serve)
@@ -210,7 +210,7 @@ func (h *Host[C, E, V]) join() error {
 	return nil
 }
 
-// serve answers another node. It does not block.
+// serve answers a request of another node. It does not block.
 func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	a, ok := parseAsk(data)
 	if !ok {
@@ -238,8 +238,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	switch a.op {
 	case askPosition:
 		at := hd.view.Load()
-		// First the position, then the lease: between them nobody can have
-		// taken the actor and acknowledged more.
+		// First the position, then the lease. So no other node can have taken the actor and
+		// acknowledged more in between.
 		if !h.opts.Cluster.Store.Holds() {
 			reply(elsewhere)
 			return
@@ -288,10 +288,10 @@ func (h *Host[C, E, V]) Drop() {
 		hd.condition.Store(int32(Resting))
 		hd.owns.Store(false)
 		hd.readyOnce.Do(func() { close(hd.ready) })
-		if hd.up.Load() { // else it looks at its condition when it comes up
+		if hd.up.Load() { // else it checks its condition when it comes up
 			h.system.Root.Send(hd.pid, drop{})
 		}
 		<-hd.done
-		h.forget(hd) // one in quarantine does not do so itself, and would rest for ever
+		h.forget(hd) // a quarantined one does not forget itself, and would rest for ever
 	}
 }

@@ -27,10 +27,9 @@ type erasure struct {
 	from uint64 // the value of due when the current round began
 	row  []byte // what the row of this actor holds; nil for no row
 	step erasureStep
-	// paused: the next round begins when eraseNow comes.
+	// paused means that the next round begins with eraseNow.
 	paused bool
-	// done: nothing is left to erase, and all that is missing is to remove the row,
-	// which has failed.
+	// done means that nothing is left to erase, but removing the row has failed.
 	done bool
 }
 
@@ -78,7 +77,7 @@ func (s *actorRuntime[C, E, V]) resumeErasing(ctx actor.Context) {
 	s.erase(ctx)
 }
 
-// eraseBehind goes on when a snapshot is stored that contains what asked.
+// eraseBehind continues when a snapshot is stored that contains the requesting event.
 func (s *actorRuntime[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 	e := &s.erasure
 	switch {
@@ -89,7 +88,7 @@ func (s *actorRuntime[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 		s.eraseLater(ctx, m.err)
 		return
 	case m.seq < e.from:
-		return // an older snapshot; the one that was asked for comes
+		return // an older snapshot; the requested one will follow
 	}
 	e.step = erasureRewrite
 	kind, log, self, root := &s.host.kind, s.log, ctx.Self(), ctx.ActorSystem().Root
@@ -156,7 +155,7 @@ func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	return err
 }
 
-// notNoted tries again to remove a row, unless more was asked for meanwhile.
+// notNoted tries again to remove a row, unless more was requested meanwhile.
 func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	s.host.log.Warn("an erasure is done, but noting it failed; it is tried again", "actor", s.handle.actorID, "error", m.err)
 	if e := &s.erasure; e.row == nil {
@@ -177,8 +176,8 @@ func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	s.host.opts.Clock.AfterFunc(s.host.opts.ErasePause, func() { root.Send(self, again) })
 }
 
-// recoverErasure finds out what an incarnation or a process before left to do.
-// erasers are the events in the log that ask for it.
+// recoverErasure determines what an earlier incarnation or process left to erase. erasers
+// are the events in the log that request it.
 func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erasers []E) error {
 	if s.host.kind.Erases == nil {
 		return nil
@@ -186,8 +185,8 @@ func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erase
 	value, err := s.host.journal.Get(erasureTable, []byte(s.handle.actorID))
 	switch {
 	case errors.Is(err, ErrNotFound):
-		// Logs from before there were rows: an event that its own erasure
-		// would have taken away was never erased.
+		// Older logs have no rows. An event that its own erasure would have removed was
+		// never erased.
 		for _, e := range erasers {
 			if _, changed := s.host.kind.Erase(view)(e); changed {
 				s.erasure.due = s.seq

@@ -10,20 +10,20 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// forwarded is a command that the actor's owner, another node, is asked for.
+// forwarded is a command that is sent to the actor's owner, another node.
 type forwarded[C any] struct {
 	cmd  C
 	to   Replier
-	turn uint64        // its place among those that came
-	till time.Duration // the Clock's uptime, after which nobody waits any more
-	// node has it; quiet counts the beats since that was no owner any more.
+	turn uint64        // its place in the order of arrival
+	till time.Duration // the Clock's uptime after which nobody waits any more
+	// node is the node that has it; quiet counts the beats since that node lost the actor.
 	node  string
 	quiet int
-	// homeless: it was with nobody before.
+	// homeless means that no node had it before.
 	homeless bool
 }
 
-// forwardedAnswer is what a node made of a command.
+// forwardedAnswer is a node's answer to a command.
 type forwardedAnswer struct {
 	role   any
 	serial uint64
@@ -40,7 +40,7 @@ func (s *role[C, E, V]) open(m *envelope[C]) *forwarded[C] {
 	return c
 }
 
-// send sends a command to the owner that a follower knows.
+// send sends a command to the follower's owner.
 func (s *role[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forwarded[C]) {
 	data, err := s.host.kind.Codec.Encode(c.cmd)
 	if err != nil {
@@ -62,11 +62,11 @@ func (s *role[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forward
 	})
 }
 
-// answered hands on what a command came to, once this node shows it.
+// answered passes on the outcome of a command, once this node shows it.
 func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	c := s.sent[m.serial]
 	if c == nil {
-		return // it was given up
+		return // it was abandoned
 	}
 	delete(s.sent, m.serial)
 	switch {
@@ -76,7 +76,7 @@ func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 		s.lost(ctx, c)
 	case m.answer.kind == answerRefused:
 		s.handle.answer(c.to, Reply{Err: decodeRefusal(m.answer.body)})
-	case m.answer.kind != answerDone: // whatever a newer node means by it
+	case m.answer.kind != answerDone: // an answer of a newer node
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 	default:
 		value, err := s.host.kind.Codec.DecodeReply(c.cmd, m.answer.body)
@@ -100,7 +100,7 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 		return
 	}
-	// A lease, and what a takeover takes: longer nobody waits for an owner.
+	// A lease, plus the time of a takeover: no command waits longer for an owner.
 	if soon := now + 4*s.host.opts.Cluster.Patience; !c.homeless && c.till > soon {
 		c.till = soon
 	}
@@ -143,8 +143,8 @@ func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forward
 	return waiting
 }
 
-// giveUp ends the wait for answers of nodes that own the actor no more, and have
-// had time to say what became of a command.
+// giveUp stops waiting for answers of nodes that no longer own the actor, and have had time
+// to answer.
 func (s *role[C, E, V]) giveUp(ctx actor.Context) {
 	patience := int(max(s.host.opts.Cluster.Patience/s.host.opts.Cluster.Beat, 1))
 	for serial, c := range s.sent {

@@ -50,8 +50,8 @@ type Options struct {
 	// Waited, if set, is called with the time that a command waited in its actor's mailbox,
 	// for one in eight commands. It must not block.
 	Waited func(time.Duration)
-	// Gate is asked before each command that is not urgent and may refuse it, for
-	// example while the store is read-only. nil: never.
+	// Gate is called before each command that is not urgent and can refuse it, for example
+	// while the store is read-only. nil means never.
 	Gate func() error
 	// Cluster lets several nodes use the actors; nil for a single one. Its Store
 	// is the host's journal.
@@ -95,16 +95,15 @@ func (o *Options) setDefaults() {
 // Stats counts what happened in a Host since its start.
 type Stats struct {
 	Recoveries, Failures, Panics, Snapshots, Rests atomic.Int64
-	// Of a cluster. Forwarded are commands that another node was asked for,
-	// Takeovers actors that this node took over from another one. Questions are
-	// those to owners how far what was acknowledged goes, Confirmed the reads
-	// that their answers served.
-	// Divergences are copies that differed from their owner at the same position.
+	// Of a cluster. Forwarded are commands sent to another node, Takeovers actors that this
+	// node took over from another one. Questions to owners ask for the last acknowledged
+	// position; Confirmed are the reads that their answers served. Divergences are replicas
+	// that differed from their owner at the same position.
 	Forwarded, Takeovers, Questions, Confirmed, Divergences atomic.Int64
 }
 
-// Host runs all actors of one kind: it activates them when they are asked
-// for, supervises them, and puts idle ones to rest. Safe for concurrent use.
+// Host runs all actors of one kind. It activates them on demand, supervises them, and stops
+// idle ones. Safe for concurrent use.
 type Host[C, E, V any] struct {
 	kind    Kind[C, E, V]
 	journal Journal
@@ -115,7 +114,7 @@ type Host[C, E, V any] struct {
 	stats   Stats
 	workers *dispatcher
 	replies *pendingReplies
-	// envelopes are handed back by the actor that opened them.
+	// envelopes are returned by the actor that opened them.
 	envelopes sync.Pool
 
 	supervisor *actor.PID

@@ -94,12 +94,12 @@ type Journal interface {
 type Limits struct {
 	// RecordBytes bounds the run of records.
 	RecordBytes int
-	// Rows bounds how many rows there are, and RowBytes what their tables,
-	// keys and values are together, with RowOverhead for each.
+	// Rows bounds the number of rows, and RowBytes the total size of their tables, keys and
+	// values, with RowOverhead for each.
 	Rows, RowBytes int
 }
 
-// RowOverhead is what a row takes beside its bytes.
+// RowOverhead is the overhead of a row in bytes.
 const RowOverhead = 32
 
 // LogReader reads the log of one actor. The records of a log are numbered from
@@ -107,9 +107,9 @@ const RowOverhead = 32
 // state of the store.
 //
 // A log has a base: the seq up to which its records were rewritten or
-// truncated. Records up to the base may be shown to people again, but they must
-// not be applied to a state: what they did is in the snapshot alone. So Replay
-// never reads below the base. Base <= seq of the snapshot <= tail.
+// truncated. Records up to the base can be replayed to clients, but they must not be
+// applied to a state: their effect is only in the snapshot. So Replay never reads below the
+// base. Base <= seq of the snapshot <= tail.
 type LogReader interface {
 	// Load reads the whole state. It calls snapshot once, then record for every record
 	// above the snapshot, in order. Before those it calls record for older ones that are
@@ -124,7 +124,7 @@ type LogReader interface {
 	Replay(after uint64, fn func(seq uint64, record []byte) error) error
 }
 
-// Snapshot is what the state of an actor is read from.
+// Snapshot is the stored state of an actor.
 type Snapshot struct {
 	// State is the newest snapshot, nil when there is none. The caller owns it.
 	State []byte
@@ -145,13 +145,12 @@ func (s Snapshot) CheckReplay(actor string, after uint64) error {
 	return nil
 }
 
-// Reader is the log of an actor as somebody reads it who does not own it. Safe for
-// concurrent use.
+// Reader reads the log of an actor without owning it. Safe for concurrent use.
 type Reader interface {
 	LogReader
 	// Tail returns the seq of the last record that is committed now.
 	Tail() (uint64, error)
-	// Close ends the reading.
+	// Close closes the reader.
 	Close()
 }
 
@@ -192,7 +191,7 @@ type Log interface {
 	Close()
 }
 
-// Batch is what one append commits atomically.
+// Batch is the content of one append, which is committed atomically.
 type Batch struct {
 	// First is the seq of the first record; it must continue the log.
 	First uint64
@@ -216,13 +215,13 @@ type Row struct {
 	Key []byte
 	// Value is the content; ignored when Delete is set.
 	Value []byte
-	// TTL lets the row disappear by itself after this time; 0 keeps it.
+	// TTL is the time after which the row expires; 0 keeps it.
 	TTL time.Duration
 	// Delete removes the row instead of writing it.
 	Delete bool
 	// Precondition is what must be stored under Key at the moment of the commit.
 	Precondition Precondition
-	// CheckOnly leaves the row as it is: only its precondition is looked at.
+	// CheckOnly leaves the row unchanged: only its precondition is checked.
 	CheckOnly bool
 	// Urgent lets rows alone, if all of them are urgent, use the reserve of a disk
 	// that is nearly full.

@@ -9,9 +9,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// How a state comes from a log, on the node that owns the actor and on others.
+// Loading a state from a log, on the node that owns the actor and on others.
 
-// everything is a position that no log reaches.
+// everything is a position beyond the end of any log.
 const everything = math.MaxUint64
 
 // loaded is a state that was read from snapshot and log.
@@ -20,7 +20,7 @@ type loaded[C, E, V any] struct {
 	seq   uint64 // of the last event in it
 	chain uint64 // of that event
 	size  int    // of the snapshot, bytes
-	// events and bytes are how much was applied behind the snapshot.
+	// events and bytes are the amounts applied after the snapshot.
 	events, bytes int
 	// erasers are the events among those read that ask for erasing.
 	erasers []E
@@ -108,7 +108,7 @@ func (hd *Handle[C, E, V]) publishRead(read loaded[C, E, V]) *V {
 	return view
 }
 
-// readFurther is what a log holds behind a position.
+// readFurther is the part of a log after a position.
 type readFurther[E any] struct {
 	events []Committed[E]
 	chain  uint64 // of the last one
@@ -153,9 +153,9 @@ func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
 }
 
 // chained returns the hash of a log whose last record is record: h(seq) =
-// H(h(seq-1), record), of the records as they were appended. Two copies with the
-// same hash at a position have applied the same records. A snapshot keeps it, so
-// rewriting the log does not change it.
+// H(h(seq-1), record), of the records as they were appended. Two replicas with the same
+// hash at a position have applied the same records. A snapshot keeps it, so rewriting the
+// log does not change it.
 //
 // xxhash takes a fifth of the time of SHA-256 for a record of 150 bytes. It does not stop
 // somebody who makes two records look alike on purpose, but nodes trust each other.
@@ -166,8 +166,8 @@ func chained(chain uint64, record []byte) uint64 {
 	return d.Sum64()
 }
 
-// chainBytes is what a stored snapshot has behind the state: the chain hash of
-// its last record.
+// chainBytes is the size of the chain hash of the last record, which follows the state in a
+// stored snapshot.
 const chainBytes = 8
 
 func joinSnapshot(state []byte, chain uint64) []byte {

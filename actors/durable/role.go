@@ -27,7 +27,7 @@ type role[C, E, V any] struct {
 	waiting  []*forwarded[C]
 	giving   bool
 	givingTo string
-	// dropped: all that is left is to answer who still asks.
+	// dropped means that it only answers the remaining callers.
 	dropped bool
 }
 

@@ -42,7 +42,7 @@ type Scanner struct {
 	leaf   leaf
 	fence  fence
 	html   markup
-	// defines: the paragraph consists of definitions so far, and up to
+	// defines means that the paragraph consists of definitions so far, and up to
 	// defined the lines belong to the last of them.
 	defines bool
 	defined int

@@ -22,7 +22,7 @@ type tokenActor struct {
 	known *stored // the stored record; nil if it must be read again
 	busy  *work   // waits for the journal
 	queue []*command
-	// damaged: it answers nothing any more, and is being stopped.
+	// damaged means that it answers nothing any more, and is being stopped.
 	damaged bool
 }
 

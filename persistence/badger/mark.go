@@ -34,7 +34,7 @@ func markName(dir string) string { return dir + ".mark" }
 // looks at the folder.
 type mark struct {
 	file *os.File // nil for a read-only store without one
-	// emptied: it was there before, and nothing is in it. A mark is filled and synced before
+	// emptied means that it was there before, and nothing is in it. A mark is filled and synced before
 	// there is a store beside it.
 	emptied bool
 

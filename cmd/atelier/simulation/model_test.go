@@ -69,7 +69,7 @@ type fact struct {
 	// gone is the position at which it was removed, once that is acknowledged.
 	gone uint64
 	of   [2]string // whose message it is, and for whom
-	// simulated: a person whom a rehearsal plays.
+	// simulated means that a rehearsal plays this person.
 	simulated bool
 }
 

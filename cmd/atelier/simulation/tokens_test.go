@@ -22,7 +22,7 @@ import (
 type tokens struct {
 	w      *world
 	shares *shares
-	// jumped: the time of day of a node was off.
+	// jumped means that the time of day of a node was off.
 	jumped atomic.Bool
 
 	mu  sync.Mutex
