@@ -50,7 +50,7 @@ type reading struct {
 	till time.Duration
 }
 
-// seen is the end of a log at a time.
+// seen is an end of a log, and when it was read.
 type seen struct {
 	seq uint64
 	at  time.Duration

@@ -125,8 +125,8 @@ type Host[C, E, V any] struct {
 	serial  uint64 // makes names of actors unique
 	stop    chan struct{}
 	beside  sync.WaitGroup // goroutines that end with stop
-	// beating is what a cluster's actors need until the last one rests, which rested
-	// says: a copy answers who reads it by beats, and only then may it rest.
+	// beating are the beats, which a cluster's actors need until the last one rests (see
+	// rested): a replica answers its readers by beats, and can rest only then.
 	beating sync.WaitGroup
 	rested  chan struct{}
 }
@@ -327,8 +327,8 @@ func (h *Host[C, E, V]) sweep() {
 	}
 }
 
-// Rest stops an actor that has no open command, with a snapshot when asked
-// for, and waits until it has stopped. It reports whether it did.
+// Rest stops an actor that has no open command, with a snapshot on request, and waits until
+// it has stopped. It reports whether it did.
 func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot bool) bool {
 	if !hd.tryRest() {
 		return false
@@ -343,8 +343,8 @@ func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot 
 	}
 }
 
-// restingAtOnce is how many actors are stopped side by side: each waits for the store, and
-// looks every few milliseconds whether it has no open command.
+// restingAtOnce is how many actors are stopped concurrently. Each waits for the store, and
+// checks every few milliseconds whether it has open commands.
 const restingAtOnce = 256
 
 // restAll stops all actors.

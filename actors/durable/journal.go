@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Errors that every Journal implementation returns, wrapped or as they are.
+// Errors that every Journal implementation returns, wrapped or not.
 var (
 	// ErrBusy means that the append queue is full. Nothing was queued; the
 	// caller may try again a little later.
@@ -21,7 +21,7 @@ var (
 	// ErrFenced means that a newer handle of the same actor was opened; this
 	// one can never write again.
 	ErrFenced = errors.New("journal: handle is fenced by a newer incarnation")
-	// ErrGap means that a batch does not continue the log where it ends.
+	// ErrGap means that a batch does not start at the end of the log.
 	ErrGap = errors.New("journal: batch does not follow the tail of the log")
 	// ErrTooLarge means that one batch is more than a transaction can carry.
 	ErrTooLarge = errors.New("journal: batch is too large")
@@ -55,8 +55,8 @@ type Journal interface {
 	// new handle, or will fail with ErrFenced.
 	Open(actor string) (Log, error)
 
-	// Follow opens the log of an actor for reading, even while an owner has it open. The
-	// reader sees what is committed at the time of each call.
+	// Follow opens the log of an actor for reading, even while an owner has it open. Each
+	// call reads the log as committed at that time.
 	Follow(actor string) (Reader, error)
 
 	// Append commits rows that belong to no actor's log. It never blocks on

@@ -61,7 +61,7 @@ func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
 
 func (s *actorRuntime[C, E, V]) tellAll(t replication) {
 	if len(s.followers) > 0 {
-		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // if lost, it is read from the log
+		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // lost ones are read from the log
 	}
 }
 

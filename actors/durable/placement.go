@@ -17,7 +17,7 @@ type ReplicaStats struct {
 	Distrusted []string
 }
 
-// Replicas counts. It looks at every actor in memory: for metrics and people.
+// Replicas counts the actors in memory, one by one. It is meant for metrics and people.
 func (h *Host[C, E, V]) Replicas() (c ReplicaStats) {
 	for _, hd := range h.Active() {
 		if hd.Owns() {
@@ -34,7 +34,7 @@ func (h *Host[C, E, V]) Replicas() (c ReplicaStats) {
 		if _, seq := hd.ViewAt(); hd.head.Load() > seq {
 			c.Behind = max(c.Behind, hd.head.Load()-seq)
 		}
-		// One that begins has not shown anything yet.
+		// A new one has not shown anything yet.
 		if fresh := hd.fresh.Load(); fresh != 0 {
 			c.Age = max(c.Age, h.opts.Clock.Uptime()-time.Duration(fresh))
 		}

@@ -10,9 +10,9 @@ type Reason uint8
 
 // The reasons of rejection.
 const (
-	// Invalid: the content breaks a rule of the interface.
+	// Invalid: the content violates a rule of the interface.
 	Invalid Reason = iota + 1
-	// Unauthenticated: nobody is known to be calling.
+	// Unauthenticated: the caller is not authenticated.
 	Unauthenticated
 	// Forbidden: the caller is not allowed to do this.
 	Forbidden
@@ -20,24 +20,24 @@ const (
 	Missing
 	// Conflict: the state does not allow it.
 	Conflict
-	// TooLarge: the content is more than fits.
+	// TooLarge: the content is too large.
 	TooLarge
-	// Outdated: what the caller looked at has changed since.
+	// Outdated: the caller's revision has changed since.
 	Outdated
 )
 
-// Rejection is an expected refusal by the domain. Its text is meant for the
-// person who called and holds no secret.
+// Rejection is an expected refusal by the domain. Its text is meant for the caller and
+// holds no secret.
 type Rejection struct {
 	Reason Reason
 	Text   string
 }
 
-// Error gives the text.
+// Error returns the text.
 func (r *Rejection) Error() string { return r.Text }
 
-// Is makes rejections that say the same the same: they come from other nodes as
-// copies.
+// Is treats rejections with the same content as the same, since they arrive from other
+// nodes as copies.
 func (r *Rejection) Is(target error) bool {
 	t, ok := target.(*Rejection)
 	return ok && *t == *r
@@ -55,7 +55,7 @@ func IsMissing(err error) bool {
 	return errors.As(err, &rejected) && rejected.Reason == Missing
 }
 
-// Refused reports whether a command which gave err was certainly not applied.
+// Refused reports whether a command that failed with err was certainly not applied.
 func Refused(err error) bool {
 	var rejected *Rejection
 	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrRested)

@@ -29,17 +29,15 @@ type Shared interface {
 	// Owner returns the living node that owns an actor, "" when none does.
 	Owner(actor string) (node string, err error)
 
-	// Members returns the nodes whose lease has not been over for long, by
-	// name.
+	// Members returns the nodes whose lease holds or has recently ended, by name.
 	Members() ([]Member, error)
 
 	// Known returns the names of all nodes that have ever run and were not forgotten since.
 	// Such a node can come back with the data on its disk.
 	Known() ([]string, error)
 
-	// Holds reports whether this node's lease holds. It is cheap: code
-	// that answers from memory asks it after having read, since the process may
-	// have been stopped before.
+	// Holds reports whether this node's lease holds. It is cheap. Code that answers from
+	// memory calls it after reading, since the process may have been paused before.
 	Holds() bool
 
 	// Lost is closed when the lease of the present incarnation is lost. Until

@@ -82,8 +82,8 @@ type StoreStats struct {
 
 // StoreFaults counts failures of a disk under a store, by operation.
 type StoreFaults struct {
-	Read       uint64 // reading what is stored: not given, or not what was written
+	Read       uint64 // failed reads, and reads of damaged data
 	Write      uint64 // committing
 	Sync       uint64 // syncing names and the high-water mark
-	Background uint64 // what goes on beside commits: flushing, compacting, cleaning up
+	Background uint64 // background work: flushing, compacting, cleaning up
 }

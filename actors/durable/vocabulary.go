@@ -53,7 +53,7 @@ func (v *Vocabulary[B]) Words() (commands, replies []reflect.Type) {
 	return commands, replies
 }
 
-// Name is the name of a command; "" of one that is not in the vocabulary.
+// Name is the name of a command; "" if it is not in the vocabulary.
 func (v *Vocabulary[B]) Name(command B) string { return v.names[reflect.TypeOf(command)] }
 
 // Encode returns a command's name and its fields as JSON.

@@ -147,8 +147,8 @@ func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 	})
 }
 
-// TestGatheringPeopleAreCounted: everybody present at the beginning or later, once each,
-// and what was counted stays when it ends.
+// TestGatheringPeopleAreCounted: everybody present at the beginning or later is counted
+// once, and the result stays when it ends.
 func TestGatheringPeopleAreCounted(t *testing.T) {
 	r := New("e", Limits{})
 	r.Join("lead")

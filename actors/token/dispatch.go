@@ -17,7 +17,7 @@ var _ actor.Dispatcher = inline{}
 // Schedule runs fn.
 func (inline) Schedule(fn func()) { fn() }
 
-// Throughput is asked by the mailbox.
+// Throughput is called by the mailbox.
 func (inline) Throughput() int { return 300 }
 
 // completions delivers the journal's answers to the waiting actors on a separate goroutine,
@@ -76,7 +76,7 @@ func (l *completions) run(system *actor.ActorSystem) {
 	}
 }
 
-// close ends the goroutines when everything was brought.
+// close ends the goroutines when everything was delivered.
 func (l *completions) close() {
 	l.mu.Lock()
 	l.closed = true

@@ -1,4 +1,4 @@
-// Package token keeps the promises of tokens (transport/handler/RULES.md).
+// Package token implements tokens (transport/handler/RULES.md).
 //
 // A Vault holds the tokens of one environment. It has 256 shards; each is the parent of one
 // actor per token that is in use. A token's actor is spawned when the token is made or
@@ -13,10 +13,10 @@
 // loses the answer and keeps the rule: at most once. A caller that lost the answer
 // tokenizes again.
 //
-// An operation's steps run on the goroutine that asked, shard and token one
-// inside the other, until the append; its answer comes by a lander. So the
-// shards bound what works at the same time: while a token of one reads the
-// disk, the others of the same shard wait, one in 256.
+// An operation's steps run on the caller's goroutine, shard and token one inside the other,
+// until the append. Its answer is delivered by a lander. So the shards bound the
+// concurrency. While a token of one shard reads the disk, other tokens of the same shard
+// wait, one in 256.
 //
 // A credential is sealed under the token, the server's key, and a share that all tokens
 // that end in the same quarter of an hour have in common. Shares come from Options.Shares,
@@ -24,12 +24,11 @@
 // A token without its share has expired. Answers to idempotency keys are sealed under the
 // token's share, too.
 //
-// That a token has expired is a comparison with its record, so a million that
-// end together cost nothing. A wheel in each shard counts the live ones by the
-// second in which they end.
+// Expiry is a comparison with the token's record, so a million tokens that expire together
+// cost nothing. A wheel in each shard counts the live ones by the second in which they end.
 //
 // Checkout sessions are rows of participant and checkout. One row ends all
-// tokens of a checkout; each operation on a token looks at it.
+// tokens of a checkout; each operation on a token reads it.
 //
 // When things fail: a storage error answers unavailable and ends the token's actor, since
 // its state can be wrong. A panic answers unavailable and lets the token rest for a while

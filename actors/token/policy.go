@@ -7,10 +7,10 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// Policy says when tokens end (commerce protocol, "States and transitions").
+// Policy defines when tokens end (commerce protocol, "States and transitions").
 type Policy struct {
 	Kind pb.Policy
-	// Name is the policy as the interface writes it.
+	// Name is the policy's name in the interface.
 	Name string
 	// About is the rule in the words of the specification document.
 	About string
@@ -40,7 +40,7 @@ var policies = []Policy{
 // Policies lists every policy, the default first.
 func Policies() []Policy { return slices.Clone(policies) }
 
-// PolicyNames lists the names of the policies that are such; nil is for all.
+// PolicyNames lists the names of the policies that match such; nil matches all.
 func PolicyNames(such func(Policy) bool) []string {
 	var names []string
 	for _, p := range policies {
@@ -60,7 +60,7 @@ func Ends(p Policy) bool { return !p.Life }
 // Repeats reports whether a token may be detokenized more than once.
 func Repeats(p Policy) bool { return !p.Once }
 
-// PolicyOf finds a policy by its kind; one that is none is the default.
+// PolicyOf finds a policy by its kind; an unknown kind gives the default.
 func PolicyOf(kind pb.Policy) Policy {
 	if i := slices.IndexFunc(policies, func(p Policy) bool { return p.Kind == kind }); i >= 0 {
 		return policies[i]
@@ -68,7 +68,7 @@ func PolicyOf(kind pb.Policy) Policy {
 	return policies[0]
 }
 
-// PolicyName is a policy as the interface writes it.
+// PolicyName is a policy's name in the interface.
 func PolicyName(kind pb.Policy) string { return PolicyOf(kind).Name }
 
 // ParsePolicy finds a policy by its name.

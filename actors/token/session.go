@@ -41,12 +41,12 @@ func (v *Vault) session(participant string, checkout []byte) (checkoutSession, e
 	if err := s.record.Decode(raw); err != nil || s.record.Participant != participant {
 		return s, fmt.Errorf("%w: checkout session", seal.ErrDamaged)
 	}
-	// What another stream left open is void: the store is a restored backup.
+	// An open session of another stream is void, because the store is a restored backup.
 	s.over = s.record.EndedAt != 0 || s.record.Stream != v.opts.Stream
 	return s, nil
 }
 
-// ends is when the session is over by itself: the cap after it was opened.
+// ends is when the session expires: the cap after it was opened.
 func (s *checkoutSession) ends(v *Vault, now time.Time) time.Time {
 	if s.raw == nil {
 		return now.Add(v.opts.SessionCap)
@@ -72,8 +72,8 @@ func (v *Vault) openSession(s checkoutSession, participant string, checkout []by
 	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberSessions, s.precondition())
 }
 
-// sessionCheck lets an append through only while the session of a token is as
-// it was read.
+// sessionCheck makes an append fail if the session of a token has changed since it was
+// read.
 func (v *Vault) sessionCheck(s checkoutSession, t *pb.Token) durable.Row {
 	name := sessionName(t.Participant, t.Checkout)
 	return durable.Row{Table: v.tables.sessions, Key: name[:], Precondition: s.precondition(), CheckOnly: true}

@@ -34,8 +34,9 @@ type Key struct {
 	MadeAt   time.Time
 	// RetiredAt is when a newer version took over; zero for the newest.
 	RetiredAt time.Time
-	// Pending: it opens what others have made under it, and nothing is made under it
-	// here, since not all nodes have it yet. Only the newest may be.
+	// Pending means that the key only opens what other nodes have made under it. Nothing is
+	// made under it here, since not all nodes have it yet. Only the newest key can be
+	// pending.
 	Pending bool
 }
 
@@ -49,8 +50,7 @@ type Ring struct {
 	newest   *Version   // that is in use
 }
 
-// Version is what is derived from one server key. Immutable; its keys never
-// leave it.
+// Version has the keys derived from one server key. Immutable; its keys never leave it.
 type Version struct {
 	Number uint32
 	lookup *keyed // names records
@@ -77,7 +77,7 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 		derive := func(purpose string) []byte {
 			info := "atelier token v1\x00" + string(e) + "\x00" + stream + "\x00" + purpose
 			b, err := hkdf.Key(sha256.New, k.Material, nil, info, 32)
-			if err != nil { // only for lengths that nobody asks for
+			if err != nil { // only for lengths that are never requested
 				panic("seal: derive keys")
 			}
 			return b
@@ -101,10 +101,10 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 	return r, nil
 }
 
-// Newest is the version that new things are made under: the newest that is not pending.
+// Newest is the version for new tokens and answers: the newest that is not pending.
 func (r *Ring) Newest() *Version { return r.newest }
 
-// Versions returns all versions, newest first. Not to be changed.
+// Versions returns all versions, newest first. Callers must not change the list.
 func (r *Ring) Versions() []*Version { return r.versions }
 
 // Version returns the version with a number, or nil.
@@ -136,7 +136,7 @@ func newKeyed(key []byte) *keyed {
 	return k
 }
 
-// mac is the code over a purpose and parts, each with its length, so that no
+// mac is the authentication code of a purpose and parts, each with its length, so that no
 // two lists of parts give the same bytes.
 func (k *keyed) mac(purpose string, parts ...[]byte) []byte {
 	h := k.spare.Get().(hash.Hash)
