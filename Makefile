@@ -1,49 +1,52 @@
-# make run    builds and starts the server on http://127.0.0.1:8080
-# make demo   the same with a codelab and forty lively attendees; NODES=3 on as many
-#             nodes, of which you may kill any
+# make run    builds and starts the server on http://127.0.0.1:8080.
+# make demo   does the same with a codelab and forty lively attendees. NODES=3 runs it on
+#             three nodes, of which you can kill any.
 #
-# The tests, in tiers; each ends with a table of suites, and says what failed:
-# make quick  what needs neither a store nor a whole server: a minute
-# make test   units, stores, the interface on one node, the app and one story a feature
-#             in a browser: eight minutes on two processors
-# make ci     make test, then format, vet, staticcheck, generated files fresh, the app's
-#             checks, 150 seeds of the simulator, the race detector where goroutines
-#             meet, the interface on three nodes where these can differ: what .ci/run runs
-# make long   everything, in parts of at most 25 minutes: PART=stories, firefox,
-#             nodes, race, simulate, disk, fuzz, pages, shake; CONTRIBUTING.md says which for what
-# make shake  make test ten times (ROUNDS) beside four busy loops
+# The tests have tiers. Each ends with a table of suites, and names the failures.
+# make quick  runs the tests that need neither a store nor a whole server, in a minute.
+# make test   runs units, stores, the interface on one node, the app, and one story per
+#             feature in a browser. It takes eight minutes on two processors.
+# make ci     runs make test and make check, 150 seeds of the simulator, and the race
+#             detector for packages with goroutines. It runs the interface on three nodes
+#             where answers can differ. .ci/run runs the same.
+# make long   runs everything, in parts of at most 25 minutes. PART is stories, firefox,
+#             nodes, race, simulate, disk, fuzz, pages or shake. CONTRIBUTING.md lists when
+#             to run which part.
+# make shake  runs make test ten times (ROUNDS) beside four busy loops.
 #
 # make generators  generates clients with the tools of four languages, and holds a
-#               workshop with each; needs package registries
-# make test-nodes  the tests of the interface whose answers can differ, on three nodes
-# make simulate  SEEDS (2000) runs of several nodes in simulated time, under random
-#               faults; SEED=17 repeats one, NODES=3 fixes the number of nodes,
-#               FOR=8h goes on with further seeds
-# make simulate-mutants  takes out, one at a time, the lines that keep promises, and
-#               says what finds it; MUTANT=17 one of them, LIMIT=10000 more seeds
-# make powercut  200 power cuts, and faults of every kind, below a server on a disk
-#               of our own (FUSE; without it, recorded ones); POINT=17 SEED=3 repeats
-#               a cut of the last run, FAULT='EIO (sync), table' tries one fault,
-#               RECORD=1 records the traces in the tests again
-# make check  format, vet, staticcheck, generated files fresh; Prettier, types and
-#               eslint for the browser app
-# make prose  counts and lists what the language rules of .vale find in pages, comments
-#               and texts; make check fails where .vale/clean promises none
+#               workshop with each. It needs package registries.
+# make test-nodes  runs the tests of the interface whose answers can differ, on three nodes.
+# make simulate  does SEEDS (2000) runs of several nodes in simulated time, under random
+#               faults. SEED=17 repeats one, NODES=3 fixes the number of nodes, and
+#               FOR=8h goes on with further seeds.
+# make simulate-mutants  removes, one at a time, the lines that implement guarantees, and
+#               reports which tests notice. MUTANT=17 tries one of them, LIMIT=10000 more
+#               seeds.
+# make powercut  does 200 power cuts, and faults of every kind, below a server on a
+#               simulated disk (FUSE; without it, recorded ones). POINT=17 SEED=3 repeats
+#               a cut of the last run, FAULT='EIO (sync), table' tries one fault, and
+#               RECORD=1 records the traces in the tests again.
+# make check  runs format, vet, staticcheck and prose, and verifies that generated files are
+#               up to date. For the browser app it runs Prettier, types and eslint.
+# make prose  counts and lists the findings of the language rules of .vale in pages,
+#               comments and texts. make check fails if a path in .vale/clean has one.
 #
-# make fuzz     every fuzz test for FUZZTIME (10s)
-# make bench    every Go benchmark; results are in bench/RESULTS.md
-# make peers    the load generator alternately against other servers, half an hour;
-#               SHORT=1 sees in five minutes whether everything works, and writes
-#               nothing. make peers-test passes the tests of bench/peers.
-# make regress BASE=v1.2  this tree's server and that of the commit BASE do the same works
-#               alternately, a quarter of an hour on two quiet cores. Fails if one is more than
-#               7 % slower beyond chance; SHORT=1 sees in two minutes whether everything
-#               works, and judges no speed. REGRESS_FLAGS='--json FILE' has all numbers
-# make audit    looks for known vulnerabilities, where their lists can be had
-# make dependencies  measures how much of the server each module is, for DEPENDENCIES.md
-# make version  the version of what make build makes
-# make release  archives, packages, images, checksums, licences and more, in dist/; the same
-#               commit gives the same bytes. ONLY=package or image makes no more than that
+# make fuzz     runs every fuzz test for FUZZTIME (10s).
+# make bench    runs every Go benchmark. Results are in bench/RESULTS.md.
+# make peers    runs the load generator alternately against other servers, for half an hour.
+#               SHORT=1 only tries in five minutes whether everything works, and writes
+#               nothing. make peers-test runs the tests of bench/peers.
+# make regress BASE=v1.2  compares this tree's server with that of the commit BASE. Both do
+#               the same work alternately, for a quarter of an hour on two quiet cores. It
+#               fails if this tree is more than 7 % slower beyond chance. SHORT=1 only tries
+#               in two minutes whether everything works, and judges no speed.
+#               REGRESS_FLAGS='--json FILE' writes all numbers.
+# make audit    looks for known vulnerabilities, if their lists can be downloaded.
+# make dependencies  measures the size of each module in the server, for DEPENDENCIES.md.
+# make version  prints the version of the next build.
+# make release  makes archives, packages, images, checksums, licences and more, in dist/. The
+#               same commit gives the same bytes. ONLY=package or image makes only that.
 #
 # go.mod says which Go is needed, package.json of the browser app which Node.
 # NODE=none needs no Node and takes the app as it was built last. The app is tested in
@@ -204,8 +207,8 @@ endif
 
 # What boots whole servers, or writes to disks, is left out.
 SLOW := /acceptance$$|/cmd/(atelier/(simulation|powercut|service|bus)|atelier$$|atelier-bench|commerce|internal)|/persistence/(badger|postgres|objects)|/bench|/transport/(server|live|web)
-# The rest in less than 60 processor seconds; properties try a fifth of what they try
-# in make test. Four packages at once: some wait.
+# The rest takes less than 60 processor seconds. Properties try a fifth of the cases of
+# make test. Four packages run at once, because some only wait.
 quick: need-go
 	$(GOTEST) -short -p 4 $$($(GO) list ./... | grep -vE '$(SLOW)')
 
@@ -379,10 +382,10 @@ fresh:
 	@before=$$($(SUM)); $(MAKE) --no-print-directory generate >/dev/null && after=$$($(SUM)); \
 	test "$$before" = "$$after" || { echo 'generated files were not what their sources give; they are now: see git diff'; exit 1; }
 
-# Hand-written lines by folder, without tests and what only tests use (one of over 120
-# columns counts for each 120), packages, and generated lines: what CONTRIBUTING.md keeps
-# account of. Test support has a row of its own: suites that several packages pass, doubles
-# of what stands outside, and the disk that remembers.
+# Hand-written lines by folder, packages, and generated lines, for the table in
+# CONTRIBUTING.md. Lines of tests and test support are left out; a line of over 120 columns
+# counts once per 120. Test support has a row of its own: suites that several packages run,
+# test doubles, and the simulated disk.
 WRITTEN := git ls-files '*.go' | grep -vE '_test\.go$$|^bench/peers/' | xargs grep -L '^// Code generated'
 SUPPORT := /[a-z0-9]+test/|/codelab/(draw|oracle)/|/persistence/(powercut/|memory/faults)|/simulation/|/cmd/atelier/powercut/|/e2e/|/internal/(suites|house)/
 COUNTED := xargs cat | awk '{n += 1 + int((length($$0) - 1) / 120)} END {print n}'

@@ -119,7 +119,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// artifact is where one goes.
+// artifact is the path of an archive.
 func (r *release) artifact(name string) string { return filepath.Join(r.into, name) }
 
 func (r *release) writeArchive(name string, entries []entry) error {

@@ -17,8 +17,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// dependenciesPage says why each module is here. Two of its tables are made: those between
-// these lines.
+// dependenciesPage has the reason for each module. Two of its tables are made: those
+// between these lines.
 const (
 	dependenciesPage = "DEPENDENCIES.md"
 	madeBegins       = "<!-- made by make dependencies: %s -->\n"
@@ -148,8 +148,9 @@ func (r *release) indirect() (string, error) {
 // least is the minimum size of a separate row in the table of sizes, bytes.
 const least = 200_000
 
-// sizes is the table of what is how much of the server: code, by the names of symbols, with
-// its part of what has no name (the tables of the runtime, types, strings), and constants.
+// sizes is the table of the parts of the server. Each has its code by the names of symbols,
+// its constants, and its share of the unnamed data (the tables of the runtime, types,
+// strings).
 func (r *release) sizes() (string, error) {
 	with := filepath.Join(r.work, "with-symbols")
 	if err := r.goCommand("linux/amd64", "build", "-trimpath", "-buildvcs=false", "-o", with, "./cmd/atelier").Run(); err != nil {

@@ -118,7 +118,8 @@ func (r *release) layout(all v1.ImageIndex) error {
 	return r.create(fmt.Sprintf("atelier-%s-image.tar", r.version), func(w io.Writer) error { return writeTar(w, r.date, entries) })
 }
 
-// image is from nothing: the server, the roots of certificates, and what a program expects.
+// image is built from scratch: the server, the root certificates, and the files that every
+// program expects.
 func (r *release) image(machine string) (v1.Image, error) {
 	var content bytes.Buffer
 	err := writeTar(&content, r.date, []entry{

@@ -26,10 +26,10 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// patience is how long anything may take; a busy machine needs more than a quiet one.
+// patience is the timeout of every step; a busy machine needs more than a quiet one.
 const patience = 1 * time.Minute
 
-// needRoot is for what makes a machine of a folder.
+// needRoot skips a test that simulates a machine in a folder, without root rights.
 func needRoot(t *testing.T) {
 	t.Helper()
 	if os.Getenv("LONG_TESTS") == "" {
@@ -68,7 +68,7 @@ func mountProc(t *testing.T, root string) {
 	})
 }
 
-// waitReady waits until the server says on its internal listener that people may come.
+// waitReady waits until the server reports on its internal listener that it is ready.
 func waitReady(t *testing.T, inside string) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
@@ -499,7 +499,7 @@ func TestTheImagesAreWhatTheyShouldBe(t *testing.T) {
 	}
 }
 
-// TestTheDockerfileMakesTheSameImage: who builds from sources with an engine gets what a
+// TestTheDockerfileMakesTheSameImage: a build from sources with an engine gives what a
 // release brings.
 func TestTheDockerfileMakesTheSameImage(t *testing.T) {
 	text := string(read(t, filepath.Join(repository, "cmd/atelier/deploy/Dockerfile")))

@@ -23,7 +23,7 @@ import (
 // programs are what a release has, each below cmd.
 var programs = []string{"atelier", "atelier-bench", "commerce"}
 
-// has says whether there is a program for a platform: the load generator needs Linux.
+// has reports whether there is a program for a platform: the load generator needs Linux.
 func has(platform, program string) bool {
 	return program != "atelier-bench" || strings.HasPrefix(platform, "linux/")
 }
@@ -35,7 +35,7 @@ type release struct {
 	work      string   // what was built, below it a folder for each platform
 	platforms []string // as linux/amd64
 	version   string
-	commit    string // "" where there is no Git
+	commit    string // "" if there is no Git
 	modified  bool   // what was built is not what was committed
 	date      time.Time
 	goVersion string
@@ -205,7 +205,7 @@ func (r *release) build() error {
 	return nil
 }
 
-// program is where one was built.
+// program is the path of a built program.
 func (r *release) program(platform, name string) string {
 	return filepath.Join(r.work, strings.ReplaceAll(platform, "/", "-"), name)
 }

@@ -71,8 +71,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// leavesCode is what builds the app, and is in no list of what it depends on, but leaves some
-// code in it.
+// leavesCode is the builder of the app. It is not in the list of dependencies, but leaves
+// some code in the app.
 const leavesCode = "rolldown"
 
 // npmPackages are those that are in the app: its dependencies with theirs.

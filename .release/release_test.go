@@ -35,8 +35,7 @@ func dist(t *testing.T) string {
 	return dir
 }
 
-// missing skips a test for what this machine does not have, or fails where everything must
-// be there.
+// missing skips a test if this machine lacks a program, or fails if NEED_PROGRAMS is set.
 func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("NEED_PROGRAMS") != "" {
@@ -113,7 +112,7 @@ func TestTheSameSourcesGiveTheSameBytes(t *testing.T) {
 	}
 	first, copied := dist(t), filepath.Join(t.TempDir(), "elsewhere")
 	execute(t, repository, "git", "clone", "--quiet", "--no-hardlinks", ".", copied)
-	// With what is not committed, so that it can be run before that.
+	// With uncommitted changes, so that it can be run before a commit.
 	changed := strings.Fields(execute(t, repository, "git", "ls-files", "-mo", "--exclude-standard", "--full-name", ":/"))
 	for _, name := range changed {
 		from, to := filepath.Join(repository, name), filepath.Join(copied, name)
@@ -267,7 +266,7 @@ func TestNoLicenceIsMissing(t *testing.T) {
 	}
 }
 
-// bundled are the packages whose code is in the app, by what its source maps name.
+// bundled are the packages whose code is in the app, by the names in its source maps.
 func bundled(t *testing.T) map[string]string {
 	t.Helper()
 	if _, err := exec.LookPath("npx"); err != nil {
@@ -378,7 +377,7 @@ func TestThePageNamesTheRightLicences(t *testing.T) {
 	compared := 0
 	for _, m := range modules {
 		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(m.path) + ` \|(?:[^|]*\|)? ([\w.-]+) \|`).FindStringSubmatch(page)
-		if !m.direct || row == nil || m.dir == "" { // another test wants a row of each
+		if !m.direct || row == nil || m.dir == "" { // another test verifies that each has a row
 			continue
 		}
 		compared++

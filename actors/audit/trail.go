@@ -14,7 +14,7 @@ import (
 
 // Tables of the audit trail: the records by id, which is by time, and an index
 // of the ids by codelab. A participant's own log is an index of its own: without it a
-// page of somebody with little to tell would read the whole trail of a busy server.
+// page of a person with few records would read the whole trail of a busy server.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"
@@ -35,9 +35,9 @@ func New(journal durable.Journal, c clock.Clock, retention time.Duration) *Trail
 	return &Trail{journal, c, naming.NewSharedIDs(c), retention}
 }
 
-// Rows returns the rows of a record, to be committed with the change it tells
-// of. An empty id is filled in: the ids of one trail increase, so the records of requests
-// that follow each other are in their order.
+// Rows returns the rows of a record, to be committed with the recorded change. It fills in
+// an empty id. The ids of one trail increase, so the records of successive requests are in
+// their order.
 func (a *Trail) Rows(r *Record) []durable.Row {
 	if r.Id == "" {
 		r.Id = a.ids.New()
@@ -55,8 +55,8 @@ func (a *Trail) Rows(r *Record) []durable.Row {
 	return rows
 }
 
-// OwnRows are the rows of a record that belongs into the own logs of participants, with
-// what they say beside it; see Owned.
+// OwnRows are the rows of a record that belongs to the own logs of participants, with the
+// additional data own; see Owned.
 func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.Row {
 	rows := a.Rows(r)
 	value := pbwire.Encode(own)
@@ -125,13 +125,13 @@ func (a *Trail) Record(r *Record) error {
 	return durable.Commit(a.journal, durable.MakeUrgent(a.Rows(r)))
 }
 
-// Query says which records to read.
+// Query selects records.
 type Query struct {
 	Limit, Offset     int
 	CodelabID, Action string
 	// OfCodelabs leaves out what belongs to none.
 	OfCodelabs bool
-	// Person is who did it, or to whom it was done.
+	// Person is the person who did it, or the person affected.
 	Person string
 }
 

@@ -24,9 +24,9 @@ func (f *faulty) Get(table string, key []byte) ([]byte, error) {
 	return f.Store.Get(table, key)
 }
 
-// TestAnIndexTellsFaultsFromWhatExpired: a record that is gone is left out; one that cannot
-// be read must not pass for gone.
-func TestAnIndexTellsFaultsFromWhatExpired(t *testing.T) {
+// TestAnIndexTellsFaultsFromExpiredRecords: a missing record is left out, but an unreadable
+// one is an error.
+func TestAnIndexTellsFaultsFromExpiredRecords(t *testing.T) {
 	store := &faulty{Store: memory.New()}
 	defer store.Close()
 	trail := audit.New(store, clock.System, time.Hour)

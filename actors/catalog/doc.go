@@ -1,5 +1,4 @@
-// Package catalog is the list of codelabs, and what can be asked of all of them
-// at once: projections that the codelab which decides a change writes in the
-// same commit as its events, so they can neither miss a change nor tell of one
-// that did not happen.
+// Package catalog is the list of codelabs, and queries across all of them. It consists of
+// projections. The codelab that decides a change writes them in the same commit as its
+// events, so they neither miss a change nor show one that did not happen.
 package catalog

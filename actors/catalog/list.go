@@ -36,12 +36,11 @@ func UnlistRow(id string) durable.Row {
 // List is the committed list of codelabs. Safe for concurrent use; records
 // and slices it returns are immutable.
 //
-// A change costs the same among a hundred codelabs and a hundred thousand: what
-// readers see in order is made when somebody reads it, once for all until the next
-// change.
+// A change costs the same among a hundred codelabs and a hundred thousand. The sorted list
+// is made when somebody reads it, and shared by all readers until the next change.
 type List struct {
 	journal durable.Journal
-	feed    durable.Feed // what other nodes change; nil where there is one
+	feed    durable.Feed // changes of other nodes; nil on a single server
 	clock   clock.Clock  // with feed
 
 	byID sync.Map // id to *pb.Codelab
@@ -55,7 +54,7 @@ type List struct {
 	listing atomic.Pointer[listing]
 }
 
-// listing is the list as readers see it. Immutable, but for what is encoded of it.
+// listing is the list as readers see it. Immutable, except for its cached encodings.
 type listing struct {
 	newest  []*pb.Codelab
 	encoded cow.Encoded
@@ -82,8 +81,8 @@ func Listed(journal durable.Journal, id string) (*pb.Codelab, error) {
 }
 
 // read decodes a row. Its texts are parts of one string, since a hundred thousand records
-// stay in memory: a codelab is 5.4 objects of the heap instead of 7.9, and the list of all
-// takes 0.8 of the time (BenchmarkList of the service, four alternating runs).
+// stay in memory. That makes 5.4 heap objects per codelab instead of 7.9, and the list of
+// all takes 0.8 of the time (BenchmarkList of the service, four alternating runs).
 func read(key, value []byte) (*pb.Codelab, error) {
 	m := &pb.Codelab{}
 	if err := m.Decode(value); err != nil {
@@ -151,7 +150,7 @@ func (l *List) Close() {
 	}
 }
 
-// syncTime bounds how long a look at what other nodes have changed may take.
+// syncTime is the timeout for reading the changes of other nodes.
 const syncTime = 3 * time.Second
 
 // Sync returns when the list shows everything that was committed before, on any
@@ -239,8 +238,7 @@ func (l *List) All() []*pb.Codelab {
 	return all
 }
 
-// Listing returns the codelabs, newest first, and what keeps encodings of
-// exactly these.
+// Listing returns the codelabs, newest first, and the cache of their encodings.
 func (l *List) Listing() ([]*pb.Codelab, *cow.Encoded) {
 	if s := l.listing.Load(); s != nil {
 		return s.newest, &s.encoded
@@ -266,8 +264,8 @@ func (l *List) Get(id string) (*pb.Codelab, error) {
 	return l.Known(id), nil
 }
 
-// Known is Get of what this node knows already: it waits for nothing, and a codelab that
-// another node has just made is missing.
+// Known returns a codelab from this node's memory. It waits for nothing, and lacks a
+// codelab that another node has just made.
 func (l *List) Known(id string) *pb.Codelab {
 	m, _ := l.byID.Load(id)
 	out, _ := m.(*pb.Codelab)

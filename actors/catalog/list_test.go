@@ -51,7 +51,7 @@ func TestListContainsAllNodesRecords(t *testing.T) {
 		t.Error("it is not found by its code")
 	}
 	commit(ListRow(&pb.Codelab{Id: "one", Title: "second"}))
-	lists[1].Put(one) // what the actor tells may be older than what is committed
+	lists[1].Put(one) // the actor's record can be older than the committed one
 	for _, l := range lists {
 		if err := l.Sync(); err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func WorkspaceRow(codelab string, w *pb.Workspace) durable.Row {
 	return projection(workspaceTable, codelab, w)
 }
 
-// NoWorkspaceRow says that a codelab has none any more.
+// NoWorkspaceRow records that a codelab has no workspace any more.
 func NoWorkspaceRow(codelab string) durable.Row {
 	return durable.Row{Table: workspaceTable, Key: []byte(codelab), Delete: true}
 }

@@ -10,27 +10,27 @@ import (
 	"atelier/actors/durable"
 )
 
-// slugTable says which codelab has a slug, the id: of the file that it was made of. A
-// codelab writes its row in the commit in which it gets the slug; before that somebody
-// claims it, so that of two files with one id that are imported at once only one gets
-// it.
+// slugTable has the codelab of each slug, which is the id in the file that the codelab was
+// made from. A codelab writes its row in the commit in which it gets the slug. Before that
+// the slug is claimed, so that of two files with one id that are imported at once only one
+// gets it.
 const slugTable = "slugs"
 
-// slugClaim is how long a claim counts that nothing was made of.
+// slugClaim is the lifetime of a claim without a codelab.
 const slugClaim = time.Minute
 
-// SlugRow says that a codelab has a slug.
+// SlugRow records the slug of a codelab.
 func SlugRow(slug, codelab string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Value: []byte(codelab)}
 }
 
-// NoSlugRow says that no codelab has it any more.
+// NoSlugRow records that no codelab has the slug any more.
 func NoSlugRow(slug string) durable.Row {
 	return durable.Row{Table: slugTable, Key: []byte(slug), Delete: true}
 }
 
-// BySlug returns the id of the codelab that has a slug, "" for none. claimed says that it
-// has it in a moment, or never.
+// BySlug returns the id of the codelab that has a slug, "" for none. claimed means that an
+// import has claimed it and has not finished.
 func BySlug(journal durable.Journal, slug string) (codelab string, claimed bool, err error) {
 	value, err := journal.Get(slugTable, []byte(slug))
 	if errors.Is(err, durable.ErrNotFound) {
@@ -64,7 +64,7 @@ func ClaimSlug(journal durable.Journal, slug, codelab string) (letGo func(), err
 			return nil, durable.Reject(durable.Conflict, "another codelab has the id %q", slug)
 		case !claimed:
 			return func() {}, nil
-		default: // of another command to the same codelab, which may come to nothing
+		default: // of another command to the same codelab, which can still fail
 			claim.Precondition = durable.Unchanged(value)
 		}
 		if err := durable.Commit(journal, []durable.Row{claim}); err == nil {

@@ -2,11 +2,10 @@ package clock
 
 import "time"
 
-// Clock tells the time and starts timers. Implementations are safe for concurrent
-// use.
+// Clock returns the time and starts timers. Implementations are safe for concurrent use.
 type Clock interface {
-	// Now returns the time of day. It may jump, in both directions: use it for what
-	// is stored, sent to other machines or shown, never to measure a duration.
+	// Now returns the time of day. It can jump in both directions. Use it for times that
+	// are stored, sent to other machines or shown, never to measure a duration.
 	Now() time.Time
 	// Uptime returns the time since some moment in the past. It never jumps, and it is
 	// positive, so that 0 can mean "never". It stops while the machine sleeps. Two values

@@ -60,7 +60,7 @@ func TestAFunctionIsCalledOnceAfterItsTime(t *testing.T) {
 	})
 }
 
-func TestAFunctionMayTakeItsTime(t *testing.T) {
+func TestASlowFunctionDelaysNoOther(t *testing.T) {
 	each(t, func(t *testing.T, c clock.Clock) {
 		done := make(chan struct{})
 		for range 2 {

@@ -17,7 +17,7 @@ const (
 	MaxTree  = 64 << 20
 )
 
-// ErrNotFound says that there is no such workspace, tree or file.
+// ErrNotFound means that there is no such workspace, tree or file.
 var ErrNotFound = errors.New("not found")
 
 // ErrMissing is the ErrNotFound of a workspace or a tree. A recorded tree must be stored,
@@ -42,7 +42,7 @@ type Recorded struct {
 	Heads []Head
 }
 
-// Mode says whether a file can be executed.
+// Mode is whether a file can be executed.
 type Mode uint8
 
 // The modes. A file that is written with KeptMode keeps the mode it has; a new one is
@@ -76,7 +76,7 @@ type Info struct {
 	Binary bool // see Binary
 }
 
-// Binary says that content is no text: it has a NUL or is not valid UTF-8.
+// Binary reports whether content is no text: it has a NUL or is not valid UTF-8.
 func Binary(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 || !utf8.Valid(content) }
 
 // Archive is a form of archive.
@@ -94,14 +94,13 @@ type Change struct {
 	Delete []string
 	// Replace lets all files go that are not written.
 	Replace bool
-	// Message and Author describe the change, where the kind keeps that.
+	// Message and Author describe the change, if the kind keeps them.
 	Message, Author string
 	At              time.Time
 }
 
-// Store keeps the trees of workspaces, on a disk or elsewhere. An error that is
-// for who asked is a *Problem or wraps ErrNotFound, but not ErrMissing. Safe for
-// concurrent use.
+// Store keeps the trees of workspaces, on a disk or elsewhere. An error with a text for the
+// caller is a *Problem or wraps ErrNotFound, but not ErrMissing. Safe for concurrent use.
 type Store interface {
 	// Lock is for writing and publishing, RLock for reading published trees. Both take a
 	// key of the caller's. A caller must not hold two locks: LockReading is Lock of a key
@@ -121,8 +120,7 @@ type Store interface {
 	// Write makes a tree out of another, or of none, and a change. It is stored
 	// when Write returns. The caller holds the lock.
 	Write(id string, kind Kind, base string, c Change) (tree string, err error)
-	// Publish says which trees count now, and under which names. The caller
-	// holds the lock.
+	// Publish sets the current trees and their names. The caller holds the lock.
 	Publish(id string, kind Kind, heads []Head) error
 
 	// List returns the paths of a tree's files, sorted.

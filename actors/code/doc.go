@@ -1,9 +1,8 @@
-// Package code says what the code of a codelab is: named trees of files, of two
-// kinds, and the store of them that the server needs. One kind is a Git
-// repository, whose trees are commits; the other plain folders.
+// Package code defines the code of a codelab: named trees of files, of two kinds, and their
+// store. One kind is a Git repository, whose trees are commits; the other plain folders.
 //
 // A tree never changes: a write makes a new one out of another and a change.
-// Which trees count is what the codelab's actor records; the store follows.
+// The codelab's actor records the current trees; the store follows.
 //
 // Paths are relative, with slashes, at most 1,024 bytes, and never lead out of
 // the tree or into a repository's own folder, however that is spelled

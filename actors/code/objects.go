@@ -34,7 +34,7 @@ type Repository interface {
 	// Files calls fn with the trees of a commit and the blobs in them, each once, blobs
 	// without their content.
 	Files(commit string, fn func(Object) error) error
-	// Blob returns the content of a blob that Files told of.
+	// Blob returns the content of a blob that Files returned.
 	Blob(name string) ([]byte, error)
 	// Find looks for an object in the history of commits; ok is false when there is none.
 	Find(name string, commits []string) (o Object, ok bool, err error)

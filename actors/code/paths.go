@@ -18,7 +18,7 @@ const (
 	maxName = 100
 )
 
-// Problem is a fault in what was asked for; its text is meant for who asked.
+// Problem is a fault of the request; its text is meant for the caller.
 type Problem struct{ Text string }
 
 func (p *Problem) Error() string { return p.Text }
@@ -28,8 +28,8 @@ func Fault(format string, args ...any) error { return &Problem{fmt.Sprintf(forma
 
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
-// CheckName says what is wrong with the name of a head. Git has rules of its
-// own for branches: no "..", and neither a dot nor ".lock" at the end.
+// CheckName returns an error if the name of a head is invalid. Git has rules of its own for
+// branches: no "..", and neither a dot nor ".lock" at the end.
 func CheckName(name string) error {
 	if len(name) > maxName || !nameForm.MatchString(name) || strings.Contains(name, "..") || strings.HasSuffix(name, ".") || strings.HasSuffix(name, ".lock") {
 		return Fault("a name has the form [a-z0-9][a-z0-9._-]*, at most %d characters, without .. and without a dot or .lock at its end", maxName)
@@ -37,7 +37,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// CheckPath says what is wrong with the path of a file.
+// CheckPath returns an error if the path of a file is invalid.
 func CheckPath(path string) error {
 	switch {
 	case path == "":
@@ -75,9 +75,9 @@ func checkPart(part string) error {
 	return nil
 }
 
-// isGit says that some file system takes a name for ".git": in any case;
-// behind characters that HFS+ ignores; with the dots, spaces and streams that
-// Windows cuts off; by the short name that Windows gives it.
+// isGit reports whether some file system takes a name for ".git". They ignore its case,
+// characters that HFS+ ignores, and the dots, spaces and streams that Windows removes.
+// Windows also has a short name for it.
 func isGit(part string) bool {
 	part = strings.Map(func(r rune) rune {
 		if ignorable(r) {
@@ -95,7 +95,7 @@ func isGit(part string) bool {
 	return short && number != "" && strings.Trim(number, "0123456789") == ""
 }
 
-// ignorable says that a character does not show, so that a name with it looks
+// ignorable reports whether a character does not show, so that a name with it looks
 // like, or is, the name without it.
 func ignorable(r rune) bool {
 	return unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x034f

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// ForbiddenByWindows are the characters that no name may have on Windows, beside
-// control characters and the slash.
+// ForbiddenByWindows are the characters that Windows forbids in names, beside control
+// characters and the slash.
 const ForbiddenByWindows = `<>:"|?*\`
 
-// ReservedByWindows says that Windows takes a name for a device, in any case and
+// ReservedByWindows reports whether Windows takes a name for a device, in any case and
 // whatever follows its first dot. Superscript digits are digits here.
 func ReservedByWindows(name string) bool {
 	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
@@ -21,9 +21,9 @@ func ReservedByWindows(name string) bool {
 	return (port == "COM" || port == "LPT") && utf8.RuneCountInString(digit) == 1 && strings.Contains("123456789¹²³", digit)
 }
 
-// CheckNewPath says what is wrong with the path of a file that is to be written. Beside
-// what CheckPath refuses, these are names that Windows cannot check out. Files that were
-// stored before it asked for this can be read, changed and deleted.
+// CheckNewPath returns an error if the path of a new file is invalid. In addition to
+// CheckPath, it refuses names that Windows cannot check out. Files that were stored before
+// this rule can be read, changed and deleted.
 func CheckNewPath(path string) error {
 	if err := CheckPath(path); err != nil {
 		return err

@@ -139,10 +139,10 @@ func (m Mute) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// maxPlace bounds where somebody sits, in code points.
+// maxPlace bounds the name of a seat, in code points.
 const maxPlace = 40
 
-// SetPlace says where the caller sits, or nothing of it any more.
+// SetPlace records the caller's seat; "" removes it.
 type SetPlace struct {
 	Place string
 }
@@ -171,10 +171,10 @@ func placed(attendee, place string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Placed{Placed: &pb.Placed{AttendeeId: attendee, Place: place}}}
 }
 
-// ErrMuted is the answer to somebody who may not speak.
+// ErrMuted is the answer to a muted attendee who tries to speak.
 var ErrMuted error = &durable.Rejection{Reason: durable.Forbidden, Text: "a facilitator has muted you"}
 
-// speak refuses what a muted attendee may not do.
+// speak refuses a command that muted attendees must not give.
 func (c call) speak() error {
 	if err := c.live(); err != nil {
 		return err

@@ -21,17 +21,16 @@ import (
 // personal data, and the secret is destroyed. An old copy of the log shows who voted, but
 // not what.
 //
-// So that nothing else tells, all ballots of a poll have the same length, snapshots
-// hold them apart from the voters, texts are in random order, and a result of too few
-// is not written down at all.
+// Nothing else reveals a vote. All ballots of a poll have the same length, snapshots hold
+// them apart from the voters, and texts are in random order. A result with too few votes is
+// not written at all.
 
 // BallotKeys keeps the secrets of anonymous polls.
 type BallotKeys interface {
 	// Make makes a secret, which every living node has on its disk when Make returns:
-	// those are its keepers; none where this server stands alone. Its id begins with that
-	// of the codelab.
-	// An error of the folder is durable.ErrReadOnly, and ErrTooFewKeepers says that no
-	// second node can keep it.
+	// those are its keepers; none on a single server. Its id begins with that of the
+	// codelab. An error of the folder is durable.ErrReadOnly, and ErrTooFewKeepers says
+	// that no second node can keep it.
 	Make(codelab string) (id string, keepers []string, err error)
 	// Destroy removes a secret from this node for good.
 	Destroy(id string)
@@ -40,7 +39,7 @@ type BallotKeys interface {
 	Old() (ids []string)
 }
 
-// ErrTooFewKeepers says that a secret would be on the disk of one node only, where there
+// ErrTooFewKeepers means that a secret would be on the disk of one node only, where there
 // are more.
 var ErrTooFewKeepers = fmt.Errorf("%w: fewer than two nodes can keep the secret", durable.ErrUnavailable)
 
@@ -202,13 +201,13 @@ func (s *State) look(p *poll, ballot []byte) {
 	}
 }
 
-// secretLost says that an anonymous poll can never be counted.
+// secretLost reports whether an anonymous poll can never be counted.
 func (r *Rules) secretLost(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && r.nobodyHas(p)
 }
 
-// secretAwaited says that an anonymous poll cannot be counted now: another node may have
-// the secret.
+// secretAwaited reports that an anonymous poll cannot be counted now, but another node can
+// have the secret.
 func (r *Rules) secretAwaited(p *pb.Poll) bool {
 	return p.Anonymous && r.ballotKey(p.Secret) == nil && !r.nobodyHas(p)
 }

@@ -17,7 +17,7 @@ import (
 	"atelier/persistence/badger"
 )
 
-// noFrames tells nobody.
+// noFrames makes no frames.
 type noFrames struct{}
 
 func (noFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) { return room.Frame{}, false }

@@ -5,10 +5,9 @@ import "atelier/actors/markdown"
 // Bounds are the numbers that a client of a codelab can meet, for whatever
 // describes the interface: a description that keeps its own goes wrong.
 var Bounds = struct {
-	// Of what a codelab holds.
+	// Maxima per codelab.
 	Attendees, Threads, ThreadMessages, Chat, SettledHelp, Materials, Quizzes, Steps, Mentions, Heads int
-	// Of what one person may do: things handed in, and messages with a ref in
-	// ten minutes.
+	// Maxima per person: submissions, and messages with a ref within ten minutes.
 	Submissions, Refs int
 	// Of the answers to choose from in a question of the quiz.
 	QuizOptions int

@@ -17,7 +17,7 @@ var Accents = []string{"blue", "green", "violet", "rust", "ink"}
 // MaxLogo bounds the image of a certificate, bytes.
 const MaxLogo = 200 << 10
 
-// Bounds of what a certificate says, in code points and hours.
+// Bounds of the fields of a certificate, in code points and hours.
 const (
 	maxOrganiser       = 120
 	maxCertificateText = 500

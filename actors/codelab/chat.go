@@ -61,7 +61,7 @@ func (c call) leader() string {
 	return c.AdminID
 }
 
-// Visible says whether somebody may see a message: a direct one is for its two
+// Visible reports whether somebody may see a message: a direct one is for its two
 // ends only.
 func Visible(m *pb.ChatMessage, who string) bool {
 	return m.TargetId == "" || m.SenderId == who || m.TargetId == who
@@ -107,7 +107,7 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 }
 
 // named is the element that a command names by its id, in a list whose ids rise;
-// what says which kind of thing is missing.
+// what is the kind of the missing thing.
 func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string) (T, error) {
 	i, ok := searchID(v, id, idOf)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/markdown"
 )
 
-// Checks (transport/rest/RULES.md, "Checks"): the text of a step declares them, and what
-// people run on their own machine reports how they went.
+// Checks (transport/rest/RULES.md, "Checks"): the text of a step declares them, and
+// programs on people's own machines report the results.
 
 const (
 	// MaxChecks bounds the checks of a codelab; what is declared beyond them is none.
@@ -38,7 +38,7 @@ func checksOf(steps []*pb.Step) (out []Check) {
 	return out
 }
 
-// ReportCheck says how a check of the caller's work went.
+// ReportCheck reports the result of a check of the caller's work.
 type ReportCheck struct {
 	Name string
 	OK   bool
@@ -75,7 +75,7 @@ func printable(s string) string {
 	}, s))
 }
 
-// declared says which checks there are.
+// declared lists the checks, for an error.
 func declared(checks []Check) string {
 	if len(checks) == 0 {
 		return "none does"
@@ -116,7 +116,7 @@ func Reported(a *pb.Attendee, check string) *pb.CheckResult {
 	return nil
 }
 
-// Passed says that somebody's check went well, the last time it was reported.
+// Passed reports whether somebody's check went well, the last time it was reported.
 func Passed(a *pb.Attendee, check string) bool { return Reported(a, check).GetOk() }
 
 // unchecked are the checks that somebody has not passed.

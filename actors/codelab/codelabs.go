@@ -42,7 +42,7 @@ type Config struct {
 	Files   *files.Register
 	Rules   Rules
 	Frames  Frames
-	// Epoch names the stream of this store; see room.New.
+	// Epoch names the stream of this store, as in room.New.
 	Epoch string
 	// Room bounds what is kept for replay; Room.Frames is also how many
 	// events stay in the journal for it.
@@ -65,7 +65,7 @@ type Config struct {
 	Announce func(w Codelab, person string, arrived bool)
 	Signal   func(w Codelab, person string, payload []byte)
 	// Ballots keeps the secrets of anonymous polls, as Rules.BallotKey finds them; nil
-	// where there are none.
+	// if there are none.
 	Ballots BallotKeys
 	// Rehearse plays the attendees of a rehearsal, on the node that owns the codelab, until
 	// ctx ends, which it does with the rehearsal. nil: none come.
@@ -104,7 +104,7 @@ type Codelabs struct {
 
 	rehearsals rehearsals // that are played here
 
-	// Of other nodes; see nodes.go.
+	// Counts of other nodes, see nodes.go.
 	counts counts
 	deaf   func()
 }
@@ -131,10 +131,10 @@ func (w Codelab) OnlineAttendees() int {
 // handles earlier sessions.
 func (w Codelab) Over() bool { return w.Condition() == durable.Resting }
 
-// Await waits until the room shows a position that a client says it has seen,
-// and returns nil also when the codelab never got there; see
-// durable.Handle.Await. The room follows the view by a moment, so a client may
-// have read a position here that the room does not show yet.
+// Await waits until the room shows a position that a client has read. Like
+// durable.Handle.Await it returns nil also when the codelab never got there. The room
+// follows the view by a moment, so a client can have read a position here that the room
+// does not show yet.
 func (w Codelab) Await(seq uint64) error {
 	if w.Room.Head() >= seq {
 		return nil
@@ -231,10 +231,10 @@ func (w *Codelabs) sweep() error {
 	return nil
 }
 
-// sweepLog purges one log if its codelab is not in the list and was deleted.
-// Other nodes create and delete codelabs meanwhile, so an answer counts only
-// while it stays so: the owner of a log looks after it, and a log that was not
-// deleted is unlisted only if the list still lacks it after the log was read.
+// sweepLog purges one log if its codelab is not in the list and was deleted. Other nodes
+// create and delete codelabs meanwhile, so the result of a check must still hold
+// afterwards. The owner of a log looks after it. A log that was not deleted is unlisted
+// only if the list still lacks it after the log was read.
 func (w *Codelabs) sweepLog(name string) error {
 	id := name[len("codelab/"):]
 	if m, err := w.List.Get(id); m != nil || err != nil {
@@ -258,7 +258,7 @@ func (w *Codelabs) sweepLog(name string) error {
 	return nil
 }
 
-// deleted says whether a log ends with the deletion of its codelab. A purge that
+// deleted reports whether a log ends with the deletion of its codelab. A purge that
 // was interrupted may have left nothing of it.
 func (w *Codelabs) deleted(name string) (bool, error) {
 	kind := Kind(w.Rules)
@@ -302,8 +302,8 @@ func (w *Codelabs) Get(id string) (Codelab, error) {
 		return Codelab{}, errGone
 	}
 	if err == nil && w.duePoll(ws.View()) {
-		// When it fails, the next one who reads tries again. The poll takes no votes any
-		// more, and the rest of the codelab must be read all the same.
+		// If it fails, the next reader tries again. The poll takes no votes any more, and
+		// the rest of the codelab must be read all the same.
 		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
 	}
 	if err == nil {
@@ -391,7 +391,7 @@ func (w *Codelabs) freeJoinCode() (string, error) {
 	}
 }
 
-// BySlug returns the id of the codelab with a slug, "" for none. claimed says that it has
+// BySlug returns the id of the codelab with a slug, "" for none. claimed means that it gets
 // it in a moment, or never.
 func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
@@ -472,7 +472,7 @@ func (w *Codelabs) Quarantined() []string { return w.host.QuarantinedIDs() }
 // Stats returns the host's counters.
 func (w *Codelabs) Stats() *durable.Stats { return w.host.Stats() }
 
-// Replicas says how the codelabs in memory stand among the nodes.
+// Replicas returns the state of the codelabs in memory, as owned or replicated.
 func (w *Codelabs) Replicas() durable.ReplicaStats { return w.host.Replicas() }
 
 // Close writes snapshots and stops all codelabs.

@@ -18,7 +18,7 @@ const (
 	RoleAnyone
 )
 
-// Caller is who acts, and from where: for the rules and for the audit trail.
+// Caller is the acting person and their address, for the rules and for the audit trail.
 // Immutable once it is part of a command.
 type Caller struct {
 	Role Role
@@ -26,8 +26,8 @@ type Caller struct {
 	ID string
 	// Name is what others see.
 	Name string
-	// Person tells people apart that share an id: the login of an admin.
-	// References (see Event.ref) belong to it.
+	// Person distinguishes people who share an id: the login of an admin. References (see
+	// Event.ref) belong to it.
 	Person string
 	IP     string
 	// UserAgent is that of the browser, as far as one was named.
@@ -46,30 +46,29 @@ type Caller struct {
 // PersonPrefix begins Caller.Person of facilitators and assistants other than the owner.
 const PersonPrefix = "person:"
 
-// IsAdmin says whether the admin grant acts; of nobody it says no.
+// IsAdmin reports whether the admin grant acts. It returns false for a nil Caller.
 func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
 
-// system acts where nobody has asked.
+// system acts for the server itself.
 var system = &Caller{Role: RoleSystem}
 
 // Command is what somebody wants of a codelab. It is plain data, which JSON
-// carries to another process. Text is already trimmed where the interface says
-// so; lengths and rules are checked by the codelab itself.
+// carries to another process. Text is already trimmed if the interface says so; lengths and
+// rules are checked by the codelab itself.
 type Command struct {
 	Caller *Caller
 	// Ref is the client's reference: the same one of a person is done once.
 	Ref string
-	// IfMatch are revisions, see Revisions: an edit is refused when none of them
-	// is the present one of what it replaces. Without them the last edit wins.
+	// IfMatch are revisions, see Revisions. If none of them is the current revision of the
+	// replaced part, the edit is refused. Without them the last edit wins.
 	IfMatch []uint64
-	// Body says what is wanted. Each stands with its rules in the file of its
-	// subject.
+	// Body is the command. Each type is in the file of its subject, with its rules.
 	Body Body
 }
 
 // Body is one kind of command.
 type Body interface {
-	// decide says what it leads to; it changes nothing.
+	// decide returns the command's decision; it changes nothing.
 	decide(c call) (decision, error)
 }
 
@@ -158,7 +157,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[TakeCode, durable.Nothing](),
 )
 
-// frees says that a command makes room on a disk that is nearly full.
+// frees reports whether a command makes room on a disk that is nearly full.
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
 	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion, DropQuestions,

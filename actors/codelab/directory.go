@@ -19,7 +19,7 @@ type Directory interface {
 	Delete(caller *Caller, id string) error
 	// Active returns those that are at work, which is where people are.
 	Active() []Codelab
-	// Online tells how many attendees are connected to each codelab.
+	// Online returns how many attendees are connected to each codelab.
 	Online() map[string]int
 	// ReleaseClaims releases, in all codelabs, the claims of people who are no longer
 	// facilitators there.

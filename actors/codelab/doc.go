@@ -1,11 +1,10 @@
 // Package codelab is the actor that owns one workshop: its text, attendees,
 // progress, help queue, comments, feedback, quizzes and chat.
 //
-// State is the pure core: Decide says what a command leads to, Apply what an
-// event changes, Capture gives the immutable View that readers answer from.
-// There is no goroutine, clock or I/O in it; package durable is the runtime
-// around it. One file holds the rules of one concept: help.go the queue,
-// threads.go the comments, and so on.
+// State is the pure core: Decide returns the events of a command, Apply applies an event
+// changes, Capture gives the immutable View that readers answer from. There is no
+// goroutine, clock or I/O in it; package durable is the runtime around it. One file holds
+// the rules of one concept: help.go the queue, threads.go the comments, and so on.
 //
 // Commands are Go values, each beside its rules (command.go lists them); events
 // and records are the protobuf messages of codelabpb, because they are stored. A

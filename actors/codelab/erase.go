@@ -10,10 +10,10 @@ import (
 	"atelier/actors/room"
 )
 
-// Personal data leaves in four places: the state (applyRemoved, applyRetained),
-// the room's frames (Present), the journal's older records (Erase) and the
-// older snapshot, which the runtime replaces. What tells of whom is declared with
-// the records and events themselves (personal.proto).
+// Personal data leaves in four places: the state (applyRemoved, applyRetained), the room's
+// frames (Present), the journal's older records (Erase) and the older snapshot, which the
+// runtime replaces. The records and events declare which fields concern a person
+// (personal.proto).
 
 // applyRemoved takes an attendee and everything they made out of the state.
 func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
@@ -55,8 +55,7 @@ func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	s.refs.forget(id)
 }
 
-// forget drops the records that tell of a person and says whether there were
-// any.
+// forget drops the records that concern a person, and reports whether there were any.
 func forget[T proto.Message](records *cow.Vector[T], person string) bool {
 	is := func(id string) bool { return id == person }
 	return records.Filter(func(x T) bool { return !tellsOf(x.ProtoReflect(), is, nil) }) > 0
@@ -82,7 +81,7 @@ func (s *State) forgetAuthor(seq uint64, id string) {
 	s.dropEmptyThreads()
 }
 
-// Erases says that an event asks for older events to be erased.
+// Erases reports whether an event asks for older events to be erased.
 func Erases(e *pb.Event) bool {
 	switch b := e.Body.(type) {
 	case *pb.Event_Removed, *pb.Event_RetentionApplied, *pb.Event_ChatDeleted, *pb.Event_CommentDeleted, *pb.Event_SubmissionDeleted,
@@ -96,10 +95,9 @@ func Erases(e *pb.Event) bool {
 	return false
 }
 
-// Erase returns what a stored event must be replaced by, judged by the view of
-// the snapshot that contains it. What clients may be told of again stays, as
-// long as everybody and everything it tells of is there; nothing else does,
-// because the snapshot holds what it did.
+// Erase returns the replacement of a stored event, judged by the view of the snapshot that
+// contains it. An event that can be replayed to clients stays, as long as every person and
+// item in it is there. All others go, because the snapshot has their effect.
 func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	present := v.Present()
 	gone := func(id string) bool { return !present.person(id) }
@@ -111,7 +109,7 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 		}
 		if body := bodyOf(e); body != nil && tellingOf(body.Descriptor()).told && !tellsOf(body, gone, deleted) {
 			// The snapshot knows which references were used, and by whom, and has the texts
-			// of anonymous polls, which clients are not told.
+			// of anonymous polls, which clients do not receive.
 			out := &pb.Event{At: e.At, Body: e.Body}
 			b := e.GetPollChanged()
 			texts := len(b.GetPoll().GetTexts()) > 0
@@ -127,8 +125,8 @@ func Erase(v *View) func(*pb.Event) (*pb.Event, bool) {
 	}
 }
 
-// Present tells what is there in one view: whom and what events and frames may
-// still tell of. Not safe for concurrent use.
+// Present returns the persons and items of one view, which decide what events and frames
+// can keep. Not safe for concurrent use.
 type Present struct {
 	view     *View
 	comments map[string]bool // made when first asked for
@@ -137,14 +135,15 @@ type Present struct {
 // Present returns what is there.
 func (v *View) Present() *Present { return &Present{view: v} }
 
-// all says that every person and item that is named is there. Empty names
+// all reports whether every person and item that is named is there. Empty names
 // stand for nobody and nothing.
 func (p *Present) all(persons [2]string, item string) bool {
 	return p.person(persons[0]) && p.person(persons[1]) && p.item(item)
 }
 
-// Frame returns what may still be told of a frame, and false when nothing may. That of an
-// anonymous question whose author is gone is everybody's, or facilitators' where it waits.
+// Frame returns the part of a frame that can still be sent, and false if there is none. The
+// frame of an anonymous question whose author is gone is for everybody, or for facilitators
+// while the question waits.
 func (p *Present) Frame(f room.Frame) (room.Frame, bool) {
 	if q := p.orphan(f.Item); q != nil && f.People != [2]string{} {
 		f.People = [2]string{}
@@ -163,8 +162,8 @@ func (p *Present) orphan(id string) *pb.Question {
 	return nil
 }
 
-// withoutAuthor is the event that tells of a question, without the author that it has lost
-// since; nil for any other event.
+// withoutAuthor returns the event of a question without the author that it has lost since;
+// nil for any other event.
 func (p *Present) withoutAuthor(e *pb.Event) *pb.Event {
 	var q *pb.Question
 	switch b := e.Body.(type) {

@@ -106,11 +106,10 @@ func personCommand(t *rapid.T, l *lab, who, other *marks) Command {
 	return cmd
 }
 
-// TestNothingIsLeftOfWhoWasRemoved: whatever somebody did, and whatever was
-// done about them, after their removal neither the state, nor what erasing
-// leaves of any event, holds their id, a name or address they had, a hash, or
-// a text of theirs, in whatever field. It needs no list of fields.
-func TestNothingIsLeftOfWhoWasRemoved(t *testing.T) {
+// TestNothingIsLeftOfARemovedAttendee: after the removal of an attendee, neither the state nor
+// any erased event contains data of theirs. That is their id, a name or address they had, a
+// hash, or a text of theirs, in whatever field. The test needs no list of fields.
+func TestNothingIsLeftOfARemovedAttendee(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab()
 		l.create(t, "one", "two", "three")
@@ -257,8 +256,8 @@ func TestRemovedPersonCannotAct(t *testing.T) {
 	}
 }
 
-// TestADeletedSubmissionLeavesTheLog: its deletion asks for erasing, and what was
-// handed in is then in no event any more.
+// TestADeletedSubmissionLeavesTheLog: the deletion asks for erasing, and afterwards no
+// event contains the submission.
 func TestADeletedSubmissionLeavesTheLog(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

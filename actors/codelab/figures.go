@@ -8,7 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// isEdit says that an event changes what is taught: settings, steps, quizzes or
+// isEdit reports whether an event changes what is taught: settings, steps, quizzes or
 // materials.
 func isEdit(e *pb.Event) bool {
 	switch e.Body.(type) {

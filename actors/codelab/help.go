@@ -141,7 +141,7 @@ func (b OfferHelp) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// ResolveHelp closes a request: by a facilitator, or by who asked.
+// ResolveHelp closes a request, by a facilitator or by its author.
 type ResolveHelp struct {
 	HelpID string
 }

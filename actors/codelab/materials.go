@@ -118,7 +118,7 @@ func (b DeleteMaterial) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// isMaterial says whether a material but the given one is an upload.
+// isMaterial reports whether a material but the given one is an upload.
 func (s *State) isMaterial(upload, but string) bool {
 	for _, m := range s.materials.All() {
 		if m.Upload == upload && m.Id != but {

@@ -15,9 +15,8 @@ import (
 	"atelier/actors/room"
 )
 
-// aside is what nodes tell each other about a codelab's room beside what is
-// committed: who is connected where, and messages that are worth something only
-// now.
+// aside is a message between nodes about a codelab's room, in addition to the committed
+// events: who is connected where, and short-lived messages.
 type aside struct {
 	Kind asideKind `json:"k"`
 	// Person has arrived or left, or is whom a signal is for.
@@ -45,7 +44,7 @@ const (
 	asideSignal  asideKind = "signal"
 )
 
-// AsideKinds names all of them, for who counts messages between nodes.
+// AsideKinds returns all their names, to count messages between nodes.
 func AsideKinds() []string {
 	var all []string
 	for _, k := range []asideKind{asideArrived, asideLeft, asideAll, asideCount, asideWho, asideFrames, asideSignal} {
@@ -85,12 +84,12 @@ func (w Codelab) Signal(person string, payload []byte) {
 	w.Tell(aside{Kind: asideSignal, Person: person, Payload: payload}.encode())
 }
 
-// Elsewhere says that a person is connected to another node.
+// Elsewhere reports whether a person is connected to another node.
 func (w Codelab) Elsewhere(person string) bool {
 	return w.Room.Sessions(person) == 0 && w.Room.IsPresent(person)
 }
 
-// heard takes what another node tells.
+// heard handles a message of another node.
 func (w *Codelabs) heard(id, node string, data []byte) {
 	ws, ok := w.Peek(id)
 	var a aside
@@ -127,15 +126,16 @@ func (w *Codelabs) all(ws Codelab, node string, people []string) {
 	}
 }
 
-// nameless is for how often, and for how long in all, a node waits for the record of a
-// person who has come to another one: its copy of the codelab may be behind.
+// A node waits for the record of a person who has connected to another node, since its
+// replica of the codelab can be behind. namelessLook is the interval, and namelessLong the
+// limit.
 const (
 	namelessLook = 100 * time.Millisecond
 	namelessLong = 10 * time.Second
 )
 
-// announce tells this node's listeners who has come or gone; of somebody whom the copy does
-// not know yet when it does.
+// announce tells this node's listeners who has come or gone. If the replica does not have
+// the person yet, it does so when it has.
 func (w *Codelabs) announce(ws Codelab, person string, arrived bool) {
 	w.announceWithin(namelessLong, ws, person, arrived)
 }
@@ -157,9 +157,9 @@ func (w *Codelabs) announceWithin(left time.Duration, ws Codelab, person string,
 	w.Announce(ws, person, arrived)
 }
 
-// Compare tells the other nodes how many people are connected to this one, so
-// that they notice what was lost, and forgets the people of nodes that are not
-// alive any more. It is called every so often.
+// Compare sends the other nodes the number of people who are connected to this one, so that
+// they notice lost messages. It forgets the people of nodes that have died. It is called
+// regularly.
 func (w *Codelabs) Compare(alive []string) {
 	w.tellCounts(alive)
 	for _, ws := range w.Active() {
@@ -177,20 +177,19 @@ func (w *Codelabs) Compare(alive []string) {
 	}
 }
 
-// purge removes what is left of a codelab that another node has deleted: when
-// that one let go of it this one, which had a copy, was faster to take it than
-// the other to remove it.
+// purge removes the rest of a codelab that another node has deleted. That node released the
+// codelab before it removed it, and this one, which had a replica, took it first.
 func (w *Codelabs) purge(ws Codelab) {
 	ctx, cancel := clock.WithTimeout(context.Background(), w.Durable.Clock, time.Second)
 	defer cancel()
 	if !w.host.Rest(ctx, ws.handle, false) {
-		return // somebody still asks; the next time
+		return // it is still in use; try again later
 	}
 	w.removeLog(ws.ID())
 }
 
-// removeLog removes what is on disk of a deleted codelab, unless another node has
-// taken it, which does so then.
+// removeLog removes the stored data of a deleted codelab. If another node owns it, that
+// node removes it.
 func (w *Codelabs) removeLog(id string) {
 	var owned *durable.Owned
 	if err := w.Journal.Purge("codelab/" + id); err != nil && !errors.As(err, &owned) {
@@ -198,7 +197,7 @@ func (w *Codelabs) removeLog(id string) {
 	}
 }
 
-// elsewhere says that another node owns a codelab, and does what is to be done in
+// elsewhere reports whether another node owns a codelab, and does what is to be done in
 // it.
 func (w *Codelabs) elsewhere(id string) bool {
 	c := w.Durable.Cluster
@@ -210,16 +209,17 @@ func (w *Codelabs) elsewhere(id string) bool {
 }
 
 // counts are how many attendees are connected to the codelabs that other nodes
-// own, as those told last.
+// own, as those nodes reported last.
 type counts struct {
 	mu     sync.Mutex
 	byNode map[string]map[string]int // guarded by mu
 }
 
-// CountSubject is where nodes tell of how many people are connected to what they own.
+// CountSubject is the subject on which nodes publish how many people are connected to their
+// codelabs.
 const CountSubject = "online"
 
-// listenToCounts takes what other nodes tell of the codelabs they own.
+// listenToCounts receives the counts of other nodes, for the codelabs they own.
 func (w *Codelabs) listenToCounts() error {
 	c := w.Durable.Cluster
 	if c == nil {
@@ -241,7 +241,7 @@ func (w *Codelabs) listenToCounts() error {
 	return err
 }
 
-// tellCounts tells the other nodes of the codelabs that this one owns.
+// tellCounts publishes the counts of the codelabs that this node owns.
 func (w *Codelabs) tellCounts(alive []string) {
 	mine := map[string]int{}
 	for _, ws := range w.Active() {
@@ -250,7 +250,7 @@ func (w *Codelabs) tellCounts(alive []string) {
 		}
 	}
 	b, _ := json.Marshal(mine)                         // of texts and numbers
-	_ = w.Durable.Cluster.Bus.Publish(CountSubject, b) // told again soon
+	_ = w.Durable.Cluster.Bus.Publish(CountSubject, b) // published again soon
 	w.counts.mu.Lock()
 	defer w.counts.mu.Unlock()
 	for node := range w.counts.byNode {
@@ -260,8 +260,8 @@ func (w *Codelabs) tellCounts(alive []string) {
 	}
 }
 
-// Online tells how many attendees are connected to each codelab, on any node;
-// of those that other nodes own as it was some seconds ago.
+// Online returns how many attendees are connected to each codelab, on any node; of those
+// that other nodes own as it was some seconds ago.
 func (w *Codelabs) Online() map[string]int {
 	online := map[string]int{}
 	w.counts.mu.Lock()
@@ -277,8 +277,8 @@ func (w *Codelabs) Online() map[string]int {
 	return online
 }
 
-// SessionNumbers is where the numbers of a node's live sessions begin: sessions
-// of different nodes must differ, since an event carries the one that caused it.
+// SessionNumbers is the first number of a node's live sessions: sessions of different nodes
+// must differ, since an event carries the one that caused it.
 func SessionNumbers(node string, incarnation uint64) uint64 {
 	sum := fnv.New64a()
 	_, _ = sum.Write(binary.BigEndian.AppendUint64([]byte(node), incarnation)) // never fails

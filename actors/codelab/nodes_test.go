@@ -68,7 +68,7 @@ func clusterOfTwo(t *testing.T, around func(durable.Shared) durable.Shared) (ws 
 
 // A deleted codelab leaves nothing, also when a node that has a copy takes it
 // over before its log is removed. It stayed until some node started.
-func TestADeletedCodelabIsRemovedByWhoTookIt(t *testing.T) {
+func TestADeletedCodelabIsRemovedByItsNewOwner(t *testing.T) {
 	id := ""
 	ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared {
 		return slow{first, func() {
@@ -165,8 +165,9 @@ func TestADeletionRemovesTheLog(t *testing.T) {
 	}
 }
 
-// Facilitators on every node hear who has come and gone, also while the codelab moves to
-// another node: when only the owner spoke, a departure in that half second was not announced.
+// Facilitators on every node are informed of arrivals and departures, also while the codelab
+// moves to another node. When only the owner announced them, a departure in that half second
+// was missed.
 func TestEveryNodeAnnouncesWhoComesAndGoesWhileACodelabMoves(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		ws, nodes := clusterOfTwo(t, func(first durable.Shared) durable.Shared { return first })

@@ -29,7 +29,7 @@ type observer struct {
 	found  bool
 	floor  uint64
 	frames []room.Frame
-	// erases says that some of it asks for erasing, which may not be done yet.
+	// erases means that some of it asks for erasing, which a crash may have interrupted.
 	erases bool
 }
 
@@ -88,7 +88,7 @@ func (o *observer) leap(from, to *View) {
 	}
 }
 
-// ended says that what was granted to an attendee has ended.
+// ended announces that the grants of an attendee have ended.
 func (o *observer) ended(attendee string) {
 	if o.w.Removed != nil {
 		o.w.Removed(o.room, attendee)
@@ -98,7 +98,7 @@ func (o *observer) ended(attendee string) {
 // Commit publishes.
 func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
 	if o.shown == nil || v.Changed.Polls != o.shown.Changed.Polls {
-		o.gather(v) // the message that opens a poll says whom it asks
+		o.gather(v) // the event that opens a poll has the number of attendees asked
 	}
 	frames := o.frames[:0]
 	clean, gone, withdrawals := false, []string(nil), []Withdrawal(nil)
@@ -154,7 +154,7 @@ func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Ev
 	}
 }
 
-// withAudience returns an event of a poll with the number of attendees whom it asks.
+// withAudience returns an event of a poll with the number of attendees asked.
 func (o *observer) withAudience(v *View, e *pb.Event) *pb.Event {
 	asked := func(p *pb.Poll) *pb.Poll {
 		p = p.Clone()
@@ -224,7 +224,7 @@ func edited(frames []room.Frame, edit func(room.Frame) (room.Frame, bool)) []roo
 	return kept
 }
 
-// echoed says that the session an event came from hears of it as well.
+// echoed reports whether the session an event came from receives it as well.
 func echoed(e *pb.Event) bool {
 	switch b := e.Body.(type) {
 	case *pb.Event_Progressed, *pb.Event_Pulsed, *pb.Event_Ticked:

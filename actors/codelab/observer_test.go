@@ -60,7 +60,7 @@ func TestALoadedStateEndsWhatWasGranted(t *testing.T) {
 	}
 }
 
-// The list of a single node follows what was committed when nobody told of it.
+// The list of a single node follows commits without a notification.
 func TestALoadedStateIsInTheList(t *testing.T) {
 	store := memory.New()
 	defer store.Close()
@@ -123,7 +123,7 @@ func TestARecoveredRoomReplaysFromItsFirstRecord(t *testing.T) {
 	}
 }
 
-// itemFrames encodes what attendees hear of polls and questions.
+// itemFrames encodes the events of polls and questions for attendees.
 type itemFrames struct{}
 
 func (itemFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
@@ -143,7 +143,7 @@ func (itemFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {
 	return f, true
 }
 
-// TestAReplayTellsAttendeesNothingThatIsHidden: who came later could still read a question
+// TestAReplayTellsAttendeesNothingThatIsHidden: late attendees could still read a question
 // that was hidden, and counts that are not shown any more, by asking for a replay.
 func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 	l := newLab()

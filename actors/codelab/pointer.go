@@ -5,9 +5,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Point says to all where the facilitators are, or no longer anywhere
-// (transport/rest/RULES.md, "Live teaching"). Pointing at the same step again is sent again: it calls back
-// people who went elsewhere.
+// Point shows everybody the step of the facilitators, or none (transport/rest/RULES.md,
+// "Live teaching"). A repeated Point at the same step is sent again: it calls back people
+// who went elsewhere.
 type Point struct {
 	// Takes the pointer away when absent.
 	StepNumber *int32

@@ -48,18 +48,18 @@ func (w *Codelabs) duePoll(v *View) bool {
 	})
 }
 
-// CloseDuePolls closes and counts the polls of a codelab that is at work here, if they are
-// due: when the secret of one has come, or is known to be lost.
+// CloseDuePolls closes and counts the due polls of a codelab that is loaded here. A poll is
+// due when its secret has arrived, or is known to be lost.
 func (w *Codelabs) CloseDuePolls(id string) {
 	if ws, ok := w.Peek(id); ok && w.duePoll(ws.View()) {
-		// When it fails, the next one who reads tries again.
+		// If it fails, the next reader tries again.
 		_, _, _ = ws.Ask(Command{Caller: system, Body: CloseDuePoll{}})
 	}
 }
 
-// SweepBallots destroys, now and every so often until ctx ends, the secrets of polls that
-// are not open any more: those that were closed while this node did not hear of it, and
-// those that no poll was opened with.
+// SweepBallots destroys the secrets of polls that are not open any more, now and at every
+// interval until ctx ends. It finds polls that were closed while this node received no
+// messages, and secrets with which no poll was opened.
 func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
@@ -82,7 +82,7 @@ func (w *Codelabs) SweepBallots(ctx context.Context, every time.Duration) {
 	}
 }
 
-// UsesSecret says that a poll is open under a secret, or is being counted.
+// UsesSecret reports whether a poll is open under a secret, or is being counted.
 func (w *Codelabs) UsesSecret(secret string) (bool, error) {
 	id, ok := CodelabOfSecret(secret)
 	if !ok {
@@ -117,14 +117,14 @@ func (v *View) secrets() (ids []string) {
 	return ids
 }
 
-// PollAudience is how many attendees were connected while the poll was open, as this node
-// knows it of the poll that was opened last; of others it is how many voted.
+// PollAudience returns how many attendees were connected to this node's room while the poll
+// was open, if it is the last opened poll; for other polls, how many voted.
 func (w Codelab) PollAudience(p *PollView) int {
 	return max(w.Room.Gathered(gathering(p.Id, p.Round), notAsked(w.View(), p.Poll)...), int(p.Votes))
 }
 
-// notAsked are who is not counted among those of whom a poll asks something: facilitators,
-// and simulated attendees where they do not vote.
+// notAsked are the people who are not in the audience of a poll: facilitators, and
+// simulated attendees who do not vote.
 func notAsked(v *View, p *pb.Poll) []string {
 	out := []string{FacilitatorID}
 	if p.Anonymous && v.Meta.GetRehearsal() != nil && v.anybody() {

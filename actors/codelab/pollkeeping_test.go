@@ -102,8 +102,9 @@ func polling(t *testing.T, secrets *someSecrets, gate *atomic.Bool) (labs *codel
 	return labs, ws, ws.View().Polls
 }
 
-// TestASecretGoesWithItsPoll: it is destroyed when the poll is closed, deleted or reset,
-// and when the poll was not opened with it; not when nobody knows whether it was.
+// TestASecretGoesWithItsPoll: the secret is destroyed when the poll is closed, deleted or
+// reset, and when the poll was not opened with it. If nobody knows whether the poll was
+// opened with it, it stays.
 func TestASecretGoesWithItsPoll(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		secrets, gate := &someSecrets{}, new(atomic.Bool)

@@ -307,11 +307,11 @@ func (CloseDuePoll) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// over says that the time of an open poll has passed.
+// over reports whether the time of an open poll has passed.
 func (p *poll) over(now time.Time) bool { return p.rec.EndsAt != 0 && now.UnixMilli() >= p.rec.EndsAt }
 
-// closePoll is the decision that closes an open poll. Of an anonymous one it has the
-// result, and the ballots go; where the secret may come yet, both wait.
+// closePoll is the decision that closes an open poll. For an anonymous poll it has the
+// result, and removes the ballots. If the secret can still arrive, both wait.
 func (c call) closePoll(p *poll) decision {
 	out := p.rec.Clone()
 	out.State, out.EndsAt = pollClosed, 0
@@ -406,8 +406,8 @@ func (c call) poll(id string) (*poll, error) {
 	return nil, ErrNoPoll
 }
 
-// pollChanged is the decision that makes a poll this, and tells attendees what they see
-// of it now.
+// pollChanged is the decision that changes a poll, and shows attendees their new view of
+// it.
 func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	again := out.Round != p.rec.Round
 	gone := p.rec.Secret != "" && out.Secret != p.rec.Secret || again && p.votes() > 0
@@ -430,7 +430,7 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	return d
 }
 
-// keepsTexts says that a poll keeps its texts when it becomes this. They may be megabytes,
+// keepsTexts reports whether a poll keeps its texts when it becomes this. They may be megabytes,
 // so no event repeats them: a poll can be shown and hidden often.
 func (p *poll) keepsTexts(out *pb.Poll) bool {
 	return p.rec.Anonymous && p.rec.State == pollClosed && !p.rec.Counting && out.State == pollClosed && out.Round == p.rec.Round
@@ -518,9 +518,8 @@ func (s *State) unstepPolls(seq uint64) {
 	}
 }
 
-// PollOfLines reads a poll from what a facilitator writes in one go: the question, and
-// an option in each line that begins with a dash, star or plus; without options it asks
-// for words.
+// PollOfLines reads a poll from the lines of a facilitator: the question, and an option in
+// each line that begins with a dash, star or plus. A poll without options asks for words.
 func PollOfLines(text string) (*pb.Poll, error) {
 	p := &pb.Poll{}
 	if len(text) > maxPollLines {

@@ -186,8 +186,8 @@ func TestAPollClosesAtItsEnd(t *testing.T) {
 	}
 }
 
-// TestOpeningAnOpenPollSetsItsEndAnew: another one, or none.
-func TestOpeningAnOpenPollSetsItsEndAnew(t *testing.T) {
+// TestOpeningAnOpenPollSetsANewEnd: another one, or none.
+func TestOpeningAnOpenPollSetsANewEnd(t *testing.T) {
 	l, _ := polled(t, 1)
 	p := l.newPoll(t, choicePoll(false))
 	began := l.must(t, admin, OpenPoll{PollID: p.Id, Seconds: proto.Int32(5)}).(*pb.Poll).OpenedAt
@@ -210,7 +210,7 @@ func TestAttendeesReceiveOnlyVisiblePollData(t *testing.T) {
 	p := choicePoll(false)
 	p.Right = []int32{1}
 	p = l.newPoll(t, p)
-	told := func() *pb.Poll { // what the last event for attendees says
+	told := func() *pb.Poll { // the poll in the last event for attendees
 		for i := len(l.events) - 1; i >= 0; i-- {
 			if b := l.events[i].GetPollShown(); b != nil {
 				return b.Poll
@@ -460,9 +460,9 @@ func TestAPollWithoutItsSecretClosesVoid(t *testing.T) {
 	}
 }
 
-// TestAPollWaitsForItsSecret: where other nodes may have it, the poll closes without being
-// counted, and everything else goes on. It is counted when the secret has come, and void
-// once nobody has it.
+// TestAPollWaitsForItsSecret: if other nodes can have the secret, the poll closes without
+// being counted, and everything else goes on. It is counted when the secret has arrived,
+// and void once no node has it.
 func TestAPollWaitsForItsSecret(t *testing.T) {
 	for _, kind := range []pb.PollKind{pollChoice, pollText} {
 		for how, close := range map[string]func(l *lab, p, other *pb.Poll) Body{
@@ -590,7 +590,7 @@ func TestWordsAreTheSameAfterFolding(t *testing.T) {
 	l.refused(t, people[0], Vote{PollID: p.Id, Round: 1, Words: []string{strings.Repeat("x", 61)}}, durable.Invalid, "60")
 }
 
-// TestAPollTakesNoMoreThanItKeeps, also of what is sealed.
+// TestAPollTakesNoMoreThanItKeeps, also with sealed ballots.
 func TestAPollTakesNoMoreThanItKeeps(t *testing.T) {
 	for _, anonymous := range []bool{false, true} {
 		l, people := polled(t, 2)
@@ -629,9 +629,8 @@ func TestLinesMakeAPoll(t *testing.T) {
 	}
 }
 
-// TestAnyVotes: whatever is voted, and whoever goes, the counts are those of the votes
-// that are there, the log and a snapshot with its tail lead to the same, and every node
-// shows the same words.
+// TestAnyVotes draws votes and removals. The counts are those of the present votes, the log
+// and a snapshot with its tail lead to the same state, and every node shows the same words.
 func TestAnyVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, people := polled(t, 6)
@@ -764,9 +763,9 @@ func BenchmarkPolls(b *testing.B) {
 	}
 }
 
-// TestTheBestWordsAfterAnyVotes: whatever is said and taken back, they are those that
-// sorting all would give; and a compared form is bounded, although NFKC makes 18 code
-// points of one.
+// TestTheBestWordsAfterAnyVotes: after any votes and withdrawals, the best words are those
+// that sorting all words would return. A normalized form is bounded, although NFKC makes 18
+// code points of one.
 func TestTheBestWordsAfterAnyVotes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var tally tally

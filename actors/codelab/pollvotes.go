@@ -30,8 +30,8 @@ type poll struct {
 	// told is rec with the current result; nil if it must be rebuilt.
 	told *pb.Poll `snapshot:"rebuilt, with the current result"`
 
-	// marks and said are parallel to State.attendees; the last may be missing. A mark
-	// is 0 for who has not voted.
+	// marks and said are parallel to State.attendees, without trailing zeros. A mark is 0
+	// for an attendee who has not voted.
 	marks cow.Vector[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said  cow.Vector[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
 	// ballots are those of an open anonymous poll. Appended only.
@@ -268,7 +268,7 @@ func (p *poll) saidBy(at int) *pb.PollSaid {
 	return nil
 }
 
-// same says that an attendee has voted so already.
+// same reports whether an attendee has voted so already.
 func (p *poll) same(at int, e *pb.PollVoted) bool {
 	if p.mark(at) != uint16(e.Marks) {
 		return false
@@ -277,7 +277,7 @@ func (p *poll) same(at int, e *pb.PollVoted) bool {
 	return slices.Equal(was.GetWords(), e.Words) && was.GetText() == e.Text
 }
 
-// overflows says that a vote in place of an earlier one would be more than a poll keeps.
+// overflows reports whether a vote in place of an earlier one would be more than a poll keeps.
 func (p *poll) overflows(at int, e *pb.PollVoted) bool {
 	if p.texts-len(p.saidBy(at).GetText())+len(e.Text) > maxPollTexts {
 		return true
@@ -336,7 +336,7 @@ func (p *poll) unvote(at int) {
 	}
 }
 
-// count adds a vote to what follows from the votes, or takes it off.
+// count adds a vote to the results, or removes it.
 func (p *poll) count(mark uint16, said *pb.PollSaid, by int) {
 	if mark == 0 {
 		return
@@ -486,8 +486,8 @@ func (v *View) place(attendee string) int {
 	return -1
 }
 
-// Voted says whether the attendee has voted, and what: the marks, and what was said in a
-// poll that is not anonymous.
+// Voted returns the vote of an attendee, zero if there is none: the marks, and the text in
+// a poll that is not anonymous.
 func (v *View) Voted(p *PollView, attendee string) (marks uint16, said *pb.PollSaid) {
 	return p.at(v.place(attendee))
 }

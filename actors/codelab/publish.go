@@ -69,10 +69,10 @@ const (
 	Moved   Change = "moved"
 )
 
-// StepChange is a step, and what becomes of it.
+// StepChange is a step, and its change.
 type StepChange struct {
 	ID, Title string
-	// Was is the title before, where that is another.
+	// Was is the earlier title, if it differs.
 	Was    string
 	Change Change
 }
@@ -154,7 +154,7 @@ func (b Publish) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// settings are those of the codelab with what the version says.
+// settings are those of the codelab with the version's changes.
 func (b Publish) settings(was *pb.Codelab) (*pb.Codelab, error) {
 	m := was.Clone()
 	m.Title = b.Title
@@ -235,9 +235,9 @@ func (b Publish) materials(c call, d *decision) error {
 	return nil
 }
 
-// polls brings drafts in. One that asks the same is changed while it is a draft, and
-// stays as it is once people have answered; of several that ask the same, the first is
-// the first.
+// polls imports drafts. A poll that asks the same question is changed while it is a draft,
+// and stays as it is once people have answered. Of several polls with the same question,
+// the first one counts.
 func (b Publish) polls(c call, steps []*pb.Step, d *decision) error {
 	made, err := c.newPolls(b.Polls, b.Steps, steps)
 	if err != nil {
@@ -299,9 +299,9 @@ func StepMark(st *pb.Step) string {
 	return ""
 }
 
-// matchSteps says which of the old steps each of the new ones is, "" for none: by the
-// id that its author gave it, then by a title that occurs once on both sides, then the
-// rest in order.
+// matchSteps returns which of the old steps each of the new ones is, "" for none. It
+// compares the ids that authors gave, then titles that occur once on both sides, then the
+// order of the rest.
 func matchSteps(old, made []*pb.Step) []string {
 	out := make([]string, len(made))
 	taken := map[string]bool{}
@@ -340,8 +340,8 @@ func matchSteps(old, made []*pb.Step) []string {
 	return out
 }
 
-// pair says which of the old ones each of the new ones is, -1 for none: by a key that
-// occurs once on both sides, then the rest in order.
+// pair returns the index of the old element for each new one, -1 for none. It pairs them by
+// a key that occurs once on both sides, then by the order of the rest.
 func pair[T any](old, made []T, key func(T) string) []int {
 	once := func(all []T) map[string]int {
 		out := map[string]int{}
@@ -374,7 +374,7 @@ func pair[T any](old, made []T, key func(T) string) []int {
 	return out
 }
 
-// stepChanges says what becomes of each step.
+// stepChanges returns the change of each step.
 func stepChanges(old, made []*pb.Step) []StepChange {
 	was := map[string]int{}
 	for i, st := range old {
@@ -436,12 +436,12 @@ func inOrder(all []int) map[int]bool {
 	return out
 }
 
-// moves says where people come when steps are replaced, so that they stay on the step
-// they are on. It is worked out once for all of them.
+// moves maps positions when steps are replaced, so that people stay on their step. It is
+// computed once for all of them.
 type moves struct {
 	old, made []*pb.Step
-	// to is the number that each old step has now, by its number from 1: of one that goes
-	// that of the nearest before it that stays, or 1.
+	// to is the new number of each old step, by its number from 1. A removed step has the
+	// number of the nearest remaining step before it, or 1.
 	to   []int32
 	gone []bool // by the index of an old step
 	from []int  // the index of the old step that each new one is, -1 for none
@@ -472,7 +472,7 @@ func movesOf(old, made []*pb.Step) moves {
 	return m
 }
 
-// leaves says that the step that an attendee is on goes.
+// leaves reports whether the step that an attendee is on goes.
 func (m moves) leaves(a *pb.Attendee) bool {
 	n := int(a.CurrentStep)
 	return n >= 1 && n <= len(m.old) && m.gone[n-1]

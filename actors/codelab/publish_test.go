@@ -69,7 +69,7 @@ func TestStepsAreMatched(t *testing.T) {
 	}
 }
 
-// told is what a Publish answers of the steps, in short.
+// told is a Publish's answer about the steps, in short.
 func (p Published) told() string {
 	var out []string
 	for _, st := range p.Steps {
@@ -106,8 +106,8 @@ func TestPeopleStayOnTheirStep(t *testing.T) {
 	}
 
 	next := Publish{Steps: textOf("New=x", "A=content of A", "C=other", "D=content of D"), DryRun: true}
-	// B is left over on one side and New on the other: in order they are the same step,
-	// so B is not removed here; see below for one that is.
+	// B is left over on one side and New on the other. By their order they are the same
+	// step, so B is not removed here. A removed step is below.
 	dry := l.publish(t, next)
 	if got := dry.told(); got != "New changed, A moved, C changed, D same" {
 		t.Error("dry run:", got)
@@ -181,8 +181,8 @@ func TestFollowingKeepsEverybodysPlace(t *testing.T) {
 	})
 }
 
-// A report names each step there is once and each that went, and what it calls the same
-// is in the order it was in.
+// A report names every present step and every removed one, and steps that it calls the same
+// keep their order.
 func TestTheReportIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		titles := rapid.SliceOfN(rapid.SampledFrom([]string{"A", "B", "C", "D"}), 1, 6)

@@ -25,7 +25,7 @@ func (p *Pulses) Count(state pb.PulseState, by int) {
 // an event for each of 100,000.
 const maxPulsesTold = 10_000
 
-// SetPulse says how an attendee gets on with their step.
+// SetPulse reports an attendee's pace in their step.
 type SetPulse struct {
 	State pb.PulseState
 }
@@ -55,7 +55,7 @@ func pulsed(a *pb.Attendee, state pb.PulseState, number int32, step string) *pb.
 	}}}
 }
 
-// pulseOver says to clients that a pulse ends on the step where it is.
+// pulseOver announces to clients that a pulse ends on its step.
 func pulseOver(a *pb.Attendee, number int32) *pb.Event {
 	return pulsed(a, pb.PulseState_PULSE_STATE_NONE, number, "")
 }
@@ -102,8 +102,8 @@ type onStep[T any] interface {
 	Clone() T
 }
 
-// follow is what a record is among other steps: it goes with its step, of which
-// numbered is the place in the record, and without it is nil, as is none.
+// follow returns a record after a change of the steps. It gets the new number of its step,
+// which numbered points to. It is nil without a record, or if the step is gone.
 func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	var none T
 	if r == none {
@@ -121,7 +121,7 @@ func follow[T onStep[T]](r T, steps []*pb.Step, numbered func(T) *int32) T {
 	}
 }
 
-// stepID is the id of a step by its number; "" where there is none.
+// stepID is the id of a step by its number; "" if there is none.
 func (s *State) stepID(number int32) string {
 	if number < 1 || int(number) > len(s.steps) {
 		return ""

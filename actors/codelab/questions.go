@@ -76,8 +76,8 @@ func (b AskQuestion) decide(c call) (decision, error) {
 	case who.Muted:
 		return decision{}, durable.Reject(durable.Forbidden, "you are muted")
 	case c.s.stopped[c.ID] || c.s.anyStopped(b.Siblings):
-		// A conflict: what is forbidden is noted in the audit log with the name of who tried,
-		// which would tell facilitators whose question they stopped.
+		// A Conflict, not Forbidden: the audit log has the name of a person with a forbidden
+		// request, which would show facilitators whose question they stopped.
 		return decision{}, durable.Reject(durable.Conflict, "a facilitator has stopped your questions until the workshop ends")
 	}
 	open := 0
@@ -191,7 +191,8 @@ func (c call) questionChanged(q *question, out *pb.Question, action string) deci
 	return d
 }
 
-// DeleteQuestion removes a question: a facilitator, or who asked it while it has no answer.
+// DeleteQuestion removes a question, by a facilitator, or by its author while it has no
+// answer.
 type DeleteQuestion struct {
 	QuestionID string
 }
@@ -278,7 +279,7 @@ func (c call) questionsDeleted(which func(*pb.Question) bool) (events []*pb.Even
 	return events
 }
 
-// VoteQuestion says that an attendee wants to know this too, or no longer.
+// VoteQuestion adds an attendee's vote to a question, or takes it back.
 type VoteQuestion struct {
 	QuestionID string
 	Withdrawn  bool
@@ -309,8 +310,8 @@ func (b VoteQuestion) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// MergeQuestion puts a question into another that asks the same: who voted for it has
-// voted for that one, and it is gone.
+// MergeQuestion puts a question into another that asks the same: a person who voted for it
+// has voted for that one, and it is gone.
 type MergeQuestion struct {
 	QuestionID, Into string
 }
@@ -391,7 +392,7 @@ func (c call) question(id string) (*question, error) {
 	return q, nil
 }
 
-// sees says whether an attendee sees a question.
+// sees reports whether an attendee sees a question.
 func sees(attendee string, q *pb.Question) bool {
 	switch q.State {
 	case questionOpen, questionAnswered:
@@ -470,7 +471,7 @@ func (s *State) applyQuestionDeleted(seq uint64, id string) {
 	s.changed.Questions = seq
 }
 
-// anyStopped says that one of some attendees may ask no more questions.
+// anyStopped reports whether one of some attendees may ask no more questions.
 func (s *State) anyStopped(attendees []string) bool {
 	return slices.ContainsFunc(attendees, func(id string) bool { return s.stopped[id] })
 }
@@ -518,7 +519,7 @@ func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 		}
 		kept = append(kept, &q)
 	}
-	if len(s.questions) > 0 { // also when none was theirs: the version would tell
+	if len(s.questions) > 0 { // also when none was theirs: the version would reveal it
 		s.questions, s.changed.Questions = kept, seq
 	}
 	if s.stopped[id] {
@@ -599,7 +600,7 @@ func (v *View) QuestionsFor(attendee string) (out []QuestionView) {
 	return out
 }
 
-// VotedFor says whether an attendee has voted for a question.
+// VotedFor reports whether an attendee has voted for a question.
 func (v *View) VotedFor(q *QuestionView, attendee string) bool {
 	at := v.place(attendee)
 	return at >= 0 && q.voters.has(at)

@@ -94,7 +94,7 @@ func TestMergedQuestionsUniteTheirVoters(t *testing.T) {
 	}
 	l.refused(t, admin, MergeQuestion{QuestionID: a.Id, Into: a.Id}, durable.Invalid, "another")
 	if got := l.must(t, admin, MergeQuestion{QuestionID: a.Id, Into: b.Id}).(*pb.Question); got.Id != b.Id || got.Votes != 3 {
-		t.Errorf("merged: %v", got) // p0, who asked a, p2 and p3
+		t.Errorf("merged: %v", got) // p0, the author of a, and p2 and p3
 	}
 	v := l.Capture()
 	if len(v.Questions) != 1 || v.Questions[0].Votes != 3 || v.VotedFor(&v.Questions[0], people[1].ID) {
@@ -242,7 +242,7 @@ func TestAnAnonymousQuestionStaysWithoutItsAuthor(t *testing.T) {
 	}
 }
 
-// TestFramesOfAnOrphanedQuestion: what is replayed tells of it, and of nobody.
+// TestFramesOfAnOrphanedQuestion: the replayed frames have the question, and no person.
 // TestAChangeThatMeetsARemovalNamesNobody: it was decided before its author left, and is
 // written behind that.
 func TestAChangeThatMeetsARemovalNamesNobody(t *testing.T) {
@@ -290,8 +290,9 @@ func TestFramesOfAnOrphanedQuestion(t *testing.T) {
 	}
 }
 
-// TestQuestionsOfWhoErasedThemselvesGoTogether: one by one they would tell whose they were.
-func TestQuestionsOfWhoErasedThemselvesGoTogether(t *testing.T) {
+// TestQuestionsOfErasedPeopleGoTogether: removed one by one, they would reveal their
+// author.
+func TestQuestionsOfErasedPeopleGoTogether(t *testing.T) {
 	for how, leave := range map[string]func(who *Caller) (*Caller, Body){
 		"themselves":       func(who *Caller) (*Caller, Body) { return who, Remove{AttendeeID: who.ID} },
 		"by a facilitator": func(who *Caller) (*Caller, Body) { return admin, Remove{AttendeeID: who.ID, Erase: true} },
@@ -345,8 +346,8 @@ func TestQuestionsOfWhoErasedThemselvesGoTogether(t *testing.T) {
 	}
 }
 
-// TestAnyVotersOfQuestions: whoever votes, merges and goes, a question has the votes of
-// those who voted for it and are there.
+// TestAnyVotersOfQuestions: after any votes, merges and removals, a question has the votes
+// of those who voted for it and are there.
 func TestAnyVotersOfQuestions(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		l, people := asking(t, askingOpen, 5)

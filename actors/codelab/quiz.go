@@ -162,8 +162,8 @@ func grade(q *pb.Quiz, answer string) bool {
 	return slices.Equal(Choices(answer), q.Correct)
 }
 
-// Choices reads the answer to a choice question: indexes, ascending, each
-// once; nil when it is none.
+// Choices reads the answer to a choice question: indexes, ascending, each once. It returns
+// nil if the answer is not valid.
 func Choices(answer string) []int32 {
 	answer = strings.TrimSpace(answer)
 	var given []int32

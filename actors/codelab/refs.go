@@ -15,10 +15,9 @@ const (
 	refsPerPerson = 12_000
 )
 
-// refs remembers which references were applied, in the order they came. A
-// million of them may have to be found again after a crash before anybody is
-// answered: filing one under its hash costs a fifth of filing it under its two
-// texts.
+// refs remembers which references were applied, in the order of their commits. After a
+// crash, a million of them can have to be indexed before the first answer. Indexing one by
+// its hash costs a fifth of indexing it by its two texts.
 type refs struct {
 	queue []*pb.Ref // oldest first; captures share its array, so it only grows
 	index map[uint64]*pb.Ref

@@ -15,16 +15,16 @@ const maxName = 80
 // Registration is the reply to a Register command.
 type Registration struct {
 	Attendee *pb.Attendee
-	// Rejoined says that the attendee existed and proved it by the PIN.
+	// Rejoined means that the attendee existed and proved it by the PIN.
 	Rejoined bool
 }
 
 // ErrNameTaken is the answer to a name that exists, whether the PIN was wrong
-// or missing: it must not tell which.
+// or missing: it must not reveal which.
 var ErrNameTaken error = &durable.Rejection{Reason: durable.Conflict, Text: "this name is taken; to rejoin, give the code you registered with"}
 
-// ErrCodeVoid is the answer to any code where the key is gone under which the hash of
-// the right one was made: nobody can tell any more which that is.
+// ErrCodeVoid is the answer to any code if the key is gone under which the hash of the
+// right one was made. The right code is then unknown.
 var ErrCodeVoid error = &durable.Rejection{
 	Reason: durable.Conflict, Text: "this code is void, like all codes of this codelab: the server lost the key that checks them; ask a facilitator for a new one",
 }
@@ -70,8 +70,8 @@ func checkPIN(given, kept []byte) error {
 
 var errNameReserved = durable.Reject(durable.Conflict, "this name is a facilitator's; choose another")
 
-// Admit says what is wrong with a registration by itself: its form, or the join code
-// of a private codelab. It does not look at the people who are registered.
+// Admit returns an error for an invalid registration: its form, or the join code of a
+// private codelab. It does not compare it with the registered people.
 func Admit(m *pb.Codelab, r Register, admin bool) error {
 	_, err := admit(m, r, admin)
 	return err
@@ -94,11 +94,11 @@ func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
 	return r, nil
 }
 
-// Open says that new people may register.
+// Open reports whether new people may register.
 func Open(m *pb.Codelab) bool { return m.EndedAt == 0 && !m.RegistrationClosed }
 
-// reserved says that a name looks like a facilitator's: the one of those who gave none,
-// or as the command says, of somebody who is logged in.
+// reserved reports whether a name looks like a facilitator's: like the default name, or, if
+// loggedIn, like the name of somebody who is logged in.
 func reserved(name string, loggedIn bool) bool {
 	return loggedIn || naming.Skeleton(name) == naming.Skeleton(naming.Facilitator)
 }
@@ -262,7 +262,7 @@ func (r Rename) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// Stands says that what was granted to an attendee still stands: they are
+// Stands reports whether what was granted to an attendee still stands: they are
 // registered, and their PIN was not reset since.
 func (v *View) Stands(id string, generation uint32) bool {
 	a := v.Attendee(id)

@@ -24,9 +24,9 @@ const (
 // codelab's record.
 type StartRehearsal struct {
 	People, Minutes int32
-	// Force: attendees who are not simulated may be there, and may come.
+	// Force allows real attendees to be present, and to join.
 	Force bool
-	// Connected counts those who are there at this moment.
+	// Connected is the number of people who are connected now.
 	Connected int
 }
 
@@ -110,8 +110,8 @@ func (c call) rehearsalEnded(why string) decision {
 	return d
 }
 
-// unplayed is the decision that removes the simulated attendees with what they sent; their
-// anonymous questions, too, since all go at once.
+// unplayed is the decision that removes the simulated attendees with everything they sent.
+// Their anonymous questions go too, since all are removed at once.
 func (c call) unplayed() decision {
 	var all []*pb.Attendee
 	for _, a := range c.s.attendees.All() {
@@ -131,8 +131,8 @@ func (s *State) applyRehearsal(seq uint64, r *pb.Rehearsal) {
 	s.meta, s.changed.Codelab = m, seq
 }
 
-// simulated is the registration of somebody whom the rehearsal plays. It needs no open
-// door, and takes nobody's name.
+// simulated is the registration of an attendee whom the rehearsal simulates. It does not
+// need open registration, and takes nobody's name.
 func (r Register) simulated(c call) (decision, error) {
 	run := c.s.meta.Rehearsal
 	name, err := PersonName("name", r.Name, 1, maxName)
@@ -229,7 +229,7 @@ func (s *State) simulatedDone() (n int) {
 	return n
 }
 
-// Simulated says that an attendee is played by the rehearsal.
+// Simulated reports whether an attendee is played by the rehearsal.
 func (v *View) Simulated(id string) bool {
 	return v.Meta.GetRehearsal() != nil && v.Attendee(id).GetSimulated()
 }
@@ -256,9 +256,9 @@ func (v *View) CountPeople() int {
 	return n
 }
 
-// Real is the view as it were without the simulated attendees and what they sent: for what
-// leaves the server. Polls that are not anonymous have the votes of others alone, anonymous
-// ones in which simulated attendees voted have none.
+// Real is the view without the simulated attendees and everything they sent, for data that
+// leaves the server. Polls with names have only the votes of real attendees. Anonymous
+// polls with simulated votes have none.
 func (v *View) Real() *View {
 	if v.Meta.GetRehearsal() == nil {
 		return v
@@ -269,7 +269,7 @@ func (v *View) Real() *View {
 		err = s.Restore(0, b)
 	}
 	if err != nil {
-		panic(err) // never, of what was just encoded
+		panic(err) // never, since it was just encoded
 	}
 	c := call{s: s, Caller: system, now: time.UnixMilli(v.Meta.Rehearsal.StartedAt)}
 	var resets []*pb.Event
@@ -284,7 +284,7 @@ func (v *View) Real() *View {
 	return s.Capture()
 }
 
-// anybody says that an attendee is not simulated.
+// anybody reports whether an attendee is not simulated.
 func (v *View) anybody() bool {
 	for range v.People {
 		return true

@@ -136,7 +136,7 @@ func TestARehearsalLeavesNothing(t *testing.T) {
 	}
 }
 
-// Real people may have the name of a simulated attendee, who then has another.
+// Real people can take the name of a simulated attendee, who then gets another.
 func TestANameIsFreeForRealPeople(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -207,7 +207,7 @@ func TestAnAnonymousPollIsResetAlsoWhenWhoVotedIsGone(t *testing.T) {
 }
 
 // Simulated attendees are in no row but those of the codelab itself: not in the list's
-// figures, the audit trail, or what webhooks hear.
+// figures, the audit trail, or webhooks.
 func TestSimulatedAttendeesLeaveNoRows(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

@@ -43,7 +43,7 @@ func (r *rehearsals) plays(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt
 }
 
-// finished says that the player of a rehearsal has ended by itself: its time has passed.
+// finished reports whether the player of a rehearsal has ended by itself: its time has passed.
 func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,9 +152,9 @@ func (w Codelab) StartRehearsal(caller *Caller, b StartRehearsal) (*pb.Codelab, 
 	return m.(*pb.Codelab), nil
 }
 
-// endDueRehearsal ends the rehearsal of a codelab, if its time is over or another process
-// played it: a restart has interrupted it, or the codelab has come here from another node.
-// The owner knows; of others nothing is done.
+// endDueRehearsal ends the rehearsal of a codelab that this node owns, if its time has
+// passed or another process ran it. In the second case a restart has interrupted it, or the
+// codelab has moved here from another node.
 func (w *Codelabs) endDueRehearsal(ws Codelab) {
 	run := ws.View().Meta.GetRehearsal()
 	if run == nil || !ws.Owns() {
@@ -174,8 +174,8 @@ func (w Codelab) endRehearsal(run *pb.Rehearsal, why string) {
 	_, _, _ = w.Ask(Command{Caller: system, Body: EndRehearsal{StartedAt: run.StartedAt, Why: why}})
 }
 
-// watchRehearsal looks at a view that was just shown: it lets the rehearsal be played that
-// has started here, ends one that another process has left, and each at its time.
+// watchRehearsal handles the rehearsal of a new view. It runs a rehearsal that was started
+// here, ends one that another process has left, and ends each at its time.
 func (o *observer) watchRehearsal(v *View) {
 	run := v.Meta.GetRehearsal()
 	over := func() { o.lab.endRehearsal(run, rehearsalTime) }
@@ -213,7 +213,7 @@ func (w *Codelabs) lookAfterRehearsal(id string) {
 	}
 }
 
-// rehearses says that a codelab in memory has a rehearsal.
+// rehearses reports whether a codelab in memory has a rehearsal.
 func (w *Codelabs) rehearses(id string) bool {
 	ws, ok := w.Peek(id)
 	return ok && ws.View().Meta.GetRehearsal() != nil

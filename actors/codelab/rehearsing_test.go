@@ -49,7 +49,7 @@ func played(n *atomic.Int32) func(*codelab.Config) {
 	}
 }
 
-// left says how many attendees and requests for help a codelab has, and whether a
+// left returns how many attendees and requests for help a codelab has, and whether a
 // rehearsal runs in it, also by the list.
 func left(t *testing.T, labs *codelab.Codelabs, id string) (n int, runs bool) {
 	t.Helper()

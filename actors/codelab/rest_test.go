@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// A codelab rests when nobody asks for it and nobody is connected: who only listens
-// keeps it.
+// A codelab rests when nobody asks for it and nobody is connected: a person who only
+// listens keeps it.
 func TestACodelabWithListenersDoesNotRest(t *testing.T) {
 	clocktest.Bubble(t, func(t *testing.T) {
 		store := memory.New()
@@ -104,7 +104,7 @@ func (noSecrets) Make(lab string) (string, []string, error) { return lab + ".0",
 func (noSecrets) Destroy(string)                            {}
 func (noSecrets) Old() []string                             { return nil }
 
-// oneNode starts a node that stands alone. Its codelabs rest after a minute.
+// oneNode starts a single server. Its codelabs rest after a minute.
 func oneNode(t *testing.T, store *memory.Store, changes ...func(*codelab.Config)) *codelab.Codelabs {
 	t.Helper()
 	list, err := catalog.LoadList(store)

@@ -31,7 +31,7 @@ func TestNewIdsGoOnBehindEveryIdOfASnapshot(t *testing.T) {
 			element := at.NewField(f).List().NewElement().Message()
 			look(element, with)
 			id := f.Message().Fields().ByName("id")
-			if id == nil || f.Name() == "threads" { // they are older than what is said in them
+			if id == nil || f.Name() == "threads" { // they are older than their comments
 				continue
 			}
 			element.Set(id, protoreflect.ValueOfString(late))

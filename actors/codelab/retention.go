@@ -9,9 +9,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Retain removes what has outlived the retention of its codelab, what a rehearsal left that
-// a restart interrupted, and codelabs that have outlived the retention of the server, now and
-// every so often until ctx ends. Each node does it for the codelabs that it owns.
+// Retain removes expired data, now and at every interval until ctx ends: data beyond the
+// retention of its codelab, and codelabs beyond the retention of the server. It also removes
+// simulated attendees whose rehearsal a restart interrupted. Each node does it for the
+// codelabs that it owns.
 func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Expiry) {
 	tick := w.Durable.Clock.NewTicker(every)
 	defer tick.Stop()
@@ -36,7 +37,7 @@ func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Exp
 type Expiry struct {
 	// Days after the end of the workshop; 0: for ever.
 	Days int
-	// Delete removes a codelab by calling DeleteDue, and what lies outside of it.
+	// Delete removes a codelab by calling DeleteDue, and its data outside the journal.
 	Delete func(id string) error
 }
 

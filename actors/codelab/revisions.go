@@ -9,9 +9,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Revisions hold the seq of the last edit of what is edited as a whole. Unlike
-// Changed they outlive snapshots: an editor that was open meanwhile can still
-// tell whether somebody else has edited.
+// Revisions hold the seq of the last edit of each part that is edited as a whole. Unlike
+// Changed they outlive snapshots, so an editor that was open meanwhile can still detect
+// whether somebody else has edited.
 type Revisions struct {
 	// Codelab is that of the settings and the steps.
 	Codelab uint64
@@ -46,7 +46,7 @@ func (c call) current(cmd Command) error {
 	return nil
 }
 
-// onlySwitched says that two records of a codelab differ at most in what is
+// onlySwitched reports whether two records of a codelab differ at most in what is
 // switched while it is taught, which no editor holds.
 func onlySwitched(old, m *pb.Codelab) bool {
 	if old == nil || m == nil {

@@ -9,7 +9,7 @@ import (
 // for each of View.Quizzes, "" for none: what they may be shown the answer of.
 type Right string
 
-// Has says whether question i is among them.
+// Has reports whether question i is among them.
 func (r Right) Has(i int) bool { return i/8 < len(r) && r[i/8]&(1<<(i%8)) != 0 }
 
 // Right returns those of an attendee.

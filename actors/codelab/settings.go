@@ -53,7 +53,7 @@ type Create struct {
 	// Uploads are files that are registered in the same commit: those of an
 	// import.
 	Uploads []*pb.Upload
-	// Workspace is recorded in the same commit: that of a copy; nil for none.
+	// Workspace is the workspace of a copy, recorded in the same commit; nil for none.
 	Workspace *CreateWorkspace
 }
 
@@ -156,7 +156,7 @@ func checkMeta(m *pb.Codelab) (err error) {
 	return checkCertificate(m)
 }
 
-// slugRows let go of one slug and take another, where they differ.
+// slugRows release one slug and take another, if they differ.
 func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	if was := old.GetSlug(); was != now.GetSlug() && was != "" {
 		rows = append(rows, catalog.NoSlugRow(was))
@@ -167,8 +167,8 @@ func slugRows(old, now *pb.Codelab) (rows []durable.Row) {
 	return rows
 }
 
-// sum is the server's own hash of a content that people comment on: of what everybody
-// gets of it, so that a note for facilitators may change and no comment is stale.
+// sum is the server's own hash of a content that people comment on. It covers only the part
+// for everybody, so comments stay current when a note for facilitators changes.
 func sum(content string) []byte {
 	h := sha256.Sum256([]byte(markdown.WithoutNotes(content)))
 	return h[:16]
@@ -275,7 +275,7 @@ func (c call) updated(m *pb.Codelab, action string, about map[string]string) dec
 	return d
 }
 
-// SetRegistration opens or closes the door to new attendees.
+// SetRegistration opens or closes registration for new attendees.
 type SetRegistration struct {
 	Open bool
 }
@@ -335,7 +335,7 @@ func (r SetEnded) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// live refuses what attendees may not do after the workshop has ended.
+// live refuses a command that attendees must not give after the workshop has ended.
 func (c call) live() error {
 	if c.s.meta.EndedAt != 0 && !c.admin() {
 		return durable.Reject(durable.Conflict, "the workshop has ended")
@@ -438,11 +438,11 @@ func (b Delete) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// NoteExport tells the audit trail that something was taken out of the server.
+// NoteExport records an export in the audit trail.
 type NoteExport struct {
 	// What names the exported part, "" for the whole codelab.
 	What string
-	// AttendeeID is that of whom it is about; "" when it is about all.
+	// AttendeeID is the id of the attendee concerned; "" for all.
 	AttendeeID string
 }
 
@@ -527,7 +527,7 @@ func (s *State) applyDeleted(seq uint64) {
 	s.changed = changedAt(seq)
 }
 
-// changedAt says that every part changed with seq.
+// changedAt marks every part as changed with seq.
 func changedAt(seq uint64) Changed {
 	return Changed{
 		Codelab: seq, Attendees: seq, Chat: seq, Help: seq, Feedback: seq, Threads: seq, Quizzes: seq, Answers: seq,

@@ -9,7 +9,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Sharings names the settings of what attendees read of the code, in the order of their
+// Sharings names the settings for how much code attendees can read, in the order of their
 // numbers.
 var Sharings = []string{"none", "start", "pointed", "all"}
 
@@ -44,8 +44,9 @@ func InOrder(heads []*pb.WorkspaceHead) []*pb.WorkspaceHead {
 	return slices.SortedFunc(slices.Values(heads), func(a, b *pb.WorkspaceHead) int { return compareStates(a.Name, b.Name) })
 }
 
-// BeginWith is the one of the shared branches that a clone begins with: the last that the
-// workshop, at the step of the pointer, has come to; or else the first. "" for none.
+// BeginWith returns the shared branch with which a clone begins. It is the last branch that
+// the workshop has reached, at the step of the pointer, or else the first; "" if there is
+// none.
 func BeginWith(shared []*pb.WorkspaceHead, pointer *pb.Pointer) (begin string) {
 	here := "step-" + strconv.Itoa(max(1, int(pointer.GetStepNumber()))) + "-start"
 	for _, h := range InOrder(shared) {

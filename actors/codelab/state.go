@@ -28,19 +28,19 @@ type Rules struct {
 	AuditRows func(*audit.Record) []durable.Row
 	// Player names this process, which plays the rehearsals that it starts.
 	Player string
-	// Webhooks hear of what happens; nil for none.
+	// Webhooks receive the events; nil for none.
 	Webhooks *webhook.Outbox
 	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil when it is
 	// not on this node; see BallotKeys. nil knows none.
 	BallotKey func(id string) []byte
-	// BallotLost says of a secret that is not on this node that no other has it: none of
-	// its keepers, nor any node that lives. Until it is known it says no, and lets the
-	// others be asked. nil is always lost.
+	// BallotLost reports whether a secret that is missing on this node is lost: no keeper
+	// and no living node has it. Until that is known it returns false, and starts asking
+	// the others. A nil function means that every missing secret is lost.
 	BallotLost func(id string, keepers []string) bool
 }
 
-// Bounds of what one codelab holds. Reaching one is a Conflict, except for
-// chat and settled help requests, whose oldest go.
+// Bounds of one codelab. Reaching one is a Conflict, except for chat and settled help
+// requests, whose oldest go.
 const (
 	maxAttendees      = 100_000
 	maxThreads        = 20_000
@@ -93,7 +93,7 @@ type State struct {
 	byFeedback map[string]bool     // attendee ids that gave feedback
 	byAnchor   map[string]int      // anchor key to thread
 	answerOf   map[answerKey]int   // attendee and quiz to answer
-	submitted  map[string]handedIn // attendee id to what they handed in
+	submitted  map[string]handedIn // submissions by attendee id
 
 	saved    map[string]heap // conversations by person
 	savedAll heap
@@ -142,7 +142,7 @@ type decision = durable.Decision[*pb.Event]
 
 var errGone = &durable.Rejection{Reason: durable.Missing, Text: "codelab not found"}
 
-// Decide says what a command leads to.
+// Decide returns the decision on a command.
 func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 	if cmd.Ref != "" {
 		if seq, ok := s.refs.find(cmd.Caller.Person, cmd.Ref, env.Now); ok {
@@ -177,7 +177,7 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 	return d, nil
 }
 
-// admit refuses what concerns no codelab, and who is no longer in this one.
+// admit refuses commands without a codelab, and people who are no longer in this one.
 func (s *State) admit(cmd Command) error {
 	switch cmd.Body.(type) {
 	case nil:
@@ -358,7 +358,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 	}
 }
 
-// seen tells the id source of an id that came from the journal.
+// seen passes an id from the journal to the id source.
 func (s *State) seen(id string) { s.ids.Seen(id) }
 
 // decided makes a decision of a reply and events.
@@ -371,7 +371,7 @@ func (c call) audit(action, target string, metadata map[string]string) []durable
 	return auditRows(c.s, c.Caller, c.now, action, target, metadata)
 }
 
-// auditOf is audit of what somebody has sent: nothing is kept of simulated attendees.
+// auditOf is audit for a command of a person. Nothing is recorded of simulated attendees.
 func (c call) auditOf(person, action, target string, metadata map[string]string) []durable.Row {
 	if c.s.simulatedID(person) {
 		return nil

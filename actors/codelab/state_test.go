@@ -278,10 +278,9 @@ func anyCommand(t *rapid.T, l *lab) Command {
 	return cmd
 }
 
-// TestAnySequenceOfCommands drives a codelab with any commands and holds, all
-// the way: replaying the events gives the live state; a snapshot and the tail
-// give it; what erasing leaves, it leaves for good; the rules of queue and
-// comments stand.
+// TestAnySequenceOfCommands drives a codelab with any commands, and verifies after each
+// that replaying the events gives the live state, and so does a snapshot with the tail.
+// Erasing leaves nothing to erase, and the rules of queue and comments hold.
 func TestAnySequenceOfCommands(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLab()

@@ -12,7 +12,7 @@ import (
 	"atelier/actors/files"
 )
 
-// Bounds of what one attendee may hand in (transport/rest/RULES.md, "Limits").
+// Bounds of one attendee's submissions (transport/rest/RULES.md, "Limits").
 const (
 	MaxSubmissionBytes = 10 << 20
 	MaxAttendeeBytes   = 50 << 20

@@ -31,7 +31,7 @@ func (o opened) Follow(actor string) (durable.Reader, error) {
 
 // A node that starts looks at the logs and at the list, which other nodes change
 // meanwhile. What only seemed to be unlisted was logged as an error.
-func TestASweepSpeaksOnlyOfWhatStaysUnlisted(t *testing.T) {
+func TestASweepReportsOnlyLogsThatStayUnlisted(t *testing.T) {
 	for name, tc := range map[string]struct {
 		owned  bool // the other node has the log
 		listed bool // the row is there after the log was read

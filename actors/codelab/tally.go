@@ -23,8 +23,8 @@ type tally struct {
 type tallied struct {
 	key   string
 	votes int32
-	// spellings are in any order; at is where each is, once they are many: a long word has
-	// more of them than people are in a room.
+	// spellings are in any order. at has the index of each, once there are many: a long
+	// word can have more spellings than there are people in a room.
 	spellings []spelling     `snapshot:"any order: none was promised"`
 	at        map[string]int `snapshot:"made anew, of spellings"`
 	// best is the commonest of them; valid unless stale.
@@ -115,7 +115,7 @@ func (w *tallied) find(word string) int {
 	return -1
 }
 
-// place notes where a spelling is.
+// place notes the index of a spelling.
 func (w *tallied) place(i int) {
 	switch {
 	case w.at != nil:
@@ -128,7 +128,7 @@ func (w *tallied) place(i int) {
 	}
 }
 
-// commoner says that a spelling shows and not the other one: that with more votes, then the
+// commoner reports whether a spelling shows and not the other one: that with more votes, then the
 // smaller one, so that it is the same on every node.
 func (s spelling) commoner(o spelling) bool {
 	return s.votes > o.votes || s.votes == o.votes && s.text < o.text

@@ -9,9 +9,9 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// telling is what the options of personal.proto say about one kind of message:
-// which of its fields hold the id of a person or of a thing, and which hold
-// messages that may.
+// telling is the meaning of the options of personal.proto for one kind of message. It has
+// the fields with the id of a person or of an item, and the fields with messages that can
+// have such fields.
 type telling struct {
 	told           bool
 	persons, items []protoreflect.FieldDescriptor
@@ -43,8 +43,8 @@ func tellingOf(d protoreflect.MessageDescriptor) *telling {
 	return t
 }
 
-// tellsOf says whether a message tells, at whatever depth, of a person or an
-// item for which the function holds; a nil function holds for none.
+// tellsOf reports whether a message concerns, at whatever depth, a person or an item for
+// which the function holds; a nil function holds for none.
 func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
 	t := tellingOf(m.Descriptor())
 	for _, f := range t.persons {

@@ -212,7 +212,7 @@ func (b DeleteComment) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// stale says that the text a thread marks has changed since it was made.
+// stale reports whether the text a thread marks has changed since it was made.
 func (s *State) stale(t *pb.Thread) bool {
 	if t.TargetType == TargetGuide {
 		return !bytes.Equal(t.ContentSum, s.meta.GuideSum)

@@ -12,7 +12,7 @@ import (
 // steps. Facilitators see how many did, of each item and of each person, and never who
 // ticked which.
 
-// Tick says that the caller has done a task of a step, or has not.
+// Tick marks a task of a step as done by the caller, or as not done.
 type Tick struct {
 	StepID string
 	// Item is the key of the task, see markdown.Task.
@@ -43,7 +43,7 @@ func (t Tick) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// Ticked says whether somebody has ticked a task.
+// Ticked reports whether somebody has ticked a task.
 func Ticked(a *pb.Attendee, step, item string) bool {
 	return slices.ContainsFunc(a.GetTicks(), func(t *pb.StepTicks) bool { return t.StepId == step && slices.Contains(t.Items, item) })
 }

@@ -72,7 +72,7 @@ const (
 	SpotlightTimer    = "timer"
 )
 
-// SetSpotlight says what the projector shows: a poll, a question, the timer, or with no
+// SetSpotlight sets the content of the projector: a poll, a question, the timer, or with no
 // kind nothing of these.
 type SetSpotlight struct {
 	Kind, ID string

@@ -71,8 +71,8 @@ type View struct {
 	deleted bool
 }
 
-// Grants stands for what is granted to attendees, none of which has ended while it is the
-// same.
+// Grants identifies the grants of all attendees. While it is the same, none of them has
+// ended.
 type Grants struct{ _ byte }
 
 // Encodings keeps the encoded form of the parts of a view.
@@ -201,7 +201,7 @@ func (v *View) ChatBefore(id string) (int, bool) {
 	return search(v.Chat.Len(), v.Chat.At, id, (*pb.ChatMessage).GetId)
 }
 
-// Stale says that the text a thread marks has changed since it was made.
+// Stale reports whether the text a thread marks has changed since it was made.
 func (v *View) Stale(t *pb.Thread) bool {
 	if t.TargetType == TargetGuide {
 		return v.Meta == nil || !bytes.Equal(t.ContentSum, v.Meta.GuideSum)

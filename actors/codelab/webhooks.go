@@ -6,9 +6,9 @@ import (
 	"atelier/actors/webhook"
 )
 
-// webhookRows are the deliveries of what a decision leads to (transport/rest/RULES.md,
-// "Webhooks"). They follow from the events, so no command can forget them; s is the
-// state before them.
+// webhookRows are the deliveries that a decision causes (transport/rest/RULES.md,
+// "Webhooks"). They follow from the events, so no command can forget them; s is the state
+// before them.
 func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	if s.rules.Webhooks == nil {
 		return nil
@@ -21,8 +21,8 @@ func (s *State) webhookRows(events []*pb.Event) (rows []durable.Row) {
 	return rows
 }
 
-// webhookEvent says what webhooks hear of an event; nil: nothing. Ids only: names are
-// looked up when it is sent, so that an erased person is not named.
+// webhookEvent returns the webhook event of an event; kind is "" if there is none. It has
+// only ids. Names are looked up when it is sent, so that an erased person is not named.
 func (s *State) webhookEvent(e *pb.Event) (kind string, data *webhook.Data) {
 	if kind, data = s.webhookData(e); s.simulatedID(data.GetAttendeeId()) {
 		return "", nil

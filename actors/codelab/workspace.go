@@ -72,7 +72,7 @@ type ChangeWorkspace struct {
 	// The tree that the change was made from; empty to make the name.
 	Before string
 	After  string
-	// What to tell the audit trail of it.
+	// For the audit trail.
 	About map[string]string
 }
 

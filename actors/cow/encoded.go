@@ -29,7 +29,7 @@ func (e *Encoded) Get(slot int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][0], make)
 }
 
-// GetCoded is Get for what was made of it in a coding, such as gzip.
+// GetCoded is Get for an encoding that is compressed, for example with gzip.
 func (e *Encoded) GetCoded(slot, coding int, make func() ([]byte, error)) ([]byte, error) {
 	return kept(&e.made[slot][coding], make)
 }

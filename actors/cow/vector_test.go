@@ -91,8 +91,8 @@ func TestEncodeReusesOnlyUnchangedPages(t *testing.T) {
 	}
 }
 
-// Filter used to ask twice, so those who counted on the way, as the bounds of
-// chat and of settled help requests do, removed nothing.
+// Filter used to call the function twice for each element. So functions that counted, as
+// for the bounds of chat and of settled help requests, removed nothing.
 func TestFilterAsksOnceForEach(t *testing.T) {
 	var v Vector[int]
 	for i := range 1000 {

@@ -29,11 +29,11 @@ func erasers() durable.Kind[string, string, sumView] { return eraser(nil) }
 // left of the records: it showed 1 instead of 3 at the same position, for ever.
 func TestAFollowerLoadsALogThatWasRewritten(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
-		// A long patience, so that only the mended link leads to the log.
+		// A long patience, so that only the restored link leads to the log.
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
 		apart(t, c)
-		c.net.Mend("n1", "n2")
-		c.net.Mend("n2", "n1")
+		c.net.Repair("n1", "n2")
+		c.net.Repair("n2", "n1")
 		if got := c.sum(1); got != 3 {
 			t.Errorf("the follower shows %d", got)
 		}
@@ -63,10 +63,10 @@ func TestATakeoverLoadsALogThatWasRewritten(t *testing.T) {
 	inBubble(t, func(t *testing.T) { // no beat asks into the cut link
 		c := newClanOf(t, 2, erasers, func(o *durable.Options) { o.Cluster.Patience = time.Hour })
 		apart(t, c)
-		c.net.Mend("n2", "n1") // the owner names only the node that takes over
+		c.net.Repair("n2", "n1") // the owner names only the node that takes over
 		c.nodes[0].Lose()
 		c.hosts[0].Drop()
-		c.net.Mend("n1", "n2")
+		c.net.Repair("n1", "n2")
 		eventually(t, "a takeover", func() bool {
 			hd, err := c.hosts[1].Get("a")
 			return err == nil && hd.Owns()
@@ -153,7 +153,7 @@ func TestRewritingDoesNotChangeTheHash(t *testing.T) {
 // ever sees it.
 func TestABatchThatDiffersIsNotShown(t *testing.T) {
 	var forge atomic.Bool
-	// No beat comes, and nobody reads: the batch itself must tell.
+	// No beat comes, and nobody reads: the batch itself must reveal it.
 	c := newClanWith(t, 2, func(o *durable.Options) {
 		o.Cluster.Beat, o.Cluster.Patience = time.Hour, 2*time.Hour
 		o.Cluster.Bus = forging{o.Cluster.Bus, &forge}

@@ -11,11 +11,11 @@ import (
 // that must not be lost is in the store. Safe for concurrent use.
 //
 // Subjects are words of letters, digits, "_" and "-", joined by dots. Callbacks
-// run on the bus's goroutines, must not block, and may keep what they are given.
+// run on the bus's goroutines, must not block, and can keep their data.
 type Bus interface {
-	// Request asks a node. done is called once, with its answer, with ErrNobody
-	// when the node is not there or does not serve the subject (it was not
-	// heard, then), or with ErrTimeout when no answer came in time.
+	// Request asks a node. done is called once with the answer or an error. ErrNobody means
+	// that the node is not there or does not serve the subject, so it did not receive the
+	// request. ErrTimeout means that no answer came in time.
 	Request(node, subject string, data []byte, timeout time.Duration, done func(answer []byte, err error))
 
 	// Serve answers requests to this node. answer may be called later, from any
@@ -25,7 +25,7 @@ type Bus interface {
 	// Publish sends to the other nodes that listen to the subject.
 	Publish(subject string, data []byte) error
 
-	// Listen calls fn for what other nodes publish, in order.
+	// Listen calls fn for the messages that other nodes publish, in order.
 	Listen(subject string, fn func(from string, data []byte)) (stop func(), err error)
 }
 
@@ -33,7 +33,7 @@ type Bus interface {
 // ErrNobody.
 const MaxMessage = 64 << 20
 
-// ErrNobody says that the one who was asked was not there: nothing was heard.
+// ErrNobody means that the node was not there and did not receive the message.
 var ErrNobody = errors.New("bus: nobody there")
 
 // Cluster lets actors be owned by any of several nodes. One serves all hosts of
@@ -42,16 +42,17 @@ type Cluster struct {
 	Store Shared
 	Bus   Bus
 	// Beat is the interval at which owners send their position to followers, and followers
-	// check for it; 250 ms.
+	// check for it. The default is 250 ms.
 	Beat time.Duration
 	// Patience bounds how long a follower waits for its owner before it asks the store for
-	// the actor's owner; 1 s. A read waits three times as long.
+	// the actor's owner. The default is 1 s. A read waits three times as long.
 	Patience time.Duration
-	// MaxTold bounds the records of a batch that is replicated directly, in bytes; 512 KiB.
-	// For a larger batch, followers receive only its position and read the log.
+	// MaxTold bounds the records of a batch that is replicated directly, in bytes. The
+	// default is 512 KiB. For a larger batch, followers receive only its position and read
+	// the log.
 	MaxTold int
-	// Aside is set while this node leaves everything to others: it has no actors
-	// then, and Get fails.
+	// Aside is set while this node leaves everything to others. It has no actors then, and
+	// Get fails.
 	Aside atomic.Bool
 }
 

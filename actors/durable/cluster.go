@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// interconnect is what a handle of a cluster's actor has beside.
+// interconnect is the part of a handle that only a cluster needs.
 type interconnect struct {
-	// up: the actor takes messages. The library registers a name before the
+	// up means that the actor takes messages. The library registers a name before the
 	// mailbox behind it works, and sending to it then is a panic.
 	up atomic.Bool
-	// owns: this node's runtime is the actor, and has recovered.
+	// owns means that this node's runtime is the actor, and has recovered.
 	owns atomic.Bool
 	// owner is the node that this one follows.
 	owner atomic.Pointer[string]
@@ -23,20 +23,20 @@ type interconnect struct {
 	// acknowledged, 0 before that. The uptime stops while the machine sleeps, the lease
 	// does not, so Fresh checks both.
 	fresh atomic.Int64
-	// unheard: another node owns it, is alive, and was not heard for so long that
-	// nothing can be asked of it.
+	// unheard means that another node owns it and is alive, but was silent for so long that
+	// it cannot be asked.
 	unheard atomic.Bool
 	// head is the position that the owner named last.
 	head atomic.Uint64
-	// distrusted: the copy here differed from its owner twice within a minute, so
-	// it is made of what the store holds and of nothing else.
+	// distrusted means that the replica here differed from its owner twice within a minute.
+	// It is now made only from the store.
 	distrusted atomic.Bool
 
 	deaf   sync.Mutex
 	silent func() // guarded by deaf; ends the listening
 }
 
-// answer tells one who waits.
+// answer sends a reply to a waiting caller.
 func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 	h.pending.Add(-1)
 	if to != nil {
@@ -44,11 +44,11 @@ func (h *Handle[C, E, V]) answer(to Replier, r Reply) {
 	}
 }
 
-// Owns says whether the actor lives on this node, as it always does where there
-// is no other.
+// Owns reports whether the actor lives on this node, as it always does if there is no
+// other.
 func (h *Handle[C, E, V]) Owns() bool { return h.host.opts.Cluster == nil || h.owns.Load() }
 
-// Owner is the other node that the actor lives on; "" where that is this one, or is not known.
+// Owner is the other node that the actor lives on; "" if that is this one, or is not known.
 func (h *Handle[C, E, V]) Owner() string {
 	if name := h.owner.Load(); name != nil && !h.Owns() {
 		return *name
@@ -56,18 +56,18 @@ func (h *Handle[C, E, V]) Owner() string {
 	return ""
 }
 
-// Unheard says that another node owns the actor, which is alive and cannot be
-// reached: listeners here are better off on another node.
+// Unheard reports whether the actor's owner is another node that is alive but cannot be
+// reached. Listeners here should connect to another node.
 func (h *Handle[C, E, V]) Unheard() bool { return !h.Owns() && h.unheard.Load() }
 
-// Fresh says whether the view shows everything that was acknowledged until so
-// long ago. On the node that owns the actor it does as long as the lease holds.
+// Fresh reports whether the view shows everything that was acknowledged until the given
+// time ago. On the node that owns the actor it does as long as the lease holds.
 func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	c := h.host.opts.Cluster
 	switch {
 	case c == nil:
 		return true
-	case !c.Store.Holds(): // first: one that holds later may be another
+	case !c.Store.Holds(): // first, because a later one can be another lease
 		return false
 	case h.owns.Load():
 		return true
@@ -76,8 +76,8 @@ func (h *Handle[C, E, V]) Fresh(within time.Duration) bool {
 	return at != 0 && h.host.opts.Clock.Uptime() <= time.Duration(at)+within
 }
 
-// Tell says something aside to the other nodes that have the actor: to their
-// Kind.Heard, unordered with what is committed, and lost when it is lost.
+// Tell sends a message to the other nodes that have the actor, to their Kind.Heard. It is
+// not ordered with commits, and not sent again if it is lost.
 func (h *Handle[C, E, V]) Tell(data []byte) {
 	if c := h.host.opts.Cluster; c != nil {
 		_ = c.Bus.Publish(h.subject(), append([]byte{tellAside}, data...))
@@ -88,7 +88,7 @@ func (h *Handle[C, E, V]) subject() string { return "actor." + h.host.kind.Name 
 
 func (h *Host[C, E, V]) askSubject() string { return "ask." + h.kind.Name }
 
-// listen hears what other nodes tell of the actor, until unlisten.
+// listen receives the messages of other nodes about the actor, until unlisten.
 func (h *Handle[C, E, V]) listen() error {
 	h.deaf.Lock()
 	defer h.deaf.Unlock()
@@ -142,12 +142,12 @@ func (h *Handle[C, E, V]) current() error {
 	return h.host.replies.await(sl).Err
 }
 
-// Await waits until the view shows a position that somebody saw elsewhere, and
-// returns the position that the view shows then. On the node that owns the actor
-// it does not wait: nothing above its view was acknowledged. Elsewhere it asks the
-// owner again for as long as a read waits for one. A lower position than seq
-// therefore means that the owner itself, asked after the wait, does not have seq;
-// if the owner could not be asked, Await fails with ErrUnavailable.
+// Await waits until the view shows a position that a client has read elsewhere, and returns
+// the position that the view then shows. On the node that owns the actor it does not wait,
+// since nothing above its view was acknowledged. Elsewhere it asks the owner repeatedly, as
+// long as a read would wait. So a lower position than seq means that the owner itself,
+// asked after the wait, does not have seq. If the owner could not be asked, Await fails
+// with ErrUnavailable.
 func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	at := func() uint64 { _, at := h.ViewAt(); return at }
 	c := h.host.opts.Cluster
@@ -169,11 +169,11 @@ func (h *Handle[C, E, V]) Await(seq uint64) (uint64, error) {
 	}
 }
 
-// readTimes is for how many times Cluster.Patience a read waits for the owner.
+// readTimes is how long a read waits for the owner, as a multiple of Cluster.Patience.
 const readTimes = 3
 
-// Near returns the handle of an actor whose view shows everything that was
-// acknowledged until so long ago, without asking another node when it does.
+// Near returns the handle of an actor whose view shows everything that was acknowledged
+// until the given time ago. If it already does, no other node is asked.
 func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V], error) {
 	if h.opts.Cluster != nil {
 		if hd := h.Peek(id); hd != nil && hd.Condition() == Running && hd.Fresh(within) {
@@ -183,7 +183,7 @@ func (h *Host[C, E, V]) Near(id string, within time.Duration) (*Handle[C, E, V],
 	return h.Get(id)
 }
 
-// join serves the other nodes, and lets the beats begin.
+// join starts serving the other nodes, and starts the beats.
 func (h *Host[C, E, V]) join() error {
 	c := h.opts.Cluster
 	stop, err := c.Bus.Serve(h.askSubject(), h.serve)
@@ -210,7 +210,7 @@ func (h *Host[C, E, V]) join() error {
 	return nil
 }
 
-// serve answers another node. It does not block.
+// serve answers a request of another node. It does not block.
 func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	a, ok := parseAsk(data)
 	if !ok {
@@ -224,8 +224,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 		}()
 		return
 	}
-	// A caller that finds an actor here without a lease may go on when the next lease
-	// holds, and would take its state for the newest.
+	// Without a lease the state can be old. A caller that finds the actor here could go on
+	// when the next lease holds, and would take the state for the newest.
 	if !h.opts.Cluster.Store.Holds() {
 		reply(elsewhere)
 		return
@@ -238,8 +238,8 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	switch a.op {
 	case askPosition:
 		at := hd.view.Load()
-		// First the position, then the lease: between them nobody can have
-		// taken the actor and acknowledged more.
+		// First the position, then the lease. So no other node can have taken the actor and
+		// acknowledged more in between.
 		if !h.opts.Cluster.Store.Holds() {
 			reply(elsewhere)
 			return
@@ -273,7 +273,7 @@ func (h *Host[C, E, V]) serve(from string, data []byte, reply func([]byte)) {
 	}
 }
 
-// GiveTo gives an actor of this node to another one, once what is on its way is
+// GiveTo moves an actor of this node to another one, once everything in flight is
 // committed.
 func (h *Host[C, E, V]) GiveTo(hd *Handle[C, E, V], node string) {
 	if hd.owns.Load() && hd.Condition() == Running && node != h.opts.Cluster.Store.Node() {
@@ -288,10 +288,10 @@ func (h *Host[C, E, V]) Drop() {
 		hd.condition.Store(int32(Resting))
 		hd.owns.Store(false)
 		hd.readyOnce.Do(func() { close(hd.ready) })
-		if hd.up.Load() { // else it looks at its condition when it comes up
+		if hd.up.Load() { // else it checks its condition when it comes up
 			h.system.Root.Send(hd.pid, drop{})
 		}
 		<-hd.done
-		h.forget(hd) // one in quarantine does not do so itself, and would rest for ever
+		h.forget(hd) // a quarantined one does not forget itself, and would rest for ever
 	}
 }

@@ -100,7 +100,7 @@ func (c *clan) sum(i int) int {
 	return get(c.T, c.hosts[i], "a").View().sum
 }
 
-// A read on any node shows what was acknowledged on any node, whoever owns the
+// A read on any node shows the acknowledged writes of any node, whichever node owns the
 // actor.
 func TestAnyNodeTakesCommandsAndReads(t *testing.T) {
 	c := newClan(t, 3)
@@ -139,8 +139,8 @@ func TestAnyNodeTakesCommandsAndReads(t *testing.T) {
 	}
 }
 
-// When the owner is gone another takes over, from where it was, with those who
-// wait; and nothing that was acknowledged is missing.
+// When the owner is gone another takes over at its position, with those who wait; and
+// nothing that was acknowledged is missing.
 func TestAnotherNodeTakesOver(t *testing.T) {
 	c := newClan(t, 3)
 	ask(t, get(t, c.hosts[0], "a"), "1")
@@ -195,7 +195,7 @@ func TestAFollowerMissesNothing(t *testing.T) {
 		_, err := c.hosts[1].Get("a")
 		done <- err
 	}()
-	c.net.Mend("n1", "n2")
+	c.net.Repair("n1", "n2")
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestWhatIsSaidAside(t *testing.T) {
 	}
 }
 
-// late is a node whose owner hears late of what is on disk already.
+// late is a node whose owner learns late of a finished commit.
 type late struct {
 	durable.Shared
 	hold chan struct{}
@@ -399,8 +399,8 @@ func TestAnOwnerThatCannotBeHeard(t *testing.T) {
 		_, ok := c.seen[1].Load(uint64(2))
 		return ok
 	})
-	c.net.Mend("n1", "n2")
-	c.net.Mend("n2", "n1")
+	c.net.Repair("n1", "n2")
+	c.net.Repair("n2", "n1")
 	eventually(t, "a read", func() bool {
 		_, err := c.hosts[1].Get("a")
 		return err == nil
@@ -458,7 +458,7 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 	}
 	net.Cut("n1", "n2")
 	hold <- struct{}{}
-	ask(t, owner, "1") // of which the follower does not hear
+	ask(t, owner, "1") // which the follower does not receive
 	got := make(answers, 1)
 	if err := owner.Submit("1", got); err != nil {
 		t.Fatal(err)
@@ -471,7 +471,7 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 		tail, err := reader.Tail()
 		return err == nil && tail == 3
 	})
-	net.Mend("n1", "n2")
+	net.Repair("n1", "n2")
 	if sum := get(t, hosts[1], "a").View().sum; sum != 2 {
 		t.Errorf("the follower shows %d, the owner %d", sum, owner.View().sum)
 	}
@@ -481,8 +481,8 @@ func TestCatchingUpEndsWhereTheOwnerIs(t *testing.T) {
 	}
 }
 
-// A command that may not be done twice is not sent again when its answer was
-// lost, whoever owns the actor then.
+// A command that must not be repeated is not sent again when its answer was lost, whoever
+// owns the actor then.
 func TestALostAnswerIsNotAskedForAgain(t *testing.T) {
 	c := newClan(t, 2)
 	owner := get(t, c.hosts[0], "a")
@@ -529,9 +529,9 @@ func TestReadsAtOneTimeAreAllAnswered(t *testing.T) {
 	}
 }
 
-// An actor is given away when nothing of it is on its way: whoever waits would
-// hear of it nowhere else.
-func TestWhatIsOnItsWayIsAnsweredBeforeTheActorGoes(t *testing.T) {
+// An actor is given away only when nothing of it is in flight: waiting callers would get
+// their answer nowhere else.
+func TestCommandsInFlightAreAnsweredBeforeTheActorMoves(t *testing.T) {
 	c := newClan(t, 2)
 	owner := get(t, c.hosts[0], "a")
 	ask(t, owner, "1")
@@ -569,7 +569,7 @@ func TestAPositionThatTheOwnerHasIsWaitedFor(t *testing.T) {
 	if at, err := copied.Await(ahead); !errors.Is(err, durable.ErrUnavailable) {
 		t.Errorf("while the owner is not heard: %d, %v", at, err)
 	}
-	c.net.Mend("n1", "n2")
+	c.net.Repair("n1", "n2")
 	eventually(t, "a read", func() bool { _, err := c.hosts[1].Get("a"); return err == nil })
 	if at, err := copied.Await(ahead); at < ahead || err != nil {
 		t.Errorf("then: %d, %v", at, err)

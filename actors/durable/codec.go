@@ -6,21 +6,21 @@ import (
 	"fmt"
 )
 
-// Codec encodes the commands of one kind of actor, and their answers, for the way to
-// the node that owns the actor.
+// Codec encodes the commands of one kind of actor, and their answers, to send them to the
+// node that owns the actor.
 type Codec[C any] struct {
 	Encode func(C) ([]byte, error)
 	Decode func([]byte) (C, error)
 	// EncodeReply and DecodeReply are for the value of the answer.
 	EncodeReply func(cmd C, value any) ([]byte, error)
 	DecodeReply func(cmd C, data []byte) (any, error)
-	// Repeatable says that a command may be sent again when its answer was lost:
-	// executed twice, it has the effect of one.
+	// Repeatable reports whether a command can be sent again when its answer was lost,
+	// because executing it twice has the effect of once.
 	Repeatable func(C) bool
 }
 
 // JSONCodec is the codec of commands whose bodies are words of the vocabulary: split
-// divides a command into its body and the rest, which JSON encodes as it is.
+// divides a command into its body and the rest, which JSON encodes unchanged.
 func JSONCodec[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join func(B, R) C, repeatable func(C) bool) *Codec[C] {
 	type carried struct {
 		Kind string
@@ -56,17 +56,16 @@ func JSONCodec[C, B, R any](words *Vocabulary[B], split func(C) (B, R), join fun
 	}
 }
 
-// codes are the errors that cross between nodes as themselves.
+// codes are the errors that keep their identity between nodes.
 var codes = map[string]error{
 	"busy": ErrBusy, "read-only": ErrReadOnly, "quarantined": ErrQuarantined, "timeout": ErrTimeout,
 	"internal": ErrInternal, "closed": ErrClosed, "unavailable": ErrUnavailable,
 }
 
-// unknownCommand is the code of ErrUnknownCommand, which is one of the others as
-// well.
+// unknownCommand is the code of ErrUnknownCommand, which wraps one of the others as well.
 const unknownCommand = "unknown-command"
 
-// refusal is an error on its way to another node.
+// refusal is an error that is sent to another node.
 type refusal struct {
 	Code   string `json:"code,omitempty"`
 	Reason Reason `json:"reason,omitempty"`

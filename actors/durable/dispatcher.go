@@ -10,9 +10,9 @@ import (
 // throughput is how many messages an actor handles before it lets others run.
 const throughput = 300
 
-// dispatcher runs mailboxes on goroutines that are kept. The library starts a
-// goroutine for each burst of messages, whose stack then grows while it
-// decides and applies: that copying was 20 % of the CPU of a durable command.
+// dispatcher runs mailboxes on reused goroutines. The library starts a goroutine for each
+// burst of messages, whose stack then grows while it decides and applies. That copying was
+// 20 % of the CPU of a durable command.
 type dispatcher struct {
 	mu     sync.Mutex
 	idle   []chan func() // guarded by mu; the newest is the warmest
@@ -38,7 +38,7 @@ func (d *dispatcher) Schedule(fn func()) {
 	go d.run(fn)
 }
 
-// Throughput is asked by the mailbox.
+// Throughput is called by the mailbox.
 func (d *dispatcher) Throughput() int { return throughput }
 
 func (d *dispatcher) run(fn func()) {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// A copy must never differ from its owner at the same position. Owners send the
-// hash of their log with each batch and each position that they name (see
-// chained); a copy that has another one there is wrong, whatever the cause. A batch
-// is compared before it is applied, so neither a view nor a frame shows it.
+// A replica must never differ from its owner at the same position. Owners send the hash of
+// their log with each batch and each position that they name (see chained). A replica with
+// another hash there is wrong, whatever the cause. A batch is compared before it is
+// applied, so neither a view nor a frame shows it.
 
-// distrustFor is within how long a second difference makes a follower read from
-// the store only.
+// distrustFor is the time within which a second difference makes a follower read only from
+// the store.
 const distrustFor = time.Minute
 
-// encodeChain is a hash as it travels beside a position.
+// encodeChain encodes the hash that is sent with a position.
 func encodeChain(chain uint64) []byte { return binary.BigEndian.AppendUint64(nil, chain) }
 
 // compareAnswer is compare for the answer of an owner.
@@ -24,8 +24,7 @@ func (f *follower[C, E, V]) compareAnswer(a answer) {
 	}
 }
 
-// compare holds the copy against the position that its owner named, and the hash
-// that came with it.
+// compare compares the replica with the position that its owner named, and its hash.
 func (f *follower[C, E, V]) compare(seq, chain uint64) {
 	if f.joined && seq == f.seq && chain != f.chain && !f.handle.distrusted.Load() {
 		f.differs(seq)

@@ -1,8 +1,8 @@
 // Package durable is the runtime in which every persistent actor runs.
 //
-// An actor is a pure Core (what a command leads to, what an event changes)
-// inside a thin runtime that owns everything impure: the mailbox, the journal,
-// the clock, replies and supervision. One command travels like this:
+// An actor is a pure Core, which decides commands and applies events. The thin runtime
+// around it owns everything impure: the mailbox, the journal, the clock, replies and
+// supervision. A command is processed like this:
 //
 //  1. Handle.Ask or Handle.Submit posts it to the actor's mailbox. It never
 //     waits: too many open commands give ErrBusy.
@@ -15,16 +15,16 @@
 //  4. Only after the commit the runtime releases, in this order: the new read
 //     view, the observer (frames for the room), the replies.
 //
-// Why so is in DESIGN.md.
+// DESIGN.md has the reasons.
 //
-// So an acknowledged command is on disk, a view never shows what is not, and a
-// read that follows an answer shows what was answered.
+// So an acknowledged command is on disk, a view never shows uncommitted state, and a read
+// that follows an answer shows its effect.
 //
-// A failed commit, a damaged record or a panic in Apply ends the incarnation:
-// who waited gets ErrUnavailable, the supervisor restarts the actor from the
-// journal after a backoff, and after several failures quarantines it. Messages
-// of an old incarnation are recognised and ignored. A panic in Decide fails
-// just its command, because Decide changes nothing.
+// A failed commit, a damaged record or a panic in Apply ends the incarnation. Waiting
+// callers get ErrUnavailable. The supervisor restarts the actor from the journal after a
+// backoff, and after several failures quarantines it. Messages of an old incarnation are
+// recognised and ignored. A panic in Decide fails only its command, because Decide changes
+// nothing.
 //
 // Queues: each actor has at most Options.MaxPending unanswered commands (more
 // give ErrBusy) and at most Options.MaxBatchBytes of events waiting for their

@@ -134,8 +134,8 @@ func TestNothingIsVisibleBeforeTheCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the append", func() bool { return j.Queued() > 0 })
-	// A read through the actor sees the speculative state, so it must wait
-	// for the commit as well.
+	// A read through the actor reads the speculative state, so it must wait for the commit
+	// as well.
 	if err := hd.Submit("get", got); err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Erasing takes what must not be kept any more from where it was written. The
-// order makes it safe whatever happens beside it:
+// Erasing removes data that must not be kept any more from the places where it was written.
+// The order makes it safe whatever happens beside it:
 //
 //  1. The batch of the event that asks for it carries a row that says so, and
 //     the row stays until the erasure is done: a crash on the way, however
@@ -27,10 +27,9 @@ type erasure struct {
 	from uint64 // the value of due when the current round began
 	row  []byte // what the row of this actor holds; nil for no row
 	step erasureStep
-	// paused: the next round begins when eraseNow comes.
+	// paused means that the next round begins with eraseNow.
 	paused bool
-	// done: nothing is left to erase, and all that is missing is to remove the row,
-	// which has failed.
+	// done means that nothing is left to erase, but removing the row has failed.
 	done bool
 }
 
@@ -78,7 +77,7 @@ func (s *actorRuntime[C, E, V]) resumeErasing(ctx actor.Context) {
 	s.erase(ctx)
 }
 
-// eraseBehind goes on when a snapshot is stored that contains what asked.
+// eraseBehind continues when a snapshot is stored that contains the requesting event.
 func (s *actorRuntime[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 	e := &s.erasure
 	switch {
@@ -89,7 +88,7 @@ func (s *actorRuntime[C, E, V]) eraseBehind(ctx actor.Context, m *stored[V]) {
 		s.eraseLater(ctx, m.err)
 		return
 	case m.seq < e.from:
-		return // an older snapshot; the one that was asked for comes
+		return // an older snapshot; the requested one will follow
 	}
 	e.step = erasureRewrite
 	kind, log, self, root := &s.host.kind, s.log, ctx.Self(), ctx.ActorSystem().Root
@@ -133,10 +132,10 @@ func (s *actorRuntime[C, E, V]) cleaned(ctx actor.Context, m *erased) {
 	}
 }
 
-// forgetErasure removes the row: nothing is left to erase. A batch that asks
-// for more and is on its way has a later due, so this is not called then. Should
-// the actor go to another node meanwhile, and that one be asked for more, its row
-// stays: it is not the one that is removed here.
+// forgetErasure removes the row: nothing is left to erase. A batch in flight that asks for
+// more has a later due, so this is not called then. If the actor moves to another node
+// meanwhile, and that node gets a request for more, its row stays, because it differs from
+// the one that is removed here.
 func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	e := &s.erasure
 	if e.row == nil {
@@ -156,7 +155,7 @@ func (s *actorRuntime[C, E, V]) forgetErasure(ctx actor.Context) error {
 	return err
 }
 
-// notNoted tries again to remove a row, unless more was asked for meanwhile.
+// notNoted tries again to remove a row, unless more was requested meanwhile.
 func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	s.host.log.Warn("an erasure is done, but noting it failed; it is tried again", "actor", s.handle.actorID, "error", m.err)
 	if e := &s.erasure; e.row == nil {
@@ -165,8 +164,8 @@ func (s *actorRuntime[C, E, V]) notNoted(ctx actor.Context, m *unnoted) {
 	}
 }
 
-// eraseLater puts the next round off. An actor that is stopping does not wait
-// for what failed: the row brings it back at the next start.
+// eraseLater postpones the next round. An actor that is stopping does not wait after a
+// failure: the row continues the erasure at the next start.
 func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	if s.resting && failed != nil {
 		s.erasure.due = 0
@@ -177,8 +176,8 @@ func (s *actorRuntime[C, E, V]) eraseLater(ctx actor.Context, failed error) {
 	s.host.opts.Clock.AfterFunc(s.host.opts.ErasePause, func() { root.Send(self, again) })
 }
 
-// recoverErasure finds out what an incarnation or a process before left to do.
-// erasers are the events in the log that ask for it.
+// recoverErasure determines what an earlier incarnation or process left to erase. erasers
+// are the events in the log that request it.
 func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erasers []E) error {
 	if s.host.kind.Erases == nil {
 		return nil
@@ -186,8 +185,8 @@ func (s *actorRuntime[C, E, V]) recoverErasure(ctx actor.Context, view *V, erase
 	value, err := s.host.journal.Get(erasureTable, []byte(s.handle.actorID))
 	switch {
 	case errors.Is(err, ErrNotFound):
-		// Logs from before there were rows: an event that its own erasure
-		// would have taken away was never erased.
+		// Older logs have no rows. An event that its own erasure would have removed was
+		// never erased.
 		for _, e := range erasers {
 			if _, changed := s.host.kind.Erase(view)(e); changed {
 				s.erasure.due = s.seq

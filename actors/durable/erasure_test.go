@@ -266,8 +266,8 @@ func TestWaitingForAnErasureEndsWithAQuarantine(t *testing.T) {
 	}
 }
 
-// overtaken is a store in which another node asks for an erasure just before this
-// one notes that its own is done.
+// overtaken is a store in which another node records an erasure just before this one
+// records that its own is done.
 type overtaken struct {
 	*memory.Store
 	did     atomic.Bool

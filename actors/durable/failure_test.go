@@ -14,7 +14,7 @@ import (
 
 // TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended: the next batch
 // leaves before the committed one is released. When the journal refused it,
-// the callers of the committed one heard nothing, and the actor never rested.
+// the callers of the committed one got no answer, and the actor never rested.
 func TestACommittedBatchIsAnsweredWhenTheNextCannotBeAppended(t *testing.T) {
 	for _, refuse := range []string{"read-only", "closed"} {
 		t.Run(refuse, func(t *testing.T) {
@@ -125,8 +125,8 @@ func (s *stuck) Apply(seq uint64, e string) {
 	s.tally.Apply(seq, e)
 }
 
-// TestTooLargeIsRefusedBeforeItHappens: what no append can carry is refused to
-// the one who asked; applied, it would have failed the whole batch.
+// TestTooLargeIsRefusedBeforeItHappens: an event that is too large for an append is refused
+// to its caller. If it were applied, it would fail the whole batch.
 func TestTooLargeIsRefusedBeforeItHappens(t *testing.T) {
 	j := store(t)
 	j.SetLimits(durable.Limits{RecordBytes: 100, Rows: 3, RowBytes: 1000})

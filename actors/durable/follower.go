@@ -22,41 +22,41 @@ type follower[C, E, V any] struct {
 	owner  string
 	seq    uint64 // of the last applied event
 	chain  uint64 // its hash, see chained
-	// joined: the owner tells us what happens, and everything before was read.
+	// joined means that the owner sends us its events, and that all earlier ones are read.
 	joined bool
-	// quiet counts the beats since the owner was heard, beats all of them.
+	// quiet counts the beats since the last message of the owner, beats all of them.
 	quiet, beats int
 	// looked is when the store was asked for the owner last; like all times here
 	// the Clock's uptime.
 	looked time.Duration
-	// giving: the owner is asked to take the actor from this node, and commands
-	// wait for its answer.
+	// giving means that another node is asked to take the actor, and commands wait for its
+	// answer.
 	giving bool
 
 	// Reads: asked are served by the question in flight, next arrived after it was sent.
 	asked, next []reading
 	parked      []parked
-	// homeless are the commands that nobody has.
+	// homeless are the commands that no node has.
 	homeless []*forwarded[C]
-	// unheard are the ends of the log that were seen since the owner was silent.
+	// unheard are the ends of the log read since the owner became silent.
 	unheard []seen
-	// differed is when the copy differed from its owner last; see differs.
+	// differed is when the replica last differed from its owner; see differs.
 	differed time.Duration
 }
 
-// reading is somebody who waits for a view that shows what was acknowledged.
+// reading is a caller that waits for a view with everything acknowledged.
 type reading struct {
 	to   Replier
 	till time.Duration
 }
 
-// seen is the end of a log at some time.
+// seen is an end of a log, and when it was read.
 type seen struct {
 	seq uint64
 	at  time.Duration
 }
 
-// parked is an answer that waits until the copy shows it.
+// parked is an answer that waits until the replica has reached it.
 type parked struct {
 	to    Replier
 	reply Reply
@@ -79,7 +79,7 @@ func newFollower[C, E, V any](s *role[C, E, V]) *follower[C, E, V] {
 	return &follower[C, E, V]{role: s, host: s.host, handle: s.handle, core: s.host.kind.New(s.handle.id)}
 }
 
-// now is the Clock's uptime: the time of day may jump between two looks.
+// now is the Clock's uptime: the time of day can jump in between.
 func (f *follower[C, E, V]) now() time.Duration { return f.host.opts.Clock.Uptime() }
 
 // Receive handles one message.
@@ -89,7 +89,7 @@ func (f *follower[C, E, V]) Receive(ctx actor.Context) {
 		c := f.role.open(m)
 		f.forward(ctx, c)
 	case readHere:
-		if f.silent(f.leaseTime()) { // it will not come back for this one
+		if f.silent(f.leaseTime()) { // the owner will not come back in time
 			f.handle.answer(m.to, Reply{Err: ErrUnavailable})
 			break
 		}
@@ -134,7 +134,7 @@ func (f *follower[C, E, V]) begin(ctx actor.Context, owner string) {
 	f.askFollow(ctx)
 }
 
-// giveTo lets a node take the actor, which nobody owns now.
+// giveTo asks a node to take the actor, which has no owner now.
 func (f *follower[C, E, V]) giveTo(ctx actor.Context, node string) {
 	f.owner, f.giving = node, true
 	self, root := ctx.Self(), ctx.ActorSystem().Root
@@ -143,7 +143,7 @@ func (f *follower[C, E, V]) giveTo(ctx actor.Context, node string) {
 	})
 }
 
-// askFollow asks the owner to tell us, or to go on with it.
+// askFollow asks the owner to send its events, or to go on sending.
 func (f *follower[C, E, V]) askFollow(ctx actor.Context) {
 	self, root, owner, now := ctx.Self(), ctx.ActorSystem().Root, f.owner, f.now()
 	f.request(askFollow, nil, f.host.opts.Cluster.Patience, func(a answer, err error) {
@@ -151,7 +151,7 @@ func (f *follower[C, E, V]) askFollow(ctx actor.Context) {
 	})
 }
 
-// request asks the owner something. done is called on a goroutine of the bus.
+// request sends the owner a request. done is called on a goroutine of the bus.
 func (f *follower[C, E, V]) request(op byte, body []byte, timeout time.Duration, done func(answer, error)) {
 	data := ask{op, f.handle.id, body}.encode()
 	f.host.opts.Cluster.Bus.Request(f.owner, f.host.askSubject(), data, timeout, func(b []byte, err error) {
@@ -163,7 +163,7 @@ func (f *follower[C, E, V]) request(op byte, body []byte, timeout time.Duration,
 	})
 }
 
-// followed takes note of the owner's consent.
+// followed handles the owner's consent.
 func (f *follower[C, E, V]) followed(ctx actor.Context, m *followAnswer) {
 	if m.err != nil || m.answer.kind != answerDone {
 		f.lookForOwner(ctx)
@@ -187,7 +187,7 @@ func (f *follower[C, E, V]) freshSince(asked time.Duration, seq uint64) {
 	}
 }
 
-// heard applies what the owner tells.
+// heard handles a message of the owner.
 func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	if m.told.kind == tellBye {
 		if m.from == f.owner {
@@ -246,7 +246,7 @@ func (f *follower[C, E, V]) heard(ctx actor.Context, m heard) {
 	f.show()
 }
 
-// reach reads what is missing up to a position from the log.
+// reach reads the missing records up to a position from the log.
 func (f *follower[C, E, V]) reach(ctx actor.Context, seq uint64) {
 	f.handle.head.Store(seq)
 	if seq > f.seq {
@@ -255,7 +255,7 @@ func (f *follower[C, E, V]) reach(ctx actor.Context, seq uint64) {
 	f.show()
 }
 
-// show answers those who waited for what the copy shows now.
+// show answers the reads that waited for the replica's present position.
 func (f *follower[C, E, V]) show() {
 	f.parked = slices.DeleteFunc(f.parked, func(p parked) bool {
 		if p.reply.Seq > f.seq {
@@ -299,7 +299,7 @@ func (f *follower[C, E, V]) position(ctx actor.Context, m *positionAnswer) {
 	f.askPosition(ctx)
 }
 
-// forward sends a command to the owner, behind those that wait for one.
+// forward sends a command to the owner, after those that wait for one.
 func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
 	if f.giving || len(f.homeless) > 0 {
 		f.homeless = append(f.homeless, c)
@@ -308,7 +308,7 @@ func (f *follower[C, E, V]) forward(ctx actor.Context, c *forwarded[C]) {
 	f.role.send(ctx, f, c)
 }
 
-// beat looks after the owner and those who wait.
+// beat checks the owner and the waiting callers.
 func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	f.quiet++
 	f.beats++
@@ -346,19 +346,19 @@ func (f *follower[C, E, V]) beat(ctx actor.Context) {
 	f.askPosition(ctx)
 }
 
-// silent says that the owner was not heard for so long.
+// silent reports whether the owner has sent nothing for so long.
 func (f *follower[C, E, V]) silent(long time.Duration) bool {
 	return f.quiet >= int(max(long/f.host.opts.Cluster.Beat, 1))
 }
 
-// lookPause is the least time between two looks for an owner that commands ask
-// for: it is where they wait while an actor is given away.
+// lookPause is the minimum time between two look-ups of the owner for commands. They wait
+// this long while an actor moves.
 const lookPause = 20 * time.Millisecond
 
 // lookNow asks a follower to look for the owner.
 type lookNow struct{ f any }
 
-// lookSoon looks for the owner, but not more often than it is worth.
+// lookSoon looks for the owner, but not too often.
 func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 	wait := lookPause - (f.now() - f.looked)
 	if wait <= 0 {
@@ -369,11 +369,11 @@ func (f *follower[C, E, V]) lookSoon(ctx actor.Context) {
 	f.host.opts.Clock.AfterFunc(wait, func() { root.Send(self, lookNow{f}) })
 }
 
-// leaseTime is longer than a node may answer that has lost the store.
+// leaseTime is longer than a node without the store is allowed to answer.
 func (f *follower[C, E, V]) leaseTime() time.Duration { return 3 * f.host.opts.Cluster.Patience }
 
 // followEvery is the number of beats after which a follower renews its subscription at the
-// owner. By that it learns the age of its replica.
+// owner. The answer gives it the age of its replica.
 const followEvery = 2
 
 // lookForOwner asks the store for the owner of the actor, and takes the actor if there is
@@ -401,13 +401,13 @@ func (f *follower[C, E, V]) lookForOwner(ctx actor.Context) (taken bool) {
 	return false
 }
 
-// settle hands those who wait to the runtime that has taken over.
+// settle passes the waiting callers to the runtime that has taken over.
 func (f *follower[C, E, V]) settle(ctx actor.Context, s *actorRuntime[C, E, V]) {
 	if f.reader != nil {
 		f.reader.Close()
 	}
 	for _, p := range f.parked {
-		if p.reply.Seq > s.committed { // it was never committed, then
+		if p.reply.Seq > s.committed { // then it was never committed
 			p.reply = Reply{Err: ErrUnavailable}
 		}
 		f.handle.answer(p.to, p.reply)
@@ -421,7 +421,7 @@ func (f *follower[C, E, V]) settle(ctx actor.Context, s *actorRuntime[C, E, V]) 
 	*f = follower[C, E, V]{}
 }
 
-// end answers all who wait.
+// end answers all waiting callers.
 func (f *follower[C, E, V]) end(err error) {
 	if f.reader != nil {
 		f.reader.Close()

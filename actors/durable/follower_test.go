@@ -104,7 +104,7 @@ func TestAReadDoesNotJoinAnEarlierQuestion(t *testing.T) {
 		if n := c.hosts[1].Stats().Questions.Load() - questions; n != 1 {
 			t.Errorf("the later read asked %d times", n)
 		}
-		// It knows the position, and waits for what is there.
+		// The follower has the position, and waits for the record.
 		select {
 		case sum := <-later:
 			t.Fatalf("the later read shows %d before the copy shows 2", sum)
@@ -198,9 +198,9 @@ func twoHosts(t *testing.T, patience time.Duration, edit func(i int, k *durable.
 	return net, nodes, hosts
 }
 
-// A follower that has never heard its owner has no state. If it takes the actor over,
-// its observer recovers from the log, as at a start: it is not told of old events as
-// if they were committed just now.
+// A follower that has never received anything from its owner has no state. If it takes the
+// actor over, its observer recovers from the log, as at a start: it does not receive old
+// events as if they were committed just now.
 func TestATakeoverWithoutACopyRecovers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		told := &calls{}

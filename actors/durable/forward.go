@@ -10,20 +10,20 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// forwarded is a command that the actor's owner, another node, is asked for.
+// forwarded is a command that is sent to the actor's owner, another node.
 type forwarded[C any] struct {
 	cmd  C
 	to   Replier
-	turn uint64        // its place among those that came
-	till time.Duration // the Clock's uptime, after which nobody waits any more
-	// node has it; quiet counts the beats since that was no owner any more.
+	turn uint64        // its place in the order of arrival
+	till time.Duration // the Clock's uptime after which nobody waits any more
+	// node is the node that has it; quiet counts the beats since that node lost the actor.
 	node  string
 	quiet int
-	// homeless: it was with nobody before.
+	// homeless means that no node had it before.
 	homeless bool
 }
 
-// forwardedAnswer is what a node made of a command.
+// forwardedAnswer is a node's answer to a command.
 type forwardedAnswer struct {
 	role   any
 	serial uint64
@@ -40,7 +40,7 @@ func (s *role[C, E, V]) open(m *envelope[C]) *forwarded[C] {
 	return c
 }
 
-// send sends a command to the owner that a follower knows.
+// send sends a command to the follower's owner.
 func (s *role[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forwarded[C]) {
 	data, err := s.host.kind.Codec.Encode(c.cmd)
 	if err != nil {
@@ -62,11 +62,11 @@ func (s *role[C, E, V]) send(ctx actor.Context, f *follower[C, E, V], c *forward
 	})
 }
 
-// answered hands on what a command came to, once this node shows it.
+// answered passes on the outcome of a command, once this node shows it.
 func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 	c := s.sent[m.serial]
 	if c == nil {
-		return // it was given up
+		return // it was abandoned
 	}
 	delete(s.sent, m.serial)
 	switch {
@@ -76,7 +76,7 @@ func (s *role[C, E, V]) answered(ctx actor.Context, m *forwardedAnswer) {
 		s.lost(ctx, c)
 	case m.answer.kind == answerRefused:
 		s.handle.answer(c.to, Reply{Err: decodeRefusal(m.answer.body)})
-	case m.answer.kind != answerDone: // whatever a newer node means by it
+	case m.answer.kind != answerDone: // an answer of a newer node
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 	default:
 		value, err := s.host.kind.Codec.DecodeReply(c.cmd, m.answer.body)
@@ -100,7 +100,7 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 		s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 		return
 	}
-	// A lease, and what a takeover takes: longer nobody waits for an owner.
+	// A lease, plus the time of a takeover: no command waits longer for an owner.
 	if soon := now + 4*s.host.opts.Cluster.Patience; !c.homeless && c.till > soon {
 		c.till = soon
 	}
@@ -118,8 +118,8 @@ func (s *role[C, E, V]) again(ctx actor.Context, c *forwarded[C]) {
 	}
 }
 
-// lost is a command whose outcome nobody can tell: it is done again if that
-// changes nothing, and somebody still waits.
+// lost handles a command with unknown outcome. It is repeated if that is harmless, and
+// somebody still waits.
 func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	if s.host.kind.Codec.Repeatable(c.cmd) && s.host.opts.Clock.Uptime() < c.till {
 		s.again(ctx, c)
@@ -128,10 +128,10 @@ func (s *role[C, E, V]) lost(ctx actor.Context, c *forwarded[C]) {
 	s.handle.answer(c.to, Reply{Err: ErrUnavailable})
 }
 
-// recall takes back what other nodes than the owner have been sent, as far as it may
-// be sent again, and puts it among the commands that wait for the owner, by their
-// turns: what a person says later must not overtake it. Answers that come all the same
-// are not needed any more.
+// recall takes back the commands that were sent to nodes other than the owner, if they can
+// be repeated. It puts them among the commands that wait for the owner, in their order,
+// since a person's later command must not overtake an earlier one. Late answers are
+// ignored.
 func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forwarded[C] {
 	for serial, c := range s.sent {
 		if c.node != owner && s.host.kind.Codec.Repeatable(c.cmd) {
@@ -143,8 +143,8 @@ func (s *role[C, E, V]) recall(owner string, waiting []*forwarded[C]) []*forward
 	return waiting
 }
 
-// giveUp ends the wait for answers of nodes that own the actor no more, and have
-// had time to say what became of a command.
+// giveUp stops waiting for answers of nodes that no longer own the actor, and have had time
+// to answer.
 func (s *role[C, E, V]) giveUp(ctx actor.Context) {
 	patience := int(max(s.host.opts.Cluster.Patience/s.host.opts.Cluster.Beat, 1))
 	for serial, c := range s.sent {

@@ -23,8 +23,8 @@ const (
 )
 
 // Handle is the address of one active actor and its read view. Safe for
-// concurrent use. A handle may be kept for as long as it is used; once the
-// actor rests, its methods give ErrRested and Host.Get gives a new one.
+// concurrent use. A handle can be kept for as long as it is used. Once the actor rests, its
+// methods return ErrRested, and Host.Get returns a new one.
 type Handle[C, E, V any] struct {
 	id       string
 	actorID  string
@@ -60,7 +60,7 @@ type viewAt[V any] struct {
 	chain uint64 // the hash of that record, see chained
 }
 
-// ID returns the id the actor was asked for with.
+// ID returns the actor's id.
 func (h *Handle[C, E, V]) ID() string { return h.id }
 
 // Clock returns the clock of the actor's host.
@@ -82,13 +82,12 @@ func (h *Handle[C, E, V]) ViewAt() (*V, uint64) {
 	return nil, 0
 }
 
-// Condition tells what the actor is doing.
+// Condition returns the actor's state.
 func (h *Handle[C, E, V]) Condition() Condition { return Condition(h.condition.Load()) }
 
-// Ask sends a command and waits for its answer: the value the core gave and
-// the position in the log that it shows. Errors are *Rejection or this
-// package's. After ErrTimeout and ErrUnavailable the command may still have
-// been applied.
+// Ask sends a command and waits for its answer: the core's value, and the position in the
+// log that it shows. Errors are *Rejection or this package's. After ErrTimeout and
+// ErrUnavailable the command may still have been applied.
 func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
 	sl := h.host.replies.get()
 	if err := h.Submit(cmd, sl); err != nil {
@@ -99,8 +98,8 @@ func (h *Handle[C, E, V]) Ask(cmd C) (any, uint64, error) {
 	return r.Value, r.Seq, r.Err
 }
 
-// Submit sends a command whose answer goes to to, which may be nil. It never
-// blocks. When it returns an error nothing was sent.
+// Submit sends a command whose answer goes to to, which can be nil. It never blocks. If it
+// returns an error, nothing was sent.
 func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 	if h.host.opts.Gate != nil && !h.host.kind.urgent(cmd) {
 		if err := h.host.opts.Gate(); err != nil {
@@ -132,13 +131,13 @@ func (h *Handle[C, E, V]) Submit(cmd C, to Replier) error {
 	return nil
 }
 
-// touch notes that the actor is in use. By uptime: else all actors would rest when
-// the time of day jumps.
+// touch records that the actor is in use. It uses the uptime, because all actors would rest
+// if the time of day jumped.
 func (h *Handle[C, E, V]) touch() { h.used.Store(int64(h.host.opts.Clock.Uptime())) }
 
 // publish makes a committed view readable.
 func (h *Handle[C, E, V]) publish(v *V, seq, chain uint64) {
-	if h.Owns() { // a copy that nobody reads is of no use, however busy the owner is
+	if h.Owns() { // an unused replica can rest, however busy the owner is
 		h.touch()
 	}
 	h.view.Store(&viewAt[V]{v, seq, chain})
@@ -161,7 +160,7 @@ func (h *Handle[C, E, V]) down() {
 }
 
 // stopped ends a handle whose actor has stopped. A quarantined one stays, so
-// that callers hear of it.
+// that callers learn of it.
 func (h *Handle[C, E, V]) stopped() {
 	h.doneOnce.Do(func() {
 		if h.Condition() == Resting {
@@ -171,13 +170,13 @@ func (h *Handle[C, E, V]) stopped() {
 	})
 }
 
-// tryRest turns the handle off if nothing is open. It reports whether it did.
+// tryRest closes the handle if nothing is open. It reports whether it did.
 func (h *Handle[C, E, V]) tryRest() bool {
 	if !h.condition.CompareAndSwap(int32(Running), int32(Resting)) {
 		return false
 	}
 	if h.pending.Load() != 0 {
-		// Unless it was quarantined since.
+		// Unless it was quarantined meanwhile.
 		h.condition.CompareAndSwap(int32(Resting), int32(Running))
 		return false
 	}

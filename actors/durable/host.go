@@ -16,41 +16,42 @@ import (
 
 // Options of a Host. Zero values take the defaults named.
 type Options struct {
-	// Clock gives decisions their time of day, and measures everything else by its
-	// uptime; clock.System.
+	// Clock gives decisions their time of day, and measures everything else by its uptime.
+	// The default is clock.System.
 	Clock clock.Clock
-	// Logger gets what an operator acts on; nothing of a command's content.
+	// Logger gets messages for operators, never the content of a command.
 	Logger *slog.Logger
-	// AskTimeout bounds how long Ask and Get wait; 10 s.
+	// AskTimeout bounds how long Ask and Get wait. The default is 10 s.
 	AskTimeout time.Duration
-	// MaxPending bounds the unanswered commands of one actor; 65,536.
+	// MaxPending bounds the unanswered commands of one actor. The default is 65,536.
 	MaxPending int
-	// MaxBatchBytes bounds the events of one actor that wait for their turn
-	// to be appended; 8 MiB. A single command may exceed it.
+	// MaxBatchBytes bounds the events of one actor that wait to be appended. The default is
+	// 8 MiB. A single command can exceed it.
 	MaxBatchBytes int
-	// SnapshotEvents and SnapshotBytes say after how much of either a snapshot
-	// is due; 20,000 and 16 MiB.
+	// SnapshotEvents and SnapshotBytes are the amounts after which a snapshot is due. The
+	// defaults are 20,000 and 16 MiB.
 	SnapshotEvents, SnapshotBytes int
-	// BackoffMin and BackoffMax bound the time before a restart, which doubles
-	// with each failure; 100 ms and 10 s.
+	// BackoffMin and BackoffMax bound the time before a restart, which doubles with each
+	// failure. The defaults are 100 ms and 10 s.
 	BackoffMin, BackoffMax time.Duration
-	// MaxFailures is after how many failures within FailureWindow an actor is
-	// quarantined; 5 in a minute.
+	// MaxFailures is the number of failures within FailureWindow after which an actor is
+	// quarantined. The default is 5 in a minute.
 	MaxFailures   int
 	FailureWindow time.Duration
-	// ErasePause is the time between two rounds of erasing of one actor; 2 s.
+	// ErasePause is the time between two rounds of erasing of one actor. The default is 2
+	// s.
 	ErasePause time.Duration
-	// QuarantineFor is how long a quarantined actor rests before it may be
-	// activated again; 5 min.
+	// QuarantineFor is how long a quarantined actor rests before it can be activated again.
+	// The default is 5 min.
 	QuarantineFor time.Duration
-	// IdleAfter is when an unused actor is put to rest; 15 min. Negative:
-	// never.
+	// IdleAfter is the time after which an unused actor is stopped. The default is 15 min.
+	// A negative value means never.
 	IdleAfter time.Duration
 	// Waited, if set, is called with the time that a command waited in its actor's mailbox,
 	// for one in eight commands. It must not block.
 	Waited func(time.Duration)
-	// Gate is asked before each command that is not urgent and may refuse it, for
-	// example while the store is read-only. nil: never.
+	// Gate is called before each command that is not urgent and can refuse it, for example
+	// while the store is read-only. nil means never.
 	Gate func() error
 	// Cluster lets several nodes use the actors; nil for a single one. Its Store
 	// is the host's journal.
@@ -94,16 +95,15 @@ func (o *Options) setDefaults() {
 // Stats counts what happened in a Host since its start.
 type Stats struct {
 	Recoveries, Failures, Panics, Snapshots, Rests atomic.Int64
-	// Of a cluster. Forwarded are commands that another node was asked for,
-	// Takeovers actors that this node took over from another one. Questions are
-	// those to owners how far what was acknowledged goes, Confirmed the reads
-	// that their answers served.
-	// Divergences are copies that differed from their owner at the same position.
+	// Of a cluster. Forwarded are commands sent to another node, Takeovers actors that this
+	// node took over from another one. Questions to owners ask for the last acknowledged
+	// position; Confirmed are the reads that their answers served. Divergences are replicas
+	// that differed from their owner at the same position.
 	Forwarded, Takeovers, Questions, Confirmed, Divergences atomic.Int64
 }
 
-// Host runs all actors of one kind: it activates them when they are asked
-// for, supervises them, and puts idle ones to rest. Safe for concurrent use.
+// Host runs all actors of one kind. It activates them on demand, supervises them, and stops
+// idle ones. Safe for concurrent use.
 type Host[C, E, V any] struct {
 	kind    Kind[C, E, V]
 	journal Journal
@@ -114,7 +114,7 @@ type Host[C, E, V any] struct {
 	stats   Stats
 	workers *dispatcher
 	replies *pendingReplies
-	// envelopes are handed back by the actor that opened them.
+	// envelopes are returned by the actor that opened them.
 	envelopes sync.Pool
 
 	supervisor *actor.PID
@@ -125,14 +125,14 @@ type Host[C, E, V any] struct {
 	serial  uint64 // makes names of actors unique
 	stop    chan struct{}
 	beside  sync.WaitGroup // goroutines that end with stop
-	// beating is what a cluster's actors need until the last one rests, which rested
-	// says: a copy answers who reads it by beats, and only then may it rest.
+	// beating are the beats, which a cluster's actors need until the last one rests (see
+	// rested): a replica answers its readers by beats, and can rest only then.
 	beating sync.WaitGroup
 	rested  chan struct{}
 }
 
 // NewSystem returns an actor system that logs nothing by itself: the library
-// would print messages, which may hold personal data or secrets.
+// would print messages, which can contain personal data or secrets.
 func NewSystem() *actor.ActorSystem {
 	return actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }),
@@ -327,8 +327,8 @@ func (h *Host[C, E, V]) sweep() {
 	}
 }
 
-// Rest stops an actor that has no open command, with a snapshot when asked
-// for, and waits until it has stopped. It reports whether it did.
+// Rest stops an actor that has no open command, with a snapshot on request, and waits until
+// it has stopped. It reports whether it did.
 func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot bool) bool {
 	if !hd.tryRest() {
 		return false
@@ -343,8 +343,8 @@ func (h *Host[C, E, V]) Rest(ctx context.Context, hd *Handle[C, E, V], snapshot 
 	}
 }
 
-// restingAtOnce is how many actors are stopped side by side: each waits for the store, and
-// looks every few milliseconds whether it has no open command.
+// restingAtOnce is how many actors are stopped concurrently. Each waits for the store, and
+// checks every few milliseconds whether it has open commands.
 const restingAtOnce = 256
 
 // restAll stops all actors.
@@ -406,9 +406,9 @@ func (h *Host[C, E, V]) erasing() (ids []string, err error) {
 	return ids, err
 }
 
-// FinishErasing waits until nothing is left of what was to be erased when it
-// was called, or until ctx ends. An actor that is quarantined cannot erase; if
-// nobody else has to, the answer is ErrQuarantined at once.
+// FinishErasing waits until everything is erased that was due when it was called, or until
+// ctx ends. A quarantined actor cannot erase. If only such actors are left, it returns
+// ErrQuarantined at once.
 func (h *Host[C, E, V]) FinishErasing(ctx context.Context) error {
 	tick := h.opts.Clock.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

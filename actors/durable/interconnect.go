@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// What nodes say to each other about one actor. To the owner, as requests:
+// Messages between nodes about one actor. To the owner, as requests:
 const (
 	askCommand  byte = 'c' // carry out: an encoded command
-	askPosition byte = 'p' // how far is what was acknowledged?
-	askFollow   byte = 'f' // tell me what happens; said again while it is wanted
-	askLeave    byte = 'l' // tell me no more
+	askPosition byte = 'p' // what is the last acknowledged position?
+	askFollow   byte = 'f' // send me the events; repeated while they are wanted
+	askLeave    byte = 'l' // send me no more
 	askTake     byte = 't' // to any node: own this actor
 )
 
@@ -24,12 +24,12 @@ const (
 	answerElsewhere byte = 'e' // not owned here: nothing was done
 )
 
-// From the owner to all who follow:
+// From the owner to all followers:
 const (
-	tellBatch byte = 'b' // what was committed
-	tellNews  byte = 'n' // that something was committed, too large to be told: read the log
+	tellBatch byte = 'b' // committed records
+	tellNews  byte = 'n' // a commit that is too large to be sent: read the log
 	tellBeat  byte = 'h' // the position
-	tellBye   byte = 'q' // it is given back
+	tellBye   byte = 'q' // the owner releases it
 	// tellAside is from any node to all that have the actor; see Handle.Tell.
 	tellAside byte = 'a'
 )
@@ -60,7 +60,7 @@ func parseAsk(b []byte) (a ask, ok bool) {
 	return ask{b[0], string(rest[:n]), rest[n:]}, true
 }
 
-// answer is what comes back.
+// answer is the answer to an ask.
 type answer struct {
 	kind byte
 	seq  uint64
@@ -91,7 +91,7 @@ var elsewhere = answer{kind: answerElsewhere}.encode()
 type replication struct {
 	kind    byte
 	seq     uint64 // of the first record of a batch; else the position
-	chain   uint64 // the hash of the log behind it
+	chain   uint64 // the hash of the log after it
 	origins []uint64
 	records Records // of a batch
 }

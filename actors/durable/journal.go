@@ -9,25 +9,25 @@ import (
 	"time"
 )
 
-// Errors that every Journal implementation returns, wrapped or as they are.
+// Errors that every Journal implementation returns, wrapped or not.
 var (
-	// ErrBusy says that the append queue is full. Nothing was queued; the
+	// ErrBusy means that the append queue is full. Nothing was queued; the
 	// caller may try again a little later.
 	ErrBusy = errors.New("journal: queue is full")
-	// ErrReadOnly says that the store refuses writes, for example because the
-	// disk is nearly full. Reads go on, and while there is a reserve of space, so
-	// do urgent appends: those that free space, and what they need.
+	// ErrReadOnly means that the store refuses writes, for example because the
+	// disk is nearly full. Reads go on, and while there is a reserve of space, so do urgent
+	// appends, which free space.
 	ErrReadOnly = errors.New("journal: store is read-only")
-	// ErrFenced says that a newer handle of the same actor was opened; this
+	// ErrFenced means that a newer handle of the same actor was opened; this
 	// one can never write again.
 	ErrFenced = errors.New("journal: handle is fenced by a newer incarnation")
-	// ErrGap says that a batch does not continue the log where it ends.
+	// ErrGap means that a batch does not start at the end of the log.
 	ErrGap = errors.New("journal: batch does not follow the tail of the log")
-	// ErrTooLarge says that one batch is more than a transaction can carry.
+	// ErrTooLarge means that one batch is more than a transaction can carry.
 	ErrTooLarge = errors.New("journal: batch is too large")
-	// ErrCorrupt says that stored bytes do not match their checksum or form.
+	// ErrCorrupt means that stored bytes do not match their checksum or form.
 	ErrCorrupt = errors.New("journal: stored record is damaged")
-	// ErrNotFound says that a row does not exist.
+	// ErrNotFound means that a row does not exist.
 	ErrNotFound = errors.New("journal: not found")
 	// ErrConflict means that a precondition failed, and the append wrote nothing. The
 	// caller reads and decides again.
@@ -35,7 +35,7 @@ var (
 	// ErrCompacted means that the log cannot be read from a position: it was rewritten or
 	// truncated there, or it ends before. Call Load.
 	ErrCompacted = errors.New("journal: the log was rewritten behind this position; load the snapshot")
-	// ErrClosed says that the store is closing or closed.
+	// ErrClosed means that the store is closing or closed.
 	ErrClosed = errors.New("journal: closed")
 )
 
@@ -50,13 +50,13 @@ var (
 //
 // All methods are safe for concurrent use.
 type Journal interface {
-	// Open returns the log of an actor and fences every handle opened for it
-	// earlier: when Open returns, each append of an earlier handle is either
-	// committed and visible to the new handle, or will fail with ErrFenced.
+	// Open returns the log of an actor and fences every handle opened for it earlier. When
+	// Open returns, each append of an earlier handle is either committed and visible to the
+	// new handle, or will fail with ErrFenced.
 	Open(actor string) (Log, error)
 
-	// Follow opens the log of an actor for reading, even while an owner has it open. The
-	// reader sees what is committed at the time of each call.
+	// Follow opens the log of an actor for reading, even while an owner has it open. Each
+	// call reads the log as committed at that time.
 	Follow(actor string) (Reader, error)
 
 	// Append commits rows that belong to no actor's log. It never blocks on
@@ -69,7 +69,7 @@ type Journal interface {
 	// concerned. So of two appends that rest on the same state one wins.
 	Append(rows []Row, done func(error)) error
 
-	// Limits says what one append can carry; more gives ErrTooLarge.
+	// Limits returns the maximum of one append; more gives ErrTooLarge.
 	Limits() Limits
 
 	// Get returns a copy of one row's value, or ErrNotFound.
@@ -85,8 +85,8 @@ type Journal interface {
 	// returns false.
 	Actors(prefix string, fn func(actor string) bool) error
 
-	// Purge removes log and snapshots of an actor and fences its handles. It
-	// is not atomic: after a crash on the way it must be called again.
+	// Purge removes log and snapshots of an actor and fences its handles. It is not atomic:
+	// after a crash in between it must be called again.
 	Purge(actor string) error
 }
 
@@ -94,12 +94,12 @@ type Journal interface {
 type Limits struct {
 	// RecordBytes bounds the run of records.
 	RecordBytes int
-	// Rows bounds how many rows there are, and RowBytes what their tables,
-	// keys and values are together, with RowOverhead for each.
+	// Rows bounds the number of rows, and RowBytes the total size of their tables, keys and
+	// values, with RowOverhead for each.
 	Rows, RowBytes int
 }
 
-// RowOverhead is what a row takes beside its bytes.
+// RowOverhead is the overhead of a row in bytes.
 const RowOverhead = 32
 
 // LogReader reads the log of one actor. The records of a log are numbered from
@@ -107,16 +107,15 @@ const RowOverhead = 32
 // state of the store.
 //
 // A log has a base: the seq up to which its records were rewritten or
-// truncated. Records up to the base may be shown to people again, but they must
-// not be applied to a state: what they did is in the snapshot alone. So Replay
-// never reads below the base. Base <= seq of the snapshot <= tail.
+// truncated. Records up to the base can be replayed to clients, but they must not be
+// applied to a state: their effect is only in the snapshot. So Replay never reads below the
+// base. Base <= seq of the snapshot <= tail.
 type LogReader interface {
-	// Load reads the whole state. It calls snapshot once, then record for every
-	// record above the snapshot, in order. Before those it calls record for the
-	// newest records of the log, as many as history says, as far as they are
-	// still stored; those up to the snapshot's seq may have been rewritten. A
-	// record is valid only during the call. An error of either function ends
-	// the reading and is returned.
+	// Load reads the whole state. It calls snapshot once, then record for every record
+	// above the snapshot, in order. Before those it calls record for older ones that are
+	// among the newest history records of the log, if they are still stored. These may have
+	// been rewritten. A record is valid only during the call. An error of either function
+	// ends the reading and is returned.
 	Load(history uint64, snapshot func(Snapshot) error, record func(seq uint64, record []byte) error) error
 
 	// Replay calls fn for every committed record with a seq above after, in
@@ -125,10 +124,9 @@ type LogReader interface {
 	Replay(after uint64, fn func(seq uint64, record []byte) error) error
 }
 
-// Snapshot is what the state of an actor is read from.
+// Snapshot is the stored state of an actor.
 type Snapshot struct {
-	// State is the newest snapshot, nil when there is none. It belongs to who
-	// gets it.
+	// State is the newest snapshot, nil when there is none. The caller owns it.
 	State []byte
 	// Seq is that of the last record that the snapshot contains; 0 without one.
 	Seq uint64
@@ -138,8 +136,8 @@ type Snapshot struct {
 	Tail uint64
 }
 
-// CheckReplay says whether the log of an actor may be replayed behind a position;
-// else it returns ErrCompacted.
+// CheckReplay returns ErrCompacted if the log of an actor cannot be replayed after a
+// position.
 func (s Snapshot) CheckReplay(actor string, after uint64) error {
 	if after < s.Base || after > s.Tail {
 		return fmt.Errorf("%w: %s behind %d, from %d to %d", ErrCompacted, actor, after, s.Base, s.Tail)
@@ -147,13 +145,12 @@ func (s Snapshot) CheckReplay(actor string, after uint64) error {
 	return nil
 }
 
-// Reader is the log of an actor as somebody reads it who does not own it. Safe for
-// concurrent use.
+// Reader reads the log of an actor without owning it. Safe for concurrent use.
 type Reader interface {
 	LogReader
 	// Tail returns the seq of the last record that is committed now.
 	Tail() (uint64, error)
-	// Close ends the reading.
+	// Close closes the reader.
 	Close()
 }
 
@@ -173,31 +170,28 @@ type Log interface {
 	// its rows. After a failed batch every later batch of this handle fails.
 	Append(b Batch) error
 
-	// Snapshot stores state, which contains every record up to seq, after all
-	// batches appended so far are committed; then it truncates the records up
-	// to the lower of seq and keep, which becomes the log's base if it is above
-	// it, and removes older snapshots. The base never lags behind what was
-	// truncated. done is
-	// called once; nil means that a snapshot that contains every record up to
-	// seq is on disk. A failure costs nothing but recovery time. A newer
-	// Snapshot of the same log may replace one that has not started yet, whose
-	// done is then called with the outcome of the newer.
+	// Snapshot stores state, which contains every record up to seq, after all batches
+	// appended so far are committed. Then it truncates the records up to the lower of seq
+	// and keep. That becomes the log's base if it is above it, so the base never lags
+	// behind the truncation. It also removes older snapshots. done is called once; nil
+	// means that a snapshot that contains every record up to seq is on disk. A failure
+	// costs nothing but recovery time. A newer Snapshot of the same log can replace one
+	// that has not started yet, whose done is then called with the outcome of the newer.
 	Snapshot(seq uint64, state []byte, keep uint64, done func(error)) error
 
 	// Rewrite passes every stored record up to the seq upTo to fn and replaces
 	// those for which it returns changed; numbering stays. It is how personal
 	// data leaves a log. It never touches a record above upTo, and fails with
-	// ErrGap when upTo is above the stored snapshot: such records are what the
-	// state is made of. When anything is replaced, upTo becomes the log's base,
-	// in the transaction of the first replacement. It blocks, and runs beside
-	// appends of the same log safely.
+	// ErrGap when upTo is above the stored snapshot: the state is made from such records.
+	// When anything is replaced, upTo becomes the log's base, in the transaction of the
+	// first replacement. It blocks, and runs beside appends of the same log safely.
 	Rewrite(upTo uint64, fn func(seq uint64, record []byte) (replacement []byte, changed bool, err error)) error
 
-	// Close gives the handle back. Queued batches are still committed.
+	// Close releases the handle. Queued batches are still committed.
 	Close()
 }
 
-// Batch is what one append commits atomically.
+// Batch is the content of one append, which is committed atomically.
 type Batch struct {
 	// First is the seq of the first record; it must continue the log.
 	First uint64
@@ -221,20 +215,20 @@ type Row struct {
 	Key []byte
 	// Value is the content; ignored when Delete is set.
 	Value []byte
-	// TTL lets the row disappear by itself after this time; 0 keeps it.
+	// TTL is the time after which the row expires; 0 keeps it.
 	TTL time.Duration
 	// Delete removes the row instead of writing it.
 	Delete bool
 	// Precondition is what must be stored under Key at the moment of the commit.
 	Precondition Precondition
-	// CheckOnly leaves the row as it is: only its precondition is looked at.
+	// CheckOnly leaves the row unchanged: only its precondition is checked.
 	CheckOnly bool
 	// Urgent lets rows alone, if all of them are urgent, use the reserve of a disk
 	// that is nearly full.
 	Urgent bool
 }
 
-// Urgent says whether there are rows and all of them are urgent.
+// Urgent reports whether there are rows and all of them are urgent.
 func Urgent(rows []Row) bool {
 	return len(rows) > 0 && !slices.ContainsFunc(rows, func(r Row) bool { return !r.Urgent })
 }
@@ -247,14 +241,14 @@ func MakeUrgent(rows []Row) []Row {
 	return rows
 }
 
-// Precondition is a condition on what is stored under a row's key. The zero value
-// always holds. Rows of Append may have one; see Journal.
+// Precondition is a condition on the stored value under a row's key. The zero value always
+// holds. Rows of Append can have one; see Journal.
 type Precondition struct {
 	kind  PreconditionKind
 	value []byte
 }
 
-// PreconditionKind tells preconditions apart, for implementations of Journal.
+// PreconditionKind is the kind of a precondition, for implementations of Journal.
 type PreconditionKind uint8
 
 // The kinds of preconditions.
@@ -271,12 +265,12 @@ func Absent() Precondition { return Precondition{kind: PreconditionAbsent} }
 // written to afterwards.
 func Unchanged(value []byte) Precondition { return Precondition{PreconditionUnchanged, value} }
 
-// Kind tells what the precondition asks for.
+// Kind returns the precondition's kind.
 func (p Precondition) Kind() PreconditionKind { return p.kind }
 
-// Holds says whether the precondition holds for what a look-up of the row gave:
-// value, or an error that wraps ErrNotFound. It returns ErrConflict when it
-// does not, and any other error as it is.
+// Holds evaluates the precondition on the result of a look-up: value, or an error that
+// wraps ErrNotFound. It returns ErrConflict if the precondition does not hold, and any
+// other error unchanged.
 func (p Precondition) Holds(value []byte, err error) error {
 	missing := errors.Is(err, ErrNotFound)
 	switch {
@@ -290,7 +284,7 @@ func (p Precondition) Holds(value []byte, err error) error {
 	return ErrConflict
 }
 
-// Guarded says whether any of rows has a precondition.
+// Guarded reports whether any of rows has a precondition.
 func Guarded(rows []Row) bool {
 	for i := range rows {
 		if rows[i].Precondition.kind != NoPrecondition {
@@ -300,7 +294,7 @@ func Guarded(rows []Row) bool {
 	return false
 }
 
-// Scan says which rows to read.
+// Scan selects rows.
 type Scan struct {
 	Table  string
 	Prefix []byte // only keys that start with it

@@ -162,7 +162,7 @@ func TestAPositionIsNotNamedByALeaseThatHasEnded(t *testing.T) {
 	}
 }
 
-// Only the owner says how far what was acknowledged goes: a copy may be behind.
+// Only the owner has the last acknowledged position; a replica can be behind.
 func TestACopyDoesNotAnswerForTheOwner(t *testing.T) {
 	c := newClan(t, 2)
 	ask(t, get(t, c.hosts[0], "a"), "1")

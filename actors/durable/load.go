@@ -9,9 +9,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// How a state comes from a log, on the node that owns the actor and on others.
+// Loading a state from a log, on the node that owns the actor and on others.
 
-// everything is a position that no log reaches.
+// everything is a position beyond the end of any log.
 const everything = math.MaxUint64
 
 // loaded is a state that was read from snapshot and log.
@@ -20,14 +20,14 @@ type loaded[C, E, V any] struct {
 	seq   uint64 // of the last event in it
 	chain uint64 // of that event
 	size  int    // of the snapshot, bytes
-	// events and bytes are how much was applied behind the snapshot.
+	// events and bytes are the amounts applied after the snapshot.
 	events, bytes int
 	// erasers are the events among those read that ask for erasing.
 	erasers []E
 }
 
-// Read reads the state of an actor from its log, without the actor: it fences
-// nobody. An actor without a log has the empty state, at 0.
+// Read reads the state of an actor from its log, without the actor. It fences nobody. An
+// actor without a log has the empty state, at 0.
 func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err error) {
 	from, err := j.Follow(k.Name + "/" + id)
 	if err != nil {
@@ -41,8 +41,8 @@ func (k *Kind[C, E, V]) Read(j Journal, id string) (view *V, seq uint64, err err
 	return read.core.Capture(), read.seq, nil
 }
 
-// load reads the state up to a position, and tells the observer, if there is one,
-// of the newest events.
+// load reads the state up to a position and, if there is an observer, the newest events for
+// it.
 func (k *Kind[C, E, V]) load(id string, observer Observer[E, V], from LogReader, upTo uint64) (read loaded[C, E, V], err error) {
 	read.core = k.New(id)
 	history := uint64(0)
@@ -108,7 +108,7 @@ func (hd *Handle[C, E, V]) publishRead(read loaded[C, E, V]) *V {
 	return view
 }
 
-// readFurther is what a log holds behind a position.
+// readFurther is the part of a log after a position.
 type readFurther[E any] struct {
 	events []Committed[E]
 	chain  uint64 // of the last one
@@ -139,10 +139,9 @@ func (h *Host[C, E, V]) readOn(from LogReader, seq, chain, upTo uint64) (read re
 	return read, err
 }
 
-// errFarEnough ends the reading of a log at the position that its owner has
-// named. Records behind it may be committed; but the owner, who does not know it
-// yet, still shows a state without them, and a reader must not see them come and
-// go.
+// errFarEnough ends the reading of a log at the position that its owner has named. Later
+// records may be committed, but the owner has not noticed that yet and still shows a state
+// without them. A reader must not see them come and go.
 var errFarEnough = errors.New("the owner has not acknowledged more")
 
 func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
@@ -154,13 +153,12 @@ func (k *Kind[C, E, V]) parse(seq uint64, record []byte) (E, error) {
 }
 
 // chained returns the hash of a log whose last record is record: h(seq) =
-// H(h(seq-1), record), of the records as they were appended. Two copies with the
-// same hash at a position have applied the same records. A snapshot keeps it, so
-// rewriting the log does not change it.
+// H(h(seq-1), record), of the records as they were appended. Two replicas with the same
+// hash at a position have applied the same records. A snapshot keeps it, so rewriting the
+// log does not change it.
 //
-// xxhash takes a fifth of what SHA-256 takes for a record of 150 bytes. It does
-// not stop somebody who makes two records look alike on purpose: nodes trust each
-// other.
+// xxhash takes a fifth of the time of SHA-256 for a record of 150 bytes. It does not stop
+// somebody who makes two records look alike on purpose, but nodes trust each other.
 func chained(chain uint64, record []byte) uint64 {
 	var d xxhash.Digest
 	d.ResetWithSeed(chain)
@@ -168,8 +166,8 @@ func chained(chain uint64, record []byte) uint64 {
 	return d.Sum64()
 }
 
-// chainBytes is what a stored snapshot has behind the state: the chain hash of
-// its last record.
+// chainBytes is the size of the chain hash of the last record, which follows the state in a
+// stored snapshot.
 const chainBytes = 8
 
 func joinSnapshot(state []byte, chain uint64) []byte {

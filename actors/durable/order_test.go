@@ -70,7 +70,7 @@ func plain(b durable.Bus) durable.Bus { return b }
 // askCommand is the first byte of a command that is sent to the owner.
 const askCommand = 'c'
 
-// submitted sends a command and returns where its answer comes.
+// submitted sends a command and returns a channel for its answer.
 func submitted(t *testing.T, hd *handle, cmd string) answers {
 	t.Helper()
 	got := make(answers, 1)

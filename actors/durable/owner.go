@@ -4,11 +4,11 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// followedFor is for how many beats an owner tells a follower that was not heard
-// again.
+// followedFor is the number of beats after which an owner stops sending to a silent
+// follower.
 const followedFor = 16
 
-// between handles what comes from, or is for, other nodes.
+// between handles messages from and for other nodes.
 func (s *actorRuntime[C, E, V]) between(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case beat:
@@ -31,7 +31,7 @@ func (s *actorRuntime[C, E, V]) between(ctx actor.Context) {
 	}
 }
 
-// beat says where the actor is to those who follow, and with what hash.
+// beat sends the followers the position of the actor and the hash of its log.
 func (s *actorRuntime[C, E, V]) beat() {
 	for node, left := range s.followers {
 		if left <= 1 {
@@ -43,8 +43,8 @@ func (s *actorRuntime[C, E, V]) beat() {
 	s.tellAll(replication{kind: tellBeat, seq: s.committed, chain: s.agreed})
 }
 
-// tellBatch sends what was committed to the followers, to each node once. A follower
-// that misses it notices by the numbers and reads the log.
+// tellBatch sends a committed batch to the followers, to each node once. A follower that
+// misses it notices the gap in the numbers and reads the log.
 func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
 	if len(s.followers) == 0 || len(b.events) == 0 {
 		return
@@ -61,7 +61,7 @@ func (s *actorRuntime[C, E, V]) tellBatch(b *batch[E, V]) {
 
 func (s *actorRuntime[C, E, V]) tellAll(t replication) {
 	if len(s.followers) > 0 {
-		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // what is lost is read from the log
+		_ = s.host.opts.Cluster.Bus.Publish(s.handle.subject(), t.encode()) // lost ones are read from the log
 	}
 }
 
@@ -79,7 +79,7 @@ func (r *remoteReplier[C]) Reply(reply Reply) {
 		return
 	}
 	value, err := r.codec.EncodeReply(r.cmd, reply.Value)
-	if err != nil { // it is done all the same
+	if err != nil { // the command is done all the same
 		r.answer(answer{kind: answerRefused, body: encodeRefusal(ErrUnavailable)}.encode())
 		return
 	}

@@ -10,7 +10,7 @@ import (
 
 // Reply is the answer to a command.
 type Reply struct {
-	// Value is what the core gave; nil with an error.
+	// Value is the core's value; nil with an error.
 	Value any
 	// Seq is the position in the actor's log that the answer shows.
 	Seq uint64
@@ -22,8 +22,8 @@ type Reply struct {
 // and must not block.
 type Replier interface{ Reply(Reply) }
 
-// pendingReply is a place for one answer, used again and again. A future of the actor
-// library costs 1.5 us, this a quarter of it.
+// pendingReply is a reusable place for one answer. A future of the actor library costs 1.5
+// us, this a quarter of that.
 type pendingReply struct {
 	ch chan Reply // capacity 1, so that Reply never blocks
 	// deadline is the tick at which the wait ends; 0 while nobody waits. The goroutine that
@@ -31,7 +31,7 @@ type pendingReply struct {
 	deadline atomic.Int64
 }
 
-// Reply answers who waits; too late, it is dropped.
+// Reply answers the waiting caller; a late answer is dropped.
 func (s *pendingReply) Reply(r Reply) {
 	if s.deadline.Swap(0) != 0 {
 		s.ch <- r
@@ -39,8 +39,8 @@ func (s *pendingReply) Reply(r Reply) {
 }
 
 // pendingReplies has the places for answers, and ends waits that take too long. A
-// timer for each wait would cost 5 % of a durable command; one look at all
-// places each tick costs nothing.
+// timer for each wait would cost 5 % of a durable command; checking all places once per
+// tick costs nothing.
 type pendingReplies struct {
 	clock clock.Clock
 	limit time.Duration
@@ -49,14 +49,14 @@ type pendingReplies struct {
 	mu   sync.Mutex
 	all  map[*pendingReply]struct{} // guarded by mu; its length is the maximum number of concurrent waits
 	free []*pendingReply            // guarded by mu
-	// closed is set when nothing answers any more and waits do not expire. Guarded by mu.
+	// closed is set at the end, when waits no longer expire. Guarded by mu.
 	closed bool
 
 	stop chan struct{}
 	done sync.WaitGroup
 }
 
-// waitTicks is in how many ticks a wait may take; it ends within one more.
+// waitTicks is the timeout of a wait in ticks; it ends within one more.
 const waitTicks = 20
 
 func newPendingReplies(c clock.Clock, limit time.Duration) *pendingReplies {
@@ -66,7 +66,7 @@ func newPendingReplies(c clock.Clock, limit time.Duration) *pendingReplies {
 	return s
 }
 
-// get returns a place in which the wait begins now.
+// get returns a place, whose wait begins now.
 func (s *pendingReplies) get() *pendingReply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -88,7 +88,7 @@ func (s *pendingReplies) get() *pendingReply {
 	return p
 }
 
-// put takes back a place in which nobody waits any more.
+// put returns a place in which nobody waits any more.
 func (s *pendingReplies) put(p *pendingReply) {
 	p.deadline.Store(0)
 	s.mu.Lock()
@@ -96,8 +96,8 @@ func (s *pendingReplies) put(p *pendingReply) {
 	s.mu.Unlock()
 }
 
-// await returns what came to a place, and takes the place back. After a
-// time-out it is not used again: a late answer may still come to it.
+// await returns the answer in a place, and takes the place back. After a timeout the place
+// is not reused, because a late answer can still arrive in it.
 func (s *pendingReplies) await(p *pendingReply) Reply {
 	r := <-p.ch
 	if r.Err != ErrTimeout {
@@ -106,7 +106,7 @@ func (s *pendingReplies) await(p *pendingReply) Reply {
 	return r
 }
 
-// watch ends the waits that are over.
+// watch ends the expired waits.
 func (s *pendingReplies) watch() {
 	tick := s.clock.NewTicker(max(s.limit/waitTicks, time.Millisecond))
 	defer tick.Stop()
@@ -128,7 +128,7 @@ func (s *pendingReplies) watch() {
 	}
 }
 
-// close ends all waits: nobody is left who would.
+// close ends all waits, since watch has stopped.
 func (s *pendingReplies) close() {
 	close(s.stop)
 	s.done.Wait()

@@ -2,22 +2,22 @@ package durable
 
 import "time"
 
-// ReplicaStats says how a Host's actors stand among the nodes of a cluster.
+// ReplicaStats counts a Host's actors by their role among the nodes of a cluster.
 type ReplicaStats struct {
-	// Owned live on this node, of which Shared are followed by others; Followed
-	// are copies of actors that live on other nodes.
+	// Owned are the actors of this node, of which Shared have followers on other nodes.
+	// Followed are replicas of actors of other nodes.
 	Owned, Shared, Followed int
-	// Behind is the most records that one of the copies lacks of what its owner
-	// named last. Age is the longest time since a copy is known to have shown
-	// all that was acknowledged; 0 without copies.
+	// Behind is the maximum number of records by which a replica is behind the position
+	// that its owner named last. Age is the longest time since a replica is known to have
+	// shown everything acknowledged; 0 without replicas.
 	Behind uint64
 	Age    time.Duration
-	// Distrusted are the ids of copies that differed from their owner twice
-	// within a minute.
+	// Distrusted are the ids of replicas that differed from their owner twice within a
+	// minute.
 	Distrusted []string
 }
 
-// Replicas counts. It looks at every actor in memory: for metrics and people.
+// Replicas counts the actors in memory, one by one. It is meant for metrics and people.
 func (h *Host[C, E, V]) Replicas() (c ReplicaStats) {
 	for _, hd := range h.Active() {
 		if hd.Owns() {
@@ -34,7 +34,7 @@ func (h *Host[C, E, V]) Replicas() (c ReplicaStats) {
 		if _, seq := hd.ViewAt(); hd.head.Load() > seq {
 			c.Behind = max(c.Behind, hd.head.Load()-seq)
 		}
-		// One that begins has not shown anything yet.
+		// A new one has not shown anything yet.
 		if fresh := hd.fresh.Load(); fresh != 0 {
 			c.Age = max(c.Age, h.opts.Clock.Uptime()-time.Duration(fresh))
 		}

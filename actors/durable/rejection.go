@@ -5,39 +5,39 @@ import (
 	"fmt"
 )
 
-// Reason says why a command was refused; the transport maps it to a status.
+// Reason is why a command was refused; the transport maps it to a status.
 type Reason uint8
 
 // The reasons of rejection.
 const (
-	// Invalid: the content breaks a rule of the interface.
+	// Invalid: the content violates a rule of the interface.
 	Invalid Reason = iota + 1
-	// Unauthenticated: nobody is known to be calling.
+	// Unauthenticated: the caller is not authenticated.
 	Unauthenticated
-	// Forbidden: the caller may not do this.
+	// Forbidden: the caller is not allowed to do this.
 	Forbidden
 	// Missing: the thing does not exist.
 	Missing
 	// Conflict: the state does not allow it.
 	Conflict
-	// TooLarge: the content is more than fits.
+	// TooLarge: the content is too large.
 	TooLarge
-	// Outdated: what the caller looked at has changed since.
+	// Outdated: the caller's revision has changed since.
 	Outdated
 )
 
-// Rejection is an expected refusal by the domain. Its text is meant for the
-// person who called and holds no secret.
+// Rejection is an expected refusal by the domain. Its text is meant for the caller and
+// holds no secret.
 type Rejection struct {
 	Reason Reason
 	Text   string
 }
 
-// Error gives the text.
+// Error returns the text.
 func (r *Rejection) Error() string { return r.Text }
 
-// Is makes rejections that say the same the same: they come from other nodes as
-// copies.
+// Is treats rejections with the same content as the same, since they arrive from other
+// nodes as copies.
 func (r *Rejection) Is(target error) bool {
 	t, ok := target.(*Rejection)
 	return ok && *t == *r
@@ -48,14 +48,14 @@ func Reject(reason Reason, format string, args ...any) error {
 	return &Rejection{Reason: reason, Text: fmt.Sprintf(format, args...)}
 }
 
-// IsMissing says that err is the certain answer that something does not exist.
+// IsMissing reports whether err is the certain answer that something does not exist.
 // Any other error leaves that open.
 func IsMissing(err error) bool {
 	var rejected *Rejection
 	return errors.As(err, &rejected) && rejected.Reason == Missing
 }
 
-// Refused says that a command which gave err was certainly not applied.
+// Refused reports whether a command that failed with err was certainly not applied.
 func Refused(err error) bool {
 	var rejected *Rejection
 	return errors.As(err, &rejected) || errors.Is(err, ErrBusy) || errors.Is(err, ErrReadOnly) || errors.Is(err, ErrRested)
@@ -72,9 +72,10 @@ var (
 	ErrRested = fmt.Errorf("%w: the actor rests", ErrUnavailable)
 	// ErrQuarantined: the actor failed too often and rests. Not applied.
 	ErrQuarantined = errors.New("quarantined after repeated failures")
-	// ErrTimeout: no answer in time; whether it was applied is unknown.
+	// ErrTimeout means that there was no answer in time. Whether the command was applied is
+	// unknown.
 	ErrTimeout = errors.New("no answer in time")
-	// ErrInternal: deciding panicked; nothing was applied.
+	// ErrInternal means that deciding panicked. Nothing was applied.
 	ErrInternal = errors.New("internal error")
 	// ErrUnknownEvent means that a newer program has written the event. A state without it
 	// would be wrong, so none is built.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// How a follower's copy of the state comes from the log.
+// Loading a follower's replica of the state from the log.
 
 // load reads the state up to a position, for the first time or again.
 func (f *follower[C, E, V]) load(upTo uint64) {
@@ -20,7 +20,7 @@ func (f *follower[C, E, V]) load(upTo uint64) {
 	f.handle.recovered(0)
 }
 
-// open opens the log for reading, if it is not.
+// open opens the log for reading, if it is not open.
 func (f *follower[C, E, V]) open() {
 	if f.reader != nil {
 		return
@@ -32,7 +32,7 @@ func (f *follower[C, E, V]) open() {
 	f.reader = reader
 }
 
-// catchUp reads the log from where the copy is to a position. If the log was rewritten
+// catchUp reads the log from the replica's position to another. If the log was rewritten
 // meanwhile, the state is loaded again.
 func (f *follower[C, E, V]) catchUp(upTo uint64) {
 	f.open()
@@ -47,8 +47,8 @@ func (f *follower[C, E, V]) catchUp(upTo uint64) {
 	f.apply(read.events, read.chain)
 }
 
-// apply brings events into the state, the view and the room. chain is that of the
-// last one.
+// apply applies events to the state, the view and the room. chain is the hash of the last
+// one.
 func (f *follower[C, E, V]) apply(events []Committed[E], chain uint64) {
 	if len(events) == 0 {
 		return
@@ -66,7 +66,8 @@ func (f *follower[C, E, V]) apply(events []Committed[E], chain uint64) {
 }
 
 // readUnheard reads the log for local listeners while the owner is alive but cannot be
-// reached. Records older than a lease are known to the owner, or it is no longer the owner.
+// reached. The owner has all records that are older than a lease, or it is no longer the
+// owner.
 func (f *follower[C, E, V]) readUnheard(now time.Duration, silent bool) {
 	if !silent || !f.joined {
 		f.unheard = f.unheard[:0]
@@ -84,8 +85,8 @@ func (f *follower[C, E, V]) readUnheard(now time.Duration, silent bool) {
 	}
 }
 
-// readByItself keeps a copy fresh that only needs to be of lately, also while the
-// owner is not heard.
+// readByItself keeps a replica recent without the owner, for readers that accept a slightly
+// older state.
 func (f *follower[C, E, V]) readByItself(now time.Duration) {
 	if !f.joined || f.quiet < 2 {
 		return

@@ -9,25 +9,25 @@ import (
 )
 
 // role is one incarnation of an actor of a cluster: the runtime when this node owns
-// the actor, else a follower of the node that does. It changes from one to the other
-// and holders of its handle do not notice.
+// the actor, else a follower of the node that does. It changes from one to the other, and
+// holders of its handle do not notice.
 type role[C, E, V any] struct {
 	host   *Host[C, E, V]
 	handle *Handle[C, E, V]
 
 	own    *actorRuntime[C, E, V] // nil while it follows
 	follow *follower[C, E, V]     // nil while it owns
-	// sent are the commands that another node has. Its answers may come when the
-	// actor is elsewhere, or here.
+	// sent are the commands that another node has. Its answers can arrive when the actor
+	// has moved again, even to this node.
 	sent   map[uint64]*forwarded[C]
 	serial uint64
 	turns  uint64 // how many commands came
-	// waiting are commands that came while the actor is given to another node;
-	// givingTo is that node.
+	// waiting are commands that arrived while the actor moves to another node; givingTo is
+	// that node.
 	waiting  []*forwarded[C]
 	giving   bool
 	givingTo string
-	// dropped: all that is left is to answer who still asks.
+	// dropped means that it only answers the remaining callers.
 	dropped bool
 }
 
@@ -35,23 +35,23 @@ type role[C, E, V any] struct {
 type (
 	// beat comes from the host's clock.
 	beat struct{}
-	// heard is what an owner told.
+	// heard is a message of an owner.
 	heard struct {
 		from string
 		told replication
 	}
-	// followed asks the owner to tell from now on.
+	// followed asks the owner to send its events from now on.
 	followed struct {
 		from   string
 		answer func([]byte)
 	}
 	// unfollowed ends that.
 	unfollowed struct{ from string }
-	// readHere asks for a view that shows what was acknowledged anywhere.
+	// readHere asks for a view that shows everything acknowledged on any node.
 	readHere struct{ to Replier }
-	// give asks the owner to give the actor to another node.
+	// give asks the owner to move the actor to another node.
 	give struct{ to string }
-	// drop ends an actor at once: this node may own nothing any more.
+	// drop ends an actor at once, because this node has lost its lease.
 	drop struct{}
 )
 
@@ -125,7 +125,7 @@ func (s *role[C, E, V]) Receive(ctx actor.Context) {
 	}
 }
 
-// sit takes the actor when nobody has it, else follows who does.
+// sit takes the actor if no node owns it, and otherwise follows its owner.
 func (s *role[C, E, V]) sit(ctx actor.Context) {
 	if err := s.handle.listen(); err != nil {
 		s.fail(fmt.Errorf("listen to other nodes about %s: %w", s.handle.actorID, err))
@@ -142,8 +142,8 @@ func (s *role[C, E, V]) sit(ctx actor.Context) {
 	s.take(ctx, log, nil)
 }
 
-// take makes this node's runtime the actor. A follower hands on its state and who
-// waits for it.
+// take makes this node's runtime the actor. A follower passes on its state and the waiting
+// callers.
 func (s *role[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]) {
 	sh := s.host.newRuntime(s.handle)
 	s.own = sh
@@ -164,14 +164,14 @@ func (s *role[C, E, V]) take(ctx actor.Context, log Log, from *follower[C, E, V]
 	s.follow = nil
 }
 
-// tryGive gives the actor away once nothing of it is on its way.
+// tryGive gives the actor away once nothing of it is in flight.
 func (s *role[C, E, V]) tryGive(ctx actor.Context) {
 	sh := s.own
 	if sh.busy() {
 		return
 	}
 	s.handle.owns.Store(false)
-	// Until now nobody else could acknowledge anything.
+	// Until now no other node could acknowledge anything.
 	s.handle.fresh.Store(int64(s.host.opts.Clock.Uptime()))
 	sh.log.Close()
 	f := newFollower(s)
@@ -181,7 +181,7 @@ func (s *role[C, E, V]) tryGive(ctx actor.Context) {
 	f.giveTo(ctx, s.givingTo)
 }
 
-// end answers all who wait, and closes the log.
+// end answers all waiting callers, and closes the log.
 func (s *role[C, E, V]) end(err error) {
 	s.handle.owns.Store(false)
 	for _, m := range s.waiting {

@@ -7,13 +7,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Messages of the runtime to itself. Each one that crosses a goroutine names
-// what it belongs to, so that an old incarnation's is recognised.
+// Messages of the runtime to itself. Each one that crosses goroutines names its incarnation
+// or batch, so that old ones are recognised.
 type (
-	// flush arrives behind all commands that were queued with the first one
-	// of a batch.
+	// flush arrives after all commands that were queued with the first one of a batch.
 	flush struct{}
-	// committed tells the fate of a batch.
+	// committed is the outcome of a batch.
 	committed[E, V any] struct {
 		batch *batch[E, V]
 		err   error
@@ -21,34 +20,33 @@ type (
 	// encoded brings a snapshot that was encoded off the actor.
 	encoded[V any] struct {
 		owner any // the runtime that asked
-		view  *V  // what was encoded
+		view  *V  // the encoded view
 		state []byte
 		seq   uint64
 		err   error
 	}
-	// stored tells the fate of a snapshot.
+	// stored is the outcome of a snapshot.
 	stored[V any] struct {
 		owner any
 		view  *V
 		seq   uint64
 		err   error
 	}
-	// erased tells that the log was cleaned up to seq.
+	// erased reports that the log was cleaned up to seq.
 	erased struct {
 		owner any
 		seq   uint64
 		err   error
 	}
-	// unnoted tells that the row of a done erasure could not be removed.
+	// unnoted reports that the row of a completed erasure could not be removed.
 	unnoted struct {
 		owner any
 		row   []byte
 		err   error
 	}
-	// eraseNow goes on with an erasure that was put off; owner is nil when
-	// somebody asks who waits for it.
+	// eraseNow continues a postponed erasure; owner is nil if a caller waits for it.
 	eraseNow struct{ owner any }
-	// drain looks whether a quarantined actor's callers are all answered.
+	// drain checks whether all callers of a quarantined actor are answered.
 	drain struct{}
 	// rest asks the actor to stop; the handle takes no more commands.
 	rest struct{ snapshot bool }
@@ -58,7 +56,7 @@ type (
 type envelope[C any] struct {
 	cmd C
 	to  Replier // nil when nobody wants an answer
-	// sent is the uptime when it was sent, for one in waitSample; else 0.
+	// sent is the uptime when it was sent, for one in waitSample, and 0 for the others.
 	sent time.Duration
 }
 
@@ -76,7 +74,7 @@ type actorRuntime[C, E, V any] struct {
 	agreed    uint64 // its hash
 	next      *batch[E, V]
 	flying    []*batch[E, V] // appended, in order; at most maxFlying
-	releasing *batch[E, V]   // committed, and not everybody is answered yet
+	releasing *batch[E, V]   // committed, but not completely answered yet
 	spare     []*batch[E, V] // empty, for reuse
 	flushing  bool           // a flush is in the mailbox
 	scratch   Records        // the events of one decision, encoded
@@ -155,8 +153,8 @@ func (s *actorRuntime[C, E, V]) Receive(ctx actor.Context) {
 	}
 }
 
-// start recovers the state from the journal. It blocks: nothing else can be
-// done with the actor before.
+// start recovers the state from the journal. It blocks, since the actor cannot do anything
+// before.
 func (s *actorRuntime[C, E, V]) start(ctx actor.Context) {
 	log, err := s.host.journal.Open(s.handle.actorID)
 	if err != nil {
@@ -165,7 +163,7 @@ func (s *actorRuntime[C, E, V]) start(ctx actor.Context) {
 	s.recover(ctx, log)
 }
 
-// recover makes the state from a log that is open.
+// recover loads the state from an open log.
 func (s *actorRuntime[C, E, V]) recover(ctx actor.Context, log Log) {
 	began := s.host.opts.Clock.Uptime()
 	s.log = log
@@ -178,7 +176,7 @@ func (s *actorRuntime[C, E, V]) recover(ctx actor.Context, log Log) {
 	s.ready(ctx, s.handle.publishRead(read), read.erasers, s.host.opts.Clock.Uptime()-began)
 }
 
-// ready begins to answer: the state shows everything that is in the log.
+// ready starts answering: the state shows everything in the log.
 func (s *actorRuntime[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, took time.Duration) {
 	s.committed, s.agreed = s.seq, s.chain
 	s.next = &batch[E, V]{first: s.seq + 1}
@@ -186,7 +184,7 @@ func (s *actorRuntime[C, E, V]) ready(ctx actor.Context, view *V, erasers []E, t
 		s.fail(fmt.Errorf("look for an erasure of %s: %w", s.handle.actorID, err))
 	}
 	if s.handle.recovered(took) == Resting {
-		// The incarnation before failed while it was stopping.
+		// The previous incarnation failed while it was stopping.
 		s.resting = true
 	}
 	s.resumeErasing(ctx)
@@ -228,7 +226,7 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 		b.waiters = append(b.waiters, waiter{m.to, reply})
 		s.flushSoon(ctx)
 	case len(s.flying) > 0:
-		// It changes nothing, but what it saw is not on disk yet.
+		// It changes nothing, but has read state that is not on disk yet.
 		last := s.flying[len(s.flying)-1]
 		last.waiters = append(last.waiters, waiter{m.to, reply})
 	default:
@@ -236,8 +234,8 @@ func (s *actorRuntime[C, E, V]) command(ctx actor.Context, m envelope[C]) {
 	}
 }
 
-// answerNow gives an answer that needs no commit. Without a lease the state it
-// rests on may be an old one: another node may have gone on from there.
+// answerNow gives an answer that needs no commit. Without a lease its state can be stale,
+// because another node may have continued from it.
 func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 	if c := s.host.opts.Cluster; c != nil && !c.Store.Holds() {
 		r = Reply{Err: ErrUnavailable}
@@ -245,9 +243,8 @@ func (s *actorRuntime[C, E, V]) answerNow(to Replier, r Reply) {
 	s.answer(to, r)
 }
 
-// apply changes the state and collects the events. If that panics the state
-// is unknown: the incarnation ends, and to, who waits in no batch yet, must
-// hear of it.
+// apply changes the state and collects the events. If that panics, the state is unknown and
+// the incarnation ends. The caller to is in no batch yet, so it is answered here.
 func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E]) {
 	done := false
 	defer func() {
@@ -275,8 +272,8 @@ func (s *actorRuntime[C, E, V]) apply(to Replier, b *batch[E, V], d Decision[E])
 	done = true
 }
 
-// decide calls the core and turns a panic of it into an error: deciding
-// changes nothing, so the incarnation may live on.
+// decide calls the core and turns a panic into an error. Deciding changes nothing, so the
+// incarnation can continue.
 func (s *actorRuntime[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -291,7 +288,7 @@ func (s *actorRuntime[C, E, V]) decide(cmd C) (d Decision[E], err error) {
 
 func (s *actorRuntime[C, E, V]) answer(to Replier, r Reply) { s.handle.answer(to, r) }
 
-// busy says that something is on its way to the store, or back.
+// busy reports whether a batch, a snapshot or an erasure is in progress.
 func (s *actorRuntime[C, E, V]) busy() bool {
 	return len(s.flying) > 0 || len(s.next.events) > 0 || len(s.next.rows) > 0 || s.snapshotting || s.erasure.working()
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Shared is a Store that several nodes use at once. Each actor is owned by at
-// most one node, the one that has its log open: a node owns what it owns for as
-// long as its lease holds, which it renews all the time. Everything that is
-// decided elsewhere is decided here: by the store's clock, in its transactions.
+// Shared is a Store that several nodes use at once. Each actor is owned by at most one
+// node, the one that has its log open. It owns the actor as long as its lease holds, which
+// it renews all the time. Decisions between nodes are made here, by the store's clock and
+// in its transactions.
 //
-// Beside what Journal promises:
+// In addition to the promises of Journal:
 //
 //   - Open takes an actor that nobody owns, or whose owner's lease is over, or
 //     that this node owns already. It fails with *Owned when another living node
@@ -29,17 +29,15 @@ type Shared interface {
 	// Owner returns the living node that owns an actor, "" when none does.
 	Owner(actor string) (node string, err error)
 
-	// Members returns the nodes whose lease has not been over for long, by
-	// name.
+	// Members returns the nodes whose lease holds or has recently ended, by name.
 	Members() ([]Member, error)
 
-	// Known returns the names of all nodes that have ever run and were not forgotten
-	// since: what one of them has on its disk may come back.
+	// Known returns the names of all nodes that have ever run and were not forgotten since.
+	// Such a node can come back with the data on its disk.
 	Known() ([]string, error)
 
-	// Holds says whether this node's lease holds. It is cheap: code
-	// that answers from memory asks it after having read, since the process may
-	// have been stopped before.
+	// Holds reports whether this node's lease holds. It is cheap. Code that answers from
+	// memory calls it after reading, since the process may have been paused before.
 	Holds() bool
 
 	// Lost is closed when the lease of the present incarnation is lost. Until
@@ -65,7 +63,7 @@ const NodeSecrets = "nodesecrets"
 // Feed is a running Watch. Apart from Sync, it polls several times per second.
 type Feed interface {
 	// Sync returns when every change that was committed before the call has
-	// been told. Calls at one time share a look.
+	// been reported. Concurrent calls share a look.
 	Sync(ctx context.Context) error
 	// Age is the maximum age of the reported rows: the time since the start of the last
 	// successful poll, on a clock that runs while the machine sleeps.
@@ -86,7 +84,7 @@ type Member struct {
 	Since time.Time
 	// Left is the remaining time of its lease; at most 0 after it has expired.
 	Left time.Duration
-	// Stopped says that it ended its lease itself, when it stopped in order.
+	// Stopped means that it ended its lease itself, when it stopped in order.
 	Stopped bool
 	// Owns counts the actors it owns.
 	Owns int

@@ -5,10 +5,10 @@ import (
 )
 
 // maybeSnapshot starts a snapshot of a committed view when enough has
-// happened since the last one. A large state is written less often, so that
-// the cost of snapshots stays in proportion to what is appended. Encoding runs
-// beside the actor, on the immutable view. There is one at a time, until it is
-// stored: each is as large as the state, and holds on to all of an earlier view.
+// happened since the last one. A large state is written less often, so that the cost of
+// snapshots stays in proportion to the appended data. Encoding runs beside the actor, on
+// the immutable view. There is one at a time, until it is stored, because each is as large
+// as the state and keeps an earlier view in memory.
 func (s *actorRuntime[C, E, V]) maybeSnapshot(ctx actor.Context, view *V) {
 	o := &s.host.opts
 	due := (s.sinceEvents >= o.SnapshotEvents || s.sinceBytes >= o.SnapshotBytes) && s.sinceBytes >= s.lastSize/2

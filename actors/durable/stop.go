@@ -63,7 +63,7 @@ const (
 	worthBytes  = 64 << 10
 )
 
-// tryStop stops a resting actor once nothing is on its way.
+// tryStop stops a resting actor once nothing is in flight.
 func (s *actorRuntime[C, E, V]) tryStop(ctx actor.Context) {
 	if s.busy() {
 		return

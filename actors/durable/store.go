@@ -14,7 +14,7 @@ type Store interface {
 
 	// StreamID names the stream of changes that the store holds, as 32 hex
 	// digits. It survives restarts and is another one when a backup was
-	// restored: who followed another stream cannot go on from their position.
+	// restored. A reader of another stream cannot go on from its position.
 	StreamID() string
 
 	// ReadOnly reports whether writes are refused. It is cheap enough to be
@@ -29,7 +29,7 @@ type Store interface {
 	// call, while the store goes on serving.
 	Backup(w io.Writer) error
 
-	// Scrub reads everything and calls bad for what is not what was written.
+	// Scrub reads everything and calls bad for each damaged item.
 	Scrub(bad func(what string)) error
 
 	// Close commits what is queued and ends the store. A second call does
@@ -37,8 +37,8 @@ type Store interface {
 	Close() error
 }
 
-// StoreLimits are the bounds of what waits in a store, of whichever kind. The zero value
-// of a field takes the default.
+// StoreLimits bound the queues of a store of any kind. The zero value of a field takes the
+// default.
 type StoreLimits struct {
 	// QueueBytes bounds the batches that wait to be committed; beyond it Append gives
 	// ErrBusy. A batch that meets an empty queue always enters. Default 64 MiB.
@@ -69,9 +69,9 @@ type StoreStats struct {
 	Snapshots       uint64
 	FailedSnapshots uint64
 
-	// FreeBytes is the free space where the data lies; 0 for what lies nowhere.
+	// FreeBytes is the free space of the disk with the data; 0 for data in memory.
 	FreeBytes uint64
-	// ReadOnly says that writes are refused: opened so, the disk is nearly
+	// ReadOnly means that writes are refused: opened so, the disk is nearly
 	// full, or it failed.
 	ReadOnly bool
 	// Failed is why writing ended until the next start; nil normally.
@@ -80,10 +80,10 @@ type StoreStats struct {
 	Faults StoreFaults
 }
 
-// StoreFaults counts failures of a disk under a store, by what failed.
+// StoreFaults counts failures of a disk under a store, by operation.
 type StoreFaults struct {
-	Read       uint64 // reading what is stored: not given, or not what was written
+	Read       uint64 // failed reads, and reads of damaged data
 	Write      uint64 // committing
 	Sync       uint64 // syncing names and the high-water mark
-	Background uint64 // what goes on beside commits: flushing, compacting, cleaning up
+	Background uint64 // background work: flushing, compacting, cleaning up
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // strategy restarts a failed actor after a backoff that doubles, and
-// quarantines it after too many failures. The library's own strategies give
-// up after ten restarts within milliseconds, or never.
+// quarantines it after too many failures. The library's own strategies stop after ten
+// restarts within milliseconds, or never.
 type strategy[C, E, V any] struct{ host *Host[C, E, V] }
 
 // HandleFailure is called on the supervisor's goroutine.
@@ -28,14 +28,13 @@ func (s strategy[C, E, V]) HandleFailure(_ *actor.ActorSystem, supervisor actor.
 	hd.restarts++
 	hd.failedAt = now
 	f, known := reason.(failure)
-	// That the store takes no writes, or not from this node, is nobody's fault
-	// here.
+	// A store that takes no writes, or none from this node, is not the actor's failure.
 	if !known || !errors.Is(f.err, ErrReadOnly) && !errors.Is(f.err, ErrClosed) && !errors.Is(f.err, ErrFenced) {
 		hd.failures++
 	}
 
-	// Only our own failures are printed: the text of any other panic could
-	// hold what a person wrote.
+	// Only our own failures are printed: the text of any other panic could contain a
+	// person's text.
 	text := "panic"
 	if known {
 		text = f.Error()

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// Vocabulary names the commands of one kind of actor and what each is answered
-// with, so that both can be carried to another process as JSON. B is the
-// interface that the commands share. Immutable.
+// Vocabulary names the commands of one kind of actor and the type of each reply, so that
+// both can be sent to another process as JSON. B is the interface that the commands share.
+// Immutable.
 type Vocabulary[B any] struct {
 	words map[string]Word
 	names map[reflect.Type]string
@@ -53,7 +53,7 @@ func (v *Vocabulary[B]) Words() (commands, replies []reflect.Type) {
 	return commands, replies
 }
 
-// Name is the name of a command; "" of one that is not in the vocabulary.
+// Name is the name of a command; "" if it is not in the vocabulary.
 func (v *Vocabulary[B]) Name(command B) string { return v.names[reflect.TypeOf(command)] }
 
 // Encode returns a command's name and its fields as JSON.

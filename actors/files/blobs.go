@@ -23,11 +23,11 @@ func SumOf(b []byte) (s Sum, ok bool) {
 // Errors of a Blobs, wrapped or as they are. A disk that is nearly full gives
 // durable.ErrReadOnly.
 var (
-	// ErrTooLarge says that a stream is longer than its limit.
+	// ErrTooLarge means that a stream is longer than its limit.
 	ErrTooLarge = errors.New("files: content is over its limit")
-	// ErrSource says that the stream that was to be kept failed.
+	// ErrSource means that the stream that was to be kept failed.
 	ErrSource = errors.New("files: the source failed")
-	// ErrMissing says that there is no such content or upload.
+	// ErrMissing means that there is no such content or upload.
 	ErrMissing = errors.New("files: not found")
 )
 
@@ -47,11 +47,11 @@ type Blobs interface {
 	Open(sum Sum) (content Content, size int64, err error)
 
 	// Discard removes contents that nobody has a lease on and nothing refers
-	// to, as inUse tells. While they are held for a backup it does nothing.
+	// to, as inUse reports. While they are held for a backup it does nothing.
 	Discard(inUse InUse, sums ...Sum) error
 
 	// Collect is Discard for every content that was put, or put again, longer
-	// ago than the grace period. It says how many it removed.
+	// ago than the grace period. It returns how many it removed.
 	Collect(inUse InUse) (removed int, err error)
 }
 
@@ -60,7 +60,7 @@ type Content interface {
 	io.ReadSeekCloser
 }
 
-// InUse says whether anything that is recorded refers to a content.
+// InUse reports whether anything that is recorded refers to a content.
 type InUse func(Sum) (bool, error)
 
 // Lease keeps a content from being removed until its writer has recorded a

@@ -10,14 +10,13 @@ import (
 	"atelier/actors/durable"
 )
 
-// Where several nodes use the register, who claims an upload says so in a row:
-// how many claims there are, and a number that no other state of the row had. An
-// upload leaves only if that row is what it was before its references were looked
-// at; so a claim that came and went meanwhile, and has left a reference, is
-// noticed.
+// If several nodes use the register, a claim on an upload is recorded in a row. It has the
+// number of claims, and a number that is new in each state of the row. An upload is removed
+// only if the row is the same as before its references were read. So a claim is noticed
+// even if it has ended meanwhile and left a reference.
 const claimTable = "claims"
 
-// claimFor is for how long a claim counts whose node has died.
+// claimFor is how long a claim counts after its node has died.
 const claimFor = 10 * time.Minute
 
 // Share lets other nodes use the register, too. It is called before the first

@@ -18,11 +18,10 @@
 // within the grace period, references of codelabs that are gone, contents that
 // nothing refers to. A crash at any place leaves only what Sweep finds.
 //
-// A caller that is about to refer to an upload claims it until the reference is
-// recorded, so that it is not removed in between: codelab.Codelab does so for each
-// command. Of a command whose outcome is unknown the claims stay for a while. A text that stops mentioning an
-// upload lets go of it only after the grace period: texts are often changed
-// back.
+// A caller that is about to refer to an upload claims it until the reference is recorded, so
+// that it is not removed in between. codelab.Codelab does so for each command. If the outcome
+// of a command is unknown, the claims stay for a while. When a text stops mentioning an upload,
+// its reference ends only after the grace period, because texts are often changed back.
 //
 // A command whose outcome is unknown (it timed out) is followed by no Drop and
 // no Discard: it may still be recorded.

@@ -36,11 +36,11 @@ func NewRegister(journal durable.Journal, blobs Blobs, grace time.Duration, now 
 	return &Register{journal: journal, blobs: blobs, grace: grace, now: now, claims: map[string]int{}, leaving: map[string]bool{}}
 }
 
-// Blobs is where the contents lie.
+// Blobs is the store of the contents.
 func (r *Register) Blobs() Blobs { return r.blobs }
 
-// Add registers an upload whose content is put, together with the rows that
-// tell of it.
+// Add registers an upload whose content is stored, together with the rows of the records
+// about it.
 func (r *Register) Add(u *pb.Upload, rows ...durable.Row) error {
 	if err := durable.Commit(r.journal, append(UploadRows(u), rows...)); err != nil {
 		return fmt.Errorf("register upload: %w", err)
@@ -186,7 +186,7 @@ func (r *Register) drop(name string) error {
 	return r.Discard(u.Sum)
 }
 
-// leave marks an upload that may go.
+// leave marks an upload that can be removed.
 func (r *Register) leave(name string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -215,7 +215,7 @@ func (r *Register) Discard(sums ...[]byte) error {
 	return nil
 }
 
-// used says whether a codelab that exists refers to an upload.
+// used reports whether a codelab that exists refers to an upload.
 func (r *Register) used(name string) (used bool, err error) {
 	prefix := append([]byte(name), 0)
 	var failed error
@@ -227,7 +227,7 @@ func (r *Register) used(name string) (used bool, err error) {
 	return used, errors.Join(err, failed)
 }
 
-// InUse says whether an upload, or a submission of a codelab that exists,
+// InUse reports whether an upload, or a submission of a codelab that exists,
 // refers to a content.
 func (r *Register) InUse(sum Sum) (used bool, err error) {
 	prefix := append([]byte(sum.String()), 0)

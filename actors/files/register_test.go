@@ -186,7 +186,7 @@ func TestAnUploadStaysWhileItIsUsed(t *testing.T) {
 	}
 }
 
-// TestAMissingContentIsFound: of what is in use only.
+// TestAMissingContentIsFound, if the content is in use.
 func TestAMissingContentIsFound(t *testing.T) {
 	w := newWorld(t)
 	w.lab("a")
@@ -323,9 +323,9 @@ func neverMeet(t *testing.T, w *world, register func(i int) *Register) {
 	wg.Wait()
 }
 
-// A removal that is on its way at a node may come to nothing, since somebody claims
-// the upload elsewhere. Meanwhile that node said that the upload was missing, and
-// passed it over in what it claimed for a text.
+// A removal that has begun on a node can fail, because somebody claims the upload
+// elsewhere. Meanwhile that node once reported the upload as missing, and skipped it in the
+// claims of a text.
 func TestAnUploadThatDoesNotLeaveAfterAllIsClaimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db, nodes := memory.Share(2)

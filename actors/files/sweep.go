@@ -145,8 +145,8 @@ type Forgotten struct {
 	Submissions []*pb.Submission
 }
 
-// Forget removes all references of a codelab that is gone, and what only it
-// referred to.
+// Forget removes all references of a deleted codelab, and the uploads without other
+// references.
 func (r *Register) Forget(codelab string, f Forgotten) error {
 	var rows []durable.Row
 	for _, name := range f.Uploads {

@@ -2,13 +2,13 @@ package login
 
 import "slices"
 
-// Acting returns the session by which somebody acts in a codelab now, in the browser whose
-// family has that name: who leads by the login of that name, or the attendee with that
-// id. Others may use the same browser. Of several sessions it is the one that lasts
-// longest; ok is false when there is none any more. It fails like Use.
+// Acting returns the session of a person in a codelab, in the browser whose family has that
+// name. The person is a facilitator, by the login of, or the attendee with the id of.
+// Others can use the same browser. Of several sessions it is the one that lasts longest; ok
+// is false when there is none any more. It fails like Use.
 func (s *Sessions) Acting(name, codelab string, leading bool, of string) (best Session, ok bool, err error) {
 	if best, ok = s.acting(name, codelab, leading, of); !ok && s.feed != nil {
-		// It may have been given on another node just now.
+		// Another node may have issued it just now.
 		if err := s.sync(); err != nil {
 			return Session{}, false, err
 		}

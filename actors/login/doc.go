@@ -1,12 +1,11 @@
 // Package login keeps the login sessions: which session id may do what.
 //
-// All session ids that were issued from one another are a family, and a family
-// is one row. So two tabs that register at once change the same record, one
-// after the other, and neither grant is lost; logging out is one deletion. Every
-// id that is good has all attendees' grants of its family. An admin's grant
-// belongs to the id it was issued with and to those issued from that, so that an
-// id which somebody planted in a browser gains nothing by the login of another.
-// An id that was replaced stays good until its successor was used, which proves
+// All session ids that were issued from one another are a family, and a family is one row.
+// So two tabs that register at once change the same record, one after the other, and
+// neither grant is lost. Logging out is one deletion. Every valid id has all attendees'
+// grants of its family. An admin's grant belongs to the id with which it was issued and to
+// ids issued from that. So an id that an attacker planted in a browser gains nothing when
+// somebody logs in. A replaced id stays valid until its successor was used, which proves
 // that the answer arrived, and a minute longer.
 //
 // A grant is on disk before it is seen, and so is its end. Only the note that an

@@ -19,8 +19,8 @@ const (
 	// maxIDs bounds the valid ids of a family. A browser has one or two; lost answers
 	// create more.
 	maxIDs = 32
-	// lastMinute is how long an id stays good after its successor was used: for
-	// what is on its way, and tabs that have not heard of it.
+	// lastMinute is how long an id stays good after its successor was used, for requests in
+	// flight and tabs without the new id.
 	lastMinute = time.Minute
 	// underWay is how long a registration counts as being answered, while nobody
 	// has used the id that it made.
@@ -30,9 +30,9 @@ const (
 	maxFamilies = 50
 )
 
-// Sessions keeps what each session may do. A change of a family is on disk
-// before anybody sees it, and the changes of one family are made one after the
-// other, so that of two at once neither is lost. Safe for concurrent use.
+// Sessions keeps the grants of each session. A change of a family is on disk before anybody
+// can read it. Changes of one family are made one after the other, so that of two
+// concurrent ones neither is lost. Safe for concurrent use.
 type Sessions struct {
 	journal durable.Journal
 	now     func() time.Time
@@ -142,8 +142,8 @@ func (s Session) Grants() []AttendeeGrant {
 	return nil
 }
 
-// Until is when the last grant of an attendee in a codelab ends that any id of the
-// family has now; left says that they have left the codelab. Unix milliseconds.
+// Until returns when the last grant of an attendee in a codelab ends, of all ids of the
+// family, in Unix milliseconds. left means that they have left the codelab.
 func (s Session) Until(now int64, codelab, attendee string) (last int64, left bool) {
 	if s.family == nil {
 		return 0, true
@@ -160,16 +160,16 @@ func (s Session) Until(now int64, codelab, attendee string) (last int64, left bo
 	return last, left
 }
 
-// Ended says that the family was logged out or has expired.
+// Ended reports whether the family was logged out or has expired.
 func (s Session) Ended() bool { return s.family == nil || s.family.record.Load() == nil }
 
 // Use returns the session of an id that somebody presents; ok is false when
-// the id is not good. By this the id that it replaces gets its last minute. It
-// fails with durable.ErrUnavailable when this node does not know the id and
-// cannot ask the store whether another node issued it.
+// the id is not good. The id that it replaces then expires within a minute. Use fails with
+// durable.ErrUnavailable when this node does not have the id and cannot ask the store
+// whether another node issued it.
 func (s *Sessions) Use(id string) (_ Session, ok bool, err error) { return s.UseKey(KeyOf(id)) }
 
-// UseKey is Use for who keeps the key of an id.
+// UseKey is Use with the key of an id.
 func (s *Sessions) UseKey(h Key) (_ Session, ok bool, err error) {
 	now := s.ms()
 	f, err := s.seek(h)
@@ -274,15 +274,15 @@ func (s *Sessions) GrantAttendee(from, id, name string, g AttendeeGrant) (expire
 	return expires, nil
 }
 
-// nameHash tells names apart for a minute.
+// nameHash distinguishes names for a minute.
 func nameHash(name string) []byte {
 	h := sha256.Sum256([]byte(naming.Key(name)))
 	return h[:16]
 }
 
-// UnderWay is the grant that a registration in a codelab under a name made from an
-// id, while its answer may still be on its way: a browser that asks again with that id
-// did not receive it. nil for none.
+// UnderWay returns the grant of a registration in a codelab under a name, made from an id,
+// while its answer may still be in flight; nil for none. A browser that asks again with the
+// old id did not receive the answer.
 func (s *Sessions) UnderWay(from, codelab, name string) *AttendeeGrant {
 	h := KeyOf(from)
 	f := s.lookup(h)

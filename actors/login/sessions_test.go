@@ -69,8 +69,8 @@ func (d *desk) grant(codelab, attendee string) AttendeeGrant {
 	return AttendeeGrant{Codelab: codelab, AttendeeID: attendee, ExpiresAt: d.clock.Add(12 * time.Hour).UnixMilli()}
 }
 
-// may says what an id may do when it is presented: "-" for an id that is not
-// good, else "admin" and the codelabs.
+// may lists the grants of an id when it is presented: "-" for an id that is not good, else
+// "admin" and the codelabs.
 func (d *desk) may(id string) string {
 	s, ok, _ := d.Use(id)
 	if !ok {

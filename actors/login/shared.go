@@ -14,8 +14,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// MaxAge is how old what a node knows of sessions may be. What another node
-// ended longer ago counts for nobody.
+// MaxAge is the maximum age of a node's data about sessions. A session that another node
+// ended longer ago is refused everywhere.
 const MaxAge = time.Second
 
 // Follow is Load for a store that several nodes use. Changes of other nodes arrive by the
@@ -169,7 +169,7 @@ func (s *Sessions) forget(f *family) {
 // guarded are the rows that bring the store up to a record; where other nodes
 // change it too, they hold only if none has. The caller holds f.mu.
 func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
-	// Urgent: who wants to delete something must sign in.
+	// Urgent: anyone who wants to delete something must sign in.
 	rows := durable.MakeUrgent(f.rows(rec, s.ms()))
 	if s.feed == nil {
 		return rows

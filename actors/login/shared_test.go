@@ -251,8 +251,8 @@ type asked struct {
 func (a *asked) Age() time.Duration         { return a.age }
 func (a *asked) Sync(context.Context) error { a.times++; return nil }
 
-// A node asks the store before it uses sessions that it read earlier than the caller
-// allows, or earlier than MaxAge.
+// A node reads sessions from the store again before it uses them, if it read them earlier
+// than the caller allows, or earlier than MaxAge.
 func TestCurrentAsksTheStoreWhenTheSessionsAreTooOld(t *testing.T) {
 	for _, tc := range []struct {
 		age, within time.Duration

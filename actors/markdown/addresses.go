@@ -8,31 +8,31 @@ import (
 	parser "golang.org/x/net/html"
 )
 
-// Address is a place of a text that says where a link leads, or what is shown there.
+// Address is a place in a text with the target of a link, or of an element that is shown.
 type Address struct {
 	// Span is what stands for the address: with the < and > around it, without the
 	// quotes of an attribute.
 	Span
 	// URL is the address without escapes of Markdown and entities of HTML.
 	URL string
-	// Shows says that a picture, a video or a sound is meant, not a link.
+	// Shows means that a picture, a video or a sound is meant, not a link.
 	Shows bool
 	// Words is the text of a Markdown link, as written.
 	Words string
 }
 
-// Addresses finds the addresses that a text has, in order, however CommonMark and HTML
-// write them: links and pictures, definitions of references whether used or not, and
-// attributes of elements. Code has none; code is where that stands, in order, too. The
-// time is in proportion to the size of the text, whatever is in it: where people write
-// nothing that looks so, it gives up a link instead.
+// Addresses finds the addresses in a text, in order, in any form that CommonMark and HTML
+// allow. These are links and pictures, definitions of references whether used or not, and
+// attributes of elements. Code has no addresses; code lists the spans of code, in order,
+// too. The time is proportional to the size of any text. To bound it, a link that no person
+// would write is skipped.
 func Addresses(text string) (found []Address, code []Span) {
 	f := finder(text, true)
 	return f.found, f.code
 }
 
-// finder reads a text; notes says that fenced blocks of notes are read as Markdown, which
-// they are to facilitators, not as code.
+// finder reads a text. notes means that fenced blocks of notes are read as Markdown, as
+// facilitators see them, and not as code.
 func finder(text string, notes bool) *addressFinder {
 	f := &addressFinder{shown: map[string]bool{}}
 	note := -1 // where the text of an open one begins
@@ -82,12 +82,12 @@ type addressFinder struct {
 	shown   map[string]bool // the labels that pictures refer to
 	defined []defined
 
-	// text is that of the block which is read, without the marks of what is around it,
-	// and lines are where its lines begin, there and in the source.
+	// text is the text of the current block, without the marks of the blocks around it.
+	// lines are the beginnings of its lines, in text and in the source.
 	text  []byte
 	lines []place
-	// wasted are the bytes that were looked at for what turned out to be none, steps all
-	// that were looked at again, for tests.
+	// For tests: wasted counts the bytes read for constructs that were none, and steps all
+	// bytes read again.
 	wasted, steps int
 }
 
@@ -99,7 +99,7 @@ type defined struct {
 
 type place struct{ at, source int }
 
-// Bounds of what is looked at in vain: so often the size of a block, and some bytes.
+// Bounds of wasted work: this many times the size of a block, plus some bytes.
 const (
 	vainTimes = 16
 	vainBytes = 4096
@@ -142,7 +142,8 @@ func (f *addressFinder) flush(kind Kind) {
 	f.text, f.lines, f.wasted = f.text[:0], f.lines[:0], 0
 }
 
-// source is where a part of the block stands; false when that is more than one line.
+// source is the place of a part of the block in the source; false if it is more than one
+// line.
 func (f *addressFinder) source(start, end int) (Span, bool) {
 	for i := len(f.lines) - 1; i >= 0; i-- {
 		if l := f.lines[i]; l.at <= start {
@@ -354,7 +355,7 @@ func (f *addressFinder) elements() {
 	}
 }
 
-// shownBy says which attributes of an element have addresses of what it shows.
+// shownBy has the attributes of an element whose addresses are shown in place.
 var shownBy = map[string]string{"img": "src srcset", "source": "src srcset", "video": "src poster", "audio": "src", "track": "src"}
 
 // attributes reads the addresses of an element.
@@ -427,7 +428,7 @@ func eachAttribute(tag []byte, i int, fn func(key string, from, to int)) {
 	}
 }
 
-// eachCandidate gives where the addresses of a srcset stand.
+// eachCandidate yields the places of the addresses in a srcset.
 func eachCandidate(value string, fn func(from, to int)) {
 	for i := 0; i < len(value); {
 		for i < len(value) && (value[i] == ',' || isHTMLSpace(value[i])) {
@@ -453,8 +454,8 @@ func eachCandidate(value string, fn func(from, to int)) {
 	}
 }
 
-// element says where the element ends that begins at i as CommonMark has it, or how far
-// it was looked.
+// element returns the end of the element that begins at i, as in CommonMark. If there is
+// none, it returns how far it has read.
 func element(text []byte, i int) (end int, ok bool) {
 	i++
 	if i < len(text) && text[i] == '/' {
@@ -511,7 +512,7 @@ func element(text []byte, i int) (end int, ok bool) {
 	}
 }
 
-// autolink says where the address in angle brackets ends that begins at i, 0 for none.
+// autolink returns the end of the address in angle brackets that begins at i, 0 for none.
 func autolink(text []byte, i int) int {
 	const maxScheme = 32
 	at := i + 1
@@ -528,7 +529,7 @@ func autolink(text []byte, i int) int {
 	return at + n + 1
 }
 
-// destination says where the address ends that begins at i, i for none, and how far it
+// destination returns the end of the address that begins at i, i for none, and how far it
 // looked.
 func destination(text []byte, i int) (end, looked int) {
 	if i < len(text) && text[i] == '<' {
@@ -565,8 +566,8 @@ func destination(text []byte, i int) (end, looked int) {
 	return at, at
 }
 
-// titled says where what ends with a byte does, with a title before that or without
-// one; -1 when neither. looked is how far it looked.
+// titled returns the end of an element that ends with a byte, with or without a title
+// before it; -1 if there is none. looked is how far it has read.
 func titled(text []byte, i int, with byte) (end, looked int) {
 	at := skipSpace(text, i)
 	looked = at
@@ -582,7 +583,7 @@ func titled(text []byte, i int, with byte) (end, looked int) {
 			}
 		}
 	}
-	if with == '\n' { // the title may be missing, and the next line is another's
+	if with == '\n' { // the title is optional, and another title can follow on the next line
 		at = skipBlanks(text, i)
 	}
 	if at < len(text) && text[at] == with {
@@ -591,7 +592,7 @@ func titled(text []byte, i int, with byte) (end, looked int) {
 	return -1, max(looked, at)
 }
 
-// title says where the title in its quotes ends that begins at i, and how far it looked.
+// title returns the end of the title in quotes that begins at i, and how far it has read.
 func title(text []byte, i int) (end, looked int, ok bool) {
 	if i >= len(text) {
 		return 0, i, false
@@ -619,8 +620,8 @@ func plainDestination(written []byte) string {
 	return Unescape(string(written))
 }
 
-// Unescape gives a text of Markdown without its backslashes and entities: \_ is _, and
-// &amp; is &.
+// Unescape returns a text of Markdown without its backslashes and entities. \_ becomes _,
+// and &amp; becomes &.
 func Unescape(text string) string {
 	if !strings.ContainsAny(text, "\\&") {
 		return text

@@ -23,8 +23,8 @@ func Checks(text string) []Check {
 	return out
 }
 
-// MisnamedChecks are the info strings of the blocks that are no checks, though somebody
-// meant them as such: with no name, or with one that no check may have.
+// MisnamedChecks returns the info strings of blocks that are meant as checks but are none,
+// because they have no name or an invalid one.
 func MisnamedChecks(text string) []string {
 	_, out := checks(text)
 	return out

@@ -12,7 +12,7 @@ type cursor struct {
 	steps int
 }
 
-// peek gives the columns of white space that come next, and what is behind it.
+// peek returns the columns of white space that come next, and the text after them.
 func (c *cursor) peek() (indent int, rest []byte) {
 	col, i := c.col+c.spare, c.at
 	for ; i < len(c.text); i++ {
@@ -58,8 +58,8 @@ func (c *cursor) quoted(indent int) {
 	}
 }
 
-// item takes the mark of a list item and says how far its content is indented.
-// In a paragraph only one with content may begin, and only number one.
+// item takes the mark of a list item and returns the indentation of its content. In a
+// paragraph only one with content may begin, and only number one.
 func (c *cursor) item(indent int, rest []byte, inParagraph bool) (width int, ok bool) {
 	mark := 1
 	switch b := rest[0]; {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Definition says where a reference leads: [label]: address "title".
-// It may stand anywhere in a file, and holds for all of it.
+// Definition defines a reference: [label]: address "title". It can be anywhere in a file,
+// and applies to all of it.
 type Definition struct {
 	Label string // as it is compared
 	Text  string // the definition on one line
@@ -82,7 +82,7 @@ func cutLabel(text []byte) (label, rest []byte, ok bool) {
 	return nil, nil, false
 }
 
-// plainAddress says that a line is an address and cannot begin a block.
+// plainAddress reports whether a line is an address and cannot begin a block.
 func plainAddress(text []byte) bool {
 	return len(text) > 0 && !bytes.ContainsAny(text, " \t<[") && (isLetter(text[0]) || text[0] == '/' || text[0] == '.' || bytes.Contains(text, []byte(":/")))
 }
@@ -105,7 +105,7 @@ func cutAddress(text []byte) (address, rest []byte, ok bool) {
 	return text[:end], bytes.TrimLeft(text[end:], " \t"), true
 }
 
-// isTitle says that a text is a title in its quotation marks and nothing else.
+// isTitle reports whether a text is a title in its quotation marks and nothing else.
 func isTitle(text []byte) bool {
 	if len(text) < 2 {
 		return false

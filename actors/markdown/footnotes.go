@@ -8,7 +8,7 @@ import "bytes"
 // maxFootnoteLabel bounds the name of a footnote, bytes.
 const maxFootnoteLabel = 400
 
-// IsFootnote says whether a line begins a footnote.
+// IsFootnote reports whether a line begins a footnote.
 func IsFootnote(line []byte) bool {
 	label, _, ok := cutFootnote(line)
 	return ok && label != ""
@@ -79,7 +79,7 @@ func footnoteEnd(text []byte, start int) (end int) {
 	return end
 }
 
-// beginsOther says whether a line begins something else than the text of a footnote.
+// beginsOther reports whether a line begins something else than the text of a footnote.
 func beginsOther(line []byte) bool {
 	line = bytes.TrimLeft(line, " ")
 	if line[0] == '[' {

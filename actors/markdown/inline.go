@@ -12,10 +12,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// inlineText is what is read of the text of a paragraph, without its markup: of links and
-// emphasis their text, of pictures what stands for them, of elements nothing. labels are
-// those that references may have. White space is one blank, Unicode is composed. The time
-// is in proportion to the size of the text.
+// inlineText returns the text of a paragraph, without its markup. Links and emphasis leave
+// their text, pictures their alternative text, elements nothing. labels are the labels of
+// references. White space becomes one blank, and Unicode is composed. The time is
+// proportional to the size of the text.
 func inlineText(text string, labels map[string]bool) string {
 	r := &inlineReader{text: []byte(text), labels: labels}
 	r.read()
@@ -36,7 +36,7 @@ type inlineReader struct {
 	wasted int // bytes that were looked at in vain, see hopeless
 }
 
-// mark is a part of what was read, of which all but kept bytes go.
+// mark is a part of the text of which only kept bytes stay.
 type mark struct {
 	at, size, kept int
 	// Of a run of emphasis.
@@ -61,7 +61,7 @@ func (r *inlineReader) hopeless() bool { return r.wasted > vainTimes*len(r.text)
 func (r *inlineReader) read() {
 	var open []opening
 	links := 0   // of the open brackets, those below cannot become links: a link is in them
-	nested := -1 // where the last [ stands
+	nested := -1 // the place of the last [
 	var last []int
 	text := r.text
 	for i := 0; i < len(text); {
@@ -151,8 +151,8 @@ func resolved(entity string) string {
 	return plain
 }
 
-// angle reads what begins with a <, and says where it ends; 0 when it is neither an address
-// nor an element.
+// angle reads an element or address that begins with a <, and returns its end; 0 when it is
+// neither an address nor an element.
 func (r *inlineReader) angle(i int) (end int) {
 	text := r.text
 	if r.hopeless() {
@@ -181,8 +181,8 @@ func (r *inlineReader) angle(i int) (end int) {
 	return end
 }
 
-// target says where a link or a picture ends whose text ends with the ] at i; 0 when it is
-// none.
+// target returns the end of the link or picture whose text ends with the ] at i; 0 when it
+// is none.
 func (r *inlineReader) target(b bracket, i, nested int) (end int) {
 	text := r.text
 	if r.hopeless() {
@@ -229,7 +229,7 @@ func (r *inlineReader) target(b bracket, i, nested int) (end int) {
 	return end
 }
 
-// emphasis notes the run of marks of emphasis at i, and says where it ends.
+// emphasis notes the run of marks of emphasis at i, and returns its end.
 func (r *inlineReader) emphasis(i int) (end int) {
 	c := r.text[i]
 	n := run(r.text[i:], c)
@@ -312,7 +312,7 @@ func (r *inlineReader) pair(from int) {
 	}
 }
 
-// fits says whether a run that opens pairs with one that shuts.
+// fits reports whether a run that opens pairs with one that shuts.
 func (m *mark) fits(shuts *mark) bool {
 	if m.char != shuts.char {
 		return false

@@ -88,10 +88,10 @@ var (
 	anyTag   = regexp.MustCompile(`^(?:<[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][a-zA-Z0-9_.:-]*(?:\s*=\s*(?:[^ \t"'=<>` + "`" + `]+|'[^']*'|"[^"]*"))?)*\s*/?>|</[a-zA-Z][a-zA-Z0-9-]*\s*>)[ \t]*$`)
 )
 
-// opensHTML says whether a block of HTML begins, and by which line it ends. With
-// boxes the end of a box ends its block too, as the authors of tutorials expect;
-// without them the end of a script that did not begin begins a block, as the browser
-// app's parser has it.
+// opensHTML reports whether a block of HTML begins, and which line ends it. With boxes the
+// end of a box ends its block too, as the authors of tutorials expect. Without them, the
+// end tag of a script begins a block even if no script began, as in the browser app's
+// parser.
 func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	if text[0] != '<' {
 		return m, false
@@ -129,5 +129,5 @@ func opensHTML(text []byte, inParagraph, boxes bool) (m markup, ok bool) {
 	return m, false
 }
 
-// EndsAside says that a line ends a box and holds nothing else.
+// EndsAside reports whether a line ends a box and holds nothing else.
 func EndsAside(line string) bool { return strings.EqualFold(strings.TrimSpace(line), "</aside>") }

@@ -53,7 +53,7 @@ func Notes(text string) []Span {
 	return out
 }
 
-// read reads the whole text, and says how many bytes were looked at, for tests.
+// read reads the whole text, and returns how many bytes were read, for tests.
 func read(text string) (out []Span, steps int) {
 	s := &Scanner{source: []byte(text), strict: true}
 	var a asides
@@ -77,7 +77,7 @@ func read(text string) (out []Span, steps int) {
 	return out, s.steps + a.steps
 }
 
-// hasFold says whether a text has a word, which is ASCII in small letters, in whatever
+// hasFold reports whether a text has a word, which is ASCII in small letters, in whatever
 // capitals.
 func hasFold(text, word string) bool {
 	for _, c := range []byte{word[0], word[0] &^ 0x20} {
@@ -95,8 +95,8 @@ func hasFold(text, word string) bool {
 	return false
 }
 
-// opensNotes says whether the last line opens a fenced block of notes. loose: a parser
-// may have no fence there, so its end is looked for more widely, too.
+// opensNotes reports whether the last line opens a fenced block of notes. loose means that
+// some parsers have no fence there, so its end is looked for more widely, too.
 func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	switch {
 	case s.opened:
@@ -104,10 +104,10 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 	case s.inner == HTML && s.leaf == htmlLeaf && s.html.sort != elements:
 		return f, false, false
 	}
-	// Authors indent it further than they should, write it as the text of a box (": ") or
-	// of a footnote, nest it deeper than is followed here, and forget the empty line
-	// between HTML and Markdown; and there parsers differ.
-	// A byte order mark may begin the text.
+	// Authors indent the fence further than they should, write it in a box (": ") or a
+	// footnote, or nest it too deeply for this scanner. They also forget the empty line
+	// between HTML and Markdown. Parsers differ in these cases. A byte order mark can begin
+	// the text.
 	const marks = " \t\ufeff:>-+*0123456789.)"
 	rest := bytes.TrimLeft(s.rest, marks)
 	if bytes.HasPrefix(rest, []byte("[^")) {
@@ -130,8 +130,8 @@ func (s *Scanner) opensNotes() (f fence, loose, ok bool) {
 // note is seen by all.
 const word = "notes"
 
-// isNotes says that the first word of the info string is the one of notes. Words end
-// with whatever white space: a browser's does not tell it apart.
+// isNotes reports whether the first word of the info string is the one of notes. Words end
+// with whatever white space: a browser's reader makes no difference.
 func (f fence) isNotes() bool {
 	info := bytes.TrimLeftFunc(f.info, isSpace)
 	if len(info) < len(word) || !bytes.EqualFold(info[:len(word)], []byte(word)) {
@@ -143,10 +143,10 @@ func (f fence) isNotes() bool {
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
-// skipFence reads up to the end of a fenced block. When a container of it ends before
-// the block should, its author meant the block to go on, and the note does up to a
-// closing fence, wherever that stands. The scanner goes on by what the parser makes of
-// the lines: what of the rest reads otherwise without them is for the next pass.
+// skipFence reads up to the end of a fenced block. When a container of it ends before the
+// block should, its author meant the block to go on. So the note extends to a closing
+// fence, wherever that is. The scanner continues as the parser reads the lines. If the rest
+// reads differently without the note, the next pass handles it.
 func (s *Scanner) skipFence(f fence, loose bool) {
 	for l, more := s.Next(); more; l, more = s.Next() {
 		switch {
@@ -165,7 +165,8 @@ func (s *Scanner) skipFence(f fence, loose bool) {
 	}
 }
 
-// takeBlank takes the next line if it is blank, and says where the one after begins.
+// takeBlank takes the next line if it is blank, and returns the beginning of the one after
+// it.
 func (s *Scanner) takeBlank() int {
 	if s.at >= len(s.source) {
 		return s.at
@@ -304,8 +305,8 @@ func (a *asides) line(s *Scanner, l Line) {
 	a.read(text, l.Start, hidden, s.inner != HTML && s.sure())
 }
 
-// read reads the elements in a text on the line that begins at. inline says that it may
-// have inline code.
+// read reads the elements in a text on the line that begins at. inline means that it can
+// contain inline code.
 func (a *asides) read(text []byte, at int, hidden, inline bool) {
 	uncommented := false
 	var last []int // run of backticks of each length, where it is known
@@ -386,7 +387,7 @@ func looked(at, all int) int {
 	return at
 }
 
-// isAside says that a text begins with the name of the element.
+// isAside reports whether a text begins with the name of the element.
 func isAside(text []byte) bool {
 	if len(text) < len(aside) || !bytes.EqualFold(text[:len(aside)], []byte(aside)) {
 		return false
@@ -403,7 +404,7 @@ func escaped(text []byte, i int) bool {
 	return n%2 == 1
 }
 
-// tagEnd is where the tag ends whose attributes begin at i, behind its >; -1 when it
+// tagEnd returns the end of the tag whose attributes begin at i, after its >; -1 when it
 // does not.
 func tagEnd(text []byte, i int) int {
 	quote := byte(0)
@@ -422,7 +423,7 @@ func tagEnd(text []byte, i int) int {
 	return -1
 }
 
-// lastRuns says for each length where the last run of backticks of it begins, from i on.
+// lastRuns returns, for each length, the beginning of the last run of backticks from i on.
 func lastRuns(text []byte, i int) []int {
 	last := make([]int, maxRun+1)
 	for i < len(text) {
@@ -439,7 +440,8 @@ func lastRuns(text []byte, i int) []int {
 	return last
 }
 
-// codeEnd is where the inline code that the backticks at i open ends, or where they do.
+// codeEnd returns the end of the inline code that the backticks at i open, or the end of
+// the backticks.
 func codeEnd(text []byte, i int, last []int) int {
 	n := run(text[i:], '`')
 	if n > maxRun || last[n] <= i {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestNotesAreCut holds the server to the cases that the browser app is held to, too
+// TestNotesAreCut tests the server with the same cases as the browser app
 // (transport/web/app/src/markdown/notes.test.ts).
 func TestNotesAreCut(t *testing.T) {
 	file, err := os.ReadFile("testdata/notes.json")
@@ -49,7 +49,7 @@ func TestNotesAreCut(t *testing.T) {
 	}
 }
 
-// pieces are lines of which notes, and what hides them, are made.
+// pieces are lines of notes, and lines of constructs that hide notes.
 var pieces = rapid.SampledFrom([]string{
 	"text", "", "   ", "# a", "---", "===", "- item", "- ", "  inner", "    deep", "1. one", "2. two", "> quote", ">", "> - both", "[a]: b",
 	"```", "```notes", "~~~notes x", "~~~", "````md", "````", "  ```notes", "  ```", "    ```notes", "- ```notes", "> ```notes", "> ```", "2. ```", "   ```notes",
@@ -95,7 +95,7 @@ func TestNothingOfANoteIsShown(t *testing.T) {
 	})
 }
 
-// endsIn reads to the end and says which block is open there.
+// endsIn reads to the end and returns the block that is open there.
 func (s *Scanner) endsIn() leaf {
 	for _, more := s.Next(); more; _, more = s.Next() {
 	}
@@ -114,8 +114,8 @@ func TestTextsWithoutNotesAreLeftAlone(t *testing.T) {
 	}
 }
 
-// TestNotesTakeTimeInProportionToTheText: of what is twice as long twice as much is
-// looked at, whatever it repeats.
+// TestNotesTakeTimeInProportionToTheText: a text of twice the length takes twice the steps,
+// whatever it repeats.
 func TestNotesTakeTimeInProportionToTheText(t *testing.T) {
 	for _, part := range []string{
 		"```notes\n", "```notes\n```\n", "> ```notes\n", "- ```notes\n", "a\n```notes\nx\n```\n2. ```\n   ```notes\n   y\n   ```\n", "<aside class=facilitator>\n", "<aside\n", "<aside \"", "</aside>",

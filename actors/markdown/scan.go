@@ -2,7 +2,7 @@ package markdown
 
 import "bytes"
 
-// Kind says what a line is at the top level of a document.
+// Kind is the kind of a line at the top level of a document.
 type Kind byte
 
 // The kinds of lines.
@@ -31,11 +31,10 @@ type Line struct {
 // because without a bound a line could cost as much as the whole file.
 const maxNesting = 32
 
-// Scanner reads the block structure of Markdown, as CommonMark has it, line by
-// line, and knows of each what it is at the top level; inline markup is never
-// looked at. A line is read once for each container around it, so a text takes
-// time in proportion to its length, whatever is in it, and no memory but for
-// its definitions.
+// Scanner reads the block structure of Markdown line by line, as in CommonMark. For each
+// line it returns the kind at the top level. It never reads inline markup. A line is read
+// once for each container around it, so the time is proportional to the length of any text.
+// It uses no memory except for definitions.
 type Scanner struct {
 	source []byte
 	at     int // where the next line starts
@@ -43,13 +42,13 @@ type Scanner struct {
 	leaf   leaf
 	fence  fence
 	html   markup
-	// defines: the paragraph consists of definitions so far, and up to
+	// defines means that the paragraph consists of definitions so far, and up to
 	// defined the lines belong to the last of them.
 	defines bool
 	defined int
-	// strict: as the browser app reads it. A carriage return ends a line, too, the end
-	// of a box does not end its block, and a definition is text like any other: that it
-	// is none to a heading's underline can only let more be found.
+	// strict means reading as the browser app does. A carriage return ends a line, too, the
+	// end of a box does not end its block, and a definition is ordinary text. Therefore a
+	// definition can become a heading before an underline, which can only find more notes.
 	strict bool
 	// Of the last line: its kind within its containers, its text there, and whether it
 	// opened its fence, or an item of a list as the innermost container.
@@ -112,7 +111,7 @@ const (
 	elements sort = iota
 	comment
 	preformatted
-	raw // nothing: scripts, styles, and what is no element
+	raw // nothing: scripts, styles, and text that looks like an element but is none
 )
 
 // New gives a scanner of a text.
@@ -238,8 +237,8 @@ func (s *Scanner) read(c *cursor, l Line) (Kind, int, bool) {
 	}
 }
 
-// match takes off the line what the open containers ask of it, and says how
-// many of them go on.
+// match takes off the line what the open containers ask of it, and returns how many of them
+// go on.
 func (s *Scanner) match(c *cursor) int {
 	for i := range s.stack {
 		k := &s.stack[i]

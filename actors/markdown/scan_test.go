@@ -72,8 +72,8 @@ func TestTheScannerReadsBlocksAsMarkdownHasThem(t *testing.T) {
 	})
 }
 
-// TestATextTakesTimeInProportionToItsLength: of what is twice as long no more
-// than about twice as much is looked at, whatever it repeats.
+// TestATextTakesTimeInProportionToItsLength: a text of twice the length takes no more than
+// about twice the steps, whatever it repeats.
 func TestATextTakesTimeInProportionToItsLength(t *testing.T) {
 	looked := func(source string) int {
 		s := New([]byte(source))

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Readers of Markdown part where something has no end, behind what could be HTML, and on
-// what belongs to an item of a list. The server reads as CommonMark has it, a page as its
-// parser and the browser do. Only what is code to all of them may hold what looks like a
-// note for facilitators: the rest is cut.
+// Readers of Markdown differ after constructs that are not closed, after possible HTML, and
+// in the content of list items. The server follows CommonMark, and a page follows its
+// parser and the browser. Text that looks like a note for facilitators stays only if all
+// readers take it for code. Otherwise it is removed.
 
-// sure says whether every reader takes the last line for code, if the scanner does.
+// sure reports whether every reader takes the last line for code, if the scanner does.
 func (s *Scanner) sure() bool {
 	if s.leaf == fenceLeaf {
 		return s.fence.sure
@@ -64,7 +64,7 @@ var ends = [2]*regexp.Regexp{rawEnds: rawEnd, commentEnds: regexp.MustCompile(`(
 type lookedUp struct {
 	looked     bool
 	at         int // of the end; len(source) for none
-	start, end int // of what names it
+	start, end int // of its name
 }
 
 // end gives what names the first end of a kind from a place on; nil for none. Places
@@ -82,7 +82,7 @@ func (s *Scanner) end(kind, from int) []byte {
 	return s.source[f.start:f.end]
 }
 
-// closes says whether a line behind the last one closes a fence.
+// closes reports whether a line behind the last one closes a fence.
 func (s *Scanner) closes(f fence) bool {
 	ahead := Scanner{source: s.source, at: s.at, strict: true, stack: append([]container(nil), s.stack...)}
 	for ahead.at < len(ahead.source) {

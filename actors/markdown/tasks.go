@@ -19,8 +19,8 @@ const maxTask = 4000
 
 // Task is an item of a task list (- [ ] and its text), which people tick.
 type Task struct {
-	// Key tells it from the others of its text: the first 16 hex digits of the SHA-256 of
-	// Text, with -2 and so on for the same text again.
+	// Key distinguishes it from the other tasks of its text: the first 16 hex digits of the
+	// SHA-256 of Text, with -2 and so on for the same text again.
 	Key string
 	// Text is that of the item's own paragraph, without markup: white space is one blank,
 	// Unicode is composed (NFC).
@@ -30,7 +30,7 @@ type Task struct {
 // box is how a task begins.
 var box = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 
-// defines is a line that may say where a reference leads.
+// defines matches a line that can define a reference.
 var defines = regexp.MustCompile(`^\[((?:[^\[\]\\]|\\.)+)\]:`)
 
 // Tasks are the tasks of a text, in order. Those in notes for facilitators are none. The
@@ -52,7 +52,7 @@ func Tasks(text string) (out []Task) {
 	return out
 }
 
-// tasks gives what is written of each task, and the labels that references may have.
+// tasks returns the text of each task, and the labels of references.
 func tasks(text string) (out []string, labels map[string]bool) {
 	if !strings.Contains(text, "] ") && !strings.Contains(text, "]\t") {
 		return nil, nil

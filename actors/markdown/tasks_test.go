@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTasksAreFound holds the server to the cases that the browser app is held to, too
+// TestTasksAreFound tests the server with the same cases as the browser app
 // (transport/web/app/src/markdown/tasks.test.ts).
 func TestTasksAreFound(t *testing.T) {
 	file, err := os.ReadFile("testdata/tasks.json")

@@ -29,14 +29,14 @@ var update = flag.Bool("update", false, "complete the enumerations in documents"
 // root is the folder of the module.
 const root = "../.."
 
-// published is where the schemas are, a folder for each date.
+// published is the folder of the schemas, with a folder for each date.
 const published = "transport/commerce/schema/published"
 
 // list is a closed list, or a part of one that has a meaning of its own:
 // some policies are not all, but all with a life.
 type list struct {
 	members []string
-	// plain says that its members are no words of English: an enumeration of
+	// plain means that its members are no words of English: an enumeration of
 	// them counts even without quotes.
 	plain bool
 }
@@ -55,7 +55,7 @@ var lists = []list{
 	{schema.Operations, false}, {schema.Visibilities, false}, {schema.CheckoutStates, false},
 }
 
-// agreement are the members of what a negotiation comes to.
+// agreement are the fields of the result of a negotiation.
 func agreement() (names []string) {
 	for f := range reflect.TypeFor[negotiate.Result]().Fields() {
 		names = append(names, f.Tag.Get("json"))
@@ -98,10 +98,10 @@ func texts[S ~string](list []S) (plain []string) {
 	return plain
 }
 
-// TestNoEnumerationIsStale looks at every enumeration in documents, comments
-// and literals. One that has two members in common with a closed list is that
-// list, or a part with a meaning of its own: a policy that was added to the
-// code and not to README is found so.
+// TestNoEnumerationIsStale checks every enumeration in documents, comments and literals. If
+// an enumeration has two members in common with a closed list, it must be that list, or a
+// part with a meaning of its own. So it finds a policy that was added to the code but not
+// to README.
 func TestNoEnumerationIsStale(t *testing.T) {
 	known := 0
 	for _, path := range written(t) {
@@ -207,8 +207,8 @@ func split(found string) (entries, between []string) {
 	}
 }
 
-// judge tells whether an enumeration is a closed list, and if it is a part of
-// one, of which: the shortest that has all of its members.
+// judge decides whether an enumeration is a closed list, and if it is a part of one, of
+// which: the shortest that has all of its members.
 func judge(found string) (is bool, should []string) {
 	entries, _ := split(found)
 	plain := !strings.ContainsAny(found, "\"`")

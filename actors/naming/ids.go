@@ -78,7 +78,7 @@ func (s *IDs) Seen(id string) {
 	s.last = max(s.last, hi>>16<<12|hi&0xfff)
 }
 
-// ValidID says that a text is an id as this server makes them: a UUID of version 7 in
+// ValidID reports whether a text is an id as this server makes them: a UUID of version 7 in
 // lower case.
 func ValidID(s string) bool {
 	if len(s) != 36 || s[14] != '7' {

@@ -58,8 +58,8 @@ func ascii(s string) bool {
 //go:embed unicode/confusables.txt
 var confusablesText string
 
-// confusables are the characters of UTS 39 with what they look like; both in form NFD.
-// They are read when the first name is looked at.
+// confusables maps the characters of UTS 39 to the text that they look like, both in form
+// NFD. They are loaded when the first name is compared.
 var confusables = sync.OnceValue(func() map[rune]string {
 	like := make(map[rune]string, 5300)
 	for line := range strings.Lines(confusablesText) {

@@ -41,7 +41,7 @@ func folded(name string) string {
 	return norm.NFC.String(cases.Fold().String(norm.NFC.String(name)))
 }
 
-// plain says that of a name only the case does not count: it has no character outside of
+// plain reports whether of a name only the case does not count: it has no character outside of
 // ASCII, and single spaces between the words. Most have; to search 100,000 titles takes a
 // tenth of the time so.
 func plain(name string) bool {
@@ -79,9 +79,9 @@ func Clean(name string) string {
 	return strings.TrimFunc(name, func(r rune) bool { return blank(r) || joins(r) })
 }
 
-// flagged is the size of the flag with which a text begins that is written with tag
-// characters, as those of England, Scotland and Wales (UTS 51, ED-14a): a black flag, the
-// letters and digits of a region, and the tag that ends them. 0 is none.
+// flagged returns the size of a flag at the beginning of a text that is written with tag
+// characters, as those of England, Scotland and Wales (UTS 51, ED-14a). Such a flag is a
+// black flag, the letters and digits of a region, and the tag that ends them. 0 is none.
 func flagged(text string) int {
 	const (
 		flag, end = '\U0001F3F4', '\U000E007F'
@@ -104,9 +104,8 @@ func flagged(text string) int {
 	return 0
 }
 
-// Line is a one-line text as it is kept: trimmed, and without the characters
-// that turn the direction of what stands around it. ok is false for what is not
-// one line of text.
+// Line returns a one-line text in its stored form: trimmed, and without the characters that
+// change the direction of the surrounding text. ok is false if it is not one line of text.
 func Line(text string) (line string, ok bool) {
 	if !utf8.ValidString(text) {
 		return "", false

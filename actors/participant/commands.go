@@ -14,7 +14,7 @@ import (
 	"atelier/actors/token"
 )
 
-// Caller is who acts, and from where, for the audit trail.
+// Caller is the acting person and their address, for the audit trail.
 type Caller struct {
 	ActorType string // admin, participant
 	ActorID   string

@@ -1,7 +1,7 @@
-// Package participant owns who takes part in tokenization (transport/handler/RULES.md):
-// platforms, businesses and payment service providers, their API keys, whom
-// they let act for them, what they acknowledged, the policy of their tokens,
-// and the public keys to which credentials are encrypted for them.
+// Package participant manages the participants of tokenization
+// (transport/handler/RULES.md): platforms, businesses and payment service providers. Of
+// each it has the API keys, the participants that act for it, its acknowledgements, the
+// policy of its tokens, and the public keys to which its credentials are encrypted.
 //
 // One actor holds all of them, of both environments; they are few and change
 // rarely. Each change is audited in its own commit. Requests are authorised

@@ -29,7 +29,7 @@ var (
 	Scopes       = []string{ScopeTokenize, ScopeDetokenize}
 )
 
-// Limits of what is kept.
+// Limits of the stored data.
 const (
 	MaxParticipants = 10_000
 	MaxKeys         = 20
@@ -78,10 +78,10 @@ func Key(p *pb.Participant, id string) *pb.Key {
 	return nil
 }
 
-// MayActFor says whether a participant is, or was granted to act for, another.
+// MayActFor reports whether a participant is, or was granted to act for, another.
 func MayActFor(who, whom *pb.Participant) bool {
 	return who.Id == whom.Id || slices.Contains(whom.Delegates, who.Id)
 }
 
-// HasScope says whether a participant's keys allow something.
+// HasScope reports whether a participant's keys allow something.
 func HasScope(p *pb.Participant, scope string) bool { return slices.Contains(p.Scopes, scope) }

@@ -12,12 +12,12 @@ import (
 	pb "atelier/actors/people/peoplepb"
 )
 
-// Caller is who acts, and from where, for the audit trail.
+// Caller is the acting person and their address, for the audit trail.
 type Caller struct {
 	// ActorID is the owner's account or a person's id.
 	ActorID string
-	// Owner: they may do everything; who is not leads assistants alone, and knows of
-	// nobody else.
+	// Owner means that they can do everything. Others manage only assistants, and cannot
+	// see anybody else.
 	Owner     bool
 	IP        string
 	UserAgent string
@@ -54,7 +54,7 @@ var codec = durable.JSONCodec(Vocabulary,
 	func(Command) bool { return false },
 )
 
-// errInUse says that a login belongs to somebody.
+// errInUse means that a login belongs to somebody.
 var errInUse = durable.Reject(durable.Conflict, "this login is in use")
 
 // loginRunes are those of a login after folding.
@@ -113,7 +113,7 @@ func checkRole(role string, codelabs []string) ([]string, error) {
 	return labs, nil
 }
 
-// mayLead says whether the caller may deal with people of a role.
+// mayLead reports whether the caller may deal with people of a role.
 func (d *decision) mayLead(role string) bool { return d.caller.Owner || role == Assistant }
 
 // known returns somebody whom the caller may deal with.
@@ -195,9 +195,9 @@ func (d *decision) freeLogin(login string) (string, error) {
 	return folded, nil
 }
 
-// InviteAgain opens a new invitation: the earlier one, the password and a permission to
-// link are void, all sessions end, and another account of the identity provider with this
-// login may take it, too. The reply is the *pb.Person.
+// InviteAgain opens a new invitation. The earlier one, the password and a permission to
+// link become void, and all sessions end. Another account of the identity provider with
+// this login can accept the invitation, too. The reply is the *pb.Person.
 type InviteAgain struct {
 	ID    string
 	Token []byte
@@ -307,11 +307,11 @@ func (in Delete) decide(d *decision) error {
 	return nil
 }
 
-// ErrElsewhere says that a helper for a day is signed in on another phone.
+// ErrElsewhere means that a helper for a day is signed in on another phone.
 var ErrElsewhere = durable.Reject(durable.Conflict, "signed in on another phone: sign in here and end that?")
 
-// Accept takes an invitation: a person gets a password, of which the hash alone gets
-// here; a helper for a day gets in, and Here ends the phone on which they were before.
+// Accept accepts an invitation. A person gets a password, of which only the hash arrives
+// here. A helper for a day is signed in, and Here ends the session on their earlier phone.
 // The reply is the *pb.Person.
 type Accept struct {
 	Token    []byte

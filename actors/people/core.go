@@ -55,7 +55,7 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, Vie
 }
 
 // erases and erase take out of the log what a record was before: the next event of a
-// person has all of it, or says that they are gone.
+// person has all of it, or records that they are gone.
 func erases(e *pb.Event) bool { return e.GetSeen() == nil && e.GetUnbarred() == nil }
 
 func erase(v *View) func(*pb.Event) (*pb.Event, bool) {
@@ -79,7 +79,7 @@ type core struct {
 	ids   *naming.IDs
 	all   []*pb.Person
 	seen  map[string]int64
-	// barred are hashes of who was deleted and stays out, oldest first.
+	// barred are hashes of deleted people who must stay out, oldest first.
 	barred [][]byte
 }
 

@@ -26,7 +26,7 @@ const (
 	Disabled = "disabled"
 )
 
-// Limits of what is kept, and of times.
+// Limits of the stored data, and of times.
 const (
 	MaxPeople   = 2_000
 	MaxCodelabs = 200
@@ -46,7 +46,7 @@ type View struct {
 	byID         map[string]*pb.Person
 	byLogin      map[string]*pb.Person
 	byInvitation map[string]*pb.Person
-	named        func() map[string][]*pb.Person // by what the name looks like
+	named        func() map[string][]*pb.Person // by the skeleton of the name
 }
 
 // All returns the people, oldest first. Not to be changed.
@@ -70,7 +70,7 @@ func (v *View) Invited(hash []byte, now time.Time) *pb.Person {
 	return p
 }
 
-// Stands says whether what a person of this generation was given still stands.
+// Stands reports whether what a person of this generation was given still stands.
 func (v *View) Stands(id string, generation uint32, now time.Time) bool {
 	p := v.byID[id]
 	return p != nil && !p.Disabled && p.Generation == generation && !Over(p, now)
@@ -91,13 +91,13 @@ func (v *View) NextEnd(now time.Time) (next time.Time, ok bool) {
 	return next, ok
 }
 
-// Over says that a helper's time has ended.
+// Over reports whether a helper's time has ended.
 func Over(p *pb.Person, now time.Time) bool { return p.ExpiresAt > 0 && p.ExpiresAt <= now.UnixMilli() }
 
-// Helper says that a person is a helper for a day, who has no login.
+// Helper reports whether a person is a helper for a day, who has no login.
 func Helper(p *pb.Person) bool { return p.ExpiresAt > 0 }
 
-// HasLogin says that a login, however it is written, is a person's.
+// HasLogin reports whether a login, however it is written, is a person's.
 func HasLogin(p *pb.Person, login string) bool { return p.Login != "" && p.Login == foldLogin(login) }
 
 // State names what a person can do now.
@@ -111,7 +111,7 @@ func State(p *pb.Person, now time.Time) string {
 	return Invited
 }
 
-// Leads says whether a person may lead a codelab.
+// Leads reports whether a person may lead a codelab.
 func Leads(p *pb.Person, codelab string) bool {
 	return p.Role == Facilitator || slices.Contains(p.Codelabs, codelab)
 }

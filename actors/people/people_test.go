@@ -203,8 +203,8 @@ func TestPasswordChangeNeedsThePreviousOne(t *testing.T) {
 	o.refused(Caller{}, SetPassword{ID: "nobody", Password: "three"}, durable.Missing)
 }
 
-// The log holds of a person what they are now, and of who was deleted nothing; read
-// again it says the same.
+// The log has the present state of each person, and nothing of deleted ones. Reading it
+// again gives the same state.
 func TestTheLogForgets(t *testing.T) {
 	o := newOffice(t)
 	ann, max := o.invite("ann@example.org", Assistant), o.invite("max@example.org", Assistant)

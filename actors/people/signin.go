@@ -28,9 +28,9 @@ func barredHash(parts ...string) []byte {
 	return sum[:16]
 }
 
-// barredOf is what stays out with somebody who is deleted: who they are at the
-// provider, so that another account with their address is somebody else; without that
-// their login. Nil for a helper for a day.
+// barredOf returns the identity that stays out after a deletion. It is the identity at the
+// provider, so that another account with the same address is somebody else. Without one it
+// is the login. It is nil for a helper for a day.
 func barredOf(p *pb.Person) []byte {
 	switch {
 	case p.Issuer != "":
@@ -41,7 +41,7 @@ func barredOf(p *pb.Person) []byte {
 	return nil
 }
 
-// isBarred says whether somebody was deleted.
+// isBarred reports whether somebody was deleted.
 func (c *core) isBarred(hash []byte) bool {
 	return slices.ContainsFunc(c.barred, func(b []byte) bool { return bytes.Equal(b, hash) })
 }
@@ -53,7 +53,7 @@ func (d *decision) unbar(hash []byte) {
 	}
 }
 
-// Why somebody whom the identity provider knows may not sign in.
+// Reasons why somebody with an account at the identity provider cannot sign in.
 var (
 	ErrDisabled   = durable.Reject(durable.Forbidden, "this account is disabled")
 	ErrDeleted    = durable.Reject(durable.Forbidden, "this account was deleted; somebody must invite you again")
@@ -62,9 +62,9 @@ var (
 	ErrFull       = durable.Reject(durable.Forbidden, "there are too many people already")
 )
 
-// SignIn is somebody whom the identity provider has proved. They are known by issuer
-// and subject alone: an address may change, and may be given to somebody else. A new
-// person gets a role. The reply is their *pb.Person.
+// SignIn signs in a person who is verified by the identity provider. They are identified by
+// issuer and subject alone, because an address can change and be assigned to somebody else.
+// A new person gets a role. The reply is their *pb.Person.
 type SignIn struct {
 	Issuer, Subject string
 	// Login is their address, verified and allowed.

@@ -210,7 +210,7 @@ func TestPeopleAndTheDeletedAreBounded(t *testing.T) {
 	o.refused(Caller{}, signIn("2", "max@example.org"), durable.Forbidden)
 }
 
-// replays says that the log, read again, and a snapshot give the state there is.
+// replays verifies that the log, read again, and a snapshot give the present state.
 func (o *office) replays() {
 	o.t.Helper()
 	again := newCore(nil, "admin")
@@ -241,7 +241,7 @@ func (o *office) replays() {
 	}
 }
 
-// A new invitation takes a login off the list of the deleted for good: whoever has that
+// A new invitation takes a login off the list of the deleted for good: anyone with that
 // address after the person invited is gone, too, is somebody else.
 func TestAnInvitationUnbarsALogin(t *testing.T) {
 	o := newOffice(t)

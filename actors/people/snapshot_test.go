@@ -10,7 +10,7 @@ import (
 	"atelier/persistence/memory"
 )
 
-// TestASnapshotForgetsNothing of what was said, in any place of the log.
+// TestASnapshotForgetsNothing, at any position of the log.
 func TestASnapshotForgetsNothing(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

@@ -100,13 +100,13 @@ type person struct {
 	left      bool          // a facilitator has taken them out
 	next      time.Duration // when they act again
 
-	pace   float64 // how long they take, of what a step is meant to take
+	pace   float64 // their time, as a fraction of the time meant for a step
 	skill  float64 // 0 to 1
 	step   int32   // the one that ends is about
 	ends   time.Duration
 	stuck  time.Duration // when they have helped themselves; 0: they have not asked
 	ballot string        // the round of the poll in which they have voted
-	stage  int           // what they have done of what comes behind the steps
+	stage  int           // how many of the activities after the steps they have finished
 }
 
 func (p *person) caller(v *codelab.View) *codelab.Caller {
@@ -114,8 +114,7 @@ func (p *person) caller(v *codelab.View) *codelab.Caller {
 	return &codelab.Caller{Role: codelab.RoleAttendee, ID: p.id, Name: a.GetName(), Person: p.id, Generation: a.GetGeneration()}
 }
 
-// cast are the people of a rehearsal, and what is alike for all. Not safe for concurrent
-// use.
+// cast are the people of a rehearsal, and their common state. Not safe for concurrent use.
 type cast struct {
 	*rand.Rand
 	people []*person
@@ -159,7 +158,7 @@ func (c *cast) sometimes(perMinute float64, gap time.Duration) bool {
 
 func pick[T any](c *cast, of []T) T { return of[c.IntN(len(of))] }
 
-// act says what somebody does now, by what they see, and when they act again.
+// act decides a person's next action from the view, and when they act again.
 func (c *cast) act(p *person, v *codelab.View, now time.Duration) (t turn) {
 	a := v.Attendee(p.id)
 	if a == nil {

@@ -82,7 +82,7 @@ func plays(t *testing.T, seed uint64, people, minutes int32, look func(ws codela
 	look(ws, &comings)
 }
 
-// told is what a rehearsal has led to.
+// told is the result of a rehearsal.
 func told(v *codelab.View) string {
 	var b strings.Builder
 	for _, a := range v.Attendees.All() {

@@ -1,5 +1,5 @@
 // Package room is the live side of one codelab: what was said, what is being
-// said, and who is there to hear it.
+// said, and who is present.
 //
 // # What it owns
 //
@@ -28,8 +28,7 @@
 //
 // # Failure
 //
-// Nothing here can fail. After a restart of the actor, Restore fills the
-// window again from the journal; listeners that stayed connected go on from
-// the position they had, so a frame that was committed but not yet published
-// when the actor fell reaches them then.
+// Nothing here can fail. After a restart of the actor, Restore fills the window again from
+// the journal. Listeners that stayed connected continue from their position, so they
+// receive a frame that was committed but not yet published when the actor failed.
 package room

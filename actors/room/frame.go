@@ -20,8 +20,8 @@ const (
 	FacilitatorsAndPeople
 )
 
-// Frame is one encoded message and whom it is for. It is a value; Payload is
-// shared and must not be written after the frame was published.
+// Frame is one encoded message and its audience. It is a value; Payload is shared and must
+// not be written after the frame was published.
 type Frame struct {
 	// Seq is the place of the frame in the codelab's stream; 0 for transients.
 	Seq uint64
@@ -29,12 +29,11 @@ type Frame struct {
 	// for none. Session ids mean something only while their process lives, so
 	// Restore forgets them and a replay reaches every session of the person.
 	Origin uint64
-	// People are the ids of the persons the frame tells of; "" is an unused
-	// place. Where the audience names people it is for them.
+	// People are the ids of the persons in the frame; "" is an unused place. Where the
+	// audience names people it is for them.
 	People [2]string
-	// Item is the id of what the frame tells of, if that can be deleted by
-	// itself. A frame is kept for replay only while its people and its item
-	// are there.
+	// Item is the id of the item in the frame, if it can be deleted alone. A frame is kept
+	// for replay only while its people and its item are there.
 	Item string
 	// Payload is the message as it goes into a WebSocket frame or an SSE event.
 	Payload []byte

@@ -13,7 +13,7 @@ type presence struct {
 	// Guarded by mu. Nil while nobody has ever come.
 	sessions map[string]int32
 	// Guarded by mu. The persons who are connected to other nodes, by node; nil
-	// where there are none.
+	// if there are none.
 	elsewhere map[string]map[string]struct{}
 	// Guarded by mu. How many persons are connected to any node.
 	online int
@@ -26,20 +26,20 @@ type presence struct {
 	goesOn    bool
 }
 
-// farewell is how long somebody must be nowhere to have left, where there are
-// several nodes: what those tell comes in no order, and who goes from one to
-// another may first be heard of as gone.
+// farewell is how long a person must be disconnected everywhere to count as gone, if there
+// are several nodes. Messages of different nodes arrive in no order, so the departure from
+// one node can arrive before the arrival at another.
 const farewell = 500 * time.Millisecond
 
 // Link brings what happens in a room to the other nodes on which it is open. Its methods
 // must not block. Each node announces to its own listeners who comes and goes: one that
 // spoke for all would be silent while the codelab moves to another.
 type Link interface {
-	// Arrived and Left tell of a person's first session on this node, and of the
-	// last one's end.
+	// Arrived and Left announce a person's first session on this node, and the last one's
+	// end.
 	Arrived(person string)
 	Left(person string)
-	// Passed tells of frames for the listeners of all nodes.
+	// Passed sends frames to the listeners of all nodes.
 	Passed(frames []Frame)
 	// Gone is called, on every node, when a person has left all of them.
 	Gone(person string)
@@ -152,7 +152,7 @@ func (p *presence) isNowhere(person string) bool {
 }
 
 // Elsewhere notes that a person has come to, or left, another node. It reports
-// whether they came, and were nowhere before; Link.Gone tells who is nowhere now.
+// whether they came, and were nowhere before; Link.Gone reports who is nowhere now.
 func (r *Room) Elsewhere(node, person string, there bool) (came bool) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -219,8 +219,8 @@ func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 	return came
 }
 
-// Gather begins to note who is connected, from now on, for something that is named; for
-// the same thing again it goes on. For "" it ends, and what was noted last stays.
+// Gather starts recording the connected people for a named purpose, or continues if it is
+// the same. For "" recording ends, and the last record stays.
 func (r *Room) Gather(what string) {
 	p := &r.presence
 	p.mu.Lock()
@@ -237,7 +237,7 @@ func (p *presence) gather(person string) {
 	}
 }
 
-// Ungather takes somebody out of who was noted.
+// Ungather removes somebody from the record.
 func (r *Room) Ungather(person string) {
 	p := &r.presence
 	p.mu.Lock()
@@ -245,7 +245,7 @@ func (r *Room) Ungather(person string) {
 	delete(p.gathered, person)
 }
 
-// Gathered counts who was noted for something, without some.
+// Gathered counts the people recorded for a purpose, without some.
 func (r *Room) Gathered(what string, but ...string) int {
 	p := &r.presence
 	p.mu.Lock()
@@ -272,8 +272,8 @@ func (r *Room) Nodes() (nodes []string) {
 	return nodes
 }
 
-// Count tells how many persons are connected to a node, "" for this one, and a
-// sum of who they are that is the same for the same persons.
+// Count returns how many people are connected to a node, "" for this one, and a sum over
+// their ids that is equal for the same people.
 func (r *Room) Count(node string) (n int, sum uint64) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -316,7 +316,7 @@ func (r *Room) Connected() int {
 	return len(r.presence.sessions)
 }
 
-// Empty says that nobody is connected to this node.
+// Empty reports whether nobody is connected to this node.
 func (r *Room) Empty() bool {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -330,7 +330,7 @@ func (r *Room) Online() int {
 	return r.presence.online
 }
 
-// all is who is connected to any node. It is called with mu held.
+// all are the people connected to any node. It is called with mu held.
 func (p *presence) all() map[string]struct{} {
 	people := make(map[string]struct{}, len(p.sessions))
 	for person := range p.sessions {
@@ -344,7 +344,7 @@ func (p *presence) all() map[string]struct{} {
 	return people
 }
 
-// IsPresent says whether a person is connected.
+// IsPresent reports whether a person is connected.
 func (r *Room) IsPresent(person string) bool {
 	p := &r.presence
 	p.mu.Lock()

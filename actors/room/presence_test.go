@@ -74,7 +74,7 @@ func presenceOnSeveralNodes(t *testing.T) {
 	if !slices.Equal(s.left(), []string{"ann"}) || s.left() != nil {
 		t.Error("the last of all leaves")
 	}
-	// Of who goes from one node to another it may be heard first that they left.
+	// When somebody moves to another node, their departure can arrive first.
 	if !r.Join("ann") || r.Leave("ann") || r.Elsewhere("n2", "ann", true) || s.left() != nil {
 		t.Error("she has gone to another node")
 	}
@@ -147,8 +147,8 @@ func TestNobodyLeavesWhileTheNodeIsPaused(t *testing.T) {
 	})
 }
 
-// TestGatheringPeopleAreCounted: who was there when it began or came later, once each, and
-// what was counted stays when it ends.
+// TestGatheringPeopleAreCounted: everybody present at the beginning or later is counted
+// once, and the result stays when it ends.
 func TestGatheringPeopleAreCounted(t *testing.T) {
 	r := New("e", Limits{})
 	r.Join("lead")

@@ -2,9 +2,8 @@ package room
 
 // After appends to dst the stored frames that follow seq, at most maxBytes of
 // payload but at least one frame. To is the position reached: the last frame's
-// seq, or Head when nothing more follows. It reports false, and dst as it was,
-// when seq is outside of what the log can serve: older than Floor or newer
-// than Head.
+// seq, or Head when nothing more follows. It returns dst unchanged and false when the log
+// cannot serve seq, because it is older than Floor or newer than Head.
 func (r *Room) After(seq uint64, dst []Frame, maxBytes int) (frames []Frame, to uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

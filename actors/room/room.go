@@ -63,7 +63,7 @@ type Room struct {
 
 	presence presence
 	wakers   wakers
-	// Immutable once anybody comes; nil where there is one node.
+	// Immutable once anybody comes; nil if there is one node.
 	link  Link
 	clock clock.Clock
 }
@@ -162,7 +162,7 @@ func (r *Room) Flush() {
 	}
 }
 
-// accompany makes transients of what has waited. It is called with mu held.
+// accompany turns the waiting frames into transients. It is called with mu held.
 func (r *Room) accompany() {
 	r.pass(r.later)
 	clear(r.later)
@@ -188,9 +188,9 @@ func (r *Room) Advance(seq uint64) {
 	}
 }
 
-// Restore replaces the log by what the journal holds: the frames after floor,
-// and the seq of the last event. It may be called while listeners are
-// connected; those behind head get what they lack. Head never moves back.
+// Restore replaces the log by the frames in the journal after floor, and the seq of the
+// last event. It can be called while listeners are connected; those behind head get the
+// missing frames. Head never moves back.
 func (r *Room) Restore(frames []Frame, floor, head uint64) {
 	r.mu.Lock()
 	log := window{floor: floor}
@@ -211,9 +211,9 @@ func (r *Room) Restore(frames []Frame, floor, head uint64) {
 }
 
 // Rewrite offers every stored frame to edit and keeps what it returns, or
-// drops the frame when it returns false. The seq cannot be changed. The new
-// payload must be new bytes: the old ones may be on their way to a socket.
-// The transients are dropped, since they too may hold what is being erased.
+// drops the frame when it returns false. The seq cannot be changed. The new payload must be
+// new bytes, because the old ones can be in use by a socket. The transients are dropped,
+// since they too can contain data that is being erased.
 func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -222,8 +222,8 @@ func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.later = nil
 }
 
-// Withdraw is Rewrite for what nobody erases: the transients stay, since who waits for one
-// may not get another.
+// Withdraw is Rewrite without erasing. The transients stay, because a listener that waits
+// for one might get no other.
 func (r *Room) Withdraw(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -146,7 +146,7 @@ func readAll(r *Room, since uint64, chunk int) (all []Frame, ok bool) {
 	}
 }
 
-func TestTransientsAreMissedByWhoComesTooLate(t *testing.T) {
+func TestLateListenersMissTransients(t *testing.T) {
 	r := New("e", Limits{Transients: 3})
 	for i := range 5 {
 		r.Transient(Frame{Seq: 77, Payload: []byte{byte('a' + i)}})

@@ -1,4 +1,3 @@
-// Package settings is the actor of what belongs to the whole installation: the
-// API tokens of admins, and the AI key with what it was used for about no
-// codelab.
+// Package settings is the actor of the settings of the whole installation: the API tokens
+// of admins, and the AI key with its usage outside codelabs.
 package settings

@@ -32,7 +32,7 @@ type View struct {
 // Token finds the API token with this secret's hash, or nil.
 func (v *View) Token(hash []byte) *settingspb.ApiToken {
 	var found *settingspb.ApiToken
-	for _, t := range v.Tokens { // all of them, so that time tells nothing
+	for _, t := range v.Tokens { // all of them, so that the time reveals nothing
 		if subtle.ConstantTimeCompare(t.SecretHash, hash) == 1 {
 			found = t
 		}
@@ -40,7 +40,7 @@ func (v *View) Token(hash []byte) *settingspb.ApiToken {
 	return found
 }
 
-// Has says that an API token was not revoked and has not expired.
+// Has reports whether an API token was not revoked and has not expired.
 func (v *View) Has(id string, now time.Time) bool {
 	return slices.ContainsFunc(v.Tokens, func(t *settingspb.ApiToken) bool { return t.Id == id && !Expired(t, now) })
 }

@@ -20,8 +20,8 @@ type Caller struct {
 	UserAgent   string
 }
 
-// command is one request on its way through shard and token actor. It is
-// answered exactly once as far as the asker sees: only the first answer counts.
+// command is one request that passes through shard and token actor. The caller gets exactly
+// one answer: only the first one counts.
 type command struct {
 	name     seal.Name
 	caller   Caller
@@ -54,8 +54,8 @@ type result struct {
 	err        error
 }
 
-// answer answers once. Until then the command counts as open, whether or not
-// somebody still waits: what a stuck journal holds is bounded too.
+// answer answers once. Until then the command counts as open, even if nobody waits any
+// more. So the number of commands in a stuck journal is bounded, too.
 func (c *command) answer(r result) {
 	if c.answered.CompareAndSwap(false, true) {
 		c.open.Add(-1)
@@ -68,8 +68,8 @@ func (c *command) answer(r result) {
 	}
 }
 
-// leave is called when nobody waits for the answer any more: a credential in
-// it is wiped, whether it has come or is still to come.
+// leave is called when nobody waits for the answer any more. A credential in the answer is
+// then wiped, now or when it arrives.
 func (c *command) leave() {
 	c.left.Store(true)
 	c.forget()
@@ -83,25 +83,25 @@ func (c *command) forget() {
 	}
 }
 
-// Format hides what goes through the actors from every way of printing it:
-// methods of fields are not asked when a struct is printed.
+// Format hides commands when they are printed in any way, because printing a struct does
+// not call the methods of its fields.
 func (*command) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[command]")) }
 
 // Format hides the answer.
 func (result) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("[result]")) }
 
-// ErrDamaged says that the token's record is not what was stored. The token is
-// quarantined: it answers nothing any more.
+// ErrDamaged means that the token's record is not what was stored. The token is quarantined
+// and no longer answers.
 var ErrDamaged = errors.New("the token is quarantined")
 
-// Issue is what is to be tokenized.
+// Issue is a request to tokenize.
 type Issue struct {
 	// Participant is the id of the bound participant.
 	Participant string
 	Checkout    string
 	Credential  *credential.Credential
 	Policy      pb.Policy
-	// Life is how long the token lives at most.
+	// Life is the maximum lifetime of the token.
 	Life time.Duration
 	// IdempotencyKey makes a repeated request get the same token; "" for none.
 	IdempotencyKey string
@@ -113,12 +113,12 @@ type Issue struct {
 // Use is an operation on a token.
 type Use struct {
 	Token seal.Token
-	// Participant is the id of the participant for whom the caller acts.
+	// Participant is the id of the participant that the caller acts for.
 	Participant string
 	Checkout    string
 }
 
-// Status is what introspection tells.
+// Status is the answer of an introspection.
 type Status struct {
 	Policy    pb.Policy
 	State     State

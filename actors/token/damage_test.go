@@ -96,10 +96,10 @@ func TestASwappedRecordIsFoundOut(t *testing.T) {
 	}
 }
 
-// TestSealsAreBoundToWhatMustNotChange: even somebody with the server's keys,
+// TestSealsAreBoundToImmutableFields: even somebody with the server's keys,
 // who can make a record that verifies, cannot carry a seal over to another
 // binding, policy or life.
-func TestSealsAreBoundToWhatMustNotChange(t *testing.T) {
+func TestSealsAreBoundToImmutableFields(t *testing.T) {
 	w, _ := stash(t)
 	v := w.vault.Ring().Newest()
 	for name, change := range map[string]func(*pb.Token){

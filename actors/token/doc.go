@@ -1,10 +1,9 @@
-// Package token keeps the promises of tokens (transport/handler/RULES.md).
+// Package token implements tokens (transport/handler/RULES.md).
 //
-// A Vault holds the tokens of one environment. Below it stand 256 shards; each
-// is the parent of one actor per token that is being worked on. A token's
-// actor is spawned when the token is made or asked for, reads its record,
-// decides with the pure Decide, and is put to rest by its parent as soon as
-// nobody waits for it: a million tokens at rest cost no memory beside the
+// A Vault holds the tokens of one environment. It has 256 shards; each is the parent of one
+// actor per token that is in use. A token's actor is spawned when the token is made or
+// requested. It reads its record and decides with the pure Decide. Its parent stops it as
+// soon as nobody waits for it. So a million unused tokens need no memory beside the
 // store's.
 //
 // An operation makes one append to the journal: the record, with its state at the decision
@@ -14,10 +13,10 @@
 // loses the answer and keeps the rule: at most once. A caller that lost the answer
 // tokenizes again.
 //
-// An operation's steps run on the goroutine that asked, shard and token one
-// inside the other, until the append; its answer comes by a lander. So the
-// shards bound what works at the same time: while a token of one reads the
-// disk, the others of the same shard wait, one in 256.
+// An operation's steps run on the caller's goroutine, shard and token one inside the other,
+// until the append. Its answer is delivered by a lander. So the shards bound the
+// concurrency. While a token of one shard reads the disk, other tokens of the same shard
+// wait, one in 256.
 //
 // A credential is sealed under the token, the server's key, and a share that all tokens
 // that end in the same quarter of an hour have in common. Shares come from Options.Shares,
@@ -25,20 +24,18 @@
 // A token without its share has expired. Answers to idempotency keys are sealed under the
 // token's share, too.
 //
-// That a token has expired is a comparison with its record, so a million that
-// end together cost nothing. A wheel in each shard counts the live ones by the
-// second in which they end.
+// Expiry is a comparison with the token's record, so a million tokens that expire together
+// cost nothing. A wheel in each shard counts the live ones by the second in which they end.
 //
 // Checkout sessions are rows of participant and checkout. One row ends all
-// tokens of a checkout; each operation on a token looks at it.
+// tokens of a checkout; each operation on a token reads it.
 //
-// When things fail: a storage error answers unavailable and ends the token's
-// actor, since its knowledge may be wrong. A panic answers unavailable and lets
-// the token rest for a while that doubles; after several it is quarantined. A
-// record that is not what was stored quarantines its token at once: it answers
-// ErrDamaged, with an audit record, until the quarantine is over and it is
-// looked at again. The others live on.
+// When things fail: a storage error answers unavailable and ends the token's actor, since
+// its state can be wrong. A panic answers unavailable and lets the token rest for a while
+// that doubles; after several it is quarantined. A damaged record quarantines its token at
+// once. The token answers ErrDamaged, with an audit record, until the quarantine ends and
+// it is read again. Other tokens are not affected.
 //
-// Queues: a vault has at most Options.MaxOpen unanswered operations and a token
-// at most maxWaiting; more get durable.ErrBusy.
+// Queues: a vault has at most Options.MaxOpen unanswered operations, and a token at most
+// maxWaiting. Beyond that callers get durable.ErrBusy.
 package token

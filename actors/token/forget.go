@@ -14,7 +14,7 @@ import (
 const forgetRows = 1000
 
 // Count counts the records of tokens that a stream of a store has, in both environments;
-// those that are over and still remembered, too. It needs no key.
+// including ended ones that are still remembered. It needs no key.
 func Count(journal durable.Journal, stream string) (n int, err error) {
 	var t pb.Token
 	err = eachRow(journal, stream, func(_ string, _, value []byte) {

@@ -14,12 +14,12 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// The files testdata/format-N.json hold what the store held of tokens, as each
-// form of it was written, from 2, that of the first release. They are
-// never made again: a change after which one of them does not open, of a label
-// from which a key is derived, of what a seal is bound to, of how a record is
-// encoded, has broken the data folders of everybody. A new form gets a file of
-// its own, and its number in this comment:
+// The files testdata/format-N.json hold the stored records of tokens in each of their
+// forms, from 2, that of the first release. They are never made again. If one of them
+// cannot be opened after a change, the change has broken everybody's data folders. Such
+// changes are to a label from which a key is derived, to the data that a seal is bound to,
+// or to the encoding of a record. A new form gets a file of its own, and its number in this
+// comment:
 //
 //	go test ./actors/token -run StoredFormsOpen -write-format 3
 var writeFormat = flag.Int("write-format", 0, "write the rows of the present form as testdata/format-N.json")
@@ -54,7 +54,7 @@ type fixtureRow struct {
 	Value []byte `json:"value"`
 }
 
-// fixtureToken is a token with what introspection and detokenization say.
+// fixtureToken is a token with its introspection and detokenization.
 type fixtureToken struct {
 	About      string `json:"about"`
 	Token      string `json:"token"`

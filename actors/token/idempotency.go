@@ -14,8 +14,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// keptAnswer is what is kept of an earlier request with the same idempotency
-// key.
+// keptAnswer is the kept answer to an earlier request with the same idempotency key.
 type keptAnswer struct {
 	token    seal.Token // "" when nothing is kept
 	conflict bool       // it was another request
@@ -27,8 +26,8 @@ type keptAnswer struct {
 const sealedAnswer = "answer2\x00"
 
 // keptAnswer finds the answer to an earlier request. Only hashes and a sealed
-// token are stored: without the idempotency key nobody gets at it, and when the
-// token's share is over not even with it.
+// token are stored: without the idempotency key nobody can open it, and after the end of
+// the token's share not even with it.
 func (v *Vault) keptAnswer(c Caller, in Issue) (keptAnswer, error) {
 	if in.IdempotencyKey == "" {
 		return keptAnswer{}, nil
@@ -84,8 +83,8 @@ func (v *Vault) openAnswer(version *seal.Version, c Caller, in Issue, kept keptA
 	return answer, nil
 }
 
-// keepAnswer is the row that keeps a new answer, in place of what was there. It
-// goes with the token.
+// keepAnswer returns the row of a new kept answer, which replaces the earlier one. The row
+// is removed with the token.
 func (v *Vault) keepAnswer(c Caller, in Issue, before keptAnswer, t seal.Token, share *seal.Share) (*durable.Row, error) {
 	version := v.ring.Load().Newest()
 	row := version.AnswerKey(c.Participant, in.IdempotencyKey)

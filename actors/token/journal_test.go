@@ -102,7 +102,7 @@ func (w *watched) Get(table string, key []byte) ([]byte, error) {
 	return b, err
 }
 
-// change sets what happens to each value on its way out of the store.
+// change sets a function that alters each value read from the store.
 func (w *watched) change(fn func(table string, key, value []byte) []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

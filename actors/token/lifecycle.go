@@ -22,7 +22,7 @@ const (
 // States are all of them.
 var States = []State{Active, Redeemed, Expired, Revoked, SessionEnded, Locked}
 
-// Operation is what is asked of a token.
+// Operation is an operation on a token.
 type Operation uint8
 
 // The operations on an existing token.
@@ -30,16 +30,15 @@ const (
 	Detokenize Operation = iota + 1
 	Revoke
 	Introspect
-	// Replay asks whether a token may be answered again to a repeated
-	// tokenize.
+	// Replay asks whether a repeated tokenize can return a token again.
 	Replay
-	// Probe asks whether a token lives, for any binding: until it ends, its idempotency key
-	// is in use. The answer has no data of the token.
+	// Probe asks whether a token is active, for any binding. Until it ends, its idempotency
+	// key is in use. The answer has no data of the token.
 	Probe
 )
 
-// Refusal is why a token does not do what was asked. The transport has a code
-// for each (transport/handler/RULES.md, "Life of a token").
+// Refusal is why an operation on a token is refused. The transport has a code for each
+// (transport/handler/RULES.md, "Life of a token").
 type Refusal uint8
 
 // The refusals.
@@ -60,7 +59,7 @@ const (
 	IsConflict
 )
 
-// Error describes the refusal; it names nobody and nothing.
+// Error describes the refusal without any names or values.
 func (r Refusal) Error() string {
 	switch r {
 	case NotFound:
@@ -83,29 +82,29 @@ func (r Refusal) Error() string {
 
 // Rules are the settings the lifecycle depends on.
 type Rules struct {
-	// MaxMismatches locks a token: the use with another checkout that reaches
-	// it is the last.
+	// MaxMismatches is the number of uses with another checkout that locks a token.
 	MaxMismatches uint32
-	// DropSensitive erases what is most sensitive of a credential when it is
-	// given out the first time.
+	// DropSensitive erases the most sensitive parts of a credential when it is first
+	// returned.
 	DropSensitive bool
 }
 
 // Attempt is one operation on a token.
 type Attempt struct {
 	Operation Operation
-	// Participant is for whom the caller acts; that it may is decided before.
+	// Participant is the participant that the caller acts for; the permission is already
+	// verified.
 	Participant string
 	Checkout    [32]byte
 	Now         time.Time
 	// SessionEnded means that the participant's checkout session has ended.
 	SessionEnded bool
-	// ShareOver says that the share is over under which the credential lies:
-	// nothing can open it any more.
+	// ShareOver means that the share of the credential's seal has ended: nothing can open
+	// it any more.
 	ShareOver bool
 }
 
-// Verdict is what an attempt leads to.
+// Verdict is the outcome of an attempt.
 type Verdict struct {
 	Refusal Refusal
 	// State is the state after the attempt.
@@ -118,14 +117,14 @@ type Verdict struct {
 	// Record names what happened in the audit trail; "" for a refusal that is
 	// only counted.
 	Record string
-	// Security says that it should alarm somebody.
+	// Security means that the record deserves an alert.
 	Security bool
 }
 
-// Decide says what an attempt on a token leads to. It is pure, and changes
-// neither record nor attempt.
+// Decide returns the outcome of an attempt on a token. It is pure, and changes neither
+// record nor attempt.
 func Decide(t *pb.Token, a Attempt, rules Rules) Verdict {
-	// What belongs to another is answered as what does not exist.
+	// A token of another participant is answered as unknown.
 	if t.Participant == "" || t.Participant != a.Participant && a.Operation != Probe {
 		return Verdict{Refusal: NotFound}
 	}
@@ -146,7 +145,7 @@ func Decide(t *pb.Token, a Attempt, rules Rules) Verdict {
 		return Verdict{State: state, Record: "token_replay"}
 	case Revoke:
 		if state != Active {
-			// It is over already, which is what was wanted.
+			// It has already ended, as requested.
 			return Verdict{State: state, Record: "token_revoke"}
 		}
 		return Verdict{State: Revoked, Next: ended(t, pb.State_STATE_REVOKED, a.Now), Record: "token_revoke"}
@@ -173,9 +172,9 @@ func detokenize(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	return v
 }
 
-// mismatch answers the right participant with the wrong checkout. While the
-// token lives it is counted, and the last one locks it: nobody can try
-// many checkouts. The use of a used token alarms with any checkout.
+// mismatch answers the right participant with the wrong checkout. While the token is active
+// the mismatch is counted, and the last one locks it, so that nobody can try many
+// checkouts. The use of a used token is a security event with any checkout.
 func mismatch(t *pb.Token, a Attempt, rules Rules, state State) Verdict {
 	v := Verdict{State: state, Refusal: BindingMismatch}
 	switch {

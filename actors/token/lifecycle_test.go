@@ -108,8 +108,8 @@ func TestDecisions(t *testing.T) {
 
 // promises are the rules of the policies in the words of the specification.
 var promises = map[pb.Policy]struct {
-	// once: the first use is the last. withSession: it lives as long as its
-	// session.
+	// once means that the first use is the last. withSession means that it lives as long as
+	// its session.
 	once, withSession bool
 }{
 	pb.Policy_POLICY_SINGLE_USE: {once: true},

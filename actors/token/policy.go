@@ -7,16 +7,16 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// Policy says when tokens end (commerce protocol, "States and transitions").
+// Policy defines when tokens end (commerce protocol, "States and transitions").
 type Policy struct {
 	Kind pb.Policy
-	// Name is the policy as the interface writes it.
+	// Name is the policy's name in the interface.
 	Name string
 	// About is the rule in the words of the specification document.
 	About string
-	// Once says that the first detokenization ends the token.
+	// Once means that the first detokenization ends the token.
 	Once bool
-	// Life says that a token has a life of its own, of MinLife to MaxLife.
+	// Life means that a token has a life of its own, of MinLife to MaxLife.
 	// Else it lives as long as its session.
 	Life bool
 }
@@ -40,7 +40,7 @@ var policies = []Policy{
 // Policies lists every policy, the default first.
 func Policies() []Policy { return slices.Clone(policies) }
 
-// PolicyNames lists the names of the policies that are such; nil is for all.
+// PolicyNames lists the names of the policies that match such; nil matches all.
 func PolicyNames(such func(Policy) bool) []string {
 	var names []string
 	for _, p := range policies {
@@ -51,16 +51,16 @@ func PolicyNames(such func(Policy) bool) []string {
 	return names
 }
 
-// Lives says that the tokens of a policy have a life of their own.
+// Lives reports whether the tokens of a policy have a life of their own.
 func Lives(p Policy) bool { return p.Life }
 
-// Ends says that the tokens of a policy end with their session.
+// Ends reports whether the tokens of a policy end with their session.
 func Ends(p Policy) bool { return !p.Life }
 
-// Repeats says that a token may be detokenized more than once.
+// Repeats reports whether a token may be detokenized more than once.
 func Repeats(p Policy) bool { return !p.Once }
 
-// PolicyOf finds a policy by its kind; one that is none is the default.
+// PolicyOf finds a policy by its kind; an unknown kind gives the default.
 func PolicyOf(kind pb.Policy) Policy {
 	if i := slices.IndexFunc(policies, func(p Policy) bool { return p.Kind == kind }); i >= 0 {
 		return policies[i]
@@ -68,7 +68,7 @@ func PolicyOf(kind pb.Policy) Policy {
 	return policies[0]
 }
 
-// PolicyName is a policy as the interface writes it.
+// PolicyName is a policy's name in the interface.
 func PolicyName(kind pb.Policy) string { return PolicyOf(kind).Name }
 
 // ParsePolicy finds a policy by its name.

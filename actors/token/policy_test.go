@@ -12,7 +12,7 @@ import (
 )
 
 // TestEveryPolicyHasARow: each kind that records can have is found by its name
-// and says what it means.
+// and has a description.
 func TestEveryPolicyHasARow(t *testing.T) {
 	for number, name := range pb.Policy_name {
 		if kind := pb.Policy(number); kind != pb.Policy_POLICY_UNSPECIFIED && PolicyOf(kind).Kind != kind {
@@ -29,9 +29,9 @@ func TestEveryPolicyHasARow(t *testing.T) {
 	}
 }
 
-// TestEveryPolicyHasARule: a row says what a policy is called and means; what
-// it does is decided in lifecycle.go and vault.go. Two policies that do the
-// same whatever is tried are one rule under two names: one of them has none.
+// TestEveryPolicyHasARule: a row has the name and meaning of a policy. Its behaviour is
+// decided in lifecycle.go and vault.go. If two policies always behave the same, one of them
+// has no rule.
 func TestEveryPolicyHasARule(t *testing.T) {
 	does := map[string]string{}
 	for _, p := range Policies() {

@@ -26,8 +26,8 @@ const (
 )
 
 // singleUse is what a single-use token promises: one caller gets the
-// credential, every later one hears that it was used. An answer that was lost
-// may or may not have used it.
+// credential, every later one is answered that it was used. An answer that was lost may or
+// may not have used it.
 var singleUse = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		by := map[any][]porcupine.Operation{}
@@ -60,11 +60,11 @@ var singleUse = (&porcupine.NondeterministicModel{
 	Equal: func(a, b any) bool { return a == b },
 }).ToModel()
 
-// TestOneWinnerOfEachRace: detokenize calls, a million of them with
-// LONG_TESTS=1, race for single-use tokens from many goroutines, while incarnations are killed in the middle of
-// their work, so that a new one works beside what the old one still has on its
-// way. Every token gives its credential at most once, is used exactly once on
-// disk, and the whole history is linearizable.
+// TestOneWinnerOfEachRace: detokenize calls race for single-use tokens from many goroutines, a
+// million of them with LONG_TESTS=1. Incarnations are killed in the middle of their work, so
+// that a new one works while writes of the old one are still in flight. Every token gives its
+// credential at most once and is used exactly once on disk, and the whole history is
+// linearizable.
 func TestOneWinnerOfEachRace(t *testing.T) {
 	calls := 150_000
 	switch {
@@ -209,9 +209,8 @@ func TestTwoIncarnationsRace(t *testing.T) {
 	}
 }
 
-// Of two incarnations that read the same token before either is committed, the
-// second reads it again and decides again: it answers that the token was used, not
-// that the commit failed.
+// Two incarnations read the same token before either is committed. The second then reads
+// and decides again, and answers that the token was used, not that the commit failed.
 func TestLoserOfARaceDecidesAgain(t *testing.T) {
 	w := newWorld(t)
 	other := newWorld(t, func(o *Options) { o.Journal, o.Shares = w.journal, w.opts.Shares })

@@ -184,8 +184,8 @@ func TestSensitivePartsAreGivenOnceWhenAskedFor(t *testing.T) {
 	}
 }
 
-// TestTheStoreHoldsNothingInClear searches the files of a real store, byte for
-// byte, for what must never be in them.
+// TestTheStoreHoldsNothingInClear searches the files of a real store, byte for byte, for
+// secrets that must never be in them.
 func TestTheStoreHoldsNothingInClear(t *testing.T) {
 	dir := t.TempDir()
 	store, err := badger.Open(badger.Options{Dir: dir})

@@ -15,10 +15,9 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// sessionName names a checkout session by participant and checkout hash. It is
-// the key of its row too: neither part is a secret, and it must be the same
-// under every server key and after a restore, since an ended session stays
-// ended.
+// sessionName names a checkout session by participant and checkout hash. It is also the key
+// of its row, since neither part is a secret. It must be the same under every server key
+// and after a restore, because an ended session stays ended.
 func sessionName(participant string, checkout []byte) seal.Name {
 	b := binary.AppendUvarint(make([]byte, 0, 80), uint64(len(participant)))
 	return sha256.Sum256(append(append(b, participant...), checkout...))
@@ -42,12 +41,12 @@ func (v *Vault) session(participant string, checkout []byte) (checkoutSession, e
 	if err := s.record.Decode(raw); err != nil || s.record.Participant != participant {
 		return s, fmt.Errorf("%w: checkout session", seal.ErrDamaged)
 	}
-	// What another stream left open is void: the store is a restored backup.
+	// An open session of another stream is void, because the store is a restored backup.
 	s.over = s.record.EndedAt != 0 || s.record.Stream != v.opts.Stream
 	return s, nil
 }
 
-// ends is when the session is over by itself: the cap after it was opened.
+// ends is when the session expires: the cap after it was opened.
 func (s *checkoutSession) ends(v *Vault, now time.Time) time.Time {
 	if s.raw == nil {
 		return now.Add(v.opts.SessionCap)
@@ -73,8 +72,8 @@ func (v *Vault) openSession(s checkoutSession, participant string, checkout []by
 	return v.sessionRow(record, checkout, s.ends(v, now).Sub(now)+v.opts.RememberSessions, s.precondition())
 }
 
-// sessionCheck lets an append through only while the session of a token is as
-// it was read.
+// sessionCheck makes an append fail if the session of a token has changed since it was
+// read.
 func (v *Vault) sessionCheck(s checkoutSession, t *pb.Token) durable.Row {
 	name := sessionName(t.Participant, t.Checkout)
 	return durable.Row{Table: v.tables.sessions, Key: name[:], Precondition: s.precondition(), CheckOnly: true}
@@ -95,7 +94,7 @@ type sessionActor struct {
 	queue  []*command
 }
 
-// ending is a session's end on its way to the disk.
+// ending is a session's end while it is being committed.
 type ending struct {
 	cmd    *command
 	rounds int

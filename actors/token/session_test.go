@@ -95,9 +95,9 @@ func TestASessionStaysEndedWhenTokensAreMadeAtTheSameTime(t *testing.T) {
 	}
 }
 
-// A token that is asked for while its session's end is on its way does not open the
-// session again: the end is committed between the look at the session and the token.
-func TestAnEndOnItsWayIsNotUndone(t *testing.T) {
+// A token that is requested while its session's end is being committed does not open the
+// session again. The end is committed between reading the session and reading the token.
+func TestAnEndThatIsBeingCommittedIsNotUndone(t *testing.T) {
 	w := newWorld(t)
 	release := w.journal.Hold()
 	defer release()
@@ -175,8 +175,8 @@ func TestAUseThatMeetsTheEndOfItsSessionGivesNothing(t *testing.T) {
 	}
 }
 
-// A restored backup is another stream: no token or open session of it lives,
-// whatever keys the server has, and what was ended stays so.
+// A restored backup is another stream. No token or open session of it is valid, whatever
+// keys the server has, and ended sessions stay ended.
 func TestARestoredBackupVoidsEveryToken(t *testing.T) {
 	w := newWorld(t)
 	single, session := w.issue("c", pb.Policy_POLICY_SINGLE_USE), w.issue("d", pb.Policy_POLICY_SESSION)

@@ -17,19 +17,18 @@ type shard struct {
 	byPID    map[string]*child
 	troubled map[seal.Name]*trouble
 	wheel    wheel
-	// What children are made of; a producer takes no arguments, so each shard
-	// has its own.
+	// The properties of children. A producer takes no arguments, so each shard has its own.
 	tokens, sessions *actor.Props
 }
 
-// child is one actor that is being worked with.
+// child is one active actor.
 type child struct {
 	name seal.Name
 	pid  *actor.PID
 	open []*command // sent to it and not finished
 }
 
-// trouble is what is remembered of a token whose actor failed.
+// trouble is the state of a token whose actor failed.
 type trouble struct {
 	failures    int
 	until       time.Duration // it rests; by the Clock's uptime
@@ -46,7 +45,7 @@ const (
 // Messages to a shard. Those of a child name it, so that an earlier
 // incarnation's are recognised.
 type (
-	// finished tells that a command was answered, and what became of the token.
+	// finished reports that a command was answered, and the state of the token.
 	finished struct {
 		pid     *actor.PID
 		cmd     *command
@@ -55,7 +54,7 @@ type (
 		over    bool // it has just ended
 		damaged bool
 	}
-	// turned tells the time to the wheel.
+	// turned passes the time to the wheel.
 	turned struct{ now time.Time }
 	// counted brings live tokens found at the start, by second of their end.
 	counted struct{ ends map[int64]int }
@@ -87,8 +86,8 @@ func (s *shard) Receive(ctx actor.Context) {
 		}
 	case kill:
 		if c := s.children[m.name]; c != nil {
-			// The next command gets a new incarnation, while this one may still
-			// have a write on its way.
+			// The next command gets a new incarnation, while a write of this one can still
+			// be in flight.
 			delete(s.children, m.name)
 			ctx.Stop(c.pid)
 		}
@@ -124,8 +123,8 @@ func (s *shard) command(ctx actor.Context, cmd *command) {
 	ctx.Send(c.pid, cmd)
 }
 
-// finished counts, and puts the child to rest when nobody waits for it: then
-// its mailbox is empty, since everything for it comes from here.
+// finished updates the counts, and stops the child when nobody waits for it. Its mailbox is
+// empty then, since all its messages come from here.
 func (s *shard) finished(ctx actor.Context, m *finished) {
 	second := m.ends / 1000
 	switch {
@@ -176,9 +175,8 @@ func (s *shard) gone(pid *actor.PID) {
 	}
 }
 
-// failed is called when a child panicked. It does not come back by itself:
-// what it knew is in the store, and the next command spawns another, after a
-// rest.
+// failed is called when a child panicked. It is not restarted: its state is in the store,
+// and the next command spawns another, after a rest.
 func (s *shard) failed(pid *actor.PID) {
 	c := s.byPID[pid.Id]
 	if c == nil {
@@ -202,7 +200,7 @@ func (s *shard) trouble(name seal.Name) *trouble {
 	t := s.troubled[name]
 	if t == nil {
 		if len(s.troubled) >= maxTroubled {
-			for other := range s.troubled { // any: the map forgets by time anyway
+			for other := range s.troubled { // any, since the map forgets by time anyway
 				s.forget(other)
 				break
 			}
@@ -223,7 +221,7 @@ func (s *shard) quarantine(name seal.Name) {
 	}
 }
 
-// forgive forgets the troubles that are long over.
+// forgive forgets old troubles.
 func (s *shard) forgive() {
 	now := s.vault.opts.Clock.Uptime()
 	for name, t := range s.troubled {
@@ -251,8 +249,8 @@ func (t *trouble) err() error {
 // strategies restart at once.
 type strategy struct{ shard *shard }
 
-// HandleFailure is called on the shard's goroutine. The reason is not looked
-// at: its text could hold what was being worked with.
+// HandleFailure is called on the shard's goroutine. The reason is ignored, because its text
+// could contain the data in use.
 func (s strategy) HandleFailure(_ *actor.ActorSystem, supervisor actor.Supervisor, pid *actor.PID, _ *actor.RestartStatistics, _ any, _ any) {
 	s.shard.failed(pid)
 	supervisor.StopChildren(pid)

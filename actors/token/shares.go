@@ -34,8 +34,8 @@ func (v *Vault) shareUntil(end time.Time) (*seal.Share, error) {
 	return s, nil
 }
 
-// findShare returns the share with an id; nil if it has ended, or there is no id: a token
-// without a credential has none.
+// findShare returns the share with an id. It returns nil if the share has ended, or if
+// there is no id because the token has no credential.
 func (v *Vault) findShare(id []byte) (*seal.Share, error) {
 	if len(id) != len(seal.ShareID{}) {
 		return nil, nil

@@ -121,10 +121,10 @@ func (th *thief) answers() (n int) {
 	return n
 }
 
-// Not later than 15 minutes after its expiry nothing opens a credential of what
-// the disk ever held, and a session's not later than 15 minutes after its cap:
-// used or not, answered to an idempotency key or not, given out without its
-// sensitive parts or not.
+// At the latest 15 minutes after its expiry, no data that the disk ever held opens a
+// credential. For a token of a session it is 15 minutes after its cap. This holds for used
+// and unused tokens, with and without an idempotency key, and for credentials returned with
+// and without their sensitive parts.
 func TestNothingOpensAfterItsQuarter(t *testing.T) {
 	for _, c := range []struct {
 		policy pb.Policy

@@ -103,7 +103,7 @@ type memoryShares struct {
 	mu   sync.Mutex
 	made []*seal.Share
 	fail error
-	// unknown is what Find says of what it does not have.
+	// unknown is the error of Find for an unknown share.
 	unknown error
 
 	secrets map[seal.ShareID][seal.ShareBytes]byte
@@ -185,7 +185,7 @@ func (w *world) restart(change ...func(*Options)) {
 	w.start()
 }
 
-// eventually waits for what comes just after an answer.
+// eventually waits for an effect that follows just after an answer.
 func (w *world) eventually(holds func() bool) {
 	w.Helper()
 	deadline := time.Now().Add(10 * time.Second)

@@ -12,25 +12,24 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// tokenActor is one incarnation of one token: it decides one command at a
-// time, and answers when the outcome is on disk. All fields are owned by its
-// goroutine.
+// tokenActor is one incarnation of one token: it decides commands one at a time, and
+// answers when the outcome is on disk. All fields are owned by its goroutine.
 type tokenActor struct {
 	vault  *Vault
 	parent *actor.PID
 
-	known *stored // what the store held; nil: look again
+	known *stored // the stored record; nil if it must be read again
 	busy  *work   // waits for the journal
 	queue []*command
-	// damaged: it answers nothing any more, and is being stopped.
+	// damaged means that it no longer answers, and is being stopped.
 	damaged bool
 }
 
-// work is a command whose outcome is on its way to the disk.
+// work is a command whose outcome is being committed.
 type work struct {
 	cmd    *command
 	rows   []durable.Row
-	next   *stored // what the store holds when it has landed; nil: unchanged
+	next   *stored // the stored record after the commit; nil if unchanged
 	reply  result
 	over   bool
 	rounds int
@@ -107,12 +106,12 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 		}
 		a.finish(ctx, w, w.reply)
 	case errors.Is(w.err, durable.ErrConflict) && w.cmd.create == nil && w.rounds < maxRetries:
-		// Another incarnation was here: look again, decide again.
+		// Another incarnation has changed it: read again, decide again.
 		w.reply.credential.Wipe()
 		a.known = nil
 		a.work(ctx, &work{cmd: w.cmd, rounds: w.rounds + 1})
 	default:
-		a.known = nil // it may or may not be on disk
+		a.known = nil // whether it is on disk is unknown
 		a.fail(ctx, w, w.err)
 	}
 }
@@ -137,7 +136,7 @@ func (a *tokenActor) create(w *work) error {
 	}), row)
 	if Ends(PolicyOf(c.record.Policy)) {
 		if c.record.ExpiresAt > s.ends(v, now).UnixMilli() {
-			return durable.ErrConflict // it was opened since: decide again
+			return durable.ErrConflict // it was opened meanwhile: decide again
 		}
 		open, err := v.openSession(s, c.record.Participant, c.record.Checkout, now)
 		if err != nil {
@@ -171,8 +170,8 @@ func (a *tokenActor) use(w *work) error {
 	cmd.attempt.SessionEnded = s.over
 	var share *seal.Share
 	if k.record.Participant == cmd.attempt.Participant || cmd.attempt.Operation == Probe {
-		// Not for another participant: that would take time that an unknown
-		// token does not.
+		// Not for another participant, since that would take longer than for an unknown
+		// token.
 		if share, err = v.findShare(k.record.Share); err != nil {
 			return err
 		}
@@ -206,8 +205,8 @@ func (a *tokenActor) use(w *work) error {
 	}
 	w.rows = append(v.audit(verdict.Record, cmd, k.record.Policy, reference(k.key), now, more), v.webhookRows(verdict.Record, cmd, k.record)...)
 	if w.reply.credential != nil {
-		// Once the end of its session was answered, nothing is given any more,
-		// also to who looked before.
+		// Once the end of its session was answered, no credential is returned any more,
+		// even to a caller that read the token before.
 		w.rows = append(w.rows, v.sessionCheck(s, k.record))
 	}
 	precondition := durable.Unchanged(k.raw)
@@ -225,8 +224,8 @@ func (a *tokenActor) use(w *work) error {
 	return nil
 }
 
-// open opens what the operation gives away, before anything is used up: a
-// damaged seal must not cost the token.
+// open opens the credential before the token is used up: a damaged seal must not cost the
+// token.
 func (a *tokenActor) open(w *work, verdict Verdict, share *seal.Share) error {
 	k, op := a.known, w.cmd.attempt.Operation
 	if op != Detokenize && op != Introspect {
@@ -294,7 +293,7 @@ func (a *tokenActor) fail(ctx actor.Context, w *work, err error) {
 	ctx.Send(a.parent, &finished{pid: ctx.Self(), cmd: w.cmd, damaged: true})
 }
 
-// finish answers a command and tells the parent.
+// finish answers a command and notifies the parent.
 func (a *tokenActor) finish(ctx actor.Context, w *work, r result) {
 	w.cmd.answer(r)
 	f := &finished{pid: ctx.Self(), cmd: w.cmd}

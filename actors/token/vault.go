@@ -27,33 +27,34 @@ type Options struct {
 	System      *actor.ActorSystem
 	Journal     durable.Journal
 	Audit       *audit.Trail
-	// Webhooks hear of tokens that are used, reused and locked; nil for none.
+	// Webhooks receive the events of tokens that are used, reused and locked; nil for none.
 	Webhooks *webhook.Outbox
 	// Stream names the store's stream; a restored backup has another one.
 	Stream string
 	Keys   []seal.Key
 	Shares Shares
 	Rules  Rules // MaxMismatches 5
-	// SessionCap is how long a checkout session stays open at most; 6 h.
+	// SessionCap is the maximum time for which a checkout session stays open. The default
+	// is 6 h.
 	SessionCap time.Duration
-	// RememberExpired and RememberEnded are for how long the store can tell an
-	// expired token, and one that was used, revoked or locked, from an unknown
-	// one; 1 h and 24 h.
+	// RememberExpired and RememberEnded are for how long the store can distinguish tokens
+	// from unknown ones: expired tokens, and tokens that were used, revoked or locked. The
+	// defaults are 1 h and 24 h.
 	RememberExpired, RememberEnded time.Duration
-	// RememberSessions is for how long a session stays ended, by its end or by
-	// the cap; 400 days.
+	// RememberSessions is for how long a session stays ended, by its end or by the cap. The
+	// default is 400 days.
 	RememberSessions time.Duration
-	// MaxOpen bounds the unanswered operations; 65,536.
+	// MaxOpen bounds the unanswered operations. The default is 65,536.
 	MaxOpen int
-	// Patience bounds how long an operation waits for its answer; 10 s.
+	// Patience bounds how long an operation waits for its answer. The default is 10 s.
 	Patience time.Duration
-	// BackoffMin, BackoffMax, MaxFailures and QuarantineFor treat tokens whose
-	// actor panics; 100 ms, 10 s, 5 and 5 min.
+	// BackoffMin, BackoffMax, MaxFailures and QuarantineFor are for tokens whose actor
+	// panics. The defaults are 100 ms, 10 s, 5 and 5 min.
 	BackoffMin, BackoffMax time.Duration
 	MaxFailures            int
 	QuarantineFor          time.Duration
-	// Clock decides by its time of day when tokens and sessions end, and measures
-	// pauses by its uptime; clock.System.
+	// Clock decides by its time of day when tokens and sessions end, and measures pauses by
+	// its uptime. The default is clock.System.
 	Clock  clock.Clock
 	Logger *slog.Logger
 }
@@ -98,14 +99,14 @@ type Vault struct {
 	tables         tables
 	streamTag      [streamTagBytes]byte
 	placeholderKey []byte // a record that belongs to nobody
-	missingKey     []byte // a record that never is
+	missingKey     []byte // a record that never exists
 	shards         [shardCount]*actor.PID
 	completions    *completions
 	log            *slog.Logger
 
 	ring        atomic.Pointer[seal.Ring]
 	open        atomic.Int64 // unanswered operations
-	live        atomic.Int64 // tokens that are not over
+	live        atomic.Int64 // tokens that have not ended
 	resident    atomic.Int64 // token actors in memory
 	quarantined atomic.Int64
 	closed      atomic.Bool
@@ -170,16 +171,15 @@ func (v *Vault) placePlaceholder(version *seal.Version) {
 	}
 }
 
-// SetKeys takes new server keys into use: the newest for what is made from now
-// on, the others for what is there.
+// SetKeys takes new server keys into use: the newest for new tokens, the others for
+// existing ones.
 func (v *Vault) SetKeys(keys []seal.Key) error {
 	ring, err := seal.NewRing(v.opts.Environment, v.opts.Stream, keys)
 	if err != nil {
 		return err
 	}
-	// The placeholder must not be left under a key that is dropped. The newest key
-	// until now is among the new ones, so before and after the change there is
-	// what checks it.
+	// The placeholder must not be left under a dropped key. The present newest key is among
+	// the new ones, so the placeholder can be verified before and after the change.
 	v.placePlaceholder(v.ring.Load().Newest())
 	v.ring.Store(ring)
 	return nil
@@ -191,17 +191,17 @@ func (v *Vault) Ring() *seal.Ring { return v.ring.Load() }
 // Environment is the vault's environment.
 func (v *Vault) Environment() seal.Environment { return v.opts.Environment }
 
-// SessionCap is how long a checkout session stays open at most.
+// SessionCap is the maximum time for which a checkout session stays open.
 func (v *Vault) SessionCap() time.Duration { return v.opts.SessionCap }
 
-// Stats is what a vault holds at the moment.
+// Stats are a vault's present numbers.
 type Stats struct {
 	// Live is the number of tokens that have not expired. Tokens of an ended session count
 	// until they expire.
 	Live int64
 	// Resident are the token actors in memory.
 	Resident int64
-	// Quarantined are the tokens that answer nothing.
+	// Quarantined are the tokens that do not answer.
 	Quarantined int64
 	// Open are the unanswered operations.
 	Open int64
@@ -212,9 +212,9 @@ func (v *Vault) Stats() Stats {
 	return Stats{v.live.Load(), v.resident.Load(), v.quarantined.Load(), v.open.Load()}
 }
 
-// Tokenize makes a token, or returns the one that the same request with the
-// same idempotency key got. The token is on disk when Tokenize returns. Errors
-// are a Refusal or one of durable's.
+// Tokenize makes a token, or returns the one of an earlier identical request with the same
+// idempotency key. The token is on disk when Tokenize returns. Errors are a Refusal or one
+// of durable's.
 func (v *Vault) Tokenize(c Caller, in Issue) (seal.Token, error) {
 	for range maxRetries {
 		kept, err := v.keptAnswer(c, in)
@@ -311,7 +311,7 @@ func (v *Vault) Detokenize(c Caller, u Use) (seal.Secret, error) {
 // Revoke ends a token. An ended token is no error.
 func (v *Vault) Revoke(c Caller, u Use) error { return v.attempt(c, u, Revoke).err }
 
-// Introspect tells about a token and uses nothing up.
+// Introspect describes a token without using it.
 func (v *Vault) Introspect(c Caller, u Use) (Status, error) {
 	r := v.attempt(c, u, Introspect)
 	if r.err != nil {

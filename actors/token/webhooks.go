@@ -6,7 +6,7 @@ import (
 	"atelier/actors/webhook"
 )
 
-// webhookEvents are the audit records that webhooks hear of too.
+// webhookEvents are the audit records that webhooks receive, too.
 var webhookEvents = map[string]string{
 	"token_detokenize": webhook.TokenUsed,
 	"token_reuse":      webhook.TokenReused,

@@ -8,10 +8,9 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// wheel counts live tokens by the second in which they end, Unix seconds. A
-// heap of tokens would cost memory for each, and a million timers that fire
-// together a million goroutines; counting needs neither, since a token's end
-// is decided by its record.
+// wheel counts live tokens by the second in which they end, Unix seconds. A heap of tokens
+// would need memory for each token. A million timers that fire together would need a
+// million goroutines. Counting needs neither, since a token's end is decided by its record.
 type wheel map[int64]int
 
 // add counts n tokens that end in a second, in or out. It reports whether it
@@ -37,8 +36,7 @@ func (w wheel) turn(now time.Time) (ended int) {
 	return ended
 }
 
-// turn tells the shards the time, a part of them each 62 ms, all of them in
-// four seconds.
+// turn sends the shards the time, a part of them each 62 ms, all of them in four seconds.
 func (v *Vault) turn(ctx context.Context) {
 	const parts = 64
 	tick := v.opts.Clock.NewTicker(4 * time.Second / parts)

@@ -11,8 +11,8 @@ const MaxModels = 50
 // Other is the model under which the usage of models beyond MaxModels is summed.
 const Other = "other"
 
-// Add returns the sums with one more use. It changes neither the list nor what
-// is in it, which views may hold.
+// Add returns the sums with one more use. It changes neither the list nor its elements,
+// which views can share.
 func Add(sums []*AIUsage, u *AIUsage) []*AIUsage {
 	of := func(model string) int {
 		return slices.IndexFunc(sums, func(have *AIUsage) bool { return have.Model == model })

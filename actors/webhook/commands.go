@@ -53,8 +53,8 @@ var Pauses = []time.Duration{
 	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 }
 
-// Delivered says that a receiver took a delivery. A redirect is a failure: who answers
-// at another address was not checked.
+// Delivered reports whether a receiver took a delivery. A redirect is a failure: a receiver
+// that answers at another address was not checked.
 func Delivered(status int32) bool { return status >= 200 && status < 300 }
 
 // State is what the webhook does.
@@ -222,10 +222,10 @@ func (o Outcome) tried(d *Delivery) *Tried {
 	return &Tried{Status: o.Status, Id: d.Id, Type: d.Type, Number: d.Tries + 1, TookMs: o.TookMS, Error: o.Error}
 }
 
-// Note says what came of a try. The delivery goes, waits for its next try, or is kept
+// Note records the outcome of a try. The delivery goes, waits for its next try, or is kept
 // as failed.
 type Note struct {
-	// Due is when the delivery was due: where its row lies.
+	// Due is when the delivery was due, which is part of its row's key.
 	Due      int64
 	Delivery *Delivery
 	Outcome
@@ -261,8 +261,8 @@ func (b Note) decide(d *decision) error {
 	return nil
 }
 
-// NoteTest says what came of a delivery that the owner asked for. It shows as the last
-// one and counts for nothing.
+// NoteTest records the outcome of a test delivery. It shows as the last one and counts for
+// nothing.
 type NoteTest struct {
 	ID string // of the delivery
 	Outcome

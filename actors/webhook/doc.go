@@ -1,16 +1,16 @@
-// Package webhook tells other systems over HTTP what happens here
+// Package webhook sends events of this server to other systems over HTTP
 // (transport/rest/RULES.md, "Webhooks").
 //
-// A delivery is a row that is committed with the event that it tells of, one for
-// each webhook that wants the event (Outbox.Rows): it can neither be lost nor tell
-// of what did not happen. Each webhook is an actor, which has one owner among the
-// nodes; the owner sends what is due, one delivery at a time, and commits the outcome
-// with the row's removal. A crash between the two repeats the delivery, so receivers
-// get each at least once, and in no promised order.
+// A delivery is a row that is committed with its event, one for each webhook that
+// subscribes to the event (Outbox.Rows). So no delivery is lost, and none is sent for an
+// event that did not happen. Each webhook is an actor, which has one owner among the nodes.
+// The owner sends the due deliveries, one at a time, and commits the outcome with the row's
+// removal. A crash between the two repeats the delivery. So receivers get each delivery at
+// least once, and in no guaranteed order.
 //
-// Bounds: MaxHooks webhooks, MaxWaiting deliveries that wait for each (counted by each
-// node; more are dropped, counted and logged), MaxFailed that are kept as failed,
-// MaxTries of which it is known how they went, and one goroutine and one connection for each webhook.
+// Bounds: there are at most MaxHooks webhooks. At most MaxWaiting deliveries wait for each, as
+// counted by each node; more are dropped, counted and logged. Each keeps at most MaxFailed
+// failed deliveries and the outcomes of MaxTries. Each has one goroutine and one connection.
 package webhook
 
 //go:generate go run atelier/actors/internal/protogen

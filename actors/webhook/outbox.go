@@ -14,8 +14,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// Tables of webhooks: the list that says which events are wanted; what waits to be
-// sent, in the order in which it is due; and what is kept as failed.
+// Tables of webhooks: the list with the events of each, the deliveries to send, in the
+// order in which they are due, and the failed deliveries.
 const (
 	listTable   = "webhooks"
 	queueTable  = "hookqueue"
@@ -62,7 +62,7 @@ func gone(table string, key []byte) durable.Row {
 // Told is something that happened.
 type Told struct {
 	Type string
-	// CodelabID is "" for what belongs to no codelab.
+	// CodelabID is "" for events outside codelabs.
 	CodelabID string
 	At        int64
 	Data      *Data
@@ -79,7 +79,7 @@ type Outbox struct {
 	dropped atomic.Int64
 }
 
-// target is a webhook as somebody sees it who has something to tell.
+// target is a webhook from the side of an event's sender.
 type target struct {
 	hook *Hook
 	// room is how many more deliveries may wait for it, as this node counts.
@@ -118,7 +118,7 @@ func (o *Outbox) Rows(t Told) (rows []durable.Row) {
 	return rows
 }
 
-// hint says that there may be something to send.
+// hint signals that there may be deliveries to send.
 func (o *Outbox) hint() {
 	select {
 	case o.news <- struct{}{}:
@@ -126,11 +126,11 @@ func (o *Outbox) hint() {
 	}
 }
 
-// queued is a webhook with what waits for it.
+// queued is a webhook with its waiting deliveries.
 type queued struct {
 	*Hook
 	waiting int
-	due     int64 // when the first is due; none: 0
+	due     int64 // when the first is due; 0 if none
 }
 
 // refresh reads which webhooks there are, and how much waits for each.

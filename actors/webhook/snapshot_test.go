@@ -10,8 +10,8 @@ import (
 	"atelier/persistence/memory"
 )
 
-// TestASnapshotForgetsNothing of what was said, in any place of the log; and the secret of
-// a webhook that is gone leaves the log.
+// TestASnapshotForgetsNothing, at any position of the log. The secret of a deleted webhook
+// leaves the log.
 func TestASnapshotForgetsNothing(t *testing.T) {
 	journal := memory.New()
 	defer journal.Close()

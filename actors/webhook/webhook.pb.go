@@ -4,7 +4,8 @@
 // 	protoc        (unknown)
 // source: webhook.proto
 
-// Webhooks and what waits to be sent to them. Times are Unix milliseconds, UTC.
+// Webhooks and the deliveries that wait to be sent to them. Times are Unix milliseconds,
+// UTC.
 
 package webhook
 
@@ -29,7 +30,7 @@ type Hook struct {
 	Id     string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Url    string                 `protobuf:"bytes,2,opt,name=url,proto3" json:"url,omitempty"`
 	Events []string               `protobuf:"bytes,3,rep,name=events,proto3" json:"events,omitempty"`
-	// Only events of these codelabs; empty: of all.
+	// Only events of these codelabs; if empty, of all.
 	Codelabs []string `protobuf:"bytes,4,rep,name=codelabs,proto3" json:"codelabs,omitempty"`
 	// Bodies have the names of attendees.
 	Names bool `protobuf:"varint,5,opt,name=names,proto3" json:"names,omitempty"`
@@ -174,7 +175,7 @@ func (x *Hook) GetTries() []*Try {
 // How one try of a delivery went.
 type Try struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Of the delivery, and of what it tells.
+	// Id of the delivery, and the type of its event.
 	Id   string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
 	// When it was noted.
@@ -578,8 +579,8 @@ func (*Resumed) Descriptor() ([]byte, []int) {
 	return file_webhook_proto_rawDescGZIP(), []int{5}
 }
 
-// An event on its way to one webhook: a row, written in the commit of what it tells of.
-// It holds ids and no names, so that erasing a person leaves nothing here.
+// An event to be sent to one webhook: a row, written in the commit of the event. It holds
+// ids and no names, so that erasing a person leaves nothing here.
 type Delivery struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`

@@ -34,9 +34,9 @@ type world struct {
 
 	mu     sync.Mutex
 	status int32           // what the receiver answers
-	tries  []string        // the types of what it got
-	times  []time.Duration // and when, since the beginning
-	seen   map[string]bool // the ids of it
+	tries  []string        // the types of the received deliveries
+	times  []time.Duration // and their times, since the beginning
+	seen   map[string]bool // their ids
 	serve  func(*Delivery) // if set, is called before it answers
 	full   atomic.Bool     // the disk takes nothing
 	broken atomic.Bool     // and nothing can be read
@@ -151,7 +151,7 @@ func (w *world) create(events ...string) string {
 	return id
 }
 
-// tell commits the deliveries of an event, and says how many there were.
+// tell commits the deliveries of an event, and returns their number.
 func (w *world) tell(kind string) int {
 	w.t.Helper()
 	rows := w.hooks.Rows(Told{Type: kind, CodelabID: "lab", At: time.Now().UnixMilli(), Data: &Data{}})
@@ -313,7 +313,7 @@ func TestTwentyFailuresInARowStop(t *testing.T) {
 			t.Errorf("a stopped webhook costs %d rows", n)
 		}
 		w.answers(200)
-		w.hooks.drain(context.Background(), id, w.send) // as who has not heard of the stop yet
+		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know of the stop yet
 		time.Sleep(time.Hour)
 		if n := len(w.got()); n != before+20 || w.count(queueTable) != 25 {
 			t.Errorf("while it is stopped %d are sent, %d wait", n-before-20, w.count(queueTable))
@@ -516,7 +516,7 @@ func TestADeletedWebhookLeavesNothing(t *testing.T) {
 		if n := w.tell(TokenUsed); n != 0 {
 			t.Errorf("it costs %d rows", n)
 		}
-		w.hooks.drain(context.Background(), id, w.send) // as who has not heard of the deletion yet
+		w.hooks.drain(context.Background(), id, w.send) // as on a node that does not know of the deletion yet
 		log, err := w.journal.Follow("webhooks/" + id)
 		if err != nil {
 			t.Fatal(err)
@@ -637,7 +637,7 @@ func TestOnlyWhatIsWantedIsWritten(t *testing.T) {
 func TestAFullDiskRepeatsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create(TokenUsed)
-		w.serve = func(*Delivery) { w.full.Store(true) } // while it is on its way
+		w.serve = func(*Delivery) { w.full.Store(true) } // while it is in flight
 		w.tell(TokenUsed)
 		time.Sleep(10 * time.Minute)
 		if got := w.got(); len(got) != 1 {

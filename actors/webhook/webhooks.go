@@ -23,11 +23,11 @@ type Send func(ctx context.Context, h *Hook, d *Delivery) Outcome
 const (
 	// round is the longest time between two looks at what is due.
 	round = time.Second
-	// settle is the pause before a look at what was just told: its commit is on its
-	// way, and what comes meanwhile is seen by the same look.
+	// settle is the pause before new deliveries are read: their commit is in progress, and
+	// deliveries that are added meanwhile are read at the same time.
 	settle = 50 * time.Millisecond
-	// rest is the pause after an outcome that could not be noted: the delivery is sent
-	// again, and a receiver must not hear of it each second while a disk is full.
+	// rest is the pause after an outcome that could not be recorded. The delivery is sent
+	// again, and a receiver must not get it each second while a disk is full.
 	rest = 30 * time.Second
 	// maxTests bounds the concurrent tests: each holds the goroutine of its request until
 	// the receiver answers.
@@ -48,7 +48,7 @@ type Config struct {
 type Webhooks struct {
 	*Outbox
 	host  *Host
-	gate  func() error // says that nothing can be noted now; nil: never
+	gate  func() error // returns an error while nothing can be recorded; nil for never
 	clock clock.Clock
 	log   *slog.Logger
 	tests chan struct{} // has a place for each test
@@ -168,7 +168,7 @@ func (w *Webhooks) Tries(id string) ([]*Try, error) {
 	return tries, nil
 }
 
-// Delete ends a webhook, with what waits for it.
+// Delete removes a webhook with its waiting deliveries.
 func (w *Webhooks) Delete(caller Caller, id string) error {
 	if err := w.listens(id); err != nil {
 		return err
@@ -197,7 +197,7 @@ func (w *Webhooks) Resume(caller Caller, id string) error {
 	return nil
 }
 
-// Test sends an event that tells of nothing, once and at once, and returns the status.
+// Test sends a test event, once and at once, and returns the status.
 func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error) {
 	if err := w.listens(id); err != nil {
 		return 0, err
@@ -231,7 +231,7 @@ func (w *Webhooks) look() {
 	}
 }
 
-// Run sends what is due, until ctx ends, and waits for what is on its way.
+// Run sends due deliveries until ctx ends, and waits for those in flight.
 func (w *Webhooks) Run(ctx context.Context, send Send) {
 	var sending sync.WaitGroup
 	defer sending.Wait()

@@ -32,9 +32,8 @@ type Client struct {
 	base string
 }
 
-// New returns a client for a server's URL. Of one that is https, via is the
-// plain address of the tunnel that leads there; else it is "". Each request may
-// take as long as the timeout says.
+// New returns a client for a server's URL. For an https URL, via is the plain address of
+// the tunnel to it; else it is "". timeout is the timeout of each request.
 func New(server, via string, timeout time.Duration) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil {
@@ -141,7 +140,7 @@ type Request struct {
 	// Stream is sent in place of Body when it is set: Size bytes.
 	Stream io.Reader
 	Size   int
-	// Again says that it may be made twice and counts once, as everything that
+	// Again means that it may be made twice and counts once, as everything that
 	// reads may.
 	Again bool
 }

@@ -54,9 +54,9 @@ func RegisterAll(ctx context.Context, client *Client, codelab string, n int) ([]
 	}
 }
 
-var errOften = errors.New("the server asks again and again to wait")
+var errOften = errors.New("the server demanded a wait too often")
 
-// tries is how often a registration is begun that a server's limit refuses.
+// tries is how often a registration is tried that a server's limit refuses.
 const tries = 60
 
 // one registers one attendee.

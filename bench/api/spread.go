@@ -12,13 +12,13 @@ type Spread struct {
 	nodes []*Client
 }
 
-// Door is the way to one node, as in New.
-type Door struct{ URL, Via string }
+// Endpoint is the address of one node, as in New.
+type Endpoint struct{ URL, Via string }
 
 // NewSpread returns a client of all these nodes.
-func NewSpread(doors []Door, timeout time.Duration) (*Spread, error) {
+func NewSpread(endpoints []Endpoint, timeout time.Duration) (*Spread, error) {
 	s := &Spread{}
-	for _, d := range doors {
+	for _, d := range endpoints {
 		c, err := New(d.URL, d.Via, timeout)
 		if err != nil {
 			return nil, err
@@ -49,7 +49,7 @@ const (
 	pauseLongest = time.Second
 )
 
-// Trip is where a request has been.
+// Trip records the nodes of a request.
 type Trip struct {
 	// Node answered last; Repeated is how often the request was made again.
 	Node, Repeated int
@@ -75,7 +75,7 @@ func (s *Spread) Do(at int, r *Request) (*Answer, Trip, error) {
 	}
 }
 
-// again says whether another node may be asked. A request that got 503 may
+// again reports whether another node may be asked. A request that got 503 may
 // have been applied: the answering node may have lost its connection to the
 // node that applied it.
 func again(r *Request, a *Answer, err error) bool {

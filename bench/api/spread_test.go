@@ -42,7 +42,7 @@ func TestWhatAnotherNodeMayBeAsked(t *testing.T) {
 // spread is a client of nodes that answer with these; nil is one that is gone.
 func spread(t *testing.T, nodes ...http.HandlerFunc) *Spread {
 	t.Helper()
-	var doors []Door
+	var endpoints []Endpoint
 	for _, f := range nodes {
 		srv := httptest.NewServer(f)
 		if f == nil {
@@ -50,9 +50,9 @@ func spread(t *testing.T, nodes ...http.HandlerFunc) *Spread {
 		} else {
 			t.Cleanup(srv.Close)
 		}
-		doors = append(doors, Door{URL: srv.URL})
+		endpoints = append(endpoints, Endpoint{URL: srv.URL})
 	}
-	s, err := NewSpread(doors, 5*time.Second)
+	s, err := NewSpread(endpoints, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"mime/multipart"
 )
 
-// Upload is a file on its way: a request whose body is made while it is sent.
-// content is read to its end, size bytes.
+// Upload returns the request for a file. Its body is made while it is sent. content is read
+// to its end, size bytes.
 func Upload(s Session, path, name string, content io.Reader, size int) (*Request, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)

@@ -4,7 +4,7 @@ package audit
 type Audience uint8
 
 const (
-	// Unknown: who should get it is not judged, only its order.
+	// Unknown means that its recipients are not judged, only its order.
 	Unknown Audience = iota
 	// Everyone in the codelab.
 	Everyone
@@ -31,7 +31,7 @@ type Auditor struct {
 	shared, facilitators ledger
 }
 
-// ledger is the union of what anybody got of one kind of events. Each has a
+// ledger is the union of the events of one kind that any subscriber received. Each has a
 // number, in the order in which they were first seen.
 type ledger struct {
 	numbers map[uint64]int // by seq

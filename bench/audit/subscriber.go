@@ -6,7 +6,7 @@ import "slices"
 type Subscriber struct {
 	// Index is the place of the subscriber, see Event.Owner. Immutable.
 	Index int
-	// Facilitator says that this is a facilitator. Immutable.
+	// Facilitator means that this is a facilitator. Immutable.
 	Facilitator bool
 
 	// Duplicated counts events that came again, Reordered those whose seq was
@@ -37,8 +37,8 @@ func (s *Subscriber) Resync(seq uint64) {
 	s.last = max(s.last, seq)
 }
 
-// Position is up to where the subscriber has processed the stream: what it
-// gives as `since` when it comes back.
+// Position is the subscriber's position in the stream: what it gives as `since` when it
+// comes back.
 func (s *Subscriber) Position() uint64 { return s.last }
 
 func (s *Subscriber) hasOwn(seq uint64) bool { return slices.Contains(s.own, seq) }

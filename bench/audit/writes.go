@@ -1,6 +1,6 @@
 package audit
 
-// Fate is what a client knows of a write it made.
+// Fate is a client's knowledge of a write it made.
 type Fate uint8
 
 const (

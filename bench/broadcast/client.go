@@ -12,26 +12,26 @@ import (
 // client is one subscriber or publisher. Owned by the loop.
 type client struct {
 	index     int
-	node      int // where it is connected, or will be
+	node      int // its node, now or when it connects
 	seat      Seat
 	script    *script
 	publisher bool
-	// sleeper says that this subscriber stops reading when the worker says so. Its
+	// sleeper means that this subscriber stops reading when the worker says so. Its
 	// latencies never count.
 	sleeper, asleep bool
 
 	conn  *sockets.Conn
 	heard *known // its newest frame
 	ready bool
-	// was says that it has been ready before; kept that this machine lacked what
+	// was means that it has been ready before; kept that this machine lacked what
 	// its latest attempt needed.
 	was, kept bool
-	// away says that it is to come back, and since when; back is when it last did.
+	// away means that it is to come back, and since when; back is when it last did.
 	away     bool
 	dialled  time.Duration
 	back     time.Duration
 	attempts int
-	// known is from where it goes on when it comes back.
+	// known is the position from which it resumes.
 	known    bool
 	position uint64
 	epoch    string
@@ -117,7 +117,7 @@ func (e *Engine) welcome(c *client) {
 	}
 }
 
-// adrift: what the client gets next is where it goes on.
+// adrift: the client resumes at the next message that it gets.
 func (e *Engine) adrift(c *client) {
 	for p := range c.tracks {
 		c.tracks[p].adrift = true
@@ -217,12 +217,12 @@ func (e *Engine) deliver(c *client, m delivery, now time.Duration) {
 	e.land(p, n, took, measured)
 }
 
-// mostSpoiled bounds what is remembered of messages with a wrong stamp: 32 MB.
+// mostSpoiled bounds the remembered messages with a wrong stamp, at 32 MB.
 const mostSpoiled = 4 << 20
 
-// spoil notes a message with a stamp that was not given to its number. Which of
-// the two is wrong turns out when it is known how many were sent; beyond what is
-// remembered it is the stamp, and the message is missed as well.
+// spoil notes a message whose stamp does not belong to its number. Which of the two is
+// wrong becomes clear when the number of sent messages is known. Beyond mostSpoiled the
+// stamp counts as wrong, and the message counts as missed as well.
 func (e *Engine) spoil(c *client, p int, n int64) {
 	e.current.Errors++
 	if e.spoiled == mostSpoiled {
@@ -278,8 +278,7 @@ func (e *Engine) ended(c *client, end sockets.End) {
 	e.retry(c)
 }
 
-// how names the way in which a connection ended, without what the server may have said
-// of its clients.
+// how describes how a connection ended, without any text of the server about its clients.
 func (e *Engine) how(end sockets.End) string {
 	if end.Quotes() {
 		return e.mask.shown(end.String())

@@ -29,30 +29,30 @@ type Dialect struct {
 	// many letters as are needed for Size bytes.
 	Send Raw `json:"send,omitempty"`
 	Size int `json:"size,omitempty"`
-	// Binary says that clients send binary messages instead of text. A server may send
+	// Binary means that clients send binary messages instead of text. A server may send
 	// both.
 	Binary bool `json:"binary,omitempty"`
-	// Match finds messages in what comes back, by groups named stamp and seq. A
-	// frame may have several.
+	// Match finds messages in received frames, by groups named stamp and seq. A frame can
+	// have several.
 	Match string `json:"match,omitempty"`
 	// Ready is what a client waits for before it counts as connected; "" when an
 	// open connection is enough.
 	Ready string `json:"ready,omitempty"`
-	// Ack says that a message was taken, Refusal that it was not, each by a group
-	// named seq; Gap that the server could not give everything.
+	// Ack matches the confirmation of a message, Refusal its refusal, each by a group named
+	// seq. Gap matches the message that the server could not deliver everything.
 	Ack     string `json:"ack,omitempty"`
 	Refusal string `json:"refusal,omitempty"`
 	Gap     string `json:"gap,omitempty"`
-	// Position finds, by a group named position, from where a client could go on;
-	// Resume is then added to its path, with {{position}} filled in, and with
-	// {{epoch}}, which a group named epoch of Ready, Gap or Position has found.
-	// Without them what is sent while a client is away is not its to get.
+	// Position finds, by a group named position, the position from which a client can
+	// resume. Resume is then added to its path, with {{position}} filled in. {{epoch}} in
+	// it is filled in from a group named epoch of Ready, Gap or Position. Without them a
+	// client does not expect the messages that are sent while it is away.
 	Position string `json:"position,omitempty"`
 	Resume   string `json:"resume,omitempty"`
 	// Beside is what a subscriber says by itself, one after the other and again, one
 	// for each interval of Load.Beside.
 	Beside []string `json:"beside,omitempty"`
-	// Answers are what a client says to a message of exactly this text, or with exactly
+	// Answers are a client's answers to a message of exactly this text, or with exactly
 	// this line: the heartbeats of some protocols. Servers join messages that wait.
 	Answers []Answer `json:"answers,omitempty"`
 }
@@ -69,7 +69,7 @@ func (d *Dialect) Check() error {
 	for _, line := range d.Headers {
 		problems = append(problems, frames.CheckHeader(line), d.CheckPlaces("--header", line))
 		if name, _, _ := strings.Cut(line, ":"); len(ParseTemplate(name).Places()) > 0 {
-			problems = append(problems, fmt.Errorf("--header %q: a column may stand after the colon only", name))
+			problems = append(problems, fmt.Errorf("--header %q: a column is allowed only after the colon", name))
 		}
 	}
 	problems = append(problems, d.CheckPlaces("--hello", string(d.Hello)), d.CheckPlaces("--send", string(d.Send), "stamp", "seq", "pad"),
@@ -113,7 +113,7 @@ func (d *Dialect) CheckPlaces(flag, text string, own ...string) error {
 	return errors.Join(problems...)
 }
 
-// heard is what a frame says.
+// heard is the parsed parts of a frame.
 type heard struct {
 	messages []delivery
 	ready    bool
@@ -123,7 +123,7 @@ type heard struct {
 	answer   string
 	// acked and refused hold sequence numbers.
 	acked, refused []uint64
-	// strange says that nothing of all this is in it.
+	// strange means that nothing of all this is in it.
 	strange bool
 }
 
@@ -133,12 +133,12 @@ type delivery struct {
 	due time.Duration
 }
 
-// reader finds in frames what a dialect says is there.
+// reader finds in frames the parts that a dialect describes.
 //
-// A regular expression costs some microseconds and a message comes to thousands
-// of subscribers in the same bytes, so what was found in a frame is kept, and with
-// it which frame followed it at the subscriber that was looked at last: a frame that comes
-// again is only compared, and hashed where the guess was wrong.
+// A regular expression costs some microseconds, and a message comes to thousands of
+// subscribers in the same bytes. So the results for a frame are kept, and with them the
+// frame that followed it at the last subscriber. A repeated frame is then only compared,
+// and hashed only if that guess was wrong.
 type reader struct {
 	match, ready, ack, refusal, gap, position *regexp.Regexp
 	matchStamp, matchSeq, ackSeq, refusalSeq  int
@@ -153,7 +153,7 @@ type reader struct {
 	beyond uint64
 }
 
-// known is a frame and what it says, until it has to make room for another.
+// known is a frame and its parsed parts, until it has to make room for another.
 type known struct {
 	frame []byte
 	heard heard
@@ -166,9 +166,9 @@ type epochIn struct {
 	group int
 }
 
-// sets and ways are how many frames are kept: more than are on their way at once. A
-// message that is 500 others away from its last reader was read again six times with
-// sets of two, when three fell into one, which took a tenth of the generator's time.
+// sets and ways are how many frames are kept: more than are in flight at once. With sets of
+// two, a message whose last reader came 500 messages later was parsed six times when three
+// fell into one set. That took a tenth of the generator's time.
 const sets, ways = 1024, 8
 
 // largestKept is the longest frame that is kept, bytes.
@@ -238,7 +238,7 @@ func (r *reader) read(frame []byte, after *known) *known {
 	return k
 }
 
-// find returns what a frame says that may have been read before.
+// find returns the parsed parts of a frame, which may have been kept.
 func (r *reader) find(frame []byte) *known {
 	set := &r.cache[maphash.Bytes(r.seed, frame)%sets]
 	for _, k := range set {

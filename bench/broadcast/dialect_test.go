@@ -73,8 +73,8 @@ func TestReadingIsTheSameFromMemory(t *testing.T) {
 	})
 }
 
-// A message on its way to a thousand clients is read once, whichever sets it falls into.
-func TestFramesOnTheirWayAreKept(t *testing.T) {
+// A message in flight to a thousand clients is parsed once, whichever sets it falls into.
+func TestFramesInFlightAreKept(t *testing.T) {
 	r, err := newReader(&chatty, 42, 1)
 	if err != nil {
 		t.Fatal(err)

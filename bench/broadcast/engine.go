@@ -39,7 +39,7 @@ type Engine struct {
 	clients []*client // subscribers, then publishers
 	load    *Load
 	over    bool // no more sending
-	// closing says that the outcome is another goroutine's: nothing is noted any
+	// closing means that the outcome is another goroutine's: nothing is noted any
 	// more.
 	closing bool
 	ready   int // subscribers
@@ -50,7 +50,7 @@ type Engine struct {
 	spoiled int                // messages that all clients remember as that
 	// strange and strangeAnswer say that those of out were sent to a client that is ready.
 	strange, strangeAnswer bool
-	// flights are all messages on their way, by publisher.
+	// flights are all messages in flight, by publisher.
 	flights [][]flight
 	windows []window // of the publishers here
 	sent    map[int]int64
@@ -64,7 +64,7 @@ type Engine struct {
 // reading is what the process and its loop had taken at a moment.
 type reading struct{ cpu, busy time.Duration }
 
-// flight is a message on its way, as this worker sees it.
+// flight is a message in flight, from this worker's side.
 type flight struct {
 	// last is how long it took to the latest reader so far, microseconds and 1;
 	// 0 when it is not measured or has not arrived.
@@ -73,8 +73,8 @@ type flight struct {
 	readers int32
 }
 
-// mostFlights bounds what is remembered of each message to tell when the last
-// reader had it: 64 MB. Of longer runs the first messages count.
+// mostFlights bounds the state kept for each message to determine when the last reader had
+// it: 64 MB. Of longer runs the first messages count.
 const mostFlights = 8 << 20
 
 // NewEngine prepares a worker. The run's timeline is the clock plus offset. Emit
@@ -307,7 +307,7 @@ func (e *Engine) Drop(d *Drop) {
 	})
 }
 
-// answersWithin bounds the wait for what the server says to the last messages.
+// answersWithin bounds the wait for the server's answers to the last messages.
 const answersWithin = 5 * time.Second
 
 // Sent is what the publishers have sent, when nothing more will be.
@@ -316,7 +316,7 @@ func (e *Engine) Sent() Sent {
 	if e.posts != nil {
 		e.posts.wait(answersWithin)
 	}
-	// A refusal that is still on its way would be taken for a loss.
+	// A refusal that is still in flight would be taken for a loss.
 	e.until(e.now()+answersWithin, func() bool { return len(e.planned) == 0 })
 	s := Sent{Messages: map[int]int64{}, Refused: map[int][]int64{}}
 	e.loop.Do(func() {
@@ -330,8 +330,8 @@ func (e *Engine) Sent() Sent {
 	return s
 }
 
-// Finish waits until everything has arrived, and says what was found. The engine
-// is of no more use then but to be closed.
+// Finish waits until everything has arrived, and returns the results. The engine is of no
+// more use then but to be closed.
 func (e *Engine) Finish(f *Finish) *Outcome {
 	for p := range f.Refused {
 		slices.Sort(f.Refused[p])

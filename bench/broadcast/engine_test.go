@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// hub is a server that tells everybody what anybody says; harm may change what
-// one listener gets of it.
+// hub is a server that sends every message to everybody; harm can change what one listener
+// receives.
 type hub struct {
 	mu      sync.Mutex
 	clients map[string]*listener
@@ -438,8 +438,8 @@ func TestAServerThatIsNotThere(t *testing.T) {
 	})
 }
 
-// A server goes on talking, and hangs up, while the outcome is already on its
-// way: it does not change any more.
+// A server can go on sending, or close the connection, while the outcome is already being
+// sent. The outcome does not change any more.
 func TestTheOutcomeIsFinal(t *testing.T) {
 	h := &hub{}
 	h.after = func(o *Outcome) {

@@ -13,8 +13,8 @@ import (
 // spareFiles are those that a worker opens beside its connections.
 const spareFiles = 32
 
-// enoughFiles refuses a job with more connections than this process may have files
-// open: clients that cannot be opened would look like a server that takes no more.
+// enoughFiles refuses a job with more connections than the limit of open files of this
+// process. Clients that cannot be opened would look like a server that accepts no more.
 func enoughFiles(job *Job) error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

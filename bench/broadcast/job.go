@@ -16,14 +16,14 @@ type Job struct {
 	// More are other nodes of the same server: clients are spread over all, and
 	// a client that loses its node goes to the next.
 	More []Node `json:"more,omitempty"`
-	// TLS says that the server speaks it, and which certificates are good.
+	// TLS means that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust `json:"tls,omitempty"`
 	// Stream asks for event streams instead of WebSockets. Publishers then POST their
 	// messages.
 	Stream  bool    `json:"stream,omitempty"`
 	Dialect Dialect `json:"dialect"`
-	// Secrets are the values of all clients, also of other workers': what a server says
-	// of them is not shown.
+	// Secrets are the values of all clients, also of other workers'. They are masked in a
+	// server's texts.
 	Secrets []string `json:"secrets,omitempty"`
 	// Subscribers and Publishers of this worker. First is the number of its first
 	// client among those of all workers: it spreads the source addresses.
@@ -72,10 +72,10 @@ type Load struct {
 	// Beside is the time between two things that a subscriber says by itself, those of
 	// all evenly spread; 0 for none. See Dialect.Beside.
 	Beside time.Duration `json:"beside,omitempty"`
-	// Window, if the rate of the first stage is 0, is how many messages an
-	// unthrottled publisher may have in progress.
+	// Window, if the rate of the first stage is 0, is how many messages an unthrottled
+	// publisher can have in progress.
 	Window int `json:"window,omitempty"`
-	// Parts divides the measured time: by what is compared in it.
+	// Parts divides the measured time for a comparison.
 	Parts []Part `json:"parts,omitempty"`
 }
 
@@ -133,7 +133,7 @@ type Sample struct {
 	Deliveries int64 `json:"deliveries"`
 	Errors     int64 `json:"errors"`
 	Open       int   `json:"open"`
-	// Latencies of what was measured in it; nil when nothing was.
+	// Latencies of this part; nil without measurements.
 	Latencies *latency.Histogram `json:"latencies,omitempty"`
 }
 
@@ -155,9 +155,9 @@ type Outcome struct {
 	Resumes    *latency.Histogram   `json:"resumes"`
 	Lag        *latency.Histogram   `json:"lag"`
 	Turns      *latency.Histogram   `json:"turns"`
-	// Last is, for each publisher, how long each of its messages took to the
-	// last reader of this worker: microseconds and 1, four bytes each, little
-	// endian; 0 for what was not measured.
+	// Last is, for each publisher, how long each of its messages took to the last reader of
+	// this worker. Each is microseconds plus 1, in four bytes, little endian; 0 if not
+	// measured.
 	Last [][]byte `json:"last"`
 
 	// Measured messages that this worker sent, and of those that arrived.
@@ -185,9 +185,9 @@ type Outcome struct {
 	// Beside is how often subscribers said something without being asked.
 	Beside  int64 `json:"beside,omitempty"`
 	Refused int64 `json:"refused"`
-	// Strange is the first text to a subscriber that was ready in which the dialect found
-	// nothing, or the newest before anybody was, StrangeAnswer the same of publishers; as
-	// people may see them.
+	// Strange is the first text to a ready subscriber in which the dialect found nothing,
+	// or the newest before any was ready. StrangeAnswer is the same for publishers. Both
+	// are fit to be shown to people.
 	Strange       string `json:"strange,omitempty"`
 	StrangeAnswer string `json:"strange_answer,omitempty"`
 	// Complaint is the last refusal or failure to post.

@@ -36,9 +36,8 @@ func (c *client) whole(f *Finish, late bool) bool {
 	return c.ready
 }
 
-// lastMoment is how long before the end of the sending somebody has to be back to
-// be owed the last message: a client is ready a little before the server has it
-// on its list.
+// lastMoment is how long before the end of the sending a subscriber must be back to be owed
+// the last message. A client is ready a little before the server has it on its list.
 const lastMoment = time.Second
 
 // tooLate reports whether a subscriber came back when there was nothing left to

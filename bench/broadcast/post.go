@@ -25,12 +25,12 @@ type poster struct {
 	queues  []chan postJob
 	running sync.WaitGroup
 	pending sync.WaitGroup
-	// enough gives up requests that are in progress or wait.
+	// enough cancels requests that are in progress or wait.
 	ctx    context.Context
 	enough context.CancelFunc
 }
 
-// postBox is where a publisher posts to, and with which headers.
+// postBox is a publisher's target, with its headers.
 type postBox struct {
 	url    string
 	header http.Header
@@ -48,8 +48,7 @@ const maxPending = 10_000
 func newPoster(job *Job, address string, scripts []*script) (*poster, error) {
 	p := &poster{}
 	p.ctx, p.enough = context.WithCancel(context.Background())
-	// Through the same door as the streams: a tunnel, where the server speaks
-	// TLS.
+	// Over the same path as the streams: through a tunnel, if the server speaks TLS.
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, address)
@@ -93,7 +92,7 @@ func (s *script) postHeader() http.Header {
 	return header
 }
 
-// plainly is an error without the address of the request, which may hold secrets.
+// plainly is an error without the address of the request, which can contain secrets.
 func plainly(err error) error {
 	var of *url.Error
 	if errors.As(err, &of) {

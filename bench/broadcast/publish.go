@@ -143,8 +143,8 @@ type window struct {
 // that the server has dropped must not stop it for good.
 const unheard = 2 * time.Second
 
-// fill sends a window's messages, and does so again whenever none of them
-// arrives. Those from before count no more: they may still be on their way.
+// fill sends a window's messages, and does so again whenever none of them arrives. Earlier
+// messages no longer count, although they can still be in flight.
 func (e *Engine) fill(i int) {
 	if e.over {
 		return

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// script is what one client says: the dialect, with the client's own values filled in.
-// Immutable; clients without values share one.
+// script is the messages of one client: the dialect, with the client's own values filled
+// in. Immutable; clients without values share one.
 type script struct {
 	headers             []Template
 	hello, send, resume Template

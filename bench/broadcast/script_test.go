@@ -30,7 +30,7 @@ func TestPlacesAreFilledIn(t *testing.T) {
 	}
 }
 
-// Each client says its own values; in an address they are escaped.
+// Each client sends its own values; in an address they are escaped.
 func TestScriptsAreTheClientsOwn(t *testing.T) {
 	d := Dialect{
 		Columns: []string{"user", "room"}, Headers: []string{"Authorization: Bearer {{user}}", "X-All: same"}, Hello: "enter {{room}} as {{user}}",
@@ -146,7 +146,7 @@ func TestPatternsSeeBytes(t *testing.T) {
 	}
 }
 
-// Before a client is ready the newest text tells most, then the first.
+// Before a client is ready the newest text is the most useful, then the first.
 func TestWhichStrangeTextIsKept(t *testing.T) {
 	e := &Engine{mask: newMask(nil, false)}
 	c, other := &client{}, &client{publisher: true}

@@ -23,7 +23,7 @@ func (k sealer) seal(due time.Duration, seq uint64) uint64 {
 	return us<<checkBits | k.check(us, seq)
 }
 
-// open returns the planned time that a stamp tells.
+// open returns the planned time in a stamp.
 func (k sealer) open(stamp, seq uint64) time.Duration {
 	us := stamp >> checkBits
 	if stamp != us<<checkBits|k.check(us, seq) {

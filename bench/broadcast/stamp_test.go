@@ -22,7 +22,7 @@ func TestAStampTellsItsTime(t *testing.T) {
 	})
 }
 
-// Of what was changed in any other way one in 65,536 passes.
+// Of all other changes, one in 65,536 goes unnoticed.
 func TestChangedStampsAreFound(t *testing.T) {
 	const key = sealer(42)
 	for name, change := range map[string]func(stamp, seq uint64) (sealer, uint64, uint64){

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// mostShown is how much is shown of what a server says, characters.
+// mostShown is how much of a server's text is shown, in characters.
 const mostShown = 200
 
 // Escape writes a value so that it is one piece of a path, or of a query.
@@ -18,7 +18,7 @@ func Escape(value string) string { return strings.ReplaceAll(url.QueryEscape(val
 // mask hides what was given to the server in confidence, should it say that back.
 type mask struct {
 	replacer *strings.Replacer
-	// binary says that bytes are shown as \x00, and not as spaces.
+	// binary means that bytes are shown as \x00, and not as spaces.
 	binary bool
 }
 
@@ -46,8 +46,7 @@ func newMask(secrets []string, binary bool) mask {
 	return mask{strings.NewReplacer(pairs...), binary}
 }
 
-// shown is what a server says as people may see it: printable, short, and without
-// secrets.
+// shown is a server's text in a form for people: printable, short, and without secrets.
 func (m mask) shown(said string) string {
 	said = m.replacer.Replace(said)
 	if m.binary {
@@ -66,9 +65,9 @@ func (m mask) shown(said string) string {
 	}, said)
 }
 
-// estranged keeps a text to each kind of client in which the dialect finds nothing: the
-// first to one that is ready, and until there is one the newest, since servers greet and
-// then say what is wrong.
+// estranged keeps a text to each kind of client in which the dialect finds nothing. It is
+// the first text to a ready client. Until a client is ready it is the newest text, since
+// servers first greet and then report problems.
 func (e *Engine) estranged(c *client, payload []byte) {
 	to, first := &e.out.Strange, &e.strange
 	if c.publisher {

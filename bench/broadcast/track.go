@@ -7,7 +7,7 @@ import "slices"
 type track struct {
 	// next is one above the largest number that came.
 	next int64
-	// adrift says that the subscriber was away, or that the server
+	// adrift means that the subscriber was away, or that the server
 	// reported a gap: it goes on with whatever comes next.
 	adrift bool
 	// missing are the gaps below next, rising; nearly always none.
@@ -80,7 +80,7 @@ func (t *track) fill(n int64) bool {
 func (t *track) lost(sent int64, unexpected []int64) int64 {
 	n := t.more
 	for _, g := range t.missing {
-		// Nobody waits for what nobody sent, should it ever pass for a message.
+		// Nobody waits for a message that was never sent, even if it should pass for one.
 		if to := min(g.to, sent); g.from < to {
 			n += to - g.from - within(unexpected, g.from, to)
 		}

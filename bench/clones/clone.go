@@ -16,7 +16,7 @@ import (
 // most bounds what is read of one answer, bytes.
 const most = 256 << 20
 
-// access is where somebody reads the code, and with what.
+// access is the address of the code, with a person's credentials.
 type access struct {
 	URL      string `json:"url"`
 	Username string `json:"username"`

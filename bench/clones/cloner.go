@@ -20,11 +20,11 @@ import (
 	"atelier/bench/report"
 )
 
-// The clones are made by a process of their own: hundreds of connections that read as
-// fast as they can would keep this one from saying its messages, and from reading them,
-// in time.
+// The clones are made by a process of their own. Hundreds of connections that read as fast
+// as they can would keep this process from sending and reading its messages in time.
 
-// crowd is who clones, and the bytes a second of the line that they share.
+// crowd is the cloning attendees, and the bandwidth of the line that they share, in
+// bytes/s.
 type crowd struct {
 	People []access `json:"people"`
 	Line   float64  `json:"line"`
@@ -37,8 +37,8 @@ type outcome struct {
 	Failed  string        `json:"failed,omitempty"`
 }
 
-// Serve is that process: it reads who clones, and lets all of them clone each time that it
-// reads a line, which it answers with what became of them.
+// Serve is that process. It reads the list of cloning attendees. For each line that it
+// reads, it lets all of them clone, and answers with the results.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := yield(); err != nil {
 		return fmt.Errorf("yield to the workshop: %w", err)

@@ -65,7 +65,7 @@ type load struct {
 	lab    string
 	people []access
 	cloner *cloner
-	rng    *rand.Rand // of what prepares and changes the code
+	rng    *rand.Rand // for preparing and changing the code
 	done   *report.Tally
 
 	mu sync.Mutex
@@ -76,7 +76,7 @@ type load struct {
 
 type span struct{ from, to time.Duration }
 
-// partOf says what went on at a moment of the measured time; -1 for what settles.
+// partOf returns the part of the measured time at a moment; -1 during settling.
 func (l *load) partOf(since time.Duration) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,9 +17,9 @@ type Finding struct {
 	// P is how likely a difference like this is by chance; 1 with single runs.
 	P       float64
 	Verdict Verdict
-	// By says what decided, where that was not the test.
+	// By is the basis of the verdict, if it was not the test.
 	By By
-	// Why says of NoMeaning which side is INVALID, and why.
+	// Why, for NoMeaning, names the INVALID side and the reason.
 	Why string
 }
 
@@ -59,9 +59,10 @@ type Limits struct {
 	Single bool
 }
 
-// Compare looks at all numbers that both sets have. Runs that are not valid are
-// left out, but for what must be 0: what is lost is lost, however late the
-// generator was. skipped is how many. An error means that nothing is common.
+// Compare compares all numbers that both sets have. Runs that are not valid are left out,
+// except for numbers that must be 0: a loss is a loss, however late the generator was.
+// skipped is the number of invalid runs. An error means that the sets have no number in
+// common.
 func Compare(a, b *Set, l Limits) (findings []Finding, skipped int, err error) {
 	left, right := group(a, &skipped), group(b, &skipped)
 	common := false
@@ -110,9 +111,10 @@ func (a *scenario) against(name string, b *scenario, l Limits) (findings []Findi
 
 // scenario is what repeats of one scenario found.
 type scenario struct {
-	// numbers are those of valid runs, and what must be 0 of all; all has those of all.
+	// numbers are those of valid runs, plus numbers that must be 0 of all runs; all has
+	// those of all runs.
 	numbers, all map[string][]float64
-	// valid says that one of them is; why is what is wrong with those that are not.
+	// valid means that one of them is; why has the problems of the others.
 	valid bool
 	why   []string
 }
@@ -194,7 +196,7 @@ func judgeZero(name, number string, a, b []float64) Finding {
 	return f
 }
 
-// change is by how much b is above a, as a share; all of it where a is nothing.
+// change is the relative difference of b from a; if a is 0, all of it.
 func change(a, b float64) float64 {
 	switch {
 	case a != 0:
@@ -217,12 +219,12 @@ func direction(number string) float64 {
 	return -1
 }
 
-// AnyInvalid says that some scenario has no valid run of a side.
+// AnyInvalid reports whether some scenario has no valid run of a side.
 func AnyInvalid(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Verdict == NoMeaning })
 }
 
-// Text prints findings as a table and a verdict, and says how many are worse.
+// Text prints findings as a table and a verdict, and returns how many are worse.
 func Text(w io.Writer, findings []Finding, skipped int) (worse int, err error) {
 	var b strings.Builder
 	name := ""
@@ -290,7 +292,7 @@ func (f *Finding) share() string {
 	return fmt.Sprintf("%+.1f %%", f.Change*100)
 }
 
-// chance is p, where there is one.
+// chance is p, if there is one.
 func (f *Finding) chance() string {
 	if f.By == ByZero || f.Verdict == NoMeaning {
 		return "-"

@@ -206,7 +206,7 @@ func TestABrokenPromiseIsWorseInASingleRun(t *testing.T) {
 	}
 }
 
-// A comparison says which run is invalid, and why.
+// A comparison names the invalid run, and the reason.
 func TestAnInvalidRunIsReported(t *testing.T) {
 	run := func(scenario string, invalid ...string) []byte {
 		b, _ := json.Marshal(map[string]any{"format": "atelier-bench/1", "scenario": scenario, "about": "some", "valid": invalid == nil, "invalid": invalid, "count": 9, "p99": 1})
@@ -231,7 +231,7 @@ func TestAnInvalidRunIsReported(t *testing.T) {
 	}
 }
 
-// The last line says what came of it, and a row what decided.
+// The last line has the result, and a row the basis of its verdict.
 func TestAComparisonHasAVerdict(t *testing.T) {
 	repeats := func(p99 float64, n int) (out [][]byte) {
 		for i := range n {

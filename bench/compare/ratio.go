@@ -17,7 +17,7 @@ const (
 
 func (s Side) String() string { return []string{"base", "new"}[s] }
 
-// Order says which side runs first in a round, counted from 0: A B, B A, A B, … A
+// Order returns the sides in their order in a round, counted from 0: A B, B A, A B, … A
 // machine that becomes slower meanwhile harms both sides alike.
 func Order(round int) [2]Side {
 	if round%2 == 1 {
@@ -33,7 +33,7 @@ const Slower = 0.07
 type Measurement struct {
 	// Value is the number of the work; 0 if the run has none.
 	Value float64 `json:"value"`
-	// Invalid says why the value means nothing, Failures what the server did wrong.
+	// Invalid is why the value means nothing, Failures are the server's errors.
 	Invalid  []string `json:"invalid,omitempty"`
 	Failures []string `json:"failures,omitempty"`
 }
@@ -46,11 +46,11 @@ func (r Round) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]Measurement{Base.String(): r[Base], New.String(): r[New]})
 }
 
-// Work is a load and what its rounds found.
+// Work is a load and the results of its rounds.
 type Work struct {
 	Name string `json:"work"`
 	Unit string `json:"unit"`
-	// Less says that smaller values are better.
+	// Less means that smaller values are better.
 	Less bool `json:"less_is_better,omitempty"`
 	// Short rounds show whether everything works. Their values are not judged.
 	Short  bool    `json:"short,omitempty"`

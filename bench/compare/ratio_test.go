@@ -95,8 +95,8 @@ func TestTheIntervalIsThatOfStudent(t *testing.T) {
 	}
 }
 
-// noisy are rounds of a machine whose pace differs from round to round. Within a round
-// each run differs from what the sides are by at most the noise.
+// noisy are rounds of a machine whose pace differs from round to round. Within a round each
+// run differs from its side's true value by at most the noise.
 func noisy(t *rapid.T, base, now, noise float64) (out []Round) {
 	for range rapid.IntRange(3, 8).Draw(t, "rounds") {
 		pace := rapid.Float64Range(0.5, 2).Draw(t, "pace")
@@ -202,7 +202,7 @@ func TestTheTableSaysWhatIsBetter(t *testing.T) {
 	}
 }
 
-// The file has the value of each run, by its side, and of what has no interval null.
+// The file has the value of each run, by its side, and null for a missing interval.
 func TestTheFileHasEveryRun(t *testing.T) {
 	all := Rows{Base: "abc", New: "def", Rows: []Row{Work{Name: "read", Rounds: rounds(1, 2, 3, 4)}.Judge(), Work{Rounds: rounds(5, 6)}.Judge()}}
 	text, err := all.JSON()

@@ -19,10 +19,9 @@ type Set struct {
 
 // Run is what is compared of one report.
 type Run struct {
-	// Name tells what was run: runs of the same name are repeats.
+	// Name names the load: runs of the same name are repeats.
 	Name string
-	// Valid is false when the numbers tell about the generator, for the reason in
-	// Invalid.
+	// Valid is false when the numbers describe the generator, for the reason in Invalid.
 	Valid   bool
 	Invalid []string
 	// Failures are what the server did wrong, each in a sentence.
@@ -75,7 +74,7 @@ func Read(path string) (*Set, error) {
 	return set, nil
 }
 
-// open takes the reports out of what holds them.
+// open returns the reports in a JSON value: an array of reports, a set, or one report.
 func open(value json.RawMessage) ([]json.RawMessage, error) {
 	if value[0] == '[' {
 		var list []json.RawMessage

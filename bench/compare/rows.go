@@ -16,7 +16,7 @@ type Rows struct {
 	// Base and New say what the two servers were built of.
 	Base string `json:"base"`
 	New  string `json:"new"`
-	// Incomplete says that later rounds and works are missing.
+	// Incomplete means that later rounds and works are missing.
 	Incomplete bool  `json:"incomplete,omitempty"`
 	Rows       []Row `json:"works"`
 }
@@ -70,7 +70,7 @@ func (r *Rows) Text(w io.Writer) error {
 	return err
 }
 
-// known hides what no valid round has told.
+// known hides values without a valid round.
 func known(v float64, text string) string {
 	if v == 0 {
 		return "-"

@@ -10,7 +10,8 @@ import (
 	"atelier/bench/api"
 )
 
-// The code of the steps. Who fell behind takes the state in which the next one begins.
+// The code of the steps. People who fell behind take the state in which the next one
+// begins.
 
 //go:embed testdata/states
 var states embed.FS

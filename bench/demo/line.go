@@ -30,7 +30,7 @@ type line struct {
 	events chan event
 }
 
-// sendWithin bounds a write: who cannot write has no connection.
+// sendWithin bounds a write: if it cannot write, the connection is gone.
 const sendWithin = 10 * time.Second
 
 // dial opens a connection. It ends with ctx.
@@ -67,7 +67,7 @@ func (l *line) read(ctx context.Context) {
 }
 
 // send writes a message. One that cannot be written ends the connection, which
-// the reader tells.
+// the reader reports.
 func (l *line) send(message map[string]any) {
 	_ = l.conn.SetWriteDeadline(time.Now().Add(sendWithin))
 	if l.conn.WriteJSON(message) != nil {

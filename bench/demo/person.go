@@ -101,7 +101,7 @@ func (p *person) live(ctx context.Context) {
 	}
 }
 
-// arrive registers; who gets no answer tries again.
+// arrive registers, and tries again if there is no answer.
 func (p *person) arrive(ctx context.Context) {
 	var record api.Attendee
 	a, err := p.post("/register", map[string]any{"name": p.name, "code": p.code})
@@ -262,7 +262,7 @@ func (p *person) finish(context.Context) {
 	})
 }
 
-// hear takes a message.
+// hear handles a message.
 func (p *person) hear(e event) {
 	switch {
 	case e.Type == "ack", e.Type == "error" && e.Ref != "":

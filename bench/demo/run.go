@@ -35,8 +35,7 @@ type Config struct {
 	Join time.Duration
 	// Seed decides what kind of people they are.
 	Seed uint64
-	// Note is told of what went wrong for somebody. May be nil. Called from many
-	// goroutines.
+	// Note receives a person's errors. May be nil. Called from many goroutines.
 	Note func(text string)
 }
 
@@ -158,7 +157,7 @@ func (w *Workshop) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// note tells of something that went wrong.
+// note reports an error.
 func (d *demo) note(format string, args ...any) {
 	if d.cfg.Note != nil {
 		d.cfg.Note(fmt.Sprintf(format, args...))

@@ -13,9 +13,9 @@ import (
 	"atelier/bench/tunnel"
 )
 
-// Relaxed are settings of a spawned server without which a load test would
-// measure its limits for one person: what few publishers send in a fan-out, and
-// all registrations coming from one place at once.
+// Relaxed are settings of a spawned server without which a load test would measure its
+// limits per person. In a fan-out few publishers send many messages, and all registrations
+// come from one address at once.
 var Relaxed = []string{
 	"ATELIER_LIMITS_MESSAGES_PER_SECOND=1000000", "ATELIER_LIMITS_MESSAGE_BURST=1000000",
 	"ATELIER_LIMITS_REGISTRATIONS_PER_SECOND=100000", "ATELIER_LIMITS_REGISTRATION_BURST=100000",
@@ -42,8 +42,8 @@ func atelier(size int) broadcast.Dialect {
 }
 
 // Atelier makes a codelab and registers an attendee for each client.
-func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.Context, int, int) (*Door, error) {
-	return func(ctx context.Context, subscribers, publishers int) (*Door, error) {
+func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.Context, int, int) (*Endpoint, error) {
+	return func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) {
 		client, err := api.New(target.URL, target.Via, registerWithin)
 		if err != nil {
 			return nil, err
@@ -66,7 +66,7 @@ func Atelier(target *server.Target, trust tunnel.Trust, size int) func(context.C
 		}
 		// The connections of the registrations are not those that are weighed.
 		client.Close()
-		d := &Door{
+		d := &Endpoint{
 			Address: client.Address(), Host: client.Host(), Dialect: atelier(size),
 			Subscribers: seats[:subscribers], Publishers: seats[subscribers:],
 		}

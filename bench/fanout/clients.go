@@ -79,7 +79,7 @@ func parseClients(from io.Reader, count int) (*Clients, error) {
 		_, _ = text.Discard(3)
 	}
 	in := csv.NewReader(text)
-	in.FieldsPerRecord = -1 // told here with the numbers
+	in.FieldsPerRecord = -1 // reported here with the numbers
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, errors.New("the file is empty: want a header line and a line for each client")
@@ -156,8 +156,8 @@ func (c *Clients) checkHeader(header string) error {
 	return nil
 }
 
-// url is an address with the values of a client filled in, so that each is one piece of
-// its path or its query; of one of no number without values.
+// url is an address with the values of a client filled in, so that each is one piece of its
+// path or its query. Without clients, the address is returned unchanged.
 func (c *Clients) url(text string, n int) string {
 	if c == nil {
 		return text
@@ -169,7 +169,7 @@ func (c *Clients) url(text string, n int) string {
 	return broadcast.ParseTemplate(text).Fill(values).String()
 }
 
-// With returns clients with one column more, of what the function makes of the others.
+// With returns clients with one more column, computed from the others.
 func (c *Clients) With(column string, value func(of map[string]string) string) *Clients {
 	out := &Clients{Columns: append(slices.Clone(c.Columns), column), Lines: c.Lines}
 	for n, row := range c.Rows {

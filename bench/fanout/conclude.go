@@ -47,7 +47,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	steps := int64(0)
 	out.Connections = &report.Connections{Wanted: r.cfg.Subscribers, Publishers: r.cfg.Publishers}
 	out.Disconnects = map[string]int{}
-	out.Audit.AwayMeant = r.cfg.Scenario == "reconnect" || r.cfg.Scenario == "slow" || r.door.Dialect.Resume != ""
+	out.Audit.AwayMeant = r.cfg.Scenario == "reconnect" || r.cfg.Scenario == "slow" || r.endpoint.Dialect.Resume != ""
 	publish := report.Operation{Name: "publish"}
 	g := &out.Generator
 	byNode, names := make([]int64, len(r.cfg.Nodes)), []string{}
@@ -152,7 +152,7 @@ func (r *run) conclude(outcomes []*broadcast.Outcome) {
 	}
 }
 
-// unheard says which patterns have found nothing at all: more likely they are wrong
+// unheard lists the patterns that have found nothing at all: more likely they are wrong
 // than the server.
 func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 	var messages, answers int64
@@ -163,7 +163,7 @@ func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 		strange, strangeAnswer = cmp.Or(strange, o.Strange), cmp.Or(strangeAnswer, o.StrangeAnswer)
 	}
 	var out []string
-	d := &r.door.Dialect
+	d := &r.endpoint.Dialect
 	switch {
 	case messages > 0:
 	case strange != "":
@@ -177,7 +177,7 @@ func (r *run) unheard(outcomes []*broadcast.Outcome) []string {
 	return out
 }
 
-// weights says what the clients took of the server.
+// weights returns the resources that the clients used on the server.
 func (r *run) weights(seconds float64) {
 	out := r.result
 	figure := func(key, name string, value float64, unit string) {

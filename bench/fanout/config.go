@@ -29,16 +29,15 @@ type Config struct {
 	Scenario string
 	// Subscribers listen, Publishers send.
 	Subscribers, Publishers int
-	// Connect is the time over which connections are opened; Settle is left for
-	// what a server does after that.
+	// Connect is the time over which connections are opened. Settle follows it, so that the
+	// server comes to rest.
 	Connect, Settle time.Duration
 	// Warmup runs before Duration under the same load; it is audited and not
 	// measured.
 	Warmup, Duration time.Duration
-	// Stages of the rate, messages per second of all publishers, one after the
-	// other; the warm-up is at the rate of the first, and the last goes on to the
-	// end. A single rate of 0 is unthrottled: each publisher has Window messages in
-	// progress.
+	// Stages of the rate, messages per second of all publishers, one after the other. The
+	// warm-up has the rate of the first, and the last goes on to the end. A single rate of
+	// 0 is unthrottled: each publisher has Window messages in progress.
 	Stages []broadcast.Stage
 	Window int
 	// Regular plans messages at equal distances instead of a Poisson process.
@@ -52,18 +51,18 @@ type Config struct {
 	// DropEvery is the time between two losses of all connections; Spread is the
 	// time over which subscribers come back.
 	DropEvery, Spread time.Duration
-	// Drain bounds the wait for what is still on its way.
+	// Drain bounds the wait for messages in flight.
 	Drain time.Duration
 	Seed  uint64
 
 	// Prepare makes the clients; it is called when the server has been weighed
 	// once without them.
-	Prepare func(ctx context.Context, subscribers, publishers int) (*Door, error)
+	Prepare func(ctx context.Context, subscribers, publishers int) (*Endpoint, error)
 	Plan    workers.Plan
 	// Usage and Inside look at the server; nil when that is not possible.
 	Usage  func() (server.Usage, error)
 	Inside func() (server.Inside, error)
-	// Nodes are looked at one by one, where there are several.
+	// Nodes are looked at one by one, if there are several.
 	Nodes []server.Node
 	// Beside, if set, runs on a goroutine of its own during the measured time; its
 	// context ends with it.
@@ -74,13 +73,13 @@ type Config struct {
 	Meter *metrics.Meter
 }
 
-// Door is the way into a server.
-type Door struct {
+// Endpoint describes how to connect to a server.
+type Endpoint struct {
 	// Address to connect to; Host goes into the Host header.
 	Address, Host string
 	// More are other nodes of the same server.
 	More []broadcast.Node
-	// TLS says that the server speaks it, and which certificates are good.
+	// TLS means that the server speaks it, and which certificates are good.
 	TLS *tunnel.Trust
 	// Stream asks for event streams.
 	Stream  bool
@@ -104,7 +103,7 @@ type Progress struct {
 	// the deliveries, milliseconds.
 	Messages, Deliveries, Errors int64
 	P50, P99, Max                float64
-	// Of the server, where it can be weighed.
+	// Of the server, if it can be measured.
 	CPU float64
 	RSS int64
 	// Step of a search, from 1, and its rate, messages a second; 0 without one.
@@ -112,8 +111,8 @@ type Progress struct {
 	Rate float64
 }
 
-// perWorker is how many connections one worker holds: less than the files that a
-// process may open here, 20,000.
+// perWorker is how many connections one worker holds. It is below the limit of open files
+// of a process, 20,000 here.
 const perWorker = 15_000
 
 // perWorkerTLS is the same for a server that speaks TLS: there each connection

@@ -1,12 +1,12 @@
-// Package fanout holds the scenarios in which some publish and many listen, on
-// any server: fanout itself, idle (nobody says anything, and the server is
-// weighed), reconnect (all listeners are lost at once and come back) and slow
-// (some stop reading).
+// Package fanout has the scenarios with few publishers and many listeners, for any server.
+// In fanout messages are sent; in idle there are none, and the server's memory is measured.
+// In reconnect all listeners lose their connections at once and come back; in slow some
+// stop reading.
 //
-// What differs between servers is a [Door]: an address, how to speak
-// (broadcast.Dialect) and who the clients are. [Atelier] makes one of a codelab
-// and its attendees, [Generic] one of what the command line says.
+// The differences between servers are in an [Endpoint]: an address, the protocol
+// (broadcast.Dialect) and the clients. [Atelier] makes one for a codelab and its attendees,
+// [Generic] one from the flags.
 //
-// The clients live in the workers of a group; this package plans what happens
-// when, watches the server, and puts together what the workers found.
+// The clients are in the workers of a group. This package plans the run, watches the
+// server, and combines the results of the workers.
 package fanout

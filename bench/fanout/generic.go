@@ -28,7 +28,7 @@ type Peer struct {
 	// Clients have values for the dialect, and for path and query of the URLs: first
 	// those of the subscribers, then those of the publishers. Nil for none.
 	Clients *Clients
-	// Elsewhere says that its workers are on other machines, which may reach a
+	// Elsewhere means that its workers are on other machines, which may reach a
 	// server that this one does not.
 	Elsewhere bool
 }
@@ -61,7 +61,7 @@ func (p *Peer) dialect() broadcast.Dialect {
 	return d
 }
 
-// parse reads a URL and says which address it leads to.
+// parse reads a URL and returns the address to connect to.
 func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
 	if u, err = url.Parse(text); err != nil {
 		return nil, "", fmt.Errorf("server URL: %w", err)
@@ -79,9 +79,9 @@ func (p *Peer) parse(text string) (u *url.URL, address string, err error) {
 // thereWithin is how long a server has to take the first connection.
 const thereWithin = 10 * time.Second
 
-// Generic is the door into any server.
-func Generic(p *Peer) func(context.Context, int, int) (*Door, error) {
-	return func(ctx context.Context, subscribers, publishers int) (*Door, error) {
+// Generic returns the endpoint of any server.
+func Generic(p *Peer) func(context.Context, int, int) (*Endpoint, error) {
+	return func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) {
 		if err := p.Check(); err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func Generic(p *Peer) func(context.Context, int, int) (*Door, error) {
 			}
 			_ = conn.Close()
 		}
-		d := &Door{Address: address, Host: u.Host, Stream: u.Scheme == "http" || u.Scheme == "https", Dialect: p.dialect(), Secrets: p.Clients.secrets()}
+		d := &Endpoint{Address: address, Host: u.Host, Stream: u.Scheme == "http" || u.Scheme == "https", Dialect: p.dialect(), Secrets: p.Clients.secrets()}
 		seats := make([]broadcast.Seat, subscribers+publishers)
 		for n := range seats {
 			if seats[n], err = p.seat(n, d.Stream && n >= subscribers); err != nil {

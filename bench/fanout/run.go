@@ -23,7 +23,7 @@ import (
 type run struct {
 	cfg      *Config
 	workers  *workers.Group
-	door     *Door
+	endpoint *Endpoint
 	result   *report.Result
 	timeline *watcher
 	// key of the stamps.
@@ -51,7 +51,7 @@ func Run(ctx context.Context, cfg *Config) (*report.Result, error) {
 	r.empty = r.weigh()
 	var err error
 	r.timeline.enter("preparing")
-	if r.door, err = cfg.Prepare(ctx, cfg.Subscribers, cfg.Publishers); err != nil {
+	if r.endpoint, err = cfg.Prepare(ctx, cfg.Subscribers, cfg.Publishers); err != nil {
 		return nil, err
 	}
 	if r.workers, err = workers.Gather(&cfg.Plan, r.timeline.add); err != nil {
@@ -77,13 +77,13 @@ func (r *run) each(o *workers.Order) ([]*workers.Report, error) {
 // job is what a worker is to be.
 func (r *run) job(worker int) *broadcast.Job {
 	workers := r.workers.Size()
-	first, count := share(len(r.door.Subscribers), workers, worker)
-	firstPublisher, publishers := share(len(r.door.Publishers), workers, worker)
+	first, count := share(len(r.endpoint.Subscribers), workers, worker)
+	firstPublisher, publishers := share(len(r.endpoint.Publishers), workers, worker)
 	_, stalled := share(r.cfg.Stalled, workers, worker)
 	return &broadcast.Job{
-		Address: r.door.Address, Host: r.door.Host, More: r.door.More, TLS: r.door.TLS, Stream: r.door.Stream, Dialect: r.door.Dialect, Secrets: r.door.Secrets,
-		Subscribers: r.door.Subscribers[first : first+count], Publishers: r.door.Publishers[firstPublisher : firstPublisher+publishers],
-		First: first + firstPublisher, FirstPublisher: firstPublisher, AllPublishers: len(r.door.Publishers),
+		Address: r.endpoint.Address, Host: r.endpoint.Host, More: r.endpoint.More, TLS: r.endpoint.TLS, Stream: r.endpoint.Stream, Dialect: r.endpoint.Dialect, Secrets: r.endpoint.Secrets,
+		Subscribers: r.endpoint.Subscribers[first : first+count], Publishers: r.endpoint.Publishers[firstPublisher : firstPublisher+publishers],
+		First: first + firstPublisher, FirstPublisher: firstPublisher, AllPublishers: len(r.endpoint.Publishers),
 		Seed: r.cfg.Seed, Key: r.key, Stalled: stalled, ReceiveBuffer: stalledBuffer,
 	}
 }
@@ -152,7 +152,7 @@ func (r *run) muster() (*broadcast.Muster, error) {
 	return all, nil
 }
 
-// nobody says why there is nobody to measure.
+// nobody explains why there is nobody to measure.
 func (r *run) nobody(m *broadcast.Muster) error {
 	often := ""
 	for _, how := range slices.Sorted(maps.Keys(m.Ends)) {
@@ -165,7 +165,7 @@ func (r *run) nobody(m *broadcast.Muster) error {
 		why = append(why, fmt.Sprintf("%s, %d times", often, m.Ends[often]))
 	}
 	if m.Strange != "" {
-		why = append(why, unmatched("--ready", r.door.Dialect.Ready, "last", m.Strange))
+		why = append(why, unmatched("--ready", r.endpoint.Dialect.Ready, "last", m.Strange))
 	}
 	switch {
 	case why == nil && m.Unanswered > 0:
@@ -176,7 +176,7 @@ func (r *run) nobody(m *broadcast.Muster) error {
 	return fmt.Errorf("nobody could connect: %s", strings.Join(why, "; "))
 }
 
-// unmatched says that a pattern fits nothing, and what came instead, first or last.
+// unmatched describes a pattern without a match, with the first or last received text.
 func unmatched(flag, pattern, when, came string) string {
 	text := fmt.Sprintf("nothing that came matches %s %s", flag, pattern)
 	if came != "" {
@@ -192,7 +192,7 @@ func (r *run) load(ctx context.Context) error {
 	r.from = r.start + r.cfg.Warmup
 	r.until = r.from + r.cfg.Duration
 	r.timeline.plan(r.start, r.until)
-	if len(r.door.Publishers) > 0 {
+	if len(r.endpoint.Publishers) > 0 {
 		l := &broadcast.Load{Start: r.start, From: r.from, Until: r.until, Stages: r.stages(), Regular: r.cfg.Regular, Window: r.cfg.Window, Parts: r.parts(), Beside: r.cfg.StepEvery}
 		if _, err := r.each(&workers.Order{Load: l}); err != nil {
 			return err
@@ -297,7 +297,7 @@ func (r *run) drops() error {
 // finish lets everything arrive and puts the report together.
 func (r *run) finish(ctx context.Context) (*report.Result, error) {
 	r.timeline.enter("draining")
-	f := &broadcast.Finish{Sent: make([]int64, len(r.door.Publishers)), Refused: map[int][]int64{}}
+	f := &broadcast.Finish{Sent: make([]int64, len(r.endpoint.Publishers)), Refused: map[int][]int64{}}
 	if len(f.Sent) > 0 {
 		reports, err := r.each(&workers.Order{Sent: true})
 		if err != nil {
@@ -351,7 +351,7 @@ func (r *run) sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-r.workers.Gone():
-		// The next order says which worker it was.
+		// The next order names the failed worker.
 	case <-timer.C:
 	}
 }

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hub tells everybody what anybody says, as say decides.
+// hub sends every message to everybody, as say decides.
 type hub struct {
 	mu      sync.Mutex
 	clients map[string]*websocket.Conn
@@ -106,8 +106,8 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 		Scenario: "fanout", Subscribers: 6, Publishers: 2, Stages: []broadcast.Stage{{Rate: 100}}, Settle: 100 * time.Millisecond, Seed: 1,
 		Warmup: 300 * time.Millisecond, Duration: time.Second, Drain: time.Second,
 		Plan: workers.Plan{Processes: 2, Binary: os.Args[0], Args: []string{"worker"}},
-		Prepare: func(context.Context, int, int) (*Door, error) {
-			d := &Door{Address: address, Host: address, Dialect: broadcast.Dialect{
+		Prepare: func(context.Context, int, int) (*Endpoint, error) {
+			d := &Endpoint{Address: address, Host: address, Dialect: broadcast.Dialect{
 				Send: "{{stamp}} {{seq}} x", Match: `^(?P<stamp>\d+) (?P<seq>\d+) x`, Refusal: `^no (?P<seq>\d+)`, Ack: `^\d+ (?P<seq>\d+) x`,
 			}}
 			for i := range 6 {
@@ -133,7 +133,7 @@ func hold(ctx context.Context, t *testing.T, h *hub, change func(*Config)) *repo
 func all(_, _ string, m []byte) []byte { return m }
 
 // What several workers found is put together: nobody's part is left out, and the
-// last who hears counts, whoever's he is.
+// last reader counts, whoever's he is.
 func TestWorkersAreOne(t *testing.T) {
 	lost, refused := 0, 0
 	h := &hub{}
@@ -246,16 +246,16 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		server http.Handler
-		change func(*Door)
+		change func(*Endpoint)
 		says   string
 	}{
 		"silence":         {http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }), nil, "accepts connections and says nothing: 2 of 2 wait"},
 		"no WebSocket":    {http.NotFoundHandler(), nil, "refused with status 404"},
-		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Door) { d.Stream = true }, "no event stream"},
-		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Door) {
+		"no event stream": {http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("x")) }), func(d *Endpoint) { d.Stream = true }, "no event stream"},
+		"secrets said back": {http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Content-Type", r.Header.Get("X-Key")) }), func(d *Endpoint) {
 			d.Stream, d.Dialect.Headers = true, []string{"X-Key: sesame"}
 		}, `answer is no event stream: it is "***"`},
-		"another word": {hello, func(d *Door) {
+		"another word": {hello, func(d *Endpoint) {
 			d.Dialect.Ready, d.Dialect.Hello, d.Dialect.Headers = "^welcome", "let me in", []string{"X-Key: sesame"}
 		}, `matches --ready ^welcome; the last was "  ***, ***"`},
 	} {
@@ -269,9 +269,9 @@ func TestWhereNobodyGetsIn(t *testing.T) {
 			}
 			_, err := Run(t.Context(), &Config{
 				Scenario: "fanout", Subscribers: 1, Publishers: 1, Stages: []broadcast.Stage{{Rate: 100}}, Duration: time.Second, Drain: drain,
-				Prepare: func(context.Context, int, int) (*Door, error) {
+				Prepare: func(context.Context, int, int) (*Endpoint, error) {
 					address := srv.Listener.Addr().String()
-					d := &Door{Address: address, Host: address, Subscribers: []broadcast.Seat{{Path: "/?id=1"}}, Publishers: []broadcast.Seat{{Path: "/?id=2"}}}
+					d := &Endpoint{Address: address, Host: address, Subscribers: []broadcast.Seat{{Path: "/?id=1"}}, Publishers: []broadcast.Seat{{Path: "/?id=2"}}}
 					d.Dialect = broadcast.Dialect{Send: "{{stamp}} {{seq}}", Match: `(?P<stamp>\d+) (?P<seq>\d+)`}
 					if c.change != nil {
 						c.change(d)
@@ -302,8 +302,8 @@ func TestAServerThatEnds(t *testing.T) {
 	}
 }
 
-// A server that gave back more memory than its connections took has no memory per
-// connection, and a report says so.
+// If a server returned more memory than its connections took, the memory per connection is
+// unknown, and the report notes that.
 func TestMemoryThatCannotBeToldIsNotLeftOut(t *testing.T) {
 	var looks atomic.Int64
 	for name, c := range map[string]struct {
@@ -314,7 +314,7 @@ func TestMemoryThatCannotBeToldIsNotLeftOut(t *testing.T) {
 		r := hold(t.Context(), t, &hub{say: all}, func(cfg *Config) {
 			prepare := cfg.Prepare
 			cfg.Scenario, cfg.Publishers = "idle", 0
-			cfg.Prepare = func(ctx context.Context, subscribers, publishers int) (*Door, error) {
+			cfg.Prepare = func(ctx context.Context, subscribers, publishers int) (*Endpoint, error) {
 				d, err := prepare(ctx, subscribers, publishers)
 				d.Publishers = nil
 				return d, err
@@ -378,9 +378,9 @@ func TestADeadWorkerEndsTheRun(t *testing.T) {
 	_, err := Run(ctx, &Config{
 		Scenario: "idle", Subscribers: 2, Duration: time.Hour, Drain: time.Second,
 		Plan: workers.Plan{Processes: 2, Binary: "/bin/sh", Args: []string{"-c", `"$0" worker & sleep 1; kill $!`, os.Args[0]}},
-		Prepare: func(context.Context, int, int) (*Door, error) {
+		Prepare: func(context.Context, int, int) (*Endpoint, error) {
 			seats := []broadcast.Seat{{Path: "/?id=1"}, {Path: "/?id=2"}}
-			return &Door{Address: srv.Listener.Addr().String(), Host: "x", Subscribers: seats}, nil
+			return &Endpoint{Address: srv.Listener.Addr().String(), Host: "x", Subscribers: seats}, nil
 		},
 	})
 	if err == nil || ctx.Err() != nil {

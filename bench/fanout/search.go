@@ -14,7 +14,7 @@ import (
 // second of all publishers.
 type search struct {
 	// kept is the highest that was, missed the lowest that was not; 0 for none. unsure
-	// says that the generator was too slow for the latter.
+	// means that the generator was too slow for the latter.
 	kept, missed float64
 	unsure       bool
 	// doubted was missed once, and is tried again: whatever else a machine does for a
@@ -26,7 +26,7 @@ type search struct {
 // when the search ends.
 const closeEnough = 0.05
 
-// Bounds of what is tried, messages a second.
+// Bounds of the tried rates, in messages per second.
 const (
 	leastRate = 1
 	mostRate  = 10_000_000
@@ -44,9 +44,9 @@ func (s *search) note(rate float64, outcome report.Outcome) {
 	}
 }
 
-// next is the rate that tells most: the double of what was kept while nothing was missed,
-// half of what was missed while nothing was kept, then the middle. It is 0 when enough is
-// known.
+// next is the rate of the next step. While nothing was missed it is double the highest rate
+// that was kept. While nothing was kept it is half of the lowest that was missed. Then it
+// is the middle. It is 0 when the precision is sufficient.
 func (s *search) next() float64 {
 	rate := 0.0
 	switch {
@@ -78,11 +78,11 @@ func (s *search) limit(next float64) report.Limit {
 	return report.LimitedByServer
 }
 
-// FindMax looks for the highest rate that judge lets pass: it carries the load test out
-// again and again, at most n times, first with the rate of the configuration. It returns
-// the result of the highest rate that passed, or of the lowest when none did, with all
-// steps; the caller judges it again. When ctx ends, so does the
-// search, with what is known. An error means that nothing is.
+// FindMax searches for the highest rate that judge accepts. It repeats the load test at
+// most most times, first with the rate of the configuration. It returns the result of the
+// highest rate that passed, or of the lowest when none did, with all steps; the caller
+// judges it again. When ctx ends, the search ends with its results so far. An error means
+// that there are none.
 func FindMax(ctx context.Context, cfg *Config, most int, judge func(*report.Result) error) (*report.Result, error) {
 	return findMax(cfg, most, func(c *Config) (*report.Result, error) {
 		r, err := Run(ctx, c)

@@ -22,7 +22,7 @@ type watcher struct {
 	now          func() time.Duration
 	start, until time.Duration
 	shown        report.Sample
-	// told counts the workers who have told of a second.
+	// told counts the workers that have reported a second.
 	told map[int64]int
 }
 
@@ -38,7 +38,7 @@ func (w *watcher) clock() time.Duration {
 	return w.now()
 }
 
-// begin says what time it is.
+// begin sets the clock.
 func (w *watcher) begin(now func() time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -53,7 +53,7 @@ func (w *watcher) plan(start, until time.Duration) {
 	w.start, w.until = start, until
 }
 
-// enter says what the run is doing.
+// enter sets the run's phase.
 func (w *watcher) enter(phase string) {
 	w.Enter(phase)
 	w.mu.Lock()

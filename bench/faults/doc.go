@@ -1,4 +1,3 @@
-// Package faults is what can be done to the servers of a load test while it runs:
-// which faults there are, when each is due, how it is done, and how long the
-// service took to be itself again.
+// Package faults injects faults into the servers of a load test. It has the kinds of
+// faults, when each is due, how it is injected, and how long the service took to recover.
 package faults

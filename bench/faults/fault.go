@@ -19,11 +19,11 @@ type Kind string
 const (
 	// Kill ends a node as a power cut does, and starts it again.
 	Kill Kind = "kill"
-	// Pause stops it where it is for a while; connections stay.
+	// Pause suspends it for a while; connections stay.
 	Pause Kind = "pause"
 	// Restart asks it to end, as an upgrade does, and starts it again.
 	Restart Kind = "restart"
-	// Cut swallows what nodes tell each other or the database, for a while.
+	// Cut swallows the messages between nodes, or to the database, for a while.
 	Cut Kind = "cut"
 	// RestartDB restarts the database, alternately in order and at once.
 	RestartDB Kind = "restart-db"

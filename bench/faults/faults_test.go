@@ -51,7 +51,7 @@ func TestFaultsHaveTheirTimes(t *testing.T) {
 	}
 }
 
-// A fault is done to all those nodes, and no others, of which the report tells.
+// A fault affects exactly the nodes that the report names.
 func TestEachFaultHarmsTheRightPeople(t *testing.T) {
 	i := &Inflictor{Target: server.Join(make([]server.Node, 3)), Rng: rand.New(rand.NewPCG(1, 1))}
 	for text, want := range map[string][]int{"kill:2": {1}, "cut:3-all": {2}, "roll": {0, 1, 2}, "upgrade": {0, 1, 2}, "restart-db": {0, 1, 2}} {

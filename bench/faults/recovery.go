@@ -40,14 +40,14 @@ func (r *Recovery) Add(since, took time.Duration) {
 	}
 }
 
-// Empty says that nothing was added.
+// Empty reports whether nothing was added.
 func (r *Recovery) Empty() bool { return len(r.buckets) == 0 }
 
-// Time is how long after the fault, of what is known of the time up to until,
-// the last window began whose p99 is not under Limit, and a step more: from there
-// on all are. It is 0 if all were. It reports false if the last window with
-// deliveries was still slow, or there were none: then the time is up to where it
-// is known.
+// Time returns the time from the fault to the recovery, using the deliveries up to until.
+// It is the beginning of the last window whose p99 is not under Limit, plus a step; from
+// there on all windows are. It is 0 if all were. It reports false if the last window with
+// deliveries was still slow, or there were none. Then the time is up to the end of the
+// known windows.
 func (r *Recovery) Time(until time.Duration) (time.Duration, bool) {
 	known := min(len(r.buckets), int(until/step))
 	last, lastGood := -1, -1 // where windows begin

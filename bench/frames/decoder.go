@@ -43,19 +43,19 @@ type Sink interface {
 	Close(code int)
 }
 
-// Decoder turns the bytes of a server into messages, however they were cut on
-// their way. The zero value is ready. It holds bytes only while a frame or a
-// fragmented message is incomplete.
+// Decoder turns the bytes of a server into messages, however they were cut on the network.
+// The zero value is ready. It holds bytes only while a frame or a fragmented message is
+// incomplete.
 type Decoder struct {
-	// Binary allows binary messages, which are given like text. Atelier sends
-	// none; others do.
+	// Binary allows binary messages, which are returned like text. Atelier sends none;
+	// others do.
 	Binary bool
 
 	// pending is the beginning of a frame whose end has not arrived.
 	pending []byte
 	// parts is what has arrived of a fragmented message.
 	parts []byte
-	// fragmented says that a message has begun; parts may still be empty.
+	// fragmented means that a message has begun; parts may still be empty.
 	fragmented bool
 	stopped    bool
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Upgrade is what a client says to open a WebSocket.
+// Upgrade is a client's request to open a WebSocket.
 type Upgrade struct {
 	// Host and Path go into the request; Path includes the query.
 	Host, Path string
@@ -58,7 +58,7 @@ func CheckHeader(line string) error {
 // maxAnswer bounds the header of the server's answer, bytes.
 const maxAnswer = 16 << 10
 
-// RefusedError says that the server answered the upgrade with another status
+// RefusedError means that the server answered the upgrade with another status
 // than 101.
 type RefusedError struct {
 	Status int
@@ -92,7 +92,7 @@ func Answer(p []byte, key string) (int, error) {
 // status checks the first line of an answer and returns the lines after it.
 func status(head []byte, want int) (headers []byte, err error) {
 	line, headers, _ := bytes.Cut(head, []byte("\r\n"))
-	// An HTTP/1.0 server upgrades nothing, and says why as well.
+	// An HTTP/1.0 server does not upgrade, and can give a reason as well.
 	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) && !bytes.HasPrefix(line, []byte("HTTP/1.0 ")) {
 		return nil, errAnswer
 	}

@@ -35,21 +35,21 @@ func StreamAnswer(p []byte) (n int, chunked bool, err error) {
 	return end + 4, bytes.EqualFold(headerValue(headers, "Transfer-Encoding"), []byte("chunked")), nil
 }
 
-// Stream turns the bytes of an event stream (WHATWG HTML, 9.2) into messages,
-// however they were cut on their way: the data of each event, its lines joined.
-// The zero value reads a stream without chunks.
+// Stream turns the bytes of an event stream (WHATWG HTML, 9.2) into messages, however they
+// were cut on the network. A message is the data of each event, with its lines joined. The
+// zero value reads a stream without chunks.
 type Stream struct {
-	// Chunked says that the bytes come in the chunks of RFC 9112, 7.1.
+	// Chunked means that the bytes come in the chunks of RFC 9112, 7.1.
 	Chunked bool
 
 	// line is the beginning of a line whose end has not arrived.
 	line []byte
-	// data is that of the event whose end has not arrived; some says that it has
-	// any, which may be empty.
+	// data is the data of the event whose end has not arrived. some means that it has a
+	// data field, even an empty one.
 	data []byte
 	some bool
-	// Of the chunk that is being read: what is left of it, and its head as far
-	// as it has arrived.
+	// Of the current chunk: the number of remaining bytes, and the received part of its
+	// head.
 	left int
 	head []byte
 	// tail is how many bytes of the line break after a chunk are missing.

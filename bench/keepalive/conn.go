@@ -84,7 +84,7 @@ func (c *Conn) Do(r *Request) (status int, answer []byte, err error) {
 	return status, c.body, nil
 }
 
-// Unsent says whether an error of Do says for certain that the server did not get
+// Unsent reports whether an error of Do says for certain that the server did not get
 // the request.
 func Unsent(err error) bool { return errors.Is(err, errConnect) }
 

@@ -110,8 +110,8 @@ type Point struct {
 	Milliseconds float64 `json:"ms"`
 }
 
-// Curve is the histogram as percentiles, closer together towards the end where
-// the tail is: at most 64 points up to 99.999.
+// Curve returns the histogram as percentiles, closer together in the tail. There are at
+// most 64 points, up to 99.999.
 func (h *Histogram) Curve() []Point {
 	if h.Count() == 0 {
 		return nil

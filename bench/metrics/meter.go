@@ -45,7 +45,7 @@ func (m *Meter) Add(s report.Sample) {
 	}
 }
 
-// Open says how many connections are open now.
+// Open sets the number of open connections.
 func (m *Meter) Open(n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

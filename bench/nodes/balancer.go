@@ -24,12 +24,12 @@ type Balancer struct {
 	ends     []func() // of the probes
 	done     sync.WaitGroup
 
-	mu    sync.Mutex
-	doors []door // guarded by mu
+	mu       sync.Mutex
+	backends []backend // guarded by mu
 }
 
-// door is a node as the balancer sees it.
-type door struct {
+// backend is a node from the balancer's side.
+type backend struct {
 	public, probe string // addresses; "" while the node is away
 	ready         bool
 	open          int
@@ -47,7 +47,7 @@ func Balance(listen string, nodes int) (*Balancer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("balancer: %w", err)
 	}
-	b := &Balancer{listener: l, doors: make([]door, nodes), client: http.Client{Timeout: probeTime}}
+	b := &Balancer{listener: l, backends: make([]backend, nodes), client: http.Client{Timeout: probeTime}}
 	b.done.Go(b.accept)
 	for i := range nodes {
 		b.ends = append(b.ends, pacing.Every(context.Background(), probeEvery, func() { b.probe(i) }))
@@ -55,30 +55,30 @@ func Balance(listen string, nodes int) (*Balancer, error) {
 	return b, nil
 }
 
-// URL is where the balancer is.
+// URL is the balancer's address.
 func (b *Balancer) URL() string { return "http://" + b.listener.Addr().String() }
 
-// Put says where a node is: its public address, and the URL of the internal one.
+// Put sets a node's public address and internal URL.
 func (b *Balancer) Put(node int, public, internal string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := &b.doors[node]
+	d := &b.backends[node]
 	d.public, d.probe, d.ready = public, internal+"/readyz", true
 }
 
-// Remove says that a node is away.
+// Remove marks a node as away.
 func (b *Balancer) Remove(node int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := &b.doors[node]
+	d := &b.backends[node]
 	d.public, d.probe, d.ready = "", "", false
 }
 
-// Look says whether a node is ready, and how many connections it has.
+// Look reports whether a node is ready, and how many connections it has.
 func (b *Balancer) Look(node int) (ready bool, open int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.doors[node].ready, b.doors[node].open
+	return b.backends[node].ready, b.backends[node].open
 }
 
 // Close ends everything.
@@ -94,7 +94,7 @@ func (b *Balancer) Close() {
 // probe asks a node whether it is ready.
 func (b *Balancer) probe(node int) {
 	b.mu.Lock()
-	at := b.doors[node].probe
+	at := b.backends[node].probe
 	b.mu.Unlock()
 	if at == "" {
 		return
@@ -105,7 +105,7 @@ func (b *Balancer) probe(node int) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if d := &b.doors[node]; d.probe == at {
+	if d := &b.backends[node]; d.probe == at {
 		d.ready = err == nil && res.StatusCode == http.StatusOK
 	}
 }
@@ -134,7 +134,7 @@ func (b *Balancer) lead(from net.Conn) {
 	defer func() {
 		_ = to.Close()
 		b.mu.Lock()
-		b.doors[node].open--
+		b.backends[node].open--
 		b.mu.Unlock()
 	}()
 	go func() {
@@ -144,8 +144,8 @@ func (b *Balancer) lead(from net.Conn) {
 	_, _ = io.Copy(from, to)
 }
 
-// dial connects to the node with the fewest connections, and to the next where that one
-// does not answer; nil where none does.
+// dial connects to the node with the fewest connections, and to the next if that one does
+// not answer; nil if none does.
 func (b *Balancer) dial() (net.Conn, int) {
 	tried := map[int]bool{}
 	for {
@@ -159,8 +159,8 @@ func (b *Balancer) dial() (net.Conn, int) {
 		}
 		tried[node] = true
 		b.mu.Lock()
-		b.doors[node].open--
-		b.doors[node].ready = false // until it answers a probe
+		b.backends[node].open--
+		b.backends[node].ready = false // until it answers a probe
 		b.mu.Unlock()
 	}
 }
@@ -170,14 +170,14 @@ func (b *Balancer) choose(tried map[int]bool) (node int, address string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	node = -1
-	for i := range b.doors {
-		if d := &b.doors[i]; d.ready && !tried[i] && (node < 0 || d.open < b.doors[node].open) {
+	for i := range b.backends {
+		if d := &b.backends[i]; d.ready && !tried[i] && (node < 0 || d.open < b.backends[node].open) {
 			node = i
 		}
 	}
 	if node < 0 {
 		return -1, ""
 	}
-	b.doors[node].open++
-	return node, b.doors[node].public
+	b.backends[node].open++
+	return node, b.backends[node].public
 }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// place is a server behind a balancer, which says its name and is ready as long as the test
-// wants it.
+// place is a server behind a balancer. It answers with its name, and is ready while ready
+// is set.
 type place struct {
 	*httptest.Server
 	ready  atomic.Bool

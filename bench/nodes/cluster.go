@@ -25,11 +25,11 @@ type Cluster struct {
 	Network   *Network
 	Database  *Database
 
-	// files is the folder that all nodes share; "" where the server knows none.
+	// files is the folder that all nodes share; "" if the server does not support one.
 	files string
 }
 
-// Config says what to start.
+// Config describes the cluster to start.
 type Config struct {
 	// Binary is the server's executable, Count how many of it.
 	Binary string
@@ -126,8 +126,8 @@ func knows(binary, setting string) bool {
 	return !strings.Contains(string(out), "unknown key "+name)
 }
 
-// Stop asks every node to end. It returns where the data of nodes lies that did
-// not end as they should.
+// Stop asks every node to end. It returns the data folders of nodes that did not end as
+// they should.
 func (c *Cluster) Stop() error {
 	var problems []error
 	for i, p := range c.Processes {

@@ -25,8 +25,8 @@ import (
 // databaseWithin bounds the start and the stop of the database.
 const databaseWithin = 30 * time.Second
 
-// ErrNoPostgres says that no PostgreSQL is installed.
-var ErrNoPostgres = errors.New("PostgreSQL is not installed: no initdb in PATH or /usr/lib/postgresql; --postgres URL uses one that runs")
+// ErrNoPostgres means that no PostgreSQL is installed.
+var ErrNoPostgres = errors.New("PostgreSQL is not installed: no initdb in PATH or /usr/lib/postgresql (--postgres URL uses a running server)")
 
 // Database is the database of a cluster: a server of its own, or a new database
 // on one that runs.
@@ -36,7 +36,8 @@ type Database struct {
 	admin *url.URL
 	name  string
 
-	// Of a server of its own: dir holds everything, bin the programs; "" else.
+	// If the server is its own: dir holds everything, bin the programs. Otherwise both are
+	// "".
 	dir, bin string
 	port     int
 	cred     *syscall.Credential // nil: as who runs this
@@ -121,7 +122,7 @@ func useDatabase(ctx context.Context, address string) (*Database, error) {
 
 var errDatabase = errors.New("database: want postgres://user@host:port/name")
 
-// parseDatabase does not repeat what it is given, which may hold a password.
+// parseDatabase does not repeat the address in errors, since it can contain a password.
 func parseDatabase(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Hostname() == "" {
@@ -142,7 +143,7 @@ func CheckDatabase(address string) error {
 // Address is the host and port of the server.
 func (d *Database) Address() string { return d.admin.Host }
 
-// Own says whether the server was started for this run.
+// Own reports whether the server was started for this run.
 func (d *Database) Own() bool { return d.dir != "" }
 
 // through is the address of the cluster's database by another way to its server.

@@ -1,24 +1,22 @@
-// Package nodes runs several servers of a load test's own that share one
-// database, and everything between them: a PostgreSQL on a temporary folder, a
-// shared folder for files, and a loopback network that can be cut.
+// Package nodes runs several servers, started by the load test, that share one database. It
+// also runs everything between them: a PostgreSQL in a temporary folder, a shared folder
+// for files, and a loopback network that can be cut.
 //
 // # The network
 //
-// Each node has an address of its own for every other node and for the database,
-// all of them toxiproxy proxies in this process. Nodes connect to each other
-// from both sides and keep either connection, so what goes from A to B travels
-// upstream through the proxy that A dials and downstream through the one that B
-// dials; a cut closes both. A cut swallows bytes and answers nothing, as a lost
-// network does; connections that were made before end when it is healed, since
-// what was swallowed is missing in them.
+// Each node has an address of its own for every other node and for the database, all of
+// them toxiproxy proxies in this process. Nodes connect to each other from both sides and
+// keep either connection. So data from A to B goes upstream through the proxy that A dials,
+// and downstream through the one that B dials; a cut closes both. A cut swallows bytes and
+// answers nothing, as a lost network does. Existing connections end when the cut is healed,
+// since they lack the swallowed bytes.
 //
-// Clients reach the nodes directly: a cut is between servers. When it begins and
-// when it ends the kernel is asked for connections past the proxies; with one the
-// run fails, since nothing was cut.
+// Clients reach the nodes directly, so a cut is only between servers. At the beginning and
+// the end of a cut, the kernel is asked for connections that bypass the proxies. If there
+// is one, the run fails, since nothing was cut.
 //
 // # Ownership
 //
-// A Cluster is for one goroutine at a time, but for the Usage and Inside of its
-// nodes and what Network and Database say of themselves. Children die with their
-// parent.
+// A Cluster is for one goroutine at a time, except for the Usage and Inside of its nodes
+// and the states of Network and Database. Child processes end with their parent.
 package nodes

@@ -18,7 +18,7 @@ import (
 // Directions of a cut A-B: which bytes are swallowed.
 const (
 	Both = "both"
-	// To: what A sends to B. From: what B sends to A.
+	// To is the direction from A to B, From the direction from B to A.
 	To   = "to"
 	From = "from"
 )
@@ -34,15 +34,15 @@ const (
 // Network connects the nodes with each other, and with their database.
 type Network struct {
 	api *toxiproxy.ApiServer
-	// proxies by who dials and what is dialled. Immutable after newNetwork.
+	// proxies by dialling node and target. Immutable after newNetwork.
 	proxies map[link]*toxiproxy.Proxy
 	nodes   int
 	// ends are the targets of the proxies, by address. Immutable.
 	ends map[netip.AddrPort]int
 }
 
-// link is a way from a node, counted from 1, to what it dials: another node or
-// 0, the database.
+// link is a path from a node, counted from 1, to its target: another node or 0, the
+// database.
 type link struct{ from, to int }
 
 // database is the place of the database in a link.
@@ -86,7 +86,7 @@ func name(end int) string {
 	return "node " + strconv.Itoa(end)
 }
 
-// address is where a node finds another, or the database.
+// address is the address of another node, or of the database, for a node.
 func (n *Network) address(from, to int) string { return n.proxies[link{from, to}].Listen }
 
 // peers are the addresses of all others, for one node.
@@ -166,7 +166,7 @@ func (n *Network) Cut(text string, way string) (heal func() error, err error) {
 		return nil, err
 	}
 	var done []swallow
-	mend := func() error {
+	repair := func() error {
 		var problems []error
 		for _, s := range done {
 			problems = append(problems, n.proxies[s.link].Toxics.RemoveToxic(context.Background(), "cut_"+stream(s.upstream)))
@@ -177,15 +177,15 @@ func (n *Network) Cut(text string, way string) (heal func() error, err error) {
 		for _, s := range swallows(from, end, way) {
 			direction := stream(s.upstream)
 			if _, err := n.proxies[s.link].Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(toxic, direction, direction))); err != nil {
-				return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), mend())
+				return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), repair())
 			}
 			done = append(done, s)
 		}
 	}
 	if err := n.proven(); err != nil {
-		return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), mend())
+		return nil, errors.Join(fmt.Errorf("cut %s: %w", text, err), repair())
 	}
-	return func() error { return errors.Join(n.proven(), mend()) }, nil
+	return func() error { return errors.Join(n.proven(), repair()) }, nil
 }
 
 func stream(upstream bool) string {
@@ -203,8 +203,8 @@ func (n *Network) close() {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePorts finds ports of loopback that nobody listens on. Another process may
-// take one before it is used; a load test can be begun again.
+// freePorts finds ports of loopback that nobody listens on. Another process can take one
+// before it is used; then repeat the load test.
 func freePorts(n int) ([]int, error) {
 	var out []int
 	for range n {

@@ -98,7 +98,7 @@ func TestWhatIsCutIsSilentUntilItIsHealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.close()
-	// Long for what comes, short for what does not.
+	// comes is long, for data that arrives. silent is short, for data that does not.
 	const comes, silent = 10 * time.Second, 50 * time.Millisecond
 	for text, cut := range map[string][]link{"1-2": {{1, 2}, {2, 1}}, "2-db": {{2, 0}}, "1-all": {{1, 2}, {2, 1}, {1, 0}}} {
 		before := map[link]net.Conn{}

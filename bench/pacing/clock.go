@@ -2,8 +2,8 @@ package pacing
 
 import "time"
 
-// Clock tells the time since the start of a run. It is monotonic and may be read
-// from any goroutine.
+// Clock returns the time since the start of a run. It is monotonic and may be read from any
+// goroutine.
 type Clock struct {
 	start time.Time
 }

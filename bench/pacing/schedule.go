@@ -8,7 +8,7 @@ import (
 // Schedule hands out numbered operations to callers that are free, in the order in
 // which the operations are due. It may be used from many goroutines.
 type Schedule struct {
-	// Rate is operations per second; 0 is unthrottled: each is due when it is taken.
+	// Rate is operations per second. 0 is unthrottled: each is due when it is taken.
 	Rate float64
 	// Start and Until bound the times of operations.
 	Start, Until time.Duration

@@ -4,8 +4,8 @@
 //	peers centrifuge --listen 127.0.0.1:8100
 //	peers compare --bench ../../bin/atelier-bench
 //
-// A server says "listening ADDRESS" on standard error when it takes connections
-// and ends on SIGTERM.
+// A server prints "listening ADDRESS" on standard error when it takes connections and ends
+// on SIGTERM.
 package main
 
 import (

@@ -237,7 +237,7 @@ func (r *Result) whole(s *Sample) bool {
 	return r.Duration == 0 || s.Second > -fuzzy && s.Second+1 < r.Warmup+r.Duration+fuzzy
 }
 
-// weighed is memory in MiB; nothing where the server was not weighed.
+// weighed is memory in MiB; "" if the server was not measured.
 func weighed(n int64) *float64 {
 	if n == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// drawn is the page of a run and what its plots are drawn from.
+// drawn returns the page of a run and the data of its plots.
 func drawn(t *testing.T, r *Result) (string, map[string]any) {
 	t.Helper()
 	page, err := r.HTML()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The form that pipelines read: a suite for the run, a case for the run itself,
-// which fails for what must never be, and one for each threshold.
+// The form that pipelines read is a suite for the run, with a case for the run itself and
+// one for each threshold. The run's own case fails if a number that must be 0 is not.
 type (
 	junitSuites struct {
 		XMLName xml.Name     `xml:"testsuites"`

@@ -57,7 +57,7 @@ func (n Names) Check(thresholds []Threshold) error {
 		}
 	}
 	if unknown != nil {
-		problems = append(problems, fmt.Errorf("threshold %s: no report of this scenario has such a number; there are %s, and what stands deeper, such as server.rss; 'atelier-bench schema' prints all",
+		problems = append(problems, fmt.Errorf("threshold %s: no report of this scenario has such a number. There are %s, and nested ones such as server.rss; 'atelier-bench schema' prints all",
 			strings.Join(unknown, ", "), strings.Join(n.numbers(), ", ")))
 	}
 	return errors.Join(problems...)
@@ -114,8 +114,8 @@ func (n Names) numbers() []string {
 	return slices.Compact(out)
 }
 
-// numeric reports whether a path leads through the members of what is encoded to
-// a number. Members of a map may have any name.
+// numeric reports whether a path leads through the members of the JSON to a number. Members
+// of a map can have any name.
 func numeric(t reflect.Type, path []string) bool {
 	switch t.Kind() {
 	case reflect.Pointer:

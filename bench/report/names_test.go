@@ -29,7 +29,7 @@ func TestThresholdsOfNothingAreRefusedAtOnce(t *testing.T) {
 }
 
 // Numbers that the given flags rule out are refused at once, too, with the reason.
-func TestThresholdsOfWhatWillBeAbsentAreRefused(t *testing.T) {
+func TestThresholdsOnAbsentNumbersAreRefused(t *testing.T) {
 	names := Names{Figures: []string{"cpu_per_million"}, Absent: map[string]string{"server": "give --pid", "cpu_per_million": "give --pid"}}
 	for metric, known := range map[string]bool{"server.rss": false, "cpu_per_million": false, "p99": true, "generator.cpu": true} {
 		err := names.Check([]Threshold{must(t, metric+"<1")})

@@ -14,10 +14,10 @@ type Node struct {
 	RSS     int64   `json:"rss"`
 	PeakRSS int64   `json:"peak_rss"`
 	// Deliveries to the clients of this node, and its processor time for a million
-	// of them, seconds; 0 where they are not told apart.
+	// of them, seconds; 0 if they are not separated.
 	Deliveries    int64   `json:"deliveries"`
 	CPUPerMillion float64 `json:"cpu_per_million"`
-	// Sent and Received messages between nodes, Bytes of those sent; 0 where its
+	// Sent and Received messages between nodes, Bytes of those sent; 0 if its
 	// metrics do not tell.
 	Sent     int64 `json:"sent"`
 	Received int64 `json:"received"`
@@ -31,7 +31,7 @@ type NodeSample struct {
 }
 
 // Recovery is the longest that the service took to be itself again after a fault,
-// milliseconds; ok is false where that was not measured.
+// milliseconds; ok is false if that was not measured.
 func (r *Result) Recovery() (longest float64, ok bool) {
 	for _, f := range r.Restarts {
 		if f.Recovered || f.Recovery > 0 {
@@ -56,8 +56,8 @@ func (r *Result) Unrecovered() int {
 	return n
 }
 
-// betweenNodes is what the nodes told each other for one message of the load; 0
-// where nothing is known of it.
+// betweenNodes is the traffic between the nodes for one message of the load; 0 where
+// nothing is known of it.
 func (r *Result) betweenNodes() (messages, bytes float64) {
 	if r.Messages == 0 {
 		return 0, 0
@@ -69,7 +69,7 @@ func (r *Result) betweenNodes() (messages, bytes float64) {
 	return messages / float64(r.Messages), bytes / float64(r.Messages)
 }
 
-// recovered says how long a fault was felt, for people.
+// recovered describes how long a fault affected latency, for people.
 func (r *Restart) recovered() string {
 	var b strings.Builder
 	switch {

@@ -230,7 +230,7 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// A threshold that nothing shows to be kept is missed, also where a report has a 0.
+// A threshold without a measurement is missed, even if a report has a 0.
 func TestThresholdsOfNothingAreMissed(t *testing.T) {
 	for text, says := range map[string]string{
 		"p98<5ms": "no such number", "help.p99<5ms": "nothing was timed", "operations.help.latency.max<5ms": "nothing was timed",
@@ -243,7 +243,7 @@ func TestThresholdsOfNothingAreMissed(t *testing.T) {
 			t.Errorf("%s ends with %d: %q", text, r.ExitCode(), r.Verdict.Failures)
 		}
 	}
-	// Counts are known where nothing was timed.
+	// Counts are known even without timed operations.
 	r := &Result{Scenario: "idle"}
 	if judge(t, r, &Limits{Thresholds: []Threshold{must(t, "count==0")}}); r.ExitCode() != ExitPassed {
 		t.Errorf("%q", r.Verdict.Failures)
@@ -362,8 +362,8 @@ func TestCourseOfARun(t *testing.T) {
 	}
 }
 
-// A cell is empty where nothing was measured, and 0 where there was nothing.
-func TestCellsOfWhatWasNotMeasuredAreEmpty(t *testing.T) {
+// A cell is empty without a measurement, and 0 if the measured value was 0.
+func TestCellsWithoutMeasurementAreEmpty(t *testing.T) {
 	r := &Result{Series: []Sample{
 		{Phase: "connecting", Deliveries: 7},
 		{Phase: "load", Generator: 0.1, RSS: 5, Goroutines: 3, Counts: histogram(0)},

@@ -121,8 +121,7 @@ type Sample struct {
 	Second float64 `json:"second"`
 	// Phase of the run, as package timeline calls it: "connecting", "warm-up", "load".
 	Phase string `json:"phase"`
-	// Messages sent and deliveries (or operations) done in it, and the latency
-	// of what was done.
+	// Messages sent and deliveries (or operations) done in it, and their latency.
 	Messages   int64   `json:"messages"`
 	Deliveries int64   `json:"deliveries"`
 	P50        float64 `json:"p50"`
@@ -131,7 +130,7 @@ type Sample struct {
 	Errors     int64   `json:"errors"`
 	// Open connections.
 	Open int `json:"open"`
-	// Of the server, where they could be read.
+	// Of the server, if they could be read.
 	CPU        float64 `json:"cpu"`
 	RSS        int64   `json:"rss"`
 	Heap       int64   `json:"heap"`
@@ -153,14 +152,14 @@ type Sample struct {
 	Counts *latency.Histogram `json:"-"`
 }
 
-// timed says that latencies of the second are known.
+// timed reports whether latencies of the second are known.
 func (s *Sample) timed() bool { return s.Counts != nil && s.Counts.Count() > 0 }
 
-// looked says that the machine was looked at in it, and a second before: the
+// looked reports whether the machine was looked at in it, and a second before: the
 // generator itself always takes some processor time.
 func (s *Sample) looked() bool { return s.Generator > 0 }
 
-// weighed says that what the server took in it is known.
+// weighed reports whether what the server took in it is known.
 func (s *Sample) weighed() bool { return s.looked() && (s.RSS > 0 || s.CPU > 0) }
 
 // Slowdown is by how much the p99 in the last part is above that in the first,
@@ -198,23 +197,23 @@ type Operation struct {
 
 // Audit is what was lost, duplicated or out of order.
 type Audit struct {
-	// Missed events: somebody got them, or they were sent, and this subscriber
-	// did not get them. Unpublished: their write is there, and they reached
-	// nobody; counted for each subscriber.
+	// Missed events were sent, or reached somebody, but did not reach this subscriber.
+	// Unpublished events reached nobody, though their write is there; they are counted for
+	// each subscriber.
 	Missed      int `json:"missed"`
 	Unpublished int `json:"unpublished"`
 	Duplicated  int `json:"duplicated"`
 	Reordered   int `json:"reordered"`
-	// Misdirected events were for others.
+	// Misdirected events were meant for others.
 	Misdirected int `json:"misdirected"`
-	// Forged deliveries came with a stamp that was not given to that message;
-	// Foreign ones are of what nobody sent in this run.
+	// Forged deliveries had a stamp that does not belong to the message. Foreign ones are
+	// messages that nobody sent in this run.
 	Forged  int `json:"forged,omitempty"`
 	Foreign int `json:"foreign,omitempty"`
 	// Away were sent while a subscriber was not connected, and it did not catch up
 	// with them, since the server promises none of it; they are no part of Missed.
-	// AwayMeant says that this is no failure: the run itself keeps people away, or
-	// the server said so, which is a resync.
+	// AwayMeant means that this is no failure: the run itself keeps people away, or the
+	// server said so, which is a resync.
 	Away      int  `json:"away,omitempty"`
 	AwayMeant bool `json:"-"`
 	// Resyncs of people who read; each is a gap.
@@ -301,10 +300,10 @@ type Restart struct {
 	// milliseconds.
 	At     float64 `json:"at"`
 	Lasted float64 `json:"lasted"`
-	// Recovery is how long, from its beginning, until the p99 of deliveries over
-	// a second was under 250 ms and stayed so, milliseconds; of clients of a
-	// paused server, from the moment it resumed. Of one that had not
-	// Recovered by the next fault, or the end, it is the time up to there.
+	// Recovery is the time from the beginning of the fault until the p99 of deliveries over
+	// a second was under 250 ms and stayed so, in milliseconds. For clients of a paused
+	// server it begins when the server resumed. If the service had not Recovered by the
+	// next fault, or the end, it is the time up to there.
 	Recovery  float64 `json:"recovery"`
 	Recovered bool    `json:"recovered"`
 	// Repeated requests went to another node; Failed ended in an error for the
@@ -329,8 +328,8 @@ type Generator struct {
 	Busy float64 `json:"busy"`
 	// Shed operations were never sent.
 	Shed int `json:"shed"`
-	// Unopened connections are missing because of what the generator's machine
-	// lacked: Lack.
+	// Unopened connections are missing because the generator's machine lacked a resource,
+	// which is named in Lack.
 	Unopened int    `json:"unopened,omitempty"`
 	Lack     string `json:"lack,omitempty"`
 	// Seconds that were measured.

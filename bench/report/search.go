@@ -20,9 +20,9 @@ type Search struct {
 // Limit is what ended a search.
 type Limit string
 
-// Limits of searches: the server missed a threshold; the generator was too slow, and the
-// server may do more; all steps were made; the highest rate was tried; the server could
-// not be tested any more; somebody ended it.
+// Limits of searches. The server missed a threshold, or the generator was too slow, so that
+// the server can probably do more. All steps were made, or the highest rate was tried. The
+// server could not be tested any more, or somebody ended the search.
 const (
 	LimitedByServer       Limit = "server"
 	LimitedByGenerator    Limit = "generator"

@@ -8,7 +8,7 @@ import (
 	"atelier/bench/latency"
 )
 
-// A report says what ended a search, with the rates that are known.
+// A report names the limit that ended a search, with the known rates.
 func TestSearchesAreReported(t *testing.T) {
 	for says, s := range map[string]Search{
 		"850 was missed":                                           {HighestRate: 800, LowestMissed: 850, LimitedBy: LimitedByServer},

@@ -37,7 +37,7 @@ func (t *Tally) Refused(why error) {
 	t.of.Complaint = why.Error()
 }
 
-// Unanswered counts one that failed on the way.
+// Unanswered counts a request that failed without an answer.
 func (t *Tally) Unanswered(why error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

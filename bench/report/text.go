@@ -12,7 +12,7 @@ import (
 	"atelier/bench/latency"
 )
 
-// Style says how a report is printed.
+// Style is how a report is printed.
 type Style struct {
 	// Colour the verdict.
 	Colour bool

@@ -11,10 +11,9 @@ import (
 
 // Threshold is a bound of a number in the report: `p99<50ms`.
 //
-// The name is that of a member of the JSON report, with dots for what stands
-// deeper: p99, lost, deliveries_per_second, server.rss, generator.lag.p99. The
-// latency of an operation and the figures of a scenario are found by their own
-// names as well: help.p99, pairs_per_second.
+// The name is that of a member of the JSON report, with dots for nested members: p99, lost,
+// deliveries_per_second, server.rss, generator.lag.p99. The latency of an operation and the
+// figures of a scenario can be named directly as well: help.p99, pairs_per_second.
 type Threshold struct {
 	text, metric, operator string
 	bound                  float64
@@ -121,8 +120,8 @@ func digits(v float64) string {
 	return strconv.FormatFloat(short, 'f', -1, 64)
 }
 
-// members is the JSON report as it will be written, with what can be named
-// shorter beside it.
+// members is the JSON report as it will be written, plus the members that have a short
+// name.
 func (r *Result) members() (map[string]any, error) {
 	b, err := r.JSON()
 	if err != nil {
@@ -157,8 +156,8 @@ func member(v any, path ...string) any {
 // plain is a name as one word: "chat ack" is chat_ack.
 func plain(name string) string { return strings.ReplaceAll(name, " ", "_") }
 
-// lookUp finds a number; lack says why there is none. The percentiles of nothing
-// are no numbers, whatever the report has there.
+// lookUp finds a number; lack is why there is none. The percentiles of nothing are no
+// numbers, whatever the report has there.
 func lookUp(document map[string]any, name string) (value float64, lack string) {
 	path := strings.Split(plain(name), ".")
 	value, ok := member(document, path...).(float64)

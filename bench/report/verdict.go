@@ -23,14 +23,13 @@ type Limits struct {
 
 // Verdict is the judgement of a run.
 type Verdict struct {
-	// Invalid says why the numbers mean nothing; Failures what is wrong with the
-	// server.
+	// Invalid is why the numbers mean nothing; Failures are the problems of the server.
 	Invalid, Failures []string
 	// Allowed is what would make it invalid, had it not been allowed.
 	Allowed []string
-	// Checks are the thresholds of the caller's and what came of them.
+	// Checks are the caller's thresholds and their results.
 	Checks []Check
-	// asked are all thresholds, those too of which the run has nothing.
+	// asked are all thresholds, also those without a value in the run.
 	asked []string
 }
 
@@ -43,7 +42,7 @@ type Check struct {
 	said string
 }
 
-// Valid reports whether the run tells something about the server.
+// Valid reports whether the run describes the server.
 func (v *Verdict) Valid() bool { return len(v.Invalid) == 0 }
 
 // Exit codes.

@@ -2,10 +2,10 @@ package report
 
 import "fmt"
 
-// Count is a number and what it counts, in its right form: "1 token", "2 tokens".
+// Count is a number with its noun in the right form: "1 token", "2 tokens".
 func Count(n int, what string) string { return fmt.Sprintf("%d %s", n, form(int64(n), what)) }
 
-// counted is the same of a number that may be large: "1,234 tokens".
+// counted is Count for large numbers: "1,234 tokens".
 func counted(n int64, what string) string { return grouped(n) + " " + form(n, what) }
 
 // form is the singular or plural for n.

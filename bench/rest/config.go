@@ -77,8 +77,7 @@ func (r Row) Apply(c Config) *Config {
 	return &c
 }
 
-// maxConnections is what a process may have open, with room for a spawned
-// server's own.
+// maxConnections is the maximum for one process, with room for a spawned server's own.
 const maxConnections = 9_000
 
 func (c *Config) validate() error {

@@ -23,14 +23,14 @@ import (
 
 // FloorConfig is one request that is sent again and again to any server.
 type FloorConfig struct {
-	// URL of the request, http or https; Headers are "Name: value". With a Body
-	// it is a POST.
+	// URL of the request, http or https. Headers are "Name: value". With a Body it is a
+	// POST.
 	URL     string
 	Trust   tunnel.Trust
 	Headers []string
 	Body    []byte
-	// Connections that are kept alive; Rate requests per second of all of them; 0
-	// is unthrottled.
+	// Connections that are kept alive. Rate is requests per second of all of them; 0 is
+	// unthrottled.
 	Connections      int
 	Rate             float64
 	Warmup, Duration time.Duration

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The timeline tells the warm-up from what is measured, as every scenario does.
+// The timeline separates the warm-up from the measured time, as in every scenario.
 func TestTheWarmUpIsAPhase(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "0") }))
 	defer srv.Close()

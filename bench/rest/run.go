@@ -77,11 +77,11 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 func (r *run) prepare(ctx context.Context) error {
 	r.timeline.Enter(timeline.Preparing)
 	var err error
-	var doors []api.Door
+	var endpoints []api.Endpoint
 	for _, n := range r.target.Nodes() {
-		doors = append(doors, api.Door{URL: n.URL, Via: n.Via})
+		endpoints = append(endpoints, api.Endpoint{URL: n.URL, Via: n.Via})
 	}
-	if r.clients, err = api.NewSpread(doors, keepalive.Within); err != nil {
+	if r.clients, err = api.NewSpread(endpoints, keepalive.Within); err != nil {
 		return err
 	}
 	client := r.clients.Node(0)
@@ -158,7 +158,7 @@ func (r *run) schedule(s Side) *pacing.Schedule {
 	return out
 }
 
-// show tells how it goes until the function it returns is called.
+// show reports the progress until the returned function is called.
 func (r *run) show() func() {
 	if r.cfg.Progress == nil {
 		return func() {}

@@ -66,8 +66,8 @@ func (w *worker) work(ctx context.Context, s *pacing.Schedule, count int, do fun
 	}
 }
 
-// late notes how late the generator is with what is measured. It was free, so that
-// is its own fault.
+// late notes how late the generator is with a measured request. It was free, so that is its
+// own fault.
 func (w *worker) late(due time.Duration) {
 	if due >= w.r.from {
 		w.lag.Record(w.r.clock.Now() - due)

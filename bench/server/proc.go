@@ -43,8 +43,8 @@ func usage(pid int) (Usage, error) {
 	return Usage{RSS: kilobytes(status, "VmRSS:"), PeakRSS: kilobytes(status, "VmHWM:"), CPU: ticks(stat)}, nil
 }
 
-// ticks reads utime and stime, fields 14 and 15 of /proc/PID/stat. The name in
-// field 2 may hold anything, so counting starts behind it.
+// ticks reads utime and stime, fields 14 and 15 of /proc/PID/stat. The name in field 2 can
+// contain anything, so counting starts behind it.
 func ticks(stat []byte) time.Duration {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {

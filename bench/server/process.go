@@ -25,7 +25,7 @@ const (
 	stopWithin  = 15 * time.Second
 )
 
-// Process is a server and what it needs to be started again.
+// Process is a server with everything needed to start it again.
 type Process struct {
 	// Binary is the path of the executable that Start starts. It changes only while no child
 	// runs.
@@ -75,14 +75,14 @@ func New(binary string) (*Process, error) {
 	return &Process{Binary: binary, Dir: dir, AdminID: "bench", AdminPW: rand.Text(), log: log}, nil
 }
 
-// InternalURL is where its metrics are.
+// InternalURL is the address of its metrics.
 func (p *Process) InternalURL() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return "http://" + p.addr.internal
 }
 
-// URL is where the server listens.
+// URL is the address of the server.
 func (p *Process) URL() string { return "http://" + p.addr.public }
 
 // Start starts the server and returns when it is ready. The public address is
@@ -195,8 +195,7 @@ func (p *Process) ready(ctx context.Context) error {
 // Kill ends the server as a power cut does.
 func (p *Process) Kill() { _ = p.end(syscall.SIGKILL) }
 
-// Pause stops the server where it is until Continue; nothing is lost, everything
-// is late.
+// Pause suspends the server until Continue; nothing is lost, everything is late.
 func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 
 // Continue ends Pause.

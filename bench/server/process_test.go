@@ -32,7 +32,7 @@ func serve() {
 	select {}
 }
 
-// The caller that ends a server knows it; a server that ended by itself must be reported.
+// Only an unexpected end of a server is reported, not one that the caller asked for.
 func TestADeathIsReported(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

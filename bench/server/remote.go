@@ -51,9 +51,9 @@ type Inside struct {
 	Goroutines int64
 	// GCPause is the longest pause for garbage that it remembers.
 	GCPause time.Duration
-	// Queued is what waits in its queues: bytes on their way to the disk.
+	// Queued is the bytes in its queues that wait for the disk.
 	Queued int64
-	// Bus is what it has told other nodes.
+	// Bus counts its messages to other nodes.
 	Bus Bus
 	// Nodes are the parts of this when it is that of several; else nil.
 	Nodes []Inside
@@ -92,7 +92,7 @@ func metrics(text io.Reader) Inside {
 		case "atelier_journal_queue_bytes":
 			in.Queued = int64(n)
 		default:
-			// Those between nodes may have labels, and count all together.
+			// Metrics of the traffic between nodes can have labels, which are added up.
 			family, _, _ := strings.Cut(name, "{")
 			switch family {
 			case "atelier_bus_sent_total":
@@ -104,7 +104,7 @@ func metrics(text io.Reader) Inside {
 			}
 		}
 	}
-	// The peak is not told; what is seen now is a lower bound of it.
+	// The peak is not reported; the present value is a lower bound of it.
 	in.PeakRSS = in.RSS
 	return in
 }

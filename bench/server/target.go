@@ -23,7 +23,7 @@ type Target struct {
 	// could have others; else nil.
 	Several []Node
 	// Network connects the run's own nodes, Database is what they
-	// share; nil where there is none that could be harmed.
+	// share; nil if there is none that could be harmed.
 	Network  Network
 	Database Database
 }

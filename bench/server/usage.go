@@ -10,7 +10,7 @@ type Usage struct {
 	CPU time.Duration
 }
 
-// Bus is what nodes have told each other since their start.
+// Bus counts the messages between nodes since their start.
 type Bus struct {
 	// Sent and Received messages, Bytes of those sent.
 	Sent, Received, Bytes int64

@@ -21,9 +21,9 @@ func Resolve(hostPort string) (unix.Sockaddr, error) {
 	return &unix.SockaddrInet6{Port: addr.Port, Addr: [16]byte(addr.IP.To16())}, nil
 }
 
-// perSource is how many connections leave from one loopback address: the kernel
-// has 28,000 ports for a pair of addresses, and keeps some of them for a minute
-// after their connections have ended.
+// perSource is the number of connections from one loopback address. The kernel has 28,000
+// ports for a pair of addresses, and keeps some of them for a minute after their
+// connections have ended.
 const perSource = 12_000
 
 // Source returns the address from which the n-th client connects to the server:

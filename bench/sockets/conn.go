@@ -28,7 +28,7 @@ const maxWaiting = 1 << 20
 
 var errWaiting = errors.New("server does not read")
 
-// End says how a connection ended.
+// End is how a connection ended.
 type End struct {
 	// Code is that of the server's close frame, 0 without one.
 	Code int
@@ -52,14 +52,14 @@ func (e End) String() string {
 	return e.Err.Error()
 }
 
-// Quotes reports whether String may hold words of the server's.
+// Quotes reports whether String can contain text of the server.
 func (e End) Quotes() bool {
 	var refused *frames.RefusedError
 	var errno unix.Errno
 	return e.Err != nil && !errors.As(e.Err, &refused) && !errors.As(e.Err, &errno)
 }
 
-// Denied says that the server refused by a status that asking again does not change.
+// Denied reports whether the server refused by a status that asking again does not change.
 func (e End) Denied() bool {
 	var refused *frames.RefusedError
 	if !errors.As(e.Err, &refused) {
@@ -107,7 +107,7 @@ type Conn struct {
 	decoder frames.Decoder
 	// stream decodes instead when this is an event stream.
 	stream *frames.Stream
-	// binary says that what is sent is.
+	// binary means that what is sent is.
 	binary bool
 	// waiting is what did not fit into the socket.
 	waiting []byte
@@ -172,7 +172,7 @@ func prepare(fd int, t *Target) error {
 	return nil
 }
 
-// Asking says that the server has accepted the connection, and not answered the opening
+// Asking reports whether the server has accepted the connection, and not answered the opening
 // request.
 func (c *Conn) Asking() bool { return c.state == upgrading }
 
@@ -335,7 +335,7 @@ func (c *Conn) flush() {
 	}
 }
 
-// watch asks for what the connection needs to know.
+// watch requests the events that the connection needs.
 func (c *Conn) watch() {
 	want := uint32(0)
 	if !c.paused {
@@ -353,7 +353,7 @@ func (c *Conn) watch() {
 	}
 }
 
-// end closes the connection and tells the handler, once.
+// end closes the connection and notifies the handler, once.
 func (c *Conn) end(e End) {
 	if c.release() {
 		c.loop.handler.Closed(c, e)

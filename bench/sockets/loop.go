@@ -20,7 +20,7 @@ type Handler interface {
 	Open(c *Conn)
 	// Message: a text message came. The payload is valid only during the call.
 	Message(c *Conn, payload []byte)
-	// Closed: the connection is gone; called once for each successful Dial.
+	// Closed is called when the connection is gone, once for each successful Dial.
 	Closed(c *Conn, end End)
 }
 

@@ -17,8 +17,8 @@ const batch = 128
 // poller is an epoll set and an eventfd to wake its owner.
 //
 // A parked loop waits for the epoll descriptor in Go's own poller instead of in
-// epoll_wait(2): a goroutine in a system call keeps its P until sysmon takes it
-// away, and with as many Ps as cores that delays everything else by up to 10 ms.
+// epoll_wait(2). A goroutine in a system call keeps its P until sysmon takes it away. With
+// as many Ps as cores that delays everything else by up to 10 ms.
 type poller struct {
 	epoll        *os.File
 	raw          syscall.RawConn

@@ -6,7 +6,7 @@ import (
 )
 
 // Nodes is what each of several nodes took between two looks at them,
-// seconds apart. deliveries are those to the clients of each; nil where they are
+// seconds apart. deliveries are those to the clients of each; nil if they are
 // not counted by node.
 func Nodes(names []string, begin, end []server.Inside, deliveries []int64, seconds float64) []report.Node {
 	if len(begin) != len(names) || len(end) != len(names) || seconds <= 0 {

@@ -29,7 +29,7 @@ type Timeline struct {
 // second is one second of the run's clock.
 type second struct {
 	report.Sample
-	// told says that there is more in it than a look at the server.
+	// told means that there is more in it than a look at the server.
 	told bool
 }
 
@@ -51,7 +51,7 @@ const (
 	ReadingBack = "reading back"
 )
 
-// Enter says what the run is doing.
+// Enter sets the run's phase.
 func (c *Timeline) Enter(phase string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,8 +94,8 @@ func (c *Timeline) Online(n int) {
 	s.Open, s.told = n, true
 }
 
-// Done notes an operation that has just been done, and what it took, if that is
-// measured: what was planned for the warm-up is not.
+// Done notes a finished operation, and its time if it is measured. Operations of the
+// warm-up are not.
 func (c *Timeline) Done(took time.Duration, measured bool) {
 	n := int64(c.now() / time.Second)
 	c.mu.Lock()

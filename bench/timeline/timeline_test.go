@@ -62,7 +62,7 @@ func TestALongCourseIsBounded(t *testing.T) {
 	}
 }
 
-// Each worker tells of its own connections.
+// Each worker reports its own connections.
 func TestConnectionsOfAllWorkers(t *testing.T) {
 	c := New(func() time.Duration { return 0 })
 	c.Add(report.Sample{Open: 3}, 1)

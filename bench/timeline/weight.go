@@ -12,12 +12,12 @@ type Weight struct {
 	// At is the time on the run's clock; Generator the processor time of this
 	// process.
 	At, Generator time.Duration
-	// Server is zero where it could not be weighed.
+	// Server is zero if it could not be weighed.
 	Server server.Usage
 }
 
-// Weigh weighs now. usage is nil for a server that cannot be weighed; one that is
-// just gone is reported by what follows.
+// Weigh measures now. usage is nil for a server that cannot be measured. If the server has
+// just gone, the caller notices that later.
 func Weigh(at time.Duration, usage func() (server.Usage, error)) Weight {
 	w := Weight{At: at, Generator: server.OwnCPU()}
 	if usage != nil {

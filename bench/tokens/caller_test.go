@@ -39,7 +39,7 @@ func TestWhatACallerRepeats(t *testing.T) {
 		if c.first == nil {
 			first.Close()
 		}
-		clients, err := api.NewSpread([]api.Door{{URL: first.URL}, {URL: second.URL}}, 5*time.Second)
+		clients, err := api.NewSpread([]api.Endpoint{{URL: first.URL}, {URL: second.URL}}, 5*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}

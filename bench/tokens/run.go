@@ -52,11 +52,11 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	if err := r.inflictor.Check(cfg.Faults); err != nil {
 		return nil, err
 	}
-	var doors []api.Door
+	var endpoints []api.Endpoint
 	for _, n := range target.Nodes() {
-		doors = append(doors, api.Door{URL: n.URL, Via: n.Via})
+		endpoints = append(endpoints, api.Endpoint{URL: n.URL, Via: n.Via})
 	}
-	if r.clients, err = api.NewSpread(doors, keepalive.Within); err != nil {
+	if r.clients, err = api.NewSpread(endpoints, keepalive.Within); err != nil {
 		return nil, err
 	}
 	defer r.clients.Close()
@@ -84,7 +84,7 @@ func Run(ctx context.Context, cfg *Config, target *server.Target) (*report.Resul
 	return r.result, nil
 }
 
-// contested says whether two callers use the pair's token: an even share.
+// contested reports whether two callers use the pair's token: an even share.
 func (r *run) contested(pair int64) bool {
 	share := r.cfg.Reuse
 	return int64(float64(pair+1)*share) > int64(float64(pair)*share)

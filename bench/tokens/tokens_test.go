@@ -54,8 +54,8 @@ func TestTheShareOfContestedTokensIsEven(t *testing.T) {
 	}
 }
 
-// A generator that was late in the warm-up was not late with what is measured.
-func TestTheLagIsOfWhatIsMeasured(t *testing.T) {
+// A generator that was late only in the warm-up was not late in the measurement.
+func TestTheLagExcludesTheWarmUp(t *testing.T) {
 	w := &worker{r: &run{clock: pacing.NewClock()}, lag: latency.New()}
 	for _, due := range []time.Duration{-2 * time.Second, -time.Second - 1, -time.Second, 0} {
 		w.late(due, -time.Second)

@@ -68,7 +68,7 @@ type worker struct {
 }
 
 func newWorker(r *run, i int) *worker {
-	// Two callers of a token come to two nodes, where there are several.
+	// Two callers of a token come to two nodes, if there are several.
 	w := &worker{r: r, party: &r.parties[i%len(r.parties)], lag: latency.New(), conn: caller{clients: r.clients, node: i}, rival: caller{clients: r.clients, node: i + 1}}
 	for _, t := range []*tally{&w.tokenize, &w.detokenize, &w.pair} {
 		t.latency = latency.New()
@@ -129,8 +129,8 @@ func (w *worker) mint(pair int64) (token []byte, ok bool) {
 	return token, true
 }
 
-// late notes how late the generator is with what is measured. It was free, so that
-// is its own fault.
+// late notes how late the generator is with a measured operation. It was free, so that is
+// its own fault.
 func (w *worker) late(due, measuredFrom time.Duration) {
 	if due >= measuredFrom {
 		w.lag.Record(w.r.clock.Now() - due)
@@ -208,7 +208,7 @@ func (w *worker) race(pair int64, path string) {
 	}
 }
 
-// told says whether an answer says what became of a request.
+// told reports whether an answer settles the outcome of a request.
 func told(status int, err error) bool { return err == nil && status != http.StatusServiceUnavailable }
 
 // fail takes note of an answer that should have been another. Of several nodes, a
@@ -230,7 +230,7 @@ func (w *worker) check(pair int64, body []byte) {
 	}
 }
 
-// key makes a tokenization one that may be repeated, where there is another node
+// key makes a tokenization one that may be repeated, if there is another node
 // to repeat it at.
 func (w *worker) key(pair int64) string {
 	if w.r.clients.Size() == 1 {

@@ -56,7 +56,7 @@ func TestWinnersAreCountedAndTheCourseIsKept(t *testing.T) {
 		"never": {0, report.Tokens{Begun: 8, Contested: 4, Raced: 5, NoWinner: 5}},
 	} {
 		srv := httptest.NewServer(&vault{times: c.times, given: map[string]int{}})
-		clients, err := api.NewSpread([]api.Door{{URL: srv.URL}}, 5*time.Second)
+		clients, err := api.NewSpread([]api.Endpoint{{URL: srv.URL}}, 5*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,8 +1,7 @@
-// Package tunnel lets the generator test servers that speak TLS. Its clients
-// talk to a plain port of this process, which passes their bytes on through
-// TLS connections of its own: one for each of theirs, so the server sees the
-// same connections. What TLS costs the generator is outside of its event loops
-// and shows in its processor time.
+// Package tunnel lets the generator test servers that speak TLS. Its clients connect to a
+// plain port of this process, which passes their bytes on through TLS connections of its
+// own. There is one for each of theirs, so the server gets the same connections. The cost
+// of TLS is outside of the generator's event loops and shows in its processor time.
 package tunnel
 
 import (
@@ -17,7 +16,7 @@ import (
 	"time"
 )
 
-// Trust says which certificates are good.
+// Trust is the certificates to accept.
 type Trust struct {
 	// CAFile (PEM) holds authorities that are trusted beside the system's; ""
 	// for none.
@@ -28,7 +27,7 @@ type Trust struct {
 	Insecure bool `json:"insecure,omitempty"`
 }
 
-// Load reads the file of authorities, for use where the file is not.
+// Load reads the file of authorities, for use on machines without it.
 func (t *Trust) Load() error {
 	if t.CAFile == "" || t.CA != nil {
 		return nil

@@ -42,7 +42,7 @@ const perSession = 40
 func (c *Config) validate() error {
 	switch {
 	case c.Phase <= 0 || c.Settle < 0 || c.Settle >= c.Phase:
-		return errors.New("phase: want more than what settles")
+		return errors.New("phase: want more than the settling time")
 	case c.Workshop.Duration < 2*c.Phase:
 		return errors.New("duration: want at least two phases")
 	case c.Small < 0 || c.Large < 0 || c.Small+c.Large <= 0 || c.Small+c.Large > 200:
@@ -65,7 +65,7 @@ const (
 // phase is what goes on at a moment of the measured time.
 func (c *Config) phase(since time.Duration) int { return int(since/c.Phase) % parts }
 
-// partOf is phase, or -1 for what settles.
+// partOf returns phase, or -1 during settling.
 func (c *Config) partOf(since time.Duration) int {
 	if since < 0 || since%c.Phase < c.Settle {
 		return -1

@@ -7,16 +7,15 @@
 // big endian, and as much JSON. The coordinator sends an [Order] and the worker
 // answers each with one [Report]; samples come in between, one a second.
 //
-// Over TCP the stream is TLS 1.3. The worker's certificate is made at its start
-// and means nothing by itself: each side proves that it knows the secret by an
-// HMAC over keying material of this very connection (RFC 9266), so somebody in
-// between, who would have two connections, can prove nothing to either. Nothing
-// is ordered before both have.
+// Over TCP the stream is TLS 1.3. The worker's certificate is made at its start and proves
+// nothing. Each side proves that it knows the secret by an HMAC over keying material of
+// this very connection (RFC 9266). Somebody in between, who would have two connections, can
+// prove nothing to either side. No command is sent before both have proved it.
 //
 // # Time
 //
-// Everybody shares the coordinator's timeline. On one machine that is its
-// monotonic clock and exact. Otherwise the worker's offset is measured when it
-// joins, by the quickest of some exchanges, and half of the time that this one
-// took bounds the error; the report tells the largest.
+// Everybody shares the coordinator's timeline. On one machine that is its monotonic clock
+// and exact. Otherwise the worker's offset is measured when it joins, by the fastest of
+// some exchanges. Half of the time of that exchange bounds the error. The report has the
+// largest.
 package workers

@@ -49,8 +49,8 @@ const largest = 256 << 20
 
 var errLarge = errors.New("message is too large")
 
-// line is one side of the stream. Reading and writing may go on at once; each is
-// for one goroutine at a time.
+// line is one side of the stream. Reading and writing can be concurrent; each is for one
+// goroutine at a time.
 type line struct {
 	conn net.Conn
 	in   []byte

@@ -50,8 +50,8 @@ func (w *worker) serve() error {
 	}
 }
 
-// gone reports whether an error only says that the other side has ended: a stream
-// that is closed while samples are on their way is reset.
+// gone reports whether an error only means that the other side has ended. A stream that is
+// closed while samples are in flight is reset.
 func gone(err error) bool {
 	for _, end := range []error{io.EOF, net.ErrClosed, io.ErrClosedPipe, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
@@ -64,7 +64,7 @@ func gone(err error) bool {
 // lastWithin bounds the last words: a coordinator that does not read must not keep a worker.
 const lastWithin = time.Second
 
-// last tells the coordinator why there will be no more.
+// last sends the coordinator the reason why there will be no more.
 func (w *worker) last(words string) {
 	if w.line.conn.SetWriteDeadline(time.Now().Add(lastWithin)) == nil {
 		_ = w.say(&Report{Last: words})
@@ -78,7 +78,7 @@ type worker struct {
 	base   time.Duration // of the clock on the machine's
 	offset time.Duration // of the timeline against the machine's clock
 	engine *broadcast.Engine
-	// samples of the engine, on their way out.
+	// samples of the engine, to be sent.
 	samples chan broadcast.Sample
 
 	mu sync.Mutex // guards writing to line
@@ -179,7 +179,7 @@ func monotonic() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// boot tells machines, and their boots, apart.
+// boot identifies a machine and its boot.
 func boot() string {
 	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

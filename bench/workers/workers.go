@@ -22,7 +22,7 @@ import (
 type Group struct {
 	// Uncertain bounds the error of the workers' clocks.
 	Uncertain time.Duration
-	// Separate says that the workers are processes of their own.
+	// Separate means that the workers are processes of their own.
 	Separate bool
 
 	start   time.Duration // zero of the timeline on this machine's clock
@@ -44,7 +44,7 @@ type member struct {
 	exit func() error // ends its process, if it has one, and says how that ended
 }
 
-// Plan says which workers a group has.
+// Plan describes the workers of a group.
 type Plan struct {
 	// Processes of this machine, started from Binary with the arguments Args; 1
 	// works inside this process.
@@ -224,7 +224,7 @@ func (m *member) do(o *Order) (*Report, error) {
 	return r, nil
 }
 
-// ended says how a worker came to its end, in its own words if it had any.
+// ended describes how a worker ended, with its last message if it sent one.
 func (m *member) ended() error {
 	exit := m.exit()
 	switch {

@@ -42,7 +42,8 @@ func listen(t *testing.T) string {
 	return address
 }
 
-// listenUntil starts one that can be told to end, and says whom it turned away.
+// listenUntil starts a worker that can be ended, and returns the connections that it turned
+// away.
 func listenUntil(t *testing.T) (at string, end func(), turnedAway chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -223,7 +224,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// The coordinator tells nothing to whoever listens where it was sent.
+// The coordinator reveals nothing to a stranger who listens at the worker's address.
 func TestTheCoordinatorProvesItselfLast(t *testing.T) {
 	certificate, err := ephemeral()
 	if err != nil {

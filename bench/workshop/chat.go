@@ -13,7 +13,7 @@ import (
 
 // chatLedger is every chat message of the run. Owned by the loop.
 type chatLedger struct {
-	// run tells this run's messages and names from those of others.
+	// run distinguishes this run's messages and names from those of others.
 	run string
 	// marker is what each text begins with; the number of the message follows.
 	marker   []byte
@@ -24,7 +24,7 @@ type chatLedger struct {
 
 type chatMessage struct {
 	due time.Duration
-	// by is the index of who said it.
+	// by is the index of the author.
 	by   int
 	fate audit.Fate
 	// seq of its event, 0 while nobody got it.
@@ -70,7 +70,7 @@ func (c *crowd) say(p *person, due time.Duration) int {
 	return n
 }
 
-// hear takes the delivery of a chat message.
+// hear handles the delivery of a chat message.
 func (c *crowd) hear(p *person, m *message) {
 	n := c.chat.number(m.Text)
 	if n < 0 {

@@ -46,23 +46,22 @@ type Config struct {
 	Faults     []faults.Planned
 	Pause, Cut time.Duration
 	Upgrade    string
-	// Drain bounds each wait for what is still on its way at the end.
+	// Drain bounds each wait at the end for messages in flight.
 	Drain time.Duration
 	// Seed decides everything that is drawn.
 	Seed uint64
 
-	// CodelabID is an existing codelab; or Markdown is one to import; or else a
-	// small one of the run's own is created.
+	// CodelabID is an existing codelab, and Markdown is one to import. Without either, a
+	// small codelab is created for the run.
 	CodelabID string
 	Markdown  []byte
 
 	// Votes are a poll in the measured time, which they divide into Parts.
 	Votes Votes
 
-	// Parts divides the measured time, if it is more than 0: PartOf says to
-	// which part a chat message belongs that was planned so long after its
-	// beginning, 0 to Parts-1, or -1 for none. Its deliveries are counted there
-	// as well.
+	// Parts divides the measured time, if it is more than 0. PartOf returns the part of a
+	// chat message by its planned time since the beginning, 0 to Parts-1, or -1 for none.
+	// Its deliveries are counted there as well.
 	Parts  int
 	PartOf func(since time.Duration) int
 	// Beside, if set, runs on a goroutine of its own from the beginning of the

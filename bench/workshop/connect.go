@@ -62,8 +62,8 @@ func (c *crowd) connect(p *person) {
 	}
 }
 
-// welcomeWithin is how long a node has to welcome somebody, where there are
-// others: a paused one accepts connections all the same.
+// welcomeWithin is how long a node has to welcome somebody, if there are others: a paused
+// one accepts connections all the same.
 const welcomeWithin = 3 * time.Second
 
 var errSilent = errors.New("not welcomed in time")
@@ -130,7 +130,7 @@ func (c *crowd) backoff(attempt int) time.Duration {
 	return spread/10 + time.Duration(c.rng.Int64N(int64(spread)))
 }
 
-// welcome is the beginning of what a connection carries.
+// welcome handles the first message of a connection.
 func (c *crowd) welcome(p *person, m *message) {
 	now := c.clock.Now()
 	op := opResume

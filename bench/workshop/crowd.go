@@ -17,13 +17,13 @@ import (
 	"atelier/bench/sockets"
 )
 
-// crowd is everybody in the workshop and what they know. Owned by the loop.
+// crowd is everybody in the workshop and their state. Owned by the loop.
 type crowd struct {
 	cfg     *Config
 	clock   pacing.Clock
 	clients *api.Spread
 	lab     *api.Codelab
-	// addresses of the nodes, and what they are called.
+	// addresses and names of the nodes.
 	addresses []unix.Sockaddr
 	names     []string
 	loop      *sockets.Loop
@@ -45,7 +45,7 @@ type crowd struct {
 	// disconnects counts connections that ended, by how; not those of a server
 	// that was killed.
 	disconnects map[string]int
-	// down says that the server was killed and is not ready again.
+	// down means that the server was killed and is not ready again.
 	down bool
 	// faults that were done, in the order of their times.
 	faults []*harm
@@ -57,9 +57,9 @@ type crowd struct {
 	refusing map[int]time.Duration
 	// turn of those who go to another node.
 	turn int
-	// over says that nothing that is planned happens any more.
+	// over means that nothing that is planned happens any more.
 	over bool
-	// closing says that nobody reconnects any more.
+	// closing means that nobody reconnects any more.
 	closing bool
 	stalls  stalls
 	// looks counts what facilitators have read.

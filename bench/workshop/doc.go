@@ -1,8 +1,7 @@
-// Package workshop is the scenario of a live workshop: some thousand attendees
-// register and connect in a storm, then walk through the steps, chat, ask for
-// help and comment on the text, while facilitators answer; some stop reading,
-// and if asked to, the server is killed and started again under them. At the end
-// everything that was acknowledged is looked for.
+// Package workshop is the scenario of a live workshop. Some thousand attendees register and
+// connect at once. Then they walk through the steps, chat, ask for help and comment on the
+// text, while facilitators answer. Some stop reading. On request the server is killed and
+// started again meanwhile. At the end everything that was acknowledged is looked for.
 //
 // # Ownership
 //
@@ -14,7 +13,7 @@
 //
 // # What is expected of the codelab
 //
-// That nobody else uses it during the run: foreign chat would count as events
-// whose origin is unknown, which is harmless, but foreign comments and help
-// requests would be taken for doubled ones.
+// Nobody else uses it during the run. Foreign chat would count as events whose origin is
+// unknown, which is harmless. But foreign comments and help requests would be taken for
+// duplicates.
 package workshop

@@ -16,12 +16,12 @@ import (
 
 // fake is the interface of a workshop server in its simplest form: one codelab,
 // one lock, everything in one file. Its tests of the load test are worth
-// something because it can be told to misbehave.
+// something because it can be made to misbehave.
 type fake struct {
 	// harm is asked about each event for each connection: how often to send it.
 	// nil is once. Immutable.
 	harm func(seq uint64, kind string, attendee int) int
-	// forget says whether to acknowledge a chat message without keeping it.
+	// forget reports whether to acknowledge a chat message without keeping it.
 	forget func(seq uint64) bool
 	// file keeps the state; "" for none. Immutable.
 	file string
@@ -197,7 +197,7 @@ func (f *fake) save() {
 	}
 }
 
-// commit stores an event and sends it to whom it is for.
+// commit stores an event and sends it to its audience.
 func (f *fake) commit(kind string, facilitator bool, owner string, fields map[string]any) uint64 {
 	f.state.Seq++
 	out := map[string]any{"type": kind, "seq": f.state.Seq}

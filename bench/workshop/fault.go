@@ -16,7 +16,7 @@ import (
 // resumeWithin bounds the wait for everybody after a fault.
 const resumeWithin = 60 * time.Second
 
-// harm is a fault that was done, and what came of it. Owned by the loop.
+// harm is an injected fault and its effects. Owned by the loop.
 type harm struct {
 	fault faults.Fault
 	// nodes it was done to, which they are called.
@@ -24,8 +24,7 @@ type harm struct {
 	// began and over: until everything was as before, as far as the harness did
 	// it.
 	began, over time.Duration
-	// stuck are the people, by index, who could not know of it: those of a paused
-	// node.
+	// stuck are the people, by index, who could not notice it: those of a paused node.
 	stuck []bool
 	// well is of messages between others, late of those that somebody who is
 	// stuck sent or got.
@@ -126,10 +125,10 @@ func (c *crowd) charge(p *person, said *chatMessage, took time.Duration) {
 	}
 }
 
-// recovery is how long after a fault the service was itself again, of what is known
-// up to end; false when it was not, or when nobody chatted and there is nothing to
-// tell it by. Operations on a paused node cannot end before it resumes:
-// their time counts from there.
+// recovery returns how long after a fault the service had recovered, using the deliveries
+// up to end. It returns false if it had not, or if nobody chatted, so that it is unknown.
+// Operations on a paused node cannot end before it resumes, so their time counts from
+// there.
 func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {
 	switch {
 	case !h.well.Empty():
@@ -146,7 +145,7 @@ func (h *harm) recovery(end time.Duration) (took time.Duration, ok bool) {
 	return took, ok
 }
 
-// recoveries says how long the service took to be itself again after each fault.
+// recoveries returns how long the service took to recover after each fault.
 func (r *run) recoveries() {
 	c := r.crowd
 	for i, h := range c.faults {

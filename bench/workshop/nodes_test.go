@@ -173,8 +173,8 @@ func TestTheOthersAlternate(t *testing.T) {
 	}
 }
 
-// Only a node that says that it does not serve now is left alone: not one that refuses
-// this person, or was lost.
+// Only a node that reports that it does not serve is avoided, not one that refuses this
+// person, or was lost.
 func TestANodeThatRefusesIsLeftAlone(t *testing.T) {
 	for name, ask := range map[string]struct {
 		err  error

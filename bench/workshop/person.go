@@ -46,7 +46,7 @@ type person struct {
 
 	progress progress
 	help     helpState
-	// finished: the last message of the run has arrived.
+	// finished means that the last message of the run has arrived.
 	finished bool
 }
 
@@ -60,13 +60,13 @@ type pending struct {
 	number int
 	// order is the place of a step among all that were sent.
 	order int
-	// again: a node asked for it to be said again.
+	// again means that a node asked for it to be repeated.
 	again bool
 	// sent at least once: nobody knows whether it arrived.
 	sent bool
 }
 
-// comesBack is how long somebody who left may take to come back.
+// comesBack is the maximum time for somebody who left to come back.
 const comesBack = time.Second
 
 // away reports whether something was due while this person was gone for a reason

@@ -31,7 +31,7 @@ const (
 	readTries = 30
 )
 
-// readBackAll asks every node; where they do not agree one of them is wrong.
+// readBackAll asks every node; if they do not agree, one of them is wrong.
 func (r *run) readBackAll() (*truth, error) {
 	var first *truth
 	for n := range r.clients.Size() {

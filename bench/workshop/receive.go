@@ -119,8 +119,8 @@ var tryAgain = []byte("; try again")
 // againAfter is how long to wait before such a message is sent again.
 const againAfter = 250 * time.Millisecond
 
-// sayAgain sends a message again that a node asks to be sent again: its ref makes
-// that safe. It reports whether it will.
+// sayAgain repeats a message because a node has asked for it. The message's ref makes that
+// safe. It reports whether it will.
 func (c *crowd) sayAgain(p *person, m *message) bool {
 	if len(c.addresses) == 1 || !bytes.HasSuffix(m.Error, tryAgain) {
 		return false

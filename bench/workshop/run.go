@@ -85,15 +85,15 @@ func (r *run) prepare() error {
 	if err := r.inflictor.Check(r.cfg.Faults); err != nil {
 		return err
 	}
-	doors, names := []api.Door{}, []string{}
+	endpoints, names := []api.Endpoint{}, []string{}
 	for _, n := range r.target.Nodes() {
-		doors, names = append(doors, api.Door{URL: n.URL, Via: n.Via}), append(names, n.Name)
+		endpoints, names = append(endpoints, api.Endpoint{URL: n.URL, Via: n.Via}), append(names, n.Name)
 	}
-	if r.clients, err = api.NewSpread(doors, requestWithin); err != nil {
+	if r.clients, err = api.NewSpread(endpoints, requestWithin); err != nil {
 		return err
 	}
 	var addresses []unix.Sockaddr
-	for n := range doors {
+	for n := range endpoints {
 		address, err := sockets.Resolve(r.clients.Node(n).Address())
 		if err != nil {
 			return err
@@ -172,8 +172,8 @@ func (r *run) beside(ctx context.Context) func() {
 	return pacing.Beside(ctx, r.cfg.Beside)
 }
 
-// drain waits for what is on its way, sends a last message, and waits until it
-// has reached everybody; then it wakes those who stopped reading.
+// drain waits for messages in flight, sends a last message, and waits until it has reached
+// everybody. Then it wakes the clients that stopped reading.
 func (r *run) drain(ctx context.Context) {
 	r.crowd.timeline.Enter(timeline.Draining)
 	c := r.crowd

@@ -16,9 +16,9 @@ type message struct {
 	Step      int
 }
 
-// scanMessage walks over the top level of a JSON object. It reports false when p is not
-// an object as far as it looked; it is not a validator: scalars are not checked
-// and nested values are skipped.
+// scanMessage walks over the top level of a JSON object. It reports false if the part that
+// it has read is not an object. It is not a validator: scalars are not checked and nested
+// values are skipped.
 func scanMessage(p []byte, m *message) bool {
 	*m = message{}
 	i := space(p, 0)
@@ -90,7 +90,7 @@ func (m *message) set(key, val []byte) {
 	}
 }
 
-// value returns where the value at i ends, -1 when it does not.
+// value returns the end of the value at i, -1 if it is not complete.
 func value(p []byte, i int) int {
 	if i >= len(p) {
 		return -1
@@ -115,7 +115,7 @@ func value(p []byte, i int) int {
 	return i
 }
 
-// nested returns where the object or array that begins at i ends.
+// nested returns the end of the object or array at the given place.
 func nested(p []byte, i int) int {
 	depth := 0
 	for ; i < len(p); i++ {
@@ -135,8 +135,8 @@ func nested(p []byte, i int) int {
 	return -1
 }
 
-// closing returns where the quote is that ends the string whose text begins at
-// i, -1 when there is none.
+// closing returns the place of the quote that ends the string whose text begins at i, -1
+// when there is none.
 func closing(p []byte, i int) int {
 	for {
 		quote := bytes.IndexByte(p[i:], '"')

@@ -4,7 +4,7 @@ package workshop
 
 // stalls is what became of those who stopped reading. Owned by the loop.
 type stalls struct {
-	// asleep says that they do not read.
+	// asleep means that they do not read.
 	asleep bool
 	// closed counts those whose connection the server ended meanwhile.
 	closed int

@@ -43,7 +43,7 @@ func (c *crowd) end() uint64 {
 }
 
 // subscribers judges what each person got, and returns how many healthy ones
-// there were. Of the stalled only gaps that nobody told them of are losses.
+// there were. For stalled clients only unannounced gaps are losses.
 func (c *crowd) subscribers(a *report.Audit) int {
 	end, healthy := c.end(), 0
 	a.Stalled.Closed = c.stalls.closed

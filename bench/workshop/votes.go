@@ -23,8 +23,8 @@ type Votes struct {
 	Within time.Duration
 }
 
-// before and settle are the time between the opening of the poll and the first vote, and
-// what is left for the last answers.
+// before is the time between the opening of the poll and the first vote, and settle the
+// time for the last answers.
 const (
 	before = time.Second
 	settle = 3 * time.Second
@@ -67,11 +67,11 @@ func (v Votes) check(c *Config) error {
 // options of the poll.
 const voteOptions = 4
 
-// ballotBox is the poll and what became of each vote. Owned by the loop.
+// ballotBox is the poll and the outcome of each vote. Owned by the loop.
 type ballotBox struct {
 	id     string
 	round  int
-	fates  []audit.Fate // of each attendee; Unsent for who did not vote
+	fates  []audit.Fate // of each attendee; Unsent if they did not vote
 	choice []int
 	// counted are the frames with counts that each facilitator got while people voted.
 	counted []int

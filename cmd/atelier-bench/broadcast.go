@@ -32,7 +32,7 @@ type clientFlags struct {
 
 	Generic  bool     `group:"Any server" help:"Test any server: --url is ws://HOST/PATH, or http://HOST/PATH for event streams."`
 	Clients  string   `type:"existingfile" placeholder:"FILE" group:"Any server" help:"CSV file with a header line and a line per client, subscribers first. {{COLUMN}} in --url, --publish, --header, --hello, --send and --resume is replaced by the client's value. Values are never printed."`
-	Preset   string   `placeholder:"NAME" group:"Any server" help:"Defaults of the flags below for a protocol: centrifugo, mqtt, nats, socket.io or sse; list prints what each sets. A flag that is given overrides its default. Implies --generic."`
+	Preset   string   `placeholder:"NAME" group:"Any server" help:"Defaults of the flags below for a protocol: centrifugo, mqtt, nats, socket.io or sse. list prints the flags of each. A flag that is given overrides its default. Implies --generic."`
 	Channel  string   `placeholder:"NAME" group:"Any server" help:"Channel (centrifugo), topic (mqtt), subject (nats) or event (socket.io) of --preset; the default is bench, of socket.io message."`
 	Header   []string `placeholder:"'NAME: VALUE'" sep:"none" group:"Any server" help:"Header of the opening request. Repeatable."`
 	Hello    string   `placeholder:"TEXT" group:"Any server" help:"Message to send once after connecting; \\r, \\n and \\t in it, in --send and in --answer are line breaks and a tab."`
@@ -50,9 +50,9 @@ type clientFlags struct {
 
 	// people are what --clients holds, once it has been read.
 	people *fanout.Clients
-	// steps is how many a search may take; 0 for no search.
+	// steps is the maximum number of steps of a search; 0 for no search.
 	steps int
-	// small says that the number of listeners is that of a first run.
+	// small means that the number of listeners is that of a first run.
 	small bool
 }
 
@@ -84,7 +84,7 @@ type publishFlags struct {
 	Regular    bool          `group:"Load" help:"Equal intervals between messages instead of a Poisson process."`
 }
 
-// How many listen where nobody says so: what an unknown server bears is to be found out.
+// The default number of listeners: the limits of an unknown server are not known yet.
 const (
 	usualListeners = 1000
 	firstListeners = 50
@@ -262,7 +262,7 @@ func (p *publishFlags) check() error {
 // usual is the default duration of a load.
 const usual = 30 * time.Second
 
-// lasts is how long the load is measured; p is nil where nothing is sent.
+// lasts is how long the load is measured; p is nil if nothing is sent.
 func (b *broadcastFlags) lasts(p *publishFlags) (time.Duration, error) {
 	together := time.Duration(0)
 	if p != nil {
@@ -353,7 +353,7 @@ func (b *broadcastFlags) run(ctx context.Context, cfg *fanout.Config, p *publish
 	})
 }
 
-// plan says which workers there are.
+// plan returns the plan of the workers.
 func (b *broadcastFlags) plan(cfg *fanout.Config) error {
 	self, err := os.Executable()
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"github.com/fasthttp/websocket"
 )
 
-// gate is a hub that lets everybody in once, by a token of their own in the address, in a
-// header and in the first word. Whom it does not know it tells what they said.
+// gate is a hub that admits everybody once, by a token of their own in the address, in a
+// header and in the first message. To an unknown client it sends back its message.
 type gate struct {
 	mu   sync.Mutex
 	in   map[string]*websocket.Conn // by the token
-	said map[string]bool            // by whom something was said
+	said map[string]bool            // the clients that sent something
 }
 
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {

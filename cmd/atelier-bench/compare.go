@@ -153,8 +153,8 @@ func measure(ctx context.Context, args []string) ([]byte, error) {
 }
 
 // measureIn is measure in a folder of its own, also for everything temporary: data and logs
-// of the server. The server finds no config.toml there, so an older one does not read that
-// of this tree, whose keys it may not know. With "" it is the current folder.
+// of the server. The server finds no config.toml there. So an older server does not read
+// the one of this tree, which can have keys unknown to it. "" is the current folder.
 func measureIn(ctx context.Context, folder string, args []string) ([]byte, error) {
 	self, err := os.Executable()
 	if err != nil {

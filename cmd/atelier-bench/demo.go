@@ -95,7 +95,7 @@ func (c *demoCommand) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// start starts the server, or several nodes of it, and says where its log is.
+// start starts the server, or several nodes of it, and returns the path of its log.
 func (c *demoCommand) start(ctx context.Context, binary string) (to demo.Target, log string, several *nodesDemo, end func() error, err error) {
 	if c.Nodes > 1 {
 		if several, err = startNodes(ctx, binary, c.address(), c.Nodes); err != nil {
@@ -133,7 +133,7 @@ func (c *demoCommand) address() string {
 	return usual
 }
 
-// note tells what went wrong for somebody, as long as nobody has ended it.
+// note prints a person's errors, as long as the demo has not been ended.
 func (c *demoCommand) note(ctx context.Context) func(string) {
 	return func(text string) {
 		if ctx.Err() == nil {

@@ -17,7 +17,7 @@ import (
 	"atelier/bench/server"
 )
 
-// nodesDemo is a demo on several nodes: which of them run is up to who watches.
+// nodesDemo is a demo on several nodes. The person who watches decides which of them run.
 type nodesDemo struct {
 	cluster  *nodes.Cluster
 	balancer *nodes.Balancer

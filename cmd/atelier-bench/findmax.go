@@ -37,7 +37,8 @@ func (c *fanoutCommand) search() error {
 	return errors.Join(err, wrong, atLeast("steps", c.Steps, 1))
 }
 
-// eachStep is what each step of a search has to keep: all but what the search finds.
+// eachStep is the limits for each step of a search: all except those on the result of the
+// search.
 func eachStep(limits *report.Limits) *report.Limits {
 	l := *limits
 	l.Thresholds = slices.DeleteFunc(slices.Clone(l.Thresholds), func(t report.Threshold) bool {

@@ -23,9 +23,9 @@ import (
 	"atelier/bench/report"
 )
 
-// hall is a server of another kind: whoever has said "enter alice" hears, behind
-// a word of its own, what anybody says. Deaf ones get every third message not; one
-// who only listens is shown out, if that is wanted. A mute one passes nothing on.
+// hall is a server of another kind: a client that has sent "enter alice" receives, after a
+// word of its own, what anybody says. Deaf ones get every third message not; one who only
+// listens is shown out, if that is wanted. A mute one passes nothing on.
 type hall struct {
 	mu       sync.Mutex
 	in       map[*websocket.Conn]bool
@@ -141,8 +141,8 @@ func conforms(t *testing.T, text string) {
 	}
 }
 
-// The highest rate is found, and may be wanted. How many messages a step has says how
-// far it may go; a generator that is late makes fewer of them than its rate says, so
+// A search reports the highest rate, which can have a threshold. The number of messages of
+// a step limits its accuracy, and a late generator sends fewer than the rate asks for. So
 // the test compares the found rate with the steps that were made.
 func TestTheHighestRateIsLookedFor(t *testing.T) {
 	long(t, "bench/fanout proves the search")
@@ -167,7 +167,7 @@ func TestTheHighestRateIsLookedFor(t *testing.T) {
 		t.Errorf("ends with %d: %v", code, found)
 	}
 	conforms(t, text)
-	// Too few steps for what is wanted.
+	// Too few steps for the threshold.
 	code, r, text = hear(t, &hall{}, append(search, "--steps", "1", "--threshold", "highest_messages_per_second>=90")...)
 	if found, _ := r["search"].(map[string]any); code != 1 || found["limited_by"] != "steps" || !strings.Contains(fmt.Sprint(r["failures"]), "highest_messages_per_second>=90: it is 80") {
 		t.Errorf("ends with %d: %v, %v", code, found, r["failures"])

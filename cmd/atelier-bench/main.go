@@ -6,10 +6,10 @@
 //	atelier-bench uploads --attendees 500 --duration 2m --spawn
 //	atelier-bench demo
 //
-// It ends with 0 when the run passed, 1 when something was lost, doubled or
-// reordered or a threshold was missed, 2 when the generator was too slow for its
-// numbers to mean anything, 130 when it was interrupted, 3 for wrong usage and
-// 4 when the test could not be run at all.
+// The exit code is 0 when the run passed. It is 1 when messages were lost, duplicated or
+// reordered, or a threshold was missed. It is 2 when the generator was too slow for its
+// numbers to mean anything, 130 after an interrupt, 3 for wrong usage, and 4 when the test
+// could not be run.
 package main
 
 import (

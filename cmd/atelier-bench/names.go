@@ -21,7 +21,7 @@ type absence struct {
 	of     []string
 }
 
-// without is what a scenario reports, but for what its flags rule out.
+// without is the report of a scenario, except for members that its flags exclude.
 func without(names report.Names, all ...absence) report.Names {
 	names.Absent = maps.Clone(names.Absent)
 	if names.Absent == nil {

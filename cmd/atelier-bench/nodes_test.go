@@ -91,7 +91,7 @@ func TestARollingUpdateLosesNothing(t *testing.T) {
 	}
 }
 
-// serverForNodes builds the server, where there is a PostgreSQL for its nodes.
+// serverForNodes builds the server, if there is a PostgreSQL for its nodes.
 func serverForNodes(t *testing.T) string { return serverOf(t, "") }
 
 // serverOf builds a version of it.
@@ -110,8 +110,8 @@ func serverOf(t *testing.T, version string) string {
 	return binary
 }
 
-// A node of a demo is killed and started again by who watches, and what is asked in
-// between is answered by the other.
+// The person who watches a demo kills a node and starts it again. Meanwhile the other node
+// answers.
 func TestADemoOnSeveralNodes(t *testing.T) {
 	t.Parallel()
 	d, err := startNodes(t.Context(), serverForNodes(t), "", 2)

@@ -126,8 +126,8 @@ func hold(ctx context.Context, s *serverFlags, o *outputFlags, env []string, sce
 	return o.write(result)
 }
 
-// died are the servers of the run's own that ended of themselves, each in a
-// sentence: the load went on, and what came of it means nothing without that.
+// died returns a sentence for each of the run's own servers that ended unexpectedly. The
+// load went on, so its results are useless without that.
 func died(t *server.Target) (faults []string) {
 	for _, n := range t.Nodes() {
 		if n.Process == nil {
@@ -169,8 +169,8 @@ func (o *outputFlags) profiled(scenario func() (*report.Result, error)) (*report
 // secrets are flags whose values are never shown.
 var secrets = []string{"--admin-pw", "--secret", "--header", "--hello", "--body"}
 
-// addresses are flags whose values may hold what is secret: a password, or the
-// parameters of a query.
+// addresses are flags whose values can contain a secret: a password, or the parameters of a
+// query.
 var addresses = []string{"--url", "--internal-url", "--publish", "--postgres"}
 
 // commandLine is the command as it was given, without what is secret and without
@@ -213,7 +213,7 @@ func hidden(flag, value string) string {
 	return "***"
 }
 
-// environment says where a run was made, and what of.
+// environment describes the machine and the programs of a run.
 func (w *serverFlags) environment() map[string]string {
 	e := map[string]string{"go": runtime.Version(), "system": "linux/" + runtime.GOARCH, "processors": fmt.Sprint(runtime.NumCPU())}
 	var name unix.Utsname

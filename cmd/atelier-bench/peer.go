@@ -32,7 +32,7 @@ func (b *broadcastFlags) checkPeer(p *publishFlags, clients int) (err error) {
 	return peer.Check()
 }
 
-// peer is the server that the flags describe; p is nil where nothing is sent.
+// peer is the server that the flags describe; p is nil if nothing is sent.
 func (b *broadcastFlags) peer(p *publishFlags) (*fanout.Peer, error) {
 	size := usualSize
 	if p != nil {

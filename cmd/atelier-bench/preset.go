@@ -21,18 +21,18 @@ import (
 // not ours are where nobody says them.
 type preset struct {
 	name, about string
-	// stream says that it is spoken as an event stream, not over WebSockets.
+	// stream means that it is spoken as an event stream, not over WebSockets.
 	stream bool
 	// path of a --url without one, with the query.
 	path string
 	// channel is the default of --channel: a channel, subject, topic or name of events;
-	// "" where there is none.
+	// "" if there is none.
 	channel string
 	// speak returns the dialect for a channel, with messages of the given size, or a byte
 	// less if there is no message of that length.
 	speak func(channel string, size int) broadcast.Dialect
-	// signIn is what a client says first with its values of the columns signIns; nil where
-	// --hello has to say that.
+	// signIn is a client's first message, with its values of the columns signIns; nil if
+	// --hello has to provide it.
 	signIn func(values map[string]string) string
 }
 
@@ -140,8 +140,8 @@ func mqttPacket(first byte, body string, more int) string {
 	return string(binary.AppendUvarint(head, uint64(len(body)+more))) + body
 }
 
-// mqttConnect asks for a new session that nobody has to keep alive (MQTT 3.1.1, 3.1), with
-// what there is of a client's name, user and password.
+// mqttConnect requests a new session without keep-alive (MQTT 3.1.1, 3.1), with a client's
+// name, user and password, if any.
 func mqttConnect(values map[string]string) string {
 	const newSession, withPassword, withUser = 0x02, 0x40, 0x80
 	flags, more := byte(newSession), mqttText(values["client_id"])
@@ -154,8 +154,8 @@ func mqttConnect(values map[string]string) string {
 	return mqttPacket(0x10, mqttText("MQTT")+"\x04"+string([]byte{flags})+"\x00\x00"+more, 0)
 }
 
-// signed are clients who say first, in the place of what a dialect has them say when they
-// sign in with nothing, what signs each of them in.
+// signed are clients whose first message signs in each of them. It replaces the dialect's
+// first message, which is for clients that sign in with nothing.
 func (p *preset) signed(people *fanout.Clients, d *broadcast.Dialect) (*fanout.Clients, error) {
 	if p.signIn == nil || people == nil {
 		return people, nil
@@ -217,7 +217,7 @@ func (p *preset) complete(d *broadcast.Dialect, channel string, size int) error 
 	return nil
 }
 
-// address is the --url, with the path of the protocol where it has none.
+// address is the --url, with the path of the protocol if it has none.
 func (p *preset) address(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -275,8 +275,8 @@ func listPresets(w io.Writer) error {
 	return err
 }
 
-// escapes are what a text of a flag may have in the place of bytes: those that a shell
-// passes on as two characters, and with --binary any.
+// escapes are the escape sequences in the text of a flag: those that a shell passes on as
+// two characters, and with --binary any byte.
 var escapes = regexp.MustCompile(`\\(x[0-9a-fA-F]{2}|r|n|t)`)
 
 // unescaped reads \r, \n and \t: some protocols are made of lines. In a binary text it

@@ -41,7 +41,7 @@ type forum struct {
 // peer is one client of a forum.
 type peer struct {
 	ws   *websocket.Conn
-	kind int // of what it says and is said
+	kind int // of its messages in both directions
 	mu   sync.Mutex
 }
 
@@ -355,7 +355,7 @@ func TestPresetsAreUnderstoodByNATS(t *testing.T) {
 	}
 }
 
-// Clients sign in, each with what is its own; a name may be so long that its length is no
+// Clients sign in, each with its own values. The length byte of a long name is not valid
 // text.
 func TestClientsSignInWithPresets(t *testing.T) {
 	ann, bob := strings.Repeat("ann", 70), "bob"

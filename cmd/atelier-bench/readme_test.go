@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the table of scenarios in bench/REFERENCE.md again")
 
-// TestTheReadmeHasEveryScenario: its table is what the program says of the commands that
-// make load and have a report.
+// TestTheReadmeHasEveryScenario: its table has the help of the commands that make load and
+// have a report.
 func TestTheReadmeHasEveryScenario(t *testing.T) {
 	app, err := kong.New(&commands{})
 	if err != nil {

@@ -195,7 +195,7 @@ func (c *regressCommand) run(ctx context.Context, measure measurer) error {
 	return nil
 }
 
-// names says what the two servers were built of.
+// names returns the commits from which the two servers were built.
 func (c *regressCommand) names() (*compare.Rows, error) {
 	rows := &compare.Rows{Base: c.BaseName, New: c.NewName}
 	for _, side := range []struct {

@@ -40,7 +40,7 @@ type screen struct {
 	closed bool      // guarded by mu
 }
 
-// plainEvery is how often a line is written where there is no terminal.
+// plainEvery is how often a line is written if there is no terminal.
 const plainEvery = 10 * time.Second
 
 func newScreen(ctx context.Context) *screen {
@@ -54,7 +54,7 @@ func newScreen(ctx context.Context) *screen {
 	return s
 }
 
-// show tells what the run is doing now.
+// show sets the run's phase.
 func (s *screen) show(st status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -88,7 +88,7 @@ func (w *serverFlags) one() error {
 	return nil
 }
 
-// alone refuses several servers, for what is made for one.
+// alone refuses several servers for a scenario with one.
 func (w *serverFlags) alone(scenario string) error {
 	if w.Nodes > 0 || len(w.URL) > 1 {
 		return fmt.Errorf("%s is for one server", scenario)
@@ -152,7 +152,7 @@ func (w *serverFlags) target(ctx context.Context, env []string) (*server.Target,
 func understood(ctx context.Context, binary string, env []string) []string {
 	check := exec.CommandContext(ctx, binary, "checkconfig")
 	check.Env = slices.Concat(os.Environ(), env)
-	out, _ := check.CombinedOutput() // whatever else is wrong, its start will tell
+	out, _ := check.CombinedOutput() // its start will report any other problem
 	lines := strings.Split(string(out), "\n")
 	return slices.DeleteFunc(slices.Clone(env), func(setting string) bool {
 		name, _, _ := strings.Cut(setting, "=")

@@ -67,8 +67,8 @@ func (c backupCmd) Run() error {
 	return nil
 }
 
-// noteBackup leaves in the data folder when the last backup was made, for doctor.
-// A backup that may not write there is none the worse.
+// noteBackup records the time of the last backup in the data folder, for doctor. If the
+// folder is not writable, the backup is still good.
 func noteBackup(cfg config.Config, file string, size int64) {
 	path, err := filepath.Abs(file)
 	if err == nil {
@@ -79,7 +79,7 @@ func noteBackup(cfg config.Config, file string, size int64) {
 	}
 }
 
-// passphraseOf reads the passphrase in a file; "" where none is given.
+// passphraseOf reads the passphrase in a file; "" if none is given.
 func passphraseOf(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -115,7 +115,7 @@ func openData(cfg config.Config) (*service.Core, error) {
 	return service.OpenData(cfg, newLogger(quietly(cfg.Log)))
 }
 
-// quietly logs only what went wrong: the command itself says what it did.
+// quietly logs only problems: the command itself prints its results.
 func quietly(l config.Log) config.Log {
 	if l.Level == "info" {
 		l.Level = "warn"
@@ -136,7 +136,7 @@ func (c restoreCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	// A server would not start with what is wrong here.
+	// The server refuses to start with an invalid configuration.
 	if _, err := cfg.Check(); err != nil {
 		return err
 	}

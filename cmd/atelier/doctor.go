@@ -17,7 +17,7 @@ import (
 	"atelier/transport/messages"
 )
 
-// doctorDefaults are what counts where the flags of doctorCmd do not say so.
+// doctorDefaults are the defaults of the flags of doctorCmd.
 var doctorDefaults = kong.Vars{"people": strconv.Itoa(doctor.People), "backup_age": doctor.BackupAge.String()}
 
 type doctorCmd struct {
@@ -76,7 +76,7 @@ func (c doctorCmd) reach(cfg config.Config) string {
 	return cfg.Server.PublicURL
 }
 
-// loopback says whether only this machine reaches an address.
+// loopback reports whether only this machine reaches an address.
 func loopback(listen string) bool {
 	host, _, err := net.SplitHostPort(listen)
 	ip := net.ParseIP(host)

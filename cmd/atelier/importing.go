@@ -19,7 +19,7 @@ import (
 type importCmd struct {
 	common
 	Into   string `help:"Publish a newer version into the codelab with this id: steps keep their ids, and people stay on theirs." placeholder:"ID" xor:"which"`
-	Match  bool   `help:"Publish into the codelab whose file has the same id: in its header; create one if there is none." xor:"which"`
+	Match  bool   `help:"Publish into the codelab whose header has the same id, or create one if there is none." xor:"which"`
 	DryRun bool   `help:"Report the changes of --into or --match without making them."`
 	File   string `arg:"" help:"claat Markdown file, ZIP with one, or exported codelab." type:"existingfile"`
 }
@@ -45,7 +45,7 @@ type imported struct {
 	PeopleOnRemovedSteps int    `json:"people_on_removed_steps"`
 }
 
-// path is where the file is sent.
+// path is the path of the request.
 func (c importCmd) path() (string, error) {
 	q := url.Values{}
 	switch {
@@ -112,7 +112,7 @@ func (c importCmd) Run() error {
 	return nil
 }
 
-// tell says what became of the steps, or would become.
+// tell prints the changes of the steps.
 func (m imported) tell(dry bool) {
 	if dry && m.Created {
 		fmt.Println("a new codelab")
@@ -146,7 +146,7 @@ func (m imported) tell(dry bool) {
 	}
 }
 
-// printable is a text of a file on its way to a terminal.
+// printable makes text of a file safe to print on a terminal.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

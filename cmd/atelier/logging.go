@@ -22,7 +22,7 @@ func newLogger(c config.Log) *slog.Logger {
 }
 
 // withUnit writes a duration as milliseconds, and says so in its name: a number alone
-// does not tell. In text it has its unit.
+// does not show. In text it has its unit.
 func withUnit(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)

@@ -40,7 +40,7 @@ var cli struct {
 	Backup      backupCmd      `cmd:"" help:"Write a consistent backup, also while the server runs."`
 	Restore     restoreCmd     `cmd:"" help:"Restore a backup into an empty data folder."`
 	Health      healthCmd      `cmd:"" help:"Check whether a running server is ready; exit code 1 if not."`
-	Doctor      doctorCmd      `cmd:"" help:"Check that the server is ready for a workshop, with a remedy for each problem: machine, clock, address, certificate, proxy, app, backup; exit code 1 if a check fails."`
+	Doctor      doctorCmd      `cmd:"" help:"Check that the server is ready for a workshop, with a remedy for each problem: machine, clock, address, certificate, proxy, app, backup. The exit code is 1 if a check fails."`
 	Upgrade     upgradeCmd     `cmd:"" help:"Check what a start of this program would change."`
 	Scrub       scrubCmd       `cmd:"" help:"Verify every stored object and every reference, also while the server runs; exit code 1 if anything is damaged."`
 	Password    passwordCmd    `cmd:"" help:"Show the owner's generated password, on a terminal or with --reveal."`

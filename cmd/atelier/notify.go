@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// notify tells systemd how far the service is (sd_notify(3)); elsewhere there
-// is no NOTIFY_SOCKET and it does nothing. A service whose readiness is not
-// heard is started and stopped all the same, so errors are dropped.
+// notify reports the service's state to systemd (sd_notify(3)); elsewhere there is no
+// NOTIFY_SOCKET and it does nothing. A service whose readiness is not heard is started and
+// stopped all the same, so errors are dropped.
 func notify(state string) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {

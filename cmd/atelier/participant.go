@@ -42,7 +42,7 @@ type participantAdd struct {
 	Environment string   `default:"production" help:"${environments}." enum:"${environment_enum}"`
 }
 
-// participant is what the interface tells of one.
+// participant is a participant in the answers of the interface.
 type participant struct {
 	ID              string   `json:"id"`
 	Name            string   `json:"name"`
@@ -70,7 +70,7 @@ type key struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// participantsPath is that of all participants, or of what of one.
+// participantsPath is the path of all participants, or of a resource of one.
 func participantsPath(of ...string) string {
 	path := "/api/admin/participants"
 	for _, part := range of {

@@ -24,7 +24,7 @@ type peopleCmd struct {
 	Disable peopleDisable `cmd:"" help:"End a person's sessions and refuse new ones."`
 }
 
-// leader is what the interface tells of one.
+// leader is a person in the answers of the interface.
 type leader struct {
 	ID         string     `json:"id"`
 	Login      string     `json:"login"`

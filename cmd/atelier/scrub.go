@@ -11,7 +11,7 @@ import (
 type scrubCmd struct{ common }
 
 // Run reads everything that is stored, through the running server when there
-// is one, and says what is damaged.
+// is one, and prints what is damaged.
 func (c scrubCmd) Run() error {
 	cfg, err := c.load()
 	if err != nil {

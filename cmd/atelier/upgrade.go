@@ -42,7 +42,7 @@ func (c upgradeCmd) Run() error {
 	if err == nil {
 		_, err = service.Check(cfg)
 	}
-	u.say("configuration", err, "mend it before the start: atelier checkconfig says more", "this program reads it")
+	u.say("configuration", err, "correct it before the start: atelier checkconfig says more", "this program reads it")
 	if err == nil {
 		err = either(cfg, func(client *control.Client) (err error) {
 			var app struct{ Version string }
@@ -76,7 +76,7 @@ func (u *upgrade) say(name string, err error, remedy, text string, args ...any) 
 	u.Checks = append(u.Checks, f)
 }
 
-// data says what becomes of the stored data.
+// data describes the changes of the stored data.
 func (u *upgrade) data(err error) {
 	if err == nil && u.Found > u.Writes {
 		err = fmt.Errorf("it has format %d, which a newer program wrote: this one knows formats up to %d, and does not start", u.Found, u.Writes)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An upgrade says which format the data will have, and that the way back is a backup then.
+// An upgrade reports the new format of the data, and that only a backup leads back.
 func TestAnUpgradeOfTheFormatHasABackupAsItsWayBack(t *testing.T) {
 	for _, c := range []struct {
 		found, writes   int

@@ -36,7 +36,7 @@ func usage(err error) error { return failure{exitUsage, "usage", "", err} }
 
 func findings() error { return failure{code: exitFindings} }
 
-// isFileError tells the file system, and what is not there, from mistakes.
+// isFileError distinguishes errors of the file system, and missing files, from mistakes.
 func isFileError(err error) bool {
 	var path *fs.PathError
 	return errors.As(err, &path) || errors.Is(err, fs.ErrNotExist)

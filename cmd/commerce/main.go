@@ -1,6 +1,6 @@
-// Command commerce is the toolkit for authors of commerce schemas, and for
-// businesses and platforms that must agree on them: lint, validate, compose,
-// resolve and negotiate; and for both sides of encrypted credentials.
+// Command commerce is the toolkit for authors of commerce schemas, and for businesses and
+// platforms that must agree on them. It can lint, validate, compose, resolve and negotiate.
+// It has tools for both sides of encrypted credentials, too.
 package main
 
 import (
@@ -37,7 +37,7 @@ type cli struct {
 	ShowVersion kong.VersionFlag `name:"version" help:"Show the version."`
 }
 
-// streams are where a command writes: its answer, and what went wrong.
+// streams are where a command writes its answer, and its errors.
 type streams struct{ out, err io.Writer }
 
 func main() {
@@ -77,8 +77,8 @@ func run(ctx context.Context, args []string, s streams) int {
 	return report(s, args, command.Run())
 }
 
-// report says what a command failed with, on stdout for programs and on
-// stderr for people, and gives the exit code.
+// report prints a command's error, on stdout for programs and on stderr for people, and
+// returns the exit code.
 func report(s streams, args []string, err error) int {
 	if err == nil {
 		return exitClean

@@ -18,7 +18,7 @@ const (
 	maxLine     = 128
 )
 
-// ErrNewer says that a newer program wrote a backup.
+// ErrNewer means that a newer program wrote a backup.
 var ErrNewer = errors.New("the backup was written by a newer program")
 
 // Section is one part of a backup.
@@ -32,10 +32,10 @@ type Section struct {
 	Hold func() (release func(), err error)
 	// Save writes the content, while everybody goes on working.
 	Save func(w io.Writer) error
-	// Load makes dir, which does not exist yet, out of what Save wrote. It
-	// reads to the end, and what it made is on disk when it returns.
+	// Load makes dir, which does not exist yet, from the output of Save. It reads to the
+	// end, and dir is on disk when it returns.
 	Load func(dir string, r io.Reader) error
-	// Required says that a backup without the section is not restored.
+	// Required means that a backup without the section is not restored.
 	Required bool
 
 	// Sections without a folder set the following. Vacant replaces the check that the
@@ -203,7 +203,7 @@ func readFirstLine(in *bufio.Reader) error {
 		return fmt.Errorf("%w: no header", ErrDamaged)
 	}
 	if v > version {
-		return fmt.Errorf("%w: it has version %d, this program knows %d", ErrNewer, v, version)
+		return fmt.Errorf("%w: it has version %d, this program reads %d", ErrNewer, v, version)
 	}
 	if line != fmt.Sprintf(firstLine, version) {
 		return fmt.Errorf("%w: no header", ErrDamaged)

@@ -59,8 +59,8 @@ func TestASectionComesBackAsItWas(t *testing.T) {
 	left(t, data, "files", "store")
 }
 
-// TestTheStoreIsPlacedLast: it refers to what the others hold. A crash between
-// them must leave no store, so that the restore can be done again.
+// TestTheStoreIsPlacedLast: the store refers to the other sections. A crash between them
+// must leave no store, so that the restore can be repeated.
 func TestTheStoreIsPlacedLast(t *testing.T) {
 	saved, sections := sample(t)
 	data := t.TempDir()
@@ -142,7 +142,7 @@ func TestABackupOfTheFirstVersionIsTheStore(t *testing.T) {
 	left(t, data, "store")
 }
 
-func TestASectionMayBeMissing(t *testing.T) {
+func TestASectionIsOptional(t *testing.T) {
 	_, sections := sample(t)
 	var b bytes.Buffer
 	if err := Write(&b, sections[1]); err != nil {

@@ -14,9 +14,9 @@ import (
 )
 
 // SaveFolder writes the folders and plain files below dir as a tar stream,
-// without the folders in dir that have one of the names to skip. What
-// disappears on the way is left out; anything that is neither a folder nor a
-// plain file is too. A folder that is missing is an empty one.
+// without the folders in dir that have one of the names to skip. Files that disappear
+// meanwhile are left out, and so is anything that is neither a folder nor a plain file. A
+// missing folder counts as empty.
 func SaveFolder(w io.Writer, dir string, skip ...string) error {
 	tw := tar.NewWriter(w)
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -80,8 +80,8 @@ func saveFile(tw *tar.Writer, path, name string) error {
 	return err
 }
 
-// LoadFolder makes dir out of what SaveFolder wrote. Nothing is written
-// outside of dir, whatever the stream says.
+// LoadFolder makes dir from the output of SaveFolder. Nothing is written outside of dir,
+// whatever the stream contains.
 func LoadFolder(dir string, r io.Reader) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -134,7 +134,7 @@ func loadFile(root *os.Root, name string, mode fs.FileMode, r io.Reader) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// damaged says that a stream that ends inside a file is a damaged backup.
+// damaged turns the end of a stream inside a file into ErrDamaged.
 func damaged(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, tar.ErrHeader) {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)

@@ -11,11 +11,10 @@ import (
 	"io"
 )
 
-// Content is written as frames, so that a reader never acts on bytes that it
-// has not checked: length (4 bytes), CRC32C (4), content. A frame of length 0
-// ends it; behind it stand the number of bytes of content (8) and the
-// SHA-256 of all of it (32), which catch frames that are missing or out of
-// place.
+// Content is written as frames, so that a reader never uses unverified bytes. A frame is
+// its length (4 bytes), a CRC32C (4), and content. A frame of length 0 ends the content.
+// After it are the number of bytes of content (8) and the SHA-256 of all of it (32), which
+// detect frames that are missing or out of place.
 const (
 	FrameBytes    = 1 << 20
 	TrailerBytes  = 8 + sha256.Size
@@ -24,7 +23,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// ErrDamaged says that a backup is cut off, damaged, or no backup.
+// ErrDamaged means that a backup is cut off, damaged, or no backup.
 var ErrDamaged = errors.New("backup is damaged")
 
 // FrameWriter gathers what is written to it into frames. Finish ends it.

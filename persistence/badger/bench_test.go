@@ -9,9 +9,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// BenchmarkAppend is a closed loop: each log has one caller, which appends its
-// next batch when the last one is on disk, as a client that waits for its
-// answer does.
+// BenchmarkAppend is a closed loop. Each log has one caller, which appends its next batch
+// when the last one is on disk, as a client that waits for its answer does.
 //
 // On a machine with 2 cores and 3,500 to 5,000 syncs/s, callers included, records of 150 B:
 //

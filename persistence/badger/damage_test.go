@@ -78,11 +78,10 @@ func copyStore(t *testing.T, from, to string) {
 	}
 }
 
-// TestEveryDamageOfEveryFileIsNoticed: for every file of a store that was
-// closed, and of one that was killed, and for each damage, the store starts
-// with everything that was acknowledged; or it refuses, names the file, and
-// starts with RecoverDamaged and what is sound. It never starts with less and
-// says nothing.
+// TestEveryDamageOfEveryFileIsNoticed damages every file of a store that was closed, and of
+// one that was killed, in each way. Either the store starts with everything that was
+// acknowledged. Or it refuses, names the file, and starts with RecoverDamaged and the
+// undamaged data. It never starts silently with less.
 func TestEveryDamageOfEveryFileIsNoticed(t *testing.T) {
 	// The logs of closed stores are gone, so an older copy of one is made
 	// while it is written.

@@ -212,7 +212,7 @@ func TestAFailureThatBadgerOnlyLogsEndsWriting(t *testing.T) {
 	}
 }
 
-// damage flips one bit of what is stored under a key.
+// damage flips one bit of the value stored under a key.
 func damage(t *testing.T, s *Store, key []byte) {
 	t.Helper()
 	err := s.db.Update(func(txn *badgerdb.Txn) error {

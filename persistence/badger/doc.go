@@ -3,11 +3,10 @@
 //
 // # What it owns
 //
-// A Store owns its folder, the high-water mark beside it, and four goroutines,
-// which Close stops and waits for: the writer (the only one that commits
-// batches), the one that stores snapshots, the one that watches the free space
-// and syncs the mark, and the one that removes what replaced large values left.
-// The layout of the keys is in DESIGN.md.
+// A Store owns its folder, the high-water mark beside it, and four goroutines, which Close
+// stops and waits for. The writer is the only one that commits batches. Another stores
+// snapshots. A third watches the free space and syncs the mark, and the fourth removes the
+// parts of replaced large values. The layout of the keys is in DESIGN.md.
 //
 // # Order
 //
@@ -23,12 +22,11 @@
 //
 // # Failure
 //
-// Done(nil) means that the bytes went through fsync. A batch that fails takes
-// every later batch of its handle along; the actor opens a new handle. When
-// the disk itself fails a write, or Badger fails in the background, the state of
-// the store is unknown, and it refuses everything but reading until the next
-// start (Stats.Failed). A disk that is nearly full makes it read-only for as
-// long as that lasts. Damaged or unreadable bytes give durable.ErrCorrupt to the
-// actor they belong to. Open verifies every file and gives ErrDamaged for what
-// it cannot explain.
+// Done(nil) means that the bytes went through fsync. After a failed batch every later batch
+// of its handle fails too; the actor opens a new handle. When a write to the disk fails, or
+// Badger fails in the background, the state of the store is unknown. It then refuses
+// everything but reads until the next start (Stats.Failed). A disk that is nearly full
+// makes it read-only for as long as that lasts. Damaged or unreadable bytes return
+// durable.ErrCorrupt to their actor. Open verifies every file and returns ErrDamaged for
+// damage that a crash does not explain.
 package badger

@@ -38,11 +38,10 @@ func (h *health) stats() durable.StoreFaults {
 	}
 }
 
-// breakDown ends writing for good. After a failed write or sync nobody knows
-// what of the transaction is on disk: Badger may already show it to readers,
-// the kernel may have dropped the dirty pages, and a later sync that succeeds
-// proves nothing about them. Only a new start, which reads what really is
-// there, gives a state to build on.
+// breakDown ends writing for good. After a failed write or sync it is unknown which part of
+// the transaction is on disk. Badger may already show it to readers, and the kernel may
+// have dropped the dirty pages. A later sync that succeeds proves nothing about them. Only
+// a new start, which reads the actual content of the disk, gives a state to build on.
 func (h *health) breakDown(kind fault, cause error) {
 	h.counts[kind].Add(1)
 	err := fmt.Errorf("%w: the disk failed, restart to recover: %w", durable.ErrReadOnly, cause)
@@ -59,11 +58,10 @@ func (h *health) broken() error {
 	return nil
 }
 
-// read runs fn, which reads from Badger. Badger reads its tables through
-// memory maps: a page that the disk does not give, or that is behind the end of
-// a file that shrank, is a fault of the processor there, and a block whose
-// content makes no sense is a panic. Both become errors here. It cannot help
-// Badger's own goroutines (DESIGN.md says what follows).
+// read runs fn, which reads from Badger. Badger reads its tables through memory maps. A
+// page that the disk does not return, or that is behind the end of a file that shrank, is a
+// fault of the processor there. A block with impossible content is a panic. Both become
+// errors here. It cannot help Badger's own goroutines (DESIGN.md has the consequences).
 func (h *health) read(fn func() error) error {
 	err := onFault(fn)
 	if broken := h.broken(); broken != nil && errors.Is(err, errStumbled) {
@@ -78,10 +76,10 @@ func (h *health) read(fn func() error) error {
 	return err
 }
 
-// errFault says that memory which is mapped to a file could not be read.
+// errFault means that memory which is mapped to a file could not be read.
 var errFault = errors.New("the disk does not give what a file holds")
 
-// errStumbled says that Badger panicked.
+// errStumbled means that Badger panicked.
 var errStumbled = errors.New("what is stored there makes no sense")
 
 // onFault runs fn and returns faults of mapped memory, and panics of Badger,
@@ -98,7 +96,7 @@ func onFault(fn func() error) (err error) {
 		case atAddress:
 			err = fmt.Errorf("%w: %w", durable.ErrCorrupt, errFault)
 		case fromBadger():
-			// The text may hold keys, which may name people.
+			// The text can contain keys, which can name people.
 			err = fmt.Errorf("%w: %w", durable.ErrCorrupt, errStumbled)
 		default:
 			panic(r)
@@ -107,7 +105,7 @@ func onFault(fn func() error) (err error) {
 	return fn()
 }
 
-// fromBadger says whether the panic that is being recovered was raised in
+// fromBadger reports whether the panic that is being recovered was raised in
 // Badger's code.
 func fromBadger() bool {
 	pcs := make([]uintptr, 64)

@@ -38,7 +38,7 @@ func failManifest(t *testing.T) *atomic.Bool {
 	return failing
 }
 
-// brokenLine is a logger that tells when the store stops writing.
+// brokenLine is a logger that signals when the store stops writing.
 type brokenLine struct {
 	slog.Handler
 	told chan struct{}
@@ -59,9 +59,8 @@ func untilBroken(o Options) (Options, chan struct{}) {
 	return o, told
 }
 
-// TestAFailedSyncOfTheManifest: the server went on acknowledging; Badger
-// deleted the table that the MANIFEST then named, and the next start refused
-// for good.
+// TestAFailedSyncOfTheManifest: the server once went on acknowledging. Badger deleted the
+// table that the MANIFEST then named, and every later start was refused.
 func TestAFailedSyncOfTheManifest(t *testing.T) {
 	content := strings.Repeat("v", 100<<10)
 	put := func(s *Store, from, to int) error {

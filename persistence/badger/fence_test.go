@@ -35,8 +35,8 @@ func TestALargeLogIsNotTruncatedBeforeItsSnapshot(t *testing.T) {
 	}
 }
 
-// TestASnapshotThatWaitedIsNotStoredBehindANewHandle: the newer incarnation
-// has read the log as it was; it must not shrink under it.
+// TestASnapshotThatWaitedIsNotStoredBehindANewHandle: the newer incarnation has read the
+// log as it was, so the log must not shrink meanwhile.
 func TestASnapshotThatWaitedIsNotStoredBehindANewHandle(t *testing.T) {
 	began, goOn := make(chan struct{}), make(chan struct{})
 	first := true

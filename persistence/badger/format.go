@@ -41,7 +41,7 @@ func FormatOf(o Options) (int, error) {
 	return Format, s.Close()
 }
 
-// meta is what a store says about itself.
+// meta is a store's description of itself.
 type meta struct {
 	format int
 	stream string
@@ -62,7 +62,7 @@ func (s *Store) openMeta() (meta, error) {
 		return meta{}, err
 	}
 	if m.format > Format {
-		return meta{}, &formatError{m.format, fmt.Errorf("%w: the store has format %d, this program knows formats up to %d",
+		return meta{}, &formatError{m.format, fmt.Errorf("%w: the store has format %d, this program reads formats up to %d",
 			ErrNewerFormat, m.format, Format)}
 	}
 	return s.migrate(m)

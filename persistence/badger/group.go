@@ -21,7 +21,7 @@ type group struct {
 
 	spans []span
 	rows  []int32 // items that have rows, in order
-	round uint64  // tells whose span index is of this group
+	round uint64  // identifies the logs whose span index is of this group
 
 	slab []badgerdb.Entry
 	mem  []byte
@@ -30,7 +30,7 @@ type group struct {
 }
 
 // guarded is one append with preconditions: its entries of the slab, and the item
-// that hears of a conflict.
+// that is notified of a conflict.
 type guarded struct {
 	it         *item
 	start, end int
@@ -56,7 +56,7 @@ const (
 
 func (g *group) empty() bool { return len(g.spans) == 0 && len(g.rows) == 0 }
 
-// hasRoom says whether the item may join. An empty group takes everything:
+// hasRoom reports whether the item may join. An empty group takes everything:
 // Append has made sure that a batch fits into a transaction.
 func (g *group) hasRoom(m costModel, c txnCost) bool {
 	return g.empty() || m.fits(g.cost.plus(c))

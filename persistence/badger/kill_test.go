@@ -12,13 +12,13 @@ import (
 	"atelier/actors/durable"
 )
 
-// childDir tells the test binary to append to this folder until it is killed.
+// childDir makes the test binary append to this folder until it is killed.
 const childDir = "ATELIER_TEST_APPEND_TO"
 
 // TestKill kills a process that appends, at random moments, and then looks for
-// every record that it had been told was committed. (That a commit also
-// survives a loss of power rests on SyncWrites, which TestSyncWrites asserts:
-// killing a process leaves the kernel's memory alone.)
+// every record that was reported to it as committed. (That a commit also survives a loss of
+// power rests on SyncWrites, which TestSyncWrites asserts: killing a process leaves the
+// kernel's memory alone.)
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	acked := make(map[string]uint64)

@@ -13,21 +13,21 @@ import (
 	"atelier/persistence/layout"
 )
 
-// A large value is in the tree like all others: in parts, each under a separate key, with a
-// reference to them under the value's key. The parts are on disk before the reference is
-// written, so a reference without its parts is damage, and parts without a reference were
-// never acknowledged (or are replaced): the collector removes them.
+// A large value is in the tree like all others. It is stored in parts, each under a
+// separate key, with a reference to them under the value's key. The parts are on disk
+// before the reference is written, so a reference without its parts is damage. The
+// collector removes parts without a reference, because they were never acknowledged or are
+// replaced.
 //
-// Badger's value log would take such values, but a failed sync of it is only
-// logged there, after which a commit with a pointer to nothing succeeds; and
-// it is one more kind of file that can be cut, lost or full. Records of 2 MiB
-// take 1.1 times as long as they did through the value log (14 ms), records of
-// 16 MiB 1.3 to 1.6 times (75 ms before): the tree writes them to its log and
-// then into a table (BenchmarkLargeRecord, medians of six runs in turn on a
-// busy machine). Such records are rare.
+// Badger's value log would take such values. But a failed sync of it is only logged, after
+// which a commit with a pointer to nothing succeeds. It is also one more kind of file that
+// can be cut, lost or full. Records of 2 MiB take 1.1 times as long as through the value
+// log, which took 14 ms. Records of 16 MiB take 1.3 to 1.6 times as long as the earlier 75
+// ms. The tree writes them to its log and then into a table (BenchmarkLargeRecord, medians
+// of six alternating runs on a busy machine). Such records are rare.
 
-// familyLarge is the family of the parts' keys: the owner's key, a random id
-// of 8 bytes, the part's number in 4.
+// familyLarge is the family of the parts' keys. Such a key is the owner's key, a random id
+// of 8 bytes, and the part's number in 4 bytes.
 const familyLarge = 'l'
 
 // largeReference is the user's meta byte of an entry whose value is a

@@ -23,7 +23,7 @@ type actorLog struct {
 	// Set by Open.
 	tail uint64 // seq of the last record then
 
-	// Set by Close, which may come while Rewrite works.
+	// Set by Close, which can be called while Rewrite runs.
 	closed atomic.Bool
 
 	// Where the log goes on; the writer's.

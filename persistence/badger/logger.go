@@ -10,7 +10,7 @@ import (
 )
 
 // bridge passes Badger's warnings and errors to slog. Its informational lines
-// tell of every compaction and are dropped.
+// report every compaction and are dropped.
 //
 // Badger's goroutines that flush, compact and clean up have nobody to return
 // an error to: they log it and go on, or try again. So every line that is not

@@ -19,7 +19,7 @@ import (
 
 // Badger's MANIFEST is a header and then sets of changes, each with its length and a
 // CRC32C: added and removed tables. Badger deletes every table that the MANIFEST does not
-// name, so the sets are read here first, and more carefully: a set from a failed sync is
+// name. So the sets are read here first, and more carefully. A set from a failed sync is
 // distinguished from one whose tables are lost.
 
 // manifestHeader is Badger's magic, the user's (0), and the version.
@@ -28,7 +28,7 @@ var manifestHeader = []byte{'B', 'd', 'g', 'r', 0, 0, 0, 8}
 // changeSet is what one compaction or one flush of a memtable changed.
 type changeSet []*badgerpb.ManifestChange
 
-// isFlush says that the set only adds a table to level 0: a memtable.
+// isFlush reports whether the set only adds a table to level 0: a memtable.
 func (c changeSet) isFlush() bool {
 	return len(c) == 1 && c[0].Op == badgerpb.ManifestChange_CREATE && c[0].Level == 0
 }
@@ -121,12 +121,11 @@ func (m *manifest) add() error {
 	return nil
 }
 
-// undoFailed takes back the sets that Badger wrote but could not sync: it then
-// deletes the tables that the set was to add, and goes on with those that it
-// was to remove. It does so only where nothing is lost: everything that they
-// removed is still there (or was compacted by another set), and the memtable
-// that they wrote out is still in a log (firstLogged is the oldest transaction in the logs, maxVersion the
-// newest in a table).
+// undoFailed reverts the sets that Badger wrote but could not sync. Badger then deletes the
+// tables that the set was to add, and goes on with those that it was to remove. undoFailed
+// reverts a set only if nothing is lost. Everything that the set removed must still be there
+// (or compacted by another set), and the memtable that it wrote must still be in a log.
+// firstLogged is the oldest transaction in the logs, maxVersion the newest in a table.
 func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, maxVersion func(ids map[uint64]*badgerpb.ManifestChange) uint64) bool {
 	failed := func(set changeSet) bool {
 		for _, id := range set.ids(badgerpb.ManifestChange_CREATE) {
@@ -172,7 +171,7 @@ func (m *manifest) undoFailed(present func(id uint64) bool, firstLogged uint64, 
 }
 
 // write replaces the MANIFEST of a folder by one that names the same tables.
-// Of the tables in leftovers it says that they were removed.
+// It marks the tables in leftovers as removed.
 func (m *manifest) write(dir string, leftovers []uint64) error {
 	var all badgerpb.ManifestChangeSet
 	for _, id := range leftovers {

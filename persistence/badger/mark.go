@@ -19,13 +19,13 @@ import (
 )
 
 // The high-water mark is a file next to the store's folder with the newest position of the
-// store. A folder that ends before its mark is older than it was: a snapshot of the file
-// system was restored, an older copy was put in its place, or a file with the newest
-// transactions is gone. Tokens that were used since would give their cards again.
+// store. A folder that ends before its mark is older than it was. A snapshot of the file
+// system was restored, an older copy has replaced the folder, or a file with the newest
+// transactions is gone. Tokens that were used since would return their cards again.
 //
-// It is written after each commit, which survives the end of the process, and
-// synced once in Options.SpaceInterval and at the end: after a loss of power
-// it lags that much behind. It is never ahead of what is on disk.
+// It is written after each commit, which protects it from the end of the process. It is
+// synced once per Options.SpaceInterval and at the end, so after a loss of power it lags
+// that much behind. It is never ahead of the disk.
 
 // markName is the path of the mark of the store in dir.
 func markName(dir string) string { return dir + ".mark" }
@@ -34,7 +34,7 @@ func markName(dir string) string { return dir + ".mark" }
 // looks at the folder.
 type mark struct {
 	file *os.File // nil for a read-only store without one
-	// emptied: it was there before, and nothing is in it. A mark is filled and synced before
+	// emptied means that it was there before, and nothing is in it. A mark is filled and synced before
 	// there is a store beside it.
 	emptied bool
 
@@ -54,8 +54,8 @@ type markState struct {
 // and compactions keep the newest of those; so some table is always as new.
 const flushed = 0
 
-// logStart says that a log holds a transaction. The log may go only when a
-// table that is as new is there.
+// logStart records that a log has a transaction. The log can be deleted only when there is
+// a table that is as new.
 type logStart struct {
 	log     uint32 // number of the file
 	version uint64
@@ -175,9 +175,8 @@ func (m *mark) setLogs(present []uint32, newest uint32, version uint64) error {
 	return m.write()
 }
 
-// forget drops the logs that are not there any more: what they held is in tables,
-// and Badger, which counts on from the logs that are there, may use their numbers
-// again.
+// forget drops the logs that are not there any more. Their transactions are in tables.
+// Badger counts on from the present logs, so it can use their numbers again.
 func (m *mark) forget(present []walLog) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -243,9 +242,9 @@ func (m *mark) restart() error {
 	return errors.Join(m.file.Truncate(2*markSlot), m.file.Sync(), ondisk.SyncFolder(filepath.Dir(m.file.Name())))
 }
 
-// tickKey is written now and then, and never deleted: what else is newest may
-// be a deletion, which a compaction drops, and then the store would seem to end
-// before its mark.
+// tickKey is written now and then, and never deleted. The newest transaction can otherwise
+// be a deletion, which a compaction drops. Then the store would seem to end before its
+// mark.
 var tickKey = []byte{layout.FamilyMeta, 't', 'i', 'c', 'k'}
 
 // tick commits a transaction that stays, and returns its version or an earlier
@@ -255,7 +254,7 @@ func (s *Store) tick() (version uint64, err error) {
 }
 
 // noteLogs looks which logs there are, after the folder has changed. A new one
-// gets a tick, so that the mark can tell whether a table has what was in it.
+// gets a tick, so that the mark shows whether a table has its content.
 func (s *Store) noteLogs() error {
 	if s.opts.ReadOnly || !s.ticking.TryLock() {
 		return nil // the one who holds it looks again

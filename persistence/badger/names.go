@@ -8,9 +8,9 @@ import (
 )
 
 // names makes sure that the files of the store are found after a power cut. Badger creates
-// a write-ahead log, or a file of its value log, without syncing the folder; until a
-// compaction does, a synced write can be in a file without a name on disk. So whenever the
-// folder's listing has changed, it is synced before anything is acknowledged.
+// a write-ahead log, or a file of its value log, without syncing the folder. Until a
+// compaction syncs it, a synced write can be in a file without a name on disk. So whenever
+// the folder's listing has changed, it is synced before anything is acknowledged.
 type names struct {
 	dir  string
 	sync func(dir string) error // nil: the real one
@@ -26,9 +26,9 @@ type names struct {
 // two changes within it the second may leave no trace there.
 const clockTick = 25 * time.Millisecond
 
-// settle returns when every name in the folder is on disk. It asks the file
-// system for the time of the folder's last change, 1 us, and syncs only when
-// that has moved, which it tells.
+// settle returns when every name in the folder is on disk. It asks the file system for the
+// time of the folder's last change, which takes 1 us. It syncs only if that has changed,
+// and returns whether it did.
 func (n *names) settle() (moved bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -56,7 +56,7 @@ func TestNamesAreOnDiskBeforeAnAnswer(t *testing.T) {
 	}
 }
 
-// TestAFolderThatCannotBeSyncedEndsWriting: what was written may have no name.
+// TestAFolderThatCannotBeSyncedEndsWriting: written data can be in a file without a name.
 func TestAFolderThatCannotBeSyncedEndsWriting(t *testing.T) {
 	failing := false
 	s := openTest(t, small(t.TempDir()), hooks{syncFolder: func(string) error {

@@ -15,9 +15,9 @@ import (
 
 // Errors of this package beside those of the journal contract.
 var (
-	// ErrLocked says that another process has the folder open.
+	// ErrLocked means that another process has the folder open.
 	ErrLocked = errors.New("badger: folder is in use by another process")
-	// ErrNewerFormat says that a newer program wrote the store or the backup.
+	// ErrNewerFormat means that a newer program wrote the store or the backup.
 	ErrNewerFormat = layout.ErrNewerFormat
 )
 
@@ -28,17 +28,18 @@ var (
 // default): only a batch with very many rows meets that limit, which is ErrTooLarge too.
 const MaxBatchBytes = 64 << 20
 
-// Options says where a store lives and what it may use. The zero value of a
-// field, Dir excepted, takes the default.
+// Options are the place and the limits of a store. The zero value of a field, Dir excepted,
+// takes the default.
 type Options struct {
 	// Dir is the folder of the store; it is created when missing.
 	Dir string
 
-	// MemTableBytes is the size of Badger's table in memory; up to three exist
-	// while the disk is slower than the writers. Each flush and compaction builds tables in
-	// buffers that grow to about twice its size, and Badger keeps up to eight of them: with
-	// 32 MiB 1,050 MiB were resident after 600,000 messages in 25 s, with 16 MiB 830, with
-	// 8 MiB 650, which leaves room for 13,000 rows in a batch. Default 16 MiB.
+	// MemTableBytes is the size of Badger's table in memory. Up to three exist while the
+	// disk is slower than the writers. Each flush and compaction builds tables in buffers
+	// that grow to about twice its size, and Badger keeps up to eight of them. After
+	// 600,000 messages in 25 s, 1,050 MiB were resident with 32 MiB. It was 830 with 16
+	// MiB, and 650 with 8 MiB, which leaves room for 13,000 rows in a batch. Default 16
+	// MiB.
 	MemTableBytes int64
 	// BlockCacheBytes bounds the cache of table blocks. Default 32 MiB.
 	BlockCacheBytes int64
@@ -56,8 +57,7 @@ type Options struct {
 	// FreeBytes measures the free space. Default: statfs of Dir.
 	FreeBytes func() (uint64, error)
 
-	// GCInterval is the time between two collections of what replaced large
-	// values left.
+	// GCInterval is the time between two collections of the parts of replaced large values.
 	// Default 5 min.
 	GCInterval time.Duration
 

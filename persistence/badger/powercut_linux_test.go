@@ -14,8 +14,8 @@ import (
 )
 
 // TestPowerCut cuts the power below a process that appends, and then looks for
-// every record that it had been told was committed. Nobody had synced the name of
-// the store's folder: with it everything was gone.
+// every record that was reported to it as committed. Nobody had synced the name of the
+// store's folder: with it everything was gone.
 func TestPowerCut(t *testing.T) {
 	at := t.TempDir()
 	disk, err := powercut.Mount(at)

@@ -7,10 +7,10 @@ import (
 	badgerdb "github.com/dgraph-io/badger/v4"
 )
 
-// reads lets look-ups of single rows share a transaction for as long as
-// nothing is committed. Opening and ending one for each look-up went through
-// two channels to one goroutine of Badger; at 30,000 look-ups a second that
-// goroutine was the queue in which everybody stood, the writer included.
+// reads lets look-ups of single rows share a transaction for as long as nothing is
+// committed. Opening and ending one for each look-up went through two channels to one
+// goroutine of Badger. At 30,000 look-ups per second that goroutine was the queue in which
+// all callers waited, the writer included.
 //
 // A look-up includes everything that was committed before it began: a commit advances the
 // generation before it is acknowledged.

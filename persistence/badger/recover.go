@@ -20,10 +20,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// inspect looks at the folder of a store before Badger opens it: it refuses one
-// whose files are damaged, missing or older than they were, or, when told to
-// open it nevertheless, sets aside what it changes and says what is lost. The
-// mark that it returns is locked.
+// inspect checks the folder of a store before Badger opens it. It refuses a store whose
+// files are damaged, missing or older than they were. If it is to open it nevertheless, it
+// moves the original of every file that it changes aside, and reports the losses. The
+// returned mark is locked.
 func inspect(o Options) (*mark, error) {
 	m, known, err := openMark(o.Dir, o.ReadOnly)
 	markErr := err
@@ -159,16 +159,16 @@ func (s *survey) moveStrange(log *slog.Logger) error {
 	return errors.Join(ondisk.SyncFolder(aside), ondisk.SyncFolder(s.dir))
 }
 
-// asideName is a folder beside the store's for what is no part of it any more.
+// asideName is the folder beside the store's for files that are no longer part of it.
 func asideName(dir string) string {
 	return filepath.Join(filepath.Dir(dir), filepath.Base(dir)+"-damaged-"+time.Now().UTC().Format("20060102T150405.000000Z"))
 }
 
-// holdsNothing says of a file that the store loses nothing with it: a log that
-// a crash left without content, a file of the value log (look has seen that it
-// is empty), Badger's statistics about that, and its register of keys for
-// encryption, of which this store has none. Badger refuses to start, or dies,
-// when some of them are empty or damaged.
+// holdsNothing reports whether the store loses nothing with a file. Such a file is a log
+// that a crash left without content, or a file of the value log (look has verified that it
+// is empty). So are Badger's statistics about that log, and its register of keys for
+// encryption, of which this store has none. Badger refuses to start, or crashes, when some
+// of them are empty or damaged.
 func (s *survey) holdsNothing(name string) (bool, error) {
 	switch {
 	case name == "DISCARD", name == "KEYREGISTRY", strings.HasSuffix(name, valueExt):
@@ -224,9 +224,9 @@ func (s *survey) repair(o Options, dropped *Dropped) error {
 	return nil
 }
 
-// rebuild replaces damaged tables by their sound part, and names every table
-// that is left: with what the MANIFEST still says, or, without it, all of them
-// on level 0.
+// rebuild replaces damaged tables by their undamaged part, and adds every remaining table
+// to the MANIFEST. It uses the entries that the MANIFEST still has. Without a MANIFEST all
+// tables are on level 0.
 func (s *survey) rebuild(aside string) error {
 	if s.manifest == nil {
 		s.manifest = &manifest{named: map[uint64]*badgerpb.ManifestChange{}, removed: map[uint64]bool{}}

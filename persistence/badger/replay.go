@@ -37,8 +37,8 @@ func (l *actorLog) Replay(after uint64, fn func(seq uint64, record []byte) error
 	})
 }
 
-// view calls fn with one consistent state of the store, and what it says of the
-// log: its head, empty when there is none, and the seq of its last record.
+// view calls fn with one consistent state of the store, and the position of the log in it.
+// That is the log's head, empty when there is none, and the seq of its last record.
 func (l *actorLog) view(fn func(txn *badgerdb.Txn, head layout.Head, tail uint64) error) error {
 	if l.closed.Load() {
 		return durable.ErrClosed
@@ -91,8 +91,8 @@ func (l *actorLog) records(txn *badgerdb.Txn, head layout.Head, after, tail uint
 	return err
 }
 
-// chunkBefore is the first seq of the chunk that may hold the record after+1,
-// or 0 when the replay starts at the log's beginning.
+// chunkBefore is the first seq of the chunk that can contain the record after+1, or 0 when
+// the replay starts at the log's beginning.
 func (l *actorLog) chunkBefore(txn *badgerdb.Txn, after uint64) (uint64, error) {
 	if after == 0 {
 		return 0, nil

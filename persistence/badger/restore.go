@@ -14,10 +14,10 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// Restore makes a new store in dir out of a backup. dir must be empty or not
-// exist. The store is built in a folder beside it and takes dir's name only
-// when the backup was whole, so a damaged one (ErrBadBackup), or one of a newer
-// program (ErrNewerFormat), changes nothing. The new store has a new StreamID.
+// Restore makes a new store in dir from a backup. dir must be empty or not exist. The store
+// is built in a folder beside it and takes dir's name only when the backup was complete. So
+// a damaged backup (ErrBadBackup), or one of a newer program (ErrNewerFormat), changes
+// nothing. The new store has a new StreamID.
 func Restore(dir string, r io.Reader) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -69,7 +69,7 @@ func build(dir string, r io.Reader) error {
 func loadEntries(db *badgerdb.DB, in *layout.EntryReader) error {
 	batch := db.NewWriteBatch()
 	defer batch.Cancel()
-	batch.SetMaxPendingTxns(2) // each may hold much memory
+	batch.SetMaxPendingTxns(2) // each can use much memory
 	for {
 		e, err := in.Next()
 		if err == io.EOF {
@@ -90,5 +90,5 @@ func loadEntries(db *badgerdb.DB, in *layout.EntryReader) error {
 	}
 }
 
-// ErrBadBackup says that a backup is cut off, damaged, or no backup.
+// ErrBadBackup means that a backup is cut off, damaged, or no backup.
 var ErrBadBackup = layout.ErrBadBackup

@@ -43,8 +43,8 @@ func (s *Store) Get(table string, key []byte) ([]byte, error) {
 	return value, err
 }
 
-// checkPreconditions says whether the preconditions of rows hold for what txn sees, which
-// includes what it is about to write.
+// checkPreconditions evaluates the preconditions of rows in txn, which includes its own
+// uncommitted writes.
 func checkPreconditions(txn *badgerdb.Txn, rows []durable.Row) error {
 	var key []byte
 	for i := range rows {
@@ -60,7 +60,7 @@ func checkPreconditions(txn *badgerdb.Txn, rows []durable.Row) error {
 	return nil
 }
 
-// getValue returns a copy of what is layout.Sealed under key, or ErrNotFound.
+// getValue returns a copy of the sealed value under key, or ErrNotFound.
 func getValue(txn *badgerdb.Txn, key []byte) ([]byte, error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badgerdb.ErrKeyNotFound) {

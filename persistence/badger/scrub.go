@@ -11,8 +11,8 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Scrub reads everything the store holds and calls bad for what does not match
-// its checksum: a table, or an entry by its key's family.
+// Scrub reads everything in the store and calls bad for each table or entry that does not
+// match its checksum. An entry is named by its key's family.
 func (s *Store) Scrub(bad func(what string)) error {
 	if err := s.gate.Enter(); err != nil {
 		return err

@@ -23,9 +23,9 @@ import (
 // ends its iterators as at the end of data. Then a look-up misses stored values, and a
 // compaction drops them for good.
 //
-// That takes 0.6 s for each GiB of tables that are in the page cache, on two
-// cores, and else what the disk takes: opening a store of 400 MB takes 0.25 s,
-// and took 0.03 s without (BenchmarkOpen, runs in turn). Reading costs nothing.
+// On two cores that takes 0.6 s per GiB of tables in the page cache, and otherwise the time
+// of the disk. Opening a store of 400 MB takes 0.25 s instead of 0.03 s (BenchmarkOpen,
+// alternating runs). Later reads cost nothing extra.
 
 var (
 	errCut   = errors.New("the end of the file is missing")
@@ -101,7 +101,7 @@ func readIndex(f *os.File) (*fb.TableIndex, error) {
 		return nil, err
 	}
 	at := info.Size()
-	// back reads the n bytes in front of what was read last.
+	// back reads the n bytes before the ones read last.
 	back := func(n int64) ([]byte, error) {
 		if at -= n; n < 0 || at < 0 {
 			return nil, errCut
@@ -132,7 +132,7 @@ func readIndex(f *os.File) (*fb.TableIndex, error) {
 	return fb.GetRootAsTableIndex(index, 0), nil
 }
 
-// matches says whether data has the encoded checksum.
+// matches reports whether data has the encoded checksum.
 func matches(sum, data []byte) bool {
 	var want badgerpb.Checksum
 	if err := proto.Unmarshal(sum, &want); err != nil {
@@ -242,9 +242,9 @@ func readDamaged(path string) ([]byte, *fb.TableIndex, error) {
 	return data, index, nil
 }
 
-// eachSoundBlock finds the sound blocks: with the index where it says, and
-// without it from the beginning on, where each one ends at the first place at
-// which its checksum is right.
+// eachSoundBlock finds the undamaged blocks. With the index it reads them from their
+// places. Without it, it reads from the beginning on, and each block ends at the first
+// place where its checksum is right.
 func eachSoundBlock(data []byte, index *fb.TableIndex, fn func(body []byte)) {
 	if index != nil {
 		var bo fb.BlockOffset

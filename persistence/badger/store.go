@@ -180,13 +180,13 @@ func openError(o Options, err error) error {
 	case strings.Contains(err.Error(), "Cannot acquire directory lock"):
 		return fmt.Errorf("%w: %s", ErrLocked, o.Dir)
 	case o.ReadOnly && strings.Contains(err.Error(), badgerdb.ErrTruncateNeeded.Error()):
-		return fmt.Errorf("open store in %s read-only: it was not closed properly, open it for writing once: %w", o.Dir, err)
+		return fmt.Errorf("open store in %s read-only: it was not closed properly, so open it for writing once (%w)", o.Dir, err)
 	default:
 		return fmt.Errorf("open store in %s: %w", o.Dir, err)
 	}
 }
 
-// writable says why the store takes no writes at the moment, or nil.
+// writable returns why the store takes no writes at the moment, or nil.
 func (s *Store) writable() error {
 	switch {
 	case s.closing.Load():

@@ -159,7 +159,7 @@ func tableID(name string) (uint64, bool) {
 	return id, err == nil && table.IDToFilename(id) == name
 }
 
-// readManifest finds which tables count, and what is missing of them.
+// readManifest finds which tables are valid, and which of them are missing.
 func (s *survey) readManifest() error {
 	m, err := readManifest(s.dir)
 	switch {
@@ -200,8 +200,8 @@ func (s *survey) maxOf(named map[uint64]*badgerpb.ManifestChange) (version uint6
 	return version
 }
 
-// checkLevels looks for tables that overlap on a level where none may: they
-// are not the tables that the MANIFEST means.
+// checkLevels looks for overlapping tables on a level that forbids them: they are not the
+// tables that the MANIFEST means.
 func (s *survey) checkLevels() {
 	levels := map[uint32][]uint64{}
 	for id, change := range s.manifest.named {
@@ -233,10 +233,10 @@ func (s *survey) unnamed() (ids []uint64) {
 	return ids
 }
 
-// explain tells tables that a crash left from those that got lost. A crash
-// leaves tables that the MANIFEST has removed; those of a memtable whose log is
-// still there; and those of a compaction, whose entries are still in the tables
-// that it read. So an entry that is nowhere else is lost with its table.
+// explain distinguishes tables that a crash left from tables that were lost. A crash leaves
+// tables that the MANIFEST has removed, and tables of a memtable whose log is still there.
+// It also leaves tables of a compaction, whose entries are still in the tables that it
+// read. So an entry that is nowhere else is lost with its table.
 func (s *survey) explain() error {
 	if s.manifest == nil {
 		s.unexplained = s.unnamed()
@@ -301,7 +301,7 @@ func (s *survey) compare(m *mark) {
 			s.find(torn.File, fmt.Errorf("it is cut or damaged at byte %d: it ends at transaction %d, and %d was acknowledged", torn.Offset, newest, m.state.version))
 			return
 		}
-		s.find(filepath.Base(s.dir), fmt.Errorf("it went back in time: it ends at transaction %d, and %d was acknowledged (%s); is its disk mounted, was an older copy put in its place?",
+		s.find(filepath.Base(s.dir), fmt.Errorf("it went back in time: it ends at transaction %d, but %d was acknowledged (%s). Is its disk mounted, and has an older copy replaced it?",
 			newest, m.state.version, markName(s.dir)))
 		return
 	}

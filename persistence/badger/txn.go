@@ -12,7 +12,7 @@ import (
 // commitEntries writes entries in one transaction, after the parts of those
 // that are too large for it. An entry without a value is a deletion: everything
 // that is stored has at least its seal. The entries of a guarded append whose
-// preconditions do not hold are left out, and its item told.
+// preconditions do not hold are left out, and its item is notified.
 func (s *Store) commitEntries(entries []badgerdb.Entry, appends []guarded) error {
 	if hook := s.hooks.beforeCommit; hook != nil {
 		if err := hook(len(entries)); err != nil {
@@ -65,9 +65,9 @@ func (s *Store) commitVersion(entries []badgerdb.Entry, appends []guarded) (vers
 	}
 	s.reads.committed()
 	// The transaction has this version or a later one: others may have come
-	// between. Each that succeeds takes one, so counting them tells how far the
-	// store is when all of them are done. A mark that cannot be written changes
-	// nothing about what is on disk, but it ends writing.
+	// between. Each that succeeds takes one, so counting them shows how far the store is
+	// when all of them are done. A mark that cannot be written changes nothing about what
+	// is on disk, but it ends writing.
 	version = txn.ReadTs() + 1
 	if err := s.mark.reached(max(version, s.commits.Add(1))); err != nil {
 		s.breakDown(faultWrite, err)
@@ -114,7 +114,7 @@ func commitError(err error) error {
 	return fmt.Errorf("badger: commit: %w", err)
 }
 
-// harmless says that a failed commit certainly left nothing behind.
+// harmless reports whether a failed commit certainly left nothing behind.
 func harmless(err error) bool {
 	return errors.Is(err, badgerdb.ErrTxnTooBig) || errors.Is(err, badgerdb.ErrBlockedWrites)
 }

@@ -20,24 +20,24 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// What Badger replays when it opens are its write-ahead logs, one a memtable.
-// At the first entry that does not match its checksum it takes the rest for
-// what a crash tore, and cuts the file there: one damaged bit would silently
-// drop every acknowledged write behind it. So we look first.
+// When Badger opens, it replays its write-ahead logs, one per memtable. At the first entry
+// that does not match its checksum it assumes that a crash tore the rest, and cuts the file
+// there. So one damaged bit would silently drop every acknowledged write after it.
+// Therefore the logs are verified first.
 //
-// Badger syncs one transaction before it writes the next. A crash can thus
-// tear the last transaction only, though its pages reach the disk in any
-// order: sound entries of that one transaction behind a bad one are a crash.
-// A sound entry of a later transaction proves that the torn one was synced,
-// and acknowledged: that is damage, and nothing may be cut.
+// Badger syncs one transaction before it writes the next. So a crash can tear only the last
+// transaction, though its pages reach the disk in any order. Sound entries of that one
+// transaction after a bad one are the result of a crash. A sound entry of a later
+// transaction proves that the torn one was synced and acknowledged. That is damage, and
+// nothing must be cut.
 
-// ErrDamaged says that files of the store are damaged or missing, and with them
+// ErrDamaged means that files of the store are damaged or missing, and with them
 // acknowledged writes. Options.RecoverDamaged opens the store nevertheless.
 var ErrDamaged = errors.New("badger: the store is damaged")
 
-// Dropped is what opening a damaged store gives up.
+// Dropped is a part that is lost when a damaged store is opened.
 type Dropped struct {
-	// File and Offset say where the damage begins.
+	// File and Offset are the beginning of the damage.
 	File   string
 	Offset int64
 	// LastCommit is the newest transaction before the damage, and Behind how
@@ -247,12 +247,12 @@ func readLog(path string, look func(data []byte)) error {
 	}
 	err = onFault(func() error { look(data); return nil })
 	if errors.Is(err, errFault) {
-		err = fmt.Errorf("%w; copy the store to a sound disk, with zeros for what cannot be read, and open that", err)
+		err = fmt.Errorf("%w; copy the store to a sound disk, with zeros for unreadable parts, and open that", err)
 	}
 	return errors.Join(err, unix.Munmap(data))
 }
 
-// written is where the hole at the end of a file begins.
+// written is the beginning of the hole at the end of a file.
 func written(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -268,16 +268,16 @@ func written(f *os.File) (int64, error) {
 			hole, err = unix.Seek(int(f.Fd()), data, unix.SEEK_HOLE)
 		}
 		if err != nil || hole <= end || hole >= info.Size() {
-			return info.Size(), nil // this file system does not tell
+			return info.Size(), nil // this file system does not report it
 		}
 		end = hole
 	}
 }
 
-// The form of Badger's logs: a header of the file, then entries of a head
-// (flags, user's flags, three uvarints: lengths of key and value, expiry), key,
-// value, and a CRC-32C over all of them. A key ends with the inverted
-// timestamp of its transaction.
+// The form of Badger's logs: a header of the file, then entries. An entry has a head
+// (flags, user's flags, and as uvarints the lengths of key and value and the expiry), key,
+// value, and a CRC-32C over all of them. A key ends with the inverted timestamp of its
+// transaction.
 const (
 	walHeader = 20
 	walTxn    = 1 << 6
@@ -332,7 +332,7 @@ func walEntryAt(data []byte, at int) (e walEntry, ok bool) {
 	return e, true
 }
 
-// knownFamily spares a checksum where no entry can begin.
+// knownFamily avoids computing a checksum if no entry can begin there.
 func knownFamily(first byte) bool {
 	switch first {
 	case familyLarge, layout.FamilyMeta, layout.FamilyChunk, layout.FamilyHead, layout.FamilyPart, layout.FamilyRow, '!': // the last is Badger's own

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// crashed makes a store with n transactions and returns a copy of its folder
-// as kill -9 leaves it, with the offsets at which each transaction's entries
-// begin in the write-ahead log.
+// crashed makes a store with n transactions and returns a copy of its folder as kill -9
+// leaves it. It also returns the offsets of each transaction's entries in the write-ahead
+// log.
 func crashed(t *testing.T, n int) (dir, wal string, starts [][]int) {
 	t.Helper()
 	s := openTest(t, small(t.TempDir()), hooks{})
@@ -80,9 +80,9 @@ func change(t *testing.T, path string, edit func(data []byte)) {
 	}
 }
 
-// TestOneDamagedBitIsNoCrash: Badger takes any bad entry for the end and cuts
-// the log; with one flipped bit it dropped every acknowledged write behind it
-// and started as if nothing were wrong.
+// TestOneDamagedBitIsNoCrash: Badger takes any bad entry for the end and cuts the log. With
+// one flipped bit it dropped every acknowledged write after it and started as if nothing
+// were wrong.
 func TestOneDamagedBitIsNoCrash(t *testing.T) {
 	const n = 20
 	for _, which := range []string{"first entry", "inner entry", "marker of the end", "head", "all of one transaction"} {

@@ -22,9 +22,9 @@ const (
 )
 
 var (
-	// ErrBadBackup says that a backup is cut off, damaged, or no backup.
+	// ErrBadBackup means that a backup is cut off, damaged, or no backup.
 	ErrBadBackup = backup.ErrDamaged
-	// ErrNewerFormat says that a newer program wrote the store or the backup.
+	// ErrNewerFormat means that a newer program wrote the store or the backup.
 	ErrNewerFormat = errors.New("store: format is newer than this program")
 )
 
@@ -91,7 +91,7 @@ func NewEntryReader(r io.Reader) (*EntryReader, error) {
 		return nil, fmt.Errorf("%w: no header", ErrBadBackup)
 	}
 	if form > backupFormat || store > Format {
-		return nil, fmt.Errorf("%w: the backup has format %d of a store of format %d, this program knows %d and %d",
+		return nil, fmt.Errorf("%w: the backup has format %d of a store of format %d, this program reads %d and %d",
 			ErrNewerFormat, form, store, backupFormat, Format)
 	}
 	if store < FirstFormat {

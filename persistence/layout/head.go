@@ -29,10 +29,10 @@ const (
 	// MaxInline is the maximum size of a state in the head, which needs one commit instead
 	// of several; most actors are smaller.
 	MaxInline = 128 << 10
-	// PartBytes is the size of a part. Being below the value log's threshold,
-	// parts that were replaced leave with the next compactions; in the value
-	// log they would stay until compactions elsewhere have counted them as
-	// garbage, which on a quiet store takes for ever.
+	// PartBytes is the size of a part. It is below the value log's threshold, so replaced
+	// parts leave with the next compactions. In the value log they would stay until
+	// compactions elsewhere have counted them as garbage, which on a quiet store takes for
+	// ever.
 	PartBytes = 256 << 10
 	// MaxState is a limit of sanity for a damaged head.
 	MaxState = 4 << 30
@@ -96,9 +96,9 @@ func (h Head) Snapshot(state []byte, tail uint64) durable.Snapshot {
 	return durable.Snapshot{State: state, Seq: h.Seq, Base: h.Base, Tail: max(tail, h.Seq)}
 }
 
-// State puts the state together, of what part returns without its seal, and
-// checks it. A part that is missing (durable.ErrNotFound) is damage; any other
-// error of part is returned as it is.
+// State puts the state together from its parts, which part returns without their seals, and
+// verifies it. A missing part (durable.ErrNotFound) is damage; any other error of part is
+// returned unchanged.
 func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, error) {
 	state := h.Inline
 	if h.Parts > 0 {
@@ -112,8 +112,7 @@ func (h Head) State(actor string, part func(n uint32) ([]byte, error)) ([]byte, 
 				return nil, fmt.Errorf("snapshot of %s, part %d: %w", actor, n, err)
 			}
 			if state == nil {
-				// The first part vouches for the length, roughly: its size is
-				// known to be real.
+				// The size of the first part is real, so it limits the length roughly.
 				state = make([]byte, 0, min(h.Length, h.Parts*uint64(len(piece))))
 			}
 			state = append(state, piece...)

@@ -15,8 +15,8 @@ func Unreleased(format int) error {
 	return fmt.Errorf("the data has format %d, which no release wrote; this program reads formats from %d", format, FirstFormat)
 }
 
-// Keys of what a store says about itself: the version of its layout, in
-// decimal digits, and the id of its stream.
+// Keys of a store's description of itself: the version of its layout, in decimal digits,
+// and the id of its stream.
 var (
 	FormatKey = []byte{FamilyMeta, 'f', 'o', 'r', 'm', 'a', 't'}
 	StreamKey = []byte{FamilyMeta, 's', 't', 'r', 'e', 'a', 'm'}

@@ -13,19 +13,19 @@ import (
 	"atelier/actors/durable"
 )
 
-// content is what a Store holds: what would be on a disk. Guarded by the
-// mutex of the one Store that has it.
+// content is a Store's data, as it would be on a disk. Guarded by the mutex of the Store
+// that has it.
 type content struct {
 	written int    // rows since the last sweep
 	stream  string // see durable.Store.StreamID
 	actors  map[string]*actorContent
 	rows    map[string]map[string]row
 	// changed says when each row was written or removed last, as the number of that
-	// change, so that feeds tell also of rows that came and went between two looks.
+	// change, so that feeds also report rows that came and went between two looks.
 	changed map[place]uint64
 	changes uint64
 
-	// What nodes know of each other: only where a store is shared.
+	// The nodes' data about each other, if the store is shared.
 	members map[string]*member
 	owners  map[string]owner // by actor
 	epochs  uint64           // given so far
@@ -43,7 +43,7 @@ type actorContent struct {
 	base        uint64 // see durable.LogReader
 }
 
-// place is where a row stands.
+// place is the key of a row.
 type place struct{ table, key string }
 
 type row struct {
@@ -133,7 +133,7 @@ func (c *content) names(prefix string) []string {
 	return names
 }
 
-// check says whether the preconditions of rows hold.
+// check returns ErrConflict if a precondition of rows does not hold.
 func (c *content) check(rows []durable.Row) error {
 	for _, r := range rows {
 		if err := r.Precondition.Holds(c.get(r.Table, string(r.Key))); err != nil {

@@ -74,7 +74,7 @@ func (m *Store) SetLimits(l durable.Limits) {
 	m.limits = l
 }
 
-// Queued says how many batches wait, which is exact during a Hold.
+// Queued returns how many batches wait, which is exact during a Hold.
 func (m *Store) Queued() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,8 +88,8 @@ func (m *Store) Reopen() *Store {
 	return open(m.content, new(sync.Mutex), nil)
 }
 
-// Crash loses what is queued, without calling its Done, and returns a new
-// journal with what was committed, as after kill -9.
+// Crash loses the queued batches, without calling their Done. It returns a new journal with
+// the committed data, as after kill -9.
 func (m *Store) Crash() *Store {
 	m.mu.Lock()
 	m.queue = nil
@@ -116,9 +116,9 @@ func (n *Node) Expire() {
 	n.content.members[n.name].until = time.Now()
 }
 
-// Cut blocks all calls of this node until mend is called, or its lease expires. A commit
+// Cut blocks all calls of this node until repair is called, or its lease expires. A commit
 // that the database has already received is applied, and its answer waits.
-func (n *Node) Cut() (mend func()) { return n.during(&n.cut) }
+func (n *Node) Cut() (repair func()) { return n.during(&n.cut) }
 
 // Stop pauses the process: no call passes, and no lease is checked, until goOn is called.
 // Its timers are those of its clock.

@@ -12,14 +12,14 @@ import (
 // feedEvery is how often a feed looks by itself.
 const feedEvery = 100 * time.Millisecond
 
-// feed tells one watcher what has changed, on a goroutine of its own. It looks at
-// the tables again and again, as a database is asked, so of several changes of a
-// row the newest may come alone. Guarded by the database's mu.
+// feed notifies one watcher of changes, on a goroutine of its own. It polls the tables, as
+// with a database, so of several changes of a row it can deliver only the newest. Guarded
+// by the database's mu.
 type feed struct {
 	node   *Node
 	tables []string
 	fn     func(table string, key, value []byte)
-	told   map[place]struct{} // what is there
+	told   map[place]struct{} // the existing rows
 	seen   uint64             // content.changes at the last look
 	looked time.Duration      // when that began, by the node's clock
 

@@ -6,8 +6,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// lease is one incarnation of a node, as the node knows it. Guarded by the
-// database's mu.
+// lease is one incarnation of a node, from the node's side. Guarded by the database's mu.
 type lease struct {
 	incarnation uint64
 	// renewed is when the last renewal was sent that came through, by the node's
@@ -70,7 +69,7 @@ func (n *Node) holds() bool {
 	return !n.lease.over
 }
 
-// counted says whether the database counts on the lease.
+// counted reports whether the database counts on the lease.
 func (n *Node) counted() bool {
 	m := n.content.members[n.name]
 	return m.alive() && m.incarnation == n.lease.incarnation
@@ -101,7 +100,7 @@ func (n *Node) Lost() <-chan struct{} {
 	return n.lease.lost
 }
 
-// away says that no call comes through.
+// away reports whether no call comes through.
 func (n *Node) away() bool { return !n.gone && (n.stopped > 0 || n.cut > 0 && n.holds()) }
 
 // reach waits until the database can be asked.
@@ -121,8 +120,8 @@ func (n *Node) reach() error {
 	return nil
 }
 
-// answered brings the outcome of an entry to the node, if it still is there to hear
-// of it: else it does not know whether the entry is done.
+// answered brings the outcome of an entry to the node, if it is still there to receive it:
+// else it does not know whether the entry is done.
 func (n *Node) answered(err error) error {
 	for n.away() {
 		n.changed.Wait()

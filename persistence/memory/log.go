@@ -198,7 +198,7 @@ func (l *handle) Rewrite(upTo uint64, fn func(uint64, []byte) ([]byte, bool, err
 	return nil
 }
 
-// usable says why the log must not be changed any more, or nil.
+// usable returns why the log must not be changed any more, or nil.
 func (l *handle) usable() error {
 	if l.failed != nil {
 		return l.failed

@@ -18,8 +18,8 @@ type NodeOptions struct {
 	// Uptime is the node's clock, and AfterFunc its timers; those of package time.
 	Uptime    func() time.Duration
 	AfterFunc func(time.Duration, func()) (stop func() bool)
-	// Latency is how long each commit takes, and Answer how long it then takes until
-	// the node hears of it; nil: no time at all.
+	// Latency is how long each commit takes, and Answer how long its answer then takes to
+	// arrive. nil means no time.
 	Latency, Answer func() time.Duration
 }
 
@@ -43,7 +43,7 @@ type Node struct {
 
 	// Guarded by the database's mu.
 	lease   *lease
-	cut     int  // Cuts that were not mended
+	cut     int  // Cuts that were not repaired
 	stopped int  // Stops that were not ended
 	gone    bool // killed, or closed
 	feeds   []*feed
@@ -51,7 +51,7 @@ type Node struct {
 
 var _ durable.Shared = (*Node)(nil)
 
-// owns says whether the database holds a handle for the owner's.
+// owns reports whether the database holds a handle for the owner's.
 func (n *Node) owns(l *handle) bool {
 	o := n.content.owners[l.actor]
 	return o.node == n.name && o.incarnation == n.lease.incarnation && o.epoch == l.epoch

@@ -28,7 +28,7 @@ func (m *Store) Stats() durable.StoreStats {
 	return s
 }
 
-// ErrNoBackup says that there is nothing to be backed up.
+// ErrNoBackup means that there is nothing to be backed up.
 var ErrNoBackup = errors.New("a store in memory has no backup: set storage.backend to badger")
 
 // Backup implements durable.Store: it fails with ErrNoBackup.

@@ -20,7 +20,7 @@ type Database struct {
 // member is what the database knows of a node. Guarded by the database's mu.
 type member struct {
 	incarnation uint64
-	until       time.Time // when the lease expires; zero: never
+	until       time.Time // when the lease expires; zero if never
 	since       time.Time
 	stopped     bool // in order
 }
@@ -29,7 +29,7 @@ func (m *member) alive() bool {
 	return m != nil && !m.stopped && (m.until.IsZero() || time.Now().Before(m.until))
 }
 
-// owner is who has the log of an actor open.
+// owner is the node that has the log of an actor open.
 type owner struct {
 	node        string
 	incarnation uint64
@@ -104,14 +104,14 @@ func (d *Database) Hold() (release func()) {
 	}
 }
 
-// Queued says how many batches wait on all nodes.
+// Queued returns how many batches wait on all nodes.
 func (d *Database) Queued() (queued int) {
 	d.each(func(n *Node) { queued += n.Queued() })
 	return queued
 }
 
-// Committed lets fn be told of each batch of records before anybody else hears of
-// it, and by which node. fn must not call the database.
+// Committed calls fn for each batch of records before anybody else learns of it, and by
+// which node. fn must not call the database.
 func (d *Database) Committed(fn func(node, actor string, first uint64, records [][]byte)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -130,7 +130,7 @@ func (d *Database) Lease(node string) (incarnation uint64, holds bool) {
 	return m.incarnation, m.alive()
 }
 
-// Owners says which living node owns which actor.
+// Owners returns the living owner of each actor.
 func (d *Database) Owners() map[string]string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,7 +156,7 @@ func (d *Database) Close() error {
 	return nil
 }
 
-// lives says whether an owner's lease holds.
+// lives reports whether an owner's lease holds.
 func (c *content) lives(o owner) bool {
 	m := c.members[o.node]
 	return o.node != "" && m.alive() && m.incarnation == o.incarnation

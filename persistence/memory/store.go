@@ -150,7 +150,7 @@ func (m *Store) counted(e entry, err error) {
 	m.stats.Bytes += uint64(e.bytes)
 }
 
-// injected says how a commit fails, and whether it is done all the same.
+// injected returns the error of a commit, and whether the commit is done all the same.
 func (m *Store) injected(e entry) (done bool, err error) {
 	if !e.commit || len(m.failures) == 0 {
 		return false, nil

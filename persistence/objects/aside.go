@@ -18,7 +18,7 @@ type Aside struct {
 	grace  time.Duration
 	now    time.Time // by the store's clock, before anything was listed
 	prefix string
-	marks  map[string]time.Time // by what they mark; without those that were looked at
+	marks  map[string]time.Time // by the marked object, without those that were checked
 
 	// Removed counts what was removed for good.
 	Removed int
@@ -42,10 +42,10 @@ func NewAside(ctx context.Context, s Store, clock *Clock, prefix string, grace t
 	return a, nil
 }
 
-// Old says whether an object is old enough for anything to happen to it.
+// Old reports whether an object is old enough for anything to happen to it.
 func (a *Aside) Old(i Info) bool { return a.OlderThan(i, a.grace) }
 
-// OlderThan says whether an object was put longer ago.
+// OlderThan reports whether an object was put longer ago.
 func (a *Aside) OlderThan(i Info, age time.Duration) bool { return a.now.Sub(i.Changed) > age }
 
 // Needed is called for a referenced object, which leaves the quarantine.
@@ -88,11 +88,11 @@ func (a *Aside) Remove(ctx context.Context, i Info) (gone bool, err error) {
 	return true, a.store.Delete(ctx, asidePrefix+i.Key)
 }
 
-// Finish removes the marks of what is not there any more.
+// Finish removes the marks of objects that no longer exist.
 func (a *Aside) Finish(ctx context.Context) error {
 	for key, since := range a.marks {
 		if a.now.Sub(since) <= a.grace {
-			continue // what it marks may have been listed before it was put
+			continue // the marked object may have been listed before it was put
 		}
 		if err := a.store.Delete(ctx, asidePrefix+key); err != nil {
 			return err

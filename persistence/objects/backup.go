@@ -13,8 +13,8 @@ import (
 )
 
 // Save writes the objects under a prefix for a backup, as a tar stream whose files
-// have their keys. Their content is saved as it is; those who know its sums tell what
-// is damaged. The caller holds the store.
+// have their keys. Their content is saved as it is; a caller who knows its sums reports
+// what is damaged. The caller holds the store.
 func Save(ctx context.Context, s Store, prefix string, w io.Writer) error {
 	out := tar.NewWriter(w)
 	err := s.List(ctx, prefix, func(i Info) error {

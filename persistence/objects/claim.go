@@ -9,12 +9,12 @@ import (
 // OwnerKey holds whose records refer to the objects.
 const OwnerKey = "owner"
 
-// ErrOwned says that the records of others refer to what a store holds: to
-// sweep it by one's own would remove all of it.
+// ErrOwned means that the records of another store refer to these objects. A sweep by one's
+// own records would remove all of them.
 var ErrOwned = errors.New("it holds what the records of another store refer to")
 
-// Claim makes sure that the objects are those which the records refer to that
-// are named, and that of a store that holds nothing yet.
+// Claim verifies that the objects belong to the records of owner. A store without an owner
+// gets this one.
 func Claim(ctx context.Context, s Store, owner string) error {
 	err := Claimed(ctx, s, owner)
 	if !errors.Is(err, ErrNotFound) {
@@ -47,8 +47,8 @@ func Owner(ctx context.Context, s Store) (string, error) {
 	return string(is), nil
 }
 
-// Reclaim passes the objects on to the records that their owner's have become. The
-// caller vouches for that.
+// Reclaim gives the objects to a new owner, whose records are a continuation of the earlier
+// owner's. The caller guarantees that.
 func Reclaim(ctx context.Context, s Store, owner string) error {
 	if err := PutBytes(ctx, s, OwnerKey, []byte(owner)); err != nil {
 		return fmt.Errorf("claim the store: %w", err)

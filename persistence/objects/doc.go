@@ -1,7 +1,6 @@
-// Package objects says what a store of objects is: a folder, which several nodes
-// may have mounted, or a bucket of an S3-compatible server. Package trees keeps
-// code in one; package contents keeps there the contents of files that nodes
-// share.
+// Package objects defines a store of objects. It is a folder, which several nodes can have
+// mounted, or a bucket of an S3-compatible server. Package trees stores code in it; package
+// contents stores the contents of files that nodes share.
 //
 // # Objects
 //
@@ -12,11 +11,10 @@
 //
 // # What goes, and why nothing is lost
 //
-// Other nodes put what this one knows nothing of, so only age protects what is
-// not recorded yet. The order to refer to an object is: put it,
-// record the reference. The order to remove one is: list it, with its
-// age by the clock of the store; ask the records whether anything refers to it;
-// look for backups; remove it.
+// Other nodes put objects that this one does not know, so only age protects objects that
+// are not recorded yet. To refer to an object, put it and then record the reference. To
+// remove one, list it, with its age by the clock of the store. Then ask the records whether
+// anything refers to it, look for backups, and remove it.
 //
 // A removed object was old when it was listed, and unreferenced when checked afterwards. So
 // a loss needs a later reference to an object that was put before the grace period. But

@@ -47,7 +47,7 @@ func Hold(s Store) (release func(), err error) {
 
 var errHeld = errors.New("held for a backup")
 
-// Held says whether some node holds the objects. It is asked after the records
+// Held reports whether some node holds the objects. It is asked after the records
 // were, and before anything is removed.
 func Held(ctx context.Context, s Store, now time.Time) (bool, error) {
 	err := s.List(ctx, holdPrefix, func(i Info) error {

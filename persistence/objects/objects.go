@@ -17,11 +17,11 @@ import (
 // that cannot be reached, or refuses what it should not, gives
 // durable.ErrUnavailable.
 var (
-	// ErrNotFound says that there is no such object.
+	// ErrNotFound means that there is no such object.
 	ErrNotFound = errors.New("objects: not found")
-	// ErrRange says that an object has no such part.
+	// ErrRange means that an object has no such part.
 	ErrRange = errors.New("objects: the object has no such part")
-	// ErrSum says that a content that is to be put is not what its sum says.
+	// ErrSum means that a content that is to be put is not what its sum says.
 	ErrSum = errors.New("objects: the content has another sum")
 )
 
@@ -43,10 +43,10 @@ type Store interface {
 	// be read several times, and is not read after Put returns.
 	Put(ctx context.Context, key string, content io.ReaderAt, size int64, sum [32]byte) error
 	// Get reads n bytes from a position on, or what there is of them; all when n
-	// is below 0. It says how many it gives. The reader verifies them
-	// against a sum: a store may return other bytes than it was given.
+	// is below 0. It returns their number. The reader verifies them against a sum: a store
+	// may return other bytes than it was given.
 	Get(ctx context.Context, key string, from, n int64) (content io.ReadCloser, size int64, err error)
-	// Stat says what is known of an object.
+	// Stat returns the metadata of an object.
 	Stat(ctx context.Context, key string) (Info, error)
 	// List calls fn with the objects whose keys begin with prefix, in the order
 	// of their keys, until it fails. Of objects that come or go meanwhile it may
@@ -59,14 +59,14 @@ type Store interface {
 // maxKey bounds a key, bytes.
 const maxKey = 512
 
-// Parts cannot begin with a dot, so that no key leads out of where the store
-// lies, nor to what it keeps for itself there.
+// Parts cannot begin with a dot. So no key leads out of the store's folder, nor to the
+// store's own files there.
 var (
 	keyForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*$`)
 	prefixForm = regexp.MustCompile(`^([a-z0-9][a-z0-9._-]*/)*([a-z0-9][a-z0-9._-]*)?$`)
 )
 
-// CheckKey says what is wrong with a key.
+// CheckKey returns an error if a key is invalid.
 func CheckKey(key string) error {
 	if len(key) > maxKey || !keyForm.MatchString(key) {
 		return fmt.Errorf("objects: %.80q is no key", key)
@@ -74,8 +74,8 @@ func CheckKey(key string) error {
 	return nil
 }
 
-// CheckPrefix says what is wrong with the beginning of keys, which may be
-// empty.
+// CheckPrefix returns an error if a text cannot be the beginning of keys. The empty prefix
+// is valid.
 func CheckPrefix(prefix string) error {
 	if len(prefix) > maxKey || !prefixForm.MatchString(prefix) {
 		return fmt.Errorf("objects: %.80q begins no key", prefix)
@@ -131,7 +131,7 @@ func Random() string {
 // errSome ends a listing at the first object.
 var errSome = errors.New("there is one")
 
-// Vacant says whether a store holds nothing at all.
+// Vacant reports whether a store holds nothing at all.
 func Vacant(ctx context.Context, s Store) (bool, error) {
 	err := s.List(ctx, "", func(Info) error { return errSome })
 	if errors.Is(err, errSome) {

@@ -21,9 +21,9 @@ func nextFormat(t *testing.T) (back func()) {
 	return back
 }
 
-// A newer program does not change the tables while earlier ones work with them,
-// and those do not come back to what they do not know: neither a process that
-// starts nor one that had lost its lease.
+// A newer program does not change the tables while earlier ones work with them. Afterwards
+// the earlier ones cannot return to tables that they do not support, neither at a start nor
+// after a lost lease.
 func TestTablesDoNotChangeUnderLivingNodes(t *testing.T) {
 	url := postgrestest.Database(t)
 	a := openTest(t, Options{URL: url, Node: "a", Program: "1.0"})

@@ -12,10 +12,9 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Backup writes everything the store holds to w while it goes on serving: one
-// consistent state, the one at the moment of the call, in the form that every
-// store reads (package layout). w should be synced by the caller before it is
-// relied on.
+// Backup writes the whole store to w while it goes on serving. The backup is the consistent
+// state at the moment of the call, in the form that every store reads (package layout). The
+// caller should sync w before relying on it.
 func (s *Store) Backup(w io.Writer) error {
 	if err := s.enterCall(); err != nil {
 		return err
@@ -98,8 +97,8 @@ func (v *view) entries(fn func(layout.Entry) error) error {
 	})
 }
 
-// Scrub reads everything the store holds and calls bad for what does not match
-// its checksum, by its key's family.
+// Scrub reads the whole store and calls bad for each value that does not match its
+// checksum, with its key's family.
 func (s *Store) Scrub(bad func(what string)) error {
 	if err := s.enterCall(); err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// BenchmarkAppend is a closed loop: each log has one caller, which appends its
-// next batch when the last one is on disk, as a client that waits for its answer
-// does. Records have 150 B.
+// BenchmarkAppend is a closed loop. Each log has one caller, which appends its next batch
+// when the last one is on disk, as a client that waits for its answer does. Records have
+// 150 bytes.
 func BenchmarkAppend(b *testing.B) {
 	for _, c := range []struct{ logs, batch int }{{1, 1}, {1, 8}, {64, 1}, {64, 8}, {512, 8}} {
 		b.Run(fmt.Sprintf("logs=%d/records=%d", c.logs, c.batch), func(b *testing.B) {

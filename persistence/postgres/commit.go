@@ -23,7 +23,7 @@ const (
 			union all
 			select * from (select value, expires from rows where not w and tbl = t and key = k for share) as unchanged
 		) as r`
-	// insertRows fails where somebody else has made such a row since.
+	// insertRows fails if another transaction has made such a row since.
 	insertRows = `insert into rows (tbl, key, value, expires)
 		select t, k, v, case when v is null then clock_timestamp() when l > 0 then clock_timestamp() + l * interval '1 microsecond' end
 		from unnest($1::text[], $2::bytea[], $3::bytea[], $4::bigint[]) as u(t, k, v, l)`
@@ -32,13 +32,13 @@ const (
 		on conflict (tbl, key) do update set value = excluded.value, expires = excluded.expires, changed = excluded.changed`
 )
 
-// errNotCommitted says that a transaction broke off, and that the database was
+// errNotCommitted means that a transaction broke off, and that the database was
 // asked: it did not commit it.
 var errNotCommitted = errors.New("postgres: the connection broke off before the commit")
 
 // send commits the group. Without preconditions it is one round trip, all of whose
 // statements are one transaction. When the connection breaks off, the next one
-// says whether the commit came through.
+// shows whether the commit came through.
 func (w *writer) send(l *lease, items []item) error {
 	if _, err := w.connection(l); err != nil {
 		return err

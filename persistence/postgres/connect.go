@@ -16,7 +16,7 @@ import (
 // schema holds everything that is ours in the database.
 const schema = "atelier"
 
-// parse reads an address. Its errors do not quote it: it may hold a password.
+// parse reads an address. Its errors do not quote it, since it can contain a password.
 func parse(url string) (*pgxpool.Config, error) {
 	if url == "" {
 		return nil, errors.New("postgres: no address given")
@@ -62,7 +62,7 @@ func assertDurable(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// weak says whether a commit may be acknowledged before it is on every disk that
+// weak reports whether a commit may be acknowledged before it is on every disk that
 // must have it.
 func weak(commit, standbys string) bool {
 	switch commit {
@@ -74,14 +74,14 @@ func weak(commit, standbys string) bool {
 	return standbys != ""
 }
 
-// byIndex is for connections whose statements touch few rows of tables that grow while the
-// plans of those statements are kept: always by the index, so that one plan is right for
-// all arguments. Planning each commit again took as long as executing it. With kept plans
-// one log with one caller writes 1.8 times as many records, and rows with preconditions are
-// 1.15 times as fast (go test -bench 'Append|Guarded', alternating runs).
+// byIndex is for connections whose statements touch few rows of tables that grow, and whose
+// plans are kept. They always use the index, so that one plan is right for all arguments.
+// Planning each commit again took as long as executing it. With kept plans one log with one
+// caller writes 1.8 times as many records, and rows with preconditions are 1.15 times as
+// fast (go test -bench 'Append|Guarded', alternating runs).
 const byIndex = "set enable_seqscan = off; set enable_bitmapscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set plan_cache_mode = force_generic_plan"
 
-// newPool returns a pool for what touches few rows, or else for reads of many.
+// newPool returns a pool for statements that touch few rows, or else for reads of many.
 func newPool(ctx context.Context, c *pgxpool.Config, least int32, few bool) (*pgxpool.Pool, error) {
 	c = c.Copy()
 	if few {

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// denied is the error of a database that lacks a grant. It says what to grant.
+// denied is the error of a database that lacks a grant. It names the missing grant.
 type denied struct {
 	message string // PostgreSQL's
 	role    string // "" until it is known

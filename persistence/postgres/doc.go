@@ -5,10 +5,10 @@
 // # What it owns
 //
 // A Store owns its connections, its node's lease, and its goroutines, which Close stops and
-// waits for: the writer (the only one that commits batches), the one that stores snapshots,
-// the one that renews the lease, the one that removes expired rows, one per Feed, and,
-// without a node name, the one that starts over after a lost lease. Tables are in
-// migrations, their reasons in DESIGN.md.
+// waits for. The writer is the only goroutine that commits batches. The others store
+// snapshots, renew the lease, remove expired rows, and serve one Feed each. Without a node
+// name there is one more, which starts over after a lost lease. Tables are in migrations,
+// their reasons in DESIGN.md.
 //
 // # Order
 //
@@ -25,9 +25,9 @@
 // # Failure
 //
 // Done(nil) means that the database has committed, with synchronous_commit on. A broken
-// connection is opened again, and the store asks for the outcome of the commit in flight:
-// it is sent again only if it was not applied. This continues while the lease holds. After
-// a lost lease everything fails with durable.ErrFenced, until Rejoin. The last commit may
-// then have been applied; the next node that opens the log includes it. Damaged bytes
-// return durable.ErrCorrupt to their actor.
+// connection is opened again, and the database is asked for the outcome of the commit in
+// flight. It is sent again only if it was not applied. This continues while the lease
+// holds. After a lost lease everything fails with durable.ErrFenced, until Rejoin. The last
+// commit may then have been applied; the next node that opens the log includes it. Damaged
+// bytes return durable.ErrCorrupt to their actor.
 package postgres

@@ -21,7 +21,7 @@ const (
 	codeOwned     = "AT003"
 )
 
-// ended says whether the database certainly did not do what it was asked: it
+// ended reports whether the database certainly did not do what it was asked: it
 // answered with an error, and went on.
 func ended(err error) bool {
 	var e *pgconn.PgError
@@ -45,8 +45,8 @@ func detailOf(err error) string {
 	return ""
 }
 
-// again says whether the database asks for the transaction to be sent again:
-// it ended because of what others did at the same time.
+// again reports whether the transaction must be sent again, because concurrent transactions
+// ended it.
 func again(err error) bool {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
@@ -115,8 +115,8 @@ var passes = map[string]bool{
 
 const classConnection = "08"
 
-// unreachable says that an error is of the connection, or of a wait that ended
-// because the lease did, and not of what was asked.
+// unreachable reports whether an error comes from the connection, or from a wait that ended
+// with the lease, and not from the statement.
 func unreachable(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError

@@ -16,8 +16,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// load appends from several goroutines until it is stopped, each to a log of its
-// own, with a row that says how far it is, and a counter that all share.
+// load appends from several goroutines until it is stopped. Each has a log of its own, with
+// a row for its position, and a counter that all share.
 type load struct {
 	t       *testing.T
 	s       *Store
@@ -137,7 +137,7 @@ func TestRestartOfTheServer(t *testing.T) {
 }
 
 // Connections that end in the middle of whatever they do: the answer to a commit
-// is lost, and the next connection says whether it came through.
+// is lost, and the next connection shows whether it came through.
 func TestKilledConnections(t *testing.T) {
 	url := postgrestest.Database(t)
 	l := startLoad(t, openTest(t, small(url)))

@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// feed tells of the rows of some tables.
+// feed reports the changed rows of some tables.
 //
 // Each poll reads the rows of transactions that had not ended when the last poll began:
 // every transaction below the oldest running one has ended and was seen. So late commits
@@ -161,8 +161,8 @@ type change struct {
 	gone       bool
 }
 
-// look asks for what changed and tells it. It changes what it knows only when
-// everything was read.
+// look reads the changes and reports them. It updates its own state only when everything
+// was read.
 func (f *feed) look() error {
 	s := f.store
 	began := uptime()
@@ -230,7 +230,7 @@ func (f *feed) look() error {
 	return nil
 }
 
-// rest waits, and says whether to go on.
+// rest waits, and reports whether to go on.
 func (s *Store) rest(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

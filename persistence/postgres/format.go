@@ -78,7 +78,7 @@ func migrate(ctx context.Context, conn *pgx.Conn) (stream string, err error) {
 	return stream, translate(err)
 }
 
-// FormatOf reads the format of the tables in a database, 0 where there are none, and changes
+// FormatOf reads the format of the tables in a database, 0 if there are none, and changes
 // nothing.
 func FormatOf(url string) (format int, err error) {
 	config, err := parse(url)
@@ -106,7 +106,7 @@ func FormatOf(url string) (format int, err error) {
 }
 
 func newerFormat(format int) error {
-	return fmt.Errorf("%w: the database has format %d, this program knows formats up to %d", ErrNewerFormat, format, len(migrations))
+	return fmt.Errorf("%w: the database has format %d, this program reads formats up to %d", ErrNewerFormat, format, len(migrations))
 }
 
 // unused refuses to change the tables under nodes that live: their program does
@@ -116,7 +116,7 @@ func unused(ctx context.Context, tx pgx.Tx, format int) error {
 	if err != nil || len(others) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w: node %s (%s) works with format %d of the tables, which this program would bring to %d: make a backup, stop all nodes, then start this one (CLUSTER.md, \"When a release changes the tables\")",
+	return fmt.Errorf("%w: node %s (%s) works with format %d of the tables, which this program would change to %d. Make a backup, stop all nodes, then start this one (CLUSTER.md, \"When a release changes the tables\")",
 		ErrInUse, others[0].Node, others[0].Program, format, len(migrations))
 }
 
@@ -132,8 +132,8 @@ func living(ctx context.Context, tx pgx.Tx, but string) (out []durable.Member, e
 }
 
 // admitted reports whether this program can run on the current database, beside the running
-// nodes. It waits for a change of the tables in progress: either the change sees the lease
-// of this node and is refused, or this node sees the new format.
+// nodes. It waits for a change of the tables in progress: either the change finds the lease
+// of this node and is refused, or this node finds the new format.
 func (s *Store) admitted(ctx context.Context, conn *pgx.Conn) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock_shared($1)", migrateLock); err != nil {

@@ -27,7 +27,7 @@ type lease struct {
 	cancel context.CancelFunc
 }
 
-// holds says whether the lease holds. It looks at the clock itself: after a stop
+// holds reports whether the lease holds. It looks at the clock itself: after a stop
 // of the process it is right before any goroutine ran. Once lost is lost.
 func (l *lease) holds() bool {
 	if l.over.Load() {
@@ -147,18 +147,18 @@ func (s *Store) renew(ctx context.Context, conn **pgx.Conn, l *lease) (err error
 	return err
 }
 
-// maxRoundTrip is how long an answer may take of which this node still knows at which
-// moment the database looked at its clock.
+// maxRoundTrip is the maximum time of an answer from which this node can tell when the
+// database read its clock.
 const maxRoundTrip = 5 * time.Second
 
-// compare notes how the database's clock stands to this node's: it showed at while this
-// one was between here and took later.
+// compare records the offset of the database's clock: it showed at while this node's clock
+// was between here and took later.
 func (s *Store) compare(at, here time.Time, took time.Duration) {
 	if took > maxRoundTrip {
 		s.offset.Store(nil)
 		return
 	}
-	offset := at.Sub(here.Add(took / 2).Round(0)) // by what clocks show
+	offset := at.Sub(here.Add(took / 2).Round(0)) // by wall clocks
 	s.offset.Store(&offset)
 }
 

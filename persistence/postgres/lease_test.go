@@ -355,7 +355,7 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 	}
 }
 
-// Errors do not tell the password, whatever is wrong.
+// No error contains the password.
 func TestErrorsTellNoPassword(t *testing.T) {
 	for _, url := range []string{
 		"postgres://u:hunter2@127.0.0.1:1/db", "postgres://u:hunter2@%zz/db", "postgres://u:hunter2@h:port/db",
@@ -517,9 +517,9 @@ func TestARenewalLooksAtTheClockBehindItsWait(t *testing.T) {
 	}
 }
 
-// TestALeaseCountsFromWhenItsRenewalWasSent: the database counts from when it renews, which
-// is not before. A node that counted from the answer, which may take long, would hold its
-// lease for longer than the database does.
+// TestALeaseCountsFromWhenItsRenewalWasSent: the database counts from the renewal, which is
+// not before that moment. A node that counted from the answer, which can take long, would
+// hold its lease longer than the database does.
 func TestALeaseCountsFromWhenItsRenewalWasSent(t *testing.T) {
 	ctx := context.Background()
 	url := postgrestest.Database(t)

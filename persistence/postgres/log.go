@@ -19,7 +19,7 @@ type actorLog struct {
 	epoch int64  // of this ownership; no other has it, ever. 0: not taken
 	tail  uint64 // seq of the last record then
 
-	// Set by Close, which may come while Rewrite works.
+	// Set by Close, which can be called while Rewrite runs.
 	closed atomic.Bool
 	// users counts the open handle and the snapshots in progress: the actor is released
 	// when there are none.
@@ -103,7 +103,7 @@ func (l *actorLog) leave() {
 	}
 }
 
-// usable says why the handle's log must not be changed any more, or nil.
+// usable returns why the handle's log must not be changed any more, or nil.
 func (l *actorLog) usable() error {
 	if l.Fenced() || !l.lease.holds() {
 		return durable.ErrFenced

@@ -21,7 +21,7 @@ type lookups struct {
 type lookup struct {
 	table string
 	key   []byte
-	// Set before done is closed. value stays nil where there is no such row.
+	// Set before done is closed. value stays nil if there is no such row.
 	value []byte
 	err   error
 	done  chan struct{}
@@ -37,7 +37,7 @@ const (
 		lateral (select value from rows where tbl = t and key = k and ` + visible + ` offset 0) as r`
 )
 
-// get returns a row as it is stored, nil where it is not there. It sees everything that
+// get returns a row as it is stored, nil if it is not there. It sees everything that
 // was acknowledged before it.
 func (l *lookups) get(table string, key []byte) ([]byte, error) {
 	one := &lookup{table: table, key: key, done: make(chan struct{})}

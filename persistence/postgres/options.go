@@ -13,20 +13,20 @@ import (
 
 // Errors of this package beside those of the journal contract.
 var (
-	// ErrNameTaken says that another process runs on the database under the
+	// ErrNameTaken means that another process runs on the database under the
 	// same node name.
 	ErrNameTaken = errors.New("postgres: another process uses the database under this name")
-	// ErrWeakCommit says that the database would acknowledge what is not on disk.
+	// ErrWeakCommit means that the database would acknowledge what is not on disk.
 	ErrWeakCommit = errors.New("postgres: synchronous_commit is too weak")
-	// ErrNewerFormat says that a newer program wrote the database or the backup.
+	// ErrNewerFormat means that a newer program wrote the database or the backup.
 	ErrNewerFormat = layout.ErrNewerFormat
-	// ErrInUse says that living nodes work with the tables as they are, which
+	// ErrInUse means that living nodes work with the tables as they are, which
 	// this program would have to change.
 	ErrInUse = errors.New("postgres: the database is in use by an earlier program")
-	// ErrRefused says that this node may not run beside those that do; see
+	// ErrRefused means that this node must not run beside the running ones; see
 	// Options.Admit.
 	ErrRefused = errors.New("postgres: this node is refused")
-	// ErrBadBackup says that a backup is cut off, damaged, or no backup.
+	// ErrBadBackup means that a backup is cut off, damaged, or no backup.
 	ErrBadBackup = layout.ErrBadBackup
 )
 
@@ -42,8 +42,8 @@ const (
 	MaxRows        = 50_000
 )
 
-// Options says where a store lives and what it may use. The zero value of a
-// field, URL excepted, takes the default.
+// Options are the address and the limits of a store. The zero value of a field, URL
+// excepted, takes the default.
 type Options struct {
 	// URL is the address, like postgres://user@host:5432/db, with options for pgx at its
 	// end. It can contain a password, and is never printed.

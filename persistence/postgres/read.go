@@ -126,8 +126,8 @@ func (r *reader) Replay(after uint64, fn func(seq uint64, record []byte) error) 
 	})
 }
 
-// view calls fn with one consistent state of the database, and what it says of
-// the log: its head, empty when there is none, and the seq of its last record.
+// view calls fn with one consistent state of the database, and the position of the log in
+// it. That is the log's head, empty when there is none, and the seq of its last record.
 func (r *reader) view(fn func(v *view, h layout.Head, tail uint64) error) error {
 	if err := r.store.enterCall(); err != nil {
 		return err
@@ -161,8 +161,7 @@ func (r *reader) state(v *view, h layout.Head) ([]byte, error) {
 }
 
 // records calls fn for the stored records above after. All of those above the
-// base must be there; the owner's row says where the log ends, so a lost end is
-// noticed.
+// base must be there; the owner's row has the end of the log, so a lost end is noticed.
 func (r *reader) records(v *view, h layout.Head, after, tail uint64, fn func(uint64, []byte) error) error {
 	next := uint64(0) // 0 before the first chunk
 	expect := max(after, h.Base) + 1
@@ -215,7 +214,7 @@ func (r *reader) Tail() (tail uint64, err error) {
 // pageChunks is the number of chunks per request.
 const pageChunks = 64
 
-// chunks calls fn for the log's chunks from the one on that may hold the record
+// chunks calls fn for the log's chunks, beginning with the one that can contain the record
 // after+1. A chunk is valid only during the call.
 func (r *reader) chunks(v *view, after uint64, fn func(layout.Chunk) error) error {
 	from := int64(min(after, math.MaxInt64))

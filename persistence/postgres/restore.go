@@ -12,7 +12,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// ErrNotEmpty says that a database that was to be filled holds data.
+// ErrNotEmpty means that a database that was to be filled holds data.
 var ErrNotEmpty = errors.New("postgres: the database holds data already; give an empty one, or drop its schema " + schema)
 
 // Restoring is a database that is being filled from a backup. Nobody sees
@@ -87,7 +87,7 @@ func (r *Restoring) Commit() error {
 	return errors.Join(translate(err), r.Discard())
 }
 
-// Discard gives up; what was not committed is not there.
+// Discard abandons the restore, without its uncommitted data.
 func (r *Restoring) Discard() error { return r.conn.Close(context.Background()) }
 
 // restoreBytes is the size of a batch that is sent to the database.

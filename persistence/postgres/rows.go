@@ -150,7 +150,7 @@ func (c keyRange) sql() string {
 	if c.high != nil {
 		end = "key " + high + " $3"
 	}
-	// The snapshot is one state; what expires while it is read may be missing.
+	// The snapshot is one state. Rows that expire while it is read can be absent.
 	return "select key, value from rows where tbl = $1 and key " + low + " $2 and " + end + " and " + visible +
 		" order by key" + order + " limit $4"
 }

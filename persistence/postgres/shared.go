@@ -73,8 +73,8 @@ func (s *Store) Known() (names []string, err error) {
 	return names, err
 }
 
-// Members returns the nodes of a database, with those that stopped in order for a day
-// and those that died until they are forgotten, to one that runs no node on it. It
+// Members returns the nodes of a database, to a caller that runs no node on it. Nodes that
+// stopped in order stay in the list for a day, and dead ones until they are forgotten. It
 // changes nothing.
 func Members(url string) (members []durable.Member, err error) {
 	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {
@@ -88,8 +88,8 @@ func Members(url string) (members []durable.Member, err error) {
 	return members, err
 }
 
-// Forget takes a node that is not running out of the list of Members; false where there
-// is none. Its incarnations go on where it comes back.
+// Forget takes a node that is not running out of the list of Members; false if there
+// is none. If it comes back, its incarnations continue.
 func Forget(url, node string) (forgotten bool, err error) {
 	err = once(url, func(ctx context.Context, conn *pgx.Conn) error {
 		done, err := conn.Exec(ctx, "update nodes set lease_until = '-infinity' where node = $1 and lease_until <= clock_timestamp() and lease_until > '-infinity'", node)

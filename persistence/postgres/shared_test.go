@@ -35,7 +35,7 @@ func TestSharedConformance(t *testing.T) {
 }
 
 // TestANodeThatStopsWithoutItsLeaseHasNotDied: it lost the lease a moment before, or has not
-// come back yet; nobody needs to look after it.
+// rejoined yet. Nobody needs to look after it.
 func TestANodeThatStopsWithoutItsLeaseHasNotDied(t *testing.T) {
 	url := postgrestest.Database(t)
 	for _, name := range []string{"stops", "stops-without"} {
@@ -58,8 +58,8 @@ func TestANodeThatStopsWithoutItsLeaseHasNotDied(t *testing.T) {
 	}
 }
 
-// TestANodeIsKnownUntilItIsForgotten, however long it has been away: it may have on its disk
-// what nobody else has.
+// TestANodeIsKnownUntilItIsForgotten, however long it has been down: its disk can have data
+// that no other node has.
 func TestANodeIsKnownUntilItIsForgotten(t *testing.T) {
 	url := postgrestest.Database(t)
 	a, gone := openNode(t, url, "a"), openNode(t, url, "gone")

@@ -6,12 +6,11 @@ import (
 	"atelier/actors/durable"
 )
 
-// refusedFor is how long Stats tells that a write was refused where none was tried since.
-// The lease is renewed each second, which says little: it takes no room.
+// refusedFor is how long Stats reports a refused write if no other was tried since. The
+// lease is renewed each second, which says little: it takes no room.
 const refusedFor = 30 * time.Second
 
-// Stats implements durable.Store. What is free where the database lies is not
-// known here.
+// Stats implements durable.Store. The free space of the database's disk is not known here.
 func (s *Store) Stats() durable.StoreStats {
 	out := s.stats.Read()
 	out.QueueBatches, out.QueueBytes = s.queue.Load()

@@ -23,8 +23,8 @@ type Store struct {
 	node   string
 	config *pgxpool.Config
 	stream string
-	pool   *pgxpool.Pool // for what takes one round trip and touches few rows
-	long   *pgxpool.Pool // for what holds a connection for longer
+	pool   *pgxpool.Pool // for statements that take one round trip and touch few rows
+	long   *pgxpool.Pool // for calls that use a connection for longer
 
 	gate  *calls.Gate
 	locks *calls.KeyLocks
@@ -44,8 +44,9 @@ type Store struct {
 	ending     context.Context
 	end        context.CancelFunc
 
-	// readOnly: writes are refused until the database has been asked again; refused is
-	// when it last refused one, by uptime, and 0 when it has taken one since.
+	// readOnly means that writes are refused until the database has been asked again.
+	// refused is when the database last refused one, by uptime, and 0 when it has accepted
+	// one since.
 	readOnly atomic.Bool
 	refused  atomic.Int64
 	closing  atomic.Bool
@@ -55,11 +56,11 @@ type Store struct {
 
 var _ durable.Shared = (*Store)(nil)
 
-// Open opens the store in the database, and makes the tables where there are
-// none. It waits for the lease of this node's name to end, and gives ErrNameTaken
-// when another process holds it, ErrWeakCommit when commits would not be on disk,
-// ErrNewerFormat when a newer program wrote the database, ErrInUse when earlier
-// ones work with it, and ErrRefused.
+// Open opens the store in the database, and makes the tables if there are none. It waits
+// for the lease of this node's name to end. It fails with ErrNameTaken if another process
+// has the lease, and with ErrWeakCommit if commits would not be on disk. ErrNewerFormat
+// means that a newer program wrote the database, and ErrInUse that earlier ones work with
+// it. See also ErrRefused.
 func Open(o Options) (*Store, error) {
 	o = o.withDefaults()
 	config, err := parse(o.URL)
@@ -129,7 +130,7 @@ func (s *Store) prepare() error {
 // openWithin bounds the start, a wait for the end of an earlier lease included.
 const openWithin = 30 * time.Second
 
-// writable says why the store takes no writes at the moment, or nil.
+// writable returns why the store takes no writes at the moment, or nil.
 func (s *Store) writable() error {
 	switch {
 	case s.closing.Load():
@@ -154,8 +155,8 @@ func (s *Store) enterCall() error {
 	return nil
 }
 
-// Close commits what is queued, finishes pending snapshots, waits for the calls
-// that are inside, and gives up the lease. A second call does nothing.
+// Close commits what is queued, finishes pending snapshots, waits for the calls in
+// progress, and releases the lease. A second call does nothing.
 func (s *Store) Close() error {
 	if !s.closing.CompareAndSwap(false, true) {
 		return nil
@@ -190,8 +191,8 @@ const hasStopped = "update nodes set version = -1 - version where node = $1 and 
 func (s *Store) leave() error {
 	l := s.lease.Load()
 	if !l.holds() {
-		// The others wait for the end of the lease in any case. If the database answers, it
-		// tells them that this node has stopped and has not died.
+		// The others wait for the end of the lease in any case. If the database answers,
+		// they learn from it that this node has stopped and has not died.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_, _ = s.pool.Exec(ctx, hasStopped, s.node, l.incarnation)

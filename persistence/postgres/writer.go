@@ -59,7 +59,7 @@ func (w *writer) commit(items []item) {
 	err := w.commitGroup(items)
 	for i := range items {
 		if it := &items[i]; err != nil && it.conflict {
-			it.Err = err // what it collided with may not be there
+			it.Err = err // the conflicting item might not exist
 		}
 	}
 	w.Finish(items, err)

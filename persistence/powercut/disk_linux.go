@@ -37,7 +37,7 @@ type Disk struct {
 	fault   func(Call) Fault
 }
 
-// freeBytes is the free space that a disk tells.
+// freeBytes is the free space that a disk reports.
 const freeBytes = 64 << 30
 
 // Mount mounts an empty disk at a folder. It needs /dev/fuse and either the right
@@ -66,8 +66,8 @@ func Mount(at string) (*Disk, error) {
 	return d, nil
 }
 
-// keepToOurselves has no child inherit the connection to the kernel, which go-fuse
-// opens without that: a child would keep a disk alive whose process is gone, and
+// keepToOurselves makes child processes not inherit the connection to the kernel, which
+// go-fuse opens as inheritable. A child would keep a disk alive whose process is gone, and
 // wait for it forever.
 func keepToOurselves() error {
 	open, err := os.ReadDir("/proc/self/fd")
@@ -89,7 +89,7 @@ func (d *Disk) Unmount() error {
 	return nil
 }
 
-// Inject sets what decides which calls fail; nil: none does. It is called with
+// Inject sets the function that decides which calls fail; nil for none. It is called with
 // the disk locked.
 func (d *Disk) Inject(fault func(Call) Fault) {
 	d.mu.Lock()

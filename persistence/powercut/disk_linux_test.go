@@ -116,7 +116,7 @@ func TestCallsFailAsTold(t *testing.T) {
 	}
 }
 
-// mapInto tells the test binary to store into memory that is mapped to this file.
+// mapInto makes the test binary store into memory that is mapped to this file.
 const mapInto = "POWERCUT_TEST_MAP"
 
 func TestMain(m *testing.M) {
@@ -169,8 +169,7 @@ func TestMappedWritesAreDistinguished(t *testing.T) {
 	}
 }
 
-// An allocation may keep the size, and what is written later changes nothing of
-// what was recorded before.
+// An allocation can keep the size, and later writes do not change earlier records.
 func TestRecordsAreTheirOwn(t *testing.T) {
 	d, at := mount(t)
 	script := `cd "$1"; : > a; fallocate -n -l 9000 a; for i in 1 2 3 4 5 6 7 8; do printf "text $i" > $i; done; sync . [1-8] a`

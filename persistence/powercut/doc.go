@@ -27,15 +27,14 @@
 //
 // # Mapped memory
 //
-// A page that a program stores into mapped memory arrives with the next sync, or
-// when the kernel likes. So mapped writes right behind the cut may be there as
-// well. Those behind another call may not: the program may have stored them after
-// that call. Folder.Reach says how far that went.
+// A page that a program stores into mapped memory arrives with the next sync, or when the
+// kernel writes it. So mapped writes directly after the cut can be there as well. Those
+// after another call cannot, because the program may have stored them after that call.
+// Folder.Reach returns how far that went.
 //
 // # What is not simulated
 //
-// Sectors torn within a page, disks that lie about a sync, damage to what was synced
-// long ago. Symbolic links, extended attributes, holes, exchanging renames and
-// unnamed temporary files are refused. Locks are the kernel's, and no part of a
-// trace.
+// Sectors torn within a page, disks that lie about a sync, damage to data synced earlier.
+// Symbolic links, extended attributes, holes, exchanging renames and unnamed temporary
+// files are refused. Locks are the kernel's, and no part of a trace.
 package powercut

@@ -5,7 +5,7 @@ import "syscall"
 // Call is what a fault may be chosen by.
 type Call struct {
 	Kind Kind
-	// Path of what the call is about; of a name that is made, the new one.
+	// Path is the path of the call's file; if the call makes a name, the new one.
 	Path string
 	// Mapped, of a write: it comes from mapped memory.
 	Mapped bool

@@ -13,11 +13,10 @@ import (
 // Folder is a folder with everything in it, in memory: under a Disk, or as it may
 // look after a power cut.
 type Folder struct {
-	// Reach is the position behind the last call of which anything is there. It is
-	// behind the cut where memory was mapped.
+	// Reach is the position after the last call that left a trace. If memory was mapped, it
+	// is after the cut.
 	Reach int
-	// Unsynced tells, one line for each change that was not synced, what became
-	// of it.
+	// Unsynced has one line for each change that was not synced, with its outcome.
 	Unsynced []string
 
 	files map[uint32]*file // by number; files that have lost all names too

@@ -8,32 +8,30 @@ import (
 // PageBytes is the unit in which a write may be torn.
 const PageBytes = 4096
 
-// Order says how far changes of names may overtake each other.
+// Order is how far changes of names can overtake each other.
 type Order uint8
 
 const (
-	// Journaled is the order of ext4 and XFS: changes of names and truncations
-	// reach the disk in the order of their calls, so the last ones may be
-	// missing, and a sync of a folder takes along whatever came before it.
+	// Journaled is the order of ext4 and XFS. Changes of names and truncations reach the
+	// disk in the order of their calls, so the last ones can be lost. A sync of a folder
+	// includes all calls before it.
 	Journaled Order = iota
 	// Unordered lets each name that was made or changed, and not synced, be there or
-	// not. What takes content away, a removal or a truncation, still comes behind all
-	// changes of names before it.
+	// not. A removal or a truncation still comes after all changes of names before it.
 	Unordered
 )
 
-// Cut is one way in which the power may fail.
+// Cut is one possible moment of a power cut.
 type Cut struct {
-	// Point is the number of calls that came before it.
+	// Point is the number of calls before it.
 	Point int
-	// Seed decides what of the unsynced changes is there.
+	// Seed decides which of the unsynced changes are there.
 	Seed  uint64
 	Order Order
 }
 
-// Rebuild returns the folder as it may look after a power cut. It depends on
-// nothing but the trace and the cut. The package's page says what a sync
-// promises.
+// Rebuild returns one possible state of the folder after a power cut. It depends only on
+// the trace and the cut. The guarantees of a sync are in the package's documentation.
 func (t Trace) Rebuild(c Cut) *Folder {
 	r := rebuild{trace: t[:c.Point], cut: c, rand: rand.New(rand.NewPCG(c.Seed, uint64(c.Point))), styles: map[uint32]style{}}
 	r.findSynced()
@@ -100,7 +98,7 @@ func (r *rebuild) chooseNames() {
 			last = i
 		}
 	}
-	switch end { // none, all, or some of what follows the last synced one
+	switch end { // none, all, or some of the calls after the last synced one
 	case 0:
 	case 1:
 		last = len(r.trace)
@@ -189,8 +187,8 @@ func (r *rebuild) tear(target *file, op *Op) (kept, pages int) {
 }
 
 // early calls visit for data that the program may have stored in mapped memory before the
-// cut, and that the kernel may have written without a sync: mapped writes directly after
-// the point. Data after another call may have been stored after that call.
+// cut, and that the kernel may have written without a sync. These are mapped writes
+// directly after the point. Data after another call may have been stored after that call.
 func (t Trace) early(point int, visit func(i int, op *Op)) {
 	for i := point; i < len(t) && t[i].Kind == Write && t[i].Mapped; i++ {
 		visit(i, &t[i])

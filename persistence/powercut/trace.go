@@ -71,8 +71,8 @@ type Op struct {
 // Trace is what happened to an empty folder, in order.
 type Trace []Op
 
-// At calls visit for every call, with the path of what it is about ("." is the
-// root). A file without a name has the last one it had.
+// At calls visit for every call, with the path of its file ("." is the root). A file
+// without a name has the last one it had.
 func (t Trace) At(visit func(position int, op *Op, path string)) {
 	type place struct {
 		folder uint32
@@ -164,7 +164,7 @@ func Decode(r io.Reader) (Trace, error) {
 	}
 }
 
-// decodeOp returns io.EOF only where a call would begin.
+// decodeOp returns io.EOF only at the beginning of a call.
 func decodeOp(in *bufio.Reader) (op Op, err error) {
 	kind, err := in.ReadByte()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// ErrMalformed says that the file is not what this package writes. Its content
+// ErrMalformed means that the file is not what this package writes. Its content
 // is never part of the text.
 var ErrMalformed = errors.New("malformed key file")
 
@@ -57,7 +57,7 @@ func LoadKeys(path string) ([]seal.Key, error) {
 		return nil, fmt.Errorf("read server keys: %w", err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("server keys: %s may be read by others; run chmod 600 on it", path)
+		return nil, fmt.Errorf("server keys: %s may be read by others, run chmod 600 on it", path)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -74,7 +74,7 @@ func ParseKeys(path string, b []byte) ([]seal.Key, error) {
 		return nil, fmt.Errorf("%w: %s", ErrMalformed, path) // the error could quote the key
 	}
 	if c.Format != keyFormat {
-		return nil, fmt.Errorf("%w: %s has format %d, this program knows %d", ErrMalformed, path, c.Format, keyFormat)
+		return nil, fmt.Errorf("%w: %s has format %d, this program reads %d", ErrMalformed, path, c.Format, keyFormat)
 	}
 	if c.Sum != c.sum() {
 		return nil, fmt.Errorf("%w: %s does not match its checksum; restore the file from a copy", ErrMalformed, path)

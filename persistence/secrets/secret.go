@@ -12,7 +12,7 @@ import (
 )
 
 // Key returns the key kept in a file, or keeps there what fresh returns when
-// there is none. made tells whether it is new.
+// there is none. made reports whether it is new.
 func Key(path string, fresh func() string) (key string, made bool, err error) {
 	return loadOrMake(path, fresh, KeepKey)
 }
@@ -59,7 +59,7 @@ func parse(path, content string) (string, error) {
 		// As a disk leaves it that has lost a block: everybody could guess it.
 		return "", fmt.Errorf("secret file %s is damaged: there are zero bytes in it", path)
 	case checked && sum != sumOf(secret), strings.Contains(secret, "\n"):
-		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum; restore the file from a copy", path)
+		return "", fmt.Errorf("secret file %s is damaged: it does not match its checksum, restore the file from a copy", path)
 	}
 	return secret, nil
 }

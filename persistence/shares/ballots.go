@@ -26,7 +26,7 @@ type Ballots struct {
 	mu   sync.RWMutex
 	byID map[string]*ballotSecret // guarded by mu
 	// gone are the ids of the last secrets that were destroyed here, the oldest first:
-	// another node, which has not yet heard of it, must not bring them back. Guarded by mu.
+	// another node, which does not know of it yet, must not bring them back. Guarded by mu.
 	gone []string
 
 	// writing is held while the folder is worked on, and guards what follows.
@@ -41,18 +41,20 @@ type BallotOptions struct {
 	// Dir is the folder; it is made when missing.
 	Dir    string
 	Logger *slog.Logger
-	// Spread, where there are several nodes, brings a secret to the others before Make
-	// returns it, and says which have it, with this one; nil: this node is alone.
+	// Spread, if there are several nodes, brings a secret to the others before Make
+	// returns it, and returns the nodes that have it, with this one. nil if this node is
+	// alone.
 	Spread func(Ballot) (keepers []string, err error)
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
 
-	// Disk is the folder; nil: that of the operating system in Dir. Tests and the simulator set it.
+	// Disk is the folder; nil for that of the operating system in Dir. Tests and the simulator
+	// set it.
 	Disk Disk
 	now  func() time.Time
 }
 
-// Ballot is the secret of a poll on its way between nodes.
+// Ballot is the secret of a poll as it is sent between nodes.
 type Ballot struct {
 	ID     string `json:"id"`
 	Secret []byte `json:"secret"`
@@ -61,7 +63,7 @@ type Ballot struct {
 type ballotSecret struct {
 	secret [ballotBytes]byte
 	made   time.Time
-	// kept says that this process has put it on the disk. One that was found there may
+	// kept means that this process has put it on the disk. One that was found there may
 	// be of a process that could not sync it.
 	kept bool
 }
@@ -69,7 +71,7 @@ type ballotSecret struct {
 const (
 	ballotBytes  = 32
 	ballotPrefix = "ballots-"
-	// ballotUse is how long the command may take that uses a new secret.
+	// ballotUse is the maximum time of the command that uses a new secret.
 	ballotUse = 2 * time.Minute
 	// mostGone bounds what is remembered of destroyed secrets, 70 bytes each.
 	mostGone = 10_000
@@ -186,7 +188,7 @@ func (b *Ballots) keep(id string, x *ballotSecret) error {
 	return nil
 }
 
-// settled says that nothing is to be done to keep a secret: it is on the disk, or was
+// settled reports whether nothing is to be done to keep a secret: it is on the disk, or was
 // destroyed.
 func (b *Ballots) settled(id string) bool {
 	b.mu.RLock()

@@ -145,7 +145,7 @@ func TestCrashesCostNothingAndSpareNothing(t *testing.T) {
 		returned := map[seal.ShareID]time.Time{}
 		secrets := map[seal.ShareID][]byte{}
 		var s *Store
-		// untilCrash runs fn, and says whether it was through.
+		// untilCrash runs fn, and reports whether it completed.
 		untilCrash := func(fn func()) (through bool) {
 			defer func() {
 				for _, n := range d.names {

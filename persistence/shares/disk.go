@@ -13,7 +13,7 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// ErrDisk says that the folder cannot be written.
+// ErrDisk means that the folder cannot be written.
 var ErrDisk = fmt.Errorf("%w: the folder of secrets cannot be written", durable.ErrReadOnly)
 
 // Disk is the folder of the secrets.
@@ -33,7 +33,7 @@ type File interface {
 	Sync() error
 }
 
-// read returns at most most bytes of a file, and what the folder says of it.
+// read returns at most most bytes of a file, and its metadata.
 func read(d Disk, name string, most int) ([]byte, fs.FileInfo, error) {
 	f, err := d.Open(name, os.O_RDONLY)
 	if err != nil {
@@ -54,7 +54,7 @@ func read(d Disk, name string, most int) ([]byte, fs.FileInfo, error) {
 
 // keep stores a content on the disk under a name. When keep returns nil, the content
 // survives a crash and has been read back. The remains of an earlier attempt are
-// overwritten in place: a system that could not sync a page treats it as clean afterwards,
+// overwritten in place. A system that could not sync a page treats it as clean afterwards,
 // so a second sync alone would report success for missing data.
 func keep(d Disk, name string, content []byte) error {
 	if err := write(d, name, content); err != nil {
@@ -83,8 +83,8 @@ func write(d Disk, name string, content []byte) error {
 	return err
 }
 
-// erase writes zeros over a file, in place, and takes its name away. The folder
-// is not synced yet: a file of zeros may come back.
+// erase writes zeros over a file, in place, and removes its name. The folder is not synced
+// yet, so a file of zeros can come back.
 func erase(d Disk, name string) error {
 	f, err := d.Open(name, os.O_WRONLY)
 	if err != nil {

@@ -1,13 +1,13 @@
 // Package shares stores secrets that are destroyed at their end, as files of the secrets
-// folder: the shares of token sealing keys (transport/handler/RULES.md, "Secrets") in a
-// [Store], which destroys each after its quarter of an hour, and the secrets of anonymous
-// polls (transport/rest/RULES.md, "Polls") in [Ballots], which destroys each when its poll
-// is closed.
+// folder. The shares of token sealing keys (transport/handler/RULES.md, "Secrets") are in a
+// [Store], which destroys each after its quarter of an hour. The secrets of anonymous polls
+// (transport/rest/RULES.md, "Polls") are in [Ballots], which destroys each when its poll is
+// closed.
 //
-// The store of tokens keeps what was replaced: its write-ahead log and the
-// tables of its tree hold every version of a record until they are compacted,
-// minutes or days later. So a record is not erased by writing over it; it is
-// erased by destroying what its seal needs beside token and server key.
+// The store of tokens keeps replaced data: its write-ahead log and the tables of its tree
+// have every version of a record until they are compacted, minutes or days later. So
+// overwriting a record does not erase it. It is erased by destroying the share, which its
+// seal needs beside token and server key.
 //
 // # Files
 //
@@ -16,12 +16,12 @@
 //
 //	tokens-until-20260301T121500Z-8f2e61aa90b3c457
 //
-// The last part is the share's id, a hash of the bytes, so a file says by itself
-// whether it is whole. A file is written and synced, and then its folder, before
-// Until returns: what is sealed under a share never outlives it in a crash. When
-// its time is over it is wiped from memory, written over with zeros and synced in
-// place, removed, and the folder synced. A crash on the way leaves a file that
-// the next start destroys by its name. None is ever part of a backup.
+// The last part is the share's id, a hash of the bytes, so a file itself shows whether it
+// is complete. Before Until returns, a file is written and synced, and then its folder. So
+// data sealed under a share never outlives the share's file in a crash. When its time has
+// passed, it is wiped from memory. The file is overwritten with zeros, synced in place and
+// removed, and the folder is synced. A crash in between leaves a file that the next start
+// destroys by its name. None is ever part of a backup.
 //
 // # Time
 //

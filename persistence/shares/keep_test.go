@@ -42,7 +42,7 @@ func (d *ailing) step() error {
 }
 
 func (d *ailing) Open(name string, flag int) (File, error) {
-	// A file is made even where there is no room for what is in it.
+	// A file can be created even if there is no room for its content.
 	f, err := d.folder.Open(name, flag)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func TestAShareThatIsKeptIsOnTheDisk(t *testing.T) {
 	})
 }
 
-// TestWhatWasDestroyedStaysDestroyed when another node, which has not heard of it, brings
+// TestWhatWasDestroyedStaysDestroyed when another node, which does not know of it, brings
 // it back.
 func TestWhatWasDestroyedStaysDestroyed(t *testing.T) {
 	dir := t.TempDir()

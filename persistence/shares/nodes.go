@@ -9,7 +9,7 @@ import (
 	"atelier/actors/token/seal"
 )
 
-// Share is a share on its way between nodes.
+// Share is a share as it is sent between nodes.
 type Share struct {
 	Ends   time.Time `json:"ends"`
 	Secret []byte    `json:"secret"`

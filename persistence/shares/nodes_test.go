@@ -136,7 +136,7 @@ func TestANodeThatBeginsMeanwhileHasTheShare(t *testing.T) {
 	}
 }
 
-// TestNodeWithoutSharesReportsNoneEnded: a token would be told expired that lives.
+// TestNodeWithoutSharesReportsNoneEnded: a valid token would be reported as expired.
 func TestNodeWithoutSharesReportsNoneEnded(t *testing.T) {
 	lacks := true
 	s, err := Open(Options{Dir: t.TempDir(), Longest: time.Hour, Lacks: func() bool { return lacks }})

@@ -108,7 +108,7 @@ func (s *stage) files() []string {
 	return names
 }
 
-// over says whether nothing can be sealed or opened under a share any more.
+// over reports whether nothing can be sealed or opened under a share any more.
 func over(t *testing.T, share *seal.Share) bool {
 	t.Helper()
 	ring, err := seal.NewRing(seal.Production, "s", []seal.Key{{Version: 1, Material: make([]byte, seal.MaterialBytes)}})

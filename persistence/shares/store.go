@@ -31,13 +31,14 @@ type Options struct {
 	// used. Under shares that are found at the start nothing more is sealed then:
 	// nobody knows whether all have them. nil: this node is alone.
 	Spread func(Share) error
-	// Lacks, where there are several nodes, says whether others may have shares that are
-	// not here: then one that is not found is not known to be over. nil: it never is so.
+	// Lacks, if there are several nodes, reports whether others can have shares that are
+	// missing here. Then a missing share is not known to have ended. nil means never.
 	Lacks func() bool
 	// Failed, if set, is called for each error of the folder. It must not block.
 	Failed func(error)
 
-	// Disk is the folder; nil: that of the operating system in Dir. Tests and the simulator set it.
+	// Disk is the folder; nil for that of the operating system in Dir. Tests and the simulator
+	// set it.
 	Disk Disk
 }
 
@@ -50,8 +51,8 @@ type Store struct {
 	mu    sync.RWMutex
 	byID  map[seal.ShareID]*held // guarded by mu
 	byEnd map[int64]*held        // guarded by mu; the newest for an end, Unix seconds
-	// spreading is on its way to the other nodes; guarded by mu. A node that
-	// begins now is none of those, but asks this one for all.
+	// spreading is being sent to the other nodes; guarded by mu. A node that starts now is
+	// none of those, but asks this one for all.
 	spreading *held
 
 	// making is held while a share is made, and guards what follows. Never taken
@@ -198,8 +199,8 @@ func (s *Store) make(ends, now time.Time) (*held, error) {
 	return h, nil
 }
 
-// write makes a share's file, and calls then before the folder is worked on again; what is
-// left of one that fails is destroyed by the next sweep, unless it is written before.
+// write makes a share's file, and calls then before the folder is used again. The remains
+// of a failed write are destroyed by the next sweep, unless the share is written before.
 func (s *Store) write(h *held, secret []byte, then func()) error {
 	s.writing.Lock()
 	err := keep(s.opts.Disk, h.name, secret)
@@ -215,8 +216,8 @@ func (s *Store) write(h *held, secret []byte, then func()) error {
 	return err
 }
 
-// doom lets the next sweep destroy a share that nothing is sealed under, unless it came back
-// meanwhile from a node that has taken it: then its file is that one's.
+// doom lets the next sweep destroy a share under which nothing is sealed. If it has come
+// back meanwhile from a node that received it, the file belongs to that node.
 func (s *Store) doom(h *held) {
 	id := h.share.ID()
 	h.share.Wipe()
@@ -229,8 +230,8 @@ func (s *Store) doom(h *held) {
 	}
 }
 
-// hold says how long a share is in use, whatever the clock says. A hundredth
-// more is for a clock that is being slowed down to the right time.
+// hold computes how long a share is in use, independent of later changes of the clock. A
+// hundredth is added for a clock that is being slowed down to the right time.
 func (s *Store) hold(share *seal.Share, name string, now time.Time) *held {
 	left := min(share.Ends().Sub(now), s.opts.Longest+seal.Quarter)
 	return &held{share: share, name: name, until: s.opts.Uptime() + left + left/100}

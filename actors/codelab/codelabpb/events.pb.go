@@ -2328,7 +2328,7 @@ type HelpClaimed struct {
 	AttendeeName string                 `protobuf:"bytes,4,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
 	StepNumber   int32                  `protobuf:"varint,5,opt,name=step_number,json=stepNumber,proto3" json:"step_number,omitempty"`
 	Person       string                 `protobuf:"bytes,6,opt,name=person,proto3" json:"person,omitempty"`
-	// The account or person behind the shared id; see ChatMessage.leader.
+	// The account or person behind the shared id, as in ChatMessage.leader.
 	Leader        string `protobuf:"bytes,7,opt,name=leader,proto3" json:"leader,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2419,7 +2419,7 @@ type HelpReleased struct {
 	HelpId       string                 `protobuf:"bytes,1,opt,name=help_id,json=helpId,proto3" json:"help_id,omitempty"`
 	AttendeeId   string                 `protobuf:"bytes,2,opt,name=attendee_id,json=attendeeId,proto3" json:"attendee_id,omitempty"`
 	AttendeeName string                 `protobuf:"bytes,3,opt,name=attendee_name,json=attendeeName,proto3" json:"attendee_name,omitempty"`
-	// Why, in the words of who released it.
+	// The reason, in the words of the person who released it.
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -53,8 +53,8 @@ var file_personal_proto_extTypes = []protoimpl.ExtensionInfo{
 
 // Extension fields to descriptorpb.FieldOptions.
 var (
-	// The id of an attendee; or "facilitator", or nothing. What holds it tells
-	// of that person and goes with them.
+	// The id of an attendee, or "facilitator", or empty. The message that holds it concerns
+	// that person and is erased with them.
 	//
 	// optional bool of_person = 50101;
 	E_OfPerson = &file_personal_proto_extTypes[0]

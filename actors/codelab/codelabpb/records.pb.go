@@ -469,7 +469,7 @@ type Codelab struct {
 	ChatRetentionDays  int32 `protobuf:"varint,16,opt,name=chat_retention_days,json=chatRetentionDays,proto3" json:"chat_retention_days,omitempty"`
 	// The server's own hash of the guide, to see when threads became stale.
 	GuideSum []byte `protobuf:"bytes,17,opt,name=guide_sum,json=guideSum,proto3" json:"guide_sum,omitempty"`
-	// Attendees may not ask the AI about this codelab.
+	// Attendees must not ask the AI about this codelab.
 	AiDisabled bool `protobuf:"varint,30,opt,name=ai_disabled,json=aiDisabled,proto3" json:"ai_disabled,omitempty"`
 	// Whether attendees may ask questions to all.
 	Questions      Asking `protobuf:"varint,31,opt,name=questions,proto3,enum=atelier.codelab.v1.Asking" json:"questions,omitempty"`
@@ -1270,7 +1270,7 @@ func (x *TakenCode) GetAt() int64 {
 	return 0
 }
 
-// What somebody's own program says of their work.
+// The result of a check, reported by a program of the attendee.
 type CheckResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -2239,8 +2239,9 @@ type Poll struct {
 	// When it closes by itself; 0 for never.
 	EndsAt    int64 `protobuf:"varint,12,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
 	CreatedAt int64 `protobuf:"varint,13,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	// The secret under which the ballots of an anonymous poll are sealed that is open, or is
-	// being counted; and the nodes that had it on their disks before the poll was opened.
+	// The secret under which the ballots of an anonymous poll are sealed, while it is open or
+	// being counted. keepers are the nodes that had the secret on their disks before the poll
+	// was opened.
 	Secret  string   `protobuf:"bytes,14,opt,name=secret,proto3" json:"secret,omitempty"`
 	Keepers []string `protobuf:"bytes,15,rep,name=keepers,proto3" json:"keepers,omitempty"`
 	// It is closed, and its votes are counted as soon as a node that has the secret is back.
@@ -2259,8 +2260,8 @@ type Poll struct {
 	Void bool `protobuf:"varint,25,opt,name=void,proto3" json:"void,omitempty"`
 	// Simulated attendees have voted in this round.
 	Rehearsed bool `protobuf:"varint,26,opt,name=rehearsed,proto3" json:"rehearsed,omitempty"`
-	// How many attendees were connected since it was opened, as the node knows that sends
-	// the event to clients. Never stored.
+	// How many attendees were connected since it was opened, as counted by the node that
+	// sends the event to clients. Never stored.
 	Of            int32 `protobuf:"varint,27,opt,name=of,proto3" json:"of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2520,8 +2521,8 @@ func (x *PollWord) GetVotes() int32 {
 type PollVotes struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Poll  *Poll                  `protobuf:"bytes,1,opt,name=poll,proto3" json:"poll,omitempty"`
-	// For each attendee of the snapshot what they marked, see PollVoted; of polls
-	// without options 1 for each who voted. The last ones may be missing.
+	// For each attendee of the snapshot what they marked, see PollVoted; in polls without
+	// options 1 for each voter. The last marks can be absent.
 	Marks []uint32 `protobuf:"varint,2,rep,packed,name=marks,proto3" json:"marks,omitempty"`
 	// Words and texts of those who gave some, in the order of attendees.
 	Said []*PollSaid `protobuf:"bytes,3,rep,name=said,proto3" json:"said,omitempty"`
@@ -2787,7 +2788,7 @@ func (x *Question) GetLeavesAt() int64 {
 	return 0
 }
 
-// A question and who voted for it, in snapshots.
+// A question and its voters, in snapshots.
 type QuestionVotes struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Question *Question              `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
@@ -3453,7 +3454,7 @@ func (x *Ref) GetAt() int64 {
 type Conversation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// "admin" or "attendee", and who of them.
+	// "admin" or "attendee", and the id.
 	UserType string `protobuf:"bytes,2,opt,name=user_type,json=userType,proto3" json:"user_type,omitempty"`
 	UserId   string `protobuf:"bytes,3,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	UserName string `protobuf:"bytes,4,opt,name=user_name,json=userName,proto3" json:"user_name,omitempty"`
@@ -3659,8 +3660,8 @@ func (x *Figures) GetUpdatedAt() int64 {
 	return 0
 }
 
-// People with claimed requests of a codelab, as in HelpRequest.claimed_person; some
-// of them may have none left.
+// People with claimed requests of a codelab, as in HelpRequest.claimed_person. Some of them
+// can have none left.
 type Claimants struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Persons       []string               `protobuf:"bytes,1,rep,name=persons,proto3" json:"persons,omitempty"`

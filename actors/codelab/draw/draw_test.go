@@ -23,10 +23,10 @@ import (
 	"atelier/actors/naming"
 )
 
-// A command that is never drawn is not tried: whoever adds one to the vocabulary
-// adds it here. Create and Delete are for codelabs of their own. PostDirects makes
-// the events of several PostChat in one commit, ReportCheck draws Tick, too, and Register
-// rehearsals: words of their own would change what every kept seed draws.
+// A command that is never drawn is not tried: a person who adds one to the vocabulary adds
+// it here. Create and Delete are for codelabs of their own. PostDirects makes the events of
+// several PostChat in one commit, ReportCheck draws Tick, too, and Register rehearsals:
+// words of their own would change what every kept seed draws.
 func TestEveryCommandIsDrawn(t *testing.T) {
 	commands, _ := codelab.Vocabulary.Words()
 	for _, c := range commands {
@@ -54,15 +54,16 @@ func encoded(t *testing.T, s *codelab.State) []byte {
 	return b
 }
 
-// marks are the texts that Mark makes, wrote those and ids. withItem are those of what somebody can
-// delete by itself, and of votes: what is not in the snapshot any more is in no record.
+// marks matches the texts that Mark makes; wrote matches those and ids. withItem matches the
+// texts of items that can be deleted alone, and of votes: once they are not in the snapshot,
+// they are in no record.
 var (
 	marks    = regexp.MustCompile(`[a-z]+-[0-9]+-of-draw`)
 	wrote    = regexp.MustCompile(marks.String() + `|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	withItem = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link|word|text|feedback|ai|question|answer)-`)
 )
 
-// leaves are the texts that leave the log with what they are in.
+// leaves are the texts that leave the log with their item.
 var leaves = regexp.MustCompile(`^(chat|comment|reply|asked|taken|link)-`)
 
 // parts are what readers ask for with its version, which a change of it must raise
@@ -118,7 +119,7 @@ func kindOf(e *pb.Event) protoreflect.Name {
 
 var body = new(pb.Event).ProtoReflect().Descriptor().Oneofs().ByName("body")
 
-// kindsOfPeople are the events that name people, by what their definition says.
+// kindsOfPeople are the events whose definition has the id of a person.
 func kindsOfPeople() (kinds []protoreflect.Name) {
 	var names func(m protoreflect.MessageDescriptor) bool
 	names = func(m protoreflect.MessageDescriptor) bool {
@@ -166,7 +167,7 @@ func TestAnyWords(t *testing.T) {
 		var events []*pb.Event
 		var removed []string           // ids and texts of people who are gone
 		texts := map[string][]string{} // that people wrote, by their id
-		items := map[string]bool{}     // texts that go with what they are in
+		items := map[string]bool{}     // texts that leave with their item
 		rules, shown := oracle.New(), map[string]bool{}
 		var read map[string]part // as it was asked for last
 		say := func(cmd codelab.Command) {

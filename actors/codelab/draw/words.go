@@ -37,8 +37,8 @@ func (s *Source) tick(v *codelab.View) codelab.Tick {
 	return b
 }
 
-// rehearse starts a rehearsal now and then, lets somebody in whom it plays, or ends it. Names
-// are no marks: somebody else may take one. Like tick it draws nothing by chance.
+// rehearse sometimes starts a rehearsal, registers a simulated attendee, or ends it. Names
+// are no marks: somebody else can take one. Like tick it draws nothing by chance.
 func (s *Source) rehearse(v *codelab.View) codelab.Command {
 	switch run := v.Meta.GetRehearsal(); {
 	case run == nil && s.made%16 == 7:
@@ -347,7 +347,7 @@ var Words = map[string]Word{
 		}
 		body := codelab.Vote{PollID: p.GetId(), Round: p.GetRound()}
 		mark := s.Mark
-		if p.GetAnonymous() { // what is said there stays, also of who is erased
+		if p.GetAnonymous() { // texts there stay, even if their author is erased
 			mark = func(what string) string { s.made++; return fmt.Sprint("some ", what, " ", s.made) }
 		}
 		switch p.GetKind() {
@@ -449,8 +449,9 @@ var Words = map[string]Word{
 // Names are those of Words, sorted: a seed draws the same each time.
 var Names = slices.Sorted(maps.Keys(Words))
 
-// Subjects are words that lead to each other, by how often they are said: what needs
-// several of them, like a poll that five people vote in, hardly happens among all words.
+// Subjects are commands that belong together, by how often they are drawn. Behaviour that
+// needs several of them, like a poll that five people vote in, hardly ever occurs among all
+// commands.
 var Subjects = [][]string{
 	{"Register", "CreatePoll", "OpenPoll", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Vote", "Unvote", "Unvote", "ClosePoll", "ShowPoll", "ResetPoll", "UpdatePoll", "CloseDuePoll", "DeletePoll", "Remove", "Remove", "SetSpotlight"},
 	{"Register", "Register", "AskQuestion", "AskQuestion", "AskQuestion", "VoteQuestion", "VoteQuestion", "VoteQuestion", "MergeQuestion", "ChangeQuestion", "TakeQuestion", "DeleteQuestion", "StopAsker", "PostChat", "Remove", "Update", "SetSpotlight"},

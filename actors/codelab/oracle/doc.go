@@ -3,9 +3,9 @@
 // in order, and compares a view with its expectation. Package draw and the simulator use
 // it.
 //
-// A model trusts an event for what somebody wanted, such as the text of a question, and
-// not for what follows from it: who is in the queue, where people come when steps go,
-// how often a poll was voted for. An event that the rules do not allow is an error, too.
+// From an event a model takes a person's input, such as the text of a question. It computes
+// the consequences itself: who is in the queue, where people go when steps are removed, how
+// often a poll was voted for. An event that the rules do not allow is an error, too.
 //
 // Saying passes the data that a model needs beside the events: the votes of an anonymous
 // poll, which are sealed in the log, and the authors of questions.
@@ -45,7 +45,7 @@ func New() *Codelab {
 	return &Codelab{room: r, help: h, polls: p, questions: q, models: []model{h, p, q, &teaching{room: r}, &talk{room: r, emails: map[string]email{}}}}
 }
 
-// Event tells of the next event.
+// Event passes the next event to the models.
 func (c *Codelab) Event(e *pb.Event) error {
 	for _, m := range c.models {
 		if err := m.event(e); err != nil {
@@ -55,7 +55,7 @@ func (c *Codelab) Event(e *pb.Event) error {
 	return c.room.event(e)
 }
 
-// View says what a view shows that the events up to it do not lead to.
+// View returns an error if a view differs from the result of the events up to it.
 func (c *Codelab) View(v *codelab.View) error {
 	if v.Meta == nil {
 		return nil

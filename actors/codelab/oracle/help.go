@@ -77,7 +77,7 @@ func (m *help) event(e *pb.Event) error {
 		if r.message == "" && was.message != "" {
 			return fmt.Errorf("asked again, request %s loses its text: %s", r.id, was.message)
 		}
-		// Asking again changes what is asked, and keeps the place and who comes.
+		// A repeated request changes the message, and keeps the place and the claimant.
 		want := *was
 		want.step, want.message = r.step, r.message
 		*was = want
@@ -138,7 +138,7 @@ func (m *help) event(e *pb.Event) error {
 	return nil
 }
 
-// seat checks that a new request says where its attendee sits.
+// seat verifies that a new request has its attendee's seat.
 func (m *help) seat(r *request) error {
 	p := m.room.find(r.who)
 	if p == nil {

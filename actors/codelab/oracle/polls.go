@@ -112,8 +112,8 @@ func (m *polls) event(e *pb.Event) error {
 	return nil
 }
 
-// changed checks that at most one poll is open, that an anonymous one is not opened again,
-// that it has no secret once it is closed, and that the result of a draft is not published.
+// changed verifies a changed poll. At most one poll is open, and an anonymous one is not
+// opened again. A closed poll has no secret, and the result of a draft is not published.
 func (m *polls) changed(rec *pb.Poll) error {
 	p := m.find(rec.Id)
 	if p == nil {
@@ -169,8 +169,8 @@ func result(p *pb.Poll) string {
 	return fmt.Sprint(p.Votes, " votes, ", p.Counts, p.Words, " too few: ", p.TooFew, ", void: ", p.Void)
 }
 
-// counted looks at the result of an anonymous round: with fewer than five votes there is
-// none; each vote is in it once.
+// counted verifies the result of an anonymous round. With fewer than five votes there is
+// none. Otherwise each vote is in it once.
 func (m *polls) counted(p *poll) error {
 	rec := p.rec
 	if err := differs("the number of votes in anonymous poll "+rec.Id, rec.Votes, len(p.votes)); err != nil || rec.Void {
@@ -194,8 +194,8 @@ func (m *polls) counted(p *poll) error {
 	return differs("the result of anonymous poll "+rec.Id, tallyOf(rec), want.String())
 }
 
-// saidIn are the votes of an anonymous round; sure is false when somebody may have said
-// several things.
+// saidIn returns the votes of an anonymous round. sure is false if a vote is ambiguous,
+// because somebody's request was not answered.
 func (m *polls) saidIn(p *poll) (votes []vote, sure bool) {
 	for who := range p.votes {
 		said := m.said[ballot{p.rec.Id, p.rec.Round, who}]
@@ -210,7 +210,7 @@ func (m *polls) saidIn(p *poll) (votes []vote, sure bool) {
 // tally is what votes come to.
 type tally struct {
 	counts []int32
-	words  map[string]int // by what they have in common
+	words  map[string]int // by normalized form
 	texts  []string       // sorted
 }
 
@@ -297,8 +297,8 @@ func (m *polls) voted(at int64, b *pb.PollVoted) error {
 	return nil
 }
 
-// shown: attendees see the open poll and those that are shown, counts only while they are
-// shown, and what is right once the poll is closed and shown.
+// shown verifies that attendees see the open poll and the shown ones. They see counts only
+// while those are shown, and correct options once the poll is closed and shown.
 func (m *polls) shown(b *pb.PollShown) error {
 	p := m.find(b.PollId)
 	if p == nil {

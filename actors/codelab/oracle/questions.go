@@ -42,7 +42,7 @@ func (m *questions) find(id string) *question {
 	return nil
 }
 
-// visible says whether all see a question.
+// visible reports whether all see a question.
 func visible(s pb.QuestionState) bool {
 	return s == pb.QuestionState_QUESTION_STATE_OPEN || s == pb.QuestionState_QUESTION_STATE_ANSWERED
 }
@@ -144,7 +144,7 @@ func (m *questions) asked(rec *pb.Question) error {
 	case own && (unanswered >= mostUnanswered || m.stopped[rec.AuthorId]):
 		return fmt.Errorf("%s asks another question, after %d, stopped: %t", rec.AuthorId, unanswered, m.stopped[rec.AuthorId])
 	case own && (m.asking == pb.Asking_ASKING_OFF || m.named && rec.Anonymous || m.room.ended || who == nil || who.muted):
-		return fmt.Errorf("%s may not ask a question: %+v", rec.AuthorId, who)
+		return fmt.Errorf("%s must not ask a question: %+v", rec.AuthorId, who)
 	case len(m.all) >= mostQuestions:
 		return fmt.Errorf("%d questions, and another one", len(m.all))
 	}
@@ -152,8 +152,8 @@ func (m *questions) asked(rec *pb.Question) error {
 	return nil
 }
 
-// left: the questions with a person's name go; anonymous ones lose their author. Those of
-// people who are erased leave together.
+// left removes the questions with a person's name, and takes the author from anonymous
+// ones. The questions of erased people leave together.
 func (m *questions) left(at int64, b *pb.Removed) {
 	leaves := at + stayMost
 	for _, q := range m.all {

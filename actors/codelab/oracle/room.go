@@ -9,8 +9,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// room is who is there, and on which step: the sections "Attendees", "Codelabs and steps"
-// and "Publishing".
+// room is the present people and their steps: the sections "Attendees", "Codelabs and
+// steps" and "Publishing".
 type room struct {
 	people []*person // in the order in which they registered
 	steps  []string  // ids
@@ -19,7 +19,7 @@ type room struct {
 	// ms; 0 for never.
 	extent   string
 	deletion int64
-	// rehearses says that a rehearsal runs.
+	// rehearses means that a rehearsal runs.
 	rehearses bool
 	// at is the time of the last event. back means that it was earlier than its
 	// predecessor, because the clock of a node was wrong.
@@ -36,7 +36,7 @@ type person struct {
 	simulated      bool
 }
 
-// real says that somebody is there who is not simulated.
+// real reports whether somebody is there who is not simulated.
 func (r *room) real() bool {
 	return slices.ContainsFunc(r.people, func(p *person) bool { return !p.simulated })
 }
@@ -73,7 +73,7 @@ func (r *room) event(e *pb.Event) error {
 		return r.told(e.At, b.Updated.Codelab.DeletionAt)
 	case *pb.Event_DeletionSet:
 		if at := b.DeletionSet.At; at == r.deletion || at != 0 && !r.ended {
-			return fmt.Errorf("deletion announced for %d; ended: %v, announced earlier: %d", at, r.ended, r.deletion)
+			return fmt.Errorf("deletion announced for %d, ended %v, announced earlier for %d", at, r.ended, r.deletion)
 		}
 		return r.told(e.At, b.DeletionSet.At)
 	case *pb.Event_StepsReplaced:
@@ -93,7 +93,7 @@ func (r *room) event(e *pb.Event) error {
 			return errors.New("a rehearsal starts beside another")
 		}
 		r.rehearses = true
-	case *pb.Event_RehearsalEnded: // with everybody whom it played
+	case *pb.Event_RehearsalEnded: // with all simulated attendees
 		r.rehearses = false
 		for _, p := range r.people {
 			if p.simulated {
@@ -124,7 +124,7 @@ func (r *room) event(e *pb.Event) error {
 	return nil
 }
 
-// told checks that a codelab is deleted at least two weeks after the announcement.
+// told verifies that a codelab is deleted at least two weeks after the announcement.
 func (r *room) told(now, at int64) error {
 	was := r.deletion
 	r.deletion = at

@@ -16,7 +16,7 @@ type Net struct {
 	mu    sync.Mutex
 	nodes map[string]*node
 	cut   map[[2]string]bool // guarded by mu; from, to
-	// fate decides what becomes of each message; nil: all arrive at once.
+	// fate decides the Fate of each message; nil means that all arrive at once.
 	fate  func(Message) Fate // guarded by mu
 	lines map[lineKey]*line  // guarded by mu
 	// stopped are the paused nodes, with the messages that wait for each.
@@ -30,7 +30,7 @@ type Message struct {
 	Data              []byte
 }
 
-// Sort tells messages apart.
+// Sort is the kind of a message.
 type Sort string
 
 // The sorts of messages.
@@ -44,7 +44,7 @@ const (
 type Fate struct {
 	Lost  bool
 	Delay time.Duration
-	// Twice breaks the contract of a bus; it is harmless for what is news.
+	// Twice breaks the contract of a bus, but published messages tolerate it.
 	Twice bool
 }
 
@@ -96,15 +96,15 @@ func (n *Net) Disturb(fate func(Message) Fate) {
 	n.fate = fate
 }
 
-// Cut loses what goes from one node to another from now on, Mend ends that.
+// Cut loses all messages from one node to another, until Repair.
 func (n *Net) Cut(from, to string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.cut[[2]string{from, to}] = true
 }
 
-// Mend ends a Cut.
-func (n *Net) Mend(from, to string) {
+// Repair ends a Cut.
+func (n *Net) Repair(from, to string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.cut, [2]string{from, to})

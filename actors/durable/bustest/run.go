@@ -10,7 +10,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// wait bounds how long something may take that must happen.
+// wait is the timeout for events that must happen.
 const wait = 20 * time.Second
 
 // Run holds a bus to its contract. nodes returns those of three nodes, "a", "b"

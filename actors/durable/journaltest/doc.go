@@ -2,5 +2,5 @@
 // durable.Journal.
 //
 // Run is the conformance suite: every implementation of the journal passes it.
-// Vocabulary is the suite of what carries commands to another process.
+// Vocabulary is the suite of the encoding that carries commands to another process.
 package journaltest

@@ -26,8 +26,8 @@ func records(contents ...string) durable.Records {
 // outcome is what a done callback will say.
 type outcome chan error
 
-// newOutcome returns the callback and where its answer appears. A second call
-// is noticed: the channel then holds two.
+// newOutcome returns the callback and a channel for its answer. A second call is noticed:
+// the channel then holds two.
 func newOutcome() (func(error), outcome) {
 	o := make(outcome, 2)
 	return func(err error) { o <- err }, o
@@ -122,7 +122,7 @@ func (h handle) replayed(after uint64) []string {
 }
 
 func seqOf(record string) (seq uint64) {
-	_, _ = fmt.Sscan(record, &seq) // 0 for what has none
+	_, _ = fmt.Sscan(record, &seq) // 0 for a record without a number
 	return seq
 }
 

@@ -136,8 +136,8 @@ func (m *model) purge(t *rapid.T) {
 func (m *model) check(t *rapid.T) {
 	m.log.loads(m.state, m.stateSeq)
 	m.log.bases(m.base)
-	// Truncated records may still be seen, but what is seen is right and has
-	// no holes, and nothing above the cut is missing.
+	// Truncated records can still be returned. But every returned record is right, there
+	// are no holes, and nothing above the cut is missing.
 	after := rapid.Uint64Range(0, m.tail()+1).Draw(t, "after")
 	got := m.log.replayed(after)
 	must := max(m.cut, after)

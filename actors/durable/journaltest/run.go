@@ -40,7 +40,7 @@ type conformance struct {
 	test func(s *subject)
 }
 
-// subject is the journal under test, with what the tests say often.
+// subject is the journal under test, with helpers of the tests.
 type subject struct {
 	*testing.T
 	Journal

@@ -48,7 +48,7 @@ type pair struct {
 	a, b   *member
 }
 
-// member is one node, with what the tests of one store say often.
+// member is one node, with helpers of the tests of one store.
 type member struct {
 	*subject
 	Shared
@@ -93,7 +93,7 @@ func (p *pair) taken(m *member, actor string) handle {
 	return handle{Log: l, s: m.subject}
 }
 
-// owned checks that an actor is refused, and who is said to own it.
+// owned verifies that an actor is refused, and which node is reported as its owner.
 func (p *pair) owned(err error, actor, node string) {
 	p.Helper()
 	var owned *durable.Owned

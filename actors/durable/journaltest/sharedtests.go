@@ -301,9 +301,9 @@ var preconditionTests = []sharedTest{
 }
 
 var followTests = []sharedTest{
-	// The owner rewrites what the snapshot contains. A follower that is behind
-	// must not take rewritten records for what happened: three nodes lost 58
-	// acknowledged attendees like that.
+	// The owner rewrites records that the snapshot contains. A follower that is behind must
+	// not take rewritten records for events: three nodes lost 58 acknowledged attendees
+	// like that.
 	{"a follower reads on while the owner appends, stores snapshots, truncates and rewrites", func(p *pair) {
 		const n = 300
 		l := p.a.open("codelab/1")

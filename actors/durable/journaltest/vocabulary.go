@@ -12,8 +12,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Vocabulary checks that every command and every reply, with each field set,
-// comes out of JSON as it went in, and that the vocabulary has each type of the
+// Vocabulary verifies that every command and every reply, with each field set, survives
+// encoding to JSON and back. It also verifies that the vocabulary has each type of the
 // tested package that has a method called decide.
 func Vocabulary[B any](t *testing.T, v *durable.Vocabulary[B]) {
 	commands, replies := v.Words()

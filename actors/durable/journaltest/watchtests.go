@@ -10,7 +10,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// mirror is what a feed has told.
+// mirror is the state that a feed has reported.
 type mirror struct {
 	durable.Feed
 	mu   sync.Mutex

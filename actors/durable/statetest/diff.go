@@ -12,22 +12,21 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Tag is the key of the struct tag of a field that a snapshot does not bring back as it
-// was, with the reason:
+// Tag is the key of the struct tag of a field that a snapshot does not restore unchanged,
+// with the reason:
 //
 //	encoded Encodings `snapshot:"made anew by who reads"`
 //
-// Such a field is not compared, unless the reason begins with one of these: then it is,
-// but for what it says.
+// Such a field is not compared, except in part if the reason begins with one of these:
 const (
 	Tag = "snapshot"
-	// TrailingZeros may be missing.
+	// TrailingZeros of the list are ignored.
 	TrailingZeros = "trailing zeros: "
 	// AnyOrder of the elements is the same.
 	AnyOrder = "any order: "
 )
 
-// Diff returns where two states differ first, as a path and both values; "" where they do
+// Diff returns where two states differ first, as a path and both values; "" if they do
 // not. nil and empty lists and maps are the same. Functions and channels are not compared.
 func Diff(a, b any) string {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
@@ -169,7 +168,7 @@ func (d *differ) maps(path string, a, b reflect.Value) string {
 	return unequal(path, a.Len(), b.Len(), show(a), show(b))
 }
 
-// show is a value as a person reads it, with the bytes of what it points at.
+// show formats a value for people, with the value that it points to.
 func show(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer && !v.IsNil() && v.CanInterface() {
 		if m, is := v.Interface().(proto.Message); is {

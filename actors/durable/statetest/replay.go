@@ -10,11 +10,11 @@ import (
 	"atelier/actors/durable"
 )
 
-// Replay lets an actor decide commands, each about the view that the ones before led to.
-// After each it compares the state, field by field, with what the whole log leads to, and
-// with what each snapshot before leads to with the records behind it. Records travel as
-// bytes, as they do in a store. It returns them. words are the vocabulary, of which all
-// must be said; body is that of a command.
+// Replay lets an actor decide commands, each on the view after the earlier ones. After each
+// command it compares the state, field by field, with the state from the whole log, and
+// with the state from each earlier snapshot plus the records after it. Records are encoded
+// as bytes, as in a store. Replay returns them. words is the vocabulary, of which each
+// command must occur; body returns the body of a command.
 func Replay[C, E, V any](t testing.TB, kind durable.Kind[C, E, V], id string, words []reflect.Type, body func(C) any, commands ...func(v *V) C) (records [][]byte) {
 	t.Helper()
 	said := map[reflect.Type]bool{}

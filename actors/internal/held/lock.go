@@ -1,4 +1,4 @@
-// Package held is mutual exclusion for what waits for a store meanwhile.
+// Package held is mutual exclusion for operations that wait for a store.
 package held
 
 import "sync"

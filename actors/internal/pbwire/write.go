@@ -9,7 +9,7 @@ import (
 type Message interface {
 	// EncodedSize is how many bytes it takes.
 	EncodedSize() int
-	// WriteBack writes it into b before at, and returns where it begins.
+	// WriteBack writes it into b before at, and returns its beginning.
 	WriteBack(b []byte, at int) int
 }
 
@@ -39,9 +39,9 @@ const (
 	fixed4 = 5 // 4 bytes
 )
 
-// The Put functions write into b before at, and return where that begins: a
-// position that is handed on stays in a register. They fill a buffer of the
-// right size, see Message.EncodedSize.
+// The Put functions write into b before at, and return the beginning: a position that is
+// handed on stays in a register. They fill a buffer of the right size, see
+// Message.EncodedSize.
 
 func putVarint(b []byte, at int, v uint64) int {
 	if v < 0x80 {

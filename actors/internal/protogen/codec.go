@@ -11,10 +11,10 @@ import (
 // pbwire is what the codecs call.
 const pbwire = protogen.GoImportPath("atelier/actors/internal/pbwire")
 
-// codecs generates, for each message, EncodedSize, WriteBack, Decode and Clone:
-// a line a field, a sixth of what inlines the wire format, which is 25 ns faster
-// for encoding an event of the chat and 50 ns for decoding it (BenchmarkDecode,
-// of 4 us that a durable command takes).
+// codecs generates, for each message, EncodedSize, WriteBack, Decode and Clone, with one
+// line per field. Code that inlines the wire format would be six times as long. It would
+// encode an event of the chat 25 ns faster and decode it 50 ns faster (BenchmarkDecode), of
+// the 4 us of a durable command.
 func codecs(req *pluginpb.CodeGeneratorRequest) ([]*pluginpb.CodeGeneratorResponse_File, error) {
 	gen, err := protogen.Options{}.New(req)
 	if err != nil {
@@ -63,7 +63,7 @@ func codec(g *protogen.GeneratedFile, m *protogen.Message) error {
 	return nil
 }
 
-// supported says that coder knows a field's kind.
+// supported reports whether coder knows a field's kind.
 func supported(f *protogen.Field) bool {
 	switch f.Desc.Kind() {
 	case protoreflect.StringKind, protoreflect.BytesKind:
@@ -97,7 +97,7 @@ func text(f *protogen.Field) bool {
 
 func message(f *protogen.Field) bool { return f.Desc.Kind() == protoreflect.MessageKind }
 
-// oneof says that a field is an alternative of a real oneof.
+// oneof reports whether a field is an alternative of a real oneof.
 func oneof(f *protogen.Field) bool { return f.Oneof != nil && !f.Oneof.Desc.IsSynthetic() }
 
 // byNumber returns the fields in the order in which they are written.

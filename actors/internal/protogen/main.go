@@ -1,11 +1,10 @@
-// Command protogen compiles the .proto files of one folder to Go: the types by
-// protoc-gen-go, and codecs for them (codec.go), so that generating needs nothing
-// but the Go toolchain (no protoc). Run it through go generate, in the folder of
-// the .proto files:
+// Command protogen compiles the .proto files of one folder to Go: the types with
+// protoc-gen-go, and their codecs (codec.go). Generating needs only the Go toolchain, not
+// protoc. Run it through go generate, in the folder of the .proto files:
 //
 //	go run atelier/actors/internal/protogen
 //
-// They may import those of other actors by the names of their files alone.
+// They can import those of other actors by the names of their files alone.
 package main
 
 import (

@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// All session ids that were issued from one another, and what they may do.
+// All session ids that were issued from one another, and their grants.
 type SessionFamily struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Ids           []*SessionId           `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
@@ -158,7 +158,7 @@ func (x *SessionId) GetBy() *Registration {
 	return nil
 }
 
-// A registration whose answer may still be on its way.
+// A registration whose answer may not have arrived yet.
 type Registration struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Codelab string                 `protobuf:"bytes,1,opt,name=codelab,proto3" json:"codelab,omitempty"`

@@ -333,8 +333,9 @@ func (*Event_Unbarred) isEvent_Body() {}
 type Deleted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// A hash of who stays out of signing in at an identity provider until somebody
-	// invites them: of who they are there, or of the login of who never signed in there.
+	// A hash of the deleted person, who cannot sign in through an identity provider until
+	// somebody invites them. It is of their identity there, or of their login if they never
+	// signed in there.
 	Barred        []byte `protobuf:"bytes,2,opt,name=barred,proto3" json:"barred,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

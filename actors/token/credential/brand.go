@@ -3,7 +3,7 @@ package credential
 import "strconv"
 
 // ranges of leading digits by brand, from the card networks' public tables;
-// the first that fits counts.
+// the first matching one counts.
 var ranges = []struct {
 	first, last int // of as many leading digits as they have
 	brand       string

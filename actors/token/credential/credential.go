@@ -1,7 +1,6 @@
 // Package credential knows the source credentials that are tokenized
-// (transport/handler/RULES.md): what is required of each type, what may be shown of one, and
-// which parts are most sensitive. It keeps a credential as it was given and
-// changes none. Pure.
+// (transport/handler/RULES.md): the required fields of each type, the fields that can be
+// shown, and the most sensitive ones. It keeps a credential unchanged. Pure.
 package credential
 
 import (
@@ -26,32 +25,32 @@ const MaxBytes = 16 << 10
 type Rules struct {
 	// RefuseExpired refuses cards whose month has passed.
 	RefuseExpired bool
-	// Opaque are further types that are kept without being looked into.
+	// Opaque are further types that are stored without being parsed.
 	Opaque []string
 }
 
-// Shape says that a field is missing or has the wrong type.
+// Shape means that a field is missing or has the wrong type.
 type Shape struct{ Text string }
 
 func (e *Shape) Error() string { return e.Text }
 
-// Refused says that the credential has the right shape and is not accepted.
+// Refused means that the credential has the right shape and is not accepted.
 // Its text names fields, never contents.
 type Refused struct{ Text string }
 
 func (e *Refused) Error() string { return e.Text }
 
-// Credential is an accepted credential. It never prints what it holds. It lives
-// in the bytes it was parsed from: to wipe it, wipe those.
+// Credential is an accepted credential. It never prints its content. It shares the bytes it
+// was parsed from: to wipe it, wipe those.
 type Credential struct {
 	raw     []byte
 	display pb.Display
 }
 
-// Bytes is the credential as it was given: JSON.
+// Bytes is the original JSON of the credential.
 func (c *Credential) Bytes() []byte { return c.raw }
 
-// Display is what introspection may show.
+// Display is the part that introspection is allowed to show.
 func (c *Credential) Display() *pb.Display { return &c.display }
 
 // String hides the credential.
@@ -60,7 +59,7 @@ func (*Credential) String() string { return "[redacted]" }
 // GoString hides the credential.
 func (*Credential) GoString() string { return "[redacted]" }
 
-// card has the fields of all card types; a nil one was not given.
+// card has the fields of all card types; a missing one is nil.
 type card struct {
 	Type       *string `json:"type"`
 	NumberType *string `json:"card_number_type"`
@@ -85,14 +84,14 @@ type named struct {
 
 var codec = sonic.Config{CopyString: true, ValidateString: true, CaseSensitive: true}.Froze()
 
-// decode reads a credential without a copy of the whole, which a codec makes
-// that is given bytes.
+// decode reads a credential from a reader, because a codec that is given bytes copies all
+// of them.
 func decode(raw []byte, into any) error {
 	return codec.UnmarshalFromString(unsafe.String(unsafe.SliceData(raw), len(raw)), into)
 }
 
-// Parse checks a credential, a JSON object. It gives *Shape or *Refused. The
-// credential shares raw's memory; no other copy of what is secret in it is left.
+// Parse checks a credential, a JSON object. It fails with *Shape or *Refused. The
+// credential shares raw's memory; no other copy of its secrets remains.
 func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || bytes.Equal(raw, []byte("null")) {
@@ -126,14 +125,14 @@ func Parse(raw []byte, rules Rules, now time.Time) (*Credential, error) {
 	return nil, &Refused{"credential.type is not one this handler accepts"}
 }
 
-// Types are those that this package looks into (commerce protocol,
-// "Tokenization resources").
+// Types are the types that this package parses (commerce protocol, "Tokenization
+// resources").
 var Types = []string{"card", "pan", "network_token"}
 
-// NumberTypes are the kinds of number that a card may have.
+// NumberTypes are the possible types of a card's number.
 var NumberTypes = []string{"fpan", "dpan", "network_token"}
 
-// Known says whether a type is one that this package looks into.
+// Known reports whether this package parses a type.
 func Known(kind string) bool { return slices.Contains(Types, kind) }
 
 func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
@@ -192,7 +191,7 @@ func (c *Credential) readCard(kind string, rules Rules, now time.Time) error {
 }
 
 // wrongType finds the field that has the wrong type: the fast decoder does not
-// name it. It repeats no content.
+// name it. The error contains no content.
 func wrongType(raw []byte, into any) error {
 	var wrong *json.UnmarshalTypeError
 	err := json.Unmarshal(raw, into)
@@ -234,7 +233,7 @@ func WithoutSensitive(raw []byte) (out []byte, changed bool, err error) {
 	if !changed {
 		return raw, false, nil
 	}
-	// By hand: the encoder would keep a copy for the next one who encodes.
+	// By hand, because the encoder would keep a copy in its pool.
 	out = append(make([]byte, 0, size), '{')
 	for i, name := range slices.Sorted(maps.Keys(fields)) {
 		if i > 0 {

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// field is a value of a credential as it was sent, JSON, in a copy of its own.
-// It is wiped when it has been looked at, which a string cannot be.
+// field is a copy of one JSON value of a credential. It is wiped after use, which is
+// impossible for a string.
 type field []byte
 
-// wiping sees what is about to be wiped; for tests.
+// wiping is called with the bytes before they are wiped; for tests.
 var wiping = func([]byte) {}
 
 // UnmarshalJSON keeps a copy.
@@ -19,7 +19,7 @@ func (f *field) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// unquote makes a JSON string its text, in place, and says whether it is one.
+// unquote replaces a JSON string by its text, in place, and reports whether it is one.
 func (f *field) unquote() bool {
 	b := []byte(*f)
 	if len(b) < 2 || b[0] != '"' {
@@ -29,7 +29,7 @@ func (f *field) unquote() bool {
 		*f = b[1 : len(b)-1]
 		return true
 	}
-	// Escaped, which nobody does who sends digits. The string is out of reach.
+	// Escaped, which is unusual for digits. This string cannot be wiped.
 	var text string
 	if json.Unmarshal(b, &text) != nil {
 		return false

@@ -10,9 +10,8 @@
 // nothing, whatever remains on the disk. Every record carries a tag under the server's key,
 // so a record that was changed or moved is detected before it is used.
 //
-// Server keys have versions. New tokens use the newest; the earlier ones stay
-// in the Ring for as long as something made under them may live. All keys in
-// use are derived for one environment and one stream of the store: restoring a
-// backup changes the stream, and with it every key, so no token of a backup is
-// ever found again.
+// Server keys have versions. New tokens use the newest; the earlier ones stay in the Ring
+// for as long as something made under them can live. All keys in use are derived for one
+// environment and one stream of the store. Restoring a backup changes the stream, and with
+// it every key, so no token of a backup is ever found again.
 package seal

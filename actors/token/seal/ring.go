@@ -34,8 +34,9 @@ type Key struct {
 	MadeAt   time.Time
 	// RetiredAt is when a newer version took over; zero for the newest.
 	RetiredAt time.Time
-	// Pending: it opens what others have made under it, and nothing is made under it
-	// here, since not all nodes have it yet. Only the newest may be.
+	// Pending means that the key only opens what other nodes have made under it. Nothing is
+	// made under it here, since not all nodes have it yet. Only the newest key can be
+	// pending.
 	Pending bool
 }
 
@@ -49,18 +50,17 @@ type Ring struct {
 	newest   *Version   // that is in use
 }
 
-// Version is what is derived from one server key. Immutable; its keys never
-// leave it.
+// Version has the keys derived from one server key. Immutable; its keys never leave it.
 type Version struct {
 	Number uint32
 	lookup *keyed // names records
 	record *keyed // authenticates records
-	wrap   *keyed // half of what opens a seal; the other half is the token
-	idem   *keyed // names kept answers, and half of what opens them
+	wrap   *keyed // half of the key of a seal; the other half is the token
+	idem   *keyed // names kept answers, and half of their keys
 	sign   []byte // access tokens of OAuth clients
 }
 
-// ErrNoKey says that there is no key to work with.
+// ErrNoKey means that there is no key to work with.
 var ErrNoKey = errors.New("seal: no server key")
 
 // NewRing derives the keys.
@@ -77,7 +77,7 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 		derive := func(purpose string) []byte {
 			info := "atelier token v1\x00" + string(e) + "\x00" + stream + "\x00" + purpose
 			b, err := hkdf.Key(sha256.New, k.Material, nil, info, 32)
-			if err != nil { // only for lengths that nobody asks for
+			if err != nil { // only for lengths that are never requested
 				panic("seal: derive keys")
 			}
 			return b
@@ -101,10 +101,10 @@ func NewRing(e Environment, stream string, keys []Key) (*Ring, error) {
 	return r, nil
 }
 
-// Newest is the version that new things are made under: the newest that is not pending.
+// Newest is the version for new tokens and answers: the newest that is not pending.
 func (r *Ring) Newest() *Version { return r.newest }
 
-// Versions returns all versions, newest first. Not to be changed.
+// Versions returns all versions, newest first. Callers must not change the list.
 func (r *Ring) Versions() []*Version { return r.versions }
 
 // Version returns the version with a number, or nil.
@@ -120,8 +120,8 @@ func (r *Ring) Version(number uint32) *Version {
 // SigningKey is the key for access tokens.
 func (v *Version) SigningKey() []byte { return v.sign }
 
-// Check is a value from which the key cannot be told and by which it is
-// recognised: it is kept in the store, to notice a wrong key at the start.
+// Check returns a value by which the key is recognised, but which does not reveal it. The
+// store keeps it, to detect a wrong key at the start.
 func (k Key) Check(stream string) []byte {
 	return newKeyed(k.Material).mac("atelier key check v1", []byte(stream))
 }
@@ -136,7 +136,7 @@ func newKeyed(key []byte) *keyed {
 	return k
 }
 
-// mac is the code over a purpose and parts, each with its length, so that no
+// mac is the authentication code of a purpose and parts, each with its length, so that no
 // two lists of parts give the same bytes.
 func (k *keyed) mac(purpose string, parts ...[]byte) []byte {
 	h := k.spare.Get().(hash.Hash)

@@ -9,8 +9,8 @@ import (
 	"errors"
 )
 
-// ErrDamaged says that a record or a seal is not what was stored: changed, cut,
-// or put in another's place. Nothing of it is to be believed.
+// ErrDamaged means that a record or a seal is not what was stored: changed, cut,
+// or put in another's place. No part of it can be trusted.
 var ErrDamaged = errors.New("seal: the record is damaged")
 
 const (
@@ -51,7 +51,7 @@ func (v *Version) tag(key, stored []byte) []byte {
 	return v.record.mac("record", key, stored[:5], stored[headerBytes:])[:tagBytes]
 }
 
-// Purpose says what is sealed: one kind never opens as another.
+// Purpose is the kind of the sealed data: one kind never opens as another.
 type Purpose string
 
 // The purposes.
@@ -60,12 +60,12 @@ const (
 	ForDisplay    Purpose = "display"
 )
 
-// Opener seals and opens what belongs to one token. It holds a derived key, so
-// it lives no longer than a call.
+// Opener seals and opens the data of one token. It holds a derived key, so it exists only
+// during a call.
 type Opener struct{ aead cipher.AEAD }
 
-// Opener derives the key of what may be shown of a token for as long as it is remembered. It
-// takes the token and the server's key.
+// Opener derives the key of a token's masked data for as long as the token is remembered. It
+// needs the token and the server's key.
 func (v *Version) Opener(t Token) Opener { return opener(v.wrap.mac("seal", []byte(t))) }
 
 // SharedOpener derives the key of a token's credential from the token, the server's key,
@@ -81,7 +81,7 @@ func (v *Version) SharedOpener(t Token, s *Share) (Opener, error) {
 
 func opener(key []byte) Opener {
 	block, err := aes.NewCipher(key)
-	if err != nil { // 32 bytes always do
+	if err != nil { // 32 bytes are always valid
 		panic("seal: key length")
 	}
 	aead, err := cipher.NewGCM(block)
@@ -91,7 +91,7 @@ func opener(key []byte) Opener {
 	return Opener{aead}
 }
 
-// Seal encrypts; bound is what the seal is bound to and must be the same when
+// Seal encrypts; bound is the data that the seal is bound to, which must be the same when
 // it is opened.
 func (o Opener) Seal(p Purpose, bound, clear []byte) []byte {
 	out := make([]byte, nonceBytes, nonceBytes+len(clear)+o.aead.Overhead())
@@ -99,7 +99,7 @@ func (o Opener) Seal(p Purpose, bound, clear []byte) []byte {
 	return o.aead.Seal(out, out, clear, additional(p, bound))
 }
 
-// Open decrypts, or gives ErrDamaged.
+// Open decrypts, or returns ErrDamaged.
 func (o Opener) Open(p Purpose, bound, sealed []byte) (Secret, error) {
 	if len(sealed) < nonceBytes {
 		return nil, ErrDamaged
@@ -123,8 +123,8 @@ func (v *Version) AnswerKey(caller, key string) []byte {
 	return v.idem.mac("name", []byte(caller), []byte(key))
 }
 
-// AnswerOpener derives the key of a kept answer: it takes the idempotency
-// key, the server's key, and the share of the token that was answered.
+// AnswerOpener derives the key of a kept answer from the idempotency key, the server's key,
+// and the share of the token in the answer.
 func (v *Version) AnswerOpener(caller, key string, s *Share) (Opener, error) {
 	mixed, err := s.mix(v.idem, "seal v2", []byte(caller), []byte(key))
 	if err != nil {
@@ -137,7 +137,7 @@ func (v *Version) AnswerOpener(caller, key string, s *Share) (Opener, error) {
 // ForAnswer is the purpose of kept answers.
 const ForAnswer Purpose = "answer"
 
-// RequestHash recognises the same request again; it tells nothing of it.
+// RequestHash recognises a repeated request, and reveals nothing of it.
 func (v *Version) RequestHash(caller, key string, body []byte) []byte {
 	return v.idem.mac("request", []byte(caller), []byte(key), body)
 }

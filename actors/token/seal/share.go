@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Quarter is the time for which tokens that end in it have one share.
+// Quarter is the length of the time whose tokens have one share.
 const Quarter = 15 * time.Minute
 
-// QuarterEnd is the end of the quarter of an hour in which t lies: t itself
-// when a quarter ends then.
+// QuarterEnd is the end of the quarter of an hour of t, or t itself when a quarter ends
+// then.
 func QuarterEnd(t time.Time) time.Time {
 	end := t.UTC().Truncate(Quarter)
 	if end.Before(t) {
@@ -25,11 +25,10 @@ func QuarterEnd(t time.Time) time.Time {
 // ShareBytes is the length of a share's secret.
 const ShareBytes = 32
 
-// ShareID names a share: a hash of its secret, so a secret that was changed has
-// another.
+// ShareID is a hash of a share's secret, so a changed secret has another id.
 type ShareID [8]byte
 
-// String is the id as a name of files.
+// String is the id as a file name.
 func (id ShareID) String() string { return hex.EncodeToString(id[:]) }
 
 // ErrOver means that a share has ended.
@@ -48,8 +47,7 @@ type Share struct {
 	over   bool             // guarded by mu
 }
 
-// NewShare returns the share of what ends at the latest at ends. It copies the
-// secret.
+// NewShare returns the share of tokens that end at ends or earlier. It copies the secret.
 func NewShare(ends time.Time, secret *[ShareBytes]byte) *Share {
 	return &Share{id: ShareIDOf(secret), ends: ends, secret: *secret}
 }
@@ -76,7 +74,7 @@ func (s *Share) Wipe() {
 	s.over = true
 }
 
-// mix is the code over parts and the secret.
+// mix is the authentication code of parts and the secret.
 func (s *Share) mix(k *keyed, purpose string, parts ...[]byte) ([]byte, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

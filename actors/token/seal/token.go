@@ -31,7 +31,7 @@ const (
 	tokenText  = 43 // base64url without padding
 )
 
-// Token is a token in clear. It prints as a redaction, whatever prints it.
+// Token is a token in clear. Printing it in any way gives a redaction.
 type Token string
 
 // NewToken makes a token from the system's secure random generator.
@@ -58,7 +58,7 @@ func ParseToken(e Environment, text string) (Token, bool) {
 
 var strictBase64 = base64.RawURLEncoding.Strict()
 
-// Name is how the token is known inside the process: never stored.
+// Name identifies the token inside the process. It is never stored.
 type Name [sha256.Size]byte
 
 // Name returns the token's name.

@@ -33,7 +33,7 @@ func run(name string, round int, deliveries float64) outcome {
 }
 
 func TestFiguresAreMediansAndRatiosOfTheSameRound(t *testing.T) {
-	// A slow third round tells on both alike.
+	// A slow third round affects both alike.
 	all := []outcome{
 		run("floor", 0, 100), run("a", 0, 200), run("floor", 1, 110), run("a", 1, 198), run("floor", 2, 10), run("a", 2, 30),
 		run("b", 0, 50), {contestant: "b", round: 1, failed: "it fell over"},
@@ -93,7 +93,7 @@ func TestWhatAtelierIsSent(t *testing.T) {
 	}
 }
 
-// The floors are bare uses of what Atelier is built on, so of the same versions.
+// The floors use the libraries of Atelier directly, so they must have the same versions.
 func TestFloorsHaveTheVersionsOfAtelier(t *testing.T) {
 	versions := func(path string) map[string]string {
 		b, err := os.ReadFile(filepath.FromSlash(path))

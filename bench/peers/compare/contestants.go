@@ -14,7 +14,7 @@ type contestant struct {
 	args []string
 	// path of its WebSockets, without the first slash.
 	path string
-	// requests says that it answers HTTP, and takes no WebSockets.
+	// requests means that it answers HTTP, and takes no WebSockets.
 	requests bool
 	dialect
 }
@@ -25,16 +25,16 @@ type dialect struct {
 	answers                        []string
 }
 
-// text is what everybody sends: n bytes, wherever a server wants them.
+// text is the text of every message: n bytes, in the field of the server's protocol.
 const text = "{{stamp}} {{seq}} {{pad}}"
 
-// found is how text is found again; the pad is letters of x.
+// found is the pattern for text. The pad is letters of x.
 const found = `(?P<stamp>[0-9]+) (?P<seq>[0-9]+) x`
 
 // atelierSends is what publishers send to Atelier; bench/fanout has the original.
 const atelierSends = `{"type":"chat","ref":"{{seq}}","message":"` + text + `"}`
 
-// around is what Atelier puts around a text, who said it and when, bytes: its
+// around is the size of Atelier's envelope of a text, with author and time, in bytes: its
 // live_bytes_total by live_deliveries_total, less the text and the head of a frame.
 const around = 190
 
@@ -91,7 +91,7 @@ func (d *dialect) size(length int) int {
 }
 
 // flags are those of the generator, for a server at an address with a
-// process number; publishes says whether anything is sent.
+// process number; publishes means that messages are sent.
 func (c *contestant) flags(address string, pid int, publishes bool) []string {
 	if c.args == nil {
 		return []string{"--spawn"}

@@ -114,8 +114,7 @@ func TestAMessageGoesThrough(t *testing.T) {
 	}
 }
 
-// through lets one client say something and another hear it; it returns what was
-// sent.
+// through lets one client send a message and another receive it; it returns what was sent.
 func through(t *testing.T, c *contestant, address string) string {
 	listener, speaker := dial(t, c, address), dial(t, c, address)
 	said := strings.NewReplacer("{{stamp}}", "1234567", "{{seq}}", "4711", "{{pad}}", "").Replace(text)
@@ -141,7 +140,7 @@ func through(t *testing.T, c *contestant, address string) string {
 func unescaped(s string) string { return strings.NewReplacer(`\r`, "\r", `\n`, "\n").Replace(s) }
 
 // dial connects a client and waits until it is ready. Without a word of the
-// server's it is ready when it hears itself.
+// server's it is ready when it receives its own message.
 func dial(t *testing.T, c *contestant, address string) *websocket.Conn {
 	t.Helper()
 	ws, _, err := websocket.DefaultDialer.Dial("ws://"+address+"/"+c.path, nil)
@@ -163,7 +162,7 @@ func dial(t *testing.T, c *contestant, address string) *websocket.Conn {
 	return ws
 }
 
-// hear reads until something matches.
+// hear reads until a message matches.
 func hear(t *testing.T, ws *websocket.Conn, match *regexp.Regexp) []byte {
 	t.Helper()
 	for {

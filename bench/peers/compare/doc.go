@@ -1,8 +1,8 @@
-// Package compare runs the load generator against each server in turn, with the
-// same payload, rates and numbers, and writes what it found into a document.
+// Package compare runs the load generator against each server in turn, with the same
+// payload, rates and numbers, and writes the results into a document.
 //
-// The runs of a round follow one another, server after server, and rounds follow
-// rounds: on a machine that others use too, only what was measured within the
-// same minutes can be compared. Figures are medians over the rounds; what is
-// said "of the floor" is the median of the ratios within each round.
+// In a round the servers run one after the other, and rounds follow rounds. On a machine
+// that others use too, only measurements within the same minutes can be compared. Figures
+// are medians over the rounds; values "of the floor" are the median of the ratios within
+// each round.
 package compare

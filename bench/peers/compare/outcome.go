@@ -60,7 +60,7 @@ func readReport(path string) (*report, error) {
 	return &r.report, nil
 }
 
-// full says that the generator could do no more, so that the server perhaps
+// full reports whether the generator could do no more, so that the server perhaps
 // could, or that it was late.
 func (r *report) full() bool { return r.Generator.Busy > fullAt || len(r.Invalid) > 0 }
 

@@ -23,7 +23,7 @@ type scenario struct {
 	// rate is messages per second; 0 is unthrottled, with window messages of each
 	// publisher in progress.
 	rate, window int
-	// once says that one round is enough: memory hardly varies.
+	// once means that one round is enough: memory hardly varies.
 	once bool
 	// writes are what Atelier writes in rest; "" reads.
 	writes string
@@ -61,7 +61,7 @@ func scenarios(short bool) []scenario {
 	}
 }
 
-// has says whether a contestant takes part.
+// has reports whether a contestant takes part.
 func (s *scenario) has(c *contestant) bool {
 	if s.servers == nil {
 		return !c.requests
@@ -102,8 +102,8 @@ func (s *scenario) flags(c *contestant, t times, length, round int) []string {
 	return append(out, "--regular")
 }
 
-// requests are the flags of what is read or written. The one request of a
-// generic server is a read for the generator, whatever it does.
+// requests are the flags for the requests. The one request of a generic server is a read
+// for the generator, whatever it does.
 func (s *scenario) requests(c *contestant, length int) []string {
 	switch {
 	case c.requests && s.writes == "":

@@ -52,7 +52,7 @@ func (c *config) shown() []string {
 	return out
 }
 
-// machine is where it was measured, as the reports say.
+// machine describes the machine of the measurements, from the reports.
 func machine(found map[string][]outcome) string {
 	for _, outcomes := range found {
 		for _, o := range outcomes {
@@ -71,7 +71,7 @@ var libraries = []string{
 	"github.com/centrifugal/centrifuge", "github.com/nats-io/nats-server/v2", "github.com/gorilla/websocket", "github.com/coder/websocket",
 }
 
-// versions says what was compared.
+// versions lists the compared servers.
 func versions(node string) string {
 	var out []string
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -173,7 +173,7 @@ func decimal(v float64) string {
 	return strconv.FormatFloat(v, 'f', 3, 64)
 }
 
-// thousands shows three digits and where they stand.
+// thousands shows three significant digits.
 func thousands(v float64) string {
 	if v >= 10_000 {
 		unit := math.Pow(10, math.Floor(math.Log10(v))-2)

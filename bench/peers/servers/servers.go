@@ -1,6 +1,6 @@
-// Package servers holds servers of other people's libraries, each as its
-// documentation would have it written, and the floor: servers that do nothing
-// but what cannot be left out. The load generator is pointed at all of them.
+// Package servers holds servers of other people's libraries, each as its documentation
+// would have it written, and the floor: servers that do only the unavoidable minimum. The
+// load generator is pointed at all of them.
 package servers
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // Peer is a server that can be started.
 type Peer interface {
-	// About says what it is, in a line.
+	// About describes it in a line.
 	About() string
 	// Flags adds flags of its own.
 	Flags(*flag.FlagSet)

@@ -61,7 +61,7 @@ func TestFilesTravelWithTheirCodelab(t *testing.T) {
 		t.Errorf("the archive holds %q", names)
 	}
 
-	// Another server, so that nothing can be found but what came along.
+	// Import on another server, which has only the files of the archive.
 	there := facilitator(t, startServer(t, testConfig(t)).Addr(), "")
 	made := there.upload(export.body).object().text("id")
 	got := stepText(there, made, 0)
@@ -86,7 +86,7 @@ func TestFilesTravelWithTheirCodelab(t *testing.T) {
 		t.Errorf("the linked file: %v", a.header)
 	}
 
-	// The original may go; the copy has what it needs.
+	// The copy has its own references to the files, so the original can be deleted.
 	copied := c.admin.post(c.path+"/copy", nil).object().text("id")
 	c.admin.delete(c.path).want(204)
 	c.admin.get(img).want(200)
@@ -233,8 +233,7 @@ func TestABackupHasTheFilesToo(t *testing.T) {
 	}
 }
 
-// References and files outlive the server, and what a crash left half written
-// does not.
+// References and files survive a restart. Files that a crash left half written do not.
 func TestFilesOutliveARestart(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

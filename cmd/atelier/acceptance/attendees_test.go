@@ -161,7 +161,7 @@ func TestTheCertificateComesWithCompletion(t *testing.T) {
 	}
 }
 
-func TestCompletingWaitsForWhatIsRequired(t *testing.T) {
+func TestCompletingWaitsForRequiredQuizAndFeedback(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"require_quiz": true, "require_feedback": true})
 	lin := c.attendee("Lin")

@@ -260,7 +260,7 @@ func typesOf(schema record) (types []any) {
 	return types
 }
 
-// nullable says that a schema takes null.
+// nullable reports whether a schema takes null.
 func nullable(schema any) bool {
 	return slices.Contains(typesOf(schema.(map[string]any)), any("null"))
 }

@@ -16,7 +16,7 @@ import (
 // change nothing. The faults of a body follow from its schema, so the
 // documents are checked as well.
 
-// caller is who may call an operation.
+// caller is the kind of caller that is allowed to use an operation.
 type caller uint8
 
 const (
@@ -38,9 +38,9 @@ type probe struct {
 	ok int
 	// ignored are fields of the body that the server does not look at.
 	ignored string
-	// optional says that the body may be left out.
+	// optional means that a request without a body is valid.
 	optional bool
-	// own says that the attendee of the path must be the caller.
+	// own means that the attendee of the path must be the caller.
 	own bool
 	// query of the good call.
 	query string

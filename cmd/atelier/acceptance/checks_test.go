@@ -116,9 +116,9 @@ func TestReportsAreLimited(t *testing.T) {
 	lin.post(c.path+"/messages", record{"type": "chat", "message": "x"}).want(200)
 }
 
-// TestASecretIsOfWhoGotIt: of two who share a browser each has secrets of their own, and
-// nobody acts by that of somebody who was removed.
-func TestASecretIsOfWhoGotIt(t *testing.T) {
+// TestASecretReportsAsItsAttendee: two attendees who share a browser have different secrets.
+// The secret of a removed attendee reports nothing.
+func TestASecretReportsAsItsAttendee(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	c.declare(nil)
@@ -130,10 +130,11 @@ func TestASecretIsOfWhoGotIt(t *testing.T) {
 	max := c.join(shared, record{"name": "Max", "code": "1"})
 	own := max.post(c.path+"/check-access", nil).object().text("token")
 	c.report(own, "unit-tests", record{"ok": true}).want(200)
-	// The previous session goes on for a moment, for requests on their way; as Lin.
+	// The previous session stays valid for a moment, for requests in flight. It reports as
+	// Lin.
 	c.report(token, "unit-tests", record{"ok": false})
 	c.admin.delete(c.path + "/attendees/" + lin.id).want(204)
-	// Another node knows the session a moment longer, and that nobody takes part by it.
+	// Another node accepts the session a moment longer, but finds no attendee for it.
 	if status := c.report(token, "build", record{"ok": true}).status; status != 401 && status != 403 {
 		t.Errorf("the secret of who was removed is answered with %d", status)
 	}

@@ -74,8 +74,8 @@ func header(name, value string) option {
 // withoutCSRF leaves the token out, as a foreign page would.
 var withoutCSRF = header(auth.CSRFHeader, "")
 
-// send makes a request: a body of bytes or text goes as it is, any other is
-// encoded as JSON. The path is below /api, or one that an answer told.
+// send makes a request. It sends a body of bytes or text unchanged, and encodes any other
+// body as JSON. The path is below /api, or the complete path from an earlier answer.
 func (b *browser) send(method, path string, body any, opts ...option) answer {
 	b.t.Helper()
 	got, err := b.try(method, path, body, opts...)
@@ -85,7 +85,7 @@ func (b *browser) send(method, path string, body any, opts ...option) answer {
 	return got
 }
 
-// try is send where the server may not be there.
+// try is send for a server that might not be running.
 func (b *browser) try(method, path string, body any, opts ...option) (answer, error) {
 	b.t.Helper()
 	var raw []byte
@@ -103,7 +103,7 @@ func (b *browser) try(method, path string, body any, opts ...option) (answer, er
 	}
 	root := "/api"
 	if strings.HasPrefix(path, "/uploads/") || strings.HasPrefix(path, "/git/") || strings.HasPrefix(path, "/api/") {
-		root = "" // a path that an answer told
+		root = "" // a complete path from an answer
 	}
 	base := b.base
 	if !b.stays {
@@ -144,7 +144,7 @@ func exchange(t testing.TB, req *http.Request) answer {
 	return answer{t, req.Method + " " + req.URL.Path, res.StatusCode, res.Header, got}
 }
 
-// dress adds what tells who is calling.
+// dress adds the caller's credentials.
 func (b *browser) dress(req *http.Request) {
 	if b.from != "" {
 		req.Header.Set("X-Forwarded-For", b.from)
@@ -160,8 +160,9 @@ func (b *browser) dress(req *http.Request) {
 func (b *browser) do(method, path string, body any, opts ...option) answer {
 	b.t.Helper()
 	a := b.send(method, path, body, opts...)
-	// A node that does not reach the owner in time says so, as it must on a busy machine,
-	// and a client of several nodes comes again; but not with what cannot be done twice.
+	// On a busy machine a node sometimes answers that it cannot reach the owner in time. A
+	// client of several nodes then tries again, except for requests that cannot be
+	// repeated.
 	again := isNode(b.base) && !strings.HasSuffix(path, "/register")
 	for end := time.Now().Add(patience); a.status == http.StatusServiceUnavailable && again && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)

@@ -12,8 +12,8 @@ import (
 )
 
 // TestAnImportEndsWithItsClient: parsing went on for a client that had left,
-// and made a codelab that nobody had heard of. The end of the connection comes
-// in the packet of the last byte, so it is there when the work begins.
+// and made a codelab without an answer to anybody. The end of the connection comes in the
+// packet of the last byte, so it is there when the work begins.
 func TestAnImportEndsWithItsClient(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()

@@ -53,7 +53,7 @@ var commerceOperations = map[string]pointer{
 	"GET /.well-known/commerce":    {"paths", "/.well-known/commerce", "get"},
 }
 
-// described holds an answer against the document, where it knows the operation.
+// described verifies an answer against the document, if it has the operation.
 func (s shop) described(method, path string, status int, body []byte) {
 	s.t.Helper()
 	at, known := commerceOperations[method+" "+path]
@@ -147,7 +147,7 @@ func TestTheSchemasOfTheProfileAreServed(t *testing.T) {
 }
 
 // TestSchemasOfTheOperatorAreServedAndNegotiated has one that needs a later
-// protocol: only its schema tells.
+// protocol: only its schema shows that.
 func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	t.Parallel()
 	const later = `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://atelier.example/schemas/2026-02-01/later.json",
@@ -196,8 +196,8 @@ func TestSchemasOfTheOperatorAreServedAndNegotiated(t *testing.T) {
 	}
 }
 
-// TestWithoutItsAddressTheServerNamesNone: the capabilities are declarations
-// and stay; what an address would be needed for is not offered.
+// TestWithoutItsAddressTheServerNamesNone: without a public address the server still
+// declares its capabilities, but offers nothing that needs the address.
 func TestWithoutItsAddressTheServerNamesNone(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)

@@ -11,9 +11,9 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// What everybody is shown alike comes compressed to who can read that, under a
-// tag of its own; what facilitators are shown never does, since its length would
-// tell of addresses beside names that people choose.
+// Views that are the same for everybody are compressed for clients that accept it, with a
+// tag of their own. Views for facilitators are never compressed: they hold e-mail addresses
+// beside names that people choose, and the compressed length would reveal the addresses.
 func TestSharedViewsAreCompressed(t *testing.T) {
 	t.Parallel()
 	c := newClassOn(t, common.get(t).Addr(), record{"guide_markdown": strings.Repeat("Read this. ", 400)})
@@ -24,7 +24,7 @@ func TestSharedViewsAreCompressed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Set by hand, so that the transport hands over what came.
+		// An explicit header keeps the transport from decompressing the body.
 		req.Header.Set("Accept-Encoding", coding)
 		if tag != "" {
 			req.Header.Set("If-None-Match", tag)

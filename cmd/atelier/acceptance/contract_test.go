@@ -18,13 +18,13 @@ import (
 	"atelier/transport/rest"
 )
 
-// document is a description of the interface and what was compiled of it.
-// Safe for concurrent use.
+// document is a description of the interface, with its compiled schemas. Safe for
+// concurrent use.
 type document struct {
 	name string
 	root map[string]any
 
-	mu       sync.Mutex // guards the compiler and what it made
+	mu       sync.Mutex // guards the compiler and compiled
 	compiler *jsonschema.Compiler
 	compiled map[string]*jsonschema.Schema
 }
@@ -57,8 +57,8 @@ func (p pointer) String() string {
 
 func (p pointer) to(more ...string) pointer { return append(slices.Clone(p), more...) }
 
-// at follows a pointer, and the references on its way; the place where it
-// ends may be another than where it began.
+// at follows a pointer and every reference in its path. It returns the value and the place
+// where the value is defined, which differs from p after a reference.
 func (d *document) at(p pointer) (any, pointer) {
 	var v any = d.root
 	var here pointer
@@ -165,7 +165,7 @@ func matches(template, path string) (literal int, ok bool) {
 // checked are the headers that must be documented where they are sent.
 var checked = []string{"X-Request-Id", "X-Codelab-Seq", "Etag", "Retry-After", "Set-Cookie", "Content-Disposition", "Content-Range"}
 
-// holdAnswer compares an answer with what openapi.json says of it.
+// holdAnswer verifies an answer against its description in openapi.json.
 func holdAnswer(method, path string, status int, h http.Header, body []byte) error {
 	template, ok := operationOf(method, path)
 	if !ok {
@@ -174,7 +174,7 @@ func holdAnswer(method, path string, status int, h http.Header, body []byte) err
 	return openAPI.holdAnswer(method, template, status, h, body)
 }
 
-// holdAnswer compares an answer with what the document says of an operation.
+// holdAnswer verifies an answer against the description of its operation.
 func (d *document) holdAnswer(method, template string, status int, h http.Header, body []byte) error {
 	v, at := d.at(pointer{"paths", template, strings.ToLower(method), "responses", strconv.Itoa(status)})
 	response, ok := v.(map[string]any)
@@ -240,7 +240,7 @@ func (d *document) holdBody(response map[string]any, at pointer, contentType str
 	return d.validate(at.to("content", media, "schema"), body)
 }
 
-// holdRequest says whether the document allows a body that the server took.
+// holdRequest verifies that the document allows a body that the server accepted.
 func holdRequest(method, path string, body []byte) error {
 	template, _ := operationOf(method, path)
 	v, at := openAPI.at(pointer{"paths", template, strings.ToLower(method), "requestBody", "content", "application/json"})
@@ -250,8 +250,8 @@ func holdRequest(method, path string, body []byte) error {
 	return openAPI.validate(at.to("schema"), body)
 }
 
-// holdMessage compares a message of the server with what asyncapi.json says of
-// its type.
+// holdMessage verifies a message of the server against the schema of its type in
+// asyncapi.json.
 func holdMessage(text []byte) error {
 	var m message
 	if err := m.decode(text); err != nil {

@@ -105,7 +105,7 @@ func TestAMutedAttendeeDoesNotSpeak(t *testing.T) {
 	c.admin.put(c.path+"/attendees/"+lin.id, record{"muted": false}).want(200)
 	s.acked(record{"type": "chat", "message": "again"}, "c")
 	s.acked(record{"type": "webrtc_signal", "target_id": "facilitator", "signal": "x"}, "d")
-	// Both of them hear of it, and nobody else.
+	// Both of them receive it, and nobody else.
 	if m := boss.next("attendee_muted"); m["muted"] != false || m.text("attendee_id") != lin.id {
 		t.Errorf("the facilitator heard %v", m)
 	}

@@ -9,8 +9,8 @@ import (
 	"atelier/bench/demo"
 )
 
-// TestTheDemoIsLively: people come, move, talk, get stuck, ask for help, and are
-// through in the end; and nothing that they do is refused.
+// TestTheDemoIsLively: people join, move, talk, get stuck, ask for help, and reach the end.
+// The server refuses none of their requests.
 func TestTheDemoIsLively(t *testing.T) {
 	t.Parallel()
 	addr := common.get(t).Addr()

@@ -64,8 +64,8 @@ func edited(t *testing.T, name string, replace ...string) string {
 }
 
 // TestTheSamplesForProxiesWork runs a workshop through each of them, with the
-// shipped configuration: logins, sockets, event streams, uploads, and who is
-// calling. Below a path, too, by the line that OPERATIONS has for it.
+// shipped configuration: logins, sockets, event streams, uploads, and the address of the
+// caller. It does the same below a path, with the line that OPERATIONS.md gives for it.
 func TestTheSamplesForProxiesWork(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
@@ -104,8 +104,8 @@ func TestTheSamplesForProxiesWork(t *testing.T) {
 	}
 }
 
-// TestTheSamplesForProxiesHoldARoom: nginx refuses people where its own bound is too small,
-// the doctor says so and names the key, and with what the sample says all get in.
+// TestTheSamplesForProxiesHoldARoom: nginx refuses people if its own limit is too small,
+// and the doctor reports this and names the key. With the value of the sample, all get in.
 func TestTheSamplesForProxiesHoldARoom(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
@@ -186,7 +186,7 @@ func runProxy(t *testing.T, cmd *exec.Cmd, front string) {
 	t.Helper()
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	// Workers of a proxy may hold its output open for longer than it.
+	// Workers of a proxy can keep its output open after it has ended.
 	cmd.WaitDelay = 5 * time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -243,9 +243,9 @@ func throughProxy(t *testing.T, front string, roots *x509.CertPool) {
 	}
 }
 
-// TestAlertsAndDashboardAskForWhatThereIs: each metric in them is one that the
+// TestAlertsAndDashboardUseExistingMetrics: each metric in them is one that the
 // server has, and Prometheus takes the rules.
-func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
+func TestAlertsAndDashboardUseExistingMetrics(t *testing.T) {
 	t.Parallel()
 	s := common.get(t)
 	c := newClass(t)
@@ -255,7 +255,7 @@ func TestAlertsAndDashboardAskForWhatThereIs(t *testing.T) {
 	has := func(metrics, m string) bool {
 		return strings.Contains(metrics, "\n"+m+" ") || strings.Contains(metrics, "\n"+m+"{")
 	}
-	rest := map[string]string{} // what only one of several nodes may have, and the file that asks for it
+	rest := map[string]string{} // metrics that only one of several nodes exports, and the file that uses each
 	for _, file := range []string{"alerts.yml", "grafana-dashboard.json"} {
 		found := name.FindAllString(edited(t, file), -1)
 		if len(found) < 10 {

@@ -135,14 +135,14 @@ func TestTheSampleOfANodeIsAConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	warnings, err := c.Check()
-	// The page says who may reach it.
+	// CLUSTER.md describes who can reach the internal listener.
 	warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.HasPrefix(w, "server.internal_listen") })
 	if err != nil || len(warnings) > 0 || !c.Cluster.Enabled || !c.Cluster.MakesCertificates() {
 		t.Errorf("%v, %q", err, warnings)
 	}
 }
 
-// composed is what a Compose file sets for the server, where its variables are given.
+// composed is what a Compose file sets for the server, with given values of its variables.
 func composed(t *testing.T, text string, variables map[string]string) (environ []string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`\b(ATELIER_[A-Z_]+): "?([^"},\n]*)`).FindAllStringSubmatch(filledIn(t, text, variables), -1) {
@@ -254,7 +254,7 @@ func TestTheComposeFileOfOneServer(t *testing.T) {
 	throughProxy(t, front, roots)
 }
 
-// TestNodesKnowEachOtherByTheirCertificates where they are given some; and take none
+// TestNodesKnowEachOtherByTheirCertificates if they are configured; and they accept none
 // that somebody else has made.
 func TestNodesKnowEachOtherByTheirCertificates(t *testing.T) {
 	t.Parallel()

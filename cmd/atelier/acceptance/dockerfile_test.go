@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// TestTheImageCanBeBuilt runs the steps of the Dockerfile without an engine: each stage is
-// a folder, its commands run with the programs of this machine, and it has what the file
-// copies and nothing else. It copied a folder once that the build no longer read, and not
-// the file that it read.
+// TestTheImageCanBeBuilt runs the steps of the Dockerfile without a container engine. Each
+// stage is a folder that holds only what the file copies, and its commands run with the
+// programs of this machine. (The Dockerfile once copied a folder that the build no longer
+// read, and lacked a file that the build did read.)
 func TestTheImageCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "it installs the app's packages and compiles everything again")
@@ -216,8 +216,8 @@ func (im *imageBuild) command(text string) {
 	}
 }
 
-// The image has one program: what a page runs in a container is that. (It told people to
-// run cat, which is not there.)
+// The image has one program, so that is the only one that a page runs in a container. (A
+// page once ran cat, which the image lacks.)
 func TestContainersAreAskedForTheirOneProgram(t *testing.T) {
 	t.Parallel()
 	executed := regexp.MustCompile(`(?:compose|docker) exec (?:-\S+ )*(atelier|node\d) (\S+)`)

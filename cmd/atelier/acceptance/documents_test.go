@@ -50,7 +50,7 @@ func walk(v any, at pointer, visit func(pointer, map[string]any)) {
 	}
 }
 
-// inExample says that a place is content of an example.
+// inExample reports whether a place is content of an example.
 func inExample(at pointer) bool {
 	return slices.Contains(at, "examples") || slices.Contains(at, "example")
 }
@@ -111,8 +111,8 @@ func TestEveryExampleIsValid(t *testing.T) {
 	}
 }
 
-// Every schema must compile, and what the server answers must be closed: a
-// field that nobody documented is then an error wherever it comes.
+// Every schema must compile, and schemas of answers must be closed, so that an undocumented
+// field is an error everywhere.
 func TestSchemasOfAnswersAreClosed(t *testing.T) {
 	t.Parallel()
 	for _, d := range []*document{openAPI, asyncAPI} {

@@ -69,7 +69,8 @@ func (s *stream) next(kind string) message {
 			if err := m.decode([]byte(value)); err != nil {
 				s.t.Fatal(err)
 			}
-			// A client is at a stored message, or where the server says.
+			// The position of a client is a stored message, or the position in a welcome or
+			// resync.
 			placed := m["ts"] != nil
 			if m.kind() == "welcome" || m.kind() == "resync" {
 				placed = id == fmt.Sprintf("%v:%v", m["epoch"], m["seq"])

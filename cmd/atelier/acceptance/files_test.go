@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// form is a file on its way.
+// form is a file to upload.
 type form struct {
 	name    string
 	content []byte
@@ -22,7 +22,7 @@ type form struct {
 	image   bool
 }
 
-// encode is the multipart body, and what tells that it is one.
+// encode returns the multipart body, and the options that set its content type.
 func (f form) encode() (body []byte, opts []option) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -47,8 +47,8 @@ var onePixel = func() []byte {
 	return b.Bytes()
 }()
 
-// filesIn are the files that people sent, below a data folder: whole ones and
-// what is half written.
+// filesIn returns the paths of uploaded files below a data folder, including partly written
+// ones.
 func filesIn(t testing.TB, data string) (paths []string) {
 	t.Helper()
 	dir := filepath.Join(data, "blobs")

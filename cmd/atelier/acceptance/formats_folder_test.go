@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// sizeRecord tells in a header how long a file is with the zeros at its end,
-// which are not packed: a store that runs has files of a gigabyte, all holes.
+// sizeRecord is a header with the size of a file, including zeros at its end. These are not
+// packed: a running store has files of a gigabyte that are mostly holes.
 const sizeRecord = "ATELIER.size"
 
 // pack packs a data folder, also one that is in use, as a crash would leave it.

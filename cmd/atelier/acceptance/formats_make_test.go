@@ -12,11 +12,11 @@ import (
 	"atelier/transport/control"
 )
 
-// makeFormat makes the data folder of the present format. It has two lives: what
-// happens in the first is in snapshots when the second begins; what happens in
-// the second is in the journal alone, since the folder is packed while it is in
-// use, as a crash would leave it. So both ways to recover are held, and for both
-// there is a workshop with everything.
+// makeFormat makes the data folder of the present format. The server runs twice. Events of
+// the first run are in snapshots when the second begins. Events of the second run are in
+// the journal alone, since the folder is packed while it is in use, as a crash would leave
+// it. So the folder tests both ways to recover, and has a workshop with every feature for
+// each.
 func makeFormat(t *testing.T, name string) {
 	data := t.TempDir()
 	up := upstreamtest.New(t)
@@ -91,7 +91,7 @@ func rotate(t *testing.T, cfg config.Config) {
 	}
 }
 
-func (d *doors) tokens(admin *browser, name string) {
+func (d *keptCredentials) tokens(admin *browser, name string) {
 	made := func(name string) record { return admin.post("/admin/tokens", record{"name": name}).object() }
 	d.APITokens = append(d.APITokens, made(name).text("token"))
 	revoked := made(name + ", revoked")
@@ -108,7 +108,7 @@ func everySetting(title string) record {
 }
 
 // teach holds a workshop in which everything happens that leaves something.
-func (c *class) teach(d *doors) {
+func (c *class) teach(d *keptCredentials) {
 	c.admin.login("Ada")
 	lin := c.join(open(c.t, c.addr), record{"name": "Lin", "code": "4711", "email": "lin@example.org"})
 	max := c.join(open(c.t, c.addr), record{"name": "Max", "code": "forgotten"})

@@ -17,10 +17,10 @@ import (
 	"atelier/transport/auth"
 )
 
-// open serves a folder and asks at its border for some of what it holds, with
-// what was kept when it was made. It returns the replays of its codelabs. Errors
-// leave out the secrets that they are about.
-func (d doors) open(t *testing.T, data string, held *holding) map[string]replay {
+// open serves a folder and reads some of its data through the public interface, with the
+// credentials that were kept when the folder was made. It returns the replays of its
+// codelabs. Errors leave out the secrets that they concern.
+func (d keptCredentials) open(t *testing.T, data string, held *holding) map[string]replay {
 	up := upstreamtest.New(t)
 	cfg := formatConfig(data)
 	cfg.AI.BaseURL = up.URL
@@ -74,7 +74,7 @@ func (d doors) open(t *testing.T, data string, held *holding) map[string]replay 
 	return streams
 }
 
-// replayed is what a facilitator hears of the stored stream from its beginning.
+// replayed is what a facilitator receives of the stored stream from its beginning.
 func (c *class) replayed() replay {
 	c.t.Helper()
 	live := c.admin.connect(c.id, "?since=0")
@@ -162,7 +162,7 @@ func (p keptPerson) comesBack(t *testing.T, addr string) {
 	b.get(path + "/help").want(200)
 }
 
-// member is who calls the handler with a kept key.
+// member is a participant that calls the handler with a kept key.
 func (k keptMember) member(t *testing.T, addr, path string) *member {
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -213,7 +213,7 @@ func (k keptMarket) opens(t *testing.T, addr string) {
 	}
 }
 
-// endOf is when a token ends, as introspection tells.
+// endOf is when a token ends, according to its introspection.
 func endOf(t *testing.T, seen record) time.Time {
 	t.Helper()
 	ends, err := time.Parse(time.RFC3339, seen.text("expires_at"))

@@ -28,17 +28,16 @@ var (
 
 // fixture is what is known of a packed data folder.
 type fixture struct {
-	Doors doors `json:"doors"`
+	Doors keptCredentials `json:"doors"`
 	// State is what the folder holds, see holding.
 	State any `json:"state"`
 	// Streams are the replays of the codelabs from their beginning.
 	Streams map[string]replay `json:"streams"`
 }
 
-// doors are what people and programs kept when the folder was made, and with
-// which they are let in again. All of it was made for the folder; none is a
-// secret of anybody.
-type doors struct {
+// keptCredentials are the credentials that people and programs kept when the folder was made. With
+// them they sign in again. All were made for the folder; none is a real secret.
+type keptCredentials struct {
 	People []keptPerson `json:"people,omitempty"`
 	// Facilitator is the session cookie of a browser.
 	Facilitator string `json:"facilitator,omitempty"`
@@ -73,7 +72,7 @@ type keptMember struct {
 	Secret   string `json:"secret"`
 }
 
-// keptToken is a token with what introspection said of it.
+// keptToken is a token and its introspection.
 type keptToken struct {
 	Token    string `json:"token"`
 	Checkout string `json:"checkout"`
@@ -104,10 +103,9 @@ func formatConfig(data string) config.Config {
 	return cfg
 }
 
-// startOnFormat starts a server on a data folder; the caller stops it. Its
-// checkout sessions last longer than a configuration may ask for: tokens of a
-// policy with a life of its own have ended when a folder is opened, so those of
-// sessions are the ones that still open.
+// startOnFormat starts a server on a data folder; the caller stops it. Its checkout
+// sessions last longer than a configuration allows. Tokens whose policy sets a lifetime
+// have expired when a folder is opened, so only tokens of sessions can still be used.
 func startOnFormat(t *testing.T, cfg config.Config) *service.Service {
 	t.Helper()
 	if _, err := cfg.Check(); err != nil {
@@ -210,9 +208,8 @@ func (f fixture) write(t *testing.T, name string) {
 	}
 }
 
-// differences tells what differs between two values, as JSON tells them. An
-// empty list and a zero are as if they were not there: a field that
-// is added breaks nothing.
+// differences lists the differences of two values, as JSON. An empty list and a zero are as
+// if they were not there: a field that is added breaks nothing.
 func differences(at string, want, got any) []string {
 	return differ(at, asJSON(want), asJSON(got), true)
 }

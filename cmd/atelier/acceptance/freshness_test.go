@@ -106,7 +106,7 @@ func TestAReadShowsTheWriteBeforeIt(t *testing.T) {
 
 // Of all who save what they opened at the same time one is stored, and the
 // others learn of it.
-func TestAnEditOfWhatHasChangedIsRefused(t *testing.T) {
+func TestAnEditOfAnOldRevisionIsRefused(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	edits := []struct {

@@ -84,7 +84,7 @@ func (g *gitClient) clone(from string, args ...string) string {
 	return dir
 }
 
-// gitURL is where somebody reads the code, with their secret in it.
+// gitURL is the address of the code, with a person's secret in it.
 func (c *class) gitURL(b *browser) string {
 	c.t.Helper()
 	got := b.post(c.path+"/git-access", nil).object()
@@ -228,8 +228,9 @@ func TestFacilitatorsCloneTheRepositoryItself(t *testing.T) {
 	g.fails(g.home, []string{"clone", folders.tokenURL(c.token("all")), "no"}, "not found")
 }
 
-// TestHundredsOfBranchesAreFetchedAtOnce: as many as a workspace may have. The client says
-// what it wants and has in more than Git sends in one piece, and packs it.
+// TestHundredsOfBranchesAreFetchedAtOnce uses the maximum number of branches of a
+// workspace. The lists of wanted and existing commits are then longer than one packet of
+// Git, and compressed.
 func TestHundredsOfBranchesAreFetchedAtOnce(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "TestFacilitatorsCloneTheRepositoryItself fetches a few")

@@ -44,7 +44,8 @@ func TestCodeIsPushed(t *testing.T) {
 	c := taughtCode(t, "branch", record{"share_code": "all"})
 	at := c.tokenURL(c.token("import"))
 	dir := g.clone(at)
-	// A small change of a text comes as a delta of what is here, and a folder stays.
+	// A small change of a text arrives as a delta of the stored file, and an unchanged
+	// folder is not sent.
 	long := bytes.Repeat([]byte("a line of a text that is long enough\n"), 2000)
 	g.write(dir, "docs/long.md", long, "Write")
 	g.write(dir, "docs/other.md", []byte("other\n"), "And another")
@@ -165,8 +166,8 @@ func TestWhatIsNotKeptIsRefused(t *testing.T) {
 	g.fails(dir, []string{"push", "-q", folders.tokenURL(c.token("all")), "HEAD:main"}, "not found")
 }
 
-// A broken pack is reported as Git's own server does, so that its client says which of
-// the two failed: the pack, or a branch.
+// A broken pack is reported in the format of Git's own server. The client then shows which
+// of the two failed: the pack, or a branch.
 func TestADamagedPackIsReportedAsOne(t *testing.T) {
 	t.Parallel()
 	g := newGit(t)

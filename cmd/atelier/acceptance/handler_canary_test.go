@@ -72,7 +72,8 @@ func (s *secretSet) markers() map[string]bool {
 	return out
 }
 
-// searchTheSuite looks for what must be nowhere. The common server still runs.
+// searchTheSuite looks for the markers, which must not appear anywhere. The common server
+// still runs.
 func searchTheSuite() error {
 	markers := given.markers()
 	var errs []error
@@ -90,7 +91,7 @@ func searchTheSuite() error {
 	if len(given.all) < 20 {
 		return nil // only a few tests were chosen
 	}
-	whole := flag.Lookup("test.run").Value.String() == "" // else the tests that use tokens may be left out
+	whole := flag.Lookup("test.run").Value.String() == "" // a partial run can leave out the tests that use tokens
 	status, metrics := internal(common.s.InternalAddr(), "/metrics")
 	if whole && (status != 200 || !strings.Contains(metrics, `atelier_handler_operation_seconds_count{environment="production",operation="tokenize",result="ok"}`)) {
 		errs = append(errs, errors.New("the metrics do not tell of tokens"))

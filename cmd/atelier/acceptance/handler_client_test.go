@@ -37,8 +37,8 @@ const (
 )
 
 // market is a server with a platform, a business, and the business's PSP. All of
-// them, the admin too, are at the same node: another hears within a second what
-// was changed at one, see TestDisablingCountsOnEveryNode.
+// them, the admin too, are at the same node: another learns within a second what was
+// changed at one, see TestDisablingCountsOnEveryNode.
 type market struct {
 	t                       testing.TB
 	addr                    string

@@ -14,8 +14,8 @@ func (p *member) log(query string) []record {
 	return p.do(http.MethodGet, "/events"+query, nil).want(200).list()
 }
 
-// TestAParticipantReadsItsOwnLog: what was done with its tokens, by whomever, and what it
-// did itself; nothing of others, in either environment.
+// TestAParticipantReadsItsOwnLog: a participant reads every use of its tokens, by any
+// participant, and its own actions. It reads nothing of others, in either environment.
 func TestAParticipantReadsItsOwnLog(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{production, sandbox} {

@@ -15,9 +15,9 @@ import (
 	"atelier/transport/control"
 )
 
-// TestKeysRotateOneAfterTheOther rotates from several places at once while
-// tokens are made: each rotation makes a version of its own, and no token is
-// left under a key that another rotation wrote over.
+// TestKeysRotateOneAfterTheOther rotates from several places at once while tokens are made.
+// Each rotation makes a version of its own. No token is left under a key that another
+// rotation overwrote.
 func TestKeysRotateOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -14,18 +14,17 @@ import (
 	"time"
 )
 
-// fate is what a client knows of a token.
+// fate is the client's record of a token.
 type fate struct {
 	checkout string
 	used     int  // answered with the credential
 	asked    bool // a use was sent whose answer never came
 }
 
-// TestTokensSurviveSIGKILL kills the real server at random moments under load,
-// starts it again, and holds it to what it had answered: no token is redeemed
-// twice, none that was acknowledged is missing, and what has no answer is in
-// one of its two states and not between them. LONG_TESTS=1 makes it a
-// hundred rounds.
+// TestTokensSurviveSIGKILL kills the real server at random moments under load, starts it
+// again, and verifies its earlier answers. No token is redeemed twice, and no acknowledged
+// token is missing. A token whose operation was not answered is in one of its two states,
+// and not between them. LONG_TESTS=1 makes it a hundred rounds.
 func TestTokensSurviveSIGKILL(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -71,7 +70,7 @@ func TestTokensSurviveSIGKILL(t *testing.T) {
 }
 
 // loadUntilKilled makes and uses tokens until the server is killed, when n
-// operations have been answered and others are on their way.
+// operations have been answered and others are in progress.
 func (m *market) loadUntilKilled(cmd *exec.Cmd, after int, round int) map[string]*fate {
 	var mu sync.Mutex
 	tokens := map[string]*fate{}
@@ -138,7 +137,7 @@ func (m *market) loadUntilKilled(cmd *exec.Cmd, after int, round int) map[string
 	return tokens
 }
 
-// judge holds a token, after a restart, against what its client knows.
+// judge compares a token, after a restart, with its client's record.
 func (m *market) judge(token string, f *fate, seed uint64, round int) {
 	m.t.Helper()
 	seen := m.business.post("/introspect", use(token, f.checkout))

@@ -433,8 +433,9 @@ func TestABusinessPublishesItsEncryptionKey(t *testing.T) {
 	anybody.do("GET", "/keys/"+m.business.identity, nil).gives(404, "not_found")
 }
 
-// The owner of the key of a business reads every card that is encrypted to it: setting it
-// takes what reading a token takes, and leaves a trace that tells the keys.
+// The owner of a business's encryption key can read every card that is encrypted to it. So
+// setting the key needs the same permission as reading a token, and leaves a log entry that
+// names the keys.
 func TestSettingAnEncryptionKeyTakesWhatReadingTakes(t *testing.T) {
 	t.Parallel()
 	m := newMarket(t, common.get(t).Addr(), production)

@@ -185,7 +185,7 @@ func TestHealthOfSeveralNodes(t *testing.T) {
 	eventual(t, "the people of the one that is left", func() bool { return part(t, c.admin, "people").number("all") == 1 })
 }
 
-// A node whose database takes no writes loses its lease, and says why.
+// A node whose database takes no writes loses its lease, and reports the reason.
 func TestHealthOfAReadOnlyDatabase(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.Database(t)

@@ -19,7 +19,7 @@ func pixel(shade uint8) []byte {
 	return b.Bytes()
 }
 
-// photo is a JPEG that tells where it was taken and how to turn it.
+// photo is a JPEG with metadata: the place where it was taken, and its orientation.
 func photo() []byte {
 	var b bytes.Buffer
 	_ = jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 8, 8)), nil)
@@ -52,8 +52,8 @@ func TestAnImageTellsNothingButThePicture(t *testing.T) {
 	}
 }
 
-// A photo among the materials is shown in place too, so it tells no more; what
-// only begins like an image is not shown.
+// A photo among the materials is shown in place too, so its metadata is removed. A file
+// that only begins like an image is not shown in place.
 func TestAnImageAmongTheMaterialsTellsNothingEither(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -94,7 +94,7 @@ func TestABodyOfUnknownLengthIsBoundedToo(t *testing.T) {
 }
 
 // TestMetricsTellWhatAnOperatorAsks: waits, latencies, failed logins, damage,
-// pauses, and what was built.
+// pauses, and the build.
 func TestMetricsTellWhatAnOperatorAsks(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

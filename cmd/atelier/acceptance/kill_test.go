@@ -81,7 +81,7 @@ func TestWhatWasAcknowledgedSurvivesSIGKILL(t *testing.T) {
 		epoch = live.welcome.text("epoch")
 		enough, killed := make(chan struct{}), make(chan struct{})
 		kill := sync.OnceFunc(func() { close(enough) })
-		go func() { // kill while messages are on their way
+		go func() { // kill while messages are in flight
 			defer close(killed)
 			<-enough
 			_ = cmd.Process.Kill()

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// try hands a file in while the server may die; it returns the record if that
-// was acknowledged.
+// try uploads a file to a server that might be killed meanwhile. It returns the record if
+// the upload was acknowledged.
 func (p *person) try(c *class, content []byte) record {
 	body, opts := form{name: "a.bin", content: content}.encode()
 	req, err := http.NewRequest(http.MethodPost, anyNode(p.base)+"/api"+c.path+"/attendees/"+p.id+"/submissions", bytes.NewReader(body))
@@ -33,8 +33,8 @@ func (p *person) try(c *class, content []byte) record {
 	return made
 }
 
-// A file that was acknowledged is there after a kill, and what was on its way
-// leaves no half.
+// An acknowledged file is there after a kill. An upload that was cut off leaves no partial
+// file.
 func TestFilesSurviveSIGKILL(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -44,7 +44,7 @@ func TestFilesSurviveSIGKILL(t *testing.T) {
 	cmd, addr := run(t, path, data)
 	c := newClassOn(t, addr, record{})
 	people := []*person{c.attendee("Lin"), c.attendee("Max")}
-	held := map[string]string{} // content by path, of what was acknowledged
+	held := map[string]string{} // content of acknowledged files by path
 	var mu sync.Mutex
 	for round := range 3 {
 		enough := make(chan struct{})

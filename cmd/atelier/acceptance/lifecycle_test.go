@@ -32,7 +32,7 @@ func internal(addr, path string) (status int, body string) {
 	return res.StatusCode, string(b)
 }
 
-func TestAStoppingServerTellsItsClientsWhenToComeBack(t *testing.T) {
+func TestAStoppingServerSendsClientsADelayForReconnecting(t *testing.T) {
 	t.Parallel()
 	s := startUntilStopped(t, testConfig(t))
 	c := newClassOn(t, s.Addr(), record{})
@@ -132,8 +132,8 @@ func TestARestartKeepsEverything(t *testing.T) {
 	}
 }
 
-// everything is what a facilitator can read of the codelab, but for who is
-// there at the moment.
+// everything is all that a facilitator can read of the codelab, except who is present at
+// the moment.
 func (c *class) everything() []string {
 	c.t.Helper()
 	var out []string
@@ -317,7 +317,7 @@ func TestTheKeyOfRejoinCodesIsInNoStoreAndNoBackup(t *testing.T) {
 	}
 	comesBack(with, 200)
 	reset := comesBack(without, 409)
-	// The answer to any code, right or wrong, says why none counts.
+	// The answer to any code, right or wrong, explains why none is accepted.
 	for _, code := range []string{"4711", "no"} {
 		open(t, reset.addr).post(c.path+"/register", record{"name": "Lin", "code": code}).refused(409, "void")
 	}

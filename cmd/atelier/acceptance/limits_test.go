@@ -204,7 +204,7 @@ func TestRegistrationsHaveABucketOfTheCodelabAndOneOfTheAddress(t *testing.T) {
 	}
 }
 
-// Two connections that sent nothing valid closed the door to everybody.
+// Two clients that sent invalid registrations once used up the limit for everybody.
 func TestOnlyValidRegistrationsAreCounted(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

@@ -50,8 +50,8 @@ func TestTheListTellsFacilitatorsWhatGoesOn(t *testing.T) {
 	}
 }
 
-// TestTheListTellsAssistantsOfTheirCodelabs what it tells facilitators, and of others what
-// it tells everybody.
+// TestTheListTellsAssistantsOfTheirCodelabs: assistants get the facilitators' view of their
+// own codelabs, and the public view of all others.
 func TestTheListTellsAssistantsOfTheirCodelabs(t *testing.T) {
 	t.Parallel()
 	c, other := newClass(t), newClass(t)

@@ -55,7 +55,8 @@ func TestWrongPasswordsOfOnePersonAreCountedTogether(t *testing.T) {
 	c.admin.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
 }
 
-// A helper without the cookie of a known browser is counted by who they are, too.
+// Failed logins of a helper without the cookie of a known browser are counted by login,
+// too.
 func TestWrongPasswordsOfOneLoginWithoutACookieAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -125,7 +126,7 @@ func TestAKnownBrowserIsLockedOutByNobody(t *testing.T) {
 	other.post("/login", record{"admin_id": adminID, "admin_pw": adminPW}).want(200)
 }
 
-func TestAssistantsMayNotUseTheAI(t *testing.T) {
+func TestAssistantsCannotUseTheAI(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	asa, hal := c.assistant("asa-without-ai"), c.helper()
@@ -139,9 +140,9 @@ func TestAssistantsMayNotUseTheAI(t *testing.T) {
 	}
 }
 
-// A claim and the end of who claims at once: whichever comes first, nothing stays with
-// somebody who is out.
-func TestAClaimOfWhoIsDisabledAtThatMomentWaitsAgain(t *testing.T) {
+// A claim and the disabling of the claimant at once: whichever comes first, a disabled
+// person has no claim afterwards.
+func TestAClaimByAPersonDisabledMeanwhileIsReleased(t *testing.T) {
 	t.Parallel()
 	onOneServer(t) // another node may know of the end a second later; its sweep releases then
 	c := newClass(t)

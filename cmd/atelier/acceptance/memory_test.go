@@ -46,8 +46,8 @@ func TestTheServerLeavesNoCoreDump(t *testing.T) {
 	}
 }
 
-// The unit says the same, for what runs beside the server, and keeps files to
-// their owner.
+// The unit has the same settings, for processes beside the server, and makes files readable
+// only to their owner.
 func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 	t.Parallel()
 	unit, err := os.ReadFile("../deploy/atelier.service")
@@ -62,7 +62,7 @@ func TestTheUnitKeepsMemoryAndFilesPrivate(t *testing.T) {
 }
 
 // TestNoBallotIsInMemoryBesideItsVotersCookie: the buffers of requests keep what was read, and a
-// core taken after the poll is closed would tell who voted what.
+// core taken after the poll is closed would reveal who voted what.
 func TestNoBallotIsInMemoryBesideItsVotersCookie(t *testing.T) {
 	t.Parallel()
 	cmd, addr := run(t, binary(t), t.TempDir())
@@ -87,7 +87,7 @@ func TestNoBallotIsInMemoryBesideItsVotersCookie(t *testing.T) {
 				at += i
 				cookies++
 				// As near as the body of a request is to its header, and as it was sent: the
-				// texts of the closed poll, which may be anywhere, tell of nobody.
+				// texts of the closed poll, which can be anywhere, name nobody.
 				if bytes.Contains(part[max(at-512, 0):min(at+len(cookie)+2048, len(part))], []byte(`"text":"`+ballot)) {
 					found[ballot] = true
 				}

@@ -55,7 +55,7 @@ func fullable(t *testing.T, cfg *config.Config) (fill, free func()) {
 	}
 }
 
-// readiness is what /readyz of a server says.
+// readiness is the answer of a server to /readyz.
 func readiness(s *service.Service) (status int, body record) {
 	status, text := internal(s.InternalAddr(), "/readyz")
 	_ = json.Unmarshal([]byte(text), &body)

@@ -21,8 +21,8 @@ func rotateKeys(data string) (string, error) {
 	return client.RotateKeys()
 }
 
-// Keys rotate while all nodes run: what is made under any of them is found on each, at
-// once; also on one that was not there.
+// Keys rotate while all nodes run. A token made under any key is found at once on each
+// node, also on one that was not running.
 func TestKeysRotateWhileNodesRun(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))

@@ -110,7 +110,7 @@ func TestANodeIsTakenOutOfService(t *testing.T) {
 	}
 	eventual(t, "nodes that serve again", func() bool { return ready(servers[0]) && ready(servers[1]) })
 	who.base = "http://" + servers[0].Addr()
-	who.connect(c.id, "") // also for who listens
+	who.connect(c.id, "") // also for a listener
 }
 
 // TestNobodyIsLeftToServe: where the nodes that are not drained have stopped, status says
@@ -145,7 +145,7 @@ func TestNobodyIsLeftToServe(t *testing.T) {
 	eventual(t, "a node that serves again", func() bool { return ready(second) && !told() })
 }
 
-// TestACodelabIsMovedToANode, whoever owns it, also when nobody does; and stays there.
+// TestACodelabIsMovedToANode, whichever node owns it, also if none does. It stays there.
 func TestACodelabIsMovedToANode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 2, postgrestest.Database(t), testConfig(t))
@@ -243,7 +243,7 @@ func TestCodelabsAreSpread(t *testing.T) {
 		onFirst.put("/codelabs/"+ids[edits%count], record{"title": fmt.Sprint("edit ", edits)}).want(200)
 		edits++
 		all := owns()
-		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // and what is no codelab
+		return len(all) == 3 && slices.Min(all) >= count/3*9/10 && slices.Max(all) <= count/3*11/10+4 // plus the actors that are no codelabs
 	}
 	for !spread() {
 		if t.Context().Err() != nil {

@@ -97,7 +97,7 @@ func (k *link) pass(to, from net.Conn) {
 	delete(k.open, from)
 }
 
-// set cuts the link, or mends it.
+// set cuts the link, or restores it.
 func (k *link) set(cut bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -155,8 +155,8 @@ func startLeased(t *testing.T, lease time.Duration, cfgs []config.Config) (nodes
 }
 
 // apart gives each node a way of its own to a NATS that all use, and returns the
-// ways: who has none reaches nobody. Servers within the nodes would tell each
-// other of ways around.
+// ways: a node without one reaches nobody. Servers within the nodes would inform each other
+// of ways around.
 func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 	t.Helper()
 	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoLog: true, NoSigs: true})
@@ -179,9 +179,9 @@ func apart(t testing.TB, cfgs []config.Config) (ways []*link) {
 	return ways
 }
 
-// TestANodeThatReachesNobodyGivesBack what it owns, and serves again when it
-// reaches another.
-func TestANodeThatReachesNobodyGivesBack(t *testing.T) {
+// TestAnIsolatedNodeReleasesItsActors: a node that reaches no other releases the actors
+// that it owns. It serves again when it reaches another node.
+func TestAnIsolatedNodeReleasesItsActors(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))
 	ways := apart(t, cfgs)
@@ -201,7 +201,7 @@ func TestANodeThatReachesNobodyGivesBack(t *testing.T) {
 	if say(0, "unheard") {
 		t.Error("a node that stands aside takes messages")
 	}
-	// 1013 where the codelab was given to another node before, which is heard no more.
+	// 1013 if the codelab had moved to another node, which cannot be reached any more.
 	if code := listening.closed(); code != 1012 && code != 1013 {
 		t.Errorf("who listened there was closed with %d", code)
 	}
@@ -233,9 +233,9 @@ var chatModel = porcupine.Model{
 	Equal: func(a, b any) bool { return a == b },
 }
 
-// TestTakeoversAreNotNoticed: while one node after the other loses the database,
-// so that others take over and it comes back, every read on any node shows what
-// was acknowledged on any, and every message is there once.
+// TestTakeoversAreNotNoticed: one node after the other loses the database, so that others
+// take over, and comes back. Meanwhile every read on any node shows the acknowledged
+// messages of all nodes, each once.
 func TestTakeoversAreNotNoticed(t *testing.T) {
 	t.Parallel()
 	rounds := 3
@@ -390,7 +390,7 @@ func chatOf(body []byte) string {
 	return all.String()
 }
 
-// ready says whether a node would take traffic.
+// ready reports whether a node would take traffic.
 func ready(s *service.Service) bool {
 	res, err := (&http.Client{Timeout: patience}).Get("http://" + s.InternalAddr() + "/readyz")
 	if err != nil {
@@ -400,7 +400,7 @@ func ready(s *service.Service) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// eventual waits for what another goroutine brings about.
+// eventual waits until another goroutine has made the condition true.
 func eventual(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(2 * time.Minute)

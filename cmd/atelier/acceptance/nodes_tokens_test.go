@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// TestTokensAreUsedOnceOnAnyNode: of many who use a token at once, each on
-// another node, one gets it; also while a node loses the database in the middle.
+// TestTokensAreUsedOnceOnAnyNode: many clients use a token at once, each on another node,
+// and one gets the credential. This holds also while a node loses the database.
 func TestTokensAreUsedOnceOnAnyNode(t *testing.T) {
 	t.Parallel()
 	rounds := 6

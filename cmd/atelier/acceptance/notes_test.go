@@ -12,7 +12,7 @@ import (
 
 const secretNote = "kingfisher"
 
-// noted is a text with notes of every kind, and what others get of it.
+// noted is a text with notes of every kind. unnoted is the same text as attendees read it.
 const (
 	noted = "# Begin\r\n\nRead this.\n\n```notes\n" + secretNote + "\n```\n\n- one\n  ~~~ notes for the break\n  " + secretNote +
 		"\n  ~~~\n- two\n\n<aside class=\"facilitator\">\n\n" + secretNote + "\n\n</aside>\n\nEnd.\n```notes\n" + secretNote
@@ -90,7 +90,7 @@ func TestNotesAreForFacilitators(t *testing.T) {
 	}
 }
 
-// unpacked is an answer, and what is in it when it is an archive.
+// unpacked is the body of an answer, followed by the unpacked files if it is an archive.
 func unpacked(t *testing.T, a answer) []byte {
 	t.Helper()
 	out := a.body

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestHelpIsOfferedToWhoHasNotAsked(t *testing.T) {
+func TestHelpIsOfferedWithoutARequest(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin, max := c.attendee("Lin"), c.attendee("Max")
@@ -71,7 +71,7 @@ func TestFacilitatorsOfferHelp(t *testing.T) {
 	c.admin.post(c.path+"/help", record{"attendee_id": lin.id, "message": strings.Repeat("ä", 501)}).refused(400, "message")
 	max.post(c.path+"/help", record{"attendee_id": lin.id, "step_number": 1}).refused(403)
 	lin.post(c.path+"/help", record{"message": "where?"}).refused(400, "step_number")
-	// In one browser both: who names nobody asks for themselves.
+	// A browser with both roles: a request without a name is the attendee's own.
 	both := c.join(facilitator(t, c.addr, "Grace"), record{"name": "Both"})
 	both.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if q := c.admin.get(c.path + "/help").list(); len(q) != 1 || q[0].text("attendee_id") != both.id {
@@ -83,7 +83,7 @@ func TestARequestSaysWhatItIsAboutAndWhenItIsItsTurn(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	boss := c.admin.connect(c.id, "")
-	// Nobody waits for what is offered.
+	// An offer does not wait in the queue.
 	c.admin.post(c.path+"/help", record{"attendee_id": c.attendee("Zoe").id}).want(200)
 	var people []*person
 	for _, name := range []string{"Lin", "Max", "Eve"} {
@@ -108,7 +108,7 @@ func TestARequestSaysWhatItIsAboutAndWhenItIsItsTurn(t *testing.T) {
 	if h := max.get(c.path + "/help").list()[0]; h["position"] != nil || h["wait_seconds"] != nil {
 		t.Errorf("to whom somebody comes reads %v", h)
 	}
-	// Asked again it keeps its place, and what it said if it says nothing new.
+	// A repeated request keeps its place, and its message unless it brings a new one.
 	lin.post(c.path+"/help", record{"step_number": 2}).want(200)
 	if h := lin.get(c.path + "/help").list()[0]; h.number("position") != 1 || h.text("message") != "I am Lin" || h.number("step_number") != 2 {
 		t.Errorf("asked again it is %v", h)

@@ -69,7 +69,7 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 			t.Errorf("codelab %d is %.200s", i, got.body)
 		}
 	}
-	// With the first gone, the third one may come.
+	// The first has ended, so the third can begin.
 	if err := a.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestVersionsThatWorkTogether(t *testing.T) {
 	}
 }
 
-// Nodes of the first version did not seal what they said, and would hear nothing of
+// Nodes of the first version did not seal their messages, and would receive nothing from
 // this one: none starts beside the other.
 func TestNodesThatCannotHearEachOtherAreRefused(t *testing.T) {
 	t.Parallel()
@@ -188,7 +188,7 @@ func TestAnOperatorSeesTheNodes(t *testing.T) {
 }
 
 // The password is changed while no node is alive: the first that starts says what
-// it is, and who still has the old one is refused. (Once agreed, no node ever
+// it is, and a node that still has the old one is refused. (Once agreed, no node ever
 // started with another.)
 func TestAPasswordIsChangedWithAllNodesStopped(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ type leader struct {
 	id string
 }
 
-// invite invites somebody; who accepts gets the token.
+// invite invites somebody, and returns the token for accepting.
 func invite(admin *browser, who record) (id, token string) {
 	admin.t.Helper()
 	made := admin.post("/admin/people", who).want(200).object()
@@ -57,8 +57,8 @@ func (c *class) helper() *leader {
 	return lead(c.admin, c.addr, record{"name": "Hal", "role": "assistant", "codelabs": []string{c.id}, "expires_at": until})
 }
 
-// shutsOut says that a browser may not read something any more: at once where the
-// change was made, and within a second on other nodes.
+// shutsOut verifies that a browser is refused: at once on the node that made the change,
+// and within a second on others.
 func (c *class) shutsOut(b *browser, path string, status int) {
 	c.t.Helper()
 	if common.nodes == nil {
@@ -241,7 +241,7 @@ func TestNamesOfFacilitators(t *testing.T) {
 	if said := c.admin.get(c.path + "/chat").list(); len(said) != 1 || said[0].text("sender_name") != "Asa" {
 		t.Errorf("the chat is %v", said)
 	}
-	// Nobody calls themselves like her while she is here. Other nodes hear of a login a
+	// Nobody calls themselves like her while she is here. Other nodes learn of a login a
 	// moment later.
 	if common.nodes == nil {
 		open(t, c.addr).post(c.path+"/register", record{"name": "ASA"}).refused(409)
@@ -252,7 +252,7 @@ func TestNamesOfFacilitators(t *testing.T) {
 	c.facilitator("fay-by-name")
 	for _, lab := range []*class{c, other} {
 		if common.nodes != nil {
-			break // other nodes hear of a login a moment later
+			break // other nodes learn of a login a moment later
 		}
 		open(t, c.addr).post(lab.path+"/register", record{"name": "fay"}).refused(409)
 	}
@@ -386,8 +386,8 @@ func TestScopesOfAPITokens(t *testing.T) {
 	}
 }
 
-// An unknown login cannot be told by its time: as much is computed. A request that is refused
-// for its address or form costs nothing.
+// The time of an answer does not reveal an unknown login: as much is computed. A request that
+// is refused for its address or form costs nothing.
 func TestAnUnknownLoginComputesAsMuch(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

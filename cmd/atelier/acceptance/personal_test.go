@@ -10,8 +10,8 @@ import (
 	"atelier/transport/rest"
 )
 
-// TestThePageOnPersonalDataIsTrue does what the page says to somebody who asks for their
-// data, and then wants it erased.
+// TestThePageOnPersonalDataIsTrue follows the page: it answers a request for personal data,
+// and then a request to erase them.
 func TestThePageOnPersonalDataIsTrue(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../deploy/PERSONAL_DATA.md")

@@ -11,9 +11,9 @@ import (
 	"atelier/persistence/postgres/postgrestest"
 )
 
-// TestAnAnonymousPollOutlivesItsNode: every node has the secret before the poll is open,
-// a node that begins later fetches it, another one counts the votes when the first is
-// gone, and then no node that is there has it any more.
+// TestAnAnonymousPollOutlivesItsNode: every node has the secret before the poll opens, and
+// a node that starts later fetches it. When the first node has ended, another one counts
+// the votes. Then no running node has the secret any more.
 func TestAnAnonymousPollOutlivesItsNode(t *testing.T) {
 	t.Parallel()
 	cfgs := nodeConfigs(t, 3, postgrestest.Database(t), testConfig(t))

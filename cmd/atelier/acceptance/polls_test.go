@@ -92,7 +92,7 @@ func TestARoomVotes(t *testing.T) {
 	c.admin.post(c.path+"/polls", record{"quiz_id": unknownID}).refused(400, "quiz_id")
 }
 
-// TestAnonymousVotesStayAnonymous asks everything that the server tells and keeps:
+// TestAnonymousVotesStayAnonymous searches everything that the server sends and stores:
 // answers, frames, tables, audit, log, backup, and its files.
 func TestAnonymousVotesStayAnonymous(t *testing.T) {
 	t.Parallel()

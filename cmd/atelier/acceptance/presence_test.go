@@ -31,8 +31,7 @@ func TestOneRecordIsReadAsTheListShowsIt(t *testing.T) {
 	lin.get(c.path+"/attendees/nobody").refused(404, "attendee")
 }
 
-// TestFacilitatorsSeeWhoIsConnected from the start: the messages tell of
-// changes only.
+// TestFacilitatorsSeeWhoIsConnected from the start: the messages announce changes only.
 func TestFacilitatorsSeeWhoIsConnected(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

@@ -107,7 +107,7 @@ func TestARefusedConnectionIsAnsweredBeforeTheUpgrade(t *testing.T) {
 	}
 }
 
-// How often they may come is held by a clock of its own, in transport/messages.
+// The minimum interval between them has its own test in transport/messages.
 func TestSummariesComeWithChangesOnly(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

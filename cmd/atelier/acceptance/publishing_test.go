@@ -231,12 +231,12 @@ func TestARunIsBroughtUpToDate(t *testing.T) {
 	}
 	c.admin.post(c.path+"/update-from-source", nil).refused(409, "no copy")
 	c.admin.delete(c.path).want(204)
-	// Another node hears of it a moment later.
+	// Another node receives the change a moment later.
 	c.eventually("the source is gone, and not named", func() bool { return run.meta()["source_id"] == nil })
 	run.admin.post(run.path+"/update-from-source", nil).refused(409, "gone")
 }
 
-// A file that was refused is mended and sent again: its id is not kept from it.
+// A refused file can be corrected and sent again: its id is still free.
 func TestAFileThatWasRefusedKeepsNoID(t *testing.T) {
 	t.Parallel()
 	b := facilitator(t, common.get(t).Addr(), "")

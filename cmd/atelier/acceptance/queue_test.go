@@ -182,7 +182,7 @@ func TestOneSessionSpeaksForTheFacilitators(t *testing.T) {
 	}
 }
 
-// Everybody's claims are found, offered ones too, whoever claimed after them.
+// Everybody's claims are found, offered ones too, despite later claims of others.
 func TestTheClaimsOfEachWhoIsOutWaitAgain(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)

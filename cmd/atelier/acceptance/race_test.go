@@ -65,8 +65,8 @@ func TestOfManyAtOnceOneClaimsTheRequest(t *testing.T) {
 	}
 }
 
-// One reader stays, another comes and goes at any moment: both must hear the
-// same, in the same order.
+// One reader stays, another comes and goes at any moment: both must receive the same, in
+// the same order.
 func TestAClientThatComesAndGoesMissesNothing(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
@@ -114,7 +114,7 @@ func TestOneRefSentManyTimesAtOnceIsAppliedOnce(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")
-	tabs := make([]*socket, 8) // as many as somebody may have
+	tabs := make([]*socket, 8) // the maximum for one attendee
 	for i := range tabs {
 		tabs[i] = lin.connect(c.id, "")
 	}

@@ -102,7 +102,8 @@ func TestARehearsalMakesWayForPeople(t *testing.T) {
 		t.Errorf("who came is %v", got)
 	}
 
-	// Beside people, with force alone: and with it people may have the names.
+	// While people are connected, a rehearsal needs force. Real attendees can then have the
+	// names of simulated ones.
 	live := lin.connect(c.id, "")
 	c.admin.post(c.path+"/rehearsal", record{"people": 1, "minutes": 1}).refused(409, "connected")
 	one = c.rehearses(2, record{"force": true})
@@ -161,7 +162,7 @@ func TestSimulatedAttendeesDoNotLeaveTheServer(t *testing.T) {
 	if copied := c.admin.post(c.path+"/copy", nil).object(); copied["rehearsal"] != nil {
 		t.Errorf("a copy has %v", copied["rehearsal"])
 	}
-	// Whom the webhook hears of next is somebody else.
+	// The webhook's next event is about somebody else.
 	c.admin.post(c.path+"/end", nil).want(200)
 	if d := r.next("workshop_ended"); d.data().number("attendees") != 1 {
 		t.Errorf("of the end it says %s", d.body)

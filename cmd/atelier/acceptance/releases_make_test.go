@@ -17,7 +17,8 @@ import (
 	"atelier/transport/control"
 )
 
-// makeRelease uses everything, and keeps the folder, its backup, and what REST answers.
+// makeRelease uses every feature, and keeps the folder, its backup, and the answers of
+// REST.
 func makeRelease(t *testing.T, name string) {
 	data := t.TempDir()
 	cfg := releaseConfig(t, data)
@@ -28,7 +29,7 @@ func makeRelease(t *testing.T, name string) {
 	r := keptRelease{People: []keptPerson{{w.c.id, w.own.id, "Own", "77", w.own.cookie(auth.SessionCookie)}}}
 	w.c.gather(w)
 
-	var d doors
+	var d keptCredentials
 	first := newClassOn(t, s.Addr(), everySetting("First"))
 	first.teach(&d)
 	first.remove()
@@ -193,7 +194,7 @@ func (w *badWorld) questions(sets []map[string]string) (out []keptAnswer) {
 	seen := map[string]bool{}
 	for _, p := range probes {
 		method, template, _ := strings.Cut(p.op, " ")
-		// These tell of the machine and of the program.
+		// These describe the machine and the program.
 		if method != "GET" || p.ok != 0 || slices.Contains([]string{"/admin/health", "/app", "/openapi.json", "/asyncapi.json"}, template) {
 			continue
 		}

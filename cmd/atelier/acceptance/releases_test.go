@@ -23,8 +23,8 @@ import (
 	"atelier/transport/auth"
 )
 
-// Each release leaves a data folder in which everything was used, a backup of it, and what
-// REST answered of both: testdata/README.md says when they are made.
+// Each release leaves a data folder in which every feature was used, a backup of it, and
+// the answers of REST for both. testdata/README.md describes when they are made.
 var writeRelease = flag.String("write-release", "", "make what a release leaves, in testdata: its version, like 1.0")
 
 // keptRelease is what is known of the folder of a release.
@@ -49,7 +49,7 @@ type keptAnswer struct {
 	Body   any    `json:"body,omitempty"`
 }
 
-// askOwner and the others are who asks.
+// askOwner and the others are the callers of a request.
 const (
 	askOwner    = "owner"
 	askAttendee = "attendee"
@@ -248,7 +248,7 @@ func content(t *testing.T, kind string, body []byte) (out any) {
 	return out
 }
 
-// withoutAll tells what of answers is not there any more, or is another.
+// withoutAll lists the members of answers that are missing or differ.
 func withoutAll(want, got []keptAnswer) (out []string) {
 	for i, w := range want {
 		at := fmt.Sprintf("GET %s as %s", w.Path, w.As)

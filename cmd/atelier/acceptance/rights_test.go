@@ -17,9 +17,9 @@ import (
 	"atelier/transport/rest"
 )
 
-// rightsFile says, written by hand, who may call what: a line an operation, a column
-// a role. The walk calls each operation in each role, in a way that reaches no further
-// than the question whether it may be called; an operation without a line fails.
+// rightsFile is the handwritten table of permissions, with a line per operation and a
+// column a role. The walk calls each operation in each role, in a way that reaches no
+// further than the question whether it may be called; an operation without a line fails.
 const rightsFile = "testdata/rights.txt"
 
 var showRights = flag.Bool("show-rights", false, "print the table of rights as the server has it")
@@ -120,7 +120,7 @@ func newRightsWorld(t *testing.T) *rightsWorld {
 	}}
 }
 
-// may calls an operation and says whether it was let in.
+// may calls an operation and reports whether it was allowed.
 func (w *rightsWorld) may(role string, op rest.Operation) bool {
 	at := strings.ReplaceAll(op.Path, "{id}", w.c.id)
 	for strings.Contains(at, "{") {
@@ -146,7 +146,7 @@ func (w *rightsWorld) may(role string, op rest.Operation) bool {
 	return status != 401 && status != 403
 }
 
-// rightsMessagesFile says the same of what clients say in a codelab's room.
+// rightsMessagesFile has the same table for messages of clients in a codelab's room.
 const rightsMessagesFile = "testdata/rights-messages.txt"
 
 // TestEveryRoleMaySayWhatTheTableSays sends each message of the document, as the

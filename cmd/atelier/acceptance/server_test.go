@@ -162,8 +162,9 @@ func (c *sharedServer) stop() {
 	postgrestest.Stop()
 }
 
-// folders are where the common server keeps anything: its own data, which has the
-// control socket, those of the other nodes and what they share, the database.
+// folders returns the folders in which the common server stores anything. own is its data
+// folder, which has the control socket. all are also the data folders of the other nodes,
+// the folder that they share, and the database.
 func (c *sharedServer) folders() (own string, all []string) {
 	if c.nodes == nil {
 		return c.data, []string{c.data}
@@ -172,7 +173,7 @@ func (c *sharedServer) folders() (own string, all []string) {
 }
 
 // onOneServer skips what several nodes do otherwise: they share what is allowed,
-// have addresses of their own, and hear of a revocation within a second.
+// have addresses of their own, and learn of a revocation within a second.
 func onOneServer(t *testing.T) {
 	if os.Getenv("TEST_NODES") != "" {
 		t.Skip("on one server only")

@@ -153,8 +153,8 @@ func runBeside() error {
 	return flag.Set("test.parallel", fmt.Sprint(beside))
 }
 
-// inLongRuns leaves a test to LONG_TESTS=1: it takes long, and what it proves for every
-// change another test proves, too, or changes seldom.
+// inLongRuns skips a test unless LONG_TESTS=1 is set. Such a test takes long, and a faster
+// test covers the same behaviour, or the behaviour seldom changes.
 func inLongRuns(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("LONG_TESTS") == "" {

@@ -214,7 +214,7 @@ func TestFacilitatorsSeeWhoCaughtUp(t *testing.T) {
 	if other.count("code_taken") != 0 {
 		t.Error("another attendee heard of it")
 	}
-	// Attendees who may have all are marked with the code with which they begin.
+	// With "all", attendees are recorded as having taken code as soon as they begin.
 	c.admin.put(c.path, record{"share_code": "all"}).want(200)
 	c.point(2)
 	g.clone(c.gitURL(lin.browser))

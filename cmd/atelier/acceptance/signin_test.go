@@ -48,7 +48,7 @@ func leads(a answer) string {
 	return a.header.Get("Location")
 }
 
-// callback is where the provider sends a browser that begins to sign in.
+// callback is the address to which the provider sends a browser that begins to sign in.
 func (o *office) callback(b *browser, to string) string {
 	o.t.Helper()
 	back := o.provider.Approve(leads(b.get("/login/oidc?to=" + url.QueryEscape(to))))
@@ -59,13 +59,13 @@ func (o *office) callback(b *browser, to string) string {
 	return path
 }
 
-// signIn lets somebody sign in, and returns where that leads to.
+// signIn signs somebody in, and returns the address of the redirect.
 func (o *office) signIn(b *browser) string {
 	o.t.Helper()
 	return leads(b.get(o.callback(b, "/admin/x")))
 }
 
-// comes says that somebody signs in, and who they are then.
+// comes signs somebody in, and returns their browser and id.
 func (o *office) comes() (*browser, string) {
 	o.t.Helper()
 	b := o.browser()
@@ -75,7 +75,7 @@ func (o *office) comes() (*browser, string) {
 	return b, b.get("/session").want(200).object().text("sub")
 }
 
-// refuses says that somebody cannot sign in, and why.
+// refuses verifies that somebody cannot sign in, and the reason.
 func (o *office) refuses(why string) {
 	o.t.Helper()
 	b := o.browser()
@@ -96,7 +96,7 @@ func TestSigningInWithTheProviderMakesAPerson(t *testing.T) {
 	if app := o.admin.get("/app").want(200).object(); record(app["oidc"].(map[string]any)).text("label") != "Sign in with Example" || app["password_login"] != true {
 		t.Errorf("the app is told %v", app)
 	}
-	// As an attendee in the same browser, who stays one: with another session id.
+	// An attendee in the same browser stays one, with another session id.
 	b := o.browser()
 	lin := o.join(b, record{"name": "Lin", "join_code": o.meta().text("join_code")})
 	before := b.cookie(auth.SessionCookie)

@@ -35,7 +35,7 @@ func (m message) seq() int               { return record(m).number("seq") }
 type socket struct {
 	t    testing.TB
 	conn *websocket.Conn
-	// heard is everything that came, in its order.
+	// heard are all received messages, in their order.
 	heard   []message
 	welcome message
 }
@@ -152,7 +152,7 @@ func (s *socket) ask(m record, ref string) message {
 	})
 }
 
-// acked is ask for what must succeed.
+// acked is ask for a command that must succeed.
 func (s *socket) acked(m record, ref string) message {
 	s.t.Helper()
 	a := s.ask(m, ref)
@@ -176,7 +176,7 @@ func (s *socket) closed() int {
 	}
 }
 
-// kinds are the types of what was heard.
+// kinds returns the types of the received messages.
 func (s *socket) kinds() []string {
 	out := []string{}
 	for _, m := range s.heard {
@@ -196,7 +196,7 @@ func (s *socket) count(kind string) int {
 	return n
 }
 
-// stored are the messages heard that have a place in the stream.
+// stored are the received messages that have a place in the stream.
 func (s *socket) stored() []message {
 	var out []message
 	for _, m := range s.heard {

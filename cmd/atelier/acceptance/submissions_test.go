@@ -81,8 +81,8 @@ func TestCompletingMayNeedASubmission(t *testing.T) {
 	lin.post(c.path+"/complete", nil).want(200)
 }
 
-// However many uploads come at once, no attendee keeps more than 50 MiB, and
-// what is too much leaves nothing.
+// However many uploads arrive at once, no attendee keeps more than 50 MiB, and a refused
+// upload leaves no file.
 func TestAnAttendeeHasAQuota(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

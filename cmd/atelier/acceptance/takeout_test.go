@@ -173,7 +173,7 @@ func TestEverythingAboutOnePerson(t *testing.T) {
 		t.Errorf("the page is %s", page)
 	}
 	// A facilitator gets it too, without what two people said to each other, and without
-	// anonymous questions: it once held them, and so told who had asked.
+	// anonymous questions: it once held them, and so revealed who had asked.
 	theirs := c.admin.takeOut(path)
 	if got := theirs.records("chat"); len(got) != 2 {
 		t.Errorf("the chat of Lin is %v", got)

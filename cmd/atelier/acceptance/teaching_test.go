@@ -42,7 +42,7 @@ func TestABroadcastReachesAllAndStaysInTheChat(t *testing.T) {
 }
 
 // shown are the pin and the pointer as somebody reads them; ok is false where
-// they are not told of them at all.
+// they do not receive them at all.
 func (c *class) shown(b *browser) (pin, pointer record, ok bool) {
 	c.t.Helper()
 	var both []any
@@ -183,7 +183,7 @@ func TestAPointerGoesWithItsStepAndWithTheWorkshop(t *testing.T) {
 	if _, p, _ := c.shown(c.admin); p != nil {
 		t.Errorf("it is still %v", p)
 	}
-	// The tag of the answer is that of what is read now, so a next edit passes.
+	// The answer has the tag of the new revision, so the next edit succeeds.
 	if tag := c.admin.get(c.path).header.Get("ETag"); tag != made.header.Get("ETag") {
 		t.Errorf("the edit made %s, read is %s", made.header.Get("ETag"), tag)
 	}

@@ -87,7 +87,7 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 		t.Errorf("the overview says %q", got)
 	}
 
-	// Nobody else hears of it.
+	// Nobody else receives it.
 	one.acked(record{"type": "chat", "message": "end"}, "e")
 	for name, s := range map[string]*socket{"Max": other, "a facilitator": boss} {
 		want := map[string]int{"Max": 1}[name] // their own
@@ -99,7 +99,7 @@ func TestTicksAreOnesOwnAndCountedForFacilitators(t *testing.T) {
 		t.Errorf("the sender heard %v", one.kinds())
 	}
 
-	// A task that goes takes its ticks along, and records that are kept encoded tell so.
+	// A removed task loses its ticks, also in cached records.
 	c.admin.put(c.path+"/steps", record{"steps": []record{
 		{"id": steps[0], "title": "one", "content_markdown": "- [ ] Four\n- [ ] One\n"}, {"id": steps[1], "title": "two", "content_markdown": "- [ ] Three\n"},
 	}}).want(200)

@@ -28,7 +28,7 @@ var elsewhere = map[string]string{
 	"journalctl": "there is no journal",
 }
 
-// readinessWithin is how long the server of the page may take.
+// readinessWithin is the maximum time until the server of the page is ready.
 const readinessWithin = time.Minute
 
 // evening is the machine on which the page is followed: a folder that stands for the
@@ -52,7 +52,7 @@ func (e *evening) there(text string) string {
 	).Replace(text)
 }
 
-// command is a shell with what the page says, in the folder of the package.
+// command runs commands of the page with a shell, in the folder of the package.
 func (e *evening) command(script string) *exec.Cmd {
 	cmd := exec.Command("/bin/sh", "-ec", script)
 	cmd.Dir = e.checked
@@ -169,9 +169,9 @@ func (e *evening) stop() {
 	e.server = nil
 }
 
-// TestTheEveningBeforeCanBeFollowed takes the commands out of TOMORROW.md and runs them
-// on a machine that is a folder: what they set up serves, passes the rehearsal and
-// comes back from its backup.
+// TestTheEveningBeforeCanBeFollowed runs the commands of TOMORROW.md on a machine that is
+// simulated by a folder. The server that they install answers, passes the rehearsal, and is
+// restored from its backup.
 func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	t.Parallel()
 	inLongRuns(t, "what a page says is tried")
@@ -238,7 +238,7 @@ func TestTheEveningBeforeCanBeFollowed(t *testing.T) {
 	e.restored()
 }
 
-// prepare makes the disk, and the folder with a package of what is here.
+// prepare makes the disk, and a folder with a package of this tree.
 func (e *evening) prepare() {
 	e.t.Helper()
 	for _, dir := range []string{"etc/caddy", "var/lib", "var/backups/atelier"} {

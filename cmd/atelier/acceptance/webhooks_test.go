@@ -236,8 +236,8 @@ func TestWebhooksTellOfEveryEvent(t *testing.T) {
 	}
 }
 
-// TestWebhooksGetWhatTheyAskFor: the events of their codelabs, and names only where the
-// owner wants them.
+// TestWebhooksGetWhatTheyAskFor: a webhook receives the events of its codelabs, with names
+// only if the owner chose so.
 func TestWebhooksGetWhatTheyAskFor(t *testing.T) {
 	t.Parallel()
 	addr := privateServer(t).Addr()
@@ -277,7 +277,7 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 	if n := len(c.admin.get("/admin/audit-logs?action=webhook_stopped").list()); n != 1 {
 		t.Errorf("%d records that it was stopped", n)
 	}
-	c.attendee("Nobody hears of") // nothing is kept for a stopped webhook
+	c.attendee("Nobody hears of") // a stopped webhook keeps no deliveries
 
 	r.status.Store(200)
 	for len(r.got) > 0 {
@@ -298,7 +298,8 @@ func TestAFailingWebhookIsStoppedAndResumed(t *testing.T) {
 		t.Errorf("the records that it goes on: %v", l)
 	}
 	c.attendee("Kim")
-	// Kim's comes at once; what failed comes as it is due, the first after 5 s.
+	// Kim's event arrives at once. A failed event is sent again when it is due, first after
+	// 5 s.
 	seen := map[string]bool{}
 	for !seen[first.fields.text("id")] {
 		seen[r.next("attendee_registered").fields.text("id")] = true
@@ -417,7 +418,7 @@ func TestOneOfSeveralNodesSends(t *testing.T) {
 	if w := there.webhook(id); w.text("state") != "active" {
 		t.Errorf("the other node has %v", w)
 	}
-	// The other node hears of the webhook within a second.
+	// The other node loads the webhook within a second.
 	told := 0
 	for deadline := time.Now().Add(patience); len(r.got) == 0; told++ {
 		if time.Now().After(deadline) {
@@ -442,7 +443,8 @@ func TestOneOfSeveralNodesSends(t *testing.T) {
 	}
 }
 
-// TestTheOwnerSeesHowTriesWent, and nothing of what receivers answer.
+// TestTheOwnerSeesHowTriesWent: the owner sees the outcome of each attempt, but nothing
+// from the receivers' answers.
 func TestTheOwnerSeesHowTriesWent(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)

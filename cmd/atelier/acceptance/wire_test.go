@@ -180,9 +180,9 @@ func TestAllowNamesWhatThePathTakes(t *testing.T) {
 	}
 }
 
-// TestEveryAnswerSaysWhenItWasMade: RFC 9110, 6.6.1. Without it, nobody can tell a kept
+// TestEveryAnswerHasItsDate: RFC 9110, 6.6.1. Without it, nobody can tell a kept
 // answer from a new one, and clocks are set by the age of a cache.
-func TestEveryAnswerSaysWhenItWasMade(t *testing.T) {
+func TestEveryAnswerHasItsDate(t *testing.T) {
 	t.Parallel()
 	c := newClass(t)
 	lin := c.attendee("Lin")

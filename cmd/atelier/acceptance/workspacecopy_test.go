@@ -37,7 +37,7 @@ func TestACopiedCodelabHasItsWorkspace(t *testing.T) {
 			if got, want := other.described(other.code()+"/"+plural+"/step-1-start"), c.described(c.code()+"/"+plural+"/step-1-start"); got != want || !strings.Contains(got, "100755") {
 				t.Errorf("%s: the copy is described as\n%s", kind, got)
 			}
-			// The next one goes on from what was written last, there too.
+			// In the copy, too, the next branch starts from the last one.
 			other.admin.post(other.code()+"/"+kind, record{"step_number": 1, kind + "_type": "end"}).want(200)
 			if got := other.everyFile(c.admin); !strings.Contains(got, "step-1-end a 2") {
 				t.Errorf("%s: the copy goes on from\n%s", kind, got)

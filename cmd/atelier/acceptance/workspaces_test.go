@@ -97,7 +97,7 @@ func TestAWorkspaceOfBranchesIsAGitRepository(t *testing.T) {
 	c.admin.post(c.code()+"/folder", record{"step_number": 1, "folder_type": "start"}).refused(409)
 	start := c.code() + "/branches/step-1-start"
 	c.admin.post(start+"/files", record{"files": []record{file("main.go", "package start\n"), file("a/b.txt", "x")}, "delete_files": []string{"docs/ä b.md"}, "commit_message": "Begin"}).want(200)
-	// The next branch goes on from what was written last, or from what is said.
+	// The next branch starts from the last one, or from the named branch.
 	c.admin.post(c.code()+"/branch", record{"step_number": 1, "branch_type": "end"}).want(200)
 	c.admin.post(c.code()+"/branch", record{"step_number": 2, "branch_type": "start", "from": "main"}).want(200)
 	c.admin.post(c.code()+"/branch", record{"step_number": 3, "branch_type": "start", "from": "no-such"}).refused(404)

@@ -25,7 +25,7 @@ func boundsOf(f reflect.StructField) bounds {
 	return b
 }
 
-// checkBounds tells each key that is outside of its bounds.
+// checkBounds reports each key that is outside of its bounds.
 func (c *Config) checkBounds(bad func(format string, args ...any)) {
 	eachField(reflect.ValueOf(c).Elem(), func(section, key string, v reflect.Value, f reflect.StructField) {
 		b := boundsOf(f)
@@ -93,7 +93,7 @@ func (b bounds) String() string {
 	return fmt.Sprintf("from %s to %s", b.min, b.max)
 }
 
-// explain is what config.toml says of them, "" where it goes without saying: a text
+// explain is what config.toml says of them, "" if it goes without saying: a text
 // names its choices itself, and that something is not nothing needs no words.
 func (b bounds) explain() string {
 	if b.one != nil || b.max == "" && slices.Contains([]string{"", "0", "0s", "1", "1s"}, b.min) {

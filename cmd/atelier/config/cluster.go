@@ -29,7 +29,7 @@ type Cluster struct {
 	TLSCA   string   `toml:"tls_ca" doc:"CA certificates (PEM) for node certificates."`
 }
 
-// machine is the name of the machine, as a node may be called; "" where it has none.
+// machine is the name of the machine, as a node may be called; "" if it has none.
 func machine() string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -55,7 +55,7 @@ const minSecret = 32
 // digits of sixteen, fewer are different once in a thousand million.
 const minDiffering = 8
 
-// CheckClusterSecret says what a secret of nodes lacks.
+// CheckClusterSecret returns an error if a secret of nodes is too weak.
 func CheckClusterSecret(secret string) error {
 	seen := map[rune]bool{}
 	for _, r := range secret {
@@ -67,7 +67,7 @@ func CheckClusterSecret(secret string) error {
 	return nil
 }
 
-// MakesCertificates says whether nodes make the certificates for each other: what leaves
+// MakesCertificates reports whether nodes make the certificates for each other: what leaves
 // the machine is encrypted, and none were given.
 func (n *Cluster) MakesCertificates() bool {
 	host, _, err := net.SplitHostPort(n.Listen)

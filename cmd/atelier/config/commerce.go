@@ -8,7 +8,7 @@ import (
 // Commerce is the business's side of the commerce protocol. Empty lists of
 // services and capabilities take what the server offers by itself.
 type Commerce struct {
-	SchemaBase        string               `toml:"schema_base" doc:"Base address of the published schemas' $id. Empty: public_url and /schemas; without public_url https://atelier.example/schemas."`
+	SchemaBase        string               `toml:"schema_base" doc:"Base address of the published schemas' $id. If empty, it is public_url and /schemas, or without public_url https://atelier.example/schemas."`
 	Schemas           string               `toml:"schemas" doc:"Folder with your own schemas, read at the start and served under /schemas/ as <version>/<path>.json. Each has its address in $id, where https://atelier.example/schemas/ is replaced by the schema base. A schema that breaks a convention prevents the start. Empty: none."`
 	Version           string               `toml:"version" doc:"Protocol version of the business profile. Empty: the newest supported version."`
 	SupportedVersions []string             `toml:"supported_versions" doc:"Profiles of other supported protocol versions, as \"DATE=URL\"."`

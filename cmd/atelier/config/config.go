@@ -63,7 +63,7 @@ type Server struct {
 	MaxConnections  int      `toml:"max_connections" min:"1" doc:"Maximum number of connections with a request in progress."`
 	ShutdownDelay   Duration `toml:"shutdown_delay" min:"0s" doc:"Time between /readyz reporting 503 and the closing of the listener, so that balancers notice."`
 	DrainTimeout    Duration `toml:"drain_timeout" min:"10ms" doc:"Maximum duration of a stop after SIGTERM."`
-	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"After a stop the server asks clients to reconnect at a random moment within this time."`
+	ReconnectSpread Duration `toml:"reconnect_spread" min:"0s" doc:"After a stop, clients reconnect at a random moment within this time."`
 }
 
 // Admin is the facilitators' account.
@@ -114,7 +114,7 @@ const (
 
 // Storage is the section of the store.
 type Storage struct {
-	Backend        string   `toml:"backend" one:"badger|postgres|memory" doc:"Kind of store: \"badger\" (files in the data folder), \"postgres\" (a PostgreSQL database), or \"memory\" (for trials; the data is lost when the process ends)."`
+	Backend        string   `toml:"backend" one:"badger|postgres|memory" doc:"Kind of store, one of \"badger\" (files in the data folder), \"postgres\" (a PostgreSQL database), or \"memory\" (for trials: the data is lost when the process ends)."`
 	Postgres       Secret   `toml:"postgres" doc:"Database address for backend \"postgres\", for example postgres://user:password@host:5432/db?sslmode=verify-full. Files and workspaces stay in the data folder."`
 	MinFreeMiB     int      `toml:"min_free_mib" min:"0" doc:"Minimum free disk, in MiB; below it the server is read-only and writes get 503."`
 	MemtableMiB    int      `toml:"memtable_mib" min:"1" doc:"Size of Badger's memtable, in MiB. Under a flood of writes the server uses 650 MiB of memory with 8, 830 MiB with 16, and 1,050 MiB with 32."`
@@ -134,7 +134,7 @@ type Retention struct {
 	CodelabsDays int `toml:"codelabs_days" min:"0" max:"36500" doc:"Days after the end of a workshop until its codelab is deleted with its people, their work and certificates. The deletion is announced at least 14 days before. 0: never."`
 }
 
-// Webhooks tell other systems what happens.
+// Webhooks send events to other systems.
 type Webhooks struct {
 	AllowPrivate bool `toml:"allow_private" doc:"Allow webhooks to private, loopback and link-local addresses. The owner can then send requests to every machine that this server reaches."`
 }

@@ -160,7 +160,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 			return err
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			// Within this package what a key says is checked; who acts on it is elsewhere, or a method.
+			// Within this package the value of a key is checked; it is used elsewhere, or by a
+			// method.
 			if fn, ok := n.(*ast.FuncDecl); ok && filepath.Dir(path) == "../config" && (strings.HasPrefix(fn.Name.Name, "check") || fn.Name.Name == "Check" || fn.Name.Name == "applyEnvironment") {
 				return false
 			}

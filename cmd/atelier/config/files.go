@@ -12,7 +12,7 @@ import (
 
 // Files is the section of uploads and their store.
 type Files struct {
-	Store string   `toml:"store" doc:"Location of file contents and code: \"\" (the data folder), or a store that several servers share: \"folder:/shared/path\" or \"s3://bucket?endpoint=https://host:9000&region=r\", with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Endpoints with http:// must be on this machine."`
+	Store string   `toml:"store" doc:"Location of file contents and code. \"\" is the data folder; \"folder:/shared/path\" and \"s3://bucket?endpoint=https://host:9000&region=r\" are shared by several servers. The keys of a bucket are in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. Endpoints with http:// must be on this machine."`
 	Grace Duration `toml:"grace" min:"1m" doc:"Age at which an unreferenced file is removed; at least 1h in a shared store. Deleting the last reference removes the file at once, in a shared store an hour after its upload."`
 }
 
@@ -109,7 +109,7 @@ func (s *FileStore) endpoint(text string) error {
 		return errKeys
 	}
 	if e.Scheme == "http" && !loopback(e.Hostname()) {
-		return errors.New("has an endpoint with http:// on another machine: what people sent would cross the network in the clear; give it TLS and https://")
+		return errors.New("has an endpoint with http:// on another machine: uploads would cross the network unencrypted, so use https://")
 	}
 	s.Endpoint, s.Insecure = e.Host, e.Scheme == "http"
 	return nil

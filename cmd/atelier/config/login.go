@@ -8,7 +8,7 @@ import (
 
 // Login is the section of sign-in for facilitators other than the owner.
 type Login struct {
-	Issuer       string   `toml:"oidc_issuer" doc:"Address of an OpenID Connect provider for sign-in, for example https://login.example.org; needs server.public_url. Empty: none."`
+	Issuer       string   `toml:"oidc_issuer" doc:"Address of an OpenID Connect provider for sign-in, for example https://login.example.org. Needs server.public_url. Empty: none."`
 	ClientID     string   `toml:"oidc_client_id" doc:"Client id of this server at the provider. Register the callback <public_url>/api/login/oidc/callback."`
 	ClientSecret Secret   `toml:"oidc_client_secret" doc:"Client secret. Empty for a public client; PKCE is always used."`
 	Allowed      []string `toml:"oidc_allowed" doc:"Verified e-mail addresses that can sign in: a domain as *@example.org, or one address. Empty: none."`

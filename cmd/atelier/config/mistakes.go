@@ -49,7 +49,7 @@ func typeOf(t reflect.Type, key []string) (reflect.Type, bool) {
 	return t, len(key) > 0
 }
 
-// wanted says what a value of a type looks like.
+// wanted describes the form of a value of a type.
 func wanted(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[Duration]():

@@ -34,7 +34,7 @@ func checkPrefix(u *url.URL, bad func(string, ...any)) {
 	}
 }
 
-// isPrefix says whether each part of a path means the same to every program that it goes
+// isPrefix reports whether each part of a path means the same to every program that it goes
 // through.
 func isPrefix(path string) bool {
 	for _, part := range strings.Split(path[1:], "/") {

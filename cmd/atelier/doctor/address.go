@@ -69,7 +69,7 @@ func (v *visit) ask(ctx context.Context, method, path string, body any, into any
 	return res, got, err
 }
 
-// origin is what a browser says of where its page comes from.
+// origin is the Origin header of a browser.
 func origin(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -279,7 +279,7 @@ func (v *visit) socket(ctx context.Context) Finding {
 	return fine("a socket opens, and messages come")
 }
 
-// dial opens a socket of who is logged in.
+// dial opens a socket with the visit's login.
 func (v *visit) dial(ctx context.Context, lab string) (*websocket.Conn, *http.Response, error) {
 	u, err := url.Parse(v.Address)
 	if err != nil {

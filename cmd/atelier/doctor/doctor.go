@@ -1,8 +1,7 @@
-// Package doctor looks at what an operator should know before people come: the
-// machine, the way from a browser to the server, and the last backup. Each
-// finding has its remedy. It changes nothing but what it makes and removes
-// itself: small files to time the disk, logins, and sockets. A running
-// server judges itself for its owner by the same functions.
+// Package doctor verifies that a server is ready for a workshop: the machine, the path from
+// a browser to the server, and the last backup. Each finding has its remedy. It leaves no
+// changes: small files to time the disk, logins, and sockets are removed again. A running
+// server uses the same functions for its status page.
 package doctor
 
 import (
@@ -21,20 +20,20 @@ type Options struct {
 	MinFree uint64
 	// Address is how browsers reach the server; "" when nobody has said so.
 	Address string
-	// Open says that the server listens beyond this machine.
+	// Open means that the server listens beyond this machine.
 	Open bool
 	// TLSCert is the certificate that the server itself shows; "" for none.
 	TLSCert string
 	// Metrics is the address of the running server's metrics; "" for none.
 	Metrics string
-	// Admin and Password are the owner's, to log in with; no password: nobody
-	// does.
+	// Admin and Password are the owner's login. Without a password the checks that need a
+	// login are skipped.
 	Admin, Password string
 	// People is how many are expected: as many connections are opened through Address.
 	People int
-	// SocketsPerLogin is how many sockets one login may have; 0 for any number.
+	// SocketsPerLogin is the maximum number of sockets of one login; 0 for no limit.
 	SocketsPerLogin int
-	// BackupAge is how old the last backup may be.
+	// BackupAge is the maximum age of the last backup.
 	BackupAge time.Duration
 	// Now is the time of day.
 	Now func() time.Time
@@ -44,11 +43,11 @@ type Options struct {
 type Finding struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Text says what is there.
+	// Text describes the state.
 	Text string `json:"text"`
-	// Remedy says what to do; "" when all is well.
+	// Remedy is what to do; "" when all is well.
 	Remedy string `json:"remedy"`
-	// Skipped says that nothing was looked at, because something else was missing. It is no
+	// Skipped means that nothing was looked at, because something else was missing. It is no
 	// failure.
 	Skipped bool `json:"skipped,omitempty"`
 }

@@ -3,11 +3,12 @@ package doctor
 import "fmt"
 
 // Growth is the need of a server for a number of people, in bytes unless stated otherwise.
-// Measured with atelier-bench workshop, in which everybody moves every 20 s and the room
-// sends ten chat messages/s: at most 96 MiB resident for 100 people, 113 for 1,000 and 220
-// for 10,000; 1,000 people write 17 kB/s, half a gigabyte in eight hours. Memory includes
-// the 352 MiB of heap that many concurrent writes can take (see keepMemory), the day's disk
-// four times the measured amount, for a busier room and compaction.
+// The values are measured with atelier-bench workshop. Everybody moves every 20 s, and the
+// room sends ten chat messages/s. The resident memory was at most 96 MiB for 100 people,
+// 113 for 1,000 and 220 for 10,000. A thousand people write 17 kB/s, half a gigabyte in
+// eight hours. Memory includes the 352 MiB of heap that many concurrent writes can take
+// (see keepMemory). The disk for a day is four times the measured amount, for a busier room
+// and compaction.
 type Growth struct {
 	People, Cores int
 	// Memory is of the server alone.
@@ -39,7 +40,7 @@ func GrowthOf(people int) Growth {
 // eachHandsIn is what a person may hand in as files on a day, bytes.
 const eachHandsIn = 10 << 20
 
-// HandedIn is what their files take of the disk, where a workshop asks for files.
+// HandedIn is the disk space for submitted files, if a workshop asks for files.
 func (g Growth) HandedIn() uint64 { return uint64(g.People) * eachHandsIn }
 
 // A server has each person's socket open, and of some a second connection for

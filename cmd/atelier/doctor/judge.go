@@ -13,7 +13,7 @@ import (
 // All limits of the judgements are here. Examine uses them before a workshop; the server
 // uses them for its owner during one.
 
-// What counts where nobody says otherwise.
+// The defaults.
 const (
 	// People is how many are expected.
 	People = 300
@@ -116,9 +116,9 @@ func Certificate(where string, ends, now time.Time) Finding {
 // made, and where.
 const lastBackup = "backup.last"
 
-// LastBackup returns what the data folder says of the last backup, which may be no
-// older than most, and a judgement of it; nil when none was made, or none that can be
-// read of.
+// LastBackup returns the record of the last backup in the data folder, and a finding about
+// it. The backup must not be older than most. The record is nil if no backup was made, or
+// if the record is unreadable.
 func LastBackup(data string, most time.Duration, now time.Time) (*Backup, Finding) {
 	const remedy = "atelier backup FILE each night: deploy/atelier-backup.timer does it"
 	text, err := os.ReadFile(filepath.Join(data, lastBackup))

@@ -15,7 +15,7 @@ func TestWhatIsJudgedHasItsBound(t *testing.T) {
 	for _, c := range []struct {
 		what  string
 		found Finding
-		says  string // of what is bad; "" for what is well
+		says  string // part of the finding; "" for no finding
 	}{
 		{"enough descriptors", Descriptors(1600, "it", 300), ""},
 		{"too few", Descriptors(1599, "it", 300), "it may open 1599 files, and 300 people need 1600"},

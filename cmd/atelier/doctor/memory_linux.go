@@ -21,7 +21,7 @@ func MachineMemory() (uint64, error) {
 }
 
 // limitOf is the least memory.max (cgroups, version 2) of the group that self names and of
-// those above it; no more than most, where there is none.
+// those above it; no more than most, if there is none.
 func limitOf(self, root string, most uint64) uint64 {
 	text, err := os.ReadFile(self)
 	if err != nil {

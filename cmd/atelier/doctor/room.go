@@ -16,8 +16,9 @@ const (
 	atOnce = 16
 )
 
-// room opens as many sockets as people are expected, as browsers do, and holds them until
-// all are there: a proxy has a bound of its own, which nobody meets who is alone.
+// room opens one socket per expected person, as browsers do, and keeps them open until all
+// are connected. A proxy has its own limit of connections, which shows only under such a
+// load.
 func (v *visit) room(ctx context.Context) Finding {
 	if v.loggedIn {
 		defer v.logout(ctx)

@@ -10,12 +10,12 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// addresses is the table of where nodes listen for each other, by the stream of the
+// addresses is the table of the nodes' addresses for each other, by the stream of the
 // database and their names.
 const addresses = "nodeaddresses"
 
-// find says where this node listens, and returns where the others do that are alive.
-// Of two that start at one time, the one that looks later finds the other.
+// find records this node's address, and returns the addresses of the other living nodes. Of
+// two that start at the same time, the one that reads later finds the other.
 func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 	own := address(cfg)
 	err = durable.Commit(store, []durable.Row{{Table: addresses, Key: ofStream(store, cfg.Cluster.Node), Value: []byte(own)}})
@@ -42,8 +42,8 @@ func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 	return peers, nil
 }
 
-// address is where other nodes reach this one: where it listens or, if that is on all
-// its addresses, the one from which it reaches the database.
+// address is this node's address for other nodes: its listening address or, if that is on
+// all its addresses, the one from which it reaches the database.
 func address(cfg config.Config) string {
 	host, port, err := net.SplitHostPort(cfg.Cluster.Listen)
 	if err != nil {

@@ -22,10 +22,10 @@ const authority = "authority"
 // ago, since the clocks of nodes differ.
 var certificatesFrom, certificatesUntil = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// ownTLS is for both sides of the connections between nodes that were given no
-// certificates: each start makes one, for which the authority of the first node vouches.
-// A node that shows one belongs to this cluster; at which name it was reached does not
-// matter.
+// ownTLS configures both sides of the connections between nodes that have no certificates
+// in the configuration. At each start a node makes a certificate, signed by the authority
+// that the first node made. A node with such a certificate belongs to this cluster,
+// whatever name was used to reach it.
 func ownTLS(k *Keyring, node string) (*tls.Config, error) {
 	s, err := k.Share(authority, newAuthority)
 	if err != nil {

@@ -12,19 +12,20 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// SharedFile is a file of the secrets folder that all nodes have alike. The file is a
-// copy of what the database has.
+// SharedFile is a file of the secrets folder that is the same on all nodes. The file is a
+// copy of a secret in the database.
 type SharedFile struct {
-	// Name is that of the secret in the keyring, Path where the file lies.
+	// Name is that of the secret in the keyring, Path the path of the file.
 	Name, Path string
-	// Load checks the file, and makes it where there is none.
+	// Load checks the file, and makes it if there is none.
 	Load func() (made bool, err error)
 	// Lasting: with another one, what is stored already could not be read.
 	Lasting bool
 	// WayOut ends the refusal of a start without it; may be "".
 	WayOut string
-	// Lacks says what a content lacks that was used with the database, which a server that
-	// stood alone for a while may have in its file; nil where a file does not grow.
+	// Lacks returns an error if a content lacks secrets that were used with the database.
+	// The file of a server that ran alone for a while can have them. nil for a file that
+	// does not grow.
 	Lacks func(content []byte) error
 }
 
@@ -39,7 +40,7 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 				return nil, err
 			}
 			if told || used {
-				return nil, fmt.Errorf("%s is missing, and no node has brought it into the database yet, which holds data that needs it: start the node first that has it, or bring the file back%s", f.Path, f.WayOut)
+				return nil, fmt.Errorf("%s is missing, and the database, which has data that needs it, has no copy yet. Start the node that has the file first, or restore the file%s", f.Path, f.WayOut)
 			}
 		}
 		m, err := f.Load()
@@ -71,9 +72,9 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 	return false, ondisk.Replace(f.Path, shared.Content)
 }
 
-// bringNewer returns what the nodes have. Where that lacks what was used with the
-// database, a server that stood alone for a while has made it: that one brings what it
-// has, and any other must not write over a file.
+// bringNewer returns the secret that the nodes share. If it lacks secrets that were used
+// with the database, a server that ran alone for a while has made them. That server brings
+// its file into the database. Any other server must not overwrite its file.
 func (k *Keyring) bringNewer(f SharedFile, shared Secret) (Secret, error) {
 	for {
 		missing := f.Lacks(shared.Content)

@@ -15,13 +15,13 @@ const (
 
 // clocked is a store that compares this node's clock with the database's.
 type clocked interface {
-	// ClockOffset is the database's time minus this node's; known is false where it was
+	// ClockOffset is the database's time minus this node's; known is false if it was
 	// not compared, or took too long to be.
 	ClockOffset() (offset time.Duration, known bool)
 }
 
 // ClockOffset is by how much the database's clock is ahead of this node's; known is false
-// where that was not found out. A nil Node has none.
+// if that is unknown. A nil Node has none.
 func (n *Node) ClockOffset() (offset time.Duration, known bool) {
 	if n == nil {
 		return 0, false
@@ -33,8 +33,8 @@ func (n *Node) ClockOffset() (offset time.Duration, known bool) {
 	return c.ClockOffset()
 }
 
-// OwnersTime is what an owner's clock shows, as far as this node knows both: times that the
-// owner has set are counted by it.
+// OwnersTime converts the time now to the clock of an owner, as far as the difference is
+// known. Times that the owner has set are compared with it.
 func (n *Node) OwnersTime(owner string, now time.Time) time.Time {
 	if n == nil || owner == "" || owner == n.Store.Node() {
 		return now
@@ -46,7 +46,7 @@ func (n *Node) OwnersTime(owner string, now time.Time) time.Time {
 	return now
 }
 
-// millisOf is an offset as nodes tell it; nil where it is not known.
+// millisOf is an offset in the form of Figures; nil if it is not known.
 func (n *Node) millisOf() *int64 {
 	offset, known := n.ClockOffset()
 	if !known {
@@ -56,7 +56,7 @@ func (n *Node) millisOf() *int64 {
 	return &ms
 }
 
-// offset is the database's time minus a node's; known is false where the node has not said it.
+// offset is the database's time minus a node's; known is false if the node has not said it.
 func (f *Figures) offset() (offset time.Duration, known bool) {
 	if f == nil || f.ClockMillis == nil {
 		return 0, false
@@ -86,7 +86,8 @@ func (n *Node) lookAtClock(members []durable.Member) {
 	n.clockTrouble.Store(t)
 }
 
-// wordsOf says how this clock stands to the database's, whose time minus this one is offset.
+// wordsOf describes the offset of the database's clock, which is its time minus this
+// node's.
 func wordsOf(offset time.Duration) string {
 	if offset < 0 {
 		return fmt.Sprintf("%.1f s ahead of", -offset.Seconds())

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Figures are what a node says of itself to the others, who list all.
+// Figures describe a node to the other nodes, each of which lists all nodes.
 type Figures struct {
 	// Load is how many records it commits a second, over about ten, and how many
 	// people are connected to it, both added.
@@ -17,13 +17,13 @@ type Figures struct {
 	Divergences int64 `json:"divergences"`
 	// People are connected to the node; in two codelabs they count twice.
 	People int `json:"people"`
-	// ClockMillis is the database's time minus the node's; nil where that is not known.
+	// ClockMillis is the database's time minus the node's; nil if that is not known.
 	ClockMillis *int64 `json:"clock_offset_ms"`
-	// Trouble is why the node cannot keep its word; nil where it can.
+	// Trouble is why the node cannot serve; nil if it can.
 	Trouble *Trouble `json:"trouble,omitempty"`
 }
 
-// takes says that a node may be given codelabs.
+// takes returns true if the node can receive codelabs.
 func (f *Figures) takes() bool { return f == nil || f.Trouble == nil }
 
 // Counts are what Figures are made of.
@@ -53,8 +53,8 @@ func (m *meter) figures(now time.Time, c Counts) Figures {
 	return Figures{Load: float64(int64((m.rate+float64(c.Connections))*10)) / 10, LagSeconds: c.Lag.Seconds(), Divergences: c.Divergences, People: c.People}
 }
 
-// smooth is a rate a second, as it was and with what has come in some time since: over
-// about ten seconds.
+// smooth returns the new rate per second after some units came in the past time, smoothed
+// over loadOver.
 func smooth(rate, came float64, past time.Duration) float64 {
 	if past <= 0 {
 		return rate
@@ -62,7 +62,7 @@ func smooth(rate, came float64, past time.Duration) float64 {
 	return rate + min(float64(past)/float64(loadOver), 1)*(came/past.Seconds()-rate)
 }
 
-// said reads what another node answered; one of an earlier program says nothing.
+// said reads the Figures in the answer of another node. Earlier programs send none.
 func said(data []byte) *Figures {
 	var f struct {
 		Figures

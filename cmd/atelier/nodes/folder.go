@@ -38,22 +38,23 @@ type Folder struct {
 	minFree  uint64
 	log      *slog.Logger
 	pause    time.Duration // between two tries while it is in trouble
-	patience time.Duration // how long a try may take
+	patience time.Duration // maximum time of a try
 
 	mu      sync.Mutex
-	trouble *Trouble                      // guarded by mu; nil: it can
-	mend    []func(context.Context) error // guarded by mu
+	trouble *Trouble                      // guarded by mu; nil if the folder is writable
+	repair  []func(context.Context) error // guarded by mu
 	wake    chan struct{}
 }
 
 const (
 	// tryEvery is how often a folder is tried that could be written last. It costs a sync.
 	tryEvery = 5 * time.Second
-	// tryAgain is how often one is tried that could not, and goodTries how many tries in
-	// a row must succeed: a disk that is just full has room for a moment again and again.
+	// tryAgain is the interval at which an unwritable folder is tried. goodTries is the
+	// number of tries in a row that must succeed: a full disk has room for a moment again
+	// and again.
 	tryAgain  = time.Second
 	goodTries = 3
-	// tryTime is how long a disk may take that is not counted as broken.
+	// tryTime is the time after which a slow disk counts as broken.
 	tryTime = 10 * time.Second
 )
 
@@ -80,7 +81,7 @@ func tryWriting(dir string) error {
 	return errors.Join(err, f.Sync(), f.Close(), os.Remove(path))
 }
 
-// Trouble says why the folder cannot be written; nil where it can.
+// Trouble is why the folder cannot be written; nil if it can.
 func (f *Folder) Trouble() *Trouble {
 	if f == nil {
 		return nil
@@ -110,7 +111,7 @@ func (f *Folder) OnMend(do func(context.Context) error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.mend = append(f.mend, do)
+	f.repair = append(f.repair, do)
 }
 
 // Watch tries the folder now and then until ctx ends.
@@ -136,7 +137,7 @@ func (f *Folder) Watch(ctx context.Context) {
 	}
 }
 
-// look tries the folder once, and says whether it can be written.
+// look tries the folder once, and reports whether it can be written.
 func (f *Folder) look() bool {
 	done := make(chan error, 1)
 	go func() { done <- f.room() }() // a disk may hang, and only this waits for it
@@ -174,7 +175,7 @@ func (f *Folder) fail(err error) {
 	}
 }
 
-// isFull says whether an error is one of a full disk.
+// isFull reports whether an error is one of a full disk.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, durable.ErrReadOnly)
 }
@@ -192,7 +193,7 @@ func rootOf(err error) error {
 
 func (f *Folder) recover(ctx context.Context) {
 	f.mu.Lock()
-	todo, before := f.mend, f.trouble
+	todo, before := f.repair, f.trouble
 	f.mu.Unlock()
 	for _, do := range todo {
 		if err := do(ctx); err != nil {

@@ -18,7 +18,7 @@ import (
 	"atelier/persistence/shares"
 )
 
-// brittle is a folder whose disk does what a test says.
+// brittle is a folder whose disk fails on demand.
 type brittle struct {
 	*Folder
 	mu   sync.Mutex
@@ -129,8 +129,8 @@ func TestWritingLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestNodeThatCannotStoreASecretIsExcluded, and says of what it lacks that it is not known, until
-// it has fetched it.
+// TestNodeThatCannotStoreASecretIsExcluded: and it answers that a missing secret is unknown,
+// not lost, until it has fetched it.
 func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	s := newSearching(t)
 	refuses, makes := s.exchanges[0], s.exchanges[1]
@@ -156,7 +156,7 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	if err := refuses.fetch(0); err != nil || refuses.Lacks() {
 		t.Errorf("fetched: %v", err)
 	}
-	// Of two that lack something each may have what the other lacks.
+	// Of two nodes that lack something, each might have the other's missing secrets.
 	refuses.lack()
 	makes.lack()
 	s.exchanges[2].lack()
@@ -193,7 +193,7 @@ func TestNodeThatCannotStoreASecretIsExcluded(t *testing.T) {
 	}
 }
 
-// TestANodeInTroubleLeavesServingToOthers, where there are others.
+// TestANodeInTroubleLeavesServingToOthers, if there are others.
 func TestANodeInTroubleLeavesServingToOthers(t *testing.T) {
 	x := newTrio(t)
 	n, b := x.nodes[0], newBrittle()

@@ -16,11 +16,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Keyring is the secrets that all nodes have alike and that live long: who joins takes
-// them from the database. Each is sealed (AES-256-GCM) under a key of its own that is
-// derived from cluster.secret, and bound to its name, its version and the stream of the
-// database, so that none passes for another or for an earlier one. Backups leave them
-// out.
+// Keyring holds the long-lived secrets that are the same on all nodes. A node that joins
+// takes them from the database. Each is sealed (AES-256-GCM) under a key of its own that is
+// derived from cluster.secret. It is bound to its name, its version and the stream of the
+// database, so that none passes for another or for an earlier one. Backups leave them out.
 type Keyring struct {
 	store durable.Store
 	root  []byte
@@ -29,13 +28,13 @@ type Keyring struct {
 // Secret is one as the database has it.
 type Secret struct {
 	Content []byte
-	// Version counts the changes, from 1; 0 where there is no secret yet.
+	// Version counts the changes, from 1; 0 if there is no secret yet.
 	Version uint64
 
 	stored []byte
 }
 
-// ErrAnotherSecret says that cluster.secret does not open what is in the database.
+// ErrAnotherSecret means that cluster.secret does not open what is in the database.
 var ErrAnotherSecret = errors.New("cluster.secret is not the one that the other nodes have; give all nodes the same")
 
 const saltBytes = 32
@@ -89,7 +88,7 @@ func (k *Keyring) begin(secret string, precondition durable.Precondition) (durab
 }
 
 // Rekey seals everything under another cluster.secret, in one commit. Only the authority
-// of the nodes' certificates goes: who had read it could be a node for ever, and the
+// of the nodes' certificates goes: anyone who had read it could be a node for ever, and the
 // first node to start makes another. It is refused while another node than the one whose
 // lease the store has is running: it would not find its secrets any more.
 func Rekey(store durable.Shared, secret, next string) error {
@@ -162,7 +161,7 @@ func (k *Keyring) derive(secret string, salt []byte) (err error) {
 	return err
 }
 
-// row is where a secret lies.
+// row is the key of a secret's row.
 func (k *Keyring) row(name string) []byte { return ofStream(k.store, name) }
 
 func (k *Keyring) aead(name string) (cipher.AEAD, error) {
@@ -211,7 +210,7 @@ func (k *Keyring) open(name string, stored []byte) (Secret, error) {
 	return Secret{content, binary.BigEndian.Uint64(version), stored}, nil
 }
 
-// Get returns a secret; one with version 0 where there is none.
+// Get returns a secret; one with version 0 if there is none.
 func (k *Keyring) Get(name string) (Secret, error) {
 	stored, err := k.store.Get(durable.NodeSecrets, k.row(name))
 	if errors.Is(err, durable.ErrNotFound) {

@@ -17,21 +17,21 @@ import (
 	"atelier/transport/server"
 )
 
-// Node is this server as one of several. A nil one stands alone.
+// Node is this server as one of several; nil on a single server.
 type Node struct {
 	durable.Cluster
 	bus *bus.Bus
 	log *slog.Logger
 	// alive counts the nodes whose lease holds, this one included.
 	alive atomic.Int64
-	// away: this node has lost its lease, and is on its way back; lost counts
-	// how often.
+	// away means that this node has lost its lease and has not rejoined yet. lost counts
+	// the lost leases.
 	away  atomic.Bool
 	lost  atomic.Int64
 	reach reach
-	// drained: an operator wants this node to serve nobody; draining counts the turns
-	// of Watch since it has left serving to others, for that or for its trouble, and is
-	// owned by it.
+	// drained means that an operator wants this node to serve nobody. draining counts the
+	// turns of Watch since the node stopped serving, because it is drained or has trouble.
+	// Watch owns it.
 	drained  atomic.Bool
 	draining int
 	// figures are this node's own, which meter makes in Watch.
@@ -39,8 +39,8 @@ type Node struct {
 	meter   meter
 
 	folder *Folder
-	// clockTrouble: this node's clock is wrong, and that of another is right. clockTold: the
-	// log says that it differs; owned by Watch.
+	// clockTrouble is set if this node's clock is wrong and another node's is right.
+	// clockTold means that the difference is already logged; Watch owns it.
 	clockTrouble atomic.Pointer[Trouble]
 	clockTold    bool
 
@@ -54,8 +54,8 @@ type Node struct {
 	catching sync.WaitGroup
 }
 
-// Open connects to the other nodes, and waits until each that is alive answers or
-// stop is closed. patience is how long a question to one may take; 0: a second.
+// Open connects to the other nodes, and waits until each that is alive answers or stop is
+// closed. patience is the timeout of a question to one node; 0 means one second.
 func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Folder, patience time.Duration, stop <-chan struct{}, log *slog.Logger) (*Node, error) {
 	conf, err := cfg.Cluster.TLS(func(err error) { log.Error("the renewed certificate of this node cannot be used", "error", err) })
 	if err == nil && conf == nil && cfg.Cluster.MakesCertificates() {
@@ -100,8 +100,8 @@ func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Fol
 	return n, nil
 }
 
-// nameUnknown tells of peers whose names mean nothing: while others know this
-// node, nothing else would.
+// nameUnknown logs peers whose names mean nothing: while others know this node, nothing
+// else would.
 func (n *Node) nameUnknown(peers []string) {
 	for _, peer := range peers {
 		host, _, err := net.SplitHostPort(peer)
@@ -138,7 +138,7 @@ type catchingUp interface {
 // again until it succeeds: before that the node serves nobody. Before Watch begins.
 func (n *Node) OnReturn(do func() error) { n.first = append(n.first, do) }
 
-// Count says how many nodes are alive; nil for a server that stands alone.
+// Count returns the number of living nodes; nil for a single server.
 func (n *Node) Count() func() int {
 	if n == nil {
 		return nil
@@ -146,7 +146,7 @@ func (n *Node) Count() func() int {
 	return func() int { return int(n.alive.Load()) }
 }
 
-// SessionNumbers is where the numbers of this node's live sessions begin.
+// SessionNumbers is the first number of this node's live sessions.
 func (n *Node) SessionNumbers() uint64 {
 	if n == nil {
 		return 0
@@ -161,8 +161,8 @@ func (n *Node) Close() {
 	}
 }
 
-// Valid says whether what was read from memory still counts, see
-// durable.Shared.Holds; nil for a server that stands alone.
+// Valid returns a function that reports whether values read from memory are still valid,
+// see
 func (n *Node) Valid() func() error {
 	if n == nil {
 		return nil
@@ -175,11 +175,11 @@ func (n *Node) Valid() func() error {
 	}
 }
 
-// Serves says whether this node has its lease, without which others may own by now
+// Serves reports whether this node has its lease, without which others may own by now
 // what it owned, and knows what changed while it was away.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
 
-// Trouble is why this node cannot keep its word; nil where it can, or stands alone.
+// Trouble is why this node cannot serve; nil if it can, or on a single server.
 func (n *Node) Trouble() *Trouble {
 	if n == nil {
 		return nil

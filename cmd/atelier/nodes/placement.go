@@ -42,28 +42,28 @@ type place struct {
 type move struct{ id, to string }
 
 const (
-	// likeLoads is by how much a load may differ from the mean, as a part of it, and
-	// quietLoad is a load that nobody notices, records a second: both leave things
-	// where they are.
+	// likeLoads is the fraction by which a load can differ from the mean, and quietLoad is
+	// a negligible load in records per second. Within either, codelabs stay where they are.
 	likeLoads = 0.1
 	quietLoad = 20
-	// worthwhile is what a move that does not make loads alike must leave of the greater
-	// of the two. The one codelab of a node has nearly all of its load: to move it when
-	// everybody comes to it, or comes back to it, would help nobody.
+	// A move that does not level the loads is worthwhile only if it lowers the greater of
+	// the two to this fraction. The only codelab of a node has nearly all of its load, so
+	// moving it at a peak would not help.
 	worthwhile = 0.8
-	// likeCounts is by how much the number that a node owns may differ from the mean.
+	// likeCounts is the fraction by which the number of codelabs of a node can differ from
+	// the mean.
 	likeCounts = 0.05
-	// givenEach is how many codelabs are given away a second: each costs its people a
-	// moment. settleTime is how long the loads take to show what a plan has done, and
-	// stayTime how long a codelab stays where it has come to.
+	// givenEach is the number of codelabs moved per second: each move interrupts its people
+	// for a moment. settleTime is how long the loads need to show the effect of a plan, and
+	// stayTime the minimum time between two moves of a codelab.
 	givenEach  = 50
 	settleTime = 10 * time.Second
 	stayTime   = time.Minute
 )
 
-// plan says what a node gives to whom, so that loads become alike, and where they are,
-// the number of codelabs. Others that have too much give as well, so each fills its
-// part of what a node lacks.
+// plan returns the codelabs that a node gives away, so that the loads become equal or, if
+// they are, the numbers of codelabs. Other nodes above the mean give codelabs away, too, so
+// each of them fills only its share of a deficit.
 func plan(me string, places []place, owned []held) []move {
 	i := slices.IndexFunc(places, func(p place) bool { return p.node == me })
 	if i < 0 || len(places) < 2 {
@@ -122,8 +122,9 @@ func plan(me string, places []place, owned []held) []move {
 	return moves
 }
 
-// quotas is how much of something a node, by its index, gives to each: its part of what
-// that one lacks to the mean. Nothing where it has hardly more than the mean.
+// quotas returns how much a node gives to each other node, by index: its share of the
+// deficit of that node from the mean. All quotas are 0 if the node has at most slack more
+// than the mean.
 func quotas(me int, places []place, slack, mean float64, of func(place) float64) []float64 {
 	out := make([]float64, len(places))
 	mine, surplus := of(places[me])-mean, 0.0
@@ -141,7 +142,7 @@ func quotas(me int, places []place, slack, mean float64, of func(place) float64)
 	return out
 }
 
-// roomiest is the index of the largest quota; -1 where all are 0.
+// roomiest is the index of the largest quota; -1 if all are 0.
 func roomiest(quotas []float64) int {
 	best := -1
 	for i, q := range quotas {
@@ -159,8 +160,8 @@ type placement struct {
 	held  map[string]held
 }
 
-// look sees what this node owns now, and forgets what it does not own any more. made is
-// asked of what is seen first.
+// look records which codelabs this node owns now, and forgets the others. For a new one,
+// made returns when it was made.
 func (p *placement) look(now time.Time, owned []Owned, made func(id string) time.Time) {
 	before := p.held
 	p.held = make(map[string]held, len(owned))

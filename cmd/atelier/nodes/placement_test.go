@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// carriedOut lets each node make its plan of what it sees, and does what they say.
+// carriedOut lets each node plan from its own view, and carries out all plans.
 func carriedOut(places []place, owned map[string][]held) (moved int) {
 	var all []move
 	for _, p := range places {

@@ -13,34 +13,33 @@ import (
 	"atelier/actors/durable"
 )
 
-// reach is what this node knows of its ways to the others. The database says who
-// is alive; whether messages come through only trying tells.
+// reach records which other nodes this node reaches. The database lists the living nodes,
+// but only trying shows whether messages arrive.
 type reach struct {
 	mu    sync.Mutex
 	peers map[string]*peer // guarded by mu; the other living nodes
-	// lonely: none of them can be reached. aside: and another node serves, so
-	// this one should not; see look.
+	// lonely means that no other node can be reached. aside means that another node serves
+	// meanwhile, so this one should not; see look.
 	lonely, aside bool // guarded by mu
 
-	// patience is how long an answer may take; 0: silence.
+	// patience is the timeout of an answer; 0 means silence.
 	patience time.Duration
 	// silent are the nodes that the log has named last. Owned by the goroutine of
 	// look.
 	silent []string
-	// told is what this node's row says of it, in which incarnation. Owned by
-	// the goroutine of look.
+	// told is this node's row, with its incarnation. Owned by the goroutine of look.
 	told *told
 }
 
-// told is the row of a node, by which the others know that it reaches nobody.
+// told is the row of a node, which records whether it reaches nobody.
 type told struct {
 	Incarnation uint64 `json:"incarnation"`
 	Lonely      bool   `json:"lonely"`
 }
 
 type peer struct {
-	lease  time.Time     // the end of its lease, as far as this node knows
-	owes   time.Time     // when the first question was asked since its last answer; zero: it owes none
+	lease  time.Time     // the latest known end of its lease
+	owes   time.Time     // when the first unanswered question was asked; zero if all are answered
 	silent time.Duration // for how long it owed an answer when it was asked last
 	took   time.Duration // of the last answer; 0: there was none yet
 	said   *Figures      // nil: it has not
@@ -54,7 +53,7 @@ func (p *peer) unreachable(lease time.Duration) bool {
 }
 
 const (
-	// reachSubject is where nodes answer that they are there.
+	// reachSubject is the subject on which nodes answer that they are alive.
 	reachSubject = "reach"
 	// silence is for how long a living node answers nothing until it counts as
 	// unreachable. A node that is late by less (a long collection, a busy machine) keeps
@@ -62,7 +61,7 @@ const (
 	silence = 2400 * time.Millisecond
 	// answerTime is more than a node takes for an answer that nothing holds up.
 	answerTime = 500 * time.Millisecond
-	// lonelyNodes is the table of what nodes tell of themselves.
+	// lonelyNodes is the table in which nodes record that they reach nobody.
 	lonelyNodes = "nodereach"
 )
 
@@ -144,7 +143,7 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 	lonely := len(others) > 0 && len(unreachable) == len(others)
 	aside, err := n.standAside(members[me], others, lonely)
 	if err != nil {
-		return // the lease tells when that lasts
+		return // a lost lease ends this if it lasts
 	}
 	n.reach.mu.Lock()
 	changed := n.reach.aside != aside
@@ -158,7 +157,7 @@ func (n *Node) look(now time.Time, members []durable.Member) {
 	}
 }
 
-// tell writes to the log which living nodes answer no more, and which do again.
+// tell logs which living nodes have stopped answering, and which answer again.
 func (n *Node) tell(unreachable []string, others []durable.Member) {
 	for _, name := range unreachable {
 		if !slices.Contains(n.reach.silent, name) {
@@ -173,7 +172,7 @@ func (n *Node) tell(unreachable []string, others []durable.Member) {
 	n.reach.silent = unreachable
 }
 
-// meetAgain takes note of who lives.
+// meetAgain updates the list of living nodes.
 func (n *Node) meetAgain(now time.Time, others []durable.Member) {
 	r := &n.reach
 	r.mu.Lock()
@@ -187,8 +186,8 @@ func (n *Node) meetAgain(now time.Time, others []durable.Member) {
 	}
 }
 
-// ask sends one question to each of the others. It is true where one of them has just
-// been silent for so long that look should be told who lives.
+// ask sends one question to each of the others. It is true if one of them has just
+// been silent for so long that look needs the list of living nodes.
 func (n *Node) ask(now time.Time) (look bool) {
 	r := &n.reach
 	r.mu.Lock()
@@ -232,9 +231,9 @@ func (n *Node) Unreachable() []string {
 // standAside decides whether a node that reaches nobody serves. What others own
 // it could not serve, so where some reach each other it leaves everything to
 // them. Where nobody reaches anybody, all would go: then the first by name stays.
-// Nodes tell each other in the database, which all of them reach, or their leases
-// would be over. One that has told nothing starts, and serves nobody yet: it may
-// never, if its secret or its certificate is wrong.
+// Nodes record this in the database. All of them reach it, or they would have lost their
+// leases. A node without a record is starting, and serves nobody yet: it may never, if its
+// secret or its certificate is wrong.
 func (n *Node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
 	now := told{me.Incarnation, lonely}
 	if n.reach.told == nil || *n.reach.told != now {
@@ -285,14 +284,14 @@ func (n *Node) People() (sum int, all bool) {
 	return sum, all
 }
 
-// StandsAside says whether this node leaves serving to others.
+// StandsAside reports whether this node leaves serving to others.
 func (n *Node) StandsAside() bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
 	return n.reach.aside
 }
 
-// said are the figures of a node; nil where they are not known.
+// said are the figures of a node; nil if they are not known.
 func (n *Node) said(name string) *Figures {
 	if name == n.Store.Node() {
 		return n.figures.Load()
@@ -319,7 +318,7 @@ func (n *Node) reached(name string) (text string, ok bool) {
 	}
 }
 
-// Answers says that a node has answered what it was asked lately.
+// Answers reports whether a node has answered what it was asked lately.
 func (n *Node) Answers(name string) bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()

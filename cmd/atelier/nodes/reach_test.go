@@ -128,7 +128,7 @@ func TestIsolatedNodeStopsServing(t *testing.T) {
 	x.cut(1, 2)
 	x.wants(t, "nobody reaches anybody", false, true, true)
 	for _, ways := range [][2]int{{0, 1}, {1, 0}, {1, 2}, {2, 1}} {
-		x.net.Mend(x.nodes[ways[0]].Store.Node(), x.nodes[ways[1]].Store.Node())
+		x.net.Repair(x.nodes[ways[0]].Store.Node(), x.nodes[ways[1]].Store.Node())
 	}
 	x.wants(t, "mended", false, false, false)
 	// One that is not alive is nobody's concern.
@@ -160,8 +160,8 @@ func TestStartingNodeEndsNoOther(t *testing.T) {
 	}
 	x.members[1].Incarnation++
 	x.wants(t, "it starts again", false)
-	x.net.Mend(x.nodes[0].Store.Node(), x.members[1].Node)
-	x.net.Mend(x.members[1].Node, x.nodes[0].Store.Node())
+	x.net.Repair(x.nodes[0].Store.Node(), x.members[1].Node)
+	x.net.Repair(x.members[1].Node, x.nodes[0].Store.Node())
 	x.wants(t, "its secret is right", false)
 	if !serving.Answers(x.members[1].Node) {
 		t.Error("it would be given no codelabs")
@@ -257,8 +257,8 @@ func TestNodesTellHowManyPeopleTheyHave(t *testing.T) {
 	of(42, true)
 	x.cut(0, 1)
 	of(22, false)
-	x.net.Mend(x.nodes[0].Store.Node(), x.nodes[1].Store.Node())
-	x.net.Mend(x.nodes[1].Store.Node(), x.nodes[0].Store.Node())
+	x.net.Repair(x.nodes[0].Store.Node(), x.nodes[1].Store.Node())
+	x.net.Repair(x.nodes[1].Store.Node(), x.nodes[0].Store.Node())
 	of(42, true)
 }
 

@@ -10,9 +10,9 @@ import (
 	"atelier/persistence/shares"
 )
 
-// Search looks for secrets of polls that this node lacks. A node that kept one may be away
-// for hours, so a secret is lost only when nobody is left who may have it. Safe for
-// concurrent use.
+// Search looks for secrets of polls that this node lacks. A node with a secret can be down
+// for hours, so a secret is lost only if no remaining node can have it. Safe for concurrent
+// use.
 type Search struct {
 	// Immutable.
 	exchange *Exchange[shares.Ballot]
@@ -33,7 +33,7 @@ type missing struct {
 	keepers []string
 	no      []string // nodes that have answered that they do not have it
 	lost    bool
-	told    bool // why it is not settled yet
+	told    bool // the log has the reason why it is not settled yet
 }
 
 // NewSearch begins to look. settled is called, on a goroutine of the search, when a secret
@@ -49,10 +49,10 @@ func newSearch(x *Exchange[shares.Ballot], settled func(id string), pause time.D
 	return s
 }
 
-// Lost says that nobody has a secret that is not here: all its keepers have said so, or were
-// forgotten, and all living nodes have said so. A secret without keepers is of a time when
-// nobody noted them: any member may have it. Until that is known it is not lost, and is
-// looked for.
+// Lost returns true if no node has a secret that is missing here. All its keepers and all
+// living nodes must have answered that they do not have it, or be forgotten. A secret
+// without keepers was made before keepers were recorded, so any member can have it. Until a
+// secret is known to be lost, the search for it goes on.
 func (s *Search) Lost(id string, keepers []string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *Search) run(ctx context.Context) {
 	}
 }
 
-// round asks about all that is looked for, and says whether anything is left.
+// round asks for all missing secrets, and reports whether any is left.
 func (s *Search) round(ctx context.Context) (left bool) {
 	s.mu.Lock()
 	ids := make([]string, 0, len(s.wanted))
@@ -117,8 +117,8 @@ func (s *Search) round(ctx context.Context) (left bool) {
 	return left
 }
 
-// look asks each living node that has not answered about a secret, and says whether it is
-// settled.
+// look asks each living node that has not answered about a secret, and reports whether it
+// is settled.
 func (s *Search) look(id string) bool {
 	if kept, ok := s.exchange.kept.(findable[shares.Ballot]); ok {
 		if _, here := kept.Find(id); here { // it came another way
@@ -173,7 +173,7 @@ func (s *Search) look(id string) bool {
 	return s.settle(id, true)
 }
 
-// said says whether a node has answered that it does not have a secret.
+// said reports whether a node has answered that it does not have a secret.
 func (s *Search) said(id, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Search) note(id, node string) {
 	}
 }
 
-// keeps says whether a node that is away may have a secret.
+// keeps reports whether a node that is down can have a secret.
 func (s *Search) keeps(id, node string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,7 +209,7 @@ func (s *Search) first(id string) bool {
 	return true
 }
 
-// tell says once that a poll waits for a node.
+// tell logs once that a poll waits for a node.
 func (s *Search) tell(id, node string) {
 	if s.first(id) {
 		s.log.Warn("a poll waits for a node that may have its secret; start it, or forget it if it is gone for good", "node", node, "secret", id)

@@ -188,8 +188,8 @@ func TestASecretIsLostWhenAllHaveSaidSo(t *testing.T) {
 		s.search.Lost("a", s.all()[:2])
 		s.waits(t, "while it cannot be asked")
 		a, b := s.nodes[0].Store.Node(), s.nodes[2].Store.Node()
-		s.net.Mend(a, b)
-		s.net.Mend(b, a)
+		s.net.Repair(a, b)
+		s.net.Repair(b, a)
 		s.ends(t, "once it can", false)
 	})
 	t.Run("what was found cannot be kept", func(t *testing.T) {
@@ -232,8 +232,8 @@ func TestASecretOutlivesTheNodeThatMadeIt(t *testing.T) {
 	}
 }
 
-// TestANodeThatStopsWaitsForItsAnswers: it wipes its secrets behind that, and an answer from
-// what is wiped would say that there is none.
+// TestANodeThatStopsWaitsForItsAnswers: it wipes its secrets only afterwards. An answer from
+// wiped secrets would claim that there are none.
 func TestANodeThatStopsWaitsForItsAnswers(t *testing.T) {
 	s := newSearching(t)
 	asked, wiped := make(chan struct{}), make(chan struct{})

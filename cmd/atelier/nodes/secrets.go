@@ -9,15 +9,15 @@ import (
 	"atelier/actors/durable"
 )
 
-// sameKeys is the table of what tells the long-lived secrets of the nodes apart,
-// by name: a code that only the secret gives, and that does not give it away.
+// sameKeys is the table of codes that identify the long-lived secrets of the nodes, by
+// name. A code is derived from the secret and does not reveal it.
 const sameKeys = "nodekeys"
 
-// ofStream is the key of a row that is about one stream of the database: what a restored
-// backup has of another says nothing here.
+// ofStream is the key of a row that belongs to one stream of the database. The row of
+// another stream, from a restored backup, is ignored.
 func ofStream(store durable.Store, name string) []byte { return []byte(store.StreamID() + "/" + name) }
 
-// Told says whether a node has said by Agree which secret of a name all have.
+// Told reports whether a node has recorded with Agree which secret of this name all have.
 func (k *Keyring) Told(name string) (bool, error) {
 	_, err := k.store.Get(sameKeys, k.row(name))
 	if errors.Is(err, durable.ErrNotFound) {
@@ -26,8 +26,8 @@ func (k *Keyring) Told(name string) (bool, error) {
 	return err == nil, err
 }
 
-// Agree refuses to start with another secret than the other nodes have. The
-// first node says which.
+// Agree refuses to start with a secret that differs from the other nodes'. The first node
+// records the secret.
 func (n *Node) Agree(name, secret string) error {
 	if n == nil {
 		return nil
@@ -53,11 +53,11 @@ func (n *Node) Agree(name, secret string) error {
 	}
 }
 
-// ErrNotTheSame says that a secret differs from that of the other nodes.
+// ErrNotTheSame means that a secret differs from that of the other nodes.
 var ErrNotTheSame = errors.New("is not the one that the other nodes have")
 
-// AgreeAnew is Agree for what an operator may change: where no other node is
-// alive, this one says what it is from now on.
+// AgreeAnew is Agree for a secret that an operator can change: if no other node is alive,
+// this node's secret replaces the recorded one.
 func (n *Node) AgreeAnew(name, secret string) error {
 	err := n.Agree(name, secret)
 	if !errors.Is(err, ErrNotTheSame) {
@@ -73,7 +73,7 @@ func (n *Node) AgreeAnew(name, secret string) error {
 	return n.Agree(name, secret)
 }
 
-// alone says whether no other node is alive, as far as is known.
+// alone reports whether no other node is alive, as far as is known.
 func (n *Node) alone() bool {
 	members, err := n.Store.Members()
 	return err == nil && !serves(members, wanted{}, n.Store.Node())

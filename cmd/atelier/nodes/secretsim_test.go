@@ -27,7 +27,7 @@ import (
 // A simulation of the secrets of three nodes whose disks fill up, break and lose unsynced
 // data, whose processes die, and whose links fail. Times are those of a bubble. It checks:
 //
-//   - A secret whose making succeeded is on two disks, where there are two nodes, and stays
+//   - A secret whose making succeeded is on two disks, if there are two nodes, and stays
 //     there until it is destroyed; nobody ever calls it lost.
 //   - A share that is not over is found, or said not to be known.
 //   - What was destroyed comes back on no disk and in no memory.
@@ -244,7 +244,7 @@ type simMade struct {
 
 const simLease = 3 * time.Second
 
-// simStore is what a node sees of the database.
+// simStore is the database as one node reads it.
 type simStore struct {
 	durable.Shared
 	w    *simWorld
@@ -286,7 +286,7 @@ func (k simKept) Needless(ids []string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !k.w.needless(id) })
 }
 
-// needless says what the state of codelabs would.
+// needless answers as the state of codelabs would.
 func (w *simWorld) needless(id string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -431,7 +431,7 @@ func (w *simWorld) makeSecret() {
 	}
 }
 
-// alone says that no other node has been a member for a while.
+// alone reports whether no other node has been a member for a while.
 func (w *simWorld) alone(name string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -524,8 +524,8 @@ func (w *simWorld) step() {
 		if w.rng.IntN(2) == 0 {
 			w.net.Cut(a, b)
 		} else {
-			w.net.Mend(a, b)
-			w.net.Mend(b, a)
+			w.net.Repair(a, b)
+			w.net.Repair(b, a)
 		}
 	}
 	time.Sleep(time.Duration(w.rng.IntN(40)) * time.Second)
@@ -537,7 +537,7 @@ func (w *simWorld) heal() {
 	for _, a := range w.machines {
 		a.disk.set(func(*simDisk) {})
 		for _, b := range w.machines {
-			w.net.Mend(a.name, b.name)
+			w.net.Repair(a.name, b.name)
 		}
 	}
 	for _, m := range w.machines {

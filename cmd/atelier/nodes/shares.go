@@ -20,13 +20,13 @@ import (
 )
 
 // Exchange distributes secrets to all nodes without the database, where they would outlive
-// their destruction: the shares of token keys, because any node must serve any token, and
-// the secrets of anonymous polls. Messages between nodes are sealed under the cluster's
-// secret.
+// their destruction. It distributes the shares of token keys, because any node must serve
+// any token, and the secrets of anonymous polls. Messages between nodes are sealed under
+// the cluster's secret.
 type Exchange[S any] struct {
 	node    *Node
 	aead    cipher.AEAD
-	subject string // where nodes serve them
+	subject string // on which nodes serve them
 	what    string // in errors
 	kept    Kept[S]
 	stop    func()
@@ -34,24 +34,24 @@ type Exchange[S any] struct {
 	serving sync.RWMutex // held for reading while another node is answered
 	ended   bool         // guarded by serving
 
-	// lacking counts how often this node has begun to lack what others may have, and
-	// whole is its value when all was fetched last.
+	// lacking counts how often this node has begun to lack secrets that others can have.
+	// whole is its value when this node last fetched all.
 	lacking, whole atomic.Int64
 	catching       atomic.Bool  // catchUp is in progress
-	warned         atomic.Int64 // the value of lacking that the log has told of
-	// lasts is how long what is exchanged lives at most; 0 for any time. Then this node lacks
-	// nothing any more that was made before it began to lack something, and what was made
-	// since was brought to it.
+	warned         atomic.Int64 // the value of lacking for which a warning is logged
+	// lasts is the maximum lifetime of the exchanged secrets; 0 for no limit. When that much
+	// time has passed since this node began to lack something, it lacks nothing more: older
+	// secrets have expired, and newer ones were sent to it.
 	lasts time.Duration
-	since atomic.Int64 // when it began to lack something, of the clock of began
-	// missing is a node that does not run and may have what this one lacks; "" for none.
+	since atomic.Int64 // when it began to lack something, on the clock of began
+	// missing is a node that is down and can have secrets that this one lacks; "" for none.
 	missing atomic.Value
 }
 
-// began is where the clock of Exchange.since begins. It is monotonic.
+// began is the zero of the clock of Exchange.since. It is monotonic.
 var began = time.Now()
 
-// Kept is where a node keeps what others bring.
+// Kept is a node's store of the exchanged secrets.
 type Kept[S any] interface {
 	// Take keeps one of another node; it is on the disk when Take returns.
 	Take(S) error
@@ -79,10 +79,11 @@ type exchanged[S any] struct {
 	Shares []S      `json:"shares,omitempty"`
 	// Needless answers Judge.
 	Needless []string `json:"needless,omitempty"`
-	// Lacks, in an answer to All, says that others may have what is not in it.
+	// Lacks, in an answer to All, means that other nodes can have secrets that are missing
+	// in it.
 	Lacks bool `json:"lacks,omitempty"`
 	// Unkept answers a message that says what to keep: the node cannot write its disk. It
-	// knows that it lacks something, and uses nothing that it lacks until it has fetched it.
+	// records that it lacks something, and uses no missing secret until it has fetched it.
 	Unkept bool `json:"unkept,omitempty"`
 }
 
@@ -159,8 +160,8 @@ func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	return err
 }
 
-// errNotWhole says that a node which does not live may have what no other has.
-var errNotWhole = fmt.Errorf("%w: a node that does not run may have others", durable.ErrUnavailable)
+// errNotWhole means that a node that is down can have secrets that no other has.
+var errNotWhole = fmt.Errorf("%w: a node that is down can have others", durable.ErrUnavailable)
 
 // warn says once of each time that this node lacks something why it still does.
 func (x *Exchange[S]) warn(err error) {
@@ -169,13 +170,13 @@ func (x *Exchange[S]) warn(err error) {
 	}
 }
 
-// lack notes that others may have what this node lacks.
+// lack records that other nodes can have secrets that this node lacks.
 func (x *Exchange[S]) lack() {
 	x.since.Store(int64(time.Since(began))) // before anybody could think that it was earlier
 	x.lacking.Add(1)
 }
 
-// outlived says that what this node lacked has ended.
+// outlived reports whether what this node lacked has ended.
 func (x *Exchange[S]) outlived() bool {
 	return x.lasts > 0 && time.Since(began)-time.Duration(x.since.Load()) > x.lasts
 }
@@ -195,8 +196,8 @@ func (x *Exchange[S]) Lacking() string {
 	return fmt.Sprintf("this node may lack %s that only node %s has: start %s, or if it is gone for good: atelier cluster forget %s", x.what, name, name, name)
 }
 
-// Lacks says whether others may have what this node lacks: what is not here may still be in
-// use.
+// Lacks reports whether other nodes can have secrets that this node lacks. A missing secret
+// can then still be in use.
 func (x *Exchange[S]) Lacks() bool { return x.whole.Load() != x.lacking.Load() }
 
 // Serve serves the other nodes.
@@ -212,7 +213,7 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 			m, err := x.serve(data)
 			if err != nil {
 				x.node.log.Error(x.what+" for another node", "from", from, "error", err)
-				return // and the other node asks again
+				return // and the other node repeats the question
 			}
 			answer(x.seal(m))
 		}()
@@ -220,8 +221,9 @@ func (x *Exchange[S]) Serve(kept Kept[S]) (err error) {
 	return err
 }
 
-// fetch asks the other living nodes for all that they keep. This node has all of it then if
-// one that lacks nothing was among them, or every node that may have something.
+// fetch requests all secrets from the other living nodes. Afterwards this node has all of
+// them if one of the others lacks nothing, or if every node that can have something has
+// answered.
 func (x *Exchange[S]) fetch(limit time.Duration) error {
 	lacking := x.lacking.Load()
 	whole := false
@@ -239,7 +241,7 @@ func (x *Exchange[S]) fetch(limit time.Duration) error {
 	return err
 }
 
-// allAnswered is errNotWhole where a node that is known is not among some.
+// allAnswered returns errNotWhole if a known node is not among some.
 func (x *Exchange[S]) allAnswered(done []string) error {
 	known, err := x.node.Store.Known()
 	if err != nil {
@@ -254,7 +256,7 @@ func (x *Exchange[S]) allAnswered(done []string) error {
 	return nil
 }
 
-// alone is an error where there are other nodes, none of which lives.
+// alone is an error if there are other nodes, none of which lives.
 func (x *Exchange[S]) alone() error {
 	members, err := x.node.Store.Members()
 	if err != nil {
@@ -335,8 +337,9 @@ const (
 	// spreadTime how long the first use of a new one waits for them.
 	fetchTime, spreadTime = 30 * time.Second, 5 * time.Second
 	askTime               = time.Second
-	// absentTime is how often all secrets are fetched again while a node that may have others
-	// does not run: that may be for days, and each time the others read theirs from the disk.
+	// absentTime is the interval at which all secrets are fetched again while a node that can
+	// have others is down. That can last days, and each time the others read theirs from the
+	// disk.
 	absentTime = 5 * time.Second
 )
 
@@ -368,7 +371,7 @@ func (x *Exchange[S]) bring(s S) (done []string, err error) {
 var errUnkept = errors.New("this node cannot write its disk")
 
 // Needless asks the other living nodes which of some secrets nobody needs any more: a node
-// that stands aside cannot tell.
+// that does not serve cannot tell.
 func (x *Exchange[S]) Needless(ids []string) (needless []string) {
 	members, err := x.node.Store.Members()
 	if err != nil {

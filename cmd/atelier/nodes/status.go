@@ -21,7 +21,7 @@ type Status struct {
 	Nodes []NodeStatus `json:"nodes"`
 	// Unlisted: the database did not answer, so there is nothing in Nodes.
 	Unlisted bool `json:"unlisted,omitempty"`
-	// This is what the node says of itself; nil when it does not run.
+	// This describes the node itself; nil when it is not running.
 	This *ThisNode `json:"this,omitempty"`
 	// Problems are what an operator should look at; none when all is well.
 	Problems []string `json:"problems"`
@@ -42,13 +42,13 @@ type NodeStatus struct {
 	Owns             int       `json:"owns"`
 	// State is "alive", "drained", "stopped" or "dead".
 	State string `json:"state"`
-	// Figures are what the node says of itself; nil where it has not answered.
+	// Figures are the node's own figures; nil if it has not answered.
 	*Figures
-	// Reached says in words whether it answers the node that was asked.
+	// Reached describes whether the node answers the node that was asked.
 	Reached string `json:"reached,omitempty"`
 }
 
-// ThisNode is what a node says of itself.
+// ThisNode is a node's own state.
 type ThisNode struct {
 	Ready bool   `json:"ready"`
 	Why   string `json:"why,omitempty"`
@@ -90,7 +90,7 @@ type ActorsOfKind struct {
 	Followed int `json:"followed"`
 }
 
-// ErrAlone says that there are no other nodes.
+// ErrAlone means that there are no other nodes.
 var ErrAlone = errors.New("cluster.enabled is off: this server stands alone")
 
 // StoppedStatus asks the database for the nodes, where this one does not

@@ -13,9 +13,9 @@ import (
 	"atelier/persistence/secrets"
 )
 
-// TokenKeys are the token keys of a server that is one of several: the newest of what
-// the database has. A new key is pending until every living node has it, for what is made
-// under it must be found on each.
+// TokenKeys are the newest token keys in the database, for a server that is one of several.
+// A new key is pending until every living node has it, because each node must find tokens
+// made under it.
 type TokenKeys struct {
 	o        TokenKeyOptions
 	node     *Node
@@ -34,7 +34,7 @@ type TokenKeyOptions struct {
 	Use func([]seal.Key) error
 	// Note writes into the database which keys are used with it.
 	Note func(keys []seal.Key, now time.Time) error
-	// Over says whether nothing needs a key any more.
+	// Over reports whether nothing needs a key any more.
 	Over func(key seal.Key, now time.Time) bool
 }
 
@@ -120,8 +120,8 @@ func (k *TokenKeys) keep(keys []seal.Key) ([]seal.Key, error) {
 	return k.take(s)
 }
 
-// Change replaces the keys by what to makes of them; nil changes nothing. Where another
-// node changes them at the moment it begins again with what that one has made.
+// Change replaces the keys by the result of to; if that is nil, the keys stay. If another
+// node changes the keys at the same moment, Change calls to again with that node's keys.
 func (k *TokenKeys) Change(to func([]seal.Key) ([]seal.Key, error)) (keys []seal.Key, version uint64, err error) {
 	for {
 		if err := k.Read(); err != nil {
@@ -149,8 +149,8 @@ func (k *TokenKeys) changeOnce(to func([]seal.Key) ([]seal.Key, error)) ([]seal.
 }
 
 // Rotate makes a new key, brings it to all living nodes, and then takes it into use
-// everywhere. What fails on the way leaves a pending key, with which the next call goes
-// on. Of two at one time, both are done with the same key.
+// everywhere. If a step fails, the key stays pending, and the next call continues with it.
+// Two concurrent calls finish with the same key.
 func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	_, version, err := k.Change(func(keys []seal.Key) ([]seal.Key, error) {
 		if keys[len(keys)-1].Pending {
@@ -197,7 +197,7 @@ func (k *TokenKeys) dropOld() error {
 	return err
 }
 
-// Follow looks for keys of which this node was not told, until ctx ends.
+// Follow looks for keys that this node has missed, until ctx ends.
 func (k *TokenKeys) Follow(ctx context.Context, every time.Duration) {
 	Every(ctx, every, k.look)
 }

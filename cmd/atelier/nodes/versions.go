@@ -9,11 +9,10 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// Protocol is the version of what nodes tell each other. Nodes of the version
-// before and this one work together, so that one after the other can be
-// replaced; the difference of two is refused at the start. It is raised with each
-// release that says something new to other nodes, and what it means is kept in
-// cmd/atelier/deploy/CLUSTER.md ("Versions").
+// Protocol is the version of the messages between nodes. Nodes of this version and the
+// previous one work together, so that nodes can be replaced one after the other. A
+// difference of two is refused at the start. Each release with new messages between nodes
+// raises it. The meaning of each version is in cmd/atelier/deploy/CLUSTER.md ("Versions").
 //
 // 3: messages are sealed. It leaves 2 out, so that nodes of version 1, whose
 // messages cannot be read, are refused.
@@ -27,11 +26,11 @@ func Beside(cfg config.Config, version int) func([]durable.Member) error {
 		for _, m := range others {
 			switch {
 			case !cfg.Cluster.Enabled:
-				return fmt.Errorf("storage.postgres: node %s runs on this database, and cluster.enabled is off here: switch it on, or give this server a database of its own", m.Node)
+				return fmt.Errorf("storage.postgres: node %s runs on this database, and cluster.enabled is off here; switch it on, or give this server a database of its own", m.Node)
 			case m.Node == postgres.Alone:
 				return errors.New("storage.postgres: a server without cluster.enabled runs on this database; stop it first")
 			case m.Version > version+1 || m.Version < version-1:
-				return fmt.Errorf("cluster: node %s (program %s) speaks version %d of the messages between nodes and this program version %d; only neighbours understand each other: update all nodes one version at a time, or stop all of them first", m.Node, m.Program, m.Version, version)
+				return fmt.Errorf("cluster: node %s (program %s) speaks version %d of the messages between nodes and this program version %d; only adjacent versions work together. Update all nodes one version at a time, or stop all of them first", m.Node, m.Program, m.Version, version)
 			}
 		}
 		return nil

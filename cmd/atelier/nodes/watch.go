@@ -20,7 +20,7 @@ type Duties interface {
 	Compare(alive []string)
 	// Owned are the codelabs that this node owns. It is asked every second.
 	Owned() []Owned
-	// Made is when a codelab was made, on whichever node; zero where that is not known.
+	// Made is when a codelab was made, on whichever node; zero if that is not known.
 	Made(id string) time.Time
 	// GiveAll gives all codelabs that this node owns to others, and returns how many
 	// it owns still.
@@ -28,7 +28,7 @@ type Duties interface {
 	// Move brings a codelab to a node, if this one owns it, or is the node and nobody
 	// owns it.
 	Move(id, to string)
-	// Counts are what the node tells of itself.
+	// Counts are the node's own counts.
 	Counts() Counts
 	// Drain sends everybody away, one after the other. Until Undrain nobody can connect.
 	Drain()
@@ -62,7 +62,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 		n.figures.Store(&figures)
 		members, err := n.Store.Members()
 		if err != nil {
-			continue // the lease tells when that lasts
+			continue // a lost lease ends this if it lasts
 		}
 		var alive []string
 		for _, m := range members {
@@ -149,7 +149,7 @@ func (n *Node) catchUp(ctx context.Context) {
 	}
 }
 
-// prepare does what comes before this node serves again. It is false where the node is
+// prepare does what comes before this node serves again. It is false if the node is
 // away again, or ctx ends, before that has succeeded.
 func (n *Node) prepare(ctx context.Context) bool {
 	for _, do := range n.first {

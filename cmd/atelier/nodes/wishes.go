@@ -11,8 +11,9 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// wishes is the table of what an operator asks of the nodes, by the stream of the
-// database: which are drained, and which codelabs are to be where for a while.
+// wishes is the table of an operator's requests to the nodes, by the stream of the
+// database. It records which nodes are drained, and which codelabs stay on a node for a
+// while.
 const wishes = "nodewishes"
 
 // moveStays is for how long a codelab that was moved is not given to another node.
@@ -44,7 +45,7 @@ func (n *Node) readWishes() (wanted, error) {
 	return w, err
 }
 
-// standing is which nodes there are, and what is asked of them.
+// standing returns the nodes and the operator's requests to them.
 func (n *Node) standing() ([]durable.Member, wanted, error) {
 	members, err := n.Store.Members()
 	if err != nil {
@@ -54,8 +55,8 @@ func (n *Node) standing() ([]durable.Member, wanted, error) {
 	return members, w, err
 }
 
-// Drain asks a node to give back what it owns and to take nothing, also after a new
-// start, until Undrain. The last one that serves is not drained.
+// Drain makes a node release what it owns and accept nothing, also after a restart, until
+// Undrain. The last node that serves cannot be drained.
 func (n *Node) Drain(node string) error {
 	members, w, err := n.standing()
 	if err != nil {
@@ -85,7 +86,7 @@ func (n *Node) Drain(node string) error {
 	return err
 }
 
-// serves says whether a node beside one is alive and not drained.
+// serves reports whether a node beside one is alive and not drained.
 func serves(members []durable.Member, w wanted, but string) bool {
 	return slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node != but && m.Left > 0 && !w.drained[m.Node] })
 }
@@ -139,7 +140,7 @@ func (n *Node) Move(id, to string) error {
 	}
 }
 
-// Forget takes a node that has died out of the list. It may come back.
+// Forget removes a dead node from the list. The node can come back.
 func (n *Node) Forget(url, node string) error {
 	forgotten, err := postgres.Forget(url, node)
 	if err != nil {
@@ -151,11 +152,11 @@ func (n *Node) Forget(url, node string) error {
 	return n.undrain(node)
 }
 
-// Drained says whether an operator has asked this node to serve nobody.
+// Drained reports whether an operator has asked this node to serve nobody.
 func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
 
-// drainTurns is after how many turns of Watch, seconds, a drained node gives back at
-// once what nobody has taken.
+// drainTurns is the number of turns of Watch (seconds) after which a drained node releases
+// at once whatever no other node has taken.
 const drainTurns = 20
 
 // obey does what an operator asks of this node; others are those that take codelabs. It

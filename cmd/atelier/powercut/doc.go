@@ -1,5 +1,5 @@
-// Package powercut runs the server on a disk whose power is cut and which fails,
-// and checks that nothing is lost that the server has acknowledged.
+// Package powercut runs the server on a disk that fails and whose power is cut. It verifies
+// that everything that the server has acknowledged survives.
 //
 //	make powercut                       # 200 power cuts, and every kind of fault
 //	make powercut POINT=4711 SEED=8000  # one power cut of the last run again
@@ -8,28 +8,28 @@
 //
 // # What runs
 //
-// The real binary on the file system of persistence/powercut, under a load that
-// does everything in kindsOfItems: codelabs, steps, attendees, messages, files, code,
-// participants, tokens, API tokens are added and removed. Its memtable has 1 MiB and
-// it starts again and again, after a stop or a kill, so that it flushes and
-// compacts; a codelab takes a snapshot every 40 events. The load notes in the trace
-// when it asks for a removal and when the server acknowledges something. One server
-// keeps its files in the data folder, another in a folder of shared objects.
+// The real binary runs on the file system of persistence/powercut. Its load adds and
+// removes everything in kindsOfItems: codelabs, steps, attendees, messages, files, code,
+// participants, tokens and API tokens. The memtable has 1 MiB, and the server starts again
+// and again, after a stop or a kill, so that it flushes and compacts. A codelab takes a
+// snapshot every 40 events. The load notes in the trace when it asks for a removal and when
+// the server acknowledges something. One server keeps its files in the data folder, another
+// in a folder of shared objects.
 //
 // # What is checked
 //
-// Behind each power cut the server starts on the folder that is left. Everything
-// that it acknowledged before is there, unless a request to remove it was on its way.
-// Everything that it acknowledged as removed is gone. If it refuses to start, the text names
-// --recover-damaged, and that leads to all of it except tokens, which it voids.
+// After each power cut the server starts on the remaining folder. Everything that it
+// acknowledged before is there, unless a request to remove it was in flight. Everything that
+// it acknowledged as removed is gone. If the server refuses to start, the text names
+// --recover-damaged. That flag recovers everything except tokens, which it voids.
 //
-// Faults (faults_test.go) are planned from what the server really does: for each kind of
-// call on each kind of file that was recorded, each error that faultsOf has for it,
-// once or until the server ends. Then the server starts without the fault, the power
-// is cut, and the same is checked.
+// Faults (faults_test.go) are planned from the recorded calls of the server. Each kind of
+// call on each kind of file fails with each error of faultsOf, once or until the server
+// ends. Then the server starts without the fault, the power is cut, and the same is
+// checked.
 //
-// A kind of call, of file, of item or of fault that never happened fails the run by
-// its name. A table at the end says how often each happened.
+// If a kind of call, of file, of item or of fault never occurs, the run fails and names it.
+// A table at the end has the number of occurrences.
 //
 // # Without a disk that can be mounted
 //

@@ -108,7 +108,7 @@ func tryFault(p *program, pl plan, at, scratch string) (o outcome, err error) {
 			if pl.fault.Err != 0 && !strings.Contains(err.Error(), pl.fault.Err.Error()) {
 				vague = append(vague, "while the fault lasts, a refusal does not tell of it: "+err.Error())
 			}
-			disk.Inject(nil) // as if the operator had mended it
+			disk.Inject(nil) // as if the operator had repaired it
 			continue
 		}
 		if s := (status{}); errors.As(err, &s) && s.code == http.StatusServiceUnavailable {

@@ -60,8 +60,8 @@ func places(t powercut.Trace) map[place]int {
 	return out
 }
 
-// neverMade says why a server makes no calls of a kind; what is not in the table
-// must happen.
+// neverMade has the reasons why a server makes no calls of a kind; a kind that is not in
+// the table must happen.
 var neverMade = map[powercut.Kind]string{
 	powercut.Link:  "files get one name each",
 	powercut.Chmod: "files are made with their modes",

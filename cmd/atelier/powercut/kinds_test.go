@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// kind is a kind of what clients do that is acknowledged.
+// kind is a kind of client operation that is acknowledged.
 type kind struct {
 	name string
 	// add asks the server for a new one in a codelab and completes the item.
 	add func(l *load, it *item) error
 	// remove asks the server to remove one; nil if nobody can.
 	remove func(s *server, it item) error
-	// there tells whether a server has it. Unless it is there as it was
-	// acknowledged, or gone without a trace, that is an error.
+	// there reports whether a server has it. Unless it is there as it was acknowledged, or
+	// gone without a trace, that is an error.
 	there func(v *view, it item) (bool, error)
 }
 
@@ -186,7 +186,7 @@ func kindOf(it item) kind {
 // view reads each path of a server once.
 type view struct {
 	s    *server
-	read map[string]string // by path; "" for what is not found
+	read map[string]string // by path; "" if not found
 }
 
 func newView(s *server) *view { return &view{s, map[string]string{}} }
@@ -211,7 +211,7 @@ func (v *view) holds(path, text string) (bool, error) {
 
 func (v *view) found(path string) (bool, error) { return v.holds(path, "") }
 
-// check says what of an expectation does not hold.
+// check returns the violations of an expectation.
 func (v *view) check(e expectation) (wrong []string) {
 	look := func(items []item, want bool, how string) {
 		for _, it := range items {

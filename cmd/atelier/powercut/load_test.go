@@ -18,12 +18,12 @@ type load struct {
 	made  int
 	items []item // that are there
 	coded map[string]bool
-	in    string // the codelab to add to; "": any
+	in    string // the codelab to add to; "" for any
 	// platform and business are API keys, identity is that of the business.
 	platform, business, identity string
 
-	acknowledged map[string]int // by what was done and kind
-	refused      []string       // what was not, and why
+	acknowledged map[string]int // by operation and kind
+	refused      []string       // operations that were not acknowledged, and why
 }
 
 func newLoad(disk *powercut.Disk, seed uint64) *load {

@@ -32,7 +32,7 @@ type step struct {
 
 const (
 	added    = "added"    // acknowledged
-	removing = "removing" // the request is on its way
+	removing = "removing" // the request is in flight
 	removed  = "removed"  // acknowledged
 )
 
@@ -49,10 +49,9 @@ type expectation struct {
 	there, gone []item
 }
 
-// expect reads the load's notes. Items acknowledged before the cut must be
-// there, unless a request that may remove them was on its way before reach; items
-// acknowledged as removed must be gone. Items in a codelab that is being removed
-// may be either.
+// expect reads the load's notes. Items acknowledged before the cut must be there, unless a
+// request that can remove them was in flight before reach. Items acknowledged as removed
+// must be gone. Items in a codelab that is being removed can be present or gone.
 func expect(t powercut.Trace, point, reach int) (expectation, error) {
 	type fate struct {
 		item           item

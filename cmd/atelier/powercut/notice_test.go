@@ -99,9 +99,9 @@ func TestWhatNeverHappenedIsNamed(t *testing.T) {
 	}
 }
 
-// A recovery gives the store another stream, under which the folder of shared
-// objects seemed to be somebody else's: the server refused to start with the very
-// flag that its first refusal had named.
+// A recovery gives the store another stream. The folder of shared objects once seemed to
+// belong to somebody else then: the server refused to start with the very flag that its
+// first refusal had named.
 func TestARecoveryKeepsSharedFiles(t *testing.T) {
 	if *live {
 		t.Skip("is about the traces of testdata")
@@ -123,7 +123,7 @@ func TestARecoveryKeepsSharedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.there = slices.DeleteFunc(e.there, func(it item) bool { return it.Kind == "token" })
-	e.gone = nil // old tables may bring them back, which the log tells the operator
+	e.gone = nil // old tables may have kept them, and the log reports that
 	for _, flags := range [][]string{{recoverFlag}, nil} {
 		s, err := p.start(dataIn(root), flags...)
 		if err != nil {

@@ -70,8 +70,8 @@ func binary(t *testing.T, shared bool) *program {
 	return &program{path, shared}
 }
 
-// TestPowerCuts cuts the power at points of a trace and holds the server that
-// starts on what is left to what was acknowledged.
+// TestPowerCuts cuts the power at points of a trace. The server that starts on the
+// remaining data must have everything that was acknowledged.
 func TestPowerCuts(t *testing.T) {
 	seen := map[place]int{}
 	acknowledged := map[string]int{}
@@ -134,7 +134,7 @@ var checks sync.Mutex
 // recorded are the traces of this run.
 var recorded = map[string]powercut.Trace{}
 
-// canLive tells whether a live run was asked for, and is possible here.
+// canLive reports whether a live run was requested, and is possible here.
 var canLive = sync.OnceValue(func() bool {
 	if !*live {
 		return false

@@ -60,7 +60,7 @@ type program struct {
 
 var listening = regexp.MustCompile(`msg=listening addr=(\S+)`)
 
-// startTimeout is how long a server may take to start, and to stop.
+// startTimeout is the maximum time for a server to start, and to stop.
 const startTimeout = 60 * time.Second
 
 // start starts the server and logs in. The error is a refusal if the server ended

@@ -40,8 +40,7 @@ func agent(ctx *fasthttp.RequestCtx) string {
 	return name[:min(len(name), 40)]
 }
 
-// secretPaths are followed by what only those know whom it concerns: random
-// names of files, ids of checkouts, identities.
+// secretPaths are followed by secrets: random names of files, ids of checkouts, identities.
 var secretPaths = []string{"/uploads/images/", "/uploads/materials/", "/handler/sessions/", "/handler/keys/"}
 
 // words are the parts of paths that routes name.

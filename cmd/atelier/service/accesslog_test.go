@@ -11,8 +11,8 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// TestTheAccessLogTellsNoSecrets: no query, no random name, no checkout.
-func TestTheAccessLogTellsNoSecrets(t *testing.T) {
+// TestTheAccessLogHasNoSecrets: no query, no random name, no checkout.
+func TestTheAccessLogHasNoSecrets(t *testing.T) {
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))
 	if accessLog(config.Log{}, nil, nil, log) != nil {
@@ -30,7 +30,7 @@ func TestTheAccessLogTellsNoSecrets(t *testing.T) {
 }
 
 // A mistyped path can contain a card number or a token.
-func TestTheAccessLogTellsNothingThatThisServerDidNotMake(t *testing.T) {
+func TestTheAccessLogHasOnlyPathsAndIdsOfThisServer(t *testing.T) {
 	w := wordsOf([]string{"/api/codelabs/{id}/chat"})
 	const id = "0197f3a2-7c1e-7aaa-8bbb-0123456789ab"
 	for path, want := range map[string]string{

@@ -20,24 +20,23 @@ import (
 
 const passwordFile = "admin.password"
 
-// PasswordFile is where a password lies that was made.
+// PasswordFile is the file of the generated password.
 func PasswordFile(cfg config.Config) string { return secretFile(cfg, passwordFile) }
 
-// adminsPassword returns the password that was made, and makes it where there is none.
+// adminsPassword returns the password that was made, and makes it if there is none.
 func adminsPassword(cfg config.Config) (password string, made bool, err error) {
 	return secrets.Password(PasswordFile(cfg), func() string { return auth.Random(15) })
 }
 
-// adminPassword is where the admin's password came from.
+// adminPassword is the source of the admin's password.
 type adminPassword struct {
 	file string // "" when it was configured
 	made string // the password itself, when it was made now
 }
 
-// announce says how to reach the server, in the log and to somebody who sits at
-// the terminal. A password that was made now is shown only there, and never
-// where standard error goes to a file or another program: there the log names
-// the file in which it lies.
+// announce reports how to reach the server, in the log and on the terminal. A new password
+// is shown only on the terminal. If standard error is a file or another program, the log
+// names the file with the password instead.
 func (s *Service) announce(pw adminPassword, app bool, took time.Duration) {
 	addr := s.public.Addr().String()
 	url := openAt(s.cfg.Server, addr)
@@ -49,7 +48,7 @@ func (s *Service) announce(pw adminPassword, app bool, took time.Duration) {
 	pw.show(os.Stderr, url, s.cfg.Admin.ID)
 }
 
-// where says where the password can be found.
+// where is the place of the password.
 func (pw adminPassword) where() string {
 	if pw.file == "" {
 		return "as configured"

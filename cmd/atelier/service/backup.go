@@ -13,9 +13,8 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// sections are the parts of the data folder, in the order of a backup: the
-// store comes first, since it refers to what the others hold. Secrets are not
-// among them.
+// sections are the parts of the data folder, in the order of a backup. The store comes
+// first, since it refers to objects in the others. Secrets are not among them.
 func (c *Core) sections() []backup.Section {
 	return []backup.Section{
 		c.storeSection(),
@@ -24,10 +23,10 @@ func (c *Core) sections() []backup.Section {
 	}
 }
 
-// Backup writes everything there is, while it is used. What somebody asked to
-// have erased before is erased first, so that no later backup holds it. Where
-// that cannot be, on a disk that takes no writes or in a codelab that is
-// quarantined, a backup is needed more than ever: the log says what it may hold.
+// Backup writes all data of the server while it runs. Data that somebody asked to erase is
+// erased first, so that no later backup holds it. If that fails, because the disk takes no
+// writes or a codelab is quarantined, a backup is needed more than ever. The log then
+// reports what the backup can hold.
 func (c *Core) Backup(w io.Writer) error {
 	if c.cfg.Storage.Backend == config.Memory {
 		return memory.ErrNoBackup
@@ -61,8 +60,8 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 
 // Restore fills the data folder, which must hold no data, and the store that
 // nodes share, which must hold nothing at all, from a backup.
-// What of the code is damaged in the backup stays so; scrub tells of it. With a
-// passphrase the secrets are restored too, which the backup must hold then.
+// Code that is damaged in the backup stays damaged; scrub reports it. With a passphrase the
+// secrets are restored too, which the backup must hold then.
 func Restore(cfg config.Config, r io.Reader, passphrase string) (err error) {
 	if err := ondisk.MakeFolder(cfg.Server.Data, 0o700); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 // ballots are the secrets of anonymous polls.
 type ballots struct {
 	*shares.Ballots
-	node     *nodes.Node                    // nil when this server stands alone
+	node     *nodes.Node                    // nil on a single server
 	exchange *nodes.Exchange[shares.Ballot] // likewise
 	search   *nodes.Search                  // likewise
 	labs     atomic.Pointer[codelab.Codelabs]

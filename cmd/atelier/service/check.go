@@ -16,8 +16,8 @@ import (
 	"atelier/transport/server"
 )
 
-// Check finds what a start with a configuration would, without starting: what is wrong
-// with the files that it names, and with the place where it wants to write.
+// Check finds the problems that a start with a configuration would find, without starting:
+// in the files that the configuration names, and in the folders that the server writes.
 func Check(cfg config.Config) (warnings []string, err error) {
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	err = CheckCommerce(cfg)

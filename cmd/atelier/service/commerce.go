@@ -17,8 +17,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// CheckCommerce says what is wrong with the operator's schemas and the business
-// profile.
+// CheckCommerce returns the errors in the operator's schemas and the business profile.
 func CheckCommerce(cfg config.Config) error {
 	_, err := newCommerce(cfg, nil, nil, nil)
 	return err
@@ -36,9 +35,9 @@ func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bo
 	if p.Schemas, err = publish.Schemas(ctx, p.SchemaBase, c.Schemas); err != nil {
 		return nil, err
 	}
-	// Its own tokenization handler is declared under the name that the
-	// published schema carries; under another name it needs a schema of its
-	// own, and so an entry in the configuration.
+	// The server's own tokenization handler is declared under the name in the published
+	// schema. Under another name it needs a schema of its own, and so an entry in the
+	// configuration.
 	own := len(p.PaymentHandlers) > 0 && p.PaymentHandlers[0].Name == cfg.Handler.Name
 	if len(c.PaymentHandlers) > 0 || !own || !cfg.Handler.Tokenize && !cfg.Handler.Detokenize {
 		p.PaymentHandlers = nil

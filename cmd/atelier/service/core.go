@@ -54,7 +54,7 @@ type Core struct {
 	files        *files.Register
 	code         *trees.Store
 	folder       *nodes.Folder
-	node         *nodes.Node     // nil when this server stands alone
+	node         *nodes.Node     // nil on a single server
 	keyring      *nodes.Keyring  // likewise
 	usedBefore   bool            // the store has served before this start
 	made         map[string]bool // the secrets that this start has made, of those that nodes have alike
@@ -179,8 +179,8 @@ func OpenCore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (_
 	return c, nil
 }
 
-// explain adds to an error why the store has stopped writing, if it has: without
-// it, "no answer in time" is all that an operator reads of a disk that failed.
+// explain adds to an error why the store has stopped writing, if it has. Without it, an
+// operator reads only "no answer in time" when a disk has failed.
 func (c *Core) explain(err error) error {
 	if c == nil || c.store == nil {
 		return err

@@ -1,4 +1,3 @@
-// Package service puts the server together: the store, the actors, the
-// listeners, and the order in which they start and stop. Nothing is decided
-// here; it is the list of what there is.
+// Package service assembles the server: the store, the actors, the listeners, and the order
+// in which they start and stop. It contains no rules, only the list of the parts.
 package service

@@ -51,7 +51,7 @@ func openObjects(cfg config.Config) (closableObjects, error) {
 		return nil, err
 	}
 	if cfg.Storage.Backend == config.Memory {
-		return nil, errors.New("files.store cannot be shared where storage.backend is memory: nothing would refer to what is there")
+		return nil, errors.New("files.store cannot be shared if storage.backend is memory: after a restart nothing would refer to the files")
 	}
 	if at.Folder != "" {
 		s, err := folder.Open(folder.Options{Dir: at.Folder, MinFreeBytes: minFree(cfg)})
@@ -201,7 +201,7 @@ func (c *Core) reclaim(ctx context.Context, shared objects.Store, refusal error)
 	return objects.Reclaim(ctx, shared, c.store.StreamID())
 }
 
-// holdsFiles says whether there is any file below a folder.
+// holdsFiles reports whether there is any file below a folder.
 func holdsFiles(dir string) bool {
 	found := false
 	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {

@@ -26,7 +26,7 @@ func coreIn(t *testing.T, store string) (config.Config, func() *Core) {
 	cfg.Server.Data, cfg.Files.Store, cfg.Storage.MinFreeMiB = t.TempDir(), store, 1
 	return cfg, func() *Core {
 		t.Helper()
-		// Without actors, and the sweep of what no codelab has.
+		// Without actors, and without the sweep of unreferenced files.
 		c, err := OpenData(cfg, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 type vaults struct {
 	production, sandbox *token.Vault
 	shares              *shares.Store
-	exchange            *nodes.Exchange[shares.Share] // nil when this server stands alone
+	exchange            *nodes.Exchange[shares.Share] // nil on a single server
 	keys                *nodes.TokenKeys              // likewise
 }
 

@@ -27,7 +27,8 @@ func (s *Service) health() server.Health {
 		h.Quarantined = []string{}
 	}
 	not := func(reason, why string) { h.Ready, h.Reason, h.Why = false, reason, why }
-	// What others own it cannot serve then, and they serve all but what it owns.
+	// This node cannot serve actors of other nodes then, but the others serve all except
+	// the actors of this node.
 	if n != nil && n.StandsAside() {
 		not("unreachable", "this node reaches none of the other living nodes, and leaves serving to them")
 	}

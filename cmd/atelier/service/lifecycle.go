@@ -29,8 +29,8 @@ type part struct {
 	name string
 	// start cleans up after itself when it fails.
 	start func() error
-	// stop may last until ctx ends, and cuts off what is slower; nil where nothing
-	// has to be undone.
+	// stop returns when ctx ends at the latest, and cuts off slower work. It is nil if
+	// there is nothing to stop.
 	stop func(ctx context.Context) error
 	// share is the divisor of server.drain_timeout for stop; 0: the remaining time.
 	share int
@@ -74,7 +74,7 @@ func (s *Service) start(parts []part) error {
 	return nil
 }
 
-// slowStop is how long a part may take to stop until it is worth a line of the log.
+// slowStop is the time after which the stop of a part is logged as slow.
 const slowStop = time.Second
 
 // Stop stops what was started, in reverse order: readiness off, clients told
@@ -144,8 +144,9 @@ func (s *Service) loadPair() (err error) {
 	return nil
 }
 
-// reserve takes the public address. A store that may have to wait for the lease of
-// the process before gives it back: nobody should wait at its door.
+// reserve takes the public address. A store that waits for the lease of the previous
+// process needs the address to be free: clients should not wait at a server that does not
+// answer yet.
 func (s *Service) reserve() error {
 	if err := s.listen(); err != nil || s.cfg.Storage.Backend != config.Postgres {
 		return err
@@ -155,7 +156,7 @@ func (s *Service) reserve() error {
 	return err
 }
 
-// listen takes the public address where nobody holds it yet.
+// listen takes the public address, if it has not yet.
 func (s *Service) listen() (err error) {
 	if s.public == nil {
 		s.public, err = server.Listen(s.cfg.Server.Listen, s.pair)
@@ -257,8 +258,9 @@ func (s *Service) openGateway() error {
 	return nil
 }
 
-// ofOneAddress is how many sockets an address may have: a hall of ten thousand behind one
-// router, of the 20,000 descriptors that are usual, and still a quarter for everybody else.
+// ofOneAddress is the maximum number of sockets per address. Of the usual 20,000
+// descriptors it allows a hall of ten thousand people behind one router, and leaves a
+// quarter for all others.
 func ofOneAddress(descriptors int) int { return descriptors / 4 * 3 }
 
 // closeGateway ends the connections too, before the actors behind them go.
@@ -337,7 +339,7 @@ func (s *Service) closeAI(ctx context.Context) error {
 	return nil
 }
 
-// serve puts together what answers at the public address, and opens the door.
+// serve assembles the handlers of the public address, and accepts requests.
 func (s *Service) serve() error {
 	cfg, api := s.cfg, s.api
 	commerce, err := newCommerce(cfg, api.ClientIP, s.bodies, s.log)
@@ -362,7 +364,7 @@ func (s *Service) serve() error {
 	return nil
 }
 
-// watch tells the metrics where their numbers are.
+// watch connects the metrics to their sources.
 func (s *Service) watch() {
 	s.metrics.Watch(server.Sources{
 		Store: s.core.store.Stats, Hub: s.hub.Stats, Actors: s.core.codelabs.Stats, Sessions: s.grants.Sessions.Len,
@@ -385,8 +387,8 @@ func (s *Service) ready() error {
 	return nil
 }
 
-// drain sends away who is connected; who does not go in time is cut off with the
-// public listener.
+// drain asks connected clients to leave. Connections that stay are cut off with the public
+// listener.
 func (s *Service) drain(ctx context.Context) error {
 	err := s.hub.Drain(ctx, messages.Reconnect, s.cfg.Server.ReconnectSpread.Std())
 	if errors.Is(err, context.DeadlineExceeded) {

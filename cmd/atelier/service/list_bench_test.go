@@ -16,9 +16,9 @@ import (
 	"atelier/cmd/atelier/config"
 )
 
-// BenchmarkList has a server make a hundred thousand codelabs, and says what making one
-// costs in processor time (client included) among few and among all, and how long the list
-// of all, a search and a start take. One run is enough: -benchtime 1x.
+// BenchmarkList makes a hundred thousand codelabs on a server. It reports the processor
+// time for making one (client included) among few and among all, and the time for listing
+// all, for a search, and for a start. One run is enough: -benchtime 1x.
 func BenchmarkList(b *testing.B) {
 	const few, many, sample = 100, 100_000, 2000
 	cfg := config.Default()
@@ -35,7 +35,8 @@ func BenchmarkList(b *testing.B) {
 		return
 	}
 	for range b.N {
-		// In a process of its own: of what was in memory there nothing is here.
+		// In a process of its own, so that this process starts with nothing of it in
+		// memory.
 		cfg.Server.Data = b.TempDir()
 		fill := exec.Command(os.Args[0], "-test.run", "^$", "-test.bench", "List$", "-test.benchtime", "1x")
 		fill.Env = append(os.Environ(), filled+"="+cfg.Server.Data)

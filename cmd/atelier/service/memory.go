@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// leastMemory is what the Go heap may take before collecting gets eager, and
-// roomy how many times what is in use it may take when that is more.
+// leastMemory is the size of the Go heap below which the collector does not work harder. If
+// more memory is in use, the limit is roomy times that.
 const (
 	leastMemory = 352 << 20
 	roomy       = 1.5
@@ -23,11 +23,11 @@ const (
 	worthwhile = 8 << 20
 )
 
-// The collector runs when the heap has grown by this share of what is in use, percent. A
-// smaller share keeps the heap more compact, and less memory resident. But collecting at
-// 100 takes 5 % of the processor's time under durable writes or tokens (120 to 270 MB/s),
-// and at 40 two and a half times as much. So it is 40 only while less than calmBytes are
-// allocated per second.
+// The collector runs when the heap has grown by this percentage of the memory in use. A
+// smaller percentage keeps the heap more compact, and less memory resident. But collecting
+// at 100 takes 5 % of the processor's time under durable writes or tokens (120 to 270
+// MB/s), and at 40 two and a half times as much. So it is 40 only while less than calmBytes
+// are allocated per second.
 const (
 	thrifty   = 40
 	hurried   = 100
@@ -38,20 +38,18 @@ const (
 const lookEvery = 2 * time.Second
 
 // keepMemory bounds the garbage that accumulates under load. The collector alone lets the
-// heap grow to twice the memory in use at the worst moment, a flush of the store, and
-// returns it slowly: a million new tokens left 800 MiB of heap, of which 150 were in use.
-// With the bound it is 352, without a change of throughput or latency. A bound of 256 gave
-// durable writes on 256 connections a longer tail, because a flush of the store takes 100
-// MiB at once and the collector then runs permanently: p99 was 3.0 to 5.1 times the median,
-// and 2.5 to 3.2 times with 352 (alternating runs). More than 352 had no effect. The bound
-// follows the memory in use, so that a large installation never collects without end.
-// GOMEMLIMIT in the environment overrides it.
+// heap grow to twice the memory in use at the worst moment, a flush of the store. It then
+// returns the memory slowly: a million new tokens left a heap of 800 MiB, of which 150 MiB
+// were in use. With the bound the heap is 352 MiB, at the same throughput and latency. A
+// bound of 256 MiB gave durable writes on 256 connections a longer tail. A flush of the
+// store takes 100 MiB at once, and the collector then runs permanently. The p99 was 3.0 to
+// 5.1 times the median, against 2.5 to 3.2 times with 352 MiB (alternating runs). More than
+// 352 had no effect. The bound follows the memory in use, so that a large installation
+// never collects without end. GOMEMLIMIT in the environment overrides it.
 //
-// The runtime gives memory back so that what it keeps is a tenth more than it
-// may soon need, and that is judged by the last storm: ten thousand attendees
-// who had joined left 60 MiB. So after a storm, when nobody waits for the
-// processor, one collection returns it. Before that forget drops what is kept only to
-// be faster.
+// The runtime keeps a tenth more memory than it expects to need, judged by the last peak:
+// ten thousand attendees who had joined left 60 MiB. So after a peak, when the processor is
+// idle, one collection returns the memory. Before that, forget empties the caches.
 func keepMemory(ctx context.Context, forget func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -153,5 +151,5 @@ func (r *returns) due(grown uint64, known bool, unused uint64) bool {
 	return quiet && unused > r.left+worthwhile
 }
 
-// done notes what is left, which another collection would not give back either.
+// done records the unused memory that another collection would not return either.
 func (r *returns) done(left uint64) { r.left = left }

@@ -89,7 +89,8 @@ func (d *duties) Move(id, to string) {
 	}
 }
 
-// Drain does not wait: who is still there goes when the node has given its codelabs back.
+// Drain does not wait. Remaining connections are closed when the node has released its
+// codelabs.
 func (d *duties) Drain() {
 	ctx, end := context.WithCancel(d.ending)
 	done := make(chan struct{})

@@ -53,7 +53,7 @@ func (c *Core) rotateTokenKeys() (string, error) {
 	return describeKeys(keys), nil
 }
 
-// describeKeys tells about keys without a part of them.
+// describeKeys describes keys without any part of them.
 func describeKeys(keys []seal.Key) string {
 	var b strings.Builder
 	for _, k := range keys {

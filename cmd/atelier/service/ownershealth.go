@@ -40,7 +40,7 @@ func (s *Service) ownersHealth() rest.Health {
 	}
 }
 
-// machine is what the metrics tell of what is around the server.
+// machine returns the metrics of the machine and its surroundings.
 func (s *Service) machine() (m server.Machine) {
 	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
 	defer cancel()
@@ -61,7 +61,7 @@ func judged(f doctor.Finding) rest.Verdict {
 	return rest.Verdict{OK: &f.OK, Text: f.Text, Remedy: f.Remedy}
 }
 
-// unknown is the verdict of what has not been found out.
+// unknown is the verdict if the state is not known yet.
 func unknown(text string) rest.Verdict { return rest.Verdict{Text: text} }
 
 func (s *Service) peopleHealth() rest.PeopleHealth {

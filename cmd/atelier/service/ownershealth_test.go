@@ -61,8 +61,8 @@ func TestCommitsAreJudgedByTheirStore(t *testing.T) {
 	}
 }
 
-// However many disks hang, the owner has an answer within a second, which says what is
-// not known.
+// However many disks hang, the owner has an answer within a second, which lists what is not
+// known.
 func TestWhatHangsIsSaidToBeUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := unstarted(config.Default())

@@ -20,9 +20,9 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// streamNote is a file in the data folder that says which stream of a database
-// refers to the files beside it. With another store nothing would seem to refer
-// to them, and they would be swept.
+// streamNote is a file in the data folder that names the stream of a database refers to the
+// files beside it. With another store nothing would seem to refer to them, and they would
+// be swept.
 func streamNote(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "postgres.stream") }
 
 func errOfDatabase(cfg config.Config) error {
@@ -110,7 +110,7 @@ func noteStream(cfg config.Config, stream string) error {
 	return nil
 }
 
-// HasData says whether there is data to be looked at.
+// HasData reports whether there is data to be looked at.
 func HasData(cfg config.Config) bool {
 	if cfg.Storage.Backend == config.Postgres {
 		return true // the database says so

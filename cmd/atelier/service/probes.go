@@ -10,20 +10,20 @@ import (
 	"atelier/persistence/ondisk"
 )
 
-// probe finds out something that may take long: a disk may hang, or another node. If its
-// value is old when somebody asks, a goroutine finds a new one. Callers wait no longer
-// than they like.
+// probe determines a value that can take long, because a disk or another node hangs. If the
+// value is old when it is requested, a goroutine determines a new one. Callers wait no
+// longer than their context allows.
 type probe[T any] struct {
 	find func(context.Context) T
-	// keeps is how long what was found counts as new; sparing is for what is much work:
-	// then no more than a hundredth of the time is spent on it.
+	// keeps is how long a value counts as new. sparing is for expensive values: no more
+	// than a hundredth of the time is spent on them.
 	keeps   time.Duration
 	sparing bool
 	wanted  chan struct{} // holds one; never closed
 
 	mu    sync.Mutex
 	value T             // guarded by mu
-	until time.Time     // guarded by mu; value counts as new until then; zero: there is none
+	until time.Time     // guarded by mu; value counts as new until then. Zero if there is none
 	next  chan struct{} // guarded by mu; closed with the next value
 }
 
@@ -73,8 +73,8 @@ func (l *probe[T]) want() {
 	}
 }
 
-// get returns what is known when it is new, or ctx ends; known is false for nothing, and
-// for what is not new. It must be wanted.
+// get returns the value when it is new, or when ctx ends. known is false if there is no
+// value, or an old one. The caller must have called want.
 func (l *probe[T]) get(ctx context.Context) (value T, known bool) {
 	l.mu.Lock()
 	next := l.next
@@ -109,8 +109,8 @@ type looks struct {
 	space       *probe[space]
 	size        *probe[folderSize]
 	backup      *probe[lastBackup]
-	certificate *probe[time.Time]     // when it ends; wanted only where there is one
-	nodes       *probe[*nodes.Status] // wanted only where there are others
+	certificate *probe[time.Time]     // when it ends; wanted only if there is one
+	nodes       *probe[*nodes.Status] // wanted only if there are others
 	running     sync.WaitGroup
 }
 

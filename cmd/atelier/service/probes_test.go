@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// counted is a look that says how often it was made, and takes so long.
+// counted is a probe whose value is how often it ran, and which takes a given time.
 func counted(ctx context.Context, keeps, takes time.Duration) *probe[int] {
 	n := 0
 	l := newProbe(keeps, func(context.Context) int {
@@ -44,8 +44,7 @@ func TestALookIsKeptForAWhile(t *testing.T) {
 	})
 }
 
-// A disk that hangs keeps nobody, and what was known of it before it hung is not
-// taken for new.
+// A disk that hangs blocks no caller, and an earlier result does not count as new.
 func TestALookThatHangsIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())

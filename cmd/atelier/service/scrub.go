@@ -17,8 +17,8 @@ import (
 )
 
 // Scrub reads everything that is stored and writes what is damaged or missing,
-// and a line that sums it up. It says how much that is. It looks from both sides:
-// at what is stored, and from the records at what must be stored.
+// and a line that sums it up. It returns the amount. It looks from both sides: at what is
+// stored, and from the records at what must be stored.
 func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
 	bad := func(what string) {
 		damaged++
@@ -53,7 +53,7 @@ func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
 }
 
 // scrubLogs replays every log, and compares those of codelabs with the list. It
-// says how many it looked at.
+// returns how many it read.
 func (c *Core) scrubLogs(bad func(what string)) (looked int, err error) {
 	ids := map[string]bool{}
 	err = c.store.Actors("codelab/", func(name string) bool {
@@ -84,7 +84,7 @@ func (c *Core) scrubLogs(bad func(what string)) (looked int, err error) {
 	return looked + 2, unread("of the participants", err, bad)
 }
 
-// unread tells of a log that cannot be read; what only fails now is an error.
+// unread reports a log that cannot be read; a temporary failure is an error.
 func unread(whose string, err error, bad func(what string)) error {
 	if errors.Is(err, durable.ErrCorrupt) {
 		bad(fmt.Sprintf("the log %s: %v", whose, err))

@@ -23,13 +23,13 @@ func secretKey(cfg config.Config, name string) (key string, made bool, err error
 	const size = 32 // bytes, more characters
 	key, made, err = secrets.Key(path, func() string { return auth.Random(size) })
 	if err == nil && len(key) < size {
-		err = fmt.Errorf("the key in %s is too short: it is damaged; bring it back, or remove the file to get another", path)
+		err = fmt.Errorf("the key in %s is too short, so the file is damaged; restore it, or remove it to get a new key", path)
 	}
 	return key, made, err
 }
 
-// tellMadeAnew writes to the log what it costs that a key was made although the store was
-// used before: its file was lost, or was left out of a restored backup.
+// tellMadeAnew logs the cost of a key that was made although the store was used before: its
+// file was lost, or was left out of a restored backup.
 func (c *Core) tellMadeAnew(name string, made bool, cost string) {
 	if (made || c.made[name]) && c.usedBefore {
 		c.log.Warn("a key was not there, and another was made: "+cost, "made", secretFile(c.cfg, name))

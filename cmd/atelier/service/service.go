@@ -64,7 +64,7 @@ type Service struct {
 	background sync.WaitGroup
 }
 
-// Options are what a start may be told beside the configuration.
+// Options are the settings of a start that are not in the configuration.
 type Options struct {
 	// RecoverDamaged opens a store whose files are damaged or missing. Nothing
 	// is swept in that run: what the store does not know any more may be what
@@ -75,7 +75,8 @@ type Options struct {
 	// Protocol is the version of the messages between nodes; 0: this program's.
 	// Tests change it.
 	Protocol int
-	// Clock is the one that is compared with the database's; nil: the system's. Tests set it.
+	// Clock is the clock that is compared with the database's; nil for the system's. Tests
+	// set it.
 	Clock func() time.Time
 	// Stop, if closed, ends a start that waits for other nodes. May be nil.
 	Stop <-chan struct{}
@@ -87,7 +88,7 @@ type Options struct {
 // protocol is the version of the messages between nodes in this start.
 func (o Options) protocol() int { return cmp.Or(o.Protocol, nodes.Protocol) }
 
-// Start starts everything, from the disk to the door. The configuration must
+// Start starts everything, from the disk to the public listener. The configuration must
 // have been checked.
 func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err error) {
 	began := time.Now()
@@ -111,8 +112,8 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err e
 // lease on the database the next one may find it so, too.
 const maxStarts = 5
 
-// surely starts, and begins again where a lease on the database was lost on the way: then
-// nobody has been served, and there is nothing to lose.
+// surely calls start, again if it has lost a lease on the database. Nothing is lost then,
+// since nobody has been served yet.
 func surely(log *slog.Logger, start func() error) (err error) {
 	for range maxStarts {
 		if err = start(); !errors.Is(err, durable.ErrFenced) {
@@ -129,8 +130,8 @@ func newService(cfg config.Config, opts Options, log *slog.Logger) *Service {
 	return s
 }
 
-// sweepEvery is often enough for what nobody refers to not to stay much longer
-// than its grace period.
+// sweepEvery is the interval of the sweep, short enough for unreferenced files not to stay
+// much longer than their grace period.
 func sweepEvery(grace time.Duration) time.Duration { return min(max(grace/4, time.Minute), time.Hour) }
 
 // newLimits makes the token buckets. What keeps somebody from guessing is shared

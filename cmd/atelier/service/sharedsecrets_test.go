@@ -130,7 +130,7 @@ func TestNodesThatShareNothingByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameSecrets(t, secretsOf(t, all[2]), want)
-	// It may be the only copy of what a restored backup needs.
+	// It can be the only copy of a key that a restored backup needs.
 	if kept, err := os.ReadFile(secretFile(all[2], pinKeyFile) + ".before"); err != nil || !bytes.Equal(kept, own) {
 		t.Errorf("the key that was replaced is not kept: %v", err)
 	}
@@ -167,7 +167,8 @@ func TestTheFirstNodeBringsWhatItHas(t *testing.T) {
 	if err := os.Remove(secretFile(alone, settingsKeyFile)); err == nil {
 		t.Error("this test wants a secret that is missing")
 	}
-	// Of what the single server never needed nothing can depend on it, but nobody knows.
+	// The single server never needed this key, so nothing depends on it. But the node
+	// cannot know that.
 	if _, err := openNode(t, first); err == nil || !strings.Contains(err.Error(), settingsKeyFile+" is missing") {
 		t.Errorf("with a key missing: %v", err)
 	}
@@ -376,8 +377,8 @@ func TestAKeyWaitsForAllNodes(t *testing.T) {
 	}
 }
 
-// A node that served alone for a while may have rotated its keys, which no other has:
-// it brings them when it is a node again, and nothing writes over them.
+// A node that served alone for a while may have rotated its keys, which no other node has.
+// When it is a node again, it brings them, and nothing overwrites them.
 func TestKeysOfATimeAloneAreBrought(t *testing.T) {
 	dsn, files := postgrestest.Database(t), t.TempDir()
 	cfg := aNode(t, "first", dsn, files)

@@ -48,7 +48,7 @@ func openMemory(cfg config.Config, log *slog.Logger) (durable.Store, error) {
 	return memory.New(), nil
 }
 
-// makeData makes the data folder. The server may write there, or says which key is to be
+// makeData makes the data folder. If it is not writable, the error names the key to be
 // changed.
 func (s *Service) makeData() error {
 	dir := s.cfg.Server.Data

@@ -7,7 +7,7 @@ import (
 	"atelier/actors/people"
 )
 
-// ending is when the next helper's time ends; the zero value: no helper's.
+// ending is when the next helper's time ends; zero if there is none.
 type ending time.Time
 
 func (e ending) NextEnd(time.Time) (time.Time, bool) { return time.Time(e), !time.Time(e).IsZero() }

@@ -24,20 +24,20 @@ import (
 	"atelier/persistence/shares"
 )
 
-// TokenKeyFile is where the server's token keys lie. They are not part of a
-// backup: what a backup holds of tokens opens without them no more than with.
+// TokenKeyFile is the file of the server's token keys. They are not part of a backup: what
+// a backup holds of tokens opens without them no more than with.
 func TokenKeyFile(cfg config.Config) string {
 	return secretFile(cfg, tokenKeyFile)
 }
 
-// keyChecks is the table by which a wrong or missing key is noticed: for each
-// version in use in this stream of the store, a value that only the key gives.
+// keyChecks is the table that reveals a wrong or missing key. For each version in use in
+// this stream of the store it has a value that only the key produces.
 const keyChecks = "tokenkeys"
 
-// keepKeys is how long a retired key may still be needed: for the longest life
-// of a token or of a kept answer (a day, before answers went with their tokens),
-// and for as long as its end is remembered; and an hour more, for other nodes hear late
-// that it is retired.
+// keepKeys is how long a retired key can still be needed. It is the longest life of a token
+// or of a kept answer (a day, before answers went with their tokens), plus the time for
+// which its end is remembered. Another hour is added, because other nodes learn late that
+// the key is retired.
 func keepKeys(cfg config.Config) time.Duration {
 	return time.Hour + max(cfg.Handler.SessionCap.Std(), 24*time.Hour) + cfg.Handler.RememberEnded.Std() + cfg.Handler.RememberExpired.Std()
 }
@@ -74,16 +74,16 @@ func (c *Core) openTokenKeys(now time.Time) ([]seal.Key, error) {
 }
 
 // wayOut ends the refusals of a start.
-const wayOut = "put the right file back, or give up all tokens with: atelier keys new --forget-tokens (OPERATIONS.md has both)"
+const wayOut = "put the right file back, or abandon all tokens with: atelier keys new --forget-tokens (OPERATIONS.md has both)"
 
-// forgetLostKeys gives up the keys of a file that is gone, if nothing needs them.
+// forgetLostKeys abandons the keys of a missing file, if nothing needs them.
 func (c *Core) forgetLostKeys(path string) error {
 	needed, err := c.standsOnKeys()
 	if err != nil {
 		return err
 	}
 	if needed != "" {
-		return fmt.Errorf("the token keys are missing: %s was used with this store, which holds %s, and is gone; %s", path, needed, wayOut)
+		return fmt.Errorf("the token keys are missing, though the store holds %s: %s is gone; %s", needed, path, wayOut)
 	}
 	if err := forgetChecks(c.store); err != nil {
 		return err
@@ -92,8 +92,8 @@ func (c *Core) forgetLostKeys(path string) error {
 	return nil
 }
 
-// standsOnKeys says what the store holds that needs the token keys, or a participant who
-// may have such a token still; "" for nothing.
+// standsOnKeys lists stored data that needs the token keys, or a participant who can still
+// have such a token; "" for none.
 func (c *Core) standsOnKeys() (string, error) {
 	var held []string
 	say := func(n int, one, more string) {
@@ -121,7 +121,7 @@ func (c *Core) standsOnKeys() (string, error) {
 	return strings.Join(held, ", "), nil
 }
 
-// forgetChecks removes what tells the keys that were used with this stream.
+// forgetChecks removes the checks of the keys that were used with this stream.
 func forgetChecks(store durable.Store) error {
 	known, err := keyVersions(store)
 	if err != nil {
@@ -160,7 +160,7 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 		keys, err = secrets.LoadKeys(path)
 	}
 	if err == nil && len(keys) > 0 && checkTokenKeys(path, keys, known, store.StreamID()) == nil {
-		return fmt.Errorf("%s has the right keys, and nothing need be given up: new ones without a loss are made by: atelier keys rotate", where)
+		return fmt.Errorf("%s has the right keys, so no token need be lost; atelier keys rotate makes new ones", where)
 	}
 	n, err := token.Count(store, store.StreamID())
 	if err == nil {
@@ -170,7 +170,7 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 		return err
 	}
 	trail := audit.New(store, clock.System, time.Duration(cfg.Audit.RetentionDays)*24*time.Hour)
-	// First: what fails behind it is done again, and told again.
+	// First, because a later failure repeats the rest, with another record.
 	err = trail.Record(&audit.Record{
 		Action: "token_keys_forget", ActorType: "system", CreatedAt: time.Now().UnixMilli(), Metadata: map[string]string{"tokens": fmt.Sprint(n), "security": "true"},
 	})
@@ -192,7 +192,7 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 	return err
 }
 
-// sharedKeys are the token keys that all nodes have alike; none where the database has none.
+// sharedKeys are the token keys that all nodes have alike; none if the database has none.
 // It fails while another node runs.
 func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
 	if err := nodes.AllStopped(store); err != nil {
@@ -209,8 +209,8 @@ func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
 	return secrets.ParseKeys("the database", s.Content)
 }
 
-// checkTokenKeys says which of the keys that were used with a stream of the store are
-// not among those of a file, or are others there.
+// checkTokenKeys returns an error that names the keys that were used with a stream of the
+// store and are not among those of a file, or are others there.
 func checkTokenKeys(path string, keys []seal.Key, known map[uint32][]byte, stream string) error {
 	for version, check := range known {
 		i := slices.IndexFunc(keys, func(k seal.Key) bool { return k.Version == version })
@@ -244,9 +244,9 @@ func (c *Core) newTokenKey(now time.Time) ([]seal.Key, error) {
 	return settled, nil
 }
 
-// settleKeys makes the store's checks and the file agree: new keys get a check,
-// keys that are over lose it and then leave the file. In this order a crash on
-// the way leaves no check without a key.
+// settleKeys makes the store's checks and the file agree: new keys get a check, and expired
+// keys lose it and then leave the file. With this order a crash in between leaves no check
+// without a key.
 func settleKeys(cfg config.Config, store durable.Store, keys []seal.Key, now time.Time) ([]seal.Key, error) {
 	if err := noteKeys(cfg, store, keys, now); err != nil {
 		return nil, err

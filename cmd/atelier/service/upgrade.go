@@ -14,9 +14,9 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// FormatOf is the format of what a stopped server has stored, 0 for nothing, and the one to
-// which this program would bring it. It changes nothing. Data that was not closed properly
-// can be read by a start alone, which is an error.
+// FormatOf returns the format of the data of a stopped server, 0 if there is none, and the
+// format to which this program would convert it. It changes nothing. Data that was not
+// closed properly can be read only by a start, so FormatOf returns an error.
 func FormatOf(cfg config.Config) (found, writes int, err error) {
 	switch {
 	case cfg.Storage.Backend == config.Postgres:
@@ -46,7 +46,7 @@ func FormatOfRunning(cfg config.Config, backup func(io.Writer) error) (found, wr
 	return 0, badger.Format, err
 }
 
-// beginning keeps the first bytes of what is written, and then refuses.
+// beginning keeps the first bytes that are written, and refuses the rest.
 type beginning struct{ bytes []byte }
 
 var errEnough = errors.New("that is enough")
@@ -64,7 +64,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 const sampled = 256 << 20
 
 // StoreReadTime estimates how long it takes to read a store's files, which each start does to
-// verify them, by reading some; and says how large they are. A database is not read.
+// verify them, by reading some; and returns their size. A database is not read.
 func StoreReadTime(cfg config.Config) (size int64, takes time.Duration, err error) {
 	if cfg.Storage.Backend != config.Badger || !HasData(cfg) {
 		return 0, 0, nil

@@ -14,14 +14,14 @@ import (
 	"atelier/transport/web"
 )
 
-// overHTTPS says that browsers reach the server by https.
+// overHTTPS reports whether browsers reach the server by https.
 func overHTTPS(c config.Server) bool {
 	return c.TLSCert != "" || strings.HasPrefix(c.PublicURL, "https:")
 }
 
 // newWeb makes the browser app's part of the house.
 func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler, error) {
-	// A certificate's codelab may have to be read from the disk.
+	// A certificate can require reading its codelab from the disk.
 	limiter := httpapi.NewLimiter(httpapi.Rate{Burst: s.cfg.Limits.ReadsPerMinute, Per: time.Minute}, time.Now)
 	return web.New(web.Config{
 		Build: web.Built(), Certificate: s.certificate, HTTPS: overHTTPS(s.cfg.Server), Embed: s.cfg.Web.Embed,
@@ -30,8 +30,8 @@ func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler
 	})
 }
 
-// certificate returns what the certificate of an attendee says; none for who
-// has not completed the codelab.
+// certificate returns the data of an attendee's certificate. There is none before the
+// attendee has completed the codelab.
 func (s *Service) certificate(id string) (web.Certificate, bool, error) {
 	v, a, err := s.core.codelabs.FindAttendee(id)
 	var rejected *durable.Rejection

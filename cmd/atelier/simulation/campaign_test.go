@@ -58,11 +58,11 @@ const hang = time.Minute
 // crashed is the finding of a process that crashed or hung.
 const crashed = "crash: the process ended"
 
-// errFound says that there is something to mend.
+// errFound means that the simulation found a defect.
 var errFound = errors.New("the simulation failed")
 
-// Run runs the seeds and tells of the first that fails. At the end it prints what
-// happened how often, and fails for what never did.
+// Run runs the seeds and reports the first that fails. At the end it prints how often each
+// event occurred, and fails if one never did.
 func (c *Campaign) Run() error {
 	began, total, ran := time.Now(), counts{}, uint64(0)
 	for first := c.First; ; first += c.Seeds {
@@ -132,8 +132,8 @@ func (c *Campaign) round(first uint64, total counts) (failed *report, ran uint64
 	return failed, ran, err
 }
 
-// start runs a worker and hears what it reports. One that falls, or hangs, has
-// failed with the seed that it was at.
+// start runs a worker and receives its reports. One that crashes, or hangs, has failed with
+// the seed that it was at.
 func (c *Campaign) start(cmd *exec.Cmd, ran func(report), started func(*exec.Cmd)) error {
 	var text bytes.Buffer
 	cmd.Stderr = &text
@@ -179,7 +179,7 @@ func (c *Campaign) one(p Plan) (r report, err error) {
 	return r, err
 }
 
-// tell shrinks a run that failed, prints its story, and writes its history.
+// tell shrinks a failed run, prints its story, and writes its history.
 func (c *Campaign) tell(r *report) {
 	p := PlanOf(r.Seed)
 	_ = errors.Join(p.Parse(c.Change), p.Parse(r.Plan)) // a worker read them before
@@ -224,7 +224,7 @@ func (c *Campaign) shrink(p Plan, r *report) *report {
 
 const shrinkFor = 40 * time.Second
 
-// print writes a table of what happened how often.
+// print writes a table of the events and their numbers.
 func (c counts) print(to io.Writer) {
 	for _, kind := range []string{"command", "fault", "message"} {
 		lost := c[kind+" lost"]
@@ -279,7 +279,7 @@ var otherCommands = []string{"Create", "Delete", "Broadcast", "Signal", "Tokeniz
 // messageKinds are all that nodes say to each other.
 func messageKinds() (all []string) {
 	for _, kind := range durable.MessageKinds() {
-		if kind != "tell aside" { // by what is said in them
+		if kind != "tell aside" { // counted by their content
 			all = append(all, kind)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 type client struct {
 	*draw.Source
 	w *world
-	// number tells clients apart in the check of linearizability.
+	// number identifies a client in the check of linearizability.
 	number int
 	refs   int    // it has used
 	only   string // the one word that it says; "" for any
@@ -78,7 +78,7 @@ func (c *client) lastWords() {
 	}
 }
 
-// numbers tell clients apart in the check of linearizability.
+// numbers identify clients in the check of linearizability.
 type numbers struct{ atomic.Int64 }
 
 func (n *numbers) next() int { return int(n.Add(1)) }
@@ -189,12 +189,11 @@ func (c *client) aside(ws codelab.Codelab, v *codelab.View) {
 	ws.Signal(draw.One(c.Source, v.Attendees).GetId(), []byte(c.Mark("signal")))
 }
 
-// answerWithin is how long anybody waits at most for an answer: for what the
-// server itself waits for another node and the store, and for the faults in
-// between.
+// answerWithin is the maximum time until an answer. It covers the time that the server
+// itself waits for another node and the store, and the faults in between.
 const answerWithin = time.Minute
 
-// taken is what becomes of an answer on its way out of a server.
+// taken returns the error that the client receives, after faults on the connection.
 func (c *client) taken(what string, s *server, err error) error {
 	err = s.leaves(err)
 	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
@@ -213,9 +212,9 @@ func isOne(err error, of []error) bool {
 	return slices.ContainsFunc(of, func(e error) bool { return errors.Is(err, e) })
 }
 
-// again repeats a command with its reference at another node: one whose outcome
-// is not known, as clients do, and now and then one that was acknowledged, which
-// must not be done twice.
+// again repeats a command with its reference at another node. It repeats commands with
+// unknown outcome, as clients do, and sometimes an acknowledged one, which must not be
+// executed twice.
 func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (any, uint64, error) {
 	known := err == nil
 	for range 3 {
@@ -241,7 +240,7 @@ func (c *client) again(cmd codelab.Command, value any, seq uint64, err error) (a
 	return value, seq, err
 }
 
-// alwaysNew says that a command makes an event whenever it is accepted. One that
+// alwaysNew reports whether a command makes an event whenever it is accepted. One that
 // changes nothing is answered with the position that it saw.
 func alwaysNew(cmd codelab.Command) bool {
 	_, chat := cmd.Body.(codelab.PostChat)

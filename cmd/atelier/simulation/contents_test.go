@@ -43,7 +43,7 @@ const (
 	staysYoung = 2 * time.Minute
 )
 
-// has says whether a content is there.
+// has reports whether a content is there.
 func (c *contents) has(sum files.Sum) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +115,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	}
 	m.mu.Unlock()
 	if failed == nil {
-		failed = m.wait() // until it hears of it
+		failed = m.wait() // until it gets the answer
 	}
 	if errors.Is(failed, errDown) {
 		m.s.n.w.history.count("fault", interruptedPut)
@@ -130,7 +130,7 @@ func (m *mount) Put(r io.Reader, limit int64) (*files.Lease, error) {
 	}), nil
 }
 
-// interruptedPut is the name of what befalls a put when its process is killed.
+// interruptedPut is the name of the fault of a put whose process is killed.
 const interruptedPut = "kill during a put"
 
 var errNoFiles = errors.New("simulated: contents are no files here")
@@ -217,7 +217,7 @@ func (m *mount) end() {
 	}
 }
 
-// contentFaults befall the contents, where somebody uploads.
+// contentFaults affect the contents, if somebody uploads.
 var contentFaults = []fault{
 	{"answer late for contents", 2, func(w *world, _, _ *node, _ *rand.Rand) (func(), bool) {
 		c := w.uploads.contents

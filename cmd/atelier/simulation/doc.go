@@ -1,6 +1,6 @@
 // Package simulation runs several nodes of the server in one process, with
-// simulated time, store and network, under random load and random faults, and
-// checks what the server promises. One seed decides load and faults.
+// simulated time, store and network, under random load and random faults. It verifies the
+// guarantees of the server. One seed determines load and faults.
 //
 //	make simulate                    # 2,000 seeds, on all processors
 //	make simulate SEED=17            # one of them
@@ -10,10 +10,10 @@
 //
 // # What runs
 //
-// The real code from actors/durable upwards: owners, followers, forwarding,
-// erasing, rooms, the codelab with every command of its vocabulary (actors/codelab/draw), the
-// list of codelabs, retention, sessions, participants, tokens, webhooks, the register of
-// files with its claims and sweeps. The layers below are simulated:
+// The real code from actors/durable upwards runs: owners, followers, forwarding, erasing and
+// rooms. So do the codelab with every command of its vocabulary (actors/codelab/draw), the
+// list of codelabs, retention, sessions, participants, tokens and webhooks. So does the
+// register of files with its claims and sweeps. The layers below are simulated:
 //
 //   - The store is persistence/memory. Each node has a lease that it renews, a queue
 //     and a latency of its own. It passes the same suites as PostgreSQL
@@ -26,27 +26,25 @@
 //     milliseconds. Each node has a clock of its own over it (clocktest); in a sixth of
 //     all seeds they differ all the time, by less than what health checks report.
 //
-// Clients act at one node and then at another: people who register, leave, repeat a
-// command with its reference elsewhere, several tabs at once, facilitators who
-// remove, edit, end and delete (clients_test.go), connections that listen and come back
-// with their position (listeners.go), payers (tokens.go), people who sign in and out
-// (grants.go), people who send files, refer to them at one node while others take the
-// reference away at another, make codelabs of them and delete those (uploads.go), somebody
-// who receives what a webhook tells (hooks.go). In half of all seeds people talk mostly of
-// one subject, since what needs several commands hardly happens among all
-// (draw.Subjects).
+// Clients act at one node and then at another. Attendees register, leave, repeat a command
+// with its reference elsewhere, and use several tabs at once. Facilitators remove, edit,
+// end and delete (clients_test.go). Connections listen and return with their position
+// (listeners.go). Payers use tokens (tokens.go), and people sign in and out (grants.go).
+// People upload files, refer to them at one node while others remove the reference at
+// another, make codelabs of them, and delete those (uploads.go). A webhook has a receiver
+// (hooks.go). In half of all seeds people act mostly on one subject, since behaviour that
+// needs several commands hardly ever occurs if commands are drawn from all (draw.Subjects).
 //
 // # Faults
 //
 // faults_test.go has the table. Links are cut one way or both, messages are lost, slow or
-// doubled, a queue overflows. A node loses its lease, cannot reach the store, is
-// paused while its timers wait, has a wrong time of day, is stopped in order, is
-// killed (the store keeps any first part of what it had queued), gives a codelab
-// away, has a full disk, or a full queue. Commits fail; their answers are lost, done or not; the
-// store hangs. Contents are stored late, or refused, or their node is killed
-// meanwhile (contents.go). At the end all is whole again, everybody rests, and then all
-// nodes are killed and started. Where files were sent, all nodes are down for 15 more
-// minutes, and one starts and sweeps.
+// doubled, and queues overflow. A node loses its lease, cannot reach the store, is paused while
+// its timers wait, or has a wrong time of day. It is stopped in order, is killed (the store
+// keeps any first part of its queue), moves a codelab to another node, or has a full disk or
+// queue. Commits fail, their answers are lost whether they succeeded or not, and the store
+// hangs. Contents are stored late, or refused, or their node is killed meanwhile (contents.go).
+// At the end all faults stop and everybody rests. Then all nodes are killed and started. If
+// files were uploaded, all nodes are down for 15 more minutes, and one starts and sweeps.
 //
 // # What is checked
 //
@@ -97,37 +95,37 @@
 //	crash         nothing panics, and nothing waits for a mutex whose holder waits
 //	              for time
 //
-// TestOraclesNotice lies to each of them. A run of 1,000 seeds or more fails also
-// for a command that was never accepted, a kind of message that was never lost and a
-// fault that never happened; the table at its end has the numbers.
+// TestOraclesNotice gives each of them a wrong answer. A run of 1,000 seeds or more also
+// fails if a command was never accepted, a kind of message never lost, or a fault never
+// triggered. The table at its end has the numbers.
 //
 // # A run that fails
 //
-// It prints the finding, the seed and its plan, makes the plan smaller as long as the
-// same oracle finds something, and tells what the people and things of the finding
-// did, between the faults: when, who, at which node, what, and the position that was
-// acknowledged ("= 17"). The whole history goes to a file. Each process has one
-// processor (GOMAXPROCS=1), since the Go scheduler has choices of its own (select, the
-// order in which goroutines wake) and ids are random. Of ten seeds that found the same
-// fault, repeated five times each, 45 of 50 repetitions failed again; a race between
-// two goroutines that meet at one moment failed 9 times of 30. So try a seed that
-// passes some more times before you believe it.
+// It prints the finding, the seed and its plan, and makes the plan smaller as long as the
+// same oracle finds something. Then it prints the steps of the people and things of the
+// finding, between the faults: time, person, node, action, and the acknowledged position
+// ("= 17"). The whole history goes to a file. Each process has one processor
+// (GOMAXPROCS=1). Runs still differ, since the Go scheduler makes choices of its own
+// (select, the order in which goroutines wake) and ids are random. Of ten seeds that found
+// the same fault, repeated five times each, 45 of 50 repetitions failed again. A race
+// between two goroutines that meet at one moment failed 9 times of 30. So repeat a seed
+// that passes a few times before you believe it.
 //
 // # What is not simulated
 //
 // Badger and its files: persistence/badger, and make powercut below it. PostgreSQL's
 // own isolation: persistence/postgres. The NATS servers between nodes, their sealing,
 // and that a command never comes twice: transport/bus. REST, WebSocket and the
-// browser: cmd/atelier/acceptance. The files of contents and workspaces, how old an
-// object must be, backups: persistence/objects. Clocks whose speed differs: a lease
-// counts two thirds of what the database counts, and no more is promised. A node whose
-// time of day is ahead takes a token for expired that others still use; the oracle
-// allows for that. A process stops only where it calls its store, network or clock.
+// browser: cmd/atelier/acceptance. The files of contents and workspaces, the minimum age of
+// a removed object, backups: persistence/objects. Clocks whose speed differs: a node uses
+// its lease for two thirds of the database's time, and guarantees nothing beyond that. A
+// node whose time of day is ahead takes a token for expired that others still use; the
+// oracle allows for that. A process stops only where it calls its store, network or clock.
 //
 // # How to add
 //
-// A command: it must be in actors/codelab/draw, or a test fails. A fault: a row in
-// faults_test.go. An oracle: call model.fail, with a name of its own above; add the lie
-// that it notices to lies_test.go. What it took to see whether the simulator finds
-// faults at all is in package mutants (make simulate-mutants).
+// A command must be in actors/codelab/draw, or a test fails. A fault is a row in
+// faults_test.go, in the table faults. An oracle calls model.fail with its name, which is
+// in the list above. In lies_test.go it needs a wrong answer to notice. Package mutants
+// measures whether the simulator finds faults at all (make simulate-mutants).
 package simulation

@@ -10,9 +10,9 @@ import (
 
 var errCommit = errors.New("simulated: the commit failed")
 
-// fault is one kind of what may go wrong. begin lets it begin, on one node or
-// between two, and returns what ends it; nil for what is over at once. It returns
-// false when it cannot be now.
+// fault is one kind of fault. begin starts it, on one node or between two, and returns a
+// function that ends it; nil if it has ended at once. It returns false if the fault is
+// impossible now.
 type fault struct {
 	name string
 	// often is how often it is drawn, against the others.

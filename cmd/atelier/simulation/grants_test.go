@@ -12,9 +12,9 @@ import (
 	"atelier/actors/participant/participantpb"
 )
 
-// grants are what lets somebody in: session ids and the keys of participants. Each
-// is good on every node once it was acknowledged, and on none once its end was,
-// but for what a node may still know from a moment ago (login.MaxAge).
+// grants are credentials: session ids and the keys of participants. Each is valid on every
+// node once it was acknowledged, and on none once its end was. A node can be behind by
+// login.MaxAge.
 type grants struct {
 	w   *world
 	mu  sync.Mutex
@@ -28,7 +28,8 @@ type grant struct {
 	of     string
 	family *family
 	since  time.Time // acknowledged
-	// replaced: another id was issued from it; it ends a minute after that is used.
+	// replaced means that another id was issued from it. It ends a minute after that id is
+	// used.
 	replaced bool
 }
 
@@ -55,7 +56,7 @@ func (g *grants) check(s *server, x *grant, began time.Time, good bool) {
 // visitor is somebody who signs in and out, and makes and removes keys.
 type visitor struct {
 	g    *grants
-	all  *sync.WaitGroup // of what goes on beside
+	all  *sync.WaitGroup // concurrent actions
 	name string
 	rand *rand.Rand
 	made int
@@ -196,7 +197,7 @@ func (v *visitor) useEverywhere(x *grant, after time.Duration) {
 	}
 }
 
-// taken says whether an answer arrived that says yes.
+// taken reports whether a successful answer arrived.
 func (v *visitor) taken(s *server, what, id string, err error) bool {
 	if err = s.leaves(err); err == nil {
 		v.g.w.history.count("command", what)

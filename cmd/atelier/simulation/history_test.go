@@ -15,8 +15,8 @@ type history struct {
 	mu    sync.Mutex
 	began time.Time
 	steps []step // guarded by mu
-	// counts are how often each command, fault and loss of a message happened, by
-	// what it is and its name.
+	// counts are how often each command, fault and loss of a message occurred, by kind and
+	// name.
 	counts counts // guarded by mu
 }
 
@@ -28,7 +28,7 @@ type step struct {
 	what string
 }
 
-// counts are numbers of what happened, by kind and name.
+// counts are numbers of events, by kind and name.
 type counts map[string]map[string]int
 
 func (c counts) add(kind, name string, n int) {
@@ -59,10 +59,9 @@ func (h *history) write(to io.Writer) {
 	table(to, h.steps)
 }
 
-// story prints the newest n steps that have to do with what went wrong: what the
-// people did and what happened to the things that the finding names, by words that
-// have a digit in them, and what happened to everybody. Where it names nothing but
-// nodes, what happened there.
+// story prints the newest n steps that concern a finding. These are the steps of the people
+// and things that the finding names, by words that have a digit in them, and the steps that
+// concern everybody. If the finding names only nodes, it prints the steps of those nodes.
 func (h *history) story(to io.Writer, finding string, n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

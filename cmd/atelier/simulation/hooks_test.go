@@ -14,12 +14,12 @@ import (
 	"atelier/actors/webhook"
 )
 
-// hooks is somebody who receives what a webhook tells: each event that it wants comes at
-// least once, whatever happened to the nodes meanwhile.
+// hooks is the receiver of a webhook. Each event that the webhook subscribes to arrives at
+// least once, despite all faults of the nodes.
 type hooks struct {
 	w     *world
 	id    string
-	since uint64      // the webhook is active on all nodes for what comes behind this position
+	since uint64      // the webhook is active on all nodes for events after this position
 	kind  atomic.Bool // it takes everything from now on
 
 	mu    sync.Mutex
@@ -40,7 +40,7 @@ type outage struct {
 	from, silent, asked, back uint64
 }
 
-// wants says whether the event at a position is to be delivered; known is false while
+// wants reports whether the event at a position is to be delivered; known is false while
 // either is right.
 func (o *outage) wants(seq uint64) (wants, known bool) {
 	switch {
@@ -52,14 +52,14 @@ func (o *outage) wants(seq uint64) (wants, known bool) {
 	return false, false
 }
 
-// hooked says that a plan has a webhook.
+// hooked reports whether a plan has a webhook.
 func (p Plan) hooked() bool { return p.Seed%5 == 1 }
 
-// refusing says that the webhook of a plan is stopped, once all is whole or already
+// refusing reports whether the webhook of a plan is stopped, once all is whole or already
 // under faults.
 func (p Plan) refusing() bool { return p.Seed%10 == 1 }
 
-// told names what a delivery is about.
+// told names the subject of a delivery.
 func told(kind, attendee, more string) string { return kind + " " + attendee + " " + more }
 
 // send is a receiver that refuses many first tries.
@@ -82,7 +82,7 @@ func (h *hooks) send(ctx context.Context, _ *webhook.Hook, d *webhook.Delivery) 
 	return webhook.Outcome{Status: 204}
 }
 
-// startHooks runs the webhooks of a node; nil where nobody listens.
+// startHooks runs the webhooks of a node; nil if nobody listens.
 func (s *server) startHooks(options durable.Options) (err error) {
 	if s.n.w.hooks == nil {
 		return nil
@@ -116,7 +116,7 @@ func (h *hooks) begin() error {
 	return nil
 }
 
-// check waits for what is tried again, and looks whether everything came.
+// check waits for deliveries to be tried again, and verifies that every event arrived.
 func (h *hooks) check() {
 	if h == nil || h.w.model.failed() != "" {
 		return
@@ -172,7 +172,7 @@ func (h *hooks) refused() int {
 }
 
 // stop lets the receiver refuse everything until the webhook is stopped, and resumes it. All
-// is whole meanwhile. Nothing happens where nobody may register any more.
+// is whole meanwhile. Nothing happens if registration has closed.
 func (h *hooks) stop() error {
 	c := newClient(h.w, "c98", h.w.plan.random(ofClients-3))
 	register := func(times int) (registered bool) {
@@ -215,7 +215,7 @@ func (h *hooks) stop() error {
 	return h.resume()
 }
 
-// resume ends an outage, and waits for what is tried again.
+// resume ends an outage, and waits for deliveries to be tried again.
 func (h *hooks) resume() error {
 	h.mark(func(o *outage, at uint64) { o.asked, o.refuses = at, false })
 	for tries := 0; ; tries++ {
@@ -247,7 +247,7 @@ func (h *hooks) mark(change func(o *outage, at uint64)) {
 	change(&h.outage, at)
 }
 
-// stopped is what a node says of the webhook.
+// stopped reports whether a node considers the webhook stopped.
 func (h *hooks) stopped() (bool, error) {
 	all, err := h.w.nodes[0].server.Load().hooks.All()
 	if err != nil || len(all) != 1 {
@@ -256,8 +256,9 @@ func (h *hooks) stopped() (bool, error) {
 	return all[0].Stopped, nil
 }
 
-// checkTries looks at how the last tries went, as a node tells it: each is one that the
-// receiver answered so, or had not answered yet; the newest is the last of the webhook.
+// checkTries verifies the last deliveries as a node reports them. The receiver must have
+// answered each of them so, or not have answered yet. The newest is the last delivery of
+// the webhook.
 func (h *hooks) checkTries() error {
 	for _, n := range h.w.nodes {
 		s := n.server.Load()
@@ -266,7 +267,7 @@ func (h *hooks) checkTries() error {
 		}
 		tries, err := s.hooks.Tries(h.id)
 		if err != nil {
-			continue // it is on its way
+			continue // it is in progress
 		}
 		all, err := s.hooks.All()
 		if err != nil || len(all) != 1 {
@@ -293,9 +294,9 @@ func (m *model) committedTo() uint64 {
 	return uint64(len(m.records))
 }
 
-// wanted is what the webhook is to be told of, by position: each registration, completion
-// and report, a request for help that is new, and the end of the workshop. Of simulated
-// attendees nothing.
+// wanted are the events that the webhook must receive, by position: each registration,
+// completion and report, a request for help that is new, and the end of the workshop. Of
+// simulated attendees nothing.
 func (m *model) wanted() map[uint64]string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

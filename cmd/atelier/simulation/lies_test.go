@@ -112,7 +112,7 @@ func TestOraclesNotice(t *testing.T) {
 			return lies{store: func(s *memory.Node) durable.Shared {
 				return &rowLiar{Shared: s, append: func(rows []durable.Row, done func(error)) error {
 					if rows[0].Table == "sessionfamilies" && n.Add(1)%20 == 0 {
-						time.AfterFunc(answerWithin+30*time.Second, func() { done(errCommit) }) // when nobody hears it
+						time.AfterFunc(answerWithin+30*time.Second, func() { done(errCommit) }) // too late
 						return nil
 					}
 					return s.Append(rows, done)
@@ -302,7 +302,7 @@ func (n *stubborn) Holds() bool { return true }
 
 func (n *stubborn) Lost() <-chan struct{} { return nil }
 
-// gossipingFrames tells all attendees what is for one of them.
+// gossipingFrames sends all attendees what is for one of them.
 type gossipingFrames struct{ messages.Frames }
 
 func (f gossipingFrames) Encode(seq uint64, e *pb.Event) (room.Frame, bool) {

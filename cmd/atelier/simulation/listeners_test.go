@@ -10,9 +10,8 @@ import (
 	"atelier/actors/room"
 )
 
-// listener is the connection of one person: it gets what the room of a node says,
-// goes to another node when that one ends, and goes on there from the position
-// that it has.
+// listener is the connection of one person. It receives the messages of a node's room. When
+// that node ends, it connects to another one and continues from its position.
 type listener struct {
 	w      *world
 	name   string
@@ -257,8 +256,8 @@ func (m *model) checkListener(l *listener, told []*tale) {
 	}
 }
 
-// checkRoom is oracle 5 for what is kept for replay: at a node where all is quiet
-// no frame is left of what is gone, and nobody who was removed still listens.
+// checkRoom is oracle 5 for frames kept for replay. At a node without activity, no frame of
+// removed data is left, and no removed person is still connected.
 func (m *model) checkRoom(where string, r *room.Room, present *codelab.Present, there func(person string) bool) {
 	for at := r.Floor(); at < r.Head(); {
 		frames, to, ok := r.After(at, nil, 1<<20)

@@ -14,13 +14,13 @@ import (
 	"atelier/actors/codelab/oracle"
 )
 
-// reporter is who reports what went wrong.
+// reporter is the name under which findings are reported.
 const reporter = "ORACLE"
 
-// model knows what was committed and what was acknowledged, and checks what nodes
-// show against it. It has no rules of its own: it knows of each person and
-// message only since when it must be there, and since when it must be gone, and
-// leaves the rest to the events themselves, applied in order (see reference).
+// model records what was committed and acknowledged, and compares the nodes' views with it.
+// It has no rules of its own. Of each person and message it records only since when it must
+// be there, and since when it must be gone. The rest follows from the events themselves,
+// applied in order (see reference).
 type model struct {
 	w *world
 
@@ -34,7 +34,7 @@ type model struct {
 	people map[string]*fact // by id
 	// messages are those of the chat, by id.
 	messages map[string]*fact
-	// views are the hashes of what was seen at a position, and where.
+	// views are the hashes of the views at a position, and where they were read.
 	views map[uint64]seen
 	acked uint64 // the highest position that was acknowledged to anybody
 	// removed are the names of people who are gone, what they said, and what was
@@ -44,8 +44,8 @@ type model struct {
 	// one.
 	names   map[string]int
 	deleted []string // ids of codelabs of which nothing may stay
-	// taken are messages that became a question to all, or may have: it stays when they
-	// are deleted, and goes with who asked.
+	// taken are messages that became a question to all, or may have become one. The
+	// question stays when the message is deleted, and goes when its author is removed.
 	taken map[string]bool
 	// operations are what clients were answered, for the check of linearizability.
 	operations []porcupine.Operation
@@ -64,12 +64,12 @@ type model struct {
 type fact struct {
 	names []string
 	since uint64 // the position of its event
-	// ending: a command that removes it was sent; it may be gone since.
+	// ending means that a command was sent that removes it; it can be gone since.
 	ending bool
 	// gone is the position at which it was removed, once that is acknowledged.
 	gone uint64
 	of   [2]string // whose message it is, and for whom
-	// simulated: a person whom a rehearsal plays.
+	// simulated means that a rehearsal plays this person.
 	simulated bool
 }
 
@@ -89,7 +89,7 @@ func newModel(w *world) *model {
 	return &model{w: w, rules: oracle.New(), ends: map[uint64]bool{}, names: map[string]int{}, quiet: make(chan struct{}), people: map[string]*fact{}, messages: map[string]*fact{}, taken: map[string]bool{}, views: map[uint64]seen{}}
 }
 
-// begin tells which codelab all this is about; its first events are committed.
+// begin sets the codelab of the run; its first events are committed.
 func (m *model) begin(lab string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,9 +97,8 @@ func (m *model) begin(lab string) {
 	m.records = m.records[:min(1, len(m.records))]
 }
 
-// committed is called by the store for each batch, before anybody else hears of it:
-// each position is written once, by one owner after the other, and none is left
-// out.
+// committed is called by the store for each batch, before any other call. Each position is
+// written once, by one owner after the other, and none is left out.
 func (m *model) committed(node, actor string, first uint64, records [][]byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -181,8 +180,8 @@ func (m *model) position() uint64 {
 	return m.acked
 }
 
-// acknowledged notes that a command was done, and compares it with what the store
-// has: an answer never comes before the commit.
+// acknowledged records that a command was executed, and compares it with the store: an
+// answer never comes before the commit.
 func (m *model) acknowledged(where string, seq uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -193,7 +192,7 @@ func (m *model) acknowledged(where string, seq uint64) {
 }
 
 // of returns the fact with this id. Somebody may see and remove what another
-// client made before that one hears that it was made.
+// client made before that one gets the answer.
 func of(facts map[string]*fact, id string) *fact {
 	f := facts[id]
 	if f == nil {
@@ -211,14 +210,14 @@ func (m *model) asking(cmd codelab.Command) {
 	asked, _ := cmd.Body.(codelab.AskQuestion)
 	if cmd.Caller.Role == codelab.RoleAttendee && !asked.Anonymous { // which stays, without them
 		for _, text := range marks.FindAllString(fmt.Sprintf("%+v", cmd.Body), -1) {
-			m.named(cmd.Caller.ID, text) // goes with who said it
+			m.named(cmd.Caller.ID, text) // removed with its author
 		}
 	}
 	switch b := cmd.Body.(type) {
 	case codelab.Register:
 		m.names[b.Name]++
 	case codelab.Rename:
-		m.names[b.Name]++ // of a simulated attendee somebody else may take it
+		m.names[b.Name]++ // a person can take the name of a simulated attendee
 		m.named(b.AttendeeID, b.Name)
 	case codelab.Remove:
 		m.leaves(b.AttendeeID)
@@ -324,9 +323,9 @@ func (m *model) deletedLab(id string) {
 	m.deleted = append(m.deleted, id)
 }
 
-// checkView holds a view to oracles 1, 2 and 5: what was acknowledged up to its
-// position is there, once; who was removed is not; and every node shows the same
-// at the same position.
+// checkView verifies a view by oracles 1, 2 and 5. Everything acknowledged up to its
+// position is there, once. Nobody who was removed is there. Every node shows the same at
+// the same position.
 func (m *model) checkView(where string, v *codelab.View, seq uint64) {
 	if v == nil {
 		return

@@ -40,8 +40,8 @@ func (n *network) fate(m bustest.Message) (f bustest.Fate) {
 		f.Delay *= 200
 	}
 	f.Lost = n.cuts[[2]string{m.From, m.To}] > 0 || n.lossy > 0 && draw < 30 || n.w.plan.Seed%2 == 0 && draw == 0 || n.deaf[m.To] > 0 && m.Sort == bustest.News
-	// Nodes never carry out a message twice: the bus below this interface sees to
-	// it (package bus). News may come twice all the same.
+	// Nodes never carry out a message twice, since the bus below this interface prevents it
+	// (package bus). News can still arrive twice.
 	f.Twice = n.twice > 0 && draw > 60 && m.Sort == bustest.News
 	if n.w.lies.fate != nil {
 		n.w.lies.fate(m, &f)

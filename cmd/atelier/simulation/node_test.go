@@ -35,8 +35,8 @@ import (
 func init() { cmap.SHARD_COUNT = 1 }
 
 const (
-	// lease is for how long the database counts on a node. A node counts two thirds
-	// of it, which is less than what followers wait (three times the patience).
+	// lease is the lifetime of a lease in the database. A node uses two thirds of it, which
+	// is less than followers wait (three times the patience).
 	lease    = 3 * time.Second
 	patience = time.Second
 	// idleAfter is short, so that what nobody uses can be seen to rest.
@@ -52,8 +52,8 @@ type node struct {
 	starts  uint64        // guarded by life
 	// server is what runs there; nil while it is down.
 	server atomic.Pointer[server]
-	// life is held by who starts or ends it. It is no mutex: time in a bubble stops
-	// while somebody waits for one.
+	// life is held by the goroutine that starts or ends the node. It is not a mutex: time
+	// in a bubble stops while a goroutine waits for a mutex.
 	life chan struct{}
 
 	late   atomic.Int64 // faults that let the store answer late
@@ -65,7 +65,7 @@ type node struct {
 type server struct {
 	n      *node
 	store  *memory.Node
-	shared durable.Shared // the same, as the program sees it
+	shared durable.Shared // the same, with the faults of this node
 	clock  *clocktest.Clock
 	system *actor.ActorSystem
 	labs   *codelab.Codelabs
@@ -73,11 +73,11 @@ type server struct {
 	files  *files.Register
 	// contents is the node's way to the contents of files, which all nodes share.
 	contents *mount
-	vault    *token.Vault // nil where nobody pays
-	// Both nil where nobody signs in.
+	vault    *token.Vault // nil if nobody pays
+	// Both nil if nobody signs in.
 	sessions *login.Sessions
 	parties  *participant.Host
-	hooks    *webhook.Webhooks // nil where nobody listens
+	hooks    *webhook.Webhooks // nil if nobody listens
 	unhook   func()            // ends what they send
 	unplug   func()            // takes it off the network
 	stop     chan struct{}
@@ -226,7 +226,7 @@ func (n *node) get() (*server, codelab.Codelab, error) {
 }
 
 // leaves is what the transport does with an answer before it leaves: without a
-// lease none does. Nobody hears what a dead process says.
+// lease none does. Nobody receives the messages of a dead process.
 func (s *server) leaves(err error) error {
 	switch {
 	case s.dead.Load():
@@ -298,7 +298,7 @@ func (n *node) close() error {
 	return s.end()
 }
 
-// kill lets a node fall: what is on its way is lost.
+// kill ends a node at once: messages in flight are lost.
 func (n *node) kill() {
 	n.life <- struct{}{}
 	defer func() { <-n.life }()

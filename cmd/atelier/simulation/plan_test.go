@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Plan says what one run is like. Everything else follows from the seed.
+// Plan describes one run. Everything else follows from the seed.
 type Plan struct {
 	Seed uint64
 	// Nodes is how many there are, 1 to 5.
 	Nodes int
-	// Clients is how many people act at the same time, Listeners how many
-	// connections there are that only listen, Payers how many use tokens,
-	// Visitors how many sign in and out, and Uploaders how many send files.
+	// Clients is the number of people who act at the same time, and Listeners the number of
+	// connections that only listen. Payers use tokens, Visitors sign in and out, and
+	// Uploaders send files.
 	Clients, Listeners, Payers, Visitors, Uploaders int
 	// For is how long they act, in simulated time.
 	For time.Duration
@@ -54,7 +54,7 @@ func (p Plan) maxTold() int {
 	return 0
 }
 
-// skewed says that the clocks of the nodes differ all the time.
+// skewed reports whether the clocks of the nodes differ all the time.
 func (p Plan) skewed() bool { return p.Seed%6 == 5 }
 
 // String writes a plan as Parse reads it.
@@ -66,7 +66,7 @@ func (p Plan) String() string {
 	return s
 }
 
-// Parse changes a plan by what a person says of it: "nodes=2 without=kill-a-node".
+// Parse changes a plan by a text such as "nodes=2 without=kill-a-node".
 func (p *Plan) Parse(text string) error {
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, "=")

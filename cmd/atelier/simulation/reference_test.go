@@ -14,10 +14,10 @@ import (
 	"atelier/transport/messages"
 )
 
-// checkReference is oracles 1, 2 and 4 in whole: every record that was committed
-// is applied in order to an empty state, from the first to the last, as they were
-// before anything was rewritten. The state that a node showed at a position must be
-// the state there, and a listener's frames those of the events in its stretch.
+// checkReference is oracles 1, 2 and 4 for the whole run. It applies every committed record
+// in order to an empty state, from the first to the last, as they were before anything was
+// rewritten. The state that a node showed at a position must be the state there. A
+// listener's frames must be those of the events in its stretch.
 func (m *model) checkReference() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,9 +133,9 @@ func (m *model) asked(client int, wrote bool, began time.Time, seq uint64) {
 	})
 }
 
-// positions is a codelab to whom only looks at positions: each write moves it on,
-// and each read shows one that is not behind. What failed may have been done, so
-// a step may be longer than one.
+// positions models a codelab by its positions alone: each write moves it on, and each read
+// shows a position that is not behind. A failed command may have been executed, so a step
+// can be longer than one.
 var positions = porcupine.Model{
 	Init: func() any { return uint64(0) },
 	Step: func(state, input, output any) (bool, any) {

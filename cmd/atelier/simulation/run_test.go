@@ -33,7 +33,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 	w.erasesSoon()
 	deleted := newClient(w, "c0", w.plan.random(ofClients-1)).shortLived(w.nodes[0])
 	w.rest()
-	if deleted != "" { // and no start made up for what its deletion left
+	if deleted != "" { // and no start has removed leftovers of the deletion
 		w.store.Look(func(j durable.Journal) { w.model.checkGone(j, deleted) })
 	}
 	w.erased()
@@ -51,7 +51,7 @@ func run(p Plan, l lies) (h *history, finding string) {
 		}
 	}
 	w.uploads.afterwards()
-	time.Sleep(time.Minute) // what is on its way ends; simulated time stops with this function
+	time.Sleep(time.Minute) // actions in progress end; simulated time stops with this function
 	synctest.Wait()
 	if runtime.NumGoroutine() > goroutines {
 		for _, stack := range leftovers() {
@@ -211,7 +211,7 @@ func (w *world) presence() {
 }
 
 // leave lets all listeners go. In some runs a node ends first that the others do not
-// hear any more: they must notice without a message that nobody is connected to it.
+// receive any more: they must notice without a message that nobody is connected to it.
 func (w *world) leave() {
 	quietly := func() {
 		close(w.model.quiet)
@@ -266,7 +266,7 @@ func (w *world) rest() {
 	if w.model.failed() != "" {
 		return
 	}
-	if w.plan.Seed%3 == 0 { // also when some of what nodes say is lost
+	if w.plan.Seed%3 == 0 { // also when some messages between nodes are lost
 		defer w.net.during(func(by int) { w.net.lossy += by })()
 	}
 	time.Sleep(2*idleAfter + 10*time.Second)

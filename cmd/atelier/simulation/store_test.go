@@ -41,8 +41,8 @@ func found(data []byte, of map[string]bool) iter.Seq[string] {
 	}
 }
 
-// checkStore is oracle 5 for what is stored: no byte of a removed person is left
-// in snapshot, log or rows. It is asked when erasing is done.
+// checkStore is oracle 5 for stored data: no byte of a removed person is left in snapshot,
+// log or rows. It is called when erasing is complete.
 func (m *model) checkStore(j durable.Journal) {
 	gone := map[string]bool{}
 	m.mu.Lock()
@@ -86,7 +86,7 @@ func (m *model) checkStore(j durable.Journal) {
 }
 
 // counted are the positions at which the ballots of each poll went last: no record before
-// it may tell who voted.
+// it can reveal who voted.
 func (m *model) counted() map[string]uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

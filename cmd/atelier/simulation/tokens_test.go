@@ -22,7 +22,7 @@ import (
 type tokens struct {
 	w      *world
 	shares *shares
-	// jumped: the time of day of a node was off.
+	// jumped means that the time of day of a node was off.
 	jumped atomic.Bool
 
 	mu  sync.Mutex
@@ -147,8 +147,8 @@ func (p *payer) act() {
 	}
 }
 
-// issue makes a token; half of them under an idempotency key, asked for again at
-// another node: it must be the same token.
+// issue makes a token. Half of them have an idempotency key. With the same key another node
+// must return the same token.
 func (p *payer) issue(s *server) {
 	p.made++
 	mark := fmt.Sprintf("credential-%d-of-%s", p.made, p.name)
@@ -324,8 +324,8 @@ type (
 	tokenState struct{ used, over bool }
 )
 
-// tokenRules are those of one token, to whom only sees its answers. What failed
-// may be done or not.
+// tokenRules models one token by its answers alone. A failed operation may have been done
+// or not.
 var tokenRules = (&porcupine.NondeterministicModel{
 	Init: func() []any { return []any{tokenState{}} },
 	Step: func(state, input, output any) []any {

@@ -15,8 +15,8 @@ import (
 
 // facts are what is known of references to uploads. Guarded by uploads.mu.
 type facts struct {
-	// weak are uploads that were gone when somebody referred to them:
-	// Register.ClaimKnown passes over those, so they may be missing.
+	// weak are uploads that were gone when somebody referred to them. Register.ClaimKnown
+	// skips those, so they can be absent.
 	weak map[string]bool
 	// asking counts the commands in progress whose outcome is not known yet.
 	asking map[string]int
@@ -24,7 +24,7 @@ type facts struct {
 
 func newFacts() facts { return facts{weak: map[string]bool{}, asking: map[string]int{}} }
 
-// there says whether an upload is there, row and content, past all nodes.
+// there reports whether an upload is there, row and content, past all nodes.
 func (u *uploads) there(name string) (there bool) {
 	u.w.store.Look(func(j durable.Journal) {
 		b, err := j.Get("uploads", []byte(name))
@@ -113,7 +113,7 @@ func (u *uploads) weaken(name string) {
 	u.weak[name] = true
 }
 
-// firm says whether the command that referred to an upload had claimed it.
+// firm reports whether the command that referred to an upload had claimed it.
 func (u *uploads) firm(name string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -230,7 +230,7 @@ func (m *model) head() uint64 {
 	return uint64(len(m.records))
 }
 
-// textsChanged says whether an event behind a position, up to another, changes what
+// textsChanged reports whether an event behind a position, up to another, changes what
 // texts mention.
 func (m *model) textsChanged(from, to uint64) bool {
 	m.mu.Lock()
@@ -290,7 +290,7 @@ func (u *uploads) settle(when string) {
 	}
 }
 
-// lookAt says what is missing of what a codelab refers to.
+// lookAt reports which files a codelab refers to but lacks.
 func (u *uploads) lookAt(when string, s *server, view *codelab.View) {
 	for name, by := range references(view) {
 		if up, err := s.files.Get(name); !u.firm(name) {

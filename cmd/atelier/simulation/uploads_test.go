@@ -100,7 +100,7 @@ func (s *server) sweep() {
 	}
 }
 
-// fails says whether something failed, with an error that is known.
+// fails reports whether something failed, with an error that is known.
 func (u *uploads) fails(s *server, what string, err error) bool {
 	if known := durable.Refused(err) || errors.Is(err, errDown) || isOne(err, expected); err != nil && !known {
 		u.w.model.fail("answers", "%s answered %v to %s", s.n.name, err, what)

@@ -15,8 +15,8 @@ import (
 // gone.
 const night = 15 * time.Minute
 
-// afterwards is when all nodes have been down for long: one starts and sweeps, and
-// of files nothing is left but what codelabs refer to.
+// afterwards is the end of a run in which all nodes were down for long. One starts and
+// sweeps, and then only files remain that codelabs refer to.
 func (u *uploads) afterwards() {
 	if u.w.plan.Uploaders == 0 || u.w.model.failed() != "" {
 		return
@@ -58,7 +58,7 @@ func nameOf(table string, key []byte) string {
 	return table + " " + strings.ReplaceAll(string(key), "\x00", " ")
 }
 
-// addUses adds the rows that a codelab has by what it refers to.
+// addUses adds the rows for the references of a codelab.
 func (s rowSet) addUses(lab string, v *codelab.View) {
 	for name, all := range references(v) {
 		for _, r := range all {
@@ -72,7 +72,7 @@ func (s rowSet) addUses(lab string, v *codelab.View) {
 	}
 }
 
-// checkLeft compares what is left of files with what is referred to.
+// checkLeft compares the remaining files with the references.
 func (u *uploads) checkLeft(j durable.Journal, want rowSet) {
 	each := func(table string, fn func(key, value []byte)) {
 		err := j.Scan(durable.Scan{Table: table}, func(k, v []byte) bool {

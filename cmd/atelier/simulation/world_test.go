@@ -33,7 +33,7 @@ type world struct {
 	tokens  *tokens
 	grants  *grants
 	uploads *uploads
-	hooks   *hooks // nil where nobody listens
+	hooks   *hooks // nil if nobody listens
 	store   *memory.Database
 	net     *network
 	nodes   []*node
@@ -44,7 +44,7 @@ type world struct {
 	listening sync.WaitGroup
 }
 
-// lying says that something lies to the nodes of this run.
+// lying reports whether something lies to the nodes of this run.
 func (w *world) lying() bool { return w.lies.store != nil || w.lies.fate != nil }
 
 // random returns the source of one kind of decisions: what is left out of a plan

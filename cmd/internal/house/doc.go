@@ -1,8 +1,8 @@
-// Package house holds the rules of the house that a compiler does not know, as
-// tests: where imports may point, that actors take the time from the clock of their
-// node, that dependencies have a reason and packages a place on the map, how much of
-// the tree may be generated, that what crosses the wire has tests of its own, and
-// that its descriptions are whole and generators of clients can read them.
+// Package house holds the conventions of the tree that a compiler does not check, as tests.
+// Imports must point down, and actors must use the clock of their node. Every dependency
+// has a reason, and every package a place in the index. Generated code is limited.
+// Everything that crosses the wire has tests of its own, and a complete description that
+// generators of clients can read.
 package house
 
 //go:generate go test . -run TestThePackageIndexIsTrue -update

@@ -38,7 +38,7 @@ func (d served) components(kind string) map[string]any {
 	return named
 }
 
-// isOpenAPI tells an OpenAPI document from an AsyncAPI document.
+// isOpenAPI distinguishes an OpenAPI document from an AsyncAPI document.
 func (d served) isOpenAPI() bool { return d.root["openapi"] != nil }
 
 // walk visits every node outside of examples. under is the member that holds it.
@@ -184,8 +184,8 @@ func TestSchemasAreAnObjectOrAChoice(t *testing.T) {
 	}
 }
 
-// Where a schema may stand, true and false are schemas, too. Generators expect an
-// object there; additionalProperties is the one place where they know both.
+// In place of a schema, true and false are valid, too. Generators expect an object there;
+// additionalProperties is the one place where they support both.
 func TestNoSchemaIsABoolean(t *testing.T) {
 	for _, d := range documents(t) {
 		walk(d.root, "", "", func(at, under string, node any) {
@@ -240,13 +240,13 @@ func TestTypesOfMessagesHaveNames(t *testing.T) {
 	}
 }
 
-// isText says that a body of the media type is text for its reader.
+// isText reports whether a body of the media type is text for its reader.
 func isText(media string) bool {
 	return strings.HasPrefix(media, "text/") || media == "application/json" || strings.HasSuffix(media, "+json")
 }
 
-// A generator takes what is not said to be binary for text: a client then decodes
-// the bytes of a file, or sends their description, and is answered 200.
+// A generator treats a file that is not declared binary as text. A client then decodes the
+// bytes of a file, or sends their description, and is answered 200.
 func TestFilesAreBinary(t *testing.T) {
 	binary := func(schema any) bool {
 		s, _ := schema.(map[string]any)

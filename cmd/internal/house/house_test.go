@@ -58,8 +58,9 @@ func below(path string, roots ...string) bool {
 	return false
 }
 
-// Imports point down: cmd to transport to actors; persistence is on the level of transport
-// and implements interfaces of the actors. The harness is independent of the server.
+// Imports point down, from cmd to transport to actors. Persistence is on the level of
+// transport and implements interfaces of the actors. The harness is independent of the
+// server.
 func TestImportsPointDown(t *testing.T) {
 	const (
 		web   = "github.com/valyala/fasthttp"
@@ -339,8 +340,8 @@ func TestRulesThatAreNamedExist(t *testing.T) {
 	}
 }
 
-// Commands of the documents are pasted into shells, of which zsh takes a comment behind
-// one for words of it; and what they link to is there.
+// Commands in documents are pasted into shells, and zsh takes a comment after a command for
+// arguments. Links in documents must have existing targets.
 func TestDocumentsCanBePastedAndFollowed(t *testing.T) {
 	commented := regexp.MustCompile(`(?m)^    (?:make|bin/|atelier|commerce|go|git|systemctl|install|curl|cd) ?.*\s#\s.*$`)
 	link := regexp.MustCompile(`\]\(([^)\s#]+)[^)]*\)`)

@@ -8,8 +8,8 @@ import (
 
 // Hide switches core dumps off and makes the process not dumpable: nobody
 // without CAP_SYS_PTRACE, its own user included, attaches to it or reads its
-// memory or environment under /proc. What tells only of its size and its time,
-// /proc/PID/stat and status, anybody may read as before.
+// memory or environment under /proc. Data about only its size and its time, /proc/PID/stat
+// and status, anybody may read as before.
 func Hide() error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("switch core dumps off: %w", err)

@@ -21,6 +21,15 @@ type page struct {
 	lines []int
 }
 
+// fragment adds a text of its own whose first line is the given line of the source. Names,
+// headings, short comments and the text before an example have no full stop, so Vale would
+// read on into the next paragraph. They get an exclamation mark: rules for whole sentences
+// look for a full stop. Behind a name with a dot Vale sees no end of a sentence.
+func (p *page) fragment(line int, text string) {
+	text = unended.ReplaceAllString(strings.TrimRight(text, " \n"), "$1!$2")
+	p.add(line, dotted.ReplaceAllString(text, "${1}_$2"))
+}
+
 // add adds a paragraph whose first line is the given line of the source.
 func (p *page) add(line int, text string) {
 	for l := range strings.SplitSeq(text, "\n") {
@@ -39,7 +48,8 @@ func extract(path string, source []byte) (*page, bool) {
 	case ext == ".go":
 		p.fromGo(path, source)
 	case ext == ".md":
-		p.add(1, string(source))
+		head := head.FindString(string(source))
+		p.add(1+strings.Count(head, "\n"), string(source)[len(head):])
 	case ext == ".ts", ext == ".svelte", ext == ".proto":
 		p.fromComments(source, slashes)
 	case ext == ".toml", filepath.Base(path) == "Makefile":
@@ -59,9 +69,13 @@ var (
 	directive = regexp.MustCompile(`^//[a-z]+:|^//nolint`)
 	slashes   = regexp.MustCompile(`^\s*(?://+|/\*+|\*/?|<!--) ?(.*?)(?:\*/|-->)?$`)
 	hashes    = regexp.MustCompile(`^#+\s(.*)$`)
-	setting   = regexp.MustCompile(`^[a-z_0-9]+ = |^\[`) // a setting that is commented out
+	setting   = regexp.MustCompile(`^[a-z_0-9]+ = |^\[`)    // a setting that is commented out
+	head      = regexp.MustCompile(`^(?:[a-z ]+: .*\n)+\n`) // the settings of a codelab in claat's format
 	described = []string{"description", "summary", "title"}
 	errorMade = []string{"New", "Errorf"}
+	subject   = regexp.MustCompile(`^[a-z_.]+: `) // of an error: a setting or a command
+	unended   = regexp.MustCompile(`([^\s.!?])((?: *\n){2,}|$)`)
+	dotted    = regexp.MustCompile(`([A-Za-z]\w*)\.(\w)`) // a name, as "durable.ErrBusy"
 	verb      = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
 )
 
@@ -86,14 +100,14 @@ func (p *page) fromGo(path string, source []byte) {
 				b.WriteString(m[1] + "\n")
 			}
 		}
-		p.add(files.Position(group.Pos()).Line, b.String())
+		p.fragment(files.Position(group.Pos()).Line, b.String())
 	}
 	test := strings.HasSuffix(path, "_test.go")
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			if test && strings.HasPrefix(n.Name.Name, "Test") {
-				p.add(files.Position(n.Pos()).Line, words(strings.TrimPrefix(n.Name.Name, "Test")))
+				p.fragment(files.Position(n.Pos()).Line, words(strings.TrimPrefix(n.Name.Name, "Test")))
 			}
 		case *ast.Field:
 			if n.Tag == nil {
@@ -102,7 +116,7 @@ func (p *page) fromGo(path string, source []byte) {
 			raw, _ := strconv.Unquote(n.Tag.Value)
 			for _, key := range []string{"doc", "help"} {
 				if text := reflect.StructTag(raw).Get(key); text != "" {
-					p.add(files.Position(n.Tag.Pos()).Line, text)
+					p.fragment(files.Position(n.Tag.Pos()).Line, text)
 				}
 			}
 		case *ast.CallExpr:
@@ -115,7 +129,8 @@ func (p *page) fromGo(path string, source []byte) {
 			}
 			if text, ok := n.Args[0].(*ast.BasicLit); ok && text.Kind == token.STRING {
 				said, _ := strconv.Unquote(text.Value)
-				p.add(files.Position(text.Pos()).Line, verb.ReplaceAllString(said, "X"))
+				said = verb.ReplaceAllString(subject.ReplaceAllString(said, ""), "X")
+				p.fragment(files.Position(text.Pos()).Line, said)
 			}
 		}
 		return true
@@ -140,7 +155,7 @@ func (p *page) fromComments(source []byte, comment *regexp.Regexp) {
 	begin, text := 0, []string{}
 	end := func() {
 		if len(text) > 0 {
-			p.add(begin, strings.Join(text, "\n"))
+			p.fragment(begin, strings.Join(text, "\n"))
 		}
 		text = text[:0]
 	}
@@ -172,7 +187,7 @@ func (p *page) fromStrings(source []byte, keys []string) {
 		switch t := t.(type) {
 		case string:
 			if keys == nil || slices.Contains(keys, key) {
-				p.add(1+bytes.Count(source[:d.InputOffset()], []byte("\n")), strings.ReplaceAll(t, "\n", " "))
+				p.fragment(1+bytes.Count(source[:d.InputOffset()], []byte("\n")), strings.ReplaceAll(t, "\n", " "))
 			}
 		case json.Delim:
 			for d.More() {

@@ -34,7 +34,7 @@ func listConcurrent(w io.Writer, packages []string) error {
 	return nil
 }
 
-// isConcurrent says whether a file starts goroutines, or has what they meet at.
+// isConcurrent reports whether a file starts goroutines, or has what they meet at.
 func isConcurrent(f *ast.File) (found bool) {
 	for _, i := range f.Imports {
 		if path := strings.Trim(i.Path.Value, `"`); path == "sync" || path == "sync/atomic" {

@@ -8,8 +8,8 @@
 // because most tests would otherwise wait for the disk. Only the package powercut and the
 // stores' benchmarks test the disk.
 //
-// With -repeat all is done again, with -spinners beside as many busy loops: a test that
-// fails then judges by time, and is mended.
+// -repeat repeats everything, and -spinners adds busy loops beside it. A test that fails
+// only then depends on timing, and must be corrected.
 //
 // "suites -concurrent PACKAGES" lists, of some packages, those in which goroutines can
 // meet. It reads the source: what starts goroutines, has channels, locks or atomics.

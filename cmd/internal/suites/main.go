@@ -38,7 +38,7 @@ func main() {
 	}
 }
 
-// run runs all groups, repeat times, and says whether all passed.
+// run runs all groups, repeat times, and reports whether all passed.
 func run(groups []string, repeat, spinners int) (bool, error) {
 	if len(groups) == 0 {
 		return false, errors.New("no suites are named: suites [-repeat N] [-spinners N] TARGET[,TARGET] TARGET")
@@ -127,7 +127,7 @@ func (r *result) make(target, scratch string) {
 	r.end()
 }
 
-// printTable prints the closing table, and says whether everything passed. Its last line
+// printTable prints the closing table, and reports whether everything passed. Its last line
 // is the sum, alone.
 func printTable(w io.Writer, table []*result, took time.Duration) bool {
 	ok, sum := true, count{}
@@ -170,7 +170,7 @@ func (l *lines) print(text string) {
 // needed is what tests have open at once, bytes; the stores' files are mostly holes.
 const needed = 6 << 30
 
-// inMemory makes a folder in memory; "" where there is none to use.
+// inMemory makes a folder in memory; "" if there is none to use.
 func inMemory() (dir string, remove func(), err error) {
 	const shm = "/dev/shm"
 	var s syscall.Statfs_t

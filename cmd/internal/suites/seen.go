@@ -16,11 +16,11 @@ func (c *count) add(d count) {
 }
 
 // seen reads what a suite prints: events of "go test -json", and the closing lines of
-// Node's test runner and of Vitest. It prints what somebody wants to read: a line for
-// each package, all that a failed test wrote, and what it does not know.
+// Node's test runner and of Vitest. It prints a line for each package, the output of failed
+// tests, and every line that it cannot parse.
 type seen struct {
 	count
-	names []string // of what failed
+	names []string // of the failed tests
 
 	out    *lines
 	prefix string

@@ -8,8 +8,8 @@ import (
 	"atelier/actors/durable"
 )
 
-// Cursor is where the log of one handle goes on, and why it does not. The goroutine
-// that commits owns it; Open sets Next before anybody can append.
+// Cursor is the position of one handle's log, and the reason why it cannot continue. The
+// goroutine that commits owns it; Open sets Next before anybody can append.
 type Cursor struct {
 	Actor string
 	// Next is the seq of the next record.
@@ -62,5 +62,5 @@ func (c *Cursor) Fence() {
 	c.fenced.Store(true)
 }
 
-// Fenced says whether Fence was called. Any goroutine may ask.
+// Fenced reports whether Fence was called. Any goroutine may ask.
 func (c *Cursor) Fenced() bool { return c.fenced.Load() }

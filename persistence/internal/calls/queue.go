@@ -55,8 +55,8 @@ func (q *Queue[T]) signal() {
 	}
 }
 
-// Take waits for items and returns all of them; empty is a spare slice for
-// what comes next. ok is false when the queue is closed and drained.
+// Take waits for items and returns all of them; empty is a spare slice for the next ones.
+// ok is false when the queue is closed and drained.
 func (q *Queue[T]) Take(empty []T) (items []T, ok bool) {
 	for {
 		q.mu.Lock()
@@ -90,7 +90,7 @@ func (q *Queue[T]) Close() {
 	q.signal()
 }
 
-// Load says how much is queued or in work.
+// Load returns the queued and running amount.
 func (q *Queue[T]) Load() (count int, bytes int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

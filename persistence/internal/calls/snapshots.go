@@ -35,7 +35,7 @@ type Snapshots[L Log] struct {
 
 	mu      sync.Mutex
 	pending map[L]*Snapshot[L] // guarded by mu
-	order   []L                // guarded by mu; who has a pending job
+	order   []L                // guarded by mu; the logs with a pending job
 	closed  bool               // guarded by mu
 }
 
@@ -88,7 +88,7 @@ func (n *Snapshots[L]) Add(job *Snapshot[L]) {
 	n.signal()
 }
 
-// Finish tells how a job ended, and those that it was done instead of.
+// Finish reports the outcome of a job, also to the jobs that it replaced.
 func (n *Snapshots[L]) Finish(job *Snapshot[L], err error) {
 	n.bytes.Add(-int64(len(job.State)))
 	for j := job; j != nil; j = j.replaced {

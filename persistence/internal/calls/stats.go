@@ -7,7 +7,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// Stats are the counters of what a store has committed.
+// Stats are the counters of a store's commits.
 type Stats struct {
 	commits, failedCommits, batches, records, bytes atomic.Uint64
 	lastCommit, peakCommit                          atomic.Int64
@@ -37,7 +37,7 @@ func (s *Stats) Snapshot(err error) {
 	s.snapshots.Add(1)
 }
 
-// Read returns the counters; what else a store knows of itself it adds.
+// Read returns the counters. A store adds its other statistics.
 func (s *Stats) Read() durable.StoreStats {
 	return durable.StoreStats{
 		Commits:         s.commits.Load(),

@@ -7,7 +7,7 @@ import (
 	"atelier/persistence/layout"
 )
 
-// Kind says what a queued item is.
+// Kind is the kind of a queued item.
 type Kind uint8
 
 // The kinds of items.
@@ -59,7 +59,7 @@ func BatchItem[L Log](l L, b durable.Batch) (it Item[L], err error) {
 	return it, nil
 }
 
-// Commits says whether the item is something to be written.
+// Commits reports whether the item is something to be written.
 func (it *Item[L]) Commits() bool { return it.Kind == KindBatch || it.Kind == KindRows }
 
 func (it *Item[L]) common() *Item[L] { return it }
@@ -71,8 +71,8 @@ type holder[L Log, I any] interface {
 }
 
 // Writer is the one goroutine that commits. It takes everything that is queued, lets the
-// store commit it in groups, and tells each item's owner, in the order of the queue. There
-// is no timer: while one commit waits for the disk, the next group gathers by itself.
+// store commit it in groups, and notifies each item's owner, in the order of the queue.
+// There is no timer: while one commit waits for the disk, the next group gathers by itself.
 type Writer[L Log, I any, P holder[L, I]] struct {
 	queue     *Queue[I]
 	snapshots *Snapshots[L]
@@ -81,7 +81,7 @@ type Writer[L Log, I any, P holder[L, I]] struct {
 	done    chan struct{} // closed when Run returns
 }
 
-// NewWriter returns a writer of what is queued, which hands snapshots on.
+// NewWriter returns a writer of the queue, which passes snapshots on.
 func NewWriter[L Log, I any, P holder[L, I]](queue *Queue[I], snapshots *Snapshots[L]) *Writer[L, I, P] {
 	return &Writer[L, I, P]{queue: queue, snapshots: snapshots, current: map[string]L{}, done: make(chan struct{})}
 }
@@ -100,7 +100,7 @@ func (w *Writer[L, I, P]) Run(process func([]I)) {
 			return
 		}
 		process(items)
-		clear(items) // let go of what the items point to
+		clear(items) // release the items' data
 		spare = items
 		if cap(spare) > maxSpareItems {
 			spare = nil
@@ -111,9 +111,9 @@ func (w *Writer[L, I, P]) Run(process func([]I)) {
 // Wait waits until Run has returned.
 func (w *Writer[L, I, P]) Wait() { <-w.done }
 
-// Admit checks one item against what the writer knows of its log, and moves that knowledge
-// on. It comes after the commit of the group before: whether an item may follow depends on
-// how that one ended.
+// Admit checks one item against the writer's state of its log, and updates that state. It
+// runs after the commit of the previous group, because the next item depends on its
+// outcome.
 func (w *Writer[L, I, P]) Admit(item P) {
 	switch it := item.common(); it.Kind {
 	case KindBatch:
@@ -137,8 +137,8 @@ func (w *Writer[L, I, P]) fence(actor string) {
 	}
 }
 
-// Finish gives the room of items back and tells their owners how they ended: as their
-// group did, or as Err says.
+// Finish releases the queue's room of items and reports their outcomes to their owners: as
+// their group did, or as Err says.
 func (w *Writer[L, I, P]) Finish(items []I, group error) {
 	// Room first: the caller may append again as soon as it is notified.
 	var bytes int64

@@ -11,7 +11,7 @@ type testLog struct{ Cursor }
 
 type testItem struct{ Item[*testLog] }
 
-// work is a writer whose groups end as end says; told is what the items hear, by the name
+// work is a writer whose groups end as end says; told are the items' outcomes, by the name
 // in their Actor.
 func work(end map[string]error) (push func(...testItem), told func() map[string]error) {
 	queue, all := NewQueue[testItem](durable.StoreLimits{QueueBytes: 100}), map[string]error{}

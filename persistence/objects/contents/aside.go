@@ -13,8 +13,8 @@ import (
 
 // A collection cannot know why nothing refers to a content: it may have been
 // forgotten in a crash, or the record of it was lost to a damaged disk. So it
-// only sets it aside, where it stays for the grace period, and comes back when
-// somebody asks for it after all.
+// only quarantines it for the grace period, and restores it when somebody asks for it after
+// all.
 
 // setAside moves an object. The caller holds its lock.
 func (s *folder) setAside(sum files.Sum) error {
@@ -26,7 +26,7 @@ func (s *folder) setAside(sum files.Sum) error {
 	return os.Chtimes(to, now, now)
 }
 
-// bringBack puts an object back in its place. It says whether it was there.
+// bringBack puts an object back in its place. It reports whether it was there.
 func (s *folder) bringBack(sum files.Sum) bool {
 	lock := s.lock(sum)
 	lock.Lock()

@@ -63,7 +63,7 @@ func (s *Store) save(w io.Writer) error {
 	return tw.Close()
 }
 
-// Load makes a folder of contents in dir out of what a section of a backup holds.
+// Load makes a folder of contents in dir from a section of a backup.
 func Load(dir string, r io.Reader) error {
 	if err := backup.LoadFolder(dir, r); err != nil {
 		return err

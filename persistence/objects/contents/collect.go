@@ -55,8 +55,8 @@ func (s *folder) Collect(inUse files.InUse) (removed int, err error) {
 	return removed, err
 }
 
-// remove removes an object if it may go: nobody has a lease on it, it is as
-// old as before, which may be zero, and nothing refers to it.
+// remove removes an object that nobody has a lease on, that nothing refers to, and that is
+// as old as before, which can be zero.
 func (s *folder) remove(sum files.Sum, inUse files.InUse, before time.Time) (gone bool, err error) {
 	s.removing.Lock()
 	defer s.removing.Unlock()

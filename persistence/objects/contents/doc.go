@@ -11,10 +11,10 @@
 // lease. A content in quarantine is still found for a grace period. A backup of either kind
 // restores into the other (backup.go).
 //
-// While the disk, or the store of objects, is nearly full, Put and Spool give
-// durable.ErrReadOnly, also in the middle of a stream; a store of objects that cannot be
-// reached gives durable.ErrUnavailable. There is no queue: each call uses its caller's
-// goroutine.
+// While the disk, or the store of objects, is nearly full, Put and Spool return
+// durable.ErrReadOnly, also in the middle of a stream. If a store of objects cannot be
+// reached, they return durable.ErrUnavailable. There is no queue: each call uses its
+// caller's goroutine.
 //
 // # A folder (folder.go, put.go, verify.go, collect.go, aside.go)
 //
@@ -38,10 +38,10 @@
 //	                             enough, for nothing refers to it any more
 //	aside/contents/…             see objects.Aside
 //
-// Put takes the stream into the node's folder, where its sum becomes known, and puts it
-// with one request. Nodes that put one content at a time make two objects of it, which a
-// sweep makes one again: so no removal, however late, can hit what was put after it was
-// decided on. Within half an hour a node does not put again what it has put itself.
+// Put reads the stream into the node's folder, to compute its sum, and puts it with one
+// request. If several nodes put the same content at the same time, they make several
+// objects, which a sweep merges. So no removal, however late, can hit an object that was
+// put after the decision. Within half an hour a node does not repeat a put of its own.
 //
 // Fetched contents are cached for an hour, up to a number of bytes, for every range and
 // every other reader. If an object is damaged, another one with the same content is

@@ -21,17 +21,17 @@ import (
 const (
 	prefix          = "contents/"
 	discardedPrefix = "discarded/"
-	// settled is how old an object is that everybody who put it has recorded.
+	// settled is the age at which everybody who put an object has recorded it.
 	settled = time.Hour
-	// putAgain is how long a node relies on what it has put: there must still be
-	// time to record it.
+	// putAgain is how long a node relies on a put of its own: there must still be time to
+	// record it.
 	putAgain = settled / 2
-	// maxKnown bounds what a node remembers of what it has put.
+	// maxKnown bounds how many of its puts a node remembers.
 	maxKnown = 4096
 )
 
-// shared keeps contents in a store of objects that several nodes have, and copies of
-// what is used here in a folder.
+// shared keeps contents in a store of objects that several nodes share, and copies of the
+// contents used here in a folder.
 type shared struct {
 	opts  Options
 	clock *objects.Clock
@@ -39,14 +39,14 @@ type shared struct {
 	cache *cache
 
 	mu sync.Mutex
-	// Guarded by mu: when this node put a content, and who fetches one.
+	// Guarded by mu: when this node put each content, and the running downloads.
 	put      map[files.Sum]time.Time
 	fetching map[files.Sum]*fetch
 }
 
-// fetch is what everybody waits for who wants one content.
+// fetch is one download, for which all readers of the content wait.
 type fetch struct {
-	done chan struct{} // closed by who fetches
+	done chan struct{} // closed by the downloading reader
 	err  error         // set before
 }
 
@@ -144,10 +144,10 @@ func (s *shared) Spool(r io.Reader, limit int64) (*os.File, int64, error) {
 	return s.local.Spool(r, limit)
 }
 
-// Open implements files.Blobs. It reads a copy of what it has fetched, which other readers
-// find; where none can be written it reads the object itself.
+// Open implements files.Blobs. It fetches a copy, which other readers can use, and reads
+// that. If it cannot write a copy, it reads the object itself.
 func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
-	for range 3 { // what is fetched may be dropped before it is opened
+	for range 3 { // a fetched copy can be removed before it is opened
 		s.cache.expire()
 		if f, size, err := s.local.Open(sum); err == nil {
 			s.cache.add(sum, size)
@@ -168,7 +168,7 @@ func (s *shared) Open(sum files.Sum) (files.Content, int64, error) {
 	return f, size, nil
 }
 
-// fetchOnce fetches a content, or waits for who does.
+// fetchOnce fetches a content, or waits until another reader has.
 func (s *shared) fetchOnce(sum files.Sum) error {
 	s.mu.Lock()
 	f, under := s.fetching[sum]
@@ -267,7 +267,7 @@ func (s *shared) damaged(sum files.Sum) error {
 	return fmt.Errorf("%w: blob %s is not what was put", durable.ErrCorrupt, sum)
 }
 
-// sound says whether an object is the content that its key says.
+// sound reports whether an object is the content that its key says.
 func (s *shared) sound(ctx context.Context, sum files.Sum, key string) (bool, error) {
 	var err error
 	for range 3 {
@@ -298,7 +298,7 @@ func (s *shared) each(fn func(sum files.Sum) error) error {
 }
 
 // Scrub holds every object against its sum and calls damaged with those that
-// are not what was put. It says how many contents it looked at.
+// are not what was put. It returns how many contents it read.
 func (s *shared) Scrub(damaged func(what string)) (looked int, err error) {
 	ctx := context.Background()
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {

@@ -351,7 +351,7 @@ func TestBackupsGoFromOneKindToTheOther(t *testing.T) {
 	})
 }
 
-// TestReadingNeedsNoRoom: where no copy can be written, the object itself is read.
+// TestReadingNeedsNoRoom: if no copy can be written, the object itself is read.
 func TestReadingNeedsNoRoom(t *testing.T) {
 	objectstest.Each(t, func(t *testing.T, b *objectstest.Backend) {
 		damaged := 0

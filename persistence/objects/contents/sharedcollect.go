@@ -111,7 +111,7 @@ func (s *shared) collect(ctx context.Context, inUse files.InUse, prefix string, 
 			return aside.Removed, err
 		}
 	}
-	for key := range c.discarded { // of what is not there any more
+	for key := range c.discarded { // of objects that no longer exist
 		if err := s.opts.Objects.Delete(ctx, discardedPrefix+key); err != nil {
 			return aside.Removed, err
 		}

@@ -64,13 +64,13 @@ type Store struct {
 	log *slog.Logger
 }
 
-// place is where the contents lie.
+// place is the location of the contents.
 type place interface {
 	files.Blobs
 	// Hold keeps everything in its place until release is called.
 	Hold() (release func(), err error)
 	// Scrub holds every content against its sum and calls damaged with those that are not
-	// what was put. It says how many it looked at.
+	// what was put. It returns how many it read.
 	Scrub(damaged func(what string)) (looked int, err error)
 	// each calls fn once for each content, until it fails.
 	each(fn func(files.Sum) error) error

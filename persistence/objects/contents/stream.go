@@ -10,7 +10,7 @@ import (
 	"atelier/persistence/objects"
 )
 
-// errNoCopy says that a content is there, and that its copy cannot be written here.
+// errNoCopy means that a content is there, and that its copy cannot be written here.
 var errNoCopy = errors.New("no copy can be written here")
 
 // stream opens a content for which there is no room here. Its object is read twice: a
@@ -41,7 +41,7 @@ type stream struct {
 	store    objects.Store
 	key      string
 	size, at int64
-	r        io.ReadCloser // what comes from at on; nil: nothing was asked for
+	r        io.ReadCloser // the data from at on; nil if there is no request
 }
 
 // Read implements io.Reader.

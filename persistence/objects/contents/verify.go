@@ -17,9 +17,9 @@ import (
 )
 
 // A disk can return other bytes than were written. So a content is verified against its sum
-// when it is opened, which costs 0.6 ms per MiB. To avoid reading a popular file twice for
-// each of ten thousand people, a verified content counts as sound for a while, as long as
-// the file system reports no change.
+// when it is opened, which costs 0.6 ms per MiB. A popular file would be read twice for
+// each of ten thousand people. So a verified content counts as undamaged for a while, as
+// long as the file system reports no change.
 const (
 	soundFor = time.Minute
 	maxSound = 4096
@@ -97,7 +97,7 @@ func (s *folder) verify(f *os.File, sum files.Sum, fresh bool) (size int64, err 
 	return id.size, nil
 }
 
-// hasSound says whether the content under a sum is there and sound.
+// hasSound reports whether the content under a sum is there and sound.
 func (s *folder) hasSound(sum files.Sum) bool {
 	f, err := os.Open(s.path(sum))
 	if err != nil {

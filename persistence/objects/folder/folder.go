@@ -1,10 +1,10 @@
-// Package folder keeps objects in a folder, which several nodes may have
-// mounted: a file for each, at the path that is its key.
+// Package folder keeps objects in a folder, which several nodes can have mounted. Each is a
+// file at the path that is its key.
 //
 // Before Put returns, a file is written in .tmp, verified against its sum, synced and
-// renamed, and its folder is synced. Files in .tmp of a dead node are removed by the next
-// node that opens the folder, if they are a day old by the clock of the file system,
-// because younger ones can belong to a living node.
+// renamed, and its folder is synced. The next node that opens the folder removes files in
+// .tmp that are a day old by the clock of the file system. Younger ones can belong to a
+// living node.
 package folder
 
 import (
@@ -132,7 +132,7 @@ func (s *Store) Put(ctx context.Context, key string, content io.ReaderAt, size i
 	temp := filepath.Join(tempFolder, filepath.Base(f.Name()))
 	err = s.fill(ctx, f, io.NewSectionReader(content, 0, size), size, sum)
 	if err == nil {
-		// Before the rename: the name must never stand for less than all.
+		// Before the rename: a file with this name must always be complete.
 		if err = f.Sync(); err == nil {
 			s.opts.Synced(temp)
 		}
@@ -316,7 +316,7 @@ func (s *Store) list(ctx context.Context, dir, prefix string, fn func(objects.In
 	for _, key := range keys {
 		e := byKey[key]
 		if e.IsDir() {
-			// A folder on the way to the prefix, or one that has it.
+			// A folder that is a parent of the prefix, or has the prefix.
 			if objects.CheckPrefix(key) == nil && strings.HasPrefix(key, prefix) {
 				if err := s.list(ctx, strings.TrimSuffix(key, "/"), prefix, fn); err != nil {
 					return err
@@ -358,8 +358,8 @@ func (s *Store) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// told says what an error of the file system means for who asked: a mount that
-// is gone comes back.
+// told converts an error of the file system for the caller: a mount that is gone comes
+// back.
 func told(what, key string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):

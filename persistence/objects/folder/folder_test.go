@@ -87,8 +87,8 @@ func TestLinksAndForeignFilesAreNoObjects(t *testing.T) {
 	}
 }
 
-// A content is on disk before it has its name, and its name is before Put returns, with
-// those of the folders on the way.
+// A content is on disk before it has its name. Its name, and those of its parent folders,
+// are on disk before Put returns.
 func TestEverySyncOfAPutIsInItsPlace(t *testing.T) {
 	dir := t.TempDir()
 	var got []string

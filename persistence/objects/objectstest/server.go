@@ -59,8 +59,8 @@ func find() (string, error) {
 	return path, nil
 }
 
-// Serve starts a server, which ends with the test. The test is left out where its program
-// was not built; NEED_PROGRAMS=1 makes that a failure.
+// Serve starts a server, which ends with the test. The test is skipped if its program was
+// not built; NEED_PROGRAMS=1 makes that a failure.
 func Serve(t testing.TB) *Server {
 	t.Helper()
 	binary, err := find()
@@ -74,7 +74,7 @@ func Serve(t testing.TB) *Server {
 	if err := os.Mkdir(filepath.Join(data, Bucket), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for range 5 { // somebody else may take the port
+	for range 5 { // another process can take the port
 		if s := serve(t, binary, data, sidecar); s != nil {
 			return s
 		}
@@ -124,7 +124,7 @@ func (s *Server) Options() s3.Options {
 	return s3.Options{Endpoint: s.Endpoint, Insecure: true, Bucket: Bucket, AccessKey: AccessKey, SecretKey: SecretKey}
 }
 
-// Backend is a store and where its objects lie as files.
+// Backend is a store and the folder of its objects.
 type Backend struct {
 	objects.Store
 	Dir string

@@ -167,7 +167,7 @@ func (s *Store) Get(ctx context.Context, key string, from, n int64) (io.ReadClos
 	}
 	size := info.Size
 	if n >= 0 && size > n {
-		size = n // of a server that knows no ranges from the beginning on; else the sum tells
+		size = n // a server without support for ranges returns more; a wrong beginning shows in the sum
 	}
 	timer.Reset(s.limit(max(size, 0)))
 	return &body{io.LimitReader(r, max(size, 0)), r, func() { timer.Stop(); cancel() }}, size, nil
@@ -239,8 +239,8 @@ func (s *Store) List(ctx context.Context, prefix string, fn func(objects.Info) e
 	}
 }
 
-// page asks for the objects behind a key. Each page has its own time: what is
-// done with the objects may take longer.
+// page lists some objects whose keys follow a key. Each page has its own timeout, since
+// handling the objects can take longer.
 func (s *Store) page(ctx context.Context, prefix, after string) (page []minio.ObjectInfo, more bool, err error) {
 	ctx, cancel := s.during(ctx, 0)
 	defer cancel()
@@ -269,7 +269,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return told("delete", key, s.client.RemoveObject(ctx, s.opts.Bucket, s.opts.Prefix+key, minio.RemoveObjectOptions{}))
 }
 
-// told says what an error means for who asked.
+// told converts an error for the caller.
 func told(what, key string, err error) error {
 	if err == nil {
 		return nil
@@ -299,8 +299,8 @@ var full = map[string]bool{"XMinioStorageFull": true, "QuotaExceeded": true, "XM
 
 var codeForm = regexp.MustCompile(`^[A-Za-z0-9.]{1,64}$`)
 
-// reduced is an error without what else the server says: its text may repeat
-// what it was sent.
+// reduced is an error without the rest of the server's answer, whose text can repeat the
+// request.
 func reduced(err error) error {
 	var answer minio.ErrorResponse
 	if !errors.As(err, &answer) {
@@ -310,5 +310,5 @@ func reduced(err error) error {
 	if !codeForm.MatchString(code) {
 		code = "an error"
 	}
-	return fmt.Errorf("the server says %s (status %d)", code, answer.StatusCode)
+	return fmt.Errorf("the server answers %s (status %d)", code, answer.StatusCode)
 }

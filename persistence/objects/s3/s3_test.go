@@ -176,7 +176,7 @@ func TestAServerThatListsNonsense(t *testing.T) {
 	}
 }
 
-// TestAPutThatIsCutOff: whoever puts dies in the middle.
+// TestAPutThatIsCutOff: the process dies in the middle of a put.
 func TestAPutThatIsCutOff(t *testing.T) {
 	b := objectstest.S3(t)
 	ctx, die := context.WithCancel(t.Context())

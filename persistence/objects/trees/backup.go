@@ -42,7 +42,7 @@ func (s *Store) postponed(id string) bool {
 	return s.holds > 0
 }
 
-// held says whether a backup is made somewhere. One that begins after that takes its
+// held reports whether a backup is made somewhere. One that begins after that takes its
 // picture of the records later, and needs nothing that was unused by then.
 func (s *Store) held(ctx context.Context) (bool, error) {
 	if s.opts.Alone {

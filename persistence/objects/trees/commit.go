@@ -117,8 +117,8 @@ func (f *folder) add(path []string, b blob) {
 
 func (f *folder) write(put put) (plumbing.Hash, error) { return f.writeAt("", put, nil) }
 
-// writeAt is write for the folder at a path, empty or with a slash at its end. It tells
-// the hash of each folder that it has written, if told is not nil.
+// writeAt is write for the folder at a path, empty or with a slash at its end. If told is
+// not nil, it is called with the hash of each written folder.
 func (f *folder) writeAt(at string, put put, told func(at string, h plumbing.Hash)) (plumbing.Hash, error) {
 	t := &object.Tree{}
 	for name, b := range f.files {

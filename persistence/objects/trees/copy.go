@@ -140,7 +140,7 @@ func (s *Store) copyTrees(ctx context.Context, sp *spool, to string, heads []cod
 	return nil
 }
 
-// room says whether a plain tree may refer to an object.
+// room reports whether a plain tree can refer to an object.
 func (b *builder) room(lies bundle) bool {
 	return b.bundles[lies] > 0 || len(b.Bundles) < maxPlainBundles
 }

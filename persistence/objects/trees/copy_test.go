@@ -35,7 +35,7 @@ func contentOf(t testing.TB, s code.Store, of string, kind code.Kind, tree strin
 	return b.String()
 }
 
-// copied makes a workspace with a history and a copy of it, and says what the heads of
+// copied makes a workspace with a history and a copy of it, and returns what the heads of
 // both hold.
 func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want map[string]string) {
 	t.Helper()
@@ -59,7 +59,7 @@ func copied(t *testing.T, s code.Store, kind code.Kind) (heads []code.Head, want
 	return heads, want
 }
 
-// whole says that a workspace has its heads, and can be written, downloaded and
+// whole verifies that a workspace has its heads, and can be written, downloaded and
 // scrubbed.
 func whole(t *testing.T, s interface {
 	code.Store
@@ -152,8 +152,8 @@ func (c cameOver) Content(name string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// TestACopyHasContentsOfOtherBranches: a pushed commit may have contents in the object
-// of one that is not before it.
+// TestACopyHasContentsOfOtherBranches: contents of a pushed commit can be in the object of
+// a commit that is not its ancestor.
 func TestACopyHasContentsOfOtherBranches(t *testing.T) {
 	st := memory.NewStorage()
 	put := func(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error) plumbing.Hash {

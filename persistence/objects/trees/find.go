@@ -72,7 +72,7 @@ func (f *finder) tree(name string) (t subtree, ok bool, err error) {
 	}
 }
 
-// blob is where a blob lies.
+// blob is the place of a blob.
 func (f *finder) blob(name string) (b located, ok bool, err error) {
 	for {
 		if b, ok = f.h.blobs[name]; ok {

@@ -30,7 +30,7 @@ var (
 	treeForm = map[code.Kind]*regexp.Regexp{code.Git: regexp.MustCompile(`^[0-9a-f]{40}$`), code.Plain: regexp.MustCompile(`^[0-9a-f]{32}$`)}
 )
 
-// manifest says what a tree holds. Immutable once it is read or written.
+// manifest lists the content of a tree. Immutable once it is read or written.
 type manifest struct {
 	Kind code.Kind `json:"kind"`
 	Tree string    `json:"tree"`
@@ -188,8 +188,8 @@ func encoded(kind plumbing.ObjectType, encode func(plumbing.EncodedObject) error
 	return o.Hash(), content, err
 }
 
-// entries are the files as apply takes them: with what this package knows
-// their contents by.
+// entries are the files in the form for apply, with this package's reference to each
+// content.
 func (m *manifest) entries() map[string]entry {
 	out := make(map[string]entry, len(m.Files))
 	for _, f := range m.Files {

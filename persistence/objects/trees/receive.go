@@ -13,8 +13,8 @@ import (
 	"atelier/persistence/objects"
 )
 
-// Bounds of what comes with one push: its commits, the files of all of them, the folders of
-// one, and a commit, bytes.
+// Bounds of one push: its commits, the files of all of them, the folders of one, and a
+// commit in bytes.
 const (
 	maxCommits       = 2_000
 	maxPushedEntries = 1_000_000
@@ -80,7 +80,7 @@ type receiver struct {
 	came code.Objects
 	// parents are stored, and have children among what came.
 	parents []string
-	// checked are paths that new files may have, and sound the trees that were looked at.
+	// checked are paths that are valid for new files, and sound are the verified trees.
 	checked, sound map[string]bool
 	entries        int
 	// counted are the blobs that are counted in added.
@@ -209,7 +209,7 @@ func (r *receiver) commit(name string) (*pushedCommit, error) {
 	return c, nil
 }
 
-// look says what is wrong with a commit, and counts what it takes to store it.
+// look returns an error if a commit is invalid, and counts what it takes to store it.
 func (r *receiver) look(name string) error {
 	c, err := r.commit(name)
 	if err != nil {
@@ -258,8 +258,8 @@ func (r *receiver) look(name string) error {
 	return nil
 }
 
-// path says what is wrong with the path of a file. Files that were stored before names of
-// new ones were checked for Windows may stay.
+// path returns an error if the path of a file is invalid. Files that were stored before
+// names of new ones were checked for Windows may stay.
 func (r *receiver) path(path string) error {
 	if err := code.CheckPath(path); err != nil {
 		return err

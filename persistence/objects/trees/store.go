@@ -42,13 +42,13 @@ type Options struct {
 	Objects objects.Store
 	// Dir is the node's own folder for files without a name, made when missing.
 	Dir string
-	// Gate says why nothing may be written now; nil when it may.
+	// Gate returns why nothing can be written now, or nil.
 	Gate func() error
 	// Damaged is called for each file that is found not to be what was written.
 	Damaged func()
 	// Grace is how long what nothing refers to stays. Default 24 h, at least 1 h.
 	Grace time.Duration
-	// Alone says that no other process has the objects: then Publish removes
+	// Alone means that no other process has the objects: then Publish removes
 	// the trees that no head needs at once.
 	Alone  bool
 	Logger *slog.Logger
@@ -165,7 +165,7 @@ func (s *Store) remembers(id string, kind code.Kind) {
 	s.made[id] = kind
 }
 
-// known says whether a workspace was made.
+// known returns an error if a workspace was not made.
 func (s *Store) known(ctx context.Context, id string, kind code.Kind) error {
 	if !idForm.MatchString(id) || treeForm[kind] == nil {
 		return code.ErrMissing

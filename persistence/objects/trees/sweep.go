@@ -37,8 +37,8 @@ func (s *Store) Sweep(ctx context.Context, heads Heads) (removed int, err error)
 	if err != nil {
 		return 0, err
 	}
-	// Of most workspaces there is nothing old but what counts: a commit of a
-	// repository, or the heads.
+	// Most workspaces have no old objects except the ones in use: a commit of a repository,
+	// or the heads.
 	var listed []objects.Info
 	err = s.opts.Objects.List(ctx, prefix, func(i objects.Info) error {
 		if _, _, ours := partsOf(i.Key); ours && aside.Old(i) {
@@ -85,7 +85,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	for _, i := range of {
 		_, name, _ := partsOf(i.Key)
 		var err error
-		// A commit is history; what is no tree says that there is a workspace.
+		// A commit is history; an object that is no tree shows that there is a workspace.
 		if known && (!treeForm[code.Plain].MatchString(name) || needed[name]) {
 			err = aside.Needed(ctx, i)
 		} else {
@@ -101,8 +101,7 @@ func (s *Store) sweep(ctx context.Context, aside *objects.Aside, id string, of [
 	return nil
 }
 
-// needed are the plain trees that the heads stand for, and those whose contents
-// they have.
+// needed are the plain trees of the heads, and those whose contents they have.
 func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[string]bool, error) {
 	needed := map[string]bool{}
 	for _, h := range heads {
@@ -121,9 +120,9 @@ func (s *Store) needed(ctx context.Context, id string, heads []code.Head) (map[s
 	return needed, nil
 }
 
-// Publish implements code.Store. What is read goes by the record, and what is
-// downloaded gets its branches then. So all there is to do is to remove the plain trees
-// that no head needs; where other nodes may write, a sweep does that.
+// Publish implements code.Store. Reading goes by the record, and a download makes its own
+// branches. So Publish only removes the plain trees that no head needs. If other nodes
+// write, too, a sweep does that.
 func (s *Store) Publish(id string, kind code.Kind, heads []code.Head) error {
 	if !s.opts.Alone || kind != code.Plain {
 		return nil
@@ -163,9 +162,8 @@ func (s *Store) names(ctx context.Context, id string, kind code.Kind) (names []s
 	return names, made, err
 }
 
-// Scrub reads every workspace and calls bad with what is not what was written,
-// and with what its heads need and is not there. It says how many files it looked
-// at.
+// Scrub reads every workspace. It calls bad for each damaged object, and for each missing
+// object that its heads need. It returns how many files it has read.
 func (s *Store) Scrub(recorded map[string]code.Recorded, bad func(what string)) (looked int, err error) {
 	for id, r := range recorded {
 		told := func(what string) {
@@ -215,7 +213,7 @@ func (s *Store) scrub(ctx context.Context, id string, r code.Recorded, bad func(
 		}
 		for i := range m.Files {
 			if m.Files[i].In > 0 && m.Kind == code.Git {
-				continue // looked at where it lies
+				continue // checked in its own place
 			}
 			looked++
 			_, err := sp.read(ctx, m, &m.Files[i])
@@ -229,9 +227,8 @@ func (s *Store) scrub(ctx context.Context, id string, r code.Recorded, bad func(
 	return looked, nil
 }
 
-// walk looks for what a head needs: the trees whose objects have files of it,
-// and, of a repository, the commits before it with what they need. seen are the
-// trees that were looked at.
+// walk finds everything that a head needs: the trees whose objects have files of it and, in
+// a repository, the commits before it with theirs. seen are the trees already visited.
 func (p *spool) walk(ctx context.Context, h code.Head, seen map[string]bool, bad func(what string)) error {
 	for todo := []string{h.Tree}; len(todo) > 0; {
 		name := todo[len(todo)-1]

@@ -186,9 +186,9 @@ func TestDamagedCodeIsNotServed(t *testing.T) {
 	}
 }
 
-// Content that is sent again puts damaged content right, also where the change makes
-// nothing new: it was answered with success and stayed unreadable.
-func TestWritingAgainMendsDamagedContent(t *testing.T) {
+// Content that is sent again repairs damaged content, even if the change makes nothing new:
+// it was answered with success and stayed unreadable.
+func TestWritingAgainRepairsDamagedContent(t *testing.T) {
 	each(t, func(t *testing.T, b *objectstest.Backend, kind code.Kind) {
 		text := strings.Repeat("text ", 100)
 		first := write(t, node(t, b), kind, "", "a.txt", text, "b.txt", "x")
@@ -396,8 +396,8 @@ func (b *before) List(ctx context.Context, prefix string, fn func(objects.Info) 
 	return b.Store.List(ctx, prefix, fn)
 }
 
-// TestASweepSeesWhatWasRecordedWhileItListed: a tree that refers to an old one is
-// recorded just before the listing; the old one stays.
+// TestASweepSeesWhatWasRecordedWhileItListed: a tree that refers to an old one is recorded
+// just before the listing, so the old one stays.
 func TestASweepSeesWhatWasRecordedWhileItListed(t *testing.T) {
 	b := objectstest.Folder(t)
 	slow := &before{Store: b}

@@ -92,7 +92,7 @@ func (s *Store) Write(id string, kind code.Kind, base string, c code.Change) (na
 	if err := s.grow(ctx, id, c); err != nil {
 		return "", err
 	}
-	if err := s.mend(ctx, id, before, c.Write); err != nil {
+	if err := s.repair(ctx, id, before, c.Write); err != nil {
 		return "", err
 	}
 	b := newBuilder(kind)

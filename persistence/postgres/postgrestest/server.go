@@ -103,7 +103,7 @@ func find() string {
 }
 
 func start(bin string) (*Server, error) {
-	// The path of a socket may have 107 bytes, so not below t.TempDir.
+	// The path of a socket is limited to 107 bytes, so it is not below t.TempDir.
 	dir, err := os.MkdirTemp("", "pg-")
 	if err != nil {
 		return nil, err
@@ -264,8 +264,8 @@ func Exec(t testing.TB, dsn, sql string, args ...any) {
 	}
 }
 
-// In returns the address of the database that belongs to a folder of the test,
-// and makes it at the first call: so a test that reopens a folder finds its data.
+// In returns the address of the database that belongs to a folder of the test. The first
+// call makes it, so a test that reopens a folder finds its data.
 func In(t testing.TB, dir string) string {
 	t.Helper()
 	note := filepath.Join(dir, "postgres")

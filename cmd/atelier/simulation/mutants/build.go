@@ -15,7 +15,7 @@ import (
 // simulation is the package whose test is the simulator.
 const simulation = "./cmd/atelier/simulation"
 
-// tree is the module as it is, and a folder for what is built of it.
+// tree is the module as it is, and a folder for its builds.
 type tree struct {
 	root string
 	dir  string          // temporary
@@ -48,7 +48,7 @@ func (t *tree) close() { _ = os.RemoveAll(t.dir) }
 
 func (t *tree) read(file string) ([]byte, error) { return os.ReadFile(filepath.Join(t.root, file)) }
 
-// simulates says whether what a mutant changes is in the simulator.
+// simulates reports whether what a mutant changes is in the simulator.
 func (t *tree) simulates(m *mutant) bool {
 	return slices.ContainsFunc(m.places, func(p place) bool { return t.deps[filepath.ToSlash(filepath.Dir(p.file))] })
 }

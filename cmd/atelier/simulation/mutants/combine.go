@@ -20,12 +20,13 @@ import (
 // number. Without it a combined build behaves as the tree does.
 const switchedOn = "MUTANT_ON"
 
-// combined is the tree with many mutants in one build, each behind a switch. A function
-// that a mutant changes gets a copy with the change, and calls it while the switch is on:
+// combined is the tree with many mutants in one build, each behind a switch. For each
+// mutant, the changed function gets a copy with the change, and calls the copy while the
+// switch is on:
 //
 //	func released(h *pb.HelpRequest) { if mutantOn == 17 { released_17(h); return }; …
 //
-// A change outside of functions, such as of a constant, cannot be switched: such a mutant is
+// A change outside functions, such as of a constant, cannot be switched. Such a mutant is
 // built alone.
 type combined struct {
 	overlay string
@@ -277,7 +278,7 @@ func call(s *goFile, fn *ast.FuncDecl, name string) string {
 // notCompiled finds the mutants that a compiler names.
 var notCompiled = regexp.MustCompile(`([\w-]+)\.mutant:\d+`)
 
-// namedBy are the mutants that the compiler's text is about, with what it says.
+// namedBy returns the mutants that the compiler's output names, with the output.
 func namedBy(text string) map[string]string {
 	out := map[string]string{}
 	for _, line := range strings.Split(text, "\n") {

@@ -1,17 +1,17 @@
-// Command mutants says whether the simulator (package simulation) is any good: it
-// takes out, one at a time, the lines that keep the server's promises, and looks
-// whether that is found.
+// Command mutants measures whether the simulator (package simulation) finds faults. It
+// removes, one at a time, the lines that implement the server's guarantees, and reports
+// whether the simulator notices.
 //
 //	make simulate-mutants             # all of them
 //	make simulate-mutants MUTANT=17   # one, by its number or name, or several: 17,18
 //	make simulate-mutants LIMIT=10000 # try up to so many seeds for each
 //
-// mutants.txt lists them, each with the promise it breaks. They are built beside the
-// source with go's -overlay; no source file is changed. All that change functions share
-// one build (combine.go): a function has a copy for each mutant of it, and calls the copy
-// while MUTANT_ON in the environment has the mutant's number. So a hundred mutants take
-// one build of the simulator and one of each package's tests. One that changes something
-// else, such as a constant or SQL, has a build of its own.
+// mutants.txt lists them, each with the guarantee it breaks. They are built beside the
+// source with go's -overlay; no source file is changed. All mutants that change functions
+// share one build (combine.go). A function has a copy for each of its mutants, and calls
+// the copy if MUTANT_ON in the environment is the mutant's number. So a hundred mutants
+// take one build of the simulator and one of each package's tests. A mutant that changes
+// something else, such as a constant or SQL, has a build of its own.
 //
 // A mutant is run with seeds of the simulation, then with the package tests that its
 // entry names. found.txt keeps what found it. That is tried first the next time, a few
@@ -19,10 +19,10 @@
 //
 // # What counts as found
 //
-// A seed, or a test, fails with the mutant and passes without it. At the end there
-// is a table. The program fails for a mutant that lives and is not shown to be
-// equivalent, for one that is called equivalent and found, for one whose changed
-// lines nothing ran, and for one that does not match the source or does not compile.
+// A seed, or a test, fails with the mutant and passes without it. At the end there is a
+// table. The program fails for a mutant that survives and is not proven equivalent, and for
+// one that is declared equivalent but found. It also fails for a mutant whose changed lines
+// never ran, and for one that does not match the source or does not compile.
 //
 // # The list
 //

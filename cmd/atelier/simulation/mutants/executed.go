@@ -55,7 +55,7 @@ func (t *tree) unexecuted(all []*mutant) (map[*mutant]bool, error) {
 	return out, nil
 }
 
-// executed says whether one of the statements in a span was run. A span without a
+// executed reports whether one of the statements in a span was run. A span without a
 // statement, such as a constant, counts as run.
 func executed(blocks []block, file string, at span) bool {
 	statements := false

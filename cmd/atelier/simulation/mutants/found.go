@@ -22,8 +22,8 @@ func (f finding) String() string {
 	return fmt.Sprintf("test in %.1f s (%s)", f.seconds, f.test)
 }
 
-// The file of what found each has a line for each mutant: name, "seed" or "test",
-// the seed or package, seconds, the oracle or regexp; between them tabs.
+// The file of findings has a line for each mutant, separated by tabs: name, "seed" or
+// "test", the seed or package, seconds, and the oracle or regexp.
 
 func readFound(path string) (map[string]finding, error) {
 	text, err := os.ReadFile(path)

@@ -110,7 +110,7 @@ func (j *judge) seeds(x *mutated, kept uint64) (*finding, error) {
 	return once, nil
 }
 
-// clean says whether a seed passes without a mutant.
+// clean reports whether a seed passes without a mutant.
 func (j *judge) clean(seed uint64) (bool, error) {
 	f, err := j.shared.original.fails(seed, tries)
 	if f.seed > 0 {
@@ -145,7 +145,7 @@ func (j *judge) test(x *mutated, t packageTest) (*finding, error) {
 var errLives = errors.New("nothing finds it")
 
 // conclude turns a verdict that is no good into an error, and nil for all others.
-// unexecuted says whether the lines of a mutant never ran.
+// unexecuted means that the lines of a mutant never ran.
 func (v verdict) conclude(unexecuted bool) error {
 	switch {
 	case v.err != nil:

@@ -92,7 +92,7 @@ func run(which string, limit uint64, atOnce int, out io.Writer) error {
 	return err
 }
 
-// all judges mutants, a few at a time, and tells of each when it is judged.
+// all judges mutants, a few at a time, and reports each when it is judged.
 func (j *judge) all(chosen []*mutant, found map[string]finding, atOnce int, judged func(verdict) error) ([]verdict, error) {
 	type job struct {
 		i      int

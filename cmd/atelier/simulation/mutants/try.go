@@ -17,8 +17,8 @@ import (
 // of a second on a machine that has nothing else to do.
 const hang = 10 * time.Second
 
-// A test that hangs under a mutant has found it, and need not hang for long; without a
-// mutant a test may take its time on a busy machine.
+// A test that hangs under a mutant has found it, and need not hang for long. Without a
+// mutant a test can be slow on a busy machine.
 const (
 	mutatedTimeout  = "-test.timeout=25s"
 	originalTimeout = "-test.timeout=2m"
@@ -78,7 +78,7 @@ func (x *mutated) seeds(first, last uint64) (finding, error) {
 // tries is how often a seed runs to say whether it finds a mutant.
 const tries = 5
 
-// fails says whether a seed fails in one of several runs.
+// fails runs a seed several times and returns its failure, if there is one.
 func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
 	began := time.Now()
 	for range times {
@@ -90,7 +90,7 @@ func (x *mutated) fails(seed uint64, times int) (f finding, err error) {
 	return f, err
 }
 
-// test runs a package test, and says whether it fails.
+// test runs a package test, and reports whether it fails.
 func (x *mutated) test(t packageTest) (f finding, failed bool, err error) {
 	began := time.Now()
 	timeout := originalTimeout

@@ -9,11 +9,11 @@ import (
 	"atelier/persistence/objects"
 )
 
-// mend puts right what is damaged of a tree and was sent again: a change that
-// makes nothing new puts no object, and would be answered with success while the
-// content stays unreadable. Only the bytes of the content are replaced, so the
-// object is then what it was when it was put; a shorter one is left alone.
-func (s *Store) mend(ctx context.Context, id string, m *manifest, sent []code.File) error {
+// repair replaces damaged contents of a tree that were sent again. A change with no new
+// content puts no object, so it would succeed while the content stays unreadable. Only the
+// bytes of the content are replaced, so the object is then the same as when it was put. A
+// shorter object is left alone.
+func (s *Store) repair(ctx context.Context, id string, m *manifest, sent []code.File) error {
 	for _, f := range sent {
 		known := m.byPath[f.Path]
 		if known == nil || known.Size == 0 || known.Sum != sumOf(f.Content) {
@@ -21,7 +21,7 @@ func (s *Store) mend(ctx context.Context, id string, m *manifest, sent []code.Fi
 		}
 		_, _, err := s.Read(id, m.Kind, m.Tree, f.Path)
 		if err == nil || !errors.Is(err, durable.ErrCorrupt) {
-			continue // of another error the change itself tells
+			continue // the change itself reports another error
 		}
 		lies := m.lies(known)
 		key, at := treeKey(id, lies.Tree), lies.Start+known.At
