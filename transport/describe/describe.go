@@ -17,7 +17,7 @@ type Vocabulary interface {
 	// Component returns the name of the component of a type; "" when its members are
 	// described where it is used.
 	Component(t reflect.Type) string
-	// Siblings says whether members can stand beside a reference. In draft 7 of JSON Schema
+	// Siblings says whether members are allowed next to a reference. In draft 7 of JSON Schema
 	// they are ignored.
 	Siblings() bool
 }

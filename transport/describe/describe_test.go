@@ -119,7 +119,7 @@ func TestRequiredMembers(t *testing.T) {
 	}
 }
 
-// Draft 7 ignores what stands beside a reference.
+// Draft 7 ignores other members of a reference.
 func TestADescriptionBesideAReference(t *testing.T) {
 	got, err := json.Marshal(Of(words{}, reflect.TypeFor[struct {
 		A string `json:"a" is:"Id" doc:"Theirs."`
