@@ -18,19 +18,19 @@ import (
 // familyTable is the table of sessions: the families by a random key.
 const familyTable = "sessionfamilies"
 
-// family is all session ids that were issued from one another. Its row holds
-// all of it, so a change is whole or not there.
+// family is all session ids that were issued from one another. Its row holds all of it, so
+// a change is atomic.
 type family struct {
 	// Immutable.
 	key []byte
 	// Immutable. The key as text.
 	name string
 
-	// Held while a change is decided and brought to disk.
+	// Held while a change is decided and written to disk.
 	mu held.Lock
 	// Immutable records; nil once the family has ended. Stored with mu held.
 	record atomic.Pointer[pb.SessionFamily]
-	// Set when the row is not what the record is; a sweep writes it.
+	// Set when the row differs from the record; a sweep writes it.
 	unsaved atomic.Bool
 	// Guarded by mu. The row's value, including queued commits; kept only if several nodes
 	// use the store.
@@ -58,7 +58,7 @@ func parseFamily(key, value []byte) (*family, *pb.SessionFamily, error) {
 	return &family{key: key, name: hex.EncodeToString(key)}, rec, nil
 }
 
-// rows bring the store up to a record of the family; the caller holds mu.
+// rows update the store to a record of the family; the caller holds mu.
 func (f *family) rows(rec *pb.SessionFamily, now int64) []durable.Row {
 	row := durable.Row{Table: familyTable, Key: f.key, Delete: true}
 	if last := lasts(rec); last > now {
@@ -86,8 +86,8 @@ func lasts(rec *pb.SessionFamily) (last int64) {
 	return last
 }
 
-// pruned is a copy of a record without what has ended. Entries are shared: they
-// are replaced, never changed.
+// pruned is a copy of a record without ended ids and grants. Entries are shared: they are
+// replaced, never changed.
 func pruned(rec *pb.SessionFamily, now int64) *pb.SessionFamily {
 	out := &pb.SessionFamily{}
 	over := func(_ string, g *pb.AttendeeGrant) bool { return g.ExpiresAt <= now }
@@ -120,14 +120,14 @@ func changed(e *pb.SessionId) *pb.SessionId {
 	return &pb.SessionId{Hash: e.Hash, ExpiresAt: e.ExpiresAt, Replaces: e.Replaces, Admin: e.Admin, Attendees: all, By: e.By}
 }
 
-// give adds a grant to an entry that is being made.
+// give adds a grant to a new entry.
 func give(e *pb.SessionId, codelab string, g *pb.AttendeeGrant) {
 	e.Attendees[codelab] = g
 	e.ExpiresAt = max(e.ExpiresAt, g.ExpiresAt)
 }
 
-// used is a record after an id was used for the first time: the one it
-// replaces has its last minute.
+// used is a record after an id was used for the first time: the one it replaces expires
+// within a minute.
 func used(rec *pb.SessionFamily, id []byte, now int64) *pb.SessionFamily {
 	out := pruned(rec, now)
 	replaced := find(out, id).GetReplaces()
@@ -158,8 +158,8 @@ func attendeesIn(rec *pb.SessionFamily) map[string]bool {
 	return all
 }
 
-// crowded is the id that makes room for another, -1 when there is room: of
-// those that nobody has used the oldest, else the oldest. from stays.
+// crowded returns the id to drop for another, -1 if there is room. It is the oldest unused
+// one, else the oldest. from stays.
 func crowded(ids []*pb.SessionId, from []byte) int {
 	if len(ids) < maxIDs {
 		return -1
