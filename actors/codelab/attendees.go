@@ -17,7 +17,7 @@ func (s *State) attendee(id string) *pb.Attendee {
 	return nil
 }
 
-// target finds the attendee a facilitator's command is about.
+// target finds the attendee of a facilitator's command.
 func (c call) target(id string) (*pb.Attendee, error) {
 	if a := c.s.attendee(id); a != nil {
 		return a, nil
@@ -47,8 +47,7 @@ func (p Progress) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// progressed is the decision that is made most often, in one allocation
-// instead of four.
+// progressed is the most frequent decision, made in one allocation instead of four.
 func progressed(attendee string, step int32) decision {
 	var d struct {
 		event pb.Event
@@ -72,7 +71,7 @@ func (c call) step(n int32) error {
 	return nil
 }
 
-// Complete ends the codelab for an attendee, when all that it asks for is done.
+// Complete ends the codelab for an attendee who has met all its requirements.
 type Complete struct{}
 
 func (Complete) decide(c call) (decision, error) {
@@ -91,8 +90,8 @@ func (Complete) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// gates names all that an attendee still has to do before completing, so that
-// nobody learns of the next thing only after doing the first.
+// gates lists everything that an attendee still has to do before completing, so that nobody
+// learns of the next requirement only after meeting the first.
 func (c call) gates(attendee string) error {
 	m := c.s.meta
 	var missing []string
@@ -114,7 +113,7 @@ func (c call) gates(attendee string) error {
 	return nil
 }
 
-// Mute takes an attendee's voice, or gives it back.
+// Mute mutes an attendee, or unmutes them.
 type Mute struct {
 	AttendeeID string
 	Muted      bool
@@ -185,9 +184,9 @@ func (c call) speak() error {
 	return nil
 }
 
-// Remove takes an attendee out of the codelab, with all that was theirs but their anonymous
-// questions: if these went, too, everybody would learn whose they were. They lose their
-// author; when attendees erase themselves, or Erase is set, they go later (questionsStay).
+// Remove removes an attendee with all their data, except anonymous questions: if these
+// went, too, their author would be known. They lose their author; when attendees erase
+// themselves, or Erase is set, they go later (questionsStay).
 type Remove struct {
 	AttendeeID string
 	Erase      bool
@@ -210,8 +209,8 @@ func (r Remove) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// removed is the decision that takes attendees out with all that was theirs. The reply is
-// the files.Forgotten.
+// removed is the decision that removes attendees with all their data. The reply is the
+// files.Forgotten.
 func (c call) removed(erased bool, all ...*pb.Attendee) (d decision) {
 	var gone files.Forgotten
 	ids := map[string]bool{}
@@ -241,7 +240,7 @@ func (s *State) changeAttendee(seq uint64, id string, change func(*pb.Attendee))
 	a := &pb.Attendee{
 		Id: old.Id, Name: old.Name, Email: old.Email, PinHash: old.PinHash, CurrentStep: old.CurrentStep,
 		FurthestStep: old.FurthestStep, CompletedAt: old.CompletedAt, CreatedAt: old.CreatedAt,
-		// Full, so that appending copies: views share the array.
+		// At full capacity, so that appending copies: views share the array.
 		ReachedAt: old.ReachedAt[:len(old.ReachedAt):len(old.ReachedAt)], StepSince: old.StepSince, Muted: old.Muted,
 		Generation: old.Generation, Pulse: old.Pulse, Place: old.Place, Checks: old.Checks,
 		CodeTaken: old.CodeTaken, Ticks: old.Ticks, Simulated: old.Simulated,
@@ -275,7 +274,7 @@ func (s *State) applyProgress(seq uint64, at int64, p *pb.Progressed) {
 		s.count(a.CurrentStep, -1)
 		s.count(p.StepNumber, +1)
 		a.CurrentStep, a.StepSince = p.StepNumber, at
-		// Jumping forward reaches the steps between as well.
+		// A jump forward reaches the steps in between as well.
 		for int(p.StepNumber) > len(a.ReachedAt) {
 			a.ReachedAt = append(a.ReachedAt, at)
 		}
@@ -294,7 +293,7 @@ func (s *State) applyCompleted(seq uint64, at int64, id string) {
 
 func (s *State) applyRenamed(seq uint64, r *pb.Renamed) {
 	s.changeAttendee(seq, r.AttendeeId, func(a *pb.Attendee) {
-		// Before invisible characters were taken out, two could have one key.
+		// Before invisible characters were removed, two could have the same key.
 		if key := naming.Key(a.Name); s.byName[key] == s.byAttendee[a.Id] {
 			delete(s.byName, key)
 		}
@@ -315,7 +314,7 @@ func (s *State) changeOpenHelp(seq uint64, attendee string, change func(*pb.Help
 	}
 }
 
-// count moves the number of people on a step.
+// count changes the number of people on a step.
 func (s *State) count(step int32, by int) {
 	if step < 1 {
 		return

@@ -34,8 +34,8 @@ type BallotKeys interface {
 	Make(codelab string) (id string, keepers []string, err error)
 	// Destroy removes a secret from this node for good.
 	Destroy(id string)
-	// Old are the secrets here that were made so long ago that the command that was to
-	// use them is done.
+	// Old are the secrets on this node that are so old that the command which was to use
+	// them has ended.
 	Old() (ids []string)
 }
 
@@ -53,20 +53,22 @@ func (r *Rules) ballotKey(id string) []byte {
 
 const (
 	// fewestVotes is how many votes a result needs: with fewer, it would reveal what single
-	// people voted. From five on it is shown whatever it is. Withholding it when all agree
-	// would reveal that they agree, and one vote of the asker's own would reveal on what.
+	// people voted. With five or more, any result is shown. Withholding a unanimous result
+	// would reveal that it is unanimous, and the facilitator's own vote would reveal its
+	// answer.
 	fewestVotes = 5
 	maxBallots  = 64 << 20 // bytes of one poll
 )
 
-// hidden is what a node that has the secret knows of the ballots of an open poll, to
-// keep it within its bounds. It is in no view and no snapshot.
+// hidden is the data about the ballots of an open poll, on a node with the secret, to keep
+// the poll within its bounds. It is in no view and no snapshot.
 type hidden struct {
 	texts int // bytes
 	words map[string]bool
 }
 
-// ballotSize is the length of a ballot before it is sealed: that of the longest.
+// ballotSize is the length of every ballot before it is sealed, which is that of the
+// longest.
 func ballotSize(kind pb.PollKind) int {
 	const widest = 4 // bytes of a code point
 	switch kind {
@@ -78,7 +80,7 @@ func ballotSize(kind pb.PollKind) int {
 	return 2
 }
 
-// plainBallot writes a vote, padded to the length that all have.
+// plainBallot encodes a vote, padded to the length of all ballots.
 func plainBallot(kind pb.PollKind, e *pb.PollVoted) []byte {
 	b := make([]byte, 0, ballotSize(kind))
 	put := func(text string) {
@@ -131,7 +133,7 @@ func ballotCipher(key []byte) cipher.AEAD {
 	return aead
 }
 
-// bound says to which poll and round a ballot belongs.
+// bound is the poll and round of a ballot, which its seal is bound to.
 func ballotOf(p *pb.Poll) []byte {
 	return binary.BigEndian.AppendUint32([]byte(p.Id), uint32(p.Round))
 }
@@ -183,7 +185,7 @@ func (s *State) openBallot(p *pb.Poll, ballot []byte) (*pb.PollVoted, error) {
 	return readBallot(p.Kind, plain), nil
 }
 
-// look notes of a ballot what bounds a poll. Without the secret nothing.
+// look counts a ballot towards the poll's bounds. Without the secret it does nothing.
 func (s *State) look(p *poll, ballot []byte) {
 	if p.rec.Kind != pollWords && p.rec.Kind != pollText {
 		return
@@ -255,7 +257,7 @@ func (s *State) countBallots(p *poll, out *pb.Poll) {
 	shuffle(out.Texts)
 }
 
-// shuffle puts texts into an order that nobody can guess.
+// shuffle puts texts into an unpredictable order.
 func shuffle(texts []string) {
 	for i := len(texts) - 1; i > 0; i-- {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(i+1)))
@@ -267,7 +269,7 @@ func shuffle(texts []string) {
 	}
 }
 
-// optionCount is how many counts the result of a poll has.
+// optionCount is the number of counts in the result of a poll.
 func optionCount(p *pb.Poll) int {
 	switch p.Kind {
 	case pollChoice, pollSeveral:

@@ -2,7 +2,7 @@ package codelab
 
 import ones "math/bits"
 
-// bitset is a set of places in a list, a bit for each. Those that return one copy it.
+// bitset is a set of indexes of a list, a bit for each. Methods that return one copy it.
 type bitset []byte
 
 func (b bitset) has(i int) bool { return i/8 < len(b) && b[i/8]&(1<<(i%8)) != 0 }
@@ -28,7 +28,7 @@ func (b bitset) with(o bitset) bitset {
 	return out
 }
 
-// without is the set when place i has left the list.
+// without is the set after index i was removed from the list.
 func (b bitset) without(i int) bitset {
 	if i/8 >= len(b) {
 		return b

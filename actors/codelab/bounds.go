@@ -2,33 +2,33 @@ package codelab
 
 import "atelier/actors/markdown"
 
-// Bounds are the numbers that a client of a codelab can meet, for whatever
-// describes the interface: a description that keeps its own goes wrong.
+// Bounds are the limits that a client of a codelab can meet, for descriptions of the
+// interface. A description with its own copies would become wrong.
 var Bounds = struct {
 	// Maxima per codelab.
 	Attendees, Threads, ThreadMessages, Chat, SettledHelp, Materials, Quizzes, Steps, Mentions, Heads int
 	// Maxima per person: submissions, and messages with a ref within ten minutes.
 	Submissions, Refs int
-	// Of the answers to choose from in a question of the quiz.
+	// Options of a question of the quiz.
 	QuizOptions int
-	// Of AI conversations that are kept, of a person and of a codelab.
+	// Stored AI conversations, per person and per codelab.
 	PersonConversations, Conversations int
 	// Maximum numbers of individual notices to clients: messages and threads that are
 	// removed with a person, and pulses that end with their steps.
 	Gone, PulsesTold int
-	// Of polls and questions: how many, and how many questions of one person are open.
+	// Polls and questions, and open questions per person.
 	Polls, PollOptions, PollBoxes, Questions, OpenAsked int
-	// Of seconds of a poll or a timer, and of the words of a vote.
+	// Seconds of a poll or a timer, and words of a vote.
 	LeastSeconds, MostSeconds, VoteWords int
-	// Of the checks that the steps of a codelab declare.
+	// Checks that the steps of a codelab declare.
 	Checks int
-	// Of the tasks of a step that can be ticked.
+	// Tasks of a step that can be ticked.
 	Tasks int
-	// Of recipients of one message to an audience.
+	// Recipients of one message to an audience.
 	Directs int
-	// Of requests for help that one message answers.
+	// Requests for help that one message answers.
 	Answered int
-	// Of text, in code points.
+	// Texts, in code points.
 	Title, Description, Author, Markdown, Name, Place, Message, HelpMessage, Reason, Answer, AIQuestion, AIAnswer, URL int
 	QuizQuestion, QuizOption, PollQuestion, PollOption, VoteWord, VoteText, QuestionText, TimerLabel, CheckNote        int
 }{

@@ -24,15 +24,15 @@ const (
 	maxHours           = 1000
 )
 
-// LogoName is the upload that a logo's address names; false when it names none that can be
-// a logo by its name.
+// LogoName returns the upload in a logo's address; false if the name is not that of a
+// possible logo.
 func LogoName(url string) (name string, ok bool) {
 	name, ok = files.NameOf(url)
 	kind, _, _ := strings.Cut(name, "/")
 	return name, ok && kind == files.Images && slices.Contains([]string{".png", ".jpg", ".jpeg", ".webp"}, path.Ext(name))
 }
 
-// checkCertificate trims and checks what the certificate says.
+// checkCertificate trims and checks the fields of the certificate.
 func checkCertificate(m *pb.Codelab) (err error) {
 	if m.Organiser, err = line("organiser", m.Organiser, 0, maxOrganiser); err != nil {
 		return err
@@ -52,7 +52,7 @@ func checkCertificate(m *pb.Codelab) (err error) {
 	return nil
 }
 
-// HalfHours are hours as a record has them: in halves.
+// HalfHours are hours in the unit of records, half hours.
 func HalfHours(hours float64) (*int32, error) {
 	if halves := hours * 2; hours >= 0 && hours <= maxHours && halves == math.Trunc(halves) {
 		return new(int32(halves)), nil
@@ -60,7 +60,7 @@ func HalfHours(hours float64) (*int32, error) {
 	return nil, durable.Reject(durable.Invalid, "hours must be 0 to %d in halves", maxHours)
 }
 
-// OwnHours are those that the codelab says itself; nil for those that are planned.
+// OwnHours are the hours set in the codelab; nil for the planned ones.
 func OwnHours(m *pb.Codelab) *float64 {
 	if m.HalfHours == nil {
 		return nil
@@ -68,7 +68,7 @@ func OwnHours(m *pb.Codelab) *float64 {
 	return new(Hours(m))
 }
 
-// Hours are those that a certificate shows; 0 for none. When the codelab does not say, they
+// Hours are the hours on a certificate; 0 for none. If the codelab does not set them, they
 // are the planned minutes, rounded to half hours.
 func Hours(m *pb.Codelab) float64 {
 	if m.HalfHours != nil {

@@ -10,11 +10,11 @@ import (
 const (
 	maxMessage = 2000
 	// maxGone bounds the messages, and the threads, of a removed person that clients are
-	// notified of: as many as a page of the history has.
+	// notified of: one page of the history.
 	maxGone = 1000
 )
 
-// PostChat says something to all, to one, or as a broadcast.
+// PostChat sends a message to all, to one person, or as a broadcast.
 type PostChat struct {
 	Message string
 	// The recipient of a direct message; empty for the room.
@@ -44,8 +44,8 @@ func (p PostChat) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// name is what others see as the caller's name: the record's, which a
-// facilitator may have changed, or the admin's display name.
+// name is what others see as the caller's name: the record's, which a facilitator may have
+// changed, or the admin's display name.
 func (c call) name() string {
 	if a := c.s.attendee(c.ID); a != nil && !c.admin() {
 		return a.Name
@@ -61,13 +61,13 @@ func (c call) leader() string {
 	return c.AdminID
 }
 
-// Visible reports whether somebody may see a message: a direct one is for its two
-// ends only.
+// Visible reports whether somebody may see a message: a direct one is only for its sender
+// and recipient.
 func Visible(m *pb.ChatMessage, who string) bool {
 	return m.TargetId == "" || m.SenderId == who || m.TargetId == who
 }
 
-// DeleteChat removes a message of the chat, one that facilitators see.
+// DeleteChat removes a message of the chat that facilitators see.
 type DeleteChat struct {
 	MessageID string
 }
@@ -106,8 +106,8 @@ func (s *State) applyChat(seq uint64, m *pb.ChatMessage) {
 	}
 }
 
-// named is the element that a command names by its id, in a list whose ids rise;
-// what is the kind of the missing thing.
+// named finds the element with the id in a command, in a list with ascending ids; what is
+// the kind of the missing thing.
 func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string) (T, error) {
 	i, ok := searchID(v, id, idOf)
 	if !ok {
@@ -117,7 +117,7 @@ func named[T any](v *cow.Vector[T], id string, idOf func(T) string, what string)
 	return v.At(i), nil
 }
 
-// searchID finds an element by id in a list whose ids rise.
+// searchID finds an element by id in a list with ascending ids.
 func searchID[T any](v *cow.Vector[T], id string, idOf func(T) string) (int, bool) {
 	return search(v.Len(), v.At, id, idOf)
 }

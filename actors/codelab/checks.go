@@ -14,12 +14,12 @@ import (
 // programs on people's own machines report the results.
 
 const (
-	// MaxChecks bounds the checks of a codelab; what is declared beyond them is none.
+	// MaxChecks bounds the checks of a codelab; further declarations are ignored.
 	MaxChecks    = 50
 	maxCheckNote = 500
 )
 
-// Check is a check that a step declares. Of two with one name the first counts.
+// Check is a check that a step declares. Of two with the same name the first counts.
 type Check struct {
 	markdown.Check
 	// StepNumber is that of the step, from 1.
@@ -64,8 +64,8 @@ func (b ReportCheck) decide(c call) (decision, error) {
 	}}}), nil
 }
 
-// printable is a text without what steers a terminal or a page rather than being read;
-// lines and tabs stay.
+// printable removes control characters of terminals and pages from a text; line breaks and
+// tabs stay.
 func printable(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -91,7 +91,7 @@ func declared(checks []Check) string {
 	return said
 }
 
-// applyCheckReported keeps the latest report of each check, of those that are declared.
+// applyCheckReported keeps the latest report of each declared check.
 func (s *State) applyCheckReported(seq uint64, at int64, b *pb.CheckReported) {
 	s.changeAttendee(seq, b.AttendeeId, func(a *pb.Attendee) {
 		now := &pb.CheckResult{Name: b.Name, Ok: b.Ok, Note: b.Note, At: at, Tries: b.Tries}
@@ -116,7 +116,7 @@ func Reported(a *pb.Attendee, check string) *pb.CheckResult {
 	return nil
 }
 
-// Passed reports whether somebody's check went well, the last time it was reported.
+// Passed reports whether the latest report of somebody's check is a success.
 func Passed(a *pb.Attendee, check string) bool { return Reported(a, check).GetOk() }
 
 // unchecked are the checks that somebody has not passed.

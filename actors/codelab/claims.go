@@ -17,7 +17,7 @@ const (
 
 // Ask is durable.Handle.Ask. The uploads that the command mentions stay until it is
 // recorded that the codelab refers to them. If the codelab was deleted after it was looked
-// up, it returns that error. If the codelab is at rest for another reason, the caller tries
+// up, it returns that error. If the codelab rests for another reason, the caller tries
 // again, because its room and views would not show the result.
 func (w Codelab) Ask(cmd Command) (any, uint64, error) {
 	v, seq, err := w.ask(cmd)
@@ -40,8 +40,8 @@ func (w Codelab) ask(cmd Command) (any, uint64, error) {
 }
 
 // Submit is durable.Handle.Submit, with claims as Ask makes them. It never blocks:
-// a command that mentions uploads is sent when they are claimed, which may be
-// behind commands that were submitted later.
+// a command that mentions uploads is sent when they are claimed, which can be after
+// commands that were submitted later.
 func (w Codelab) Submit(cmd Command, to durable.Replier) error {
 	if len(Mentions(cmd.Body)) == 0 {
 		return w.handle.Submit(cmd, to)
@@ -69,8 +69,7 @@ func (w Codelab) Submit(cmd Command, to durable.Replier) error {
 	return nil
 }
 
-// claim keeps in their place the uploads that a command mentions; release is nil
-// when it mentions none.
+// claim claims the uploads that a command mentions; release is nil if there are none.
 func (w Codelab) claim(b Body) (release func(), err error) {
 	names := Mentions(b)
 	if len(names) == 0 {

@@ -27,7 +27,7 @@ type (
 	handle = durable.Handle[Command, *pb.Event, View]
 )
 
-// Frames encodes what goes out to listeners.
+// Frames encodes events for listeners.
 type Frames interface {
 	// Encode returns the frame of an event, or false if no client receives it. The frame
 	// names all persons and items of the event (see personal.proto).
@@ -47,7 +47,7 @@ type Config struct {
 	// Room bounds what is kept for replay; Room.Frames is also how many
 	// events stay in the journal for it.
 	Room room.Limits
-	// Durable is how the actors run. Durable.Clock is that of everything here.
+	// Durable are the options of the actors. Durable.Clock is used for everything here.
 	Durable durable.Options
 	// Removed is called when the grants of an attendee have ended, because they were
 	// removed or their PIN was reset, and with "" when the whole codelab was removed. It is
@@ -56,7 +56,7 @@ type Config struct {
 	Removed func(r *room.Room, attendee string)
 	// Forgotten is called when the room of a codelab has ended on this node with sessions
 	// in it. The room gets no more events, so the sessions must reconnect. It must not
-	// block, and not ask for codelabs.
+	// block, or request codelabs.
 	Forgotten func(r *room.Room)
 	// Announce is called on every node, for its own listeners, when a person arrives at
 	// another node or has left all. Signal is a message of another node to the sessions of
@@ -67,8 +67,8 @@ type Config struct {
 	// Ballots keeps the secrets of anonymous polls, as Rules.BallotKey finds them; nil
 	// if there are none.
 	Ballots BallotKeys
-	// Rehearse plays the attendees of a rehearsal, on the node that owns the codelab, until
-	// ctx ends, which it does with the rehearsal. nil: none come.
+	// Rehearse simulates the attendees of a rehearsal, on the node that owns the codelab,
+	// until ctx ends with the rehearsal. nil simulates none.
 	Rehearse func(ctx context.Context, w Codelab)
 	// Sweep removes, at the start, the logs of codelabs whose deletion was
 	// interrupted.
@@ -102,7 +102,7 @@ type Codelabs struct {
 
 	claiming atomic.Int32 // see Codelab.Submit
 
-	rehearsals rehearsals // that are played here
+	rehearsals rehearsals // that run here
 
 	// Counts of other nodes, see nodes.go.
 	counts counts
@@ -211,9 +211,8 @@ func NewCodelabs(cfg Config) (_ *Codelabs, err error) {
 	return w, nil
 }
 
-// sweep purges the logs of codelabs that are not in the list, if they say
-// themselves that they were deleted. Nobody can say what became of another, so
-// it stays.
+// sweep purges the logs of codelabs that are not in the list, if the logs themselves record
+// the deletion. Other logs stay, since their state is unknown.
 func (w *Codelabs) sweep() error {
 	var logs []string
 	err := w.Journal.Actors("codelab/", func(name string) bool {
@@ -266,7 +265,7 @@ func (w *Codelabs) deleted(name string) (bool, error) {
 	return err == nil && (v.deleted || seq == 0), err
 }
 
-// FinishErasing waits until what was to be erased before the call is erased.
+// FinishErasing waits until everything is erased that was due before the call.
 func (w *Codelabs) FinishErasing(ctx context.Context) error { return w.host.FinishErasing(ctx) }
 
 // ParseEvent decodes a stored event.
@@ -318,7 +317,7 @@ func (w *Codelabs) get(id string) (Codelab, error) {
 		if err != nil {
 			return Codelab{}, err
 		}
-		// Without a room it went to rest just now; the next Get wakes it.
+		// Without a room it has just stopped; the next Get activates it.
 		if r := w.room(id); r != nil {
 			return Codelab{h, r, w}, nil
 		}
@@ -336,7 +335,7 @@ func (w *Codelabs) Active() []Codelab {
 	return out
 }
 
-// Peek returns a codelab that is in memory, and false for any other: nothing is woken.
+// Peek returns a codelab that is in memory, and false for any other: it activates nothing.
 func (w *Codelabs) Peek(id string) (Codelab, bool) {
 	if h := w.host.Peek(id); h != nil {
 		return w.inMemory(h)
@@ -344,14 +343,13 @@ func (w *Codelabs) Peek(id string) (Codelab, bool) {
 	return Codelab{}, false
 }
 
-// inMemory is false for one that is coming up, or goes to rest just now.
+// inMemory is false for one that is starting or stopping.
 func (w *Codelabs) inMemory(h *handle) (Codelab, bool) {
 	r := w.room(h.ID())
 	return Codelab{h, r, w}, r != nil && h.View() != nil
 }
 
-// Create makes a new codelab, with a join code that no other has, and returns
-// its record.
+// Create makes a new codelab, with a unique join code, and returns its record.
 func (w *Codelabs) Create(caller *Caller, c *Create) (*pb.Codelab, error) {
 	code, err := w.freeJoinCode()
 	if err != nil {
@@ -397,8 +395,8 @@ func (w *Codelabs) BySlug(slug string) (id string, claimed bool, err error) {
 	return catalog.BySlug(w.Journal, slug)
 }
 
-// ClaimSlug takes a slug for a codelab, before the command that gives it to it. When that
-// is refused, the caller lets go of the slug.
+// ClaimSlug takes a slug for a codelab, before the command that gives it to it. If that is
+// refused, the caller releases the slug.
 func (w *Codelabs) ClaimSlug(slug, id string) (letGo func(), err error) {
 	return catalog.ClaimSlug(w.Journal, slug, id)
 }
@@ -406,7 +404,7 @@ func (w *Codelabs) ClaimSlug(slug, id string) (letGo func(), err error) {
 // Delete removes a codelab and all that its actor has stored.
 func (w *Codelabs) Delete(caller *Caller, id string) error { return w.remove(caller, id, Delete{}) }
 
-// RemoveWithCode has remove delete the codelab, and removes its code.
+// RemoveWithCode calls remove to delete the codelab, and removes its code.
 func (w Codelab) RemoveWithCode(store code.Store, remove func(id string) error) error {
 	defer store.Lock(w.ID())()
 	workspace := w.View().Workspace
@@ -428,8 +426,8 @@ func (w *Codelabs) remove(caller *Caller, id string, b Delete) error {
 	if err != nil {
 		return err
 	}
-	// It is gone for everybody now. What remains on disk is removed here, or
-	// at the next start. The actor goes to rest when its last caller has left.
+	// It is gone for everybody now. The data on disk is removed here, or at the next start.
+	// The actor goes to rest when its last caller has left.
 	w.host.Rest(context.Background(), ws.handle, false)
 	w.removeLog(id)
 	if err := w.Files.Forget(id, v.(files.Forgotten)); err != nil {
@@ -447,7 +445,7 @@ func (w *Codelabs) FindAttendee(id string) (*View, *pb.Attendee, error) {
 	for _, owner := range owners {
 		ws, err := w.Get(owner)
 		if durable.IsMissing(err) {
-			continue // deleted a moment ago; the tag may be another codelab's too
+			continue // deleted a moment ago, or the tag is also another codelab's
 		}
 		if err != nil {
 			return nil, nil, err

@@ -6,7 +6,7 @@ import (
 	"atelier/actors/files"
 )
 
-// Role is as what somebody acts.
+// Role is the role in which somebody acts.
 type Role uint8
 
 // The roles.
@@ -24,7 +24,7 @@ type Caller struct {
 	Role Role
 	// ID is the attendee's id; FacilitatorID for admins.
 	ID string
-	// Name is what others see.
+	// Name is the name that others see.
 	Name string
 	// Person distinguishes people who share an id: the login of an admin. References (see
 	// Event.ref) belong to it.
@@ -39,7 +39,7 @@ type Caller struct {
 	Session uint64
 	// Generation is that of the attendee's grant, see Attendee.
 	Generation uint32
-	// Silent: an API token that may only read.
+	// Silent means an API token with read access only.
 	Silent bool
 }
 
@@ -52,12 +52,13 @@ func (c *Caller) IsAdmin() bool { return c != nil && c.Role == RoleAdmin }
 // system acts for the server itself.
 var system = &Caller{Role: RoleSystem}
 
-// Command is what somebody wants of a codelab. It is plain data, which JSON
-// carries to another process. Text is already trimmed if the interface says so; lengths and
-// rules are checked by the codelab itself.
+// Command is a command to a codelab. It is plain data, which JSON carries to another
+// process. Text is already trimmed if the interface says so; lengths and rules are checked
+// by the codelab itself.
 type Command struct {
 	Caller *Caller
-	// Ref is the client's reference: the same one of a person is done once.
+	// Ref is the client's reference: a person's commands with the same reference are
+	// executed once.
 	Ref string
 	// IfMatch are revisions, see Revisions. If none of them is the current revision of the
 	// replaced part, the edit is refused. Without them the last edit wins.
@@ -72,7 +73,7 @@ type Body interface {
 	decide(c call) (decision, error)
 }
 
-// Vocabulary is all that can be asked of a codelab, with the replies.
+// Vocabulary is all commands of a codelab, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Create, *pb.Codelab](),
 	durable.Says[Update, Edited](),
@@ -157,7 +158,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[TakeCode, durable.Nothing](),
 )
 
-// frees reports whether a command makes room on a disk that is nearly full.
+// frees reports whether a command frees space on a disk that is nearly full.
 func frees(cmd Command) bool {
 	switch cmd.Body.(type) {
 	case Delete, DeleteWorkspace, DeleteMaterial, DeleteSubmission, DeleteChat, DeleteComment, Remove, DeletePoll, DeleteQuestion, DropQuestions,

@@ -4,8 +4,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Bounds of saved conversations. Reaching one is no error: the oldest go, of
-// the person whose bound it is, so that nobody can push out what others saved.
+// Bounds of saved conversations. Reaching one is no error. The oldest of the person who
+// reached it are dropped, so that nobody can displace others' conversations.
 const (
 	maxAIQuestion = 100_000
 	maxAIAnswer   = 200_000
@@ -16,7 +16,7 @@ const (
 	maxPersonConversationSize = 4 << 20
 )
 
-// heap is how much of something is kept.
+// heap is the number and size of stored items.
 type heap struct{ count, bytes int }
 
 func (h heap) over(count, bytes int) bool { return h.count > count || h.bytes > bytes }
@@ -73,8 +73,8 @@ func (s *State) applyConversation(in *pb.Conversation) {
 	}
 }
 
-// dropOldest drops the oldest of those that belong to a heap until it is a
-// tenth below its bounds. The newest always stays.
+// dropOldest drops the oldest items of a heap until it is a tenth below its bounds. The
+// newest always stays.
 func (s *State) dropOldest(h heap, count, bytes int, belongs func(*pb.Conversation) bool) {
 	newest := s.conversations.At(s.conversations.Len() - 1)
 	s.keepConversations(func(c *pb.Conversation) bool {

@@ -4,8 +4,8 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Directory finds codelabs, wherever their actors run: in this process, or on
-// another node that this one follows.
+// Directory finds codelabs whose actors run in this process, or on another node that this
+// one follows.
 type Directory interface {
 	// Get returns a codelab, or a Missing rejection.
 	Get(id string) (Codelab, error)
@@ -15,9 +15,9 @@ type Directory interface {
 	// for a codelab, before the command that gives it to it.
 	BySlug(slug string) (id string, claimed bool, err error)
 	ClaimSlug(slug, id string) (letGo func(), err error)
-	// Delete removes one with all that belongs to it.
+	// Delete removes one with all its data.
 	Delete(caller *Caller, id string) error
-	// Active returns those that are at work, which is where people are.
+	// Active returns the codelabs in memory, which are those with people.
 	Active() []Codelab
 	// Online returns how many attendees are connected to each codelab.
 	Online() map[string]int

@@ -8,7 +8,7 @@ import (
 )
 
 // maxDirects bounds the recipients of one PostDirects: each takes an event of
-// up to 8 KB in one commit, and a place among the messages that are replayed.
+// up to 8 KB in one commit, and a place among the replayed messages.
 const maxDirects = 1000
 
 // Audience selects the recipients of PostDirects.
@@ -16,7 +16,7 @@ type Audience string
 
 // The audiences.
 const (
-	// ToStuck: attendees who say that they are stuck.
+	// ToStuck: attendees who have reported that they are stuck.
 	ToStuck Audience = "stuck"
 	// ToWaiting: attendees with a help request that nobody has claimed.
 	ToWaiting Audience = "waiting"
@@ -28,8 +28,8 @@ const (
 var Audiences = []string{string(ToStuck), string(ToWaiting), string(ToStep)}
 
 // PostDirects sends one text as a direct message to each attendee of an
-// audience. The codelab selects them when it executes the command, so nobody
-// gets a message about a state that they have left before.
+// audience. The codelab selects them when it executes the command, so nobody gets a message
+// about a state that has already ended.
 type PostDirects struct {
 	Message string
 	To      Audience

@@ -1,13 +1,13 @@
 // Package codelab is the actor that owns one workshop: its text, attendees,
 // progress, help queue, comments, feedback, quizzes and chat.
 //
-// State is the pure core: Decide returns the events of a command, Apply applies an event
-// changes, Capture gives the immutable View that readers answer from. There is no
-// goroutine, clock or I/O in it; package durable is the runtime around it. One file holds
-// the rules of one concept: help.go the queue, threads.go the comments, and so on.
+// State is the pure core: Decide returns the events of a command, Apply applies an event,
+// and Capture returns the immutable View for readers. It has no goroutine, clock or I/O;
+// package durable is the runtime around it. One file holds the rules of one concept:
+// help.go the queue, threads.go the comments, and so on.
 //
-// Commands are Go values, each beside its rules (command.go lists them); events
-// and records are the protobuf messages of codelabpb, because they are stored. A
-// record inside the state is never changed in place: a changed copy replaces
-// it, which is what makes a View cheap.
+// Commands are Go values, each in the file of its rules (command.go lists them). Events and
+// records are the protobuf messages of codelabpb, because they are stored. A record inside
+// the state is never changed in place. A changed copy replaces it, which makes a View
+// cheap.
 package codelab

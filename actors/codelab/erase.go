@@ -18,7 +18,7 @@ import (
 // applyRemoved takes an attendee and everything they made out of the state.
 func (s *State) applyRemoved(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
-	// Not even the record may be there, when the log was cleaned since.
+	// Even the record can be absent, if the log was cleaned since.
 	if at, known := s.byAttendee[id]; known {
 		s.forgetVoter(seq, at)
 	}
@@ -61,8 +61,8 @@ func forget[T proto.Message](records *cow.Vector[T], person string) bool {
 	return records.Filter(func(x T) bool { return !tellsOf(x.ProtoReflect(), is, nil) }) > 0
 }
 
-// forgetAuthor removes a person's comments. A thread that others wrote in too
-// lives on, made by nobody.
+// forgetAuthor removes a person's comments. A thread with comments of others stays, without
+// an author.
 func (s *State) forgetAuthor(seq uint64, id string) {
 	for i, t := range s.threads.All() {
 		if t.CreatedBy == id {
@@ -135,8 +135,7 @@ type Present struct {
 // Present returns what is there.
 func (v *View) Present() *Present { return &Present{view: v} }
 
-// all reports whether every person and item that is named is there. Empty names
-// stand for nobody and nothing.
+// all reports whether all the given persons and items are there. Empty ids are ignored.
 func (p *Present) all(persons [2]string, item string) bool {
 	return p.person(persons[0]) && p.person(persons[1]) && p.item(item)
 }

@@ -5,7 +5,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// GiveFeedback records what an attendee thinks of the codelab, once.
+// GiveFeedback records an attendee's feedback on the codelab, once.
 type GiveFeedback struct {
 	Difficulty   string
 	Satisfaction string

@@ -8,7 +8,7 @@ import (
 	"atelier/actors/durable"
 )
 
-// isEdit reports whether an event changes what is taught: settings, steps, quizzes or
+// isEdit reports whether an event changes the content: settings, steps, quizzes or
 // materials.
 func isEdit(e *pb.Event) bool {
 	switch e.Body.(type) {
@@ -19,8 +19,8 @@ func isEdit(e *pb.Event) bool {
 	return false
 }
 
-// figureRows are what the list of codelabs says beside their records, when a
-// decision changes it. It follows from the events, so no command can forget it.
+// figureRows are the additional figures in the list of codelabs, when a decision changes
+// them. It follows from the events, so no command can forget it.
 func (s *State) figureRows(events []*pb.Event, now time.Time) []durable.Row {
 	f, changed := &pb.Figures{Attendees: int32(s.people()), UpdatedAt: s.updatedAt}, false
 	for _, e := range events {

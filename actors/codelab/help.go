@@ -66,7 +66,7 @@ func (c call) findHelp(id string) (*pb.HelpRequest, error) {
 	return named(&c.s.help, id, (*pb.HelpRequest).GetId, "help request")
 }
 
-// ClaimHelp makes a request the caller's to answer.
+// ClaimHelp claims a request for the caller.
 type ClaimHelp struct {
 	HelpID string
 }
@@ -79,7 +79,7 @@ func (b ClaimHelp) decide(c call) (decision, error) {
 	return c.claim(h)
 }
 
-// claim makes a request the caller's.
+// claim claims a request for the caller.
 func (c call) claim(h *pb.HelpRequest) (decision, error) {
 	switch {
 	case h.Status == resolved:
@@ -100,8 +100,8 @@ func (c call) claim(h *pb.HelpRequest) (decision, error) {
 	return d, nil
 }
 
-// OfferHelp opens a request for somebody who has not asked, as the caller's at
-// once, or makes the one that waits theirs (transport/rest/RULES.md, "Help and feedback").
+// OfferHelp opens a request for somebody who has not asked, claimed by the caller, or
+// claims their waiting one (transport/rest/RULES.md, "Help and feedback").
 type OfferHelp struct {
 	AttendeeID string
 	// The attendee's own step when absent.
@@ -168,8 +168,8 @@ func helpResolved(h *pb.HelpRequest, message string) *pb.Event {
 	}}}
 }
 
-// AnswerHelp answers several requests in writing and closes them. Those that are
-// resolved already stay as they are.
+// AnswerHelp answers several requests in writing and closes them. Resolved requests stay
+// unchanged.
 type AnswerHelp struct {
 	HelpIDs []string
 	Message string
@@ -234,8 +234,8 @@ func helpReleased(h *pb.HelpRequest, reason string) *pb.Event {
 	}}}
 }
 
-// ReleaseClaims releases what people have claimed who do not lead this codelab any
-// more, as Caller.Person names them.
+// ReleaseClaims releases the claims of people who are no longer facilitators of this
+// codelab, by their Caller.Person.
 type ReleaseClaims struct {
 	Persons []string
 }
@@ -276,8 +276,8 @@ func (w *Codelabs) ReleaseClaims(leads func(person, codelab string) bool) error 
 	return err
 }
 
-// claimants are the people who have claimed open requests. The owner's logins are none:
-// they never end being the owner.
+// claimants are the people who have claimed open requests. The owner's logins are left out,
+// because the owner's rights never end.
 func (s *State) claimants() (persons []string) {
 	for _, i := range s.openHelp {
 		if p := s.help.At(i).ClaimedPerson; strings.HasPrefix(p, PersonPrefix) && !slices.Contains(persons, p) {
@@ -288,7 +288,7 @@ func (s *State) claimants() (persons []string) {
 	return persons
 }
 
-// claimantRows notes that the caller has claimed a request.
+// claimantRows records that the caller has claimed a request.
 func (c call) claimantRows() []durable.Row {
 	persons := c.s.claimants()
 	if !strings.HasPrefix(c.Person, PersonPrefix) || slices.Contains(persons, c.Person) {

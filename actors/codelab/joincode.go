@@ -2,8 +2,7 @@ package codelab
 
 import "crypto/rand"
 
-// joinCode is six characters that cannot be mistaken for each other when they
-// are read aloud or off a screen.
+// joinCode is six characters that are easily distinguished, read aloud or from a screen.
 func joinCode() string {
 	const alphabet = "ABCDEFGHJKMNPQRSTUVWXYZ23456789" // 31 letters
 	var b [6]byte

@@ -10,8 +10,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// line checks a one-line field: it is trimmed, it loses what would turn the
-// text around it, and its length counts code points.
+// line checks a one-line field. It trims it, removes characters that change the direction
+// of the surrounding text, and counts its length in code points.
 func line(field, value string, least, most int) (string, error) {
 	value, err := plain(field, value)
 	if err != nil {
@@ -32,20 +32,20 @@ func plain(field, value string) (string, error) {
 	return value, nil
 }
 
-// PersonName checks the name of a person, and takes out what cannot be seen.
+// PersonName checks the name of a person, and removes invisible characters.
 func PersonName(field, value string, least, most int) (string, error) {
 	value, err := plain(field, value)
 	if err != nil {
 		return "", err
 	}
-	const widest = 4 * utf8.UTFMax // what cannot be seen takes no more than this
+	const widest = 4 * utf8.UTFMax // the size with invisible characters
 	if len(value) <= most*widest {
 		value = naming.Clean(value)
 	}
 	return value, text(field, value, least, most)
 }
 
-// text checks a field that is stored as it was sent.
+// text checks a field that is stored unchanged.
 func text(field, value string, least, most int) error {
 	if !utf8.ValidString(value) {
 		return durable.Reject(durable.Invalid, "%s is not valid UTF-8", field)

@@ -58,7 +58,7 @@ func (c call) newMaterials(in []*pb.Material) ([]*pb.Material, error) {
 	return out, nil
 }
 
-// newMaterial checks a material, which gets an identity of its own.
+// newMaterial checks a material, and gives it an id.
 func (c call) newMaterial(at string, in *pb.Material) (*pb.Material, error) {
 	m := &pb.Material{MaterialType: in.MaterialType, LinkUrl: in.LinkUrl, Upload: in.Upload}
 	var err error

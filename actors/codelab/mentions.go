@@ -14,8 +14,7 @@ import (
 // Texts refer to uploads by their path. Each reference is recorded in a row, committed with
 // the change of the text, so that a file stays as long as a text refers to it.
 
-// maxMentions bounds the uploads of one text: what else it mentions is not
-// kept for it.
+// maxMentions bounds the uploads of one text: further mentions do not protect their files.
 const maxMentions = 5000
 
 // names is a set of uploads.
@@ -31,8 +30,8 @@ func (n names) add(texts ...string) {
 	}
 }
 
-// inText are the uploads that the text of a codelab mentions, its certificate shows, or
-// what is pinned above its chat mentions.
+// inText are the uploads in the text of a codelab, in its certificate, and in the message
+// pinned above its chat.
 func inText(m *pb.Codelab, steps []*pb.Step, quizzes []*pb.Quiz, pin string) names {
 	n := names{}
 	n.add(m.GetDescription(), m.GetGuideMarkdown(), m.GetLogoUrl(), pin)
@@ -75,8 +74,8 @@ func (c call) talkRows(message string) (rows []durable.Row) {
 	return rows
 }
 
-// untalk gives the uploads that only messages mention which go now, and the
-// rows that say so.
+// untalk returns the uploads that are mentioned only in removed messages, and the rows that
+// record this.
 func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.Comment) bool) (dropped []string, rows []durable.Row) {
 	lost, kept := names{}, names{}
 	place := func(leaves bool, message string) {
@@ -105,7 +104,7 @@ func (c call) untalk(goes func(*pb.ChatMessage) bool, gone func(*pb.Thread, *pb.
 	return dropped, rows
 }
 
-// No message goes, or no comment.
+// No message is removed, or no comment.
 func noMessage(*pb.ChatMessage) bool         { return false }
 func noComment(*pb.Thread, *pb.Comment) bool { return false }
 
@@ -125,7 +124,7 @@ func hasStep(steps []*pb.Step, id string) bool {
 	return slices.ContainsFunc(steps, func(st *pb.Step) bool { return st.Id == id })
 }
 
-// files is everything that the codelab refers to, for when it goes.
+// files is every upload that the codelab refers to, for its deletion.
 func (s *State) files() files.Forgotten {
 	n := s.inText()
 	for _, m := range s.materials.All() {
@@ -153,11 +152,10 @@ func (v *View) TextUploads() []string {
 	return slices.Sorted(maps.Keys(inText(v.Meta, v.Steps, v.Quizzes, "")))
 }
 
-// Mentions are the uploads that a command could make a codelab refer to: all
-// that any text in it names. That a few of them stay a moment longer than they
-// would have to costs nothing.
+// Mentions are the uploads that a command can make a codelab refer to: all in any of its
+// texts. It is harmless if a few of them stay a moment too long.
 func Mentions(b Body) []string {
-	switch b := b.(type) { // what people send most needs no reflection
+	switch b := b.(type) { // the most frequent commands need no reflection
 	case Progress, SetPulse:
 		return nil
 	case PostChat:
@@ -170,8 +168,8 @@ func Mentions(b Body) []string {
 	return slices.Sorted(maps.Keys(n))
 }
 
-// addAll adds what the strings in a value name, at whatever depth: the path
-// of an upload in a text, or the name of one alone.
+// addAll adds the uploads in the strings of a value, at whatever depth: the path of an
+// upload in a text, or the name of one alone.
 func (n names) addAll(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:
@@ -198,5 +196,5 @@ func (n names) addAll(v reflect.Value) {
 			n[text] = true
 		}
 	}
-	// Maps hold nothing that is stored.
+	// Stored values have no maps.
 }

@@ -19,16 +19,16 @@ import (
 // events: who is connected where, and short-lived messages.
 type aside struct {
 	Kind asideKind `json:"k"`
-	// Person has arrived or left, or is whom a signal is for.
+	// Person has arrived or left, or is the recipient of a signal.
 	Person string `json:"p,omitempty"`
-	// People are all who are connected to the node.
+	// People are everybody connected to the node.
 	People []string `json:"all,omitempty"`
 	// Count and Sum are of them, see room.Count.
 	Count int    `json:"n,omitempty"`
 	Sum   uint64 `json:"s,omitempty"`
 	// Frames are for the listeners of every node.
 	Frames []room.Frame `json:"f,omitempty"`
-	// Payload is a signal's.
+	// Payload is the payload of a signal.
 	Payload []byte `json:"m,omitempty"`
 }
 
@@ -38,7 +38,7 @@ const (
 	asideArrived asideKind = "arrived"
 	asideLeft    asideKind = "left"
 	asideAll     asideKind = "all"   // who is connected to the sender
-	asideCount   asideKind = "count" // and how many they are, so that what was lost is noticed
+	asideCount   asideKind = "count" // and their number, to notice lost messages
 	asideWho     asideKind = "who"   // the sender asks all for that
 	asideFrames  asideKind = "frames"
 	asideSignal  asideKind = "signal"
@@ -58,7 +58,7 @@ func (a aside) encode() []byte {
 	return b
 }
 
-// nodes is a room's way to the other nodes.
+// nodes connects a room to the other nodes.
 type nodes struct {
 	h *handle
 	w *Codelabs
@@ -197,7 +197,7 @@ func (w *Codelabs) removeLog(id string) {
 	}
 }
 
-// elsewhere reports whether another node owns a codelab, and does what is to be done in
+// elsewhere reports whether another node owns a codelab, and then does the other work for
 // it.
 func (w *Codelabs) elsewhere(id string) bool {
 	c := w.Durable.Cluster
@@ -260,8 +260,8 @@ func (w *Codelabs) tellCounts(alive []string) {
 	}
 }
 
-// Online returns how many attendees are connected to each codelab, on any node; of those
-// that other nodes own as it was some seconds ago.
+// Online returns how many attendees are connected to each codelab, on any node; for
+// codelabs of other nodes, as of some seconds ago.
 func (w *Codelabs) Online() map[string]int {
 	online := map[string]int{}
 	w.counts.mu.Lock()

@@ -9,8 +9,7 @@ import (
 	"atelier/actors/room"
 )
 
-// observer brings what is committed to the room and the list. Owned by the
-// codelab's actor.
+// observer passes committed events to the room and the list. Owned by the codelab's actor.
 type observer struct {
 	w    *Codelabs
 	id   string
@@ -18,14 +17,14 @@ type observer struct {
 	// who asks the other nodes who is connected to them.
 	who func()
 	lab Codelab
-	// shown is the view that was shown last.
+	// shown is the last published view.
 	shown *View
 	// secrets are those of the polls that are open or being counted.
 	secrets []string
 	// When the open poll closes, and questions go.
 	pollEnds, questionsLeave, rehearsalEnds alarm
 
-	// While recovering: what the journal still holds.
+	// While recovering: the replayed records of the journal.
 	found  bool
 	floor  uint64
 	frames []room.Frame
@@ -95,7 +94,7 @@ func (o *observer) ended(attendee string) {
 	}
 }
 
-// Commit publishes.
+// Commit publishes the committed events.
 func (o *observer) Commit(v *View, seq uint64, events []durable.Committed[*pb.Event]) {
 	if o.shown == nil || v.Changed.Polls != o.shown.Changed.Polls {
 		o.gather(v) // the event that opens a poll has the number of attendees asked
@@ -187,7 +186,7 @@ type Withdrawal struct {
 	Before uint64
 }
 
-// WithdrawnBy is what an event withdraws.
+// WithdrawnBy returns the withdrawal by an event.
 func WithdrawnBy(seq uint64, e *pb.Event) Withdrawal {
 	switch b := e.Body.(type) {
 	case *pb.Event_QuestionHidden:
@@ -200,8 +199,8 @@ func WithdrawnBy(seq uint64, e *pb.Event) Withdrawal {
 	return Withdrawal{}
 }
 
-// Edit is a frame without attendees, if the withdrawal is about it; false when it is for
-// nobody then.
+// Edit returns a frame without attendees in its audience, if the withdrawal concerns it;
+// false if no audience is left.
 func (w Withdrawal) Edit(f room.Frame) (room.Frame, bool) {
 	switch {
 	case f.Item != w.Item || f.Seq >= w.Before:
@@ -213,7 +212,7 @@ func (w Withdrawal) Edit(f room.Frame) (room.Frame, bool) {
 	return f, true
 }
 
-// edited are the frames that are left, as they are now, in the place of the given ones.
+// edited replaces the given frames by the remaining ones in their present form.
 func edited(frames []room.Frame, edit func(room.Frame) (room.Frame, bool)) []room.Frame {
 	kept := frames[:0]
 	for _, f := range frames {

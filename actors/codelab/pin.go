@@ -5,10 +5,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// SetPin puts a message above the chat for all, or takes it away (decisions
-// W14).
+// SetPin pins a message above the chat for all, or removes it (decisions W14).
 type SetPin struct {
-	// Takes the pin away when absent.
+	// Absent removes the pin.
 	Message *string
 }
 

@@ -9,7 +9,7 @@ import (
 // "Live teaching"). A repeated Point at the same step is sent again: it calls back people
 // who went elsewhere.
 type Point struct {
-	// Takes the pointer away when absent.
+	// Absent removes the pointer.
 	StepNumber *int32
 	Hints      bool
 }
@@ -36,7 +36,7 @@ func pointed(p *pb.Pointer) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Pointed{Pointed: &pb.Pointed{Pointer: p}}}
 }
 
-// pointerMoved says to clients what other steps do to the pointer, if anything.
+// pointerMoved announces a change of the pointer caused by a change of the steps.
 func (c call) pointerMoved(steps []*pb.Step) []*pb.Event {
 	was := c.s.pointer
 	now := follow(was, steps, func(p *pb.Pointer) *int32 { return &p.StepNumber })

@@ -98,7 +98,7 @@ func (w *Codelabs) UsesSecret(secret string) (bool, error) {
 	return slices.Contains(lab.View().secrets(), secret), nil
 }
 
-// CodelabOfSecret is the codelab of whose poll a secret is.
+// CodelabOfSecret is the codelab of a secret's poll.
 func CodelabOfSecret(secret string) (id string, ok bool) {
 	const uuid = 36
 	if len(secret) <= uuid {
@@ -153,7 +153,7 @@ func (w Codelab) NotVoted(v *View, p *PollView) []string {
 	return out
 }
 
-// gather lets the room count who is there for the open poll.
+// gather makes the room count the people present during the open poll.
 func (o *observer) gather(v *View) {
 	round := ""
 	if p := v.OpenPoll(); p != nil {
@@ -162,7 +162,7 @@ func (o *observer) gather(v *View) {
 	o.room.Gather(round)
 }
 
-// watchPoll looks at a view that was just shown: it closes the open poll at its end, and
+// watchPoll handles the poll of a new view. It closes the open poll at its end, and
 // destroys its secret once it is counted. A secret that is not here is looked for before it
 // is needed.
 func (o *observer) watchPoll(v *View) {

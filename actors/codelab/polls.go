@@ -10,9 +10,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Polls (transport/rest/RULES.md, "Polls"): questions to the room. This file has what
-// facilitators do with them; pollvotes.go the votes, ballots.go what makes an anonymous
-// one anonymous.
+// Polls (transport/rest/RULES.md, "Polls"): questions to the room. This file has the
+// commands of facilitators; pollvotes.go has the votes, and ballots.go the anonymous
+// ballots.
 
 // Bounds of polls; texts in code points.
 const (
@@ -123,7 +123,7 @@ func (c call) pollStep(p *pb.Poll) error {
 	return nil
 }
 
-// CheckPoll trims and checks what an author writes. An import leaves out what it refuses.
+// CheckPoll trims and checks an author's poll. An import leaves out polls that it refuses.
 func CheckPoll(p *pb.Poll) (err error) {
 	if p.Question, err = line("question", p.Question, 1, maxPollQuestion); err != nil {
 		return err
@@ -222,7 +222,7 @@ func (b UpdatePoll) decide(c call) (decision, error) {
 // continues with its votes; opening an open one sets a new end.
 type OpenPoll struct {
 	PollID string
-	// Seconds until it closes by itself; nil for never.
+	// Seconds until it closes; nil for never.
 	Seconds *int32
 	// Secret is that of the ballots of an anonymous poll, which its keepers have; see
 	// BallotKeys.
@@ -325,7 +325,7 @@ func (c call) closePoll(p *poll) decision {
 	return c.pollChanged(p, out, "poll_close")
 }
 
-// ShowPoll shows the result of a poll to everybody, or not any more.
+// ShowPoll shows the result of a poll to everybody, or hides it.
 type ShowPoll struct {
 	PollID string
 	Shown  bool
@@ -430,14 +430,14 @@ func (c call) pollChanged(p *poll, out *pb.Poll, action string) decision {
 	return d
 }
 
-// keepsTexts reports whether a poll keeps its texts when it becomes this. They may be megabytes,
-// so no event repeats them: a poll can be shown and hidden often.
+// keepsTexts reports whether a poll keeps its texts when it becomes this. They can be
+// megabytes, so no event repeats them: a poll can be shown and hidden often.
 func (p *poll) keepsTexts(out *pb.Poll) bool {
 	return p.rec.Anonymous && p.rec.State == pollClosed && !p.rec.Counting && out.State == pollClosed && out.Round == p.rec.Round
 }
 
-// ForAttendees is what attendees see of a poll, with the result when it is shown to
-// them; nil for nothing.
+// ForAttendees is the attendees' view of a poll, with the result if it is shown to them;
+// nil if they do not see it.
 func ForAttendees(p *pb.Poll) *pb.Poll {
 	if p.State == pollDraft || p.State == pollClosed && !p.Shown {
 		return nil
@@ -506,7 +506,7 @@ func (s *State) applyPollDeleted(seq uint64, id string) {
 	s.changed.Polls, s.changed.Codelab = seq, seq
 }
 
-// unstep takes steps that are gone off the polls.
+// unstep removes deleted steps from the polls.
 func (s *State) unstepPolls(seq uint64) {
 	for _, p := range s.polls {
 		if p.rec.StepId != "" && !hasStep(s.steps, p.rec.StepId) {

@@ -38,7 +38,7 @@ type poll struct {
 	ballots [][]byte `snapshot:"any order: that of the votes would say who gave which"`
 	hidden  hidden
 
-	// What follows from the above.
+	// Derived from the above.
 	counts []int32
 	voted  int
 	tally  tally
@@ -50,15 +50,14 @@ type poll struct {
 // PollView is a poll with its votes. Immutable.
 type PollView struct {
 	*pb.Poll
-	// Told is the poll as it was when it was changed last.
+	// Told is the poll as of its last change.
 	Told    *pb.Poll               `snapshot:"rebuilt, with the current result"`
 	marks   cow.View[uint16]       `snapshot:"trailing zeros: the last may be missing"`
 	said    cow.View[*pb.PollSaid] `snapshot:"trailing zeros: the last may be missing"`
 	ballots [][]byte               `snapshot:"any order: that of the votes would say who gave which"`
 }
 
-// keep makes a record that of the poll. Only a closed anonymous poll keeps its result
-// in it.
+// keep sets the poll's record. Only a closed anonymous poll keeps its result in it.
 func (p *poll) keep(rec *pb.Poll) {
 	p.told = rec
 	if !rec.Anonymous || rec.State != pollClosed {
@@ -79,8 +78,8 @@ func (p *poll) votes() int {
 	return p.voted
 }
 
-// resultOf is a record with the result as it is now, but for texts, and for the words of
-// people who may be erased.
+// resultOf is a record with the present result, without texts, and without words of people
+// who can be erased.
 func (p *poll) resultOf(rec *pb.Poll) *pb.Poll {
 	if rec.Anonymous && rec.State == pollClosed {
 		return rec
@@ -110,8 +109,8 @@ func (p *poll) capture() *PollView {
 	return p.view
 }
 
-// Vote is what an attendee says in a poll. In place of an earlier vote, unless the poll
-// is anonymous.
+// Vote is an attendee's vote in a poll. It replaces an earlier vote, unless the poll is
+// anonymous.
 type Vote struct {
 	PollID string
 	Round  int32
@@ -176,7 +175,7 @@ func (c call) pollToVote(id string) (*poll, error) {
 	return p, nil
 }
 
-// mark checks a vote and writes it into its event.
+// mark checks a vote and puts it into its event.
 func (b Vote) mark(p *pb.Poll, e *pb.PollVoted) (err error) {
 	given := 0
 	for _, is := range []bool{b.Choice != nil, b.Scale != nil, b.Words != nil, b.Text != nil} {
@@ -260,7 +259,7 @@ func (p *poll) mark(at int) uint16 {
 	return 0
 }
 
-// saidBy is what the attendee at a place has said; nil for nothing.
+// saidBy is the text of the attendee at an index; nil for none.
 func (p *poll) saidBy(at int) *pb.PollSaid {
 	if at < p.said.Len() {
 		return p.said.At(at)
@@ -268,7 +267,7 @@ func (p *poll) saidBy(at int) *pb.PollSaid {
 	return nil
 }
 
-// same reports whether an attendee has voted so already.
+// same reports whether an attendee has already cast this vote.
 func (p *poll) same(at int, e *pb.PollVoted) bool {
 	if p.mark(at) != uint16(e.Marks) {
 		return false
@@ -353,7 +352,7 @@ func (p *poll) count(mark uint16, said *pb.PollSaid, by int) {
 	}
 }
 
-// fit sets an element of a list that may still be too short.
+// fit sets an element of a list, and extends the list if it is too short.
 func fit[T any](v *cow.Vector[T], at int, x T) {
 	var none T
 	for v.Len() <= at {
@@ -371,7 +370,7 @@ func drop[T any](v *cow.Vector[T], at int) {
 	v.Filter(func(T) bool { i++; return i != at })
 }
 
-// forgetVoter takes the attendee at a place out of the polls. Anonymous ballots stay.
+// forgetVoter removes the attendee at an index from the polls. Anonymous ballots stay.
 func (s *State) forgetVoter(seq uint64, at int) {
 	for _, p := range s.polls {
 		if at >= p.marks.Len() {
@@ -382,7 +381,7 @@ func (s *State) forgetVoter(seq uint64, at int) {
 		}
 		drop(&p.marks, at)
 		drop(&p.said, at)
-		// The places of all behind them are others now.
+		// The indexes of all after them change.
 		p.view, p.told, s.changed.Polls = nil, nil, seq
 		if p.rec.State == pollOpen {
 			s.changed.Codelab = seq // which shows it
@@ -408,7 +407,7 @@ func encodePolls(polls []*PollView) (out []*pb.PollVotes) {
 		if !p.Anonymous || p.State != pollClosed {
 			forgetResult(v.Poll)
 		}
-		// In the order of the votes they would say who gave which.
+		// In the order of the votes they would reveal their authors.
 		slices.SortFunc(v.Ballots, slices.Compare)
 		for i, m := range p.marks.All() {
 			v.Marks = append(v.Marks, uint32(m))
@@ -424,7 +423,7 @@ func encodePolls(polls []*PollView) (out []*pb.PollVotes) {
 	return out
 }
 
-// restorePolls reads them back.
+// restorePolls decodes them.
 func (s *State) restorePolls(polls []*pb.PollVotes) {
 	for _, v := range polls {
 		p := &poll{ballots: v.Ballots}
@@ -524,7 +523,7 @@ func (v *View) PollTexts(p *PollView) iter.Seq[PollText] {
 	}
 }
 
-// EachVote gives the attendees who have voted in a poll, in their order.
+// EachVote yields the attendees who have voted in a poll, in their order.
 func (v *View) EachVote(p *PollView, vote func(a *pb.Attendee, marks uint16, said *pb.PollSaid)) {
 	for i, a := range v.Attendees.All() {
 		if marks, said := p.at(i); marks != 0 {

@@ -15,12 +15,12 @@ import (
 	"atelier/actors/files"
 )
 
-// Publish puts a newer version of the text into a codelab, possibly with people in it
+// Publish replaces the text of a codelab by a newer version, possibly while people use it
 // (transport/rest/RULES.md, "Publishing"): from a file, or from the source of the copy.
 // Parts that the version does not contain stay.
 type Publish struct {
 	Title string
-	// Of these "" says nothing.
+	// "" leaves these unchanged.
 	Description, Author, Slug string
 	Guide                     *string
 	Steps                     []*pb.Step
@@ -37,18 +37,18 @@ type Publish struct {
 	Replaces  *pb.Workspace
 	// SourceID is the codelab it comes from; "" for a file.
 	SourceID string
-	// DryRun answers what would change, and changes nothing.
+	// DryRun returns the changes without making them.
 	DryRun bool
 }
 
 // Published is the reply to Publish.
 type Published struct {
 	Codelab *pb.Codelab
-	// Steps are those there are now in their order, and behind them those that went.
+	// Steps are the present steps in their order, followed by the removed ones.
 	Steps []StepChange
 	// Before is the record as it was.
 	Before *pb.Codelab
-	// StaleThreads are the threads whose text changes, RemovedThreads those that go with
+	// StaleThreads are the threads whose text changes, RemovedThreads those removed with
 	// their step.
 	StaleThreads, RemovedThreads int
 	// PeopleOnRemovedSteps are those who are set to a step before.
@@ -57,7 +57,7 @@ type Published struct {
 	OldWorkspace string
 }
 
-// Change is what becomes of a step.
+// Change is the kind of change of a step.
 type Change string
 
 // The changes. A step that changed and moved has changed.
@@ -175,8 +175,8 @@ func (b Publish) settings(was *pb.Codelab) (*pb.Codelab, error) {
 	return m, checkMeta(m)
 }
 
-// quizzes are the questions there will be. Those that are asked in the same words keep
-// their answers, then the rest in order.
+// quizzes are the new questions. Questions with the same words keep their answers, then the
+// rest in order.
 func (b Publish) quizzes(c call) (_ []*pb.Quiz, changed bool, _ error) {
 	if b.Quizzes == nil {
 		return c.s.quizzes, false, nil
@@ -265,8 +265,8 @@ func (b Publish) polls(c call, steps []*pb.Step, d *decision) error {
 	return nil
 }
 
-// threadsAfter counts the threads that a change of the text makes stale, and those that
-// go with their step.
+// threadsAfter counts the threads that a change of the text makes stale, and those removed
+// with their step.
 func (c call) threadsAfter(m *pb.Codelab, steps []*pb.Step) (stale, gone int) {
 	sums := map[string][]byte{}
 	for _, st := range steps {
@@ -287,11 +287,11 @@ func (c call) threadsAfter(m *pb.Codelab, steps []*pb.Step) (stale, gone int) {
 	return stale, gone
 }
 
-// stepMark is the id that an author gives a step: a comment among those with which its
-// text begins.
+// stepMark matches the id that an author gives a step, in a comment at the beginning of its
+// text.
 var stepMark = regexp.MustCompile(`^(?:\s*<!--[^>]*-->)*?\s*<!--\s*id:\s*([^\s<>]{1,100})\s*-->`)
 
-// StepMark is the id that a step has of its author; "" for none.
+// StepMark is a step's id by its author; "" for none.
 func StepMark(st *pb.Step) string {
 	if m := stepMark.FindStringSubmatch(st.ContentMarkdown[:min(len(st.ContentMarkdown), 2000)]); m != nil {
 		return m[1]
@@ -413,8 +413,7 @@ func stepChanges(old, made []*pb.Step) []StepChange {
 	return out
 }
 
-// inOrder is the largest part of distinct numbers that is ascending already: what is
-// not in it has moved.
+// inOrder is the longest ascending subsequence of distinct numbers: the others have moved.
 func inOrder(all []int) map[int]bool {
 	longest, before := make([]int, len(all)), make([]int, len(all))
 	best := -1
@@ -472,7 +471,7 @@ func movesOf(old, made []*pb.Step) moves {
 	return m
 }
 
-// leaves reports whether the step that an attendee is on goes.
+// leaves reports whether an attendee's step is removed.
 func (m moves) leaves(a *pb.Attendee) bool {
 	n := int(a.CurrentStep)
 	return n >= 1 && n <= len(m.old) && m.gone[n-1]

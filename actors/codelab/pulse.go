@@ -5,10 +5,10 @@ import (
 	"atelier/actors/durable"
 )
 
-// Pulses counts how people say they get on (transport/rest/RULES.md, "Live teaching").
+// Pulses counts people by their reported pace (transport/rest/RULES.md, "Live teaching").
 type Pulses struct{ Fine, Slow, Stuck int }
 
-// Count adds to the number of those who said this.
+// Count changes the number of people with this pace.
 func (p *Pulses) Count(state pb.PulseState, by int) {
 	switch state {
 	case pb.PulseState_PULSE_STATE_FINE:
@@ -60,7 +60,7 @@ func pulseOver(a *pb.Attendee, number int32) *pb.Event {
 	return pulsed(a, pb.PulseState_PULSE_STATE_NONE, number, "")
 }
 
-// pulsesOver are the pulses that end with the steps that go.
+// pulsesOver are the pulses that end with removed steps.
 func (c call) pulsesOver(steps []*pb.Step) (out []*pb.Event) {
 	for _, a := range c.s.attendees.All() {
 		if a.Pulse == nil || followPulse(a.Pulse, steps) != nil {
@@ -90,12 +90,12 @@ func (s *State) setPulseOf(a *pb.Attendee, p *pb.Pulse) {
 	a.Pulse = p
 }
 
-// followPulse is what a pulse is among other steps.
+// followPulse returns a pulse after a change of the steps.
 func followPulse(p *pb.Pulse, steps []*pb.Step) *pb.Pulse {
 	return follow(p, steps, func(p *pb.Pulse) *int32 { return &p.StepNumber })
 }
 
-// onStep is a record of somebody or something that is on a step.
+// onStep is a record of a person or an item on a step.
 type onStep[T any] interface {
 	comparable
 	GetStepId() string

@@ -56,7 +56,7 @@ type AskQuestion struct {
 	Text      string
 	Anonymous bool
 	StepID    string
-	// Siblings are the attendees whom the same browser has been here.
+	// Siblings are the attendees of this codelab registered in the same browser.
 	Siblings []string
 }
 
@@ -116,7 +116,7 @@ func (c call) asked(q *pb.Question) (decision, error) {
 type TakeQuestion struct {
 	ChatID string
 	HelpID string
-	// Text is what is asked of a request for help.
+	// Text is the question's text, for a request for help.
 	Text string
 }
 
@@ -225,11 +225,11 @@ func (c call) questionsGone(author string) (events []*pb.Event) {
 }
 
 // questionsStay is how long at most the anonymous questions of people who erased themselves
-// stay. They go together, at the latest that long after the first of these people left, and
-// when the workshop ends: so nobody learns whose they were.
+// stay. They are removed together, at the latest that long after the first of these people
+// left, and when the workshop ends. So nobody learns whose they were.
 const questionsStay = 24 * time.Hour
 
-// questionsLeave says to clients that those go.
+// questionsLeave announces to clients that those are removed.
 func (c call) questionsLeave() []*pb.Event {
 	return c.questionsDeleted(func(q *pb.Question) bool { return q.LeavesAt != 0 })
 }
@@ -245,8 +245,8 @@ func (DropQuestions) decide(c call) (decision, error) {
 	return decided(nil, c.questionsLeave()...), nil
 }
 
-// leavesAt is when the questions go of which that is said, ms; 0: none does. All have the
-// same time.
+// leavesAt is when the announced questions are removed, in ms; 0 if there are none. All
+// have the same time.
 func (s *State) leavesAt() int64 {
 	for _, q := range s.questions {
 		if q.rec.LeavesAt != 0 {
@@ -256,7 +256,7 @@ func (s *State) leavesAt() int64 {
 	return 0
 }
 
-// watchQuestions looks at a view that was just shown: it lets questions go at their time.
+// watchQuestions handles the questions of a new view: it removes questions at their time.
 func (o *observer) watchQuestions(v *View) {
 	at := int64(0)
 	for _, q := range v.Questions {
@@ -350,8 +350,8 @@ func (s *State) united(q, into *question) bitset {
 	return out
 }
 
-// StopAsker lets who asked an anonymous question ask no more until the workshop ends,
-// without saying who it is.
+// StopAsker stops the author of an anonymous question from asking more until the workshop
+// ends, without revealing the author.
 type StopAsker struct {
 	QuestionID string
 }
@@ -365,7 +365,7 @@ func (b StopAsker) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Conflict, "this question has a name: mute its author")
 	case c.s.stopped[q.rec.AuthorId]:
 		return decision{}, nil
-	case q.rec.AuthorId == "": // who has left asks no more, and is not told of
+	case q.rec.AuthorId == "": // an author who has left asks no more, and is not notified
 		return decision{Rows: c.audit("question_stop", q.rec.Id, nil)}, nil
 	}
 	d := decided(nil, &pb.Event{Body: &pb.Event_AskerStopped{AskerStopped: &pb.AskerStopped{QuestionId: q.rec.Id}}})
@@ -471,7 +471,7 @@ func (s *State) applyQuestionDeleted(seq uint64, id string) {
 	s.changed.Questions = seq
 }
 
-// anyStopped reports whether one of some attendees may ask no more questions.
+// anyStopped reports whether one of some attendees is stopped from asking questions.
 func (s *State) anyStopped(attendees []string) bool {
 	return slices.ContainsFunc(attendees, func(id string) bool { return s.stopped[id] })
 }
@@ -492,8 +492,8 @@ func (s *State) applyAskerStopped(b *pb.AskerStopped) {
 	s.stopped = stopped
 }
 
-// forgetAsker takes somebody out of the questions. Those with a name go, the others lose
-// their author.
+// forgetAsker removes somebody from the questions. Questions with a name are removed, the
+// others lose their author.
 func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 	id := b.AttendeeId
 	at, known := s.byAttendee[id]
@@ -533,7 +533,7 @@ func (s *State) forgetAsker(seq uint64, now int64, b *pb.Removed) {
 	}
 }
 
-// unstepQuestions takes steps that are gone off the questions.
+// unstepQuestions removes deleted steps from the questions.
 func (s *State) unstepQuestions(seq uint64) {
 	for _, q := range s.questions {
 		if q.rec.StepId != "" && !hasStep(s.steps, q.rec.StepId) {

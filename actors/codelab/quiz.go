@@ -29,7 +29,7 @@ const (
 type QuizResult struct {
 	// Score counts the right answers of the attendee, of Total questions.
 	Score, Total int
-	// Passed: every question is answered, all choice questions right.
+	// Passed means that every question is answered, and all choice questions right.
 	Passed bool
 	// Results are the answers of this submission, in its order.
 	Results []*pb.QuizAnswer
@@ -93,8 +93,7 @@ func checkQuiz(at string, q *pb.Quiz) (err error) {
 	return nil
 }
 
-// ReplaceQuizzes makes these the questions. Answers to those that stay are judged
-// again.
+// ReplaceQuizzes makes these the questions. Answers to those that stay are graded again.
 type ReplaceQuizzes struct {
 	Quizzes []*pb.Quiz
 }
@@ -114,8 +113,8 @@ func (r ReplaceQuizzes) decide(c call) (decision, error) {
 // text of a free one.
 type SubmittedAnswer struct{ QuizID, Answer string }
 
-// SubmitQuiz answers questions. A later answer replaces the earlier one; the first
-// is kept beside it.
+// SubmitQuiz answers questions. A later answer replaces the earlier one; the first is kept,
+// too.
 type SubmitQuiz struct {
 	Items []SubmittedAnswer
 }
@@ -153,7 +152,7 @@ func (b SubmitQuiz) decide(c call) (decision, error) {
 }
 
 // grade judges an answer: the index of the option, or a JSON array of indexes,
-// as text. A free text counts as right when there is one.
+// as text. Any free text counts as right.
 func grade(q *pb.Quiz, answer string) bool {
 	answer = strings.TrimSpace(answer)
 	if q.QuizType == Descriptive {
@@ -194,8 +193,8 @@ func (s *State) quiz(id string) *pb.Quiz {
 	return nil
 }
 
-// standing counts the right and the given answers of an attendee, those in
-// newer in place of the stored ones.
+// standing counts the right and the given answers of an attendee. Answers in newer replace
+// the stored ones.
 func (s *State) standing(attendee string, newer map[string]bool) (right, answered int) {
 	for _, q := range s.quizzes {
 		ok, given := newer[q.Id]
@@ -279,7 +278,7 @@ func after(old, a *pb.QuizAnswer) *pb.QuizAnswer {
 	return a
 }
 
-// FirstAnswer returns what an attendee answered first, and whether that is right.
+// FirstAnswer returns an attendee's first answer, and whether it is right.
 func FirstAnswer(a *pb.QuizAnswer) (answer string, right bool) {
 	if a.Changes == 0 {
 		return a.Answer, a.IsCorrect

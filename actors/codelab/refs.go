@@ -21,7 +21,7 @@ const (
 type refs struct {
 	queue []*pb.Ref // oldest first; captures share its array, so it only grows
 	index map[uint64]*pb.Ref
-	// second holds those whose hash another one has.
+	// second holds references with the same hash as another one.
 	second map[refKey]*pb.Ref
 	count  map[string]int // by person
 }
@@ -34,7 +34,7 @@ func (k refKey) hash() uint64 { return maphash.Comparable(refSeed, k) }
 
 func (k refKey) is(e *pb.Ref) bool { return e != nil && e.Person == k.person && e.Ref == k.ref }
 
-// find returns the seq a reference was applied with.
+// find returns the seq at which a reference was applied.
 func (r *refs) find(person, ref string, now time.Time) (uint64, bool) {
 	k := refKey{person, ref}
 	e := r.index[k.hash()]
@@ -47,8 +47,8 @@ func (r *refs) find(person, ref string, now time.Time) (uint64, bool) {
 	return e.Seq, true
 }
 
-// admit bounds the references of one person. Dropping what has expired is
-// not a change anybody can see.
+// admit bounds the references of one person. Dropping expired references is not a visible
+// change.
 func (r *refs) admit(person string, now time.Time) error {
 	r.expire(now.UnixMilli())
 	if r.count[person] >= refsPerPerson {
@@ -62,7 +62,7 @@ func (r *refs) add(person, ref string, seq uint64, at int64) {
 	r.file(&pb.Ref{Person: person, Ref: ref, Seq: seq, At: at})
 }
 
-// restore takes what a snapshot holds.
+// restore sets the references of a snapshot.
 func (r *refs) restore(all []*pb.Ref) {
 	r.index, r.count = make(map[uint64]*pb.Ref, len(all)), map[string]int{}
 	for _, e := range all {
@@ -88,7 +88,7 @@ func (r *refs) file(e *pb.Ref) {
 	r.count[e.Person]++
 }
 
-// unfile lets one be found no more.
+// unfile removes one from the index.
 func (r *refs) unfile(e *pb.Ref) {
 	k := refKey{e.Person, e.Ref}
 	if h := k.hash(); r.index[h] == e {
@@ -110,7 +110,7 @@ func (r *refs) expire(now int64) {
 	r.queue = r.queue[n:]
 }
 
-// forget drops what a person's references were.
+// forget drops a person's references.
 func (r *refs) forget(person string) {
 	if r.count[person] == 0 {
 		return

@@ -51,8 +51,8 @@ func HashPIN(key []byte, codelab, code string) []byte {
 // pinKeyName is how many bytes of a hash name its key.
 const pinKeyName = 4
 
-// checkPIN compares the hash of a code with the one that is kept. A hash of the time
-// before keys were named has no name of one.
+// checkPIN compares the hash of a code with the one that is kept. An older hash does not
+// name its key.
 func checkPIN(given, kept []byte) error {
 	if len(kept) == sha256.Size && len(given) > pinKeyName {
 		given = given[pinKeyName:]
@@ -77,7 +77,7 @@ func Admit(m *pb.Codelab, r Register, admin bool) error {
 	return err
 }
 
-// admit returns the registration as it is recorded.
+// admit returns the registration in its recorded form.
 func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
 	if r.Name, err = PersonName("name", r.Name, 1, maxName); err != nil {
 		return r, err
@@ -94,7 +94,7 @@ func admit(m *pb.Codelab, r Register, admin bool) (_ Register, err error) {
 	return r, nil
 }
 
-// Open reports whether new people may register.
+// Open reports whether new people can register.
 func Open(m *pb.Codelab) bool { return m.EndedAt == 0 && !m.RegistrationClosed }
 
 // reserved reports whether a name looks like a facilitator's: like the default name, or, if
@@ -103,26 +103,26 @@ func reserved(name string, loggedIn bool) bool {
 	return loggedIn || naming.Skeleton(name) == naming.Skeleton(naming.Facilitator)
 }
 
-// Register lets somebody in, or back in with their code.
+// Register registers somebody, or signs them in again with their code.
 type Register struct {
 	Name  string
 	Email string
 	// Keyed hash of the PIN; empty when none was given.
 	PINHash  []byte
 	JoinCode string
-	// Where they sit; empty leaves what they said before.
+	// The seat; empty leaves the earlier one.
 	Place string
 	// The name belongs to a facilitator at this moment.
 	NameReserved bool
-	// Siblings are the attendees whom the same browser has been here.
+	// Siblings are the attendees of this codelab registered in the same browser.
 	Siblings []string
-	// Simulated: an attendee of the rehearsal that runs. The system alone says so.
+	// Simulated means an attendee of the running rehearsal. Only the system sets it.
 	Simulated bool
 }
 
 func (r Register) decide(c call) (decision, error) {
 	d, err := r.admitted(c)
-	// Whose questions were stopped does not ask on under another name.
+	// A person whose questions were stopped cannot go on under another name.
 	if reg, in := d.Reply.(Registration); err == nil && in && !c.s.stopped[reg.Attendee.Id] && c.s.anyStopped(r.Siblings) {
 		d.Events = append(d.Events, &pb.Event{Body: &pb.Event_AskerStopped{AskerStopped: &pb.AskerStopped{AttendeeId: reg.Attendee.Id}}})
 	}
@@ -186,13 +186,13 @@ func (c call) rejoin(a *pb.Attendee, r Register) (decision, error) {
 	return d, nil
 }
 
-// ResetPin sets other codes, or none. Grants that were given for the earlier codes end:
-// they are of an earlier generation.
+// ResetPin sets other codes, or none. Grants for the earlier codes end, because they have
+// an earlier generation.
 type ResetPin struct {
 	Pins []NewPin
 }
 
-// NewPin is the code that somebody has from now on.
+// NewPin is a person's new code.
 type NewPin struct {
 	AttendeeID string
 	Hash       []byte // see HashPIN; empty for none
@@ -207,7 +207,7 @@ func (r ResetPin) decide(c call) (d decision, err error) {
 		if err != nil {
 			return decision{}, err
 		}
-		if a.Simulated { // nobody comes in as one
+		if a.Simulated { // nobody signs in as one
 			if len(r.Pins) > 1 {
 				continue
 			}
@@ -262,8 +262,8 @@ func (r Rename) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// Stands reports whether what was granted to an attendee still stands: they are
-// registered, and their PIN was not reset since.
+// Stands reports whether an attendee's grant is still valid: they are registered, and their
+// PIN was not reset since.
 func (v *View) Stands(id string, generation uint32) bool {
 	a := v.Attendee(id)
 	return a != nil && a.Generation == generation

@@ -20,7 +20,7 @@ const (
 	MaxRehearsalMinutes = 60
 )
 
-// StartRehearsal lets simulated attendees come until Minutes have passed. The reply is the
+// StartRehearsal runs simulated attendees until Minutes have passed. The reply is the
 // codelab's record.
 type StartRehearsal struct {
 	People, Minutes int32
@@ -57,7 +57,7 @@ func (b StartRehearsal) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// EndRehearsal ends the rehearsal, and erases its attendees with all that they sent.
+// EndRehearsal ends the rehearsal, and erases its attendees with everything they sent.
 type EndRehearsal struct {
 	// StartedAt names the rehearsal, so that no later one is ended; 0 for any.
 	StartedAt int64
@@ -65,7 +65,7 @@ type EndRehearsal struct {
 	Why string
 }
 
-// Why a rehearsal ended, for the audit trail, beside what somebody did.
+// Why a rehearsal ended, for the audit trail, if nobody ended it.
 const (
 	rehearsalTime    = "time"
 	rehearsalRestart = "restart"
@@ -150,10 +150,9 @@ func (r Register) simulated(c call) (decision, error) {
 	return c.registered(Register{Name: name, Place: r.Place, Simulated: true}), nil
 }
 
-// besideRehearsal is the decision that lets in somebody who is not simulated, under a new
-// name or back in. It ends a rehearsal that was not forced. In another the name is free
-// for them, and the anonymous polls in which simulated attendees voted are reset: no
-// result mixes both.
+// besideRehearsal is the decision that admits a real attendee, new or returning. It ends a
+// rehearsal that was not forced. In a forced one it frees the name for them, and resets the
+// anonymous polls in which simulated attendees voted, so that no result mixes both.
 func (c call) besideRehearsal(d decision, name string, err error) (decision, error) {
 	run := c.s.meta.Rehearsal
 	if err != nil || run == nil {
@@ -177,8 +176,7 @@ func (c call) besideRehearsal(d decision, name string, err error) (decision, err
 	return d, nil
 }
 
-// freeName gives the simulated attendee with a name another one; nothing where there is
-// none.
+// freeName gives the simulated attendee with this name another name, if there is one.
 func (s *State) freeName(name string) []*pb.Event {
 	i, ok := s.byName[naming.Key(name)]
 	if !ok || !s.attendees.At(i).Simulated {
@@ -199,8 +197,8 @@ func renamed(attendee, name string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Renamed{Renamed: &pb.Renamed{AttendeeId: attendee, Name: name}}}
 }
 
-// mayRehearse refuses the vote of a simulated attendee in an anonymous poll, where it could
-// be counted among those of others.
+// mayRehearse refuses the vote of a simulated attendee in an anonymous poll, if it could be
+// counted among real votes.
 func (c call) mayRehearse(p *poll) error {
 	if !p.rec.Anonymous || !c.s.simulatedID(c.ID) {
 		return nil

@@ -15,12 +15,12 @@ import (
 // maxRehearsals bounds the concurrent rehearsals of a server.
 const maxRehearsals = 20
 
-// rehearsals are those that are played on this node.
+// rehearsals are the rehearsals that run on this node.
 type rehearsals struct {
 	mu      sync.Mutex
 	closed  bool                  // guarded by mu
 	players map[string]*rehearser // guarded by mu; by codelab
-	watched map[string]bool       // guarded by mu; codelabs that are looked after
+	watched map[string]bool       // guarded by mu; watched codelabs
 	done    sync.WaitGroup
 }
 
@@ -51,8 +51,8 @@ func (r *rehearsals) finished(id string, run *pb.Rehearsal) bool {
 	return p != nil && p.startedAt == run.StartedAt && p.finished
 }
 
-// play starts the player of a rehearsal, in the place of an earlier one. When it ends by
-// itself, end is called.
+// play starts the player of a rehearsal, instead of an earlier one. If it ends because its
+// time has passed, end is called.
 func (r *rehearsals) play(id string, run *pb.Rehearsal, player func(context.Context), end func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,7 +91,7 @@ func (r *rehearsals) stop(id string) {
 	r.drop(id)
 }
 
-// watch begins to look after a codelab, unless that is done already.
+// watch starts watching a codelab, unless it is already watched.
 func (r *rehearsals) watch(id string, look func(id string)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

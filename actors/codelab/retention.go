@@ -35,7 +35,7 @@ func (w *Codelabs) Retain(ctx context.Context, every time.Duration, codelabs Exp
 
 // Expiry is how long codelabs stay.
 type Expiry struct {
-	// Days after the end of the workshop; 0: for ever.
+	// Days after the end of the workshop; 0 means for ever.
 	Days int
 	// Delete removes a codelab by calling DeleteDue, and its data outside the journal.
 	Delete func(id string) error
@@ -69,8 +69,7 @@ func due(m *pb.Codelab, now time.Time) bool {
 	return m.GetDeletionAt() != 0 && m.DeletionAt <= now.UnixMilli()
 }
 
-// notice is the least time between telling people when a codelab will be deleted, and
-// deleting it.
+// notice is the minimum time between announcing the deletion of a codelab and deleting it.
 const notice = 14 * 24 * time.Hour
 
 // MaxDays bounds how long codelabs stay, if not for ever.
@@ -92,7 +91,7 @@ func deletionAt(m *pb.Codelab, days int, now time.Time) int64 {
 
 // SetDeletion sets the time of the codelab's deletion and announces it.
 type SetDeletion struct {
-	// Days after the end of the workshop; 0: it stays for ever.
+	// Days after the end of the workshop; 0 means for ever.
 	Days int
 }
 

@@ -20,7 +20,7 @@ type Revisions struct {
 
 // Edited is the reply to a command that edits.
 type Edited struct {
-	// Codelab and Quizzes are what was made, whichever it was; of steps neither.
+	// Codelab or Quizzes is the result of the edit; an edit of steps has neither.
 	Codelab *pb.Codelab
 	Quizzes []*pb.Quiz
 	// Revision is the one made, and Seq the position in the stream that shows
@@ -31,7 +31,7 @@ type Edited struct {
 var errOutdated = &durable.Rejection{Reason: durable.Outdated, Text: "somebody else has changed this meanwhile: read it again"}
 
 // current refuses an edit of a revision that is no longer the present one. It
-// is decided with the edit, so of several that edit the same one wins.
+// is decided with the edit, so of several edits of the same revision one wins.
 func (c call) current(cmd Command) error {
 	if cmd.IfMatch == nil {
 		return nil
@@ -46,8 +46,8 @@ func (c call) current(cmd Command) error {
 	return nil
 }
 
-// onlySwitched reports whether two records of a codelab differ at most in what is
-// switched while it is taught, which no editor holds.
+// onlySwitched reports whether two records of a codelab differ only in live settings, which
+// no editor contains.
 func onlySwitched(old, m *pb.Codelab) bool {
 	if old == nil || m == nil {
 		return false

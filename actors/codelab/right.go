@@ -6,13 +6,13 @@ import (
 )
 
 // Right are the choice questions that an attendee has answered right, a bit
-// for each of View.Quizzes, "" for none: what they may be shown the answer of.
+// for each of View.Quizzes, "" for none. They can be shown the answers of these.
 type Right string
 
 // Has reports whether question i is among them.
 func (r Right) Has(i int) bool { return i/8 < len(r) && r[i/8]&(1<<(i%8)) != 0 }
 
-// Right returns those of an attendee.
+// Right returns the right answers of an attendee.
 func (v *View) Right(attendee string) Right {
 	if i, ok := search(v.Attendees.Len(), v.Attendees.At, attendee, (*pb.Attendee).GetId); ok {
 		return v.right.At(i)
@@ -20,7 +20,7 @@ func (v *View) Right(attendee string) Right {
 	return ""
 }
 
-// setRight renews those of one attendee.
+// setRight updates the right answers of one attendee.
 func (s *State) setRight(attendee string) {
 	at, ok := s.byAttendee[attendee]
 	if !ok {
@@ -35,7 +35,7 @@ func (s *State) setRight(attendee string) {
 	s.right.Set(at, Right(set))
 }
 
-// indexRight finds those of all attendees: each answer is looked at once.
+// indexRight finds the right answers of all attendees, reading each answer once.
 func (s *State) indexRight() {
 	number := map[string]int{}
 	for i, q := range s.quizzes {

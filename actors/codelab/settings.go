@@ -28,7 +28,7 @@ const (
 // MaxSlug bounds the id: of a file, in code points.
 const MaxSlug = 100
 
-// Origin is how a codelab came to be, for the audit trail.
+// Origin is how a codelab was made, for the audit trail.
 type Origin uint8
 
 // The origins.
@@ -44,7 +44,7 @@ type Create struct {
 	Codelab *pb.Codelab
 	Steps   []*pb.Step
 	Quizzes []*pb.Quiz
-	// Polls are drafts; their StepID is the id that a step has in Steps.
+	// Polls are drafts; their StepID is the id of a step in Steps.
 	Polls  []*pb.Poll
 	Origin Origin
 	// SourceID is the codelab it was copied from.
@@ -195,7 +195,8 @@ type Update struct {
 	QuestionsNamed     *bool
 	ShareCode          *pb.Sharing
 	Organiser          *string
-	// HalfHours are what the certificate shows; ClearHours lets it show what is planned.
+	// HalfHours are the hours on the certificate; ClearHours makes it show the planned
+	// ones.
 	HalfHours  *int32
 	ClearHours bool
 	// LogoURL is "" for none.
@@ -296,10 +297,10 @@ func openText(open bool) string {
 	return "closed"
 }
 
-// SetEnded ends the workshop, or takes that back.
+// SetEnded ends the workshop, or resumes it.
 type SetEnded struct {
 	Ended bool
-	// DeletionDays is how long after its end the codelab is deleted; 0: it stays.
+	// DeletionDays is how long after its end the codelab is deleted; 0 means never.
 	DeletionDays int
 }
 
@@ -365,7 +366,7 @@ func (r ReplaceSteps) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// extentOf is what the list says of steps.
+// extentOf is the size of steps in the list of codelabs.
 func extentOf(steps []*pb.Step) *pb.Extent {
 	x := &pb.Extent{Steps: int32(len(steps))}
 	for _, st := range steps {
@@ -410,7 +411,7 @@ func (c call) newSteps(in []*pb.Step, least int) ([]*pb.Step, error) {
 		if delete(known, id); old == nil {
 			id = c.id()
 		}
-		// A text that stays is not read again for its notes.
+		// An unchanged text is not searched for notes again.
 		hash := old.GetContentSum()
 		if old == nil || old.ContentMarkdown != st.ContentMarkdown || len(hash) == 0 {
 			hash = sum(st.ContentMarkdown)
@@ -466,8 +467,8 @@ func (s *State) applyCreated(seq uint64, at int64, b *pb.Created) {
 	}
 }
 
-// applySteps replaces the steps; threads, pulses and ticks go with theirs, and nobody
-// stays behind the last step. With follow people stay on theirs, whatever its number.
+// applySteps replaces the steps; threads, pulses and ticks go with theirs, and nobody stays
+// beyond the last step. With follow, people stay on their step, whatever its new number.
 func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) {
 	var m moves
 	if follow {
@@ -475,7 +476,7 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	}
 	tasks := tasksOf(steps, s.steps, s.tasks)
 	lost := lostTasks(s.steps, s.tasks, steps, tasks)
-	// How many there are is in the record of everybody, which readers keep encoded.
+	// Their number is in every attendee's record, which readers cache encoded.
 	renew := countTasks(tasks) != countTasks(s.tasks)
 	s.steps, s.checks, s.tasks = steps, checksOf(steps), tasks
 	s.meta = counted(s.meta, steps)
@@ -519,8 +520,8 @@ func (s *State) applySteps(seq uint64, at int64, steps []*pb.Step, follow bool) 
 	s.countSteps()
 }
 
-// applyDeleted leaves nothing but the mark, so that the id is never used
-// again while its actor is active.
+// applyDeleted leaves only the mark, so that the id is never used again while its actor is
+// active.
 func (s *State) applyDeleted(seq uint64) {
 	*s = *New(s.id, s.rules, s.ids)
 	s.deleted = true

@@ -13,9 +13,9 @@ import (
 // numbers.
 var Sharings = []string{"none", "start", "pointed", "all"}
 
-// Shared are the branches or folders of a workspace that attendees may read, in the
-// order in which a workshop comes to them. Only states of steps are: others, main among
-// them, are the author's own. The workspace and the pointer may be nil.
+// Shared are the branches or folders of a workspace that attendees can read, in the order
+// of the workshop. Only states of steps are shared; others, such as main, are the author's
+// own. The workspace and the pointer can be nil.
 func Shared(w *pb.Workspace, sharing pb.Sharing, pointer *pb.Pointer) (out []*pb.WorkspaceHead) {
 	at := max(1, int(pointer.GetStepNumber()))
 	for _, h := range w.GetHeads() {
@@ -39,7 +39,7 @@ func Shared(w *pb.Workspace, sharing pb.Sharing, pointer *pb.Pointer) (out []*pb
 	return InOrder(out)
 }
 
-// InOrder returns states of steps in the order in which a workshop comes to them.
+// InOrder returns states of steps in the order of the workshop.
 func InOrder(heads []*pb.WorkspaceHead) []*pb.WorkspaceHead {
 	return slices.SortedFunc(slices.Values(heads), func(a, b *pb.WorkspaceHead) int { return compareStates(a.Name, b.Name) })
 }
@@ -57,8 +57,8 @@ func BeginWith(shared []*pb.WorkspaceHead, pointer *pb.Pointer) (begin string) {
 	return begin
 }
 
-// Latest returns the one of some branches or folders to which a workshop comes last; ""
-// of none.
+// Latest returns the last of some branches or folders in the order of the workshop; "" if
+// there is none.
 func Latest(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -77,7 +77,7 @@ func compareStates(a, b string) int {
 // TakeCode records that the caller took code, in the audit trail and in the attendee's
 // record, so that facilitators see who has caught up.
 type TakeCode struct {
-	// Name is the branch or folder, of several the latest; "" for all there is.
+	// Name is the branch or folder, of several the latest; "" for the whole code.
 	Name string
 }
 
@@ -111,8 +111,8 @@ func (s state) rank() int {
 	return 0
 }
 
-// stateOf reads the name of a branch or folder: step-<n>-start or step-<n>-end, the
-// number as it is written without zeros before it.
+// stateOf reads the name of a branch or folder: step-<n>-start or step-<n>-end, with the
+// number without leading zeros.
 func stateOf(name string) (s state, ok bool) {
 	rest, ok := strings.CutPrefix(name, "step-")
 	number, which, _ := strings.Cut(rest, "-")

@@ -19,19 +19,19 @@ const FacilitatorID = "facilitator"
 
 // Rules are the settings of the server that decisions depend on. Immutable.
 type Rules struct {
-	// AuthorOnlyDeletes: a comment may be deleted by its author only, not by
-	// an admin (the serverless mode).
+	// AuthorOnlyDeletes means that only its author can delete a comment, not an admin (the
+	// serverless mode).
 	AuthorOnlyDeletes bool
-	// FileGrace is how long a file stays that a text let go of.
+	// FileGrace is how long a file stays after the last text stopped mentioning it.
 	FileGrace time.Duration
-	// AuditRows gives the rows of an audit record; nil writes none.
+	// AuditRows returns the rows of an audit record; nil writes none.
 	AuditRows func(*audit.Record) []durable.Row
-	// Player names this process, which plays the rehearsals that it starts.
+	// Player names this process, which runs the rehearsals that it starts.
 	Player string
 	// Webhooks receive the events; nil for none.
 	Webhooks *webhook.Outbox
 	// BallotKey returns the secret of an anonymous poll, 32 bytes, or nil when it is
-	// not on this node; see BallotKeys. nil knows none.
+	// not on this node; see BallotKeys. A nil function has none.
 	BallotKey func(id string) []byte
 	// BallotLost reports whether a secret that is missing on this node is lost: no keeper
 	// and no living node has it. Until that is known it returns false, and starts asking
@@ -167,8 +167,7 @@ func (s *State) Decide(cmd Command, env durable.Env) (decision, error) {
 		if err := s.refs.admit(cmd.Caller.Person, env.Now); err != nil {
 			return decision{}, err
 		}
-		// On the last one: its seq is that of the ack, which a repetition gets
-		// again.
+		// On the last event, whose seq is that of the ack, which a repetition gets again.
 		last := d.Events[len(d.Events)-1]
 		last.Person, last.Ref = cmd.Caller.Person, cmd.Ref
 	}
@@ -212,8 +211,7 @@ func (c call) admin() bool { return c.Role == RoleAdmin }
 // id makes an id of this codelab.
 func (c call) id() string { return c.s.ids.Next(c.now) }
 
-// Apply lets one event change the state. An event whose subject is gone
-// changes nothing.
+// Apply applies one event to the state. An event whose subject is gone changes nothing.
 func (s *State) Apply(seq uint64, e *pb.Event) {
 	if e.Ref != "" {
 		s.refs.add(e.Person, e.Ref, seq, e.At)
@@ -361,7 +359,7 @@ func (s *State) Apply(seq uint64, e *pb.Event) {
 // seen passes an id from the journal to the id source.
 func (s *State) seen(id string) { s.ids.Seen(id) }
 
-// decided makes a decision of a reply and events.
+// decided makes a decision from a reply and events.
 func decided(reply any, events ...*pb.Event) decision {
 	return decision{Events: events, Reply: reply}
 }

@@ -19,12 +19,12 @@ const (
 	maxSubmissions     = 200
 )
 
-// errQuota is the answer to more bytes than an attendee may keep here.
+// errQuota is the answer to a submission beyond an attendee's quota.
 var errQuota = &durable.Rejection{
 	Reason: durable.TooLarge, Text: fmt.Sprintf("your submissions together are larger than %d MiB; delete one first", MaxAttendeeBytes>>20),
 }
 
-// handedIn is what one attendee has handed in.
+// handedIn is the number and size of one attendee's submissions.
 type handedIn struct {
 	count int
 	bytes int64
@@ -76,7 +76,7 @@ func (b AddSubmission) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// DeleteSubmission takes one back.
+// DeleteSubmission deletes a submission.
 type DeleteSubmission struct {
 	AttendeeID   string
 	SubmissionID string
@@ -99,7 +99,7 @@ func (b DeleteSubmission) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// noSubmissionRows end the references of submissions that go.
+// noSubmissionRows end the references of removed submissions.
 func (c call) noSubmissionRows(gone ...*pb.Submission) (rows []durable.Row) {
 	for _, s := range gone {
 		if len(s.Sum) > 0 {
@@ -109,7 +109,7 @@ func (c call) noSubmissionRows(gone ...*pb.Submission) (rows []durable.Row) {
 	return rows
 }
 
-// submissionsOf are what an attendee has handed in.
+// submissionsOf are an attendee's submissions.
 func (s *State) submissionsOf(attendee string) (out []*pb.Submission) {
 	if s.submitted[attendee].count == 0 {
 		return nil
@@ -132,7 +132,7 @@ func (s *State) applySubmissionAdded(seq uint64, x *pb.Submission) {
 	s.changed.Submissions = seq
 }
 
-// keepSubmissions filters what was handed in.
+// keepSubmissions filters the submissions.
 func (s *State) keepSubmissions(seq uint64, keep func(*pb.Submission) bool) {
 	if s.submissions.Filter(keep) > 0 {
 		s.indexSubmissions()
@@ -154,12 +154,12 @@ func (s *State) indexSubmissions() {
 	}
 }
 
-// maxFileName bounds the name of a file, in code points: what every file
-// system takes, in any script.
+// maxFileName bounds the name of a file, in code points: a length that every file system
+// accepts, in any script.
 const maxFileName = 80
 
-// FileName makes a name that any file system takes of one that somebody sent:
-// its last part, without control characters, not too long. It is never empty.
+// FileName turns a sent name into one that any file system accepts: its last part, without
+// control characters, not too long. It is never empty.
 func FileName(sent string) string {
 	name := strings.ToValidUTF8(sent, "_")
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {

@@ -53,7 +53,7 @@ func wordKey(word string) string {
 	return key
 }
 
-// add counts a word, or takes it off.
+// add counts a word, or removes it.
 func (t *tally) add(word string, by int) {
 	key := wordKey(word)
 	w := t.words[key]
@@ -71,14 +71,14 @@ func (t *tally) add(word string, by int) {
 		if w.votes <= 0 {
 			delete(t.words, key)
 		}
-		// The others stay behind the top, where this one was not.
+		// This word was not in the top, so the others stay outside.
 		t.stale = t.stale || slices.Contains(t.top, w)
 	case !t.stale:
 		t.rise(w)
 	}
 }
 
-// spell counts a spelling, or takes it off.
+// spell counts a spelling, or removes it.
 func (w *tallied) spell(word string, by int) {
 	i := w.find(word)
 	if i < 0 {
@@ -128,13 +128,13 @@ func (w *tallied) place(i int) {
 	}
 }
 
-// commoner reports whether a spelling shows and not the other one: that with more votes, then the
-// smaller one, so that it is the same on every node.
+// commoner reports whether a spelling is shown instead of another: the one with more votes,
+// then the smaller one, so that every node shows the same.
 func (s spelling) commoner(o spelling) bool {
 	return s.votes > o.votes || s.votes == o.votes && s.text < o.text
 }
 
-// commonest is the spelling that shows.
+// commonest is the spelling that is shown.
 func (w *tallied) commonest() string {
 	if w.stale {
 		w.best, w.stale = spelling{}, false
@@ -147,14 +147,14 @@ func (w *tallied) commonest() string {
 	return w.best.text
 }
 
-// better orders words: by votes, then by their keys, so that it is the same on every
+// better orders words: by votes, then by their keys, so that the order is the same on every
 // node.
 func better(a, b *tallied) int {
 	return cmp.Or(cmp.Compare(b.votes, a.votes), cmp.Compare(a.key, b.key))
 }
 
-// rise keeps top right after a word was counted: it moves up, or in. So a vote costs a
-// look at the top and not at all words.
+// rise keeps top right after a word was counted: it moves up, or in. So a vote reads only
+// the top and not all words.
 func (t *tally) rise(w *tallied) {
 	i := slices.Index(t.top, w)
 	if i < 0 {

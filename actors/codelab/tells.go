@@ -73,8 +73,8 @@ func tellsOf(m protoreflect.Message, person, item func(id string) bool) bool {
 	return false
 }
 
-// bodyOf is what an event says, without its envelope; nil for an event of a
-// kind that this program does not know.
+// bodyOf is an event without its envelope; nil for a kind of event that this program does
+// not know.
 func bodyOf(e *pb.Event) protoreflect.Message {
 	m := e.ProtoReflect()
 	if f := m.WhichOneof(eventBody); f != nil {

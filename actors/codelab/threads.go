@@ -176,11 +176,11 @@ func (r Reply) decide(c call) (decision, error) {
 // CommentDeletion is the reply to a DeleteComment command.
 type CommentDeletion struct {
 	ThreadDeleted bool
-	// Files is what only this comment referred to.
+	// Files are the uploads that only this comment referred to.
 	Files files.Forgotten
 }
 
-// DeleteComment removes one, and its thread when it was the last.
+// DeleteComment removes a comment, and its thread if it was the last.
 type DeleteComment struct {
 	ThreadID  string
 	CommentID string
@@ -230,8 +230,8 @@ func (s *State) stepByID(id string) *pb.Step {
 	return nil
 }
 
-// commentsGone says in which threads somebody wrote who is removed: the newest
-// of them, see chatGone.
+// commentsGone lists the threads in which a removed person wrote: the newest of them, see
+// chatGone.
 func (c call) commentsGone(person string) (out []*pb.Event) {
 	for i := c.s.threads.Len() - 1; i >= 0 && len(out) < maxGone; i-- {
 		t := c.s.threads.At(i)

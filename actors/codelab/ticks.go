@@ -9,8 +9,7 @@ import (
 )
 
 // Ticks (transport/rest/RULES.md, "Tasks"): attendees tick the items of the task lists of
-// steps. Facilitators see how many did, of each item and of each person, and never who
-// ticked which.
+// steps. Facilitators see the numbers per item and per person, and never who ticked which.
 
 // Tick marks a task of a step as done by the caller, or as not done.
 type Tick struct {
@@ -94,7 +93,7 @@ func tasksOf(steps, old []*pb.Step, known [][]markdown.Task) [][]markdown.Task {
 	return out
 }
 
-// lostTasks are the tasks of each step, by their ids, that are not among others.
+// lostTasks are the tasks of each step, by their ids, that are missing among others.
 func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, made []*pb.Step, left [][]markdown.Task) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	for i, st := range steps {
@@ -114,8 +113,8 @@ func lostTasks(steps []*pb.Step, tasks [][]markdown.Task, made []*pb.Step, left 
 	return out
 }
 
-// keepTicks are the ticks that somebody has of tasks that are not lost, and whether these
-// are fewer.
+// keepTicks returns a person's ticks of tasks that are not lost, and whether these are
+// fewer.
 func keepTicks(all []*pb.StepTicks, lost map[string]map[string]bool) (out []*pb.StepTicks, fewer bool) {
 	gone := func(t *pb.StepTicks) func(string) bool { return func(item string) bool { return lost[t.StepId][item] } }
 	if !slices.ContainsFunc(all, func(t *pb.StepTicks) bool { return slices.ContainsFunc(t.Items, gone(t)) }) {

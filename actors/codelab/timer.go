@@ -13,10 +13,10 @@ const (
 	maxTimerSeconds = 14_400
 )
 
-// SetTimer starts the countdown of an exercise or a break, or takes it away
-// (transport/rest/RULES.md, "Timer"). It ends by itself, and nothing closes with it.
+// SetTimer starts the countdown of an exercise or a break, or removes it
+// (transport/rest/RULES.md, "Timer"). Its end has no other effect.
 type SetTimer struct {
-	// One of these; neither takes it away.
+	// One of these; without either the timer is removed.
 	Seconds *int32
 	EndsAt  *int64 // Unix milliseconds
 	Label   string
@@ -50,7 +50,7 @@ func (b SetTimer) decide(c call) (decision, error) {
 		return decision{}, durable.Reject(durable.Invalid, "the timer takes %d to %d seconds", minTimerSeconds, maxTimerSeconds)
 	}
 	total := int32(left / time.Second)
-	// More time for the same exercise: the elapsed share stays right.
+	// More time for the same exercise keeps the elapsed share right.
 	if was := c.s.timer; was != nil && was.EndsAt > c.now.UnixMilli() && was.Label == label && was.Break == b.Break && b.EndsAt != nil {
 		total = was.TotalSeconds + int32((ends.UnixMilli()-was.EndsAt)/1000)
 	}
@@ -72,8 +72,8 @@ const (
 	SpotlightTimer    = "timer"
 )
 
-// SetSpotlight sets the content of the projector: a poll, a question, the timer, or with no
-// kind nothing of these.
+// SetSpotlight sets the content of the projector: a poll, a question, the timer, or none of
+// these without a kind.
 type SetSpotlight struct {
 	Kind, ID string
 }
@@ -110,7 +110,7 @@ func spotlighted(kind, id string) *pb.Event {
 	return &pb.Event{Body: &pb.Event_Spotlighted{Spotlighted: &pb.Spotlighted{Spotlight: &pb.Spotlight{Kind: kind, Id: id}}}}
 }
 
-// unspotlight takes off the projector what is gone.
+// unspotlight removes deleted content from the projector.
 func (c call) unspotlight(kind, id string) []*pb.Event {
 	if s := c.s.spotlight; s.GetKind() == kind && s.GetId() == id {
 		return []*pb.Event{spotlighted("", "")}

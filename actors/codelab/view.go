@@ -57,12 +57,11 @@ type View struct {
 	Changed   Changed `snapshot:"all counts as changed at the snapshot: ETags are anew"`
 	Revisions Revisions
 
-	// Grants is another one from view to view whenever what was granted to an attendee has
-	// ended between the two.
+	// Grants changes from view to view if an attendee's grant has ended in between.
 	Grants *Grants
 
-	// Encoded is what readers made of the parts; a part that has not changed
-	// keeps it from view to view.
+	// Encoded caches the encoded parts; an unchanged part keeps its encoding from view to
+	// view.
 	Encoded Encodings `snapshot:"readers make it"`
 
 	right   cow.View[Right]
@@ -80,7 +79,7 @@ type Encodings struct {
 	Codelab, Attendees, Chat, Help, Threads, Quizzes, Materials *cow.Encoded
 }
 
-// encodings drops what was encoded of parts that have changed since.
+// encodings drops the encodings of parts that have changed since.
 func (s *State) encodings() Encodings {
 	then, now := s.encodedAt, s.changed
 	renew := func(e **cow.Encoded, then, now uint64) {
@@ -129,7 +128,7 @@ func (v *View) Submission(id string) *pb.Submission {
 	return find(v.Submissions, id, (*pb.Submission).GetId)
 }
 
-// Submitted is how many bytes an attendee has handed in.
+// Submitted is the size of an attendee's submissions in bytes.
 func (v *View) Submitted(attendee string) (bytes int64) {
 	for _, s := range v.Submissions.All() {
 		if s.AttendeeId == attendee {
@@ -159,7 +158,7 @@ func (v *View) Missing(attendee string) []string {
 	return out
 }
 
-// quizPassed says the same as that of the state.
+// quizPassed is quizPassed of State, for a view.
 func (v *View) quizPassed(attendee string) bool {
 	right := v.Right(attendee)
 	for i, q := range v.Quizzes {
@@ -278,7 +277,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 		s.byFeedback[f.AttendeeId] = true
 	}
 	s.refs.restore(snap.Refs)
-	// When each part changed is not known any more; it was not after seq.
+	// The last change of each part is unknown, but not after seq.
 	s.changed = changedAt(seq)
 	s.checks, s.tasks = checksOf(s.steps), tasksOf(s.steps, nil, nil)
 	s.revisions = Revisions{snap.CodelabEdition, snap.QuizzesEdition}
@@ -286,7 +285,7 @@ func (s *State) Restore(seq uint64, state []byte) error {
 	return nil
 }
 
-// seeAll makes new ids go on behind those of a snapshot.
+// seeAll makes new ids follow those of a snapshot.
 func (s *State) seeAll(snap *pb.Snapshot) {
 	see(s, snap.Conversations)
 	see(s, snap.Steps)

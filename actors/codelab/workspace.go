@@ -22,13 +22,13 @@ const (
 const maxHeads = 2*maxSteps + 1
 
 // ErrHeadMoved rejects a ChangeWorkspace that was made from a tree which is not the
-// head's any more: another node has written meanwhile. Nothing conflicts; the change
-// is made again, from the tree that counts now.
+// head's any more: another node has written meanwhile. Nothing conflicts; the change is
+// repeated from the current tree.
 var ErrHeadMoved = durable.Reject(durable.Conflict, "the code was changed meanwhile")
 
 var errNoWorkspace = durable.Reject(durable.Missing, "workspace not found")
 
-// CreateWorkspace makes the trees that were written before count.
+// CreateWorkspace makes the written trees current.
 type CreateWorkspace struct {
 	ID            string
 	StructureType string
@@ -47,7 +47,7 @@ func (in CreateWorkspace) decide(c call) (decision, error) {
 	return d, err
 }
 
-// made decides that a codelab without one gets the workspace.
+// made is the decision that gives a codelab its first workspace.
 func (in CreateWorkspace) made(c call) (decision, error) {
 	if in.StructureType != BranchWorkspace && in.StructureType != FolderWorkspace {
 		return decision{}, durable.Reject(durable.Invalid, "structure_type must be %s or %s", BranchWorkspace, FolderWorkspace)
@@ -64,12 +64,12 @@ func (in CreateWorkspace) made(c call) (decision, error) {
 func byName(a, b *pb.WorkspaceHead) int { return strings.Compare(a.Name, b.Name) }
 
 // ChangeWorkspace moves a head from one tree to another. It names the tree
-// it was made from, which keeps writers apart whatever they lock.
-// Without one it makes the branch or folder.
+// it was made from, which prevents lost updates whatever writers lock. Without one it makes
+// the branch or folder.
 type ChangeWorkspace struct {
 	WorkspaceID string
 	Name        string
-	// The tree that the change was made from; empty to make the name.
+	// The tree that the change was made from; empty to create the branch or folder.
 	Before string
 	After  string
 	// For the audit trail.
@@ -106,15 +106,15 @@ func (in ChangeWorkspace) decide(c call) (decision, error) {
 	return d, nil
 }
 
-// PushWorkspace moves, makes and removes branches, all or none.
+// PushWorkspace moves, creates and removes branches, all or none.
 type PushWorkspace struct {
 	WorkspaceID string
 	Moves       []HeadMove // each of another branch
-	// Commits is how many came with it, for the audit trail.
+	// Commits is the number of pushed commits, for the audit trail.
 	Commits int
 }
 
-// HeadMove is what becomes of a branch.
+// HeadMove is the change of a branch.
 type HeadMove struct {
 	Name string
 	// Before is the tree that the branch must have; empty to make it. After is what it
@@ -178,7 +178,7 @@ func shortList(names []string) string {
 	return strings.Join(names, ",")
 }
 
-// afterPush is a workspace after a push; the old one stays as it is.
+// afterPush is a workspace after a push; the old one is not changed.
 func afterPush(w *pb.Workspace, p *pb.WorkspacePushed) *pb.Workspace {
 	out := w.Clone()
 	out.Heads = slices.DeleteFunc(slices.Clone(w.Heads), func(h *pb.WorkspaceHead) bool { return slices.Contains(p.Gone, h.Name) })
@@ -191,7 +191,7 @@ func afterPush(w *pb.Workspace, p *pb.WorkspacePushed) *pb.Workspace {
 	return out
 }
 
-// DeleteWorkspace lets go of the code.
+// DeleteWorkspace deletes the code.
 type DeleteWorkspace struct{}
 
 func (DeleteWorkspace) decide(c call) (decision, error) {
@@ -219,7 +219,7 @@ func head(w *pb.Workspace, name string) (int, bool) {
 	return slices.BinarySearchFunc(w.Heads, name, func(h *pb.WorkspaceHead, name string) int { return strings.Compare(h.Name, name) })
 }
 
-// changed returns a workspace with another head; the old one stays as it is.
+// changed returns a workspace with another head; the old one is not changed.
 func changed(w *pb.Workspace, h *pb.WorkspaceHead) *pb.Workspace {
 	out := &pb.Workspace{Id: w.Id, StructureType: w.StructureType, CreatedAt: w.CreatedAt, Heads: slices.Clone(w.Heads), Current: h.Name}
 	if i, exists := head(out, h.Name); exists {

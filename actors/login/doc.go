@@ -1,4 +1,4 @@
-// Package login keeps the login sessions: which session id may do what.
+// Package login keeps the login sessions: the grants of each session id.
 //
 // All session ids that were issued from one another are a family, and a family is one row.
 // So two tabs that register at once change the same record, one after the other, and
@@ -8,12 +8,12 @@
 // somebody logs in. A replaced id stays valid until its successor was used, which proves
 // that the answer arrived, and a minute longer.
 //
-// A grant is on disk before it is seen, and so is its end. Only the note that an
-// id was used is not waited for: should it be lost, the next use makes it again.
-// A family has at most 32 good ids, and an attendee is registered in at most 50
-// families; the oldest go.
+// A grant is on disk before it is visible, and so is its end. Only the record that an id
+// was used is written without waiting: if it is lost, the next use writes it again. A
+// family has at most 32 valid ids, and an attendee is registered in at most 50 families;
+// the oldest are dropped.
 //
-// Grants of an attendee are not looked for when they end. Each names the generation
-// of the attendee's record; resetting the PIN or removing the attendee moves that
-// on, or away, in one commit, and none can be missed.
+// Ending an attendee's grants does not search for them. Each grant names the generation of
+// the attendee's record. Resetting the PIN or removing the attendee changes or removes that
+// generation in one commit, so no grant is missed.
 package login

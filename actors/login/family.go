@@ -14,13 +14,13 @@ import (
 // familyTable is the table of sessions: the families by a random key.
 const familyTable = "sessionfamilies"
 
-// family is all session ids that were issued from one another. Its row holds
-// all of it, so a change is whole or not there.
+// family is all session ids that were issued from one another. Its row holds all of it, so
+// a change is atomic.
 type family struct {
 	// Immutable. The row's key as text.
 	name string
 
-	// Held while a change is decided and brought to disk.
+	// Held while a change is decided and written to disk.
 	mu held.Lock
 	// nil once the family has ended. Stored with mu held.
 	record atomic.Pointer[record]

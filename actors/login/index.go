@@ -7,8 +7,8 @@ import (
 	"atelier/actors/naming"
 )
 
-// change lets everybody see a family's new record, nil when it has ended. The
-// caller holds the family's mu, or is alone.
+// change publishes a family's new record, nil when it has ended. The caller holds the
+// family's mu, or is alone.
 func (s *Sessions) change(f *family, before, after *record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func keysOf(e *entry) []string {
 	return keys
 }
 
-// personKey is that of a person, "" for the owner. No name looks like it.
+// personKey is the key of a person, "" for the owner. It differs from every name.
 func personKey(person string) string { return "\x00" + person }
 
 func nameOf(e *entry) string {
@@ -93,8 +93,8 @@ func (s *Sessions) NamesAdmin(name string, counts func(*pb.AdminGrant) bool) boo
 	return false
 }
 
-// firstOf is the family that has had an attendee's grant longest, if there are
-// too many; not the one that got it now.
+// firstOf is the family with an attendee's oldest grant, if there are too many; not the one
+// that has just got it.
 func (s *Sessions) firstOf(attendee string, but *family) *family {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -108,7 +108,7 @@ func (s *Sessions) firstOf(attendee string, but *family) *family {
 	return all[0]
 }
 
-// Len counts the families kept.
+// Len returns the number of families.
 func (s *Sessions) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -11,7 +11,7 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// Logins are the logins of a person that are good, the latest first, each once.
+// Logins are the valid logins of a person, the latest first, each once.
 func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 	now := s.ms()
 	s.mu.RLock()
@@ -31,16 +31,16 @@ func (s *Sessions) Logins(person string) (out []*pb.AdminGrant) {
 	return out
 }
 
-// SeenEvery is how exactly it is noted when a login was used.
+// SeenEvery is the precision of the recorded time of a login's last use.
 const SeenEvery = 15 * time.Minute
 
-// SeenAt is when a login was used last, Unix milliseconds.
+// SeenAt is when a login was last used, Unix milliseconds.
 func SeenAt(g *pb.AdminGrant) int64 { return max(g.CreatedAt, g.SeenAt) }
 
 func late(g *pb.AdminGrant, now int64) bool { return now-SeenAt(g) >= SeenEvery.Milliseconds() }
 
-// saw notes that a login was used. Nobody waits for the disk: should that be lost, a
-// later use says the same.
+// saw records the use of a login, without waiting for the disk. If that is lost, a later
+// use records it.
 func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,8 +60,8 @@ func (s *Sessions) saw(f *family, login *pb.AdminGrant) {
 	}
 }
 
-// EndLogin ends one login of a person; what else the browser may do stays. It says
-// whether there was one.
+// EndLogin ends one login of a person; other grants of the browser stay. It reports whether
+// there was one.
 func (s *Sessions) EndLogin(person, login string) (ended bool, err error) {
 	want := &pb.AdminGrant{Person: person, Login: login}
 	var theirs []*family
@@ -94,7 +94,7 @@ func (s *Sessions) endLogin(f *family, login *pb.AdminGrant) error {
 		}
 		err := s.commit(f, rec)
 		if errors.Is(err, durable.ErrConflict) {
-			continue // another node has changed it, and this one knows how by now
+			continue // another node has changed it, and this one has read the change
 		}
 		if err != nil {
 			return err

@@ -22,8 +22,8 @@ const (
 	// lastMinute is how long an id stays good after its successor was used, for requests in
 	// flight and tabs without the new id.
 	lastMinute = time.Minute
-	// underWay is how long a registration counts as being answered, while nobody
-	// has used the id that it made.
+	// underWay is how long a registration counts as being answered, while its new id is
+	// unused.
 	underWay = time.Minute
 	// maxFamilies bounds the browsers in which one attendee is registered; the
 	// first to register loses the grant.
@@ -45,7 +45,7 @@ type Sessions struct {
 	named     map[string]map[*family]struct{} // families of facilitators, see keysOf
 	kept      int                             // families
 
-	// Where several nodes use the store; else nil.
+	// Set if several nodes use the store; else nil.
 	feed  durable.Feed
 	clock clock.Clock
 	// unread are the families whose changed rows could not be read; the feed does not
@@ -53,15 +53,14 @@ type Sessions struct {
 	unread map[*family]struct{} // guarded by mu
 }
 
-// Key is the hash by which a session is kept: who reads the disk learns no id.
+// Key is the hash under which a session is kept, so that the disk reveals no id.
 type Key [sha256.Size]byte
 
 // KeyOf returns the key of a session's id.
 func KeyOf(id string) Key { return sha256.Sum256([]byte(id)) }
 
-// Load reads the sessions that are still valid. account is a keyed
-// fingerprint of the admin account as it is now: the grants of those who
-// logged in to another have ended.
+// Load reads the sessions that are still valid. account is a keyed fingerprint of the
+// present admin account. Grants of logins to another account have ended.
 func Load(journal durable.Journal, account []byte, now func() time.Time) (*Sessions, error) {
 	s := empty(journal, account, now)
 	if err := s.load(); err != nil {
@@ -102,8 +101,7 @@ func (s *Sessions) pruned(rec *record) *record {
 
 func (s *Sessions) ms() int64 { return s.now().UnixMilli() }
 
-// Session is what one id may do: what it may do now, whenever it is asked. The
-// zero value is nobody's.
+// Session has the grants of one id, as of the time of each call. The zero value has none.
 type Session struct {
 	family *family
 	id     Key
@@ -163,10 +161,9 @@ func (s Session) Until(now int64, codelab, attendee string) (last int64, left bo
 // Ended reports whether the family was logged out or has expired.
 func (s Session) Ended() bool { return s.family == nil || s.family.record.Load() == nil }
 
-// Use returns the session of an id that somebody presents; ok is false when
-// the id is not good. The id that it replaces then expires within a minute. Use fails with
-// durable.ErrUnavailable when this node does not have the id and cannot ask the store
-// whether another node issued it.
+// Use returns the session of a presented id; ok is false if the id is not valid. The id
+// that it replaces then expires within a minute. Use fails with durable.ErrUnavailable when
+// this node does not have the id and cannot ask the store whether another node issued it.
 func (s *Sessions) Use(id string) (_ Session, ok bool, err error) { return s.UseKey(KeyOf(id)) }
 
 // UseKey is Use with the key of an id.
@@ -204,8 +201,8 @@ func (s *Sessions) lookup(h Key) *family {
 	return s.families[h]
 }
 
-// arrived notes the first use of an id. Nobody waits for the disk: should that
-// be lost, the next use says the same.
+// arrived records the first use of an id, without waiting for the disk. If that is lost,
+// the next use records it.
 func (s *Sessions) arrived(f *family, id Key) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -231,9 +228,9 @@ func (s *Sessions) write(f *family, rec *record) {
 	}
 }
 
-// GrantAdmin issues an id from another, which may be none, and gives it an
-// admin's grant. It returns when the id ends, Unix milliseconds; the id is on
-// disk then.
+// GrantAdmin issues an id from another, or from none, and gives it an admin's grant. It
+// returns the time when the id ends, in Unix milliseconds. The id is on disk when it
+// returns.
 func (s *Sessions) GrantAdmin(from, id string, g *pb.AdminGrant) (expires int64, err error) {
 	if g.Person == "" {
 		g.Account = s.account
@@ -304,7 +301,7 @@ func (s *Sessions) issue(from, id string, grant func(rec *record, e *entry, now 
 		if !errors.Is(err, durable.ErrConflict) {
 			return f, expires, err
 		}
-		// Another node has changed the family, and this one knows how by now.
+		// Another node has changed the family, and this one has read the change.
 	}
 }
 
@@ -343,9 +340,9 @@ func (s *Sessions) issueOnce(from, id string, grant func(rec *record, e *entry, 
 	return f, e.expires, nil
 }
 
-// hold locks the family of an id and returns what the id stands for; a new
-// family when the id is not good any more. If that cannot be found out it
-// fails: a new family would lose the earlier grants.
+// hold locks the family of an id and returns the id's entry; a new family if the id is no
+// longer valid. If its validity is unknown, hold fails, because a new family would lose the
+// earlier grants.
 func (s *Sessions) hold(id string) (*family, *entry, error) {
 	if id != "" {
 		h := KeyOf(id)
@@ -380,8 +377,8 @@ func (s *Sessions) Forget(attendee string) {
 }
 
 // Leave ends the grant of an attendee in a codelab for all ids that were issued
-// from one another; what else they may do stays. It names the attendee; "" when
-// the id has no such grant.
+// from one another; other grants stay. It names the attendee; "" when the id has no such
+// grant.
 func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 	h := KeyOf(id)
 	f, err := s.seek(h)
@@ -399,7 +396,7 @@ func (s *Sessions) Leave(id, codelab string) (attendee string, err error) {
 		rec := before.without(s.ms(), attendee, nobody)
 		err := s.commit(f, rec)
 		if errors.Is(err, durable.ErrConflict) {
-			continue // another node has changed it, and this one knows how by now
+			continue // another node has changed it, and this one has read the change
 		}
 		if err != nil {
 			return "", fmt.Errorf("end an attendee's grant: %w", err)
@@ -428,13 +425,13 @@ func (s *Sessions) withdraw(f *family, attendee string, take func([]AttendeeGran
 		if !errors.Is(err, durable.ErrConflict) {
 			return
 		}
-		// Another node has changed it, and this one knows how by now.
+		// Another node has changed it, and this one has read the change.
 	}
 }
 
-// End ends an id and with it its whole family; ending one that is not good is
-// fine. It fails with durable.ErrUnavailable when this node cannot find out
-// whether the id is good: another node would go on accepting it.
+// End ends an id with its whole family; ending an invalid one is no error. It fails with
+// durable.ErrUnavailable if this node cannot determine whether the id is valid, because
+// another node would go on accepting it.
 func (s *Sessions) End(id string) error {
 	f, err := s.seek(KeyOf(id))
 	if f == nil || err != nil {
@@ -445,7 +442,7 @@ func (s *Sessions) End(id string) error {
 	for rec := f.record.Load(); rec != nil; rec = f.record.Load() {
 		err := s.commit(f, nil)
 		if errors.Is(err, durable.ErrConflict) {
-			continue // another node has changed it, and this one knows how by now
+			continue // another node has changed it, and this one has read the change
 		}
 		if err != nil {
 			return fmt.Errorf("end session: %w", err)
@@ -466,7 +463,7 @@ func (s *Sessions) Expire() {
 	}
 	s.mu.RUnlock()
 	for f := range all {
-		if f.mu.TryLock() { // one that is being changed is looked at the next time
+		if f.mu.TryLock() { // one that is being changed is checked the next time
 			s.prune(f)
 			f.mu.Unlock()
 		}

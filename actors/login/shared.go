@@ -43,8 +43,8 @@ func (s *Sessions) Close() {
 	}
 }
 
-// Current returns when what is known is not older than that, MaxAge at most; it
-// fails when that cannot be found out.
+// Current returns when the data of this node is not older than within, at most MaxAge; it
+// fails if the store does not answer.
 func (s *Sessions) Current(within time.Duration) error {
 	if s.feed == nil || s.feed.Age() < min(within, MaxAge) && len(s.lacking()) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (s *Sessions) lacking() []*family {
 	return slices.Collect(maps.Keys(s.unread))
 }
 
-// lack notes whether a family's row is still to be read.
+// lack records whether a family's row must still be read.
 func (s *Sessions) lack(f *family, unread bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Sessions) seek(h Key) (*family, error) {
 	return s.lookup(h), nil
 }
 
-// learn takes what a row holds now.
+// learn takes over the present content of a row.
 func (s *Sessions) learn(key, value []byte) error {
 	name := hex.EncodeToString(key)
 	s.mu.Lock()
@@ -118,7 +118,7 @@ func (s *Sessions) learn(key, value []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.value != nil && bytes.Equal(value, f.value) {
-		return nil // what this node wrote
+		return nil // this node's own write
 	}
 	return s.reload(f)
 }
@@ -150,7 +150,7 @@ func (s *Sessions) reload(f *family) error {
 	return nil
 }
 
-// expect lets a new family be known before its row comes back.
+// expect registers a new family before the feed reports its row.
 func (s *Sessions) expect(f *family) {
 	if s.feed != nil {
 		s.mu.Lock()
@@ -166,8 +166,8 @@ func (s *Sessions) forget(f *family) {
 	s.mu.Unlock()
 }
 
-// guarded are the rows that bring the store up to a record; where other nodes
-// change it too, they hold only if none has. The caller holds f.mu.
+// guarded are the rows that update the store to a record. If other nodes change it too,
+// they have preconditions that fail if one has. The caller holds f.mu.
 func (s *Sessions) guarded(f *family, rec *record) []durable.Row {
 	// Urgent: anyone who wants to delete something must sign in.
 	rows := durable.MakeUrgent(f.rows(rec, s.ms()))
@@ -190,9 +190,9 @@ func (s *Sessions) commit(f *family, rec *record) error {
 		return err
 	}
 	if again := s.reload(f); again != nil {
-		// The next change depends on the row as it was read last. An end that failed
-		// would leave no value, which is the precondition of a new family: a change
-		// could store a family again that another node has ended.
+		// The next change depends on the row as last read. A failed end would leave no
+		// value, which is the precondition of a new family. Then a change could restore a
+		// family that another node has ended.
 		f.value = known
 		return again
 	}

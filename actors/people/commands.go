@@ -23,7 +23,7 @@ type Caller struct {
 	UserAgent string
 }
 
-// Command is what somebody wants of the people. It is plain data.
+// Command is a command to the actor of people. It is plain data.
 type Command struct {
 	Caller Caller
 	Body   Body
@@ -31,11 +31,11 @@ type Command struct {
 
 // Body is one kind of command.
 type Body interface {
-	// decide adds to d what it leads to; it changes nothing else.
+	// decide adds the command's decision to d; it changes nothing else.
 	decide(d *decision) error
 }
 
-// Vocabulary is all that can be asked of the people, with the replies.
+// Vocabulary is all commands, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Invite, *pb.Person](),
 	durable.Says[InviteAgain, *pb.Person](),
@@ -47,7 +47,7 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[SignIn, *pb.Person](),
 )
 
-// codec encodes commands for the node that owns them. None may be done twice.
+// codec encodes commands for the node that owns the actor. None must be executed twice.
 var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
@@ -57,11 +57,11 @@ var codec = durable.JSONCodec(Vocabulary,
 // errInUse means that a login belongs to somebody.
 var errInUse = durable.Reject(durable.Conflict, "this login is in use")
 
-// loginRunes are those of a login after folding.
+// loginRunes are the characters of a login after folding.
 const loginRunes = "abcdefghijklmnopqrstuvwxyz0123456789._@+-"
 
-// foldLogin is a login as logins are compared. ASCII alone is folded: other letters have
-// small forms that are ASCII, and would be somebody else's login.
+// foldLogin is a login in the form in which logins are compared. Only ASCII is folded: some
+// other letters have ASCII lower-case forms, and would become somebody else's login.
 func foldLogin(login string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
@@ -113,10 +113,10 @@ func checkRole(role string, codelabs []string) ([]string, error) {
 	return labs, nil
 }
 
-// mayLead reports whether the caller may deal with people of a role.
+// mayLead reports whether the caller can manage people with a role.
 func (d *decision) mayLead(role string) bool { return d.caller.Owner || role == Assistant }
 
-// known returns somebody whom the caller may deal with.
+// known returns a person whom the caller can manage.
 func (d *decision) known(id string) (*pb.Person, error) {
 	p := d.core.find(id)
 	if p == nil || !d.mayLead(p.Role) {
@@ -125,13 +125,12 @@ func (d *decision) known(id string) (*pb.Person, error) {
 	return p, nil
 }
 
-// Invite makes a person with an open invitation, of which the hash alone gets here.
-// With ExpiresAt it is a helper for a day, who has no login. The reply is their
-// *pb.Person.
+// Invite makes a person with an open invitation, of which only the hash arrives here. With
+// ExpiresAt it is a helper for a day, who has no login. The reply is their *pb.Person.
 type Invite struct {
 	Login, Name, Role string
 	Codelabs          []string
-	ExpiresAt         int64 // Unix milliseconds; 0: not a helper for a day
+	ExpiresAt         int64 // Unix milliseconds; 0 if not a helper for a day
 	Token             []byte
 }
 
@@ -168,7 +167,7 @@ func (in Invite) decide(d *decision) error {
 	return nil
 }
 
-// helper makes a helper for a day of a person.
+// helper turns a person into a helper for a day.
 func (in Invite) helper(p *pb.Person, now time.Time) error {
 	left := time.UnixMilli(in.ExpiresAt).Sub(now)
 	switch {
@@ -220,15 +219,15 @@ func (in InviteAgain) decide(d *decision) error {
 	return nil
 }
 
-// Update changes a person; nil leaves a member as it is. What changes their rights
-// ends their sessions. The reply is the *pb.Person.
+// Update changes a person; nil leaves a member unchanged. A change of their rights ends
+// their sessions. The reply is the *pb.Person.
 type Update struct {
 	ID         string
 	Name, Role *string
 	Codelabs   *[]string
 	Disabled   *bool
-	// Link lets the next sign-in at the identity provider with their login be theirs;
-	// the owner alone says so.
+	// Link assigns the next sign-in at the identity provider with their login to them; only
+	// the owner can set it.
 	Link *bool
 }
 
@@ -256,7 +255,7 @@ func (in Update) decide(d *decision) error {
 		return err
 	}
 	if in.Disabled != nil {
-		// An invitation that somebody was denied does not come back with the account.
+		// A revoked invitation is not restored with the account.
 		if next.Disabled = *in.Disabled; next.Disabled {
 			next.Invitation, next.InvitationEndsAt = nil, 0
 		}
@@ -294,7 +293,7 @@ func (in Update) decide(d *decision) error {
 	return nil
 }
 
-// Delete takes a person out.
+// Delete deletes a person.
 type Delete struct{ ID string }
 
 func (in Delete) decide(d *decision) error {
@@ -340,7 +339,7 @@ func (in Accept) decide(d *decision) error {
 			return durable.Reject(durable.Invalid, "password is required")
 		}
 		next.Invitation, next.InvitationEndsAt, next.Password, next.Link = nil, 0, in.Password, false
-		next.Issuer, next.Subject = "", "" // they sign in with the password from now on
+		next.Issuer, next.Subject = "", "" // they sign in only with the password now
 		next.Generation++
 	}
 	d.caller.ActorID = p.Id
@@ -348,12 +347,12 @@ func (in Accept) decide(d *decision) error {
 	return nil
 }
 
-// SetPassword gives a person another password, of which the hash alone gets here. All
+// SetPassword gives a person another password, of which only the hash arrives here. All
 // their sessions end. The reply is the *pb.Person.
 type SetPassword struct {
 	ID string
-	// Was is the hash that the old password was compared with: of two changes at once
-	// one wins.
+	// Was is the hash with which the old password was compared, so that of two concurrent
+	// changes one wins.
 	Was, Password string
 }
 

@@ -19,8 +19,8 @@ type Host = durable.Host[Command, *pb.Event, View]
 // ID is the id of the one actor.
 const ID = "all"
 
-// Kind describes the actor. owner is the id of the admin account, which is nobody's
-// login here.
+// Kind describes the actor. owner is the id of the admin account, which cannot be a login
+// here.
 func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, View] {
 	return durable.Kind[Command, *pb.Event, View]{
 		Name: "people",
@@ -54,8 +54,8 @@ func Kind(trail *audit.Trail, owner string) durable.Kind[Command, *pb.Event, Vie
 	}
 }
 
-// erases and erase take out of the log what a record was before: the next event of a
-// person has all of it, or records that they are gone.
+// erases and erase remove earlier forms of a record from the log. The next event of a
+// person has the whole record, or records that they are gone.
 func erases(e *pb.Event) bool { return e.GetSeen() == nil && e.GetUnbarred() == nil }
 
 func erase(v *View) func(*pb.Event) (*pb.Event, bool) {
@@ -87,7 +87,7 @@ func newCore(trail *audit.Trail, owner string) *core {
 	return &core{audit: trail, owner: foldLogin(owner), ids: naming.NewIDs("people"), seen: map[string]int64{}}
 }
 
-// identified returns whom the identity provider knows as subject, or nil.
+// identified returns the person with a subject at the identity provider, or nil.
 func (c *core) identified(issuer, subject string) *pb.Person {
 	return c.first(func(p *pb.Person) bool { return p.Issuer == issuer && p.Subject == subject })
 }
@@ -96,7 +96,7 @@ func (c *core) find(id string) *pb.Person {
 	return c.first(func(p *pb.Person) bool { return p.Id == id })
 }
 
-// withLogin returns whose login it is, folded, or nil.
+// withLogin returns the person with a folded login, or nil.
 func (c *core) withLogin(login string) *pb.Person {
 	return c.first(func(p *pb.Person) bool { return p.Login == login })
 }
@@ -108,7 +108,7 @@ func (c *core) first(fits func(*pb.Person) bool) *pb.Person {
 	return nil
 }
 
-// decision gathers what a command leads to.
+// decision collects the outcome of a command.
 type decision struct {
 	durable.Decision[*pb.Event]
 	core   *core

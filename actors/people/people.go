@@ -31,7 +31,7 @@ const (
 	MaxPeople   = 2_000
 	MaxCodelabs = 200
 
-	// InvitationLife is how long an invitation may be accepted.
+	// InvitationLife is how long an invitation can be accepted.
 	InvitationLife = 7 * 24 * time.Hour
 	// MinHelperLife and MaxHelperLife bound the time of a helper for a day.
 	MinHelperLife = 5 * time.Minute
@@ -40,7 +40,7 @@ const (
 
 // View is the committed state. Immutable; so are the records in it.
 type View struct {
-	all          []*pb.Person // in the order of their making
+	all          []*pb.Person // in the order in which they were made
 	seen         map[string]int64
 	barred       [][]byte // as in core
 	byID         map[string]*pb.Person
@@ -49,13 +49,13 @@ type View struct {
 	named        func() map[string][]*pb.Person // by the skeleton of the name
 }
 
-// All returns the people, oldest first. Not to be changed.
+// All returns the people, oldest first. Callers must not change the list.
 func (v *View) All() []*pb.Person { return v.all }
 
 // Get returns the person with an id, or nil.
 func (v *View) Get(id string) *pb.Person { return v.byID[id] }
 
-// ByLogin returns the person with a login, however it is written, or nil.
+// ByLogin returns the person with a login, in any case, or nil.
 func (v *View) ByLogin(login string) *pb.Person { return v.byLogin[foldLogin(login)] }
 
 // Named returns the people whose names look like a name.
@@ -70,13 +70,13 @@ func (v *View) Invited(hash []byte, now time.Time) *pb.Person {
 	return p
 }
 
-// Stands reports whether what a person of this generation was given still stands.
+// Stands reports whether the grants of a person with this generation are still valid.
 func (v *View) Stands(id string, generation uint32, now time.Time) bool {
 	p := v.byID[id]
 	return p != nil && !p.Disabled && p.Generation == generation && !Over(p, now)
 }
 
-// SeenAt is when a person was seen last, Unix milliseconds; 0 for never.
+// SeenAt is when a person was last seen, Unix milliseconds; 0 for never.
 func (v *View) SeenAt(id string) int64 { return v.seen[id] }
 
 // NextEnd is when the next helper's time ends after now; ok is false when none does.
@@ -97,7 +97,7 @@ func Over(p *pb.Person, now time.Time) bool { return p.ExpiresAt > 0 && p.Expire
 // Helper reports whether a person is a helper for a day, who has no login.
 func Helper(p *pb.Person) bool { return p.ExpiresAt > 0 }
 
-// HasLogin reports whether a login, however it is written, is a person's.
+// HasLogin reports whether a login, in any case, is a person's.
 func HasLogin(p *pb.Person, login string) bool { return p.Login != "" && p.Login == foldLogin(login) }
 
 // State names what a person can do now.
@@ -111,7 +111,7 @@ func State(p *pb.Person, now time.Time) string {
 	return Invited
 }
 
-// Leads reports whether a person may lead a codelab.
+// Leads reports whether a person is a facilitator of a codelab.
 func Leads(p *pb.Person, codelab string) bool {
 	return p.Role == Facilitator || slices.Contains(p.Codelabs, codelab)
 }
@@ -121,7 +121,7 @@ func newView(all []*pb.Person, seen map[string]int64, barred [][]byte) *View {
 		all: all, seen: seen, barred: barred, byID: make(map[string]*pb.Person, len(all)), byLogin: make(map[string]*pb.Person, len(all)),
 		byInvitation: map[string]*pb.Person{},
 	}
-	v.named = sync.OnceValue(func() map[string][]*pb.Person { // few views are asked for it
+	v.named = sync.OnceValue(func() map[string][]*pb.Person { // needed for few views
 		out := map[string][]*pb.Person{}
 		for _, p := range all {
 			key := naming.Skeleton(p.Name)

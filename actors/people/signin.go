@@ -10,17 +10,17 @@ import (
 	pb "atelier/actors/people/peoplepb"
 )
 
-// maxBarred is how many who were deleted are remembered.
+// maxBarred is how many deleted people are remembered.
 const maxBarred = 10_000
 
-// maxSubject is how long the name of somebody at a provider may be, bytes (OpenID
-// Connect Core, 2).
+// maxSubject is the maximum length of a subject at a provider, in bytes (OpenID Connect
+// Core, 2).
 const maxSubject = 255
 
-// identityHash names somebody at an identity provider without telling who that is.
+// identityHash identifies somebody at an identity provider without revealing who that is.
 func identityHash(issuer, subject string) []byte { return barredHash("identity", issuer, subject) }
 
-// loginHash names a login without telling it.
+// loginHash identifies a login without revealing it.
 func loginHash(login string) []byte { return barredHash("login", login) }
 
 func barredHash(parts ...string) []byte {
@@ -46,7 +46,7 @@ func (c *core) isBarred(hash []byte) bool {
 	return slices.ContainsFunc(c.barred, func(b []byte) bool { return bytes.Equal(b, hash) })
 }
 
-// unbar lets somebody in again who was deleted.
+// unbar admits a deleted person again.
 func (d *decision) unbar(hash []byte) {
 	if d.core.isBarred(hash) {
 		d.event(&pb.Event{Body: &pb.Event_Unbarred{Unbarred: &pb.Unbarred{Barred: hash}}})
@@ -105,7 +105,7 @@ func (in SignIn) decide(d *decision) error {
 	return nil
 }
 
-// again lets in somebody who has signed in before.
+// again admits somebody who has signed in before.
 func (in SignIn) again(d *decision, p *pb.Person) error {
 	switch {
 	case p.Disabled:
@@ -123,8 +123,8 @@ func (in SignIn) again(d *decision, p *pb.Person) error {
 	return nil
 }
 
-// link makes somebody of the people here the one whom the provider knows: who was
-// invited, or whom the owner has marked, and that once.
+// link connects a person with their account at the provider, once: somebody who was
+// invited, or whom the owner has marked.
 func (in SignIn) link(d *decision, p *pb.Person) error {
 	switch {
 	case p.Disabled:
@@ -138,7 +138,7 @@ func (in SignIn) link(d *decision, p *pb.Person) error {
 	return nil
 }
 
-// accept puts somebody who signs in at the provider from now on, and in no other way.
+// accept records a person who from now on signs in only at the provider.
 func (in SignIn) accept(d *decision, p *pb.Person) {
 	p.Issuer, p.Subject, p.Link = in.Issuer, in.Subject, false
 	p.Accepted, p.Invitation, p.InvitationEndsAt, p.Password = true, nil, 0, ""

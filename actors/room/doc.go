@@ -1,21 +1,19 @@
-// Package room is the live side of one codelab: what was said, what is being
-// said, and who is present.
+// Package room holds the live connections' data of one codelab: stored messages, transient
+// messages, and the people present.
 //
 // # What it owns
 //
 // A [Room] holds three things. The log is a bounded window of stored frames in
-// the order of their sequence numbers, from which a listener that was away is
-// caught up. The transients are a small ring of frames that are worth
-// something only now: summaries, presence, the state of a shared screen. The
-// presence counts the sessions of each person. Frames are opaque bytes that
-// somebody else encoded; the package knows no JSON, no sockets and no disk.
+// the order of their sequence numbers, from which a listener that was away catches up. The
+// transients are a small ring of short-lived frames: summaries, presence, the state of a
+// shared screen. The presence counts the sessions of each person. Frames are opaque,
+// encoded bytes; the package contains no JSON, sockets or disk.
 //
 // # Concurrency
 //
 // One goroutine writes: the codelab's actor calls Publish, Transient, Advance,
-// Restore and Rewrite. Every other method may be called from any goroutine.
-// A payload is immutable from the moment it is published: readers are handed
-// the same bytes and never a copy.
+// Restore and Rewrite. Every other method can be called from any goroutine. A payload is
+// immutable once it is published: readers get the same bytes and never a copy.
 //
 // # Order and back-pressure
 //

@@ -4,7 +4,7 @@ package room
 // Frame.People.
 const Facilitator = "facilitator"
 
-// Audience says whom a frame is for.
+// Audience is the audience of a frame.
 type Audience uint8
 
 const (
@@ -25,9 +25,9 @@ const (
 type Frame struct {
 	// Seq is the place of the frame in the codelab's stream; 0 for transients.
 	Seq uint64
-	// Origin is the session that caused the frame and must not get it back; 0
-	// for none. Session ids mean something only while their process lives, so
-	// Restore forgets them and a replay reaches every session of the person.
+	// Origin is the session that caused the frame and must not get it back; 0 for none.
+	// Session ids are valid only in their process, so Restore drops them, and a replay
+	// reaches every session of the person.
 	Origin uint64
 	// People are the ids of the persons in the frame; "" is an unused place. Where the
 	// audience names people it is for them.
@@ -37,13 +37,12 @@ type Frame struct {
 	Item string
 	// Payload is the message as it goes into a WebSocket frame or an SSE event.
 	Payload []byte
-	// Audience says whom the frame is for.
+	// Audience is the audience of the frame.
 	Audience Audience
 }
 
-// Reaches reports whether the frame is for a session of this person. With an
-// empty person it answers for the class alone: what every facilitator, or
-// every attendee, gets.
+// Reaches reports whether the frame is for a session of this person. With an empty person
+// it answers for the class: whether every facilitator, or every attendee, gets it.
 func (f *Frame) Reaches(person string, facilitator bool) bool {
 	switch f.Audience {
 	case Everyone:

@@ -10,12 +10,12 @@ import (
 // presence counts the sessions of each person.
 type presence struct {
 	mu sync.Mutex
-	// Guarded by mu. Nil while nobody has ever come.
+	// Guarded by mu. Nil until somebody connects.
 	sessions map[string]int32
 	// Guarded by mu. The persons who are connected to other nodes, by node; nil
 	// if there are none.
 	elsewhere map[string]map[string]struct{}
-	// Guarded by mu. How many persons are connected to any node.
+	// Guarded by mu. The number of persons connected to any node.
 	online int
 	// Guarded by mu. People without a connection whose departure is not announced yet; only
 	// with other nodes.
@@ -31,9 +31,9 @@ type presence struct {
 // one node can arrive before the arrival at another.
 const farewell = 500 * time.Millisecond
 
-// Link brings what happens in a room to the other nodes on which it is open. Its methods
-// must not block. Each node announces to its own listeners who comes and goes: one that
-// spoke for all would be silent while the codelab moves to another.
+// Link connects a room to the other nodes on which it is open. Its methods must not block.
+// Each node announces arrivals and departures to its own listeners, because a single
+// announcing node would be silent while the codelab moves.
 type Link interface {
 	// Arrived and Left announce a person's first session on this node, and the last one's
 	// end.
@@ -45,12 +45,12 @@ type Link interface {
 	Gone(person string)
 }
 
-// Connect gives the room a link, and the clock by which people leave. It is called
-// before anybody comes.
+// Connect gives the room a link, and the clock by which people leave. It is called before
+// anybody connects.
 func (r *Room) Connect(l Link, c clock.Clock) { r.link, r.clock = l, c }
 
-// Join notes one more session of a person and reports whether their arrival is
-// to be announced: it is the person's first session anywhere.
+// Join records another session of a person, and reports whether their arrival must be
+// announced, because it is the person's first session on any node.
 func (r *Room) Join(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
@@ -71,9 +71,9 @@ func (r *Room) Join(person string) (announce bool) {
 	return announce
 }
 
-// Leave notes one session less and reports whether it was the person's last, and
-// this is to be said at once: with several nodes Link.Gone says it later. Leaving
-// without having joined changes nothing.
+// Leave removes a session, and reports whether the departure must be announced at once,
+// because it was the person's last. With several nodes Link.Gone announces it later.
+// Leaving without having joined changes nothing.
 func (r *Room) Leave(person string) (announce bool) {
 	p := &r.presence
 	p.mu.Lock()
@@ -83,7 +83,7 @@ func (r *Room) Leave(person string) (announce bool) {
 	case 1:
 		delete(p.sessions, person)
 		if len(p.sessions) == 0 {
-			// A map never gives memory back; a room that emptied should.
+			// A map never returns memory, but an empty room should.
 			p.sessions = nil
 		}
 	default:
@@ -103,7 +103,7 @@ func (r *Room) Leave(person string) (announce bool) {
 	return announce
 }
 
-// goes lets a person have left after a while. It is called with mu held.
+// goes starts the time after which a person counts as gone. It is called with mu held.
 func (r *Room) goes(person string) {
 	p := &r.presence
 	if p.leaving == nil {
@@ -124,8 +124,8 @@ func (r *Room) goes(person string) {
 	p.leaving[person] = timer
 }
 
-// stays ends a person's leaving, and reports whether there was any: then nobody
-// has been told. It is called with mu held.
+// stays cancels a person's departure, and reports whether there was one, which is not
+// announced then. It is called with mu held.
 func (p *presence) stays(person string) bool {
 	timer := p.leaving[person]
 	if timer == nil {
@@ -151,8 +151,9 @@ func (p *presence) isNowhere(person string) bool {
 	return p.sessions[person] == 0 && !p.isElsewhere(person)
 }
 
-// Elsewhere notes that a person has come to, or left, another node. It reports
-// whether they came, and were nowhere before; Link.Gone reports who is nowhere now.
+// Elsewhere records that a person has connected to, or left, another node. It reports
+// whether they connected, and to no node before. Link.Gone reports people who have left all
+// nodes.
 func (r *Room) Elsewhere(node, person string, there bool) (came bool) {
 	r.presence.mu.Lock()
 	defer r.presence.mu.Unlock()
@@ -192,8 +193,8 @@ func (r *Room) move(node, person string, there bool) (came bool) {
 	return false
 }
 
-// AllElsewhere notes who is connected to another node: these and nobody else. It
-// returns who came, and was nowhere before.
+// AllElsewhere replaces the list of people connected to another node. It returns the people
+// who were connected to no node before.
 func (r *Room) AllElsewhere(node string, people []string) (came []string) {
 	p := &r.presence
 	p.mu.Lock()

@@ -7,15 +7,15 @@ import (
 	"atelier/actors/clock"
 )
 
-// Limits bounds what a room keeps. A zero field takes its default.
+// Limits bounds the frames in a room. A zero field takes its default.
 type Limits struct {
-	// Frames is the most stored frames kept for replay. Default 50,000.
+	// Frames is the maximum number of stored frames kept for replay. Default 50,000.
 	Frames int
-	// Bytes is the most payload bytes kept for replay. Default 64 MiB.
+	// Bytes is the maximum number of payload bytes kept for replay. Default 64 MiB.
 	Bytes int
-	// Transients is the most transient frames kept. Default 256.
+	// Transients is the maximum number of transient frames. Default 256.
 	Transients int
-	// TransientBytes is the most transient payload bytes kept. Default 1 MiB.
+	// TransientBytes is the maximum number of transient payload bytes. Default 1 MiB.
 	TransientBytes int
 }
 
@@ -36,34 +36,34 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Room is the live side of one codelab. An empty one costs about 350 bytes.
+// Room is the live data of one codelab. An empty one costs about 350 bytes.
 type Room struct {
 	// Immutable after New.
 	epoch string
 	// Immutable after New.
 	limits Limits
 
-	// Written by the publisher under mu, read by anyone: the seq up to which
-	// everything that has happened is in the log.
+	// Written by the publisher under mu, read by anyone: the seq up to which the log is
+	// complete.
 	head atomic.Uint64
-	// Written by the publisher under mu, read by anyone: counts the times that
-	// frames already handed out were replaced.
+	// Written by the publisher under mu, read by anyone: counts how often published frames
+	// were replaced.
 	revision atomic.Uint64
 
 	mu sync.Mutex
 	// Guarded by mu. Frames with a seq, for replay.
 	log window
-	// Guarded by mu. Frames without one; their Seq in here is the ring's own
-	// count and is taken off before a reader sees it.
+	// Guarded by mu. Frames without one. In the ring their Seq is the ring's own count,
+	// which is removed before a reader gets them.
 	transients window
-	// Guarded by mu. Transients that wait for company, at most one an audience.
+	// Guarded by mu. Transients that wait for the next frame, at most one per audience.
 	later []Frame
-	// Guarded by mu. How many transients there have ever been.
+	// Guarded by mu. The number of all transients so far.
 	transientHead uint64
 
 	presence presence
 	wakers   wakers
-	// Immutable once anybody comes; nil if there is one node.
+	// Immutable once anybody connects; nil on a single server.
 	link  Link
 	clock clock.Clock
 }
@@ -77,11 +77,11 @@ func New(epoch string, limits Limits) *Room {
 // Epoch returns the name of the stream.
 func (r *Room) Epoch() string { return r.epoch }
 
-// Head returns the seq up to which everything that has happened is published.
+// Head returns the seq up to which everything is published.
 func (r *Room) Head() uint64 { return r.head.Load() }
 
-// Revision changes whenever frames that were handed out before have been
-// replaced: holders of copies must forget them.
+// Revision changes whenever published frames have been replaced: holders of copies must
+// drop them.
 func (r *Room) Revision() uint64 { return r.revision.Load() }
 
 // Floor returns the oldest position from which the log can be replayed.
@@ -92,8 +92,8 @@ func (r *Room) Floor() uint64 {
 }
 
 // Publish appends stored frames, in rising order of Seq, and wakes the
-// listeners. A frame at or below Head is ignored: an actor that fell between
-// publishing and noting so may publish the same commit again.
+// listeners. A frame at or below Head is ignored, because an actor that failed just after
+// publishing can publish the same commit again.
 //
 // The cost is constant per frame, about 50 ns, whatever the number of
 // listeners.
@@ -116,8 +116,8 @@ func (r *Room) Publish(frames ...Frame) {
 	r.wakers.wake()
 }
 
-// Transient appends frames that are worth something only now. Their Seq is
-// ignored. A listener that falls behind by more than the ring misses them.
+// Transient appends short-lived frames. Their Seq is ignored. A listener that falls behind
+// by more than the ring misses them.
 func (r *Room) Transient(frames ...Frame) {
 	r.mu.Lock()
 	r.pass(frames)
@@ -133,12 +133,11 @@ func (r *Room) Broadcast(frames ...Frame) {
 	}
 }
 
-// Later is Transient for a frame that can wait a moment: it goes with the next
-// stored frame for everyone, in the same write to each listener, or with Flush.
-// One that still waits for the same audience is replaced.
+// Later is Transient for a frame that can wait a moment. It is sent with the next stored
+// frame for everyone, in the same write to each listener, or with Flush. It replaces a
+// frame that still waits for the same audience.
 //
-// A summary to ten thousand is ten thousand writes of its own otherwise, 5 us
-// each.
+// Otherwise a summary to ten thousand listeners is ten thousand separate writes, 5 us each.
 func (r *Room) Later(f Frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +150,7 @@ func (r *Room) Later(f Frame) {
 	r.later = append(r.later, f)
 }
 
-// Flush sends what waits for company.
+// Flush sends the waiting frames.
 func (r *Room) Flush() {
 	r.mu.Lock()
 	waited := len(r.later) > 0
@@ -178,8 +177,8 @@ func (r *Room) pass(frames []Frame) {
 	}
 }
 
-// Advance moves Head over events that made no frame. It wakes nobody, since
-// there is nothing to send.
+// Advance moves Head over events without a frame. It wakes nobody, since there is nothing
+// to send.
 func (r *Room) Advance(seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -210,10 +209,10 @@ func (r *Room) Restore(frames []Frame, floor, head uint64) {
 	r.wakers.wake()
 }
 
-// Rewrite offers every stored frame to edit and keeps what it returns, or
-// drops the frame when it returns false. The seq cannot be changed. The new payload must be
-// new bytes, because the old ones can be in use by a socket. The transients are dropped,
-// since they too can contain data that is being erased.
+// Rewrite passes every stored frame to edit and keeps the result, or drops the frame if
+// edit returns false. The seq cannot be changed. The new payload must be new bytes, because
+// the old ones can be in use by a socket. The transients are dropped, since they too can
+// contain data that is being erased.
 func (r *Room) Rewrite(edit func(Frame) (Frame, bool)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -20,23 +20,22 @@ type window struct {
 	floor uint64
 }
 
-// entry is a frame and where it ends in the stream of payload bytes, which
-// makes "how far behind is this listener" one subtraction.
+// entry is a frame and its end in the stream of payload bytes, so that a listener's
+// distance is one subtraction.
 type entry struct {
 	frame Frame
 	end   uint64
 }
 
-// smallestRing is the first allocation: a room that was spoken in once should
-// not pay for a lively one.
+// smallestRing is the first allocation, small because most rooms have few messages.
 const smallestRing = 8
 
 func (w *window) at(i int) *entry {
 	return &w.ring[(w.first+i)&(len(w.ring)-1)]
 }
 
-// append adds a frame and lets the oldest ones go until the bounds hold again.
-// The newest frame always stays, whatever its size.
+// append adds a frame and drops the oldest ones until the bounds hold again. The newest
+// frame always stays, whatever its size.
 func (w *window) append(f Frame, maxFrames, maxBytes int) {
 	if w.count == len(w.ring) {
 		w.grow()

@@ -12,7 +12,7 @@ import (
 	"atelier/actors/naming"
 )
 
-// The events that a webhook may want.
+// The events that a webhook can subscribe to.
 const (
 	AttendeeRegistered = "attendee_registered"
 	HelpRequested      = "help_requested"
@@ -22,11 +22,11 @@ const (
 	TokenUsed          = "token_used"
 	TokenReused        = "token_reused"
 	TokenLocked        = "token_locked"
-	// Test is sent when the owner asks for it. No webhook asks to get it.
+	// Test is sent at the owner's request. No webhook subscribes to it.
 	Test = "test"
 )
 
-// Events are all that a webhook may ask for.
+// Events are all events that a webhook can subscribe to.
 var Events = []string{
 	AttendeeRegistered, HelpRequested, AttendeeCompleted, WorkshopEnded, CheckReported, TokenUsed, TokenReused, TokenLocked,
 }
@@ -41,14 +41,14 @@ const (
 const (
 	MaxHooks    = 20
 	MaxWaiting  = 1_000 // deliveries, for each webhook
-	MaxFailed   = 100   // kept, for each webhook; the oldest go
+	MaxFailed   = 100   // kept, for each webhook; the oldest are dropped
 	MaxFailures = 20    // tries in a row that stop a webhook
 	MaxTries    = 50    // kept, for each webhook: the last
 	maxURL      = 2_000 // characters
 	maxCodelabs = 100
 )
 
-// Pauses are the times before each try: after the event, and after the try before.
+// Pauses are the times before each try: after the event, and after the previous try.
 var Pauses = []time.Duration{
 	0, 5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour,
 }
@@ -57,7 +57,7 @@ var Pauses = []time.Duration{
 // that answers at another address was not checked.
 func Delivered(status int32) bool { return status >= 200 && status < 300 }
 
-// State is what the webhook does.
+// State is the state of a webhook.
 func (m *Hook) State() string {
 	if m.GetStopped() {
 		return Stopped
@@ -67,10 +67,10 @@ func (m *Hook) State() string {
 
 var errMissing = &durable.Rejection{Reason: durable.Missing, Text: "webhook not found"}
 
-// Caller is the owner who acts, and from where, for the audit trail.
+// Caller is the acting owner and their address, for the audit trail.
 type Caller struct{ AdminID, IP, UserAgent string }
 
-// Command is what somebody wants of a webhook. It is plain data.
+// Command is a command to a webhook. It is plain data.
 type Command struct {
 	Caller Caller
 	Body   Body
@@ -78,11 +78,11 @@ type Command struct {
 
 // Body is one kind of command.
 type Body interface {
-	// decide adds to d what it leads to; it changes nothing else.
+	// decide adds the command's decision to d; it changes nothing else.
 	decide(d *decision) error
 }
 
-// Vocabulary is all that can be asked of a webhook, with the replies.
+// Vocabulary is all commands of a webhook, with their replies.
 var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Create, durable.Nothing](),
 	durable.Says[Delete, durable.Nothing](),
@@ -91,14 +91,14 @@ var Vocabulary = durable.NewVocabulary[Body](
 	durable.Says[Resume, durable.Nothing](),
 )
 
-// codec encodes commands for the node that owns the webhook. None may be done twice.
+// codec encodes commands for the node that owns the webhook. None must be executed twice.
 var codec = durable.JSONCodec(Vocabulary,
 	func(c Command) (Body, Caller) { return c.Body, c.Caller },
 	func(body Body, caller Caller) Command { return Command{Caller: caller, Body: body} },
 	func(Command) bool { return false },
 )
 
-// decision gathers what a command leads to.
+// decision collects the outcome of a command.
 type decision struct {
 	durable.Decision[*Change]
 	core   *core
@@ -163,8 +163,8 @@ func (b Create) decide(d *decision) error {
 	return nil
 }
 
-// checkURL refuses what nothing is ever sent to. Where the name leads is looked at for
-// each delivery: it may lead elsewhere tomorrow.
+// checkURL refuses addresses to which nothing is ever sent. The host name is resolved and
+// checked for each delivery, because it can change.
 func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -189,7 +189,7 @@ func checkURL(text string) error {
 	return nil
 }
 
-// Delete ends a webhook.
+// Delete deletes a webhook.
 type Delete struct{}
 
 func (Delete) decide(d *decision) error {
@@ -211,9 +211,9 @@ const (
 // Errors are all of them.
 var Errors = []string{RefusedAddress, TimedOut, Redirected, BadTLS, NotConnected}
 
-// Outcome is what came of a try.
+// Outcome is the outcome of a try.
 type Outcome struct {
-	Status int32 // 0: there was no answer
+	Status int32 // 0 if there was no answer
 	TookMS int32
 	Error  string // one of Errors, or ""
 }
@@ -261,8 +261,8 @@ func (b Note) decide(d *decision) error {
 	return nil
 }
 
-// NoteTest records the outcome of a test delivery. It shows as the last one and counts for
-// nothing.
+// NoteTest records the outcome of a test delivery. It is shown as the last try and has no
+// other effect.
 type NoteTest struct {
 	ID string // of the delivery
 	Outcome

@@ -38,8 +38,8 @@ func Kind(trail *audit.Trail) durable.Kind[Command, *Change, View] {
 			return e, nil
 		},
 		EncodeState: func(v *View) ([]byte, error) { return pbwire.Encode(&Snapshot{Hook: v.Hook}), nil },
-		// The secret of a webhook that is gone leaves the log: a later backup must
-		// not hold it.
+		// The secret of a deleted webhook leaves the log, because a later backup must not
+		// contain it.
 		Erases: func(e *Change) bool { return e.GetDeleted() != nil },
 		Erase: func(*View) func(*Change) (*Change, bool) {
 			return func(e *Change) (*Change, bool) {
@@ -96,7 +96,7 @@ func (c *core) change(fn func(*Hook)) {
 	fn(c.hook)
 }
 
-// tried notes the outcome of a try.
+// tried records the outcome of a try.
 func tried(h *Hook, at int64, t *Tried) {
 	h.LastAt, h.LastStatus = at, t.Status
 	if t.Id != "" {

@@ -22,15 +22,15 @@ const (
 	failedTable = "hookfailed"
 )
 
-// What waits is due within 18 hours; a week leaves time to resume a webhook that was
-// stopped. It is also how long a row lies that a codelab committed at the moment in
-// which its webhook was deleted.
+// Waiting deliveries are due within 18 hours; a week leaves time to resume a stopped
+// webhook. It is also how long a row stays that a codelab committed while its webhook was
+// being deleted.
 const (
 	keepWaiting = 7 * 24 * time.Hour
 	keepFailed  = 30 * 24 * time.Hour
 )
 
-// listed is the row that lists a webhook, without what only its actor needs.
+// listed is the row that lists a webhook, without the data that only its actor needs.
 func listed(h *Hook) durable.Row {
 	h = &Hook{Id: h.Id, Url: h.Url, Events: h.Events, Codelabs: h.Codelabs, Stopped: h.Stopped, CreatedAt: h.CreatedAt}
 	return durable.Row{Table: listTable, Key: []byte(h.Id), Value: pbwire.Encode(h)}
@@ -59,7 +59,7 @@ func gone(table string, key []byte) durable.Row {
 	return durable.Row{Table: table, Key: key, Delete: true}
 }
 
-// Told is something that happened.
+// Told is an event for webhooks.
 type Told struct {
 	Type string
 	// CodelabID is "" for events outside codelabs.
@@ -68,21 +68,21 @@ type Told struct {
 	Data      *Data
 }
 
-// Outbox knows what the webhooks want, and makes the rows that are committed with it.
-// Safe for concurrent use. On other nodes a webhook counts within a second.
+// Outbox has the subscriptions of the webhooks, and makes the rows that are committed with
+// the events. Safe for concurrent use. Other nodes learn of a webhook within a second.
 type Outbox struct {
 	journal durable.Journal
 	ids     *naming.SharedIDs
 	log     *slog.Logger
 	wanted  atomic.Pointer[map[string][]*target] // by event
-	news    chan struct{}                        // there may be something to send; holds one
+	news    chan struct{}                        // signals possible deliveries; holds one
 	dropped atomic.Int64
 }
 
 // target is a webhook from the side of an event's sender.
 type target struct {
 	hook *Hook
-	// room is how many more deliveries may wait for it, as this node counts.
+	// room is how many more deliveries can wait for it, by this node's count.
 	room *atomic.Int64
 }
 
@@ -92,8 +92,8 @@ func newOutbox(journal durable.Journal, c clock.Clock, log *slog.Logger) *Outbox
 	return o
 }
 
-// Rows returns the deliveries of something that happens, to be committed with it: none
-// while no webhook wants it. A nil Outbox has no webhooks.
+// Rows returns the deliveries of an event, to be committed with it: none if no webhook
+// subscribes to it. A nil Outbox has no webhooks.
 func (o *Outbox) Rows(t Told) (rows []durable.Row) {
 	if o == nil {
 		return nil
@@ -133,7 +133,7 @@ type queued struct {
 	due     int64 // when the first is due; 0 if none
 }
 
-// refresh reads which webhooks there are, and how much waits for each.
+// refresh reads the webhooks, and the number of waiting deliveries of each.
 func (o *Outbox) refresh() (all []queued, err error) {
 	hooks, err := o.hooks()
 	if err != nil {
@@ -185,7 +185,7 @@ func (o *Outbox) hooks() (all []*Hook, err error) {
 	return all, nil
 }
 
-// first returns the delivery that is due first, nil when none is due by now.
+// first returns the delivery that is due first, nil if none is due yet.
 func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err error) {
 	var failed error
 	prefix := []byte(hook + "\x00")
@@ -202,7 +202,7 @@ func (o *Outbox) first(hook string, now time.Time) (d *Delivery, due int64, err 
 	return d, due, err
 }
 
-// failed returns what is kept as failed, oldest first.
+// failed returns the failed deliveries, oldest first.
 func (o *Outbox) failed(hook string) (all []*Delivery, err error) {
 	var failed error
 	err = o.journal.Scan(durable.Scan{Table: failedTable, Prefix: []byte(hook + "\x00")}, func(_, value []byte) bool {
@@ -217,7 +217,7 @@ func (o *Outbox) failed(hook string) (all []*Delivery, err error) {
 	return all, err
 }
 
-// forget removes what waits for a webhook that is gone, and what is kept of it.
+// forget removes the waiting and failed deliveries of a deleted webhook.
 func (o *Outbox) forget(hook string) error {
 	for _, table := range []string{queueTable, failedTable} {
 		for {

@@ -21,7 +21,7 @@ import (
 type Send func(ctx context.Context, h *Hook, d *Delivery) Outcome
 
 const (
-	// round is the longest time between two looks at what is due.
+	// round is the maximum time between two checks for due deliveries.
 	round = time.Second
 	// settle is the pause before new deliveries are read: their commit is in progress, and
 	// deliveries that are added meanwhile are read at the same time.
@@ -53,7 +53,7 @@ type Webhooks struct {
 	log   *slog.Logger
 	tests chan struct{} // has a place for each test
 
-	creating sync.Mutex // the number of webhooks is looked at and raised under it
+	creating sync.Mutex // the number of webhooks is read and raised under it
 
 	delivered, failedTries atomic.Int64
 	waiting, stopped       atomic.Int64
@@ -83,8 +83,8 @@ func (w *Webhooks) Close(ctx context.Context) error { return w.host.Close(ctx) }
 // Host runs the actors of the webhooks.
 func (w *Webhooks) Host() *Host { return w.host }
 
-// Stats are counted since the start; Waiting is what waits now, and Stopped how many webhooks
-// are stopped.
+// Stats are counted since the start; Waiting is the number of waiting deliveries, and Stopped
+// the number of stopped webhooks.
 type Stats struct{ Delivered, Failed, Dropped, Waiting, Stopped int64 }
 
 // Stats counts.
@@ -100,8 +100,8 @@ func (w *Webhooks) ask(id string, caller Caller, body Body) error {
 	return err
 }
 
-// listens reports whether a webhook is on the list. Actors are only looked up for those:
-// looking one up brings it into memory.
+// listens reports whether a webhook is on the list. Actors are looked up only for those,
+// because a look-up loads the actor.
 func (w *Webhooks) listens(id string) error {
 	if !naming.ValidID(id) {
 		return errMissing
@@ -180,7 +180,7 @@ func (w *Webhooks) Delete(caller Caller, id string) error {
 	return w.forget(id)
 }
 
-// Resume lets a stopped webhook go on.
+// Resume resumes a stopped webhook.
 func (w *Webhooks) Resume(caller Caller, id string) error {
 	if err := w.listens(id); err != nil {
 		return err
@@ -224,7 +224,7 @@ func (w *Webhooks) Test(ctx context.Context, id string, send Send) (int32, error
 	return outcome.Status, nil
 }
 
-// look brings the list up to date where this node has changed it.
+// look updates the list if this node has changed it.
 func (w *Webhooks) look() {
 	if _, err := w.refresh(); err != nil {
 		w.log.Warn("reading the webhooks failed", "error", err)
@@ -253,7 +253,7 @@ func (w *Webhooks) Run(ctx context.Context, send Send) {
 			if q.waiting == 0 || q.due > now || q.Stopped {
 				continue
 			}
-			// One at a time for each: a receiver that is slow has one connection.
+			// One at a time for each, so a slow receiver has one connection.
 			if _, under := w.busy.LoadOrStore(q.Id, true); !under {
 				sending.Go(func() {
 					defer w.busy.Delete(q.Id)
@@ -287,11 +287,11 @@ func (w *Webhooks) pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// drain sends what is due to a webhook, one after another, if this node owns it.
+// drain sends the due deliveries of a webhook, one after another, if this node owns it.
 func (w *Webhooks) drain(ctx context.Context, id string, send Send) {
 	for ctx.Err() == nil {
 		if w.gate != nil && w.gate() != nil {
-			return // what came of it could not be noted
+			return // its outcome could not be recorded
 		}
 		h, err := w.host.Get(id)
 		if err != nil {

@@ -32,7 +32,7 @@ func find(cfg config.Config, store durable.Shared) (peers []string, err error) {
 		}
 		at, err := store.Get(addresses, ofStream(store, m.Node))
 		if errors.Is(err, durable.ErrNotFound) {
-			continue // it is about to say so, and will look for this one
+			continue // it is about to record it, and will find this one
 		}
 		if err != nil {
 			return nil, err

@@ -18,8 +18,8 @@ import (
 // other: one certificate and its key, PEM.
 const authority = "authority"
 
-// certificates last for ever: what ends them is another cluster.secret. They begin long
-// ago, since the clocks of nodes differ.
+// certificates are valid until cluster.secret changes. They begin in the past, since the
+// clocks of nodes differ.
 var certificatesFrom, certificatesUntil = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
 // ownTLS configures both sides of the connections between nodes that have no certificates
@@ -48,7 +48,7 @@ func ownTLS(k *Keyring, node string) (*tls.Config, error) {
 	return &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}},
 		ClientAuth:   tls.RequireAnyClientCert, InsecureSkipVerify: true, MinVersion: tls.VersionTLS13,
-		// In place of the library's check, which is of names.
+		// Instead of the library's check, which verifies names.
 		VerifyConnection: func(c tls.ConnectionState) error {
 			if len(c.PeerCertificates) == 0 {
 				return errors.New("no certificate")

@@ -15,11 +15,11 @@ import (
 // SharedFile is a file of the secrets folder that is the same on all nodes. The file is a
 // copy of a secret in the database.
 type SharedFile struct {
-	// Name is that of the secret in the keyring, Path the path of the file.
+	// Name is the name of the secret in the keyring, Path the path of the file.
 	Name, Path string
 	// Load checks the file, and makes it if there is none.
 	Load func() (made bool, err error)
-	// Lasting: with another one, what is stored already could not be read.
+	// Lasting means that stored data could not be read with another one.
 	Lasting bool
 	// WayOut ends the refusal of a start without it; may be "".
 	WayOut string
@@ -60,8 +60,9 @@ func (k *Keyring) Bring(f SharedFile, used bool, log *slog.Logger) (made bool, e
 	if err == nil && bytes.Equal(before, shared.Content) {
 		return made, nil
 	}
-	// What grows changes while a node is away, and what is gone must be gone. Of the others
-	// it may be the only copy: a restored backup whose node did not start first.
+	// A growing file changes while a node is down, and removed secrets must stay removed.
+	// For the other files it can be the only copy, after a restored backup whose node did
+	// not start first.
 	if err == nil && !made && f.Lasting && f.Lacks == nil {
 		aside := f.Path + ".before"
 		if err := os.Rename(f.Path, aside); err != nil {

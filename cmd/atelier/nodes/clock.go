@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// A node whose clock differs from the database's by tellOffset is named to operators.
-	// One that differs by wrongOffset leaves serving to others.
+	// Operators are informed of a node whose clock differs from the database's by
+	// tellOffset. A node that differs by wrongOffset leaves serving to others.
 	tellOffset, wrongOffset = 2 * time.Second, 30 * time.Second
 )
 
 // clocked is a store that compares this node's clock with the database's.
 type clocked interface {
-	// ClockOffset is the database's time minus this node's; known is false if it was
-	// not compared, or took too long to be.
+	// ClockOffset is the database's time minus this node's; known is false if it was not
+	// compared, or the comparison took too long.
 	ClockOffset() (offset time.Duration, known bool)
 }
 
-// ClockOffset is by how much the database's clock is ahead of this node's; known is false
-// if that is unknown. A nil Node has none.
+// ClockOffset is how far the database's clock is ahead of this node's; known is false if
+// that is unknown. A nil Node has none.
 func (n *Node) ClockOffset() (offset time.Duration, known bool) {
 	if n == nil {
 		return 0, false
@@ -56,7 +56,8 @@ func (n *Node) millisOf() *int64 {
 	return &ms
 }
 
-// offset is the database's time minus a node's; known is false if the node has not said it.
+// offset is the database's time minus a node's; known is false if the node has not reported
+// it.
 func (f *Figures) offset() (offset time.Duration, known bool) {
 	if f == nil || f.ClockMillis == nil {
 		return 0, false
@@ -65,8 +66,8 @@ func (f *Figures) offset() (offset time.Duration, known bool) {
 }
 
 // lookAtClock decides whether this node's clock is so wrong that it leaves serving to
-// others: only where the clock of another living node is right. If none is, it may be the
-// database's that is wrong.
+// others: only if the clock of another living node is right. If none is, the database's
+// clock can be the wrong one.
 func (n *Node) lookAtClock(members []durable.Member) {
 	offset, _ := n.figures.Load().offset()
 	if told := n.clockTold; !told && offset.Abs() >= tellOffset {

@@ -7,13 +7,12 @@ import (
 
 // Figures describe a node to the other nodes, each of which lists all nodes.
 type Figures struct {
-	// Load is how many records it commits a second, over about ten, and how many
-	// people are connected to it, both added.
+	// Load is the sum of the records that it commits per second, over about ten seconds,
+	// and the number of connected people.
 	Load float64 `json:"load"`
-	// LagSeconds is for how long the copy that is worst has not been known to be
-	// complete.
+	// LagSeconds is how long the worst replica has not been known to be complete.
 	LagSeconds float64 `json:"lag"`
-	// Divergences are copies that differed from their owner, since the start.
+	// Divergences are replicas that differed from their owner, since the start.
 	Divergences int64 `json:"divergences"`
 	// People are connected to the node; in two codelabs they count twice.
 	People int `json:"people"`
@@ -26,7 +25,7 @@ type Figures struct {
 // takes returns true if the node can receive codelabs.
 func (f *Figures) takes() bool { return f == nil || f.Trouble == nil }
 
-// Counts are what Figures are made of.
+// Counts are the source of Figures.
 type Counts struct {
 	Records     uint64 // committed since the start
 	Connections int64
@@ -35,7 +34,7 @@ type Counts struct {
 	Divergences int64
 }
 
-// meter makes Figures of Counts, which it is given now and then.
+// meter makes Figures from periodic Counts.
 type meter struct {
 	at      time.Time
 	records uint64

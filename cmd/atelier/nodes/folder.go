@@ -23,13 +23,13 @@ const (
 	Clock    = "clock"
 )
 
-// Trouble is why a server cannot keep its word: what it accepts would be lost, or wrong.
+// Trouble is why a server cannot serve: data that it accepts would be lost, or wrong.
 type Trouble struct {
 	Reason string `json:"reason"`
 	Text   string `json:"text"`
 }
 
-// Folder knows whether this server can write its own data folder, where the secrets lie
+// Folder monitors whether this server can write its own data folder, which has the secrets
 // and the copies of files. Safe for concurrent use.
 type Folder struct {
 	// Immutable.
@@ -47,7 +47,7 @@ type Folder struct {
 }
 
 const (
-	// tryEvery is how often a folder is tried that could be written last. It costs a sync.
+	// tryEvery is the interval at which a writable folder is tried. A try costs a sync.
 	tryEvery = 5 * time.Second
 	// tryAgain is the interval at which an unwritable folder is tried. goodTries is the
 	// number of tries in a row that must succeed: a full disk has room for a moment again
@@ -59,7 +59,7 @@ const (
 )
 
 // NewFolder tries a data folder, which must exist. minFree is the free space, bytes,
-// below which this server writes nothing that it need not.
+// below which this server writes only what it must.
 func NewFolder(dir string, minFree uint64, log *slog.Logger) *Folder {
 	f := &Folder{
 		try: func() error { return tryWriting(dir) }, free: func() (uint64, error) { return ondisk.FreeBytes(dir) },
@@ -69,7 +69,7 @@ func NewFolder(dir string, minFree uint64, log *slog.Logger) *Folder {
 	return f
 }
 
-// tryWriting writes a block of a file and takes it away. Its name is synced with the next
+// tryWriting writes a block of a file and removes it. Its name is synced with the next
 // secret.
 func tryWriting(dir string) error {
 	path := filepath.Join(dir, "write-test")
@@ -91,7 +91,7 @@ func (f *Folder) Trouble() *Trouble {
 	return f.trouble
 }
 
-// Failed takes note of a write that failed. The server is in trouble at once.
+// Failed records a failed write. The server is in trouble at once.
 func (f *Folder) Failed(err error) {
 	if f == nil {
 		return
@@ -103,8 +103,8 @@ func (f *Folder) Failed(err error) {
 	}
 }
 
-// OnMend has something done before the server counts as one that can write again, again
-// and again until it succeeds.
+// OnMend registers a function that must succeed before the server counts as able to write
+// again. It is repeated until it succeeds.
 func (f *Folder) OnMend(do func(context.Context) error) {
 	if f == nil {
 		return
@@ -114,7 +114,7 @@ func (f *Folder) OnMend(do func(context.Context) error) {
 	f.repair = append(f.repair, do)
 }
 
-// Watch tries the folder now and then until ctx ends.
+// Watch tries the folder periodically until ctx ends.
 func (f *Folder) Watch(ctx context.Context) {
 	good := 0
 	for {
@@ -140,7 +140,7 @@ func (f *Folder) Watch(ctx context.Context) {
 // look tries the folder once, and reports whether it can be written.
 func (f *Folder) look() bool {
 	done := make(chan error, 1)
-	go func() { done <- f.room() }() // a disk may hang, and only this waits for it
+	go func() { done <- f.room() }() // a disk can hang, and only this waits for it
 	var err error
 	select {
 	case err = <-done:
@@ -175,7 +175,7 @@ func (f *Folder) fail(err error) {
 	}
 }
 
-// isFull reports whether an error is one of a full disk.
+// isFull reports whether an error means a full disk.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, durable.ErrReadOnly)
 }

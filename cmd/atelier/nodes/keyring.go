@@ -25,7 +25,7 @@ type Keyring struct {
 	root  []byte
 }
 
-// Secret is one as the database has it.
+// Secret is a secret in the database.
 type Secret struct {
 	Content []byte
 	// Version counts the changes, from 1; 0 if there is no secret yet.
@@ -34,18 +34,18 @@ type Secret struct {
 	stored []byte
 }
 
-// ErrAnotherSecret means that cluster.secret does not open what is in the database.
+// ErrAnotherSecret means that cluster.secret does not open the database's secrets.
 var ErrAnotherSecret = errors.New("cluster.secret is not the one that the other nodes have; give all nodes the same")
 
 const saltBytes = 32
 
-// saltName is the name of the row that has the salt and, behind it, an empty content that
-// is sealed: only the right secret opens that.
+// saltName is the name of the row with the salt and, after it, a sealed empty content,
+// which only the right secret opens.
 const saltName = "salt"
 
 // OpenKeyring derives the keys, which takes a tenth of a second so that nobody tries
-// many. The first node of a database makes its salt. Another secret than that of the
-// other nodes is ErrAnotherSecret.
+// many. The first node of a database makes its salt. If the secret differs from that of the
+// other nodes, it returns ErrAnotherSecret.
 func OpenKeyring(store durable.Store, secret string) (*Keyring, error) {
 	k := &Keyring{store: store}
 	for {
@@ -176,7 +176,7 @@ func (k *Keyring) aead(name string) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// bound is what a sealed secret is bound to.
+// bound is the data that a sealed secret is bound to.
 func (k *Keyring) bound(name string, version []byte) []byte {
 	return slices.Concat(k.row(name), []byte{0}, version)
 }
@@ -222,7 +222,7 @@ func (k *Keyring) Get(name string) (Secret, error) {
 	return k.open(name, stored)
 }
 
-// Put replaces a secret as it was read. It is durable.ErrConflict when another node has
+// Put replaces a secret as it was read. It returns durable.ErrConflict if another node has
 // changed it meanwhile.
 func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
 	value, err := k.seal(name, was.Version+1, content)
@@ -240,8 +240,8 @@ func (k *Keyring) Put(name string, was Secret, content []byte) (Secret, error) {
 	return Secret{content, was.Version + 1, value}, nil
 }
 
-// Share returns a secret that all nodes have alike: what the database has, else what
-// own returns, which may be asked although another node is first in the end.
+// Share returns a secret that is the same on all nodes: the one in the database, else the
+// result of own. own can be called although another node is first in the end.
 func (k *Keyring) Share(name string, own func() ([]byte, error)) (Secret, error) {
 	for {
 		s, err := k.Get(name)

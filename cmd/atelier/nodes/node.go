@@ -45,11 +45,12 @@ type Node struct {
 	clockTold    bool
 
 	placement placement
-	// first is done before this node serves again. Fixed before Watch begins.
+	// first are the functions that run before this node serves again. Fixed before Watch
+	// begins.
 	first []func() error
 
-	// catchUps fetch what others keep, and brought elsewhere while this node was away. Fixed
-	// before Watch begins.
+	// catchUps fetch the secrets that were exchanged while this node was away. Fixed before
+	// Watch begins.
 	catchUps []catchingUp
 	catching sync.WaitGroup
 }
@@ -100,8 +101,8 @@ func Open(cfg config.Config, store durable.Shared, secrets *Keyring, folder *Fol
 	return n, nil
 }
 
-// nameUnknown logs peers whose names mean nothing: while others know this node, nothing
-// else would.
+// nameUnknown logs peers with unknown names: while other nodes are connected, nothing else
+// would report them.
 func (n *Node) nameUnknown(peers []string) {
 	for _, peer := range peers {
 		host, _, err := net.SplitHostPort(peer)
@@ -118,7 +119,7 @@ func (n *Node) nameUnknown(peers []string) {
 	}
 }
 
-// Actors has the other nodes for the actors; nil without any.
+// Actors is the cluster for the actors; nil on a single server.
 func (n *Node) Actors() *durable.Cluster {
 	if n == nil {
 		return nil
@@ -126,7 +127,7 @@ func (n *Node) Actors() *durable.Cluster {
 	return &n.Cluster
 }
 
-// catchingUp is what fetches what this node lacks since it was away.
+// catchingUp registers a function that fetches secrets this node lacks since it was away.
 type catchingUp interface {
 	lack()
 	Lacks() bool
@@ -134,8 +135,8 @@ type catchingUp interface {
 	catchUp(ctx context.Context)
 }
 
-// OnReturn has something done whenever this node comes back from being away, again and
-// again until it succeeds: before that the node serves nobody. Before Watch begins.
+// OnReturn registers a function that runs whenever this node returns. It is repeated until
+// it succeeds, and before that the node serves nobody. Call it before Watch begins.
 func (n *Node) OnReturn(do func() error) { n.first = append(n.first, do) }
 
 // Count returns the number of living nodes; nil for a single server.
@@ -175,8 +176,8 @@ func (n *Node) Valid() func() error {
 	}
 }
 
-// Serves reports whether this node has its lease, without which others may own by now
-// what it owned, and knows what changed while it was away.
+// Serves reports whether this node has its lease and the changes of the time when it was
+// away. Without a lease, other nodes can own its codelabs by now.
 func (n *Node) Serves() bool { return !n.away.Load() && n.Store.Holds() }
 
 // Trouble is why this node cannot serve; nil if it can, or on a single server.
@@ -190,8 +191,7 @@ func (n *Node) Trouble() *Trouble {
 	return n.clockTrouble.Load()
 }
 
-// Health is this node's part of what /readyz answers; nil for a server that stands
-// alone.
+// Health is this node's part of the answer of /readyz; nil on a single server.
 func (n *Node) Health() *server.ClusterHealth {
 	if n == nil {
 		return nil

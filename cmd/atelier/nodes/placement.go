@@ -15,30 +15,30 @@ type Owned struct {
 	Seq uint64
 }
 
-// held is a codelab that this node owns, since its Watch has seen it first.
+// held is a codelab that this node owns, as recorded by Watch.
 type held struct {
 	ID string
-	// Load is how many records it commits a second, over about ten.
+	// Load is the number of records that it commits per second, over about ten seconds.
 	Load float64
-	// Taken is when this node took it from another; zero for one that was made here.
+	// Taken is when this node took it from another; zero if it was made here.
 	Taken time.Time
 	// seq was its newest record at the last check.
 	seq uint64
 	at  time.Time
 }
 
-// stillNew is how old a codelab may be that was made here when it is seen first: it has
-// not come from another node.
+// stillNew is the age up to which a codelab that is first recorded counts as made here, and
+// not as taken from another node.
 const stillNew = 5 * time.Second
 
-// place is a node as the plan sees it.
+// place is a node in the plan.
 type place struct {
 	node string
 	owns int
 	load float64
 }
 
-// move is a codelab that is to be given away.
+// move is a codelab to be moved, and its target.
 type move struct{ id, to string }
 
 const (
@@ -76,7 +76,8 @@ func plan(me string, places []place, owned []held) []move {
 	load, owns = load/float64(len(places)), owns/float64(len(places))
 	slack := max(load*likeLoads, quietLoad)
 	byLoad := quotas(i, places, slack, load, func(p place) float64 { return p.load })
-	// The largest first: they fit worst. Idle ones make no load alike.
+	// The largest first, because they are the hardest to fit. Idle ones do not change the
+	// load.
 	owned = slices.Clone(owned)
 	slices.SortFunc(owned, func(a, b held) int { return cmp.Or(cmp.Compare(b.Load, a.Load), cmp.Compare(a.ID, b.ID)) })
 	var moves []move
@@ -96,8 +97,8 @@ func plan(me string, places []place, owned []held) []move {
 		}
 	}
 	if to := roomiest(byLoad); to >= 0 && len(moves) == 0 {
-		// Nothing fits; one that makes the greater of the two loads smaller helps, unless
-		// by so little that its people would not notice but the move.
+		// Nothing fits. A move that lowers the greater of the two loads helps, unless by so
+		// little that its people would notice only the move.
 		for _, o := range slices.Backward(owned) {
 			after := max(places[to].load+o.Load, places[i].load-o.Load)
 			if o.Load > 0 && after <= worthwhile*places[i].load {
@@ -155,7 +156,7 @@ func roomiest(quotas []float64) int {
 
 // placement carries plans out. Owned by Watch.
 type placement struct {
-	moves []move    // that are still to be made
+	moves []move    // remaining moves
 	next  time.Time // no plan before
 	held  map[string]held
 }
@@ -180,7 +181,7 @@ func (p *placement) look(now time.Time, owned []Owned, made func(id string) time
 // balance gives codelabs to nodes that have less to do.
 func (n *Node) balance(now time.Time, members []durable.Member, takers []string, w wanted, server Duties) {
 	p := &n.placement
-	p.look(now, server.Owned(), server.Made) // each time: it sees what is new
+	p.look(now, server.Owned(), server.Made) // each time, to record new ones
 	if len(p.moves) == 0 && now.After(p.next) {
 		var places []place
 		for _, m := range members {

@@ -24,8 +24,7 @@ type reach struct {
 
 	// patience is the timeout of an answer; 0 means silence.
 	patience time.Duration
-	// silent are the nodes that the log has named last. Owned by the goroutine of
-	// look.
+	// silent are the nodes that were last logged as silent. Owned by the goroutine of look.
 	silent []string
 	// told is this node's row, with its incarnation. Owned by the goroutine of look.
 	told *told
@@ -40,9 +39,9 @@ type told struct {
 type peer struct {
 	lease  time.Time     // the latest known end of its lease
 	owes   time.Time     // when the first unanswered question was asked; zero if all are answered
-	silent time.Duration // for how long it owed an answer when it was asked last
-	took   time.Duration // of the last answer; 0: there was none yet
-	said   *Figures      // nil: it has not
+	silent time.Duration // how long it owed an answer at the last question
+	took   time.Duration // of the last answer; 0 if there was none yet
+	said   *Figures      // nil if it has not sent them
 }
 
 // unreachable reports whether the node lives and does not answer. It lives if its lease was
@@ -55,11 +54,11 @@ func (p *peer) unreachable(lease time.Duration) bool {
 const (
 	// reachSubject is the subject on which nodes answer that they are alive.
 	reachSubject = "reach"
-	// silence is for how long a living node answers nothing until it counts as
-	// unreachable. A node that is late by less (a long collection, a busy machine) keeps
-	// its people, and those of one that is cut off wait for as long.
+	// silence is the time without answers after which a living node counts as unreachable.
+	// A node that is late by less (a long collection, a busy machine) keeps its people. The
+	// people of a node that is cut off wait for as long.
 	silence = 2400 * time.Millisecond
-	// answerTime is more than a node takes for an answer that nothing holds up.
+	// answerTime is longer than an undelayed answer of a node takes.
 	answerTime = 500 * time.Millisecond
 	// lonelyNodes is the table in which nodes record that they reach nobody.
 	lonelyNodes = "nodereach"
@@ -77,15 +76,14 @@ func (n *Node) serveReach() error {
 	return err
 }
 
-// meetQuiet is how long that is nothing to talk about.
+// meetQuiet is how long this is not logged.
 const meetQuiet = 2 * time.Second
 
-// meetTurns is for how many times its patience a start waits for the others.
+// meetTurns is how long a start waits for the others, as a multiple of patience.
 const meetTurns = 10
 
-// meet waits until every living node has answered. A node that reaches the
-// database and not the others could serve little, and would only find out when
-// somebody needs it.
+// meet waits until every living node has answered. A node that reaches the database but not
+// the others could serve little, and would notice only when somebody needs it.
 func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 	answered := map[string]bool{n.Store.Node(): true}
 	began, told := time.Now(), false
@@ -122,14 +120,14 @@ func (n *Node) meet(limit time.Duration, stop <-chan struct{}) error {
 	}
 }
 
-// whereToLook is for operators whose nodes do not reach each other.
+// whereToLook is the advice to operators whose nodes do not reach each other.
 const whereToLook = "look at cluster.listen, cluster.peers, cluster.secret and the certificates of both, and at the network between them"
 
-// errStopped ends a start that nobody wants any more.
+// errStopped ends a start that was cancelled.
 var errStopped = errors.New("stopped while it waited for the other nodes")
 
-// look asks the others whether they are there, and decides whether this node
-// stands aside.
+// look asks the others whether they are alive, and decides whether this node leaves serving
+// to them.
 func (n *Node) look(now time.Time, members []durable.Member) {
 	me := slices.IndexFunc(members, func(m durable.Member) bool { return m.Node == n.Store.Node() })
 	if me < 0 {
@@ -228,12 +226,12 @@ func (n *Node) Unreachable() []string {
 	return out
 }
 
-// standAside decides whether a node that reaches nobody serves. What others own
-// it could not serve, so where some reach each other it leaves everything to
-// them. Where nobody reaches anybody, all would go: then the first by name stays.
-// Nodes record this in the database. All of them reach it, or they would have lost their
-// leases. A node without a record is starting, and serves nobody yet: it may never, if its
-// secret or its certificate is wrong.
+// standAside decides whether a node that reaches nobody serves. It could not serve codelabs
+// of other nodes. So if others reach each other, it leaves everything to them. If no node
+// reaches another, all would stop, so the first by name stays. Nodes record this in the
+// database. All of them reach it, or they would have lost their leases. A node without a
+// record is starting, and serves nobody yet: it may never, if its secret or its certificate
+// is wrong.
 func (n *Node) standAside(me durable.Member, others []durable.Member, lonely bool) (bool, error) {
 	now := told{me.Incarnation, lonely}
 	if n.reach.told == nil || *n.reach.told != now {
@@ -264,9 +262,9 @@ func (n *Node) standAside(me durable.Member, others []durable.Member, lonely boo
 	return first != me.Node, nil
 }
 
-// People counts those who are connected to the living nodes, as these said some
-// seconds ago at most. Somebody with two pages on two nodes counts twice. It is false
-// while one of the nodes does not answer, or does not say so.
+// People counts the people connected to the living nodes, as these reported at most some
+// seconds ago. Somebody with pages on two nodes counts twice. It returns false while one of
+// the nodes does not answer, or does not report it.
 func (n *Node) People() (sum int, all bool) {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
@@ -304,7 +302,7 @@ func (n *Node) said(name string) *Figures {
 	return nil
 }
 
-// reached says in words whether a node answers, and how fast.
+// reached describes whether a node answers, and how fast.
 func (n *Node) reached(name string) (text string, ok bool) {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()
@@ -318,7 +316,7 @@ func (n *Node) reached(name string) (text string, ok bool) {
 	}
 }
 
-// Answers reports whether a node has answered what it was asked lately.
+// Answers reports whether a node has answered the latest questions.
 func (n *Node) Answers(name string) bool {
 	n.reach.mu.Lock()
 	defer n.reach.mu.Unlock()

@@ -28,7 +28,7 @@ type Search struct {
 	done sync.WaitGroup
 }
 
-// missing is a secret that is looked for.
+// missing is a missing secret.
 type missing struct {
 	keepers []string
 	no      []string // nodes that have answered that they do not have it
@@ -36,7 +36,7 @@ type missing struct {
 	told    bool // the log has the reason why it is not settled yet
 }
 
-// NewSearch begins to look. settled is called, on a goroutine of the search, when a secret
+// NewSearch starts a search. settled is called, on a goroutine of the search, when a secret
 // was found and kept here, or is known to be lost.
 func NewSearch(x *Exchange[shares.Ballot], settled func(id string)) *Search {
 	return newSearch(x, settled, askTime)
@@ -75,7 +75,7 @@ func (s *Search) Forget(id string) {
 	delete(s.wanted, id)
 }
 
-// End looks no more.
+// End ends the search.
 func (s *Search) End() {
 	if s != nil {
 		s.stop()
@@ -153,7 +153,7 @@ func (s *Search) look(id string) bool {
 		}
 	}
 	if waitsFor == "" {
-		// Also one that has been away for long.
+		// Also a node that has been down for long.
 		known, err := s.exchange.node.Store.Known()
 		if err != nil {
 			s.log.Warn("looking for the secret of a poll failed; it is tried again", "error", err)

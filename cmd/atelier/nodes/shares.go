@@ -55,23 +55,23 @@ var began = time.Now()
 type Kept[S any] interface {
 	// Take keeps one of another node; it is on the disk when Take returns.
 	Take(S) error
-	// All returns those in use.
+	// All returns the secrets in use.
 	All() ([]S, error)
 }
 
-// findable is a Kept of which one can be asked for by its id.
+// findable is a Kept that finds a secret by its id.
 type findable[S any] interface {
 	Find(id string) (S, bool)
 }
 
-// judge is a Kept that knows which secrets nobody needs any more.
+// judge is a Kept that can tell which secrets nobody needs any more.
 type judge interface {
-	// Needless are those of some ids that nobody needs, as far as this node can tell.
+	// Needless returns those ids whose secrets nobody needs, as far as this node can tell.
 	Needless(ids []string) []string
 }
 
-// exchanged is a message between nodes: it asks for all that the node keeps, or for one, or
-// which of some are needless, or says which to keep.
+// exchanged is a message between nodes. It requests all secrets, or one, or asks which of
+// some are needless, or has secrets to keep.
 type exchanged[S any] struct {
 	All    bool     `json:"all,omitempty"`
 	Find   string   `json:"find,omitempty"`
@@ -82,12 +82,13 @@ type exchanged[S any] struct {
 	// Lacks, in an answer to All, means that other nodes can have secrets that are missing
 	// in it.
 	Lacks bool `json:"lacks,omitempty"`
-	// Unkept answers a message that says what to keep: the node cannot write its disk. It
+	// Unkept answers a message with secrets to keep: the node cannot write its disk. It
 	// records that it lacks something, and uses no missing secret until it has fetched it.
 	Unkept bool `json:"unkept,omitempty"`
 }
 
-// NewShareExchange is that of the shares of token keys, each of which lasts so long at most.
+// NewShareExchange returns the exchange of the shares of token keys, with their maximum
+// lifetime.
 func NewShareExchange(n *Node, secret string, lasts time.Duration) (*Exchange[shares.Share], error) {
 	x, err := newExchange[shares.Share](n, secret, "shares", "shares of token keys")
 	if err == nil {
@@ -96,13 +97,13 @@ func NewShareExchange(n *Node, secret string, lasts time.Duration) (*Exchange[sh
 	return x, err
 }
 
-// NewBallotExchange is that of the secrets of anonymous polls.
+// NewBallotExchange returns the exchange of the secrets of anonymous polls.
 func NewBallotExchange(n *Node, secret string) (*Exchange[shares.Ballot], error) {
 	return newExchange[shares.Ballot](n, secret, "ballots", "secrets of polls")
 }
 
-// newKeyExchange brings word of a change of the token keys to all nodes: the version that
-// the Keyring has of them. Each reads them there.
+// newKeyExchange notifies all nodes of a change of the token keys, with their version in
+// the Keyring. Each node reads them there.
 func newKeyExchange(n *Node, secret string) (*Exchange[uint64], error) {
 	return newExchange[uint64](n, secret, "keys", "token keys")
 }
@@ -137,8 +138,8 @@ func (x *Exchange[S]) open(b []byte) (m exchanged[S], err error) {
 	return m, json.Unmarshal(plain, &m)
 }
 
-// Begin serves the other nodes, and fetches what this one lacks, now and whenever it
-// comes back.
+// Begin serves the other nodes, and fetches missing secrets, now and whenever this node
+// returns.
 func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	if err := x.Serve(kept); err != nil {
 		return err
@@ -147,7 +148,7 @@ func (x *Exchange[S]) Begin(kept Kept[S]) error {
 	x.node.folder.OnMend(func(context.Context) error {
 		err := x.fetch(0)
 		if errors.Is(err, errNotWhole) {
-			return nil // all that live were asked
+			return nil // all living nodes were asked
 		}
 		return err
 	})
@@ -163,7 +164,7 @@ func (x *Exchange[S]) Begin(kept Kept[S]) error {
 // errNotWhole means that a node that is down can have secrets that no other has.
 var errNotWhole = fmt.Errorf("%w: a node that is down can have others", durable.ErrUnavailable)
 
-// warn says once of each time that this node lacks something why it still does.
+// warn logs, once per time that this node begins to lack something, why it still does.
 func (x *Exchange[S]) warn(err error) {
 	if now := x.lacking.Load(); x.warned.Swap(now) != now {
 		x.node.log.Warn("this node may lack "+x.what+" that others have, and says so of what it does not find; it goes on asking", "error", err)
@@ -172,22 +173,22 @@ func (x *Exchange[S]) warn(err error) {
 
 // lack records that other nodes can have secrets that this node lacks.
 func (x *Exchange[S]) lack() {
-	x.since.Store(int64(time.Since(began))) // before anybody could think that it was earlier
+	x.since.Store(int64(time.Since(began))) // before the count, so that the time is not too early
 	x.lacking.Add(1)
 }
 
-// outlived reports whether what this node lacked has ended.
+// outlived reports whether the missing secrets have expired.
 func (x *Exchange[S]) outlived() bool {
 	return x.lasts > 0 && time.Since(began)-time.Duration(x.since.Load()) > x.lasts
 }
 
-// missingNode is the node whose start would bring what this one may lack; "" for none.
+// missingNode is the node whose start would bring missing secrets; "" for none.
 func (x *Exchange[S]) missingNode() string {
 	name, _ := x.missing.Load().(string)
 	return name
 }
 
-// Lacking says in words what this node may lack, and which node to start; "" for nothing.
+// Lacking describes what this node can lack, and which node to start; "" for nothing.
 func (x *Exchange[S]) Lacking() string {
 	name := x.missingNode()
 	if name == "" || !x.Lacks() {
@@ -268,8 +269,8 @@ func (x *Exchange[S]) alone() error {
 	return nil
 }
 
-// catchUp fetches what this node lacks, until it lacks nothing, ctx ends, or nothing can be
-// kept here: then Folder does it.
+// catchUp fetches missing secrets until none is missing, ctx ends, or the folder is not
+// writable; then Folder calls it again.
 func (x *Exchange[S]) catchUp(ctx context.Context) {
 	if !x.catching.CompareAndSwap(false, true) {
 		return
@@ -298,7 +299,7 @@ func (x *Exchange[S]) serve(data []byte) (m exchanged[S], err error) {
 		return m, err
 	}
 	if in.All {
-		m.Lacks = x.Lacks() // before what it lacks could come
+		m.Lacks = x.Lacks() // before missing ones could arrive
 		m.Shares, err = x.kept.All()
 		return m, err
 	}
@@ -343,9 +344,10 @@ const (
 	absentTime = 5 * time.Second
 )
 
-// Spread brings a secret that this node has made to all that live and can keep it. Nothing
-// is sealed under it before. Where there are other nodes, one of them at least has it when
-// Spread returns: it outlives this one. keepers are all that have it, with this one.
+// Spread brings a new secret of this node to all living nodes that can keep it. Nothing is
+// sealed under it before. If there are other nodes, at least one of them has it when Spread
+// returns, so it outlives this node. keepers are all nodes that have it, including this
+// one.
 func (x *Exchange[S]) Spread(s S) (keepers []string, err error) {
 	done, err := x.bring(s)
 	if err == nil && len(done) == 0 {
@@ -357,7 +359,8 @@ func (x *Exchange[S]) Spread(s S) (keepers []string, err error) {
 	return append(done, x.node.Store.Node()), nil
 }
 
-// bring brings a secret to all that live and can keep it, and says who has it.
+// bring brings a secret to all living nodes that can keep it, and returns the nodes that
+// have it.
 func (x *Exchange[S]) bring(s S) (done []string, err error) {
 	return x.everywhere(spreadTime, exchanged[S]{Shares: []S{s}}, func(m exchanged[S]) error {
 		if m.Unkept {
@@ -367,7 +370,7 @@ func (x *Exchange[S]) bring(s S) (done []string, err error) {
 	})
 }
 
-// errUnkept is of a node that has answered and is not counted.
+// errUnkept means that a node has answered, but does not count as a keeper.
 var errUnkept = errors.New("this node cannot write its disk")
 
 // Needless asks the other living nodes which of some secrets nobody needs any more: a node
@@ -387,8 +390,8 @@ func (x *Exchange[S]) Needless(ids []string) (needless []string) {
 	return needless
 }
 
-// everywhere asks each living node until it has answered, or lives no more, and says which
-// have answered, but for those of which take says errUnkept.
+// everywhere asks each living node until it has answered, or has died. It returns the nodes
+// that have answered, except those for which take returned errUnkept.
 func (x *Exchange[S]) everywhere(limit time.Duration, m exchanged[S], take func(exchanged[S]) error) (done []string, _ error) {
 	var unkept []string
 	for until := time.Now().Add(limit); ; {
@@ -438,7 +441,7 @@ func (x *Exchange[S]) ask(node string, m exchanged[S]) (exchanged[S], error) {
 	return x.open(o.data)
 }
 
-// End serves no more: what is kept may be wiped when it returns, which no node must take for
+// End stops serving. When it returns, the secrets can be wiped, which no node must take for
 // an answer.
 func (x *Exchange[S]) End() {
 	if x != nil && x.stop != nil {

@@ -11,30 +11,30 @@ import (
 	"atelier/transport/server"
 )
 
-// TakesNoWrites is for operators whose database refuses what is written.
+// TakesNoWrites is the text for operators whose database refuses writes.
 const TakesNoWrites = "the database takes no writes: it is read-only, or its disk is full"
 
-// Status is how the nodes are, as one of them sees it.
+// Status is the state of the nodes, from one node's view.
 type Status struct {
 	// Node is the name of the node that was asked.
 	Node  string       `json:"node"`
 	Nodes []NodeStatus `json:"nodes"`
-	// Unlisted: the database did not answer, so there is nothing in Nodes.
+	// Unlisted means that the database did not answer, so Nodes is empty.
 	Unlisted bool `json:"unlisted,omitempty"`
 	// This describes the node itself; nil when it is not running.
 	This *ThisNode `json:"this,omitempty"`
-	// Problems are what an operator should look at; none when all is well.
+	// Problems are the problems for an operator; none when all is well.
 	Problems []string `json:"problems"`
 }
 
-// NodeStatus is one node, as the database knows it.
+// NodeStatus is one node, from the database's data.
 type NodeStatus struct {
 	Node  string `json:"node"`
 	Alive bool   `json:"alive"`
-	// Stopped: its lease is over because it stopped in order. One that is neither
-	// has died.
+	// Stopped means that its lease has ended because it stopped in order. A node that is
+	// neither alive nor stopped has died.
 	Stopped bool `json:"stopped"`
-	// LeaseLeftSeconds is for how long its lease holds; below 0 since it ended.
+	// LeaseLeftSeconds is the remaining time of its lease; below 0 after its end.
 	LeaseLeftSeconds float64   `json:"lease_left_seconds"`
 	Since            time.Time `json:"since"`
 	Program          string    `json:"program"`
@@ -58,7 +58,7 @@ type ThisNode struct {
 
 	Messages NodeMessages            `json:"messages"`
 	Actors   map[string]ActorsOfKind `json:"actors"`
-	// BehindRecords and StaleSeconds are those of the copy that is worst.
+	// BehindRecords and StaleSeconds are those of the worst replica.
 	BehindRecords uint64  `json:"behind_records"`
 	StaleSeconds  float64 `json:"stale_seconds"`
 
@@ -66,13 +66,13 @@ type ThisNode struct {
 	Takeovers int64 `json:"takeovers"`
 	Questions int64 `json:"read_questions"`
 	Confirmed int64 `json:"reads_confirmed"`
-	// Divergences are copies that differed from their owner.
+	// Divergences are replicas that differed from their owner.
 	Divergences int64 `json:"replica_divergence"`
 }
 
-// NodeMessages is about messages between nodes, since the start.
+// NodeMessages counts the messages between nodes, since the start.
 type NodeMessages struct {
-	// Elsewhere: NATS does not run within the nodes.
+	// Elsewhere means that NATS does not run within the nodes.
 	Elsewhere bool   `json:"elsewhere"`
 	Connected bool   `json:"connected"`
 	Routes    int    `json:"routes"`
@@ -93,8 +93,7 @@ type ActorsOfKind struct {
 // ErrAlone means that there are no other nodes.
 var ErrAlone = errors.New("cluster.enabled is off: this server stands alone")
 
-// StoppedStatus asks the database for the nodes, where this one does not
-// run.
+// StoppedStatus reads the nodes from the database, if this one is not running.
 func StoppedStatus(cfg config.Config) (*Status, error) {
 	if !cfg.Cluster.Enabled {
 		return nil, ErrAlone
@@ -106,13 +105,13 @@ func StoppedStatus(cfg config.Config) (*Status, error) {
 	}
 	problem := "no server runs on " + cfg.Server.Data
 	for _, m := range members {
-		// The socket is there only when the server is.
+		// The socket exists only while the server runs.
 		if m.Node == cfg.Cluster.Node && m.Left > 0 {
 			problem = fmt.Sprintf("node %s is alive, and no server answers on %s: it is starting, was killed just now, or has another data folder", m.Node, cfg.Server.Data)
 		}
 	}
 	st.Problems = []string{problem + "; this is what the database says"}
-	st.take(members, nil) // which are drained only a node reads
+	st.take(members, nil) // only a running node reads which are drained
 	return st, nil
 }
 
@@ -137,7 +136,7 @@ func (st *Status) take(members []durable.Member, drained map[string]bool) {
 	}
 }
 
-// Status is how the nodes are, as this one sees it.
+// Status is the state of the nodes, from this node's view.
 func (n *Node) Status(cfg config.Config, health server.Health, stats *server.ClusterStats) *Status {
 	st := &Status{Node: n.Store.Node(), Problems: []string{}, This: &ThisNode{
 		Ready: health.Ready, Why: health.Why, Lease: stats.LeaseHeld, LeasesLost: stats.LeasesLost,
@@ -171,15 +170,15 @@ func (n *Node) Status(cfg config.Config, health server.Health, stats *server.Clu
 	if !stats.Bus.Connected {
 		st.Problems = append(st.Problems, "this node is not connected to NATS")
 	}
-	// All of them, not only those that were alive lately; and also while this
-	// node's lease is lost, which keeps its own store from being asked.
+	// All of them, not only recently living ones. This also works while this node's lease
+	// is lost, when its own store cannot be asked.
 	members, err := postgres.Members(string(cfg.Storage.Postgres))
 	if err != nil {
 		st.Unlisted = true
 		st.Problems = append(st.Problems, "the nodes cannot be listed: "+err.Error())
 	}
 	w, err := n.readWishes()
-	if err != nil && stats.LeaseHeld { // without it the store is not asked
+	if err != nil && stats.LeaseHeld { // without the lease the store is not asked
 		st.Problems = append(st.Problems, "which nodes are drained is not known: "+err.Error())
 	}
 	st.take(members, w.drained)

@@ -26,7 +26,8 @@ type TokenKeys struct {
 	have Secret // guarded by mu; that is in use
 }
 
-// TokenKeyOptions are what a server alone does with its token keys, too. All are required.
+// TokenKeyOptions are the operations on token keys that a single server has, too. All are
+// required.
 type TokenKeyOptions struct {
 	// File is that of the keys, as Bring has brought it.
 	File SharedFile
@@ -77,7 +78,7 @@ func (k *TokenKeys) Take(version uint64) error {
 	return k.Read()
 }
 
-// Read takes into use what the database has, if it is newer.
+// Read takes the database's keys into use, if they are newer.
 func (k *TokenKeys) Read() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -161,7 +162,7 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without the lock: another node that rotates brings its word here.
+	// Without the lock, because another node that rotates notifies this one.
 	if _, err := k.exchange.bring(version); err != nil {
 		return nil, fmt.Errorf("%w; the new key waits, and is used when this is called again", err)
 	}
@@ -181,7 +182,7 @@ func (k *TokenKeys) Rotate(now time.Time) ([]seal.Key, error) {
 	return keys, nil
 }
 
-// dropOld drops what nothing needs any more.
+// dropOld drops the keys that nothing needs any more.
 func (k *TokenKeys) dropOld() error {
 	if k.node.Store.ReadOnly() {
 		return nil
@@ -202,7 +203,7 @@ func (k *TokenKeys) Follow(ctx context.Context, every time.Duration) {
 	Every(ctx, every, k.look)
 }
 
-// Every does something every so often until ctx ends.
+// Every calls a function at intervals until ctx ends.
 func Every(ctx context.Context, every time.Duration, do func()) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -222,7 +223,7 @@ func (k *TokenKeys) look() {
 	}
 }
 
-// End ends what Begin began; it may be nil.
+// End ends what Begin started; k can be nil.
 func (k *TokenKeys) End() {
 	if k != nil {
 		k.exchange.End()

@@ -6,40 +6,40 @@ import (
 	"time"
 )
 
-// Duties are what a server does for its node.
+// Duties are a server's operations for its node.
 type Duties interface {
 	// EndGrants ends connections and answers of sessions that another node has ended.
 	EndGrants()
-	// SendAway closes the connections of everybody, who connect again elsewhere.
+	// SendAway closes all connections; clients reconnect elsewhere.
 	SendAway(why string)
 	// Drop ends all actors at once.
 	Drop()
 	// CloseUnheard closes the rooms of codelabs whose owner this node cannot reach.
 	CloseUnheard()
-	// Compare compares the copies of actors here with their owners.
+	// Compare compares the replicas here with their owners.
 	Compare(alive []string)
-	// Owned are the codelabs that this node owns. It is asked every second.
+	// Owned are the codelabs that this node owns. It is called every second.
 	Owned() []Owned
 	// Made is when a codelab was made, on whichever node; zero if that is not known.
 	Made(id string) time.Time
-	// GiveAll gives all codelabs that this node owns to others, and returns how many
-	// it owns still.
+	// GiveAll gives all codelabs that this node owns to others, and returns how many it
+	// still owns.
 	GiveAll(to []string) int
-	// Move brings a codelab to a node, if this one owns it, or is the node and nobody
+	// Move moves a codelab to a node, if this node owns it, or is the target and nobody
 	// owns it.
 	Move(id, to string)
 	// Counts are the node's own counts.
 	Counts() Counts
-	// Drain sends everybody away, one after the other. Until Undrain nobody can connect.
+	// Drain closes all connections, one after the other. Until Undrain nobody can connect.
 	Drain()
 	Undrain()
 }
 
-// lookEvery is how often the others are asked whether they are there. Everything else
-// that Watch does it does half as often: it reads the database.
+// lookEvery is how often the others are asked whether they are alive. Everything else in
+// Watch happens half as often, since it reads the database.
 const lookEvery = 500 * time.Millisecond
 
-// Watch looks after this node's place among the others until ctx ends.
+// Watch maintains this node's membership until ctx ends.
 func (n *Node) Watch(ctx context.Context, server Duties) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -71,7 +71,7 @@ func (n *Node) Watch(ctx context.Context, server Duties) {
 			}
 		}
 		n.alive.Store(int64(max(len(alive), 1)))
-		now := time.Now() // behind the database, which may have been slow
+		now := time.Now() // after the database, which may have been slow
 		n.look(now, members)
 		n.lookAtClock(members)
 		w, err := n.readWishes()
@@ -110,8 +110,8 @@ func (n *Node) comeBack(ctx context.Context, server Duties) {
 	n.startOver(ctx, server, "this server starts over; connect again")
 }
 
-// startOver sends everybody away, drops everything in memory, and comes back as a
-// new incarnation, which owns nothing: what this node owned is free at once.
+// startOver closes all connections, drops everything in memory, and returns as a new
+// incarnation, which owns nothing. So the codelabs of this node are free at once.
 func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 	n.away.Store(true)
 	for _, x := range n.catchUps {
@@ -140,7 +140,7 @@ func (n *Node) startOver(ctx context.Context, server Duties, why string) {
 	}
 }
 
-// catchUp begins to fetch what this node lacks.
+// catchUp starts fetching missing secrets.
 func (n *Node) catchUp(ctx context.Context) {
 	for _, x := range n.catchUps {
 		if x.Lacks() {
@@ -149,8 +149,8 @@ func (n *Node) catchUp(ctx context.Context) {
 	}
 }
 
-// prepare does what comes before this node serves again. It is false if the node is
-// away again, or ctx ends, before that has succeeded.
+// prepare runs the functions that must succeed before this node serves again. It is false
+// if the node is away again, or ctx ends, before that has succeeded.
 func (n *Node) prepare(ctx context.Context) bool {
 	for _, do := range n.first {
 		for err := do(); err != nil; err = do() {

@@ -19,7 +19,7 @@ const wishes = "nodewishes"
 // moveStays is for how long a codelab that was moved is not given to another node.
 const moveStays = 10 * time.Minute
 
-// wanted is what the table says.
+// wanted is the content of the table.
 type wanted struct {
 	drained map[string]bool   // by node
 	moves   map[string]string // a codelab's node, by its id
@@ -62,7 +62,7 @@ func (n *Node) Drain(node string) error {
 	if err != nil {
 		return err
 	}
-	_, err = n.Store.Get(addresses, ofStream(n.Store, node)) // of one that stopped long ago
+	_, err = n.Store.Get(addresses, ofStream(n.Store, node)) // of a node that stopped long ago
 	known := err == nil || slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node == node })
 	none := fmt.Errorf("no other node that is not drained is alive: who would serve instead of %s?", node)
 	switch {
@@ -91,7 +91,7 @@ func serves(members []durable.Member, w wanted, but string) bool {
 	return slices.ContainsFunc(members, func(m durable.Member) bool { return m.Node != but && m.Left > 0 && !w.drained[m.Node] })
 }
 
-// Undrain takes Drain back.
+// Undrain reverts Drain.
 func (n *Node) Undrain(node string) error {
 	w, err := n.readWishes()
 	if err == nil && !w.drained[node] {
@@ -110,8 +110,8 @@ func (n *Node) undrain(node string) error {
 // moveTime bounds how long a move is waited for.
 const moveTime = 20 * time.Second
 
-// Move brings a codelab to a node, where it stays for ten minutes at least, and waits
-// until it is there.
+// Move moves a codelab to a node, where it stays for at least ten minutes, and waits until
+// it is there.
 func (n *Node) Move(id, to string) error {
 	members, w, err := n.standing()
 	if err != nil {
@@ -159,8 +159,8 @@ func (n *Node) Drained() bool { return n != nil && n.drained.Load() }
 // at once whatever no other node has taken.
 const drainTurns = 20
 
-// obey does what an operator asks of this node; others are those that take codelabs. It
-// returns whether this node stands aside now.
+// obey carries out an operator's requests to this node; others are the nodes that accept
+// codelabs. It returns whether this node serves nobody now.
 func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	me := n.Store.Node()
 	for id, to := range w.moves {
@@ -192,6 +192,6 @@ func (n *Node) obey(w wanted, others []string, server Duties) (aside bool) {
 	if n.draining <= drainTurns && len(others) > 0 && server.GiveAll(others) > 0 {
 		return false
 	}
-	n.draining = drainTurns + 1 // what it is given by mistake goes at once
+	n.draining = drainTurns + 1 // release at once what it gets by mistake
 	return true
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // accessLog writes a line for each request, if the configuration asks for it.
-// Queries are left out, and so is whatever in a path this server has not made: what
-// somebody mistypes may be a card number.
+// Queries are left out, and so are parts of a path that this server has not made: a
+// mistyped path can contain a card number.
 func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestCtx) string, log *slog.Logger) func(*fasthttp.RequestCtx, int64, time.Duration) {
 	if !cfg.Access {
 		return nil
@@ -28,7 +28,7 @@ func accessLog(cfg config.Log, routes []string, clientIP func(*fasthttp.RequestC
 	}
 }
 
-// agent is the program that asked, as far as it says: its first word.
+// agent is the requesting program, by the first word of its User-Agent.
 func agent(ctx *fasthttp.RequestCtx) string {
 	name, _, _ := strings.Cut(string(ctx.Request.Header.UserAgent()), " ")
 	name = strings.Map(func(r rune) rune {

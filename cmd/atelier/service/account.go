@@ -23,7 +23,7 @@ const passwordFile = "admin.password"
 // PasswordFile is the file of the generated password.
 func PasswordFile(cfg config.Config) string { return secretFile(cfg, passwordFile) }
 
-// adminsPassword returns the password that was made, and makes it if there is none.
+// adminsPassword returns the generated password, and generates it if there is none.
 func adminsPassword(cfg config.Config) (password string, made bool, err error) {
 	return secrets.Password(PasswordFile(cfg), func() string { return auth.Random(15) })
 }
@@ -31,7 +31,7 @@ func adminsPassword(cfg config.Config) (password string, made bool, err error) {
 // adminPassword is the source of the admin's password.
 type adminPassword struct {
 	file string // "" when it was configured
-	made string // the password itself, when it was made now
+	made string // the password itself, if it is new
 }
 
 // announce reports how to reach the server, in the log and on the terminal. A new password
@@ -56,8 +56,7 @@ func (pw adminPassword) where() string {
 	return pw.file
 }
 
-// show says on a terminal where to go and as whom, and shows a password that
-// was made now.
+// show prints on a terminal the address and the login, and a new password.
 func (pw adminPassword) show(to *os.File, url, id string) {
 	if !IsTerminal(to) {
 		return
@@ -72,7 +71,7 @@ func (pw adminPassword) show(to *os.File, url, id string) {
 	fmt.Fprintf(to, "\n  Atelier    %s\n  Admin id   %s\n  Password   %s\n\n", url, id, password)
 }
 
-// account brings up the admin's password, sessions and API tokens.
+// account opens the admin's password, sessions and API tokens.
 func (s *Service) account() (err error) {
 	cfg, pw := s.cfg, &s.password
 	key := string(cfg.Session.Key)
@@ -123,7 +122,7 @@ func (s *Service) account() (err error) {
 	return nil
 }
 
-// openSessions reads the login sessions, and follows what other nodes change.
+// openSessions reads the login sessions, and follows the changes of other nodes.
 func (s *Service) openSessions(account []byte) (*login.Sessions, error) {
 	if s.core.node == nil {
 		return login.Load(s.core.store, account, time.Now)
@@ -131,8 +130,7 @@ func (s *Service) openSessions(account []byte) (*login.Sessions, error) {
 	return login.Follow(s.core.node.Store, account, clock.System, func(err error) { s.log.Error("login sessions", "error", err) })
 }
 
-// tokens are the API tokens as they are now; where other nodes may have changed
-// them, as they were a second ago at most.
+// tokens are the present API tokens; with other nodes, those of at most a second ago.
 func (c *Core) tokens() (*settings.View, error) {
 	h, err := c.settings.Near(settings.ID, login.MaxAge)
 	if err != nil {
@@ -171,7 +169,7 @@ func (s *Service) current() func(now, token bool) error {
 	}
 }
 
-// signIn is the identity provider where people may sign in; nil for none.
+// signIn is the identity provider for sign-in; nil for none.
 func (s *Service) signIn() *rest.SignIn {
 	c := s.cfg.Login
 	if c.Issuer == "" {

@@ -46,7 +46,7 @@ func (c *Core) Backup(w io.Writer) error {
 // eraseWait bounds the time that a backup waits for erasures in progress.
 const eraseWait = 30 * time.Second
 
-// OpenData opens what the data folder holds, without any actor.
+// OpenData opens the data folder, without any actor.
 func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 	c := &Core{cfg: cfg, log: log}
 	if c.store, err = openStore(cfg, Hooks{}, Options{}, log); err != nil {
@@ -58,10 +58,10 @@ func OpenData(cfg config.Config, log *slog.Logger) (_ *Core, err error) {
 	return c, nil
 }
 
-// Restore fills the data folder, which must hold no data, and the store that
-// nodes share, which must hold nothing at all, from a backup.
-// Code that is damaged in the backup stays damaged; scrub reports it. With a passphrase the
-// secrets are restored too, which the backup must hold then.
+// Restore fills the data folder, which must hold no data, and the nodes' shared store,
+// which must be empty, from a backup. Code that is damaged in the backup stays damaged;
+// scrub reports it. With a passphrase the secrets are restored too, which the backup must
+// hold then.
 func Restore(cfg config.Config, r io.Reader, passphrase string) (err error) {
 	if err := ondisk.MakeFolder(cfg.Server.Data, 0o700); err != nil {
 		return err

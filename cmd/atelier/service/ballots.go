@@ -21,8 +21,8 @@ type ballots struct {
 	labs     atomic.Pointer[codelab.Codelabs]
 }
 
-// openBallots opens them before any codelab is: an open poll whose secret is not there
-// is closed.
+// openBallots opens them before any codelab, because an open poll without its secret is
+// closed.
 func (c *Core) openBallots() (*ballots, error) {
 	b := &ballots{node: c.node}
 	o := shares.BallotOptions{Dir: filepath.Dir(TokenKeyFile(c.cfg)), Logger: c.log, Failed: c.folder.Failed}
@@ -47,7 +47,7 @@ func (c *Core) openBallots() (*ballots, error) {
 	return b, nil
 }
 
-// Needless implements what nodes ask each other: those of polls that are counted, or gone.
+// Needless answers other nodes: the secrets of polls that are counted, or gone.
 func (b *ballots) Needless(ids []string) (needless []string) {
 	labs := b.labs.Load()
 	for _, id := range ids {
@@ -61,8 +61,8 @@ func (b *ballots) Needless(ids []string) (needless []string) {
 	return needless
 }
 
-// follow destroys, every so often until ctx ends, what others know to be needless while
-// this node stands aside and reads no codelab.
+// follow destroys, at intervals until ctx ends, the secrets that are needless according to
+// other nodes, while this node serves nobody and reads no codelab.
 func (b *ballots) follow(ctx context.Context, every time.Duration) {
 	nodes.Every(ctx, every, func() {
 		if b.node.Aside.Load() {
@@ -83,12 +83,12 @@ func (b *ballots) destroyNeedless() {
 	}
 }
 
-// lost says of a secret that is not on this node that no other has it.
+// lost reports whether a secret that is missing on this node is missing on all others, too.
 func (b *ballots) lost(id string, keepers []string) bool {
 	return b.search == nil || b.search.Lost(id, keepers)
 }
 
-// settled counts the poll whose secret has come, or is lost.
+// settled counts the poll whose secret has arrived, or is lost.
 func (b *ballots) settled(id string) {
 	if lab, ok := codelab.CodelabOfSecret(id); ok {
 		if labs := b.labs.Load(); labs != nil {
@@ -105,8 +105,8 @@ func (b *ballots) Destroy(id string) {
 	b.Ballots.Destroy(id)
 }
 
-// All implements nodes.Kept: only secrets of polls that are not counted yet travel. One that
-// is new may be of a poll that is just being opened.
+// All implements nodes.Kept: only secrets of uncounted polls are sent. A new one can be for
+// a poll that is just being opened.
 func (b *ballots) All() ([]shares.Ballot, error) {
 	all, err := b.Ballots.All()
 	needless := b.Needless(b.Old())

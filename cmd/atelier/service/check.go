@@ -34,7 +34,7 @@ func Check(cfg config.Config) (warnings []string, err error) {
 	return warnings, errors.Join(err, checkData(cfg, warn))
 }
 
-// checkPair reads a certificate as a start does, and looks whether it still counts.
+// checkPair reads a certificate as a start does, and checks whether it is still valid.
 func checkPair(name, certFile, keyFile string, warn func(string, ...any)) error {
 	pair, err := server.LoadKeyPair(certFile, keyFile, func(error) {})
 	if err != nil {
@@ -53,7 +53,7 @@ func checkPair(name, certFile, keyFile string, warn func(string, ...any)) error 
 	return nil
 }
 
-// checkData looks at the data folder, or at where it would be made.
+// checkData checks the data folder, or its parent if it does not exist.
 func checkData(cfg config.Config, warn func(string, ...any)) error {
 	if cfg.Storage.Backend == config.Memory {
 		return nil

@@ -23,8 +23,8 @@ func CheckCommerce(cfg config.Config) error {
 	return err
 }
 
-// newCommerce makes the business profile from the configuration and checks it against the
-// conventions: an invalid one prevents the start.
+// newCommerce makes the business profile from the configuration and checks it. An invalid
+// profile prevents the start.
 func newCommerce(cfg config.Config, client func(*fasthttp.RequestCtx) string, bodies *wire.BodyBudget, log *slog.Logger) (*publish.Endpoint, error) {
 	c := cfg.Commerce
 	p := publish.DefaultBusiness(strings.TrimSuffix(c.SchemaBase, "/"), cfg.Server.PublicURL)

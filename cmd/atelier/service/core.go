@@ -57,11 +57,11 @@ type Core struct {
 	node         *nodes.Node     // nil on a single server
 	keyring      *nodes.Keyring  // likewise
 	usedBefore   bool            // the store has served before this start
-	made         map[string]bool // the secrets that this start has made, of those that nodes have alike
+	made         map[string]bool // the shared secrets that this start has made
 	ballots      *ballots
 }
 
-// hosted is what runs the actors of one kind, under the name that its numbers have.
+// hosted is the host of one kind of actors, under the name of its metrics.
 type hosted struct {
 	name string
 	host
@@ -78,7 +78,7 @@ type host interface {
 type Hooks struct {
 	// Committed is called for each commit with its duration, and must not block.
 	Committed func(took time.Duration)
-	// Damaged is called for each stored content that is not what was written.
+	// Damaged is called for each damaged stored content.
 	Damaged func()
 	// Removed is called for deleted attendees and codelabs, see codelab.Config.
 	Removed func(r *room.Room, attendee string)
@@ -191,7 +191,7 @@ func (c *Core) explain(err error) error {
 	return err
 }
 
-// openList reads the list of codelabs, and follows what other nodes change.
+// openList reads the list of codelabs, and follows the changes of other nodes.
 func (c *Core) openList() (err error) {
 	if c.node == nil {
 		c.list, err = catalog.LoadList(c.store)
@@ -201,7 +201,7 @@ func (c *Core) openList() (err error) {
 	return err
 }
 
-// timeOf is the time by which those of a codelab are counted: of the node that owns it.
+// timeOf is the time for a codelab, on the clock of the node that owns it.
 func (c *Core) timeOf(lab codelab.Codelab) time.Time {
 	return c.node.OwnersTime(lab.Owner(), time.Now())
 }

@@ -29,8 +29,8 @@ import (
 
 const (
 	// In the data folder objectFolder holds the store of objects, unless files.store
-	// is elsewhere, contentFolder the contents of files, and copiesFolder what this
-	// node has of objects.
+	// is elsewhere, contentFolder the contents of files, and copiesFolder this node's
+	// copies of objects.
 	objectFolder  = "objects"
 	contentFolder = "blobs"
 	copiesFolder  = "copies"
@@ -38,7 +38,7 @@ const (
 	codeFolder = "workspaces"
 )
 
-// closableObjects is a store of objects that is open.
+// closableObjects is an open store of objects.
 type closableObjects interface {
 	objects.Store
 	io.Closer
@@ -120,7 +120,7 @@ func (c *Core) openLocalFiles(cfg config.Config, hooks Hooks, log *slog.Logger) 
 	return c.openCode(cfg, trees.Options{Objects: alone, Alone: true, Damaged: hooks.Damaged, Logger: log})
 }
 
-// openCode opens the code, which lies among the objects.
+// openCode opens the code, which is stored as objects.
 func (c *Core) openCode(cfg config.Config, o trees.Options) (err error) {
 	o.Dir = filepath.Join(cfg.Server.Data, copiesFolder, codeFolder)
 	o.Grace, o.Gate = cfg.Files.Grace.Std(), c.writable
@@ -148,7 +148,7 @@ func (c *Core) openSharedFiles(cfg config.Config, shared objects.Store, hooks Ho
 	return c.openCode(cfg, trees.Options{Objects: shared, Damaged: hooks.Damaged, Logger: log})
 }
 
-// claimedFiles is the table of streams whose shared store was taken.
+// claimedFiles is the table of streams that have claimed the shared store.
 const claimedFiles = "sharedfiles"
 
 // claim makes sure that the shared store belongs to the records. An empty store is accepted
@@ -181,9 +181,9 @@ func (c *Core) claim(shared objects.Store) error {
 	return err
 }
 
-// reclaim takes the shared store over for a store that was recovered: it has another
-// stream since, but still the row by which it took the shared store before. Only an
-// operator can tell such a store from a copy of it, so this needs the same flag.
+// reclaim takes over the shared store for a recovered store. That has a new stream since,
+// but still the row of its earlier claim. Only an operator can tell such a store from a
+// copy of it, so this needs the same flag.
 func (c *Core) reclaim(ctx context.Context, shared objects.Store, refusal error) error {
 	owner, err := objects.Owner(ctx, shared)
 	if err != nil {
@@ -214,7 +214,7 @@ func holdsFiles(dir string) bool {
 	return found
 }
 
-// deleteDue deletes a codelab whose time has come, with its code.
+// deleteDue deletes a codelab that is due, with its code.
 func (c *Core) deleteDue(id string) error {
 	lab, err := c.codelabs.Get(id)
 	if err != nil {
@@ -267,7 +267,7 @@ func (c *Core) codeHeads() (map[string][]code.Head, error) {
 	return heads, err
 }
 
-// fileSections are where contents and code are restored to.
+// fileSections are the targets for restoring contents and code.
 func fileSections(to objects.Store) []backup.Section {
 	content := backup.Section{Name: "blobs", Folder: contentFolder, Load: contents.Load}
 	object := backup.Section{Name: "objects", Folder: objectFolder, Load: backup.LoadFolder}

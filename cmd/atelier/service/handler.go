@@ -82,7 +82,7 @@ func (v vaults) use(keys []seal.Key) error {
 	return v.each(func(x *token.Vault) error { return x.SetKeys(keys) })
 }
 
-// each calls fn for the vaults that were opened.
+// each calls fn for the open vaults.
 func (v vaults) each(fn func(*token.Vault) error) error {
 	var errs []error
 	for _, x := range []*token.Vault{v.production, v.sandbox} {
@@ -114,8 +114,8 @@ func (v vaults) stats() map[string]token.Stats {
 
 // rotateKeys makes a new server key and takes it into use.
 func (s *Service) rotateKeys() (string, error) {
-	// One at a time: two that read the same file would write over each other's
-	// key, and tokens may have been made under it.
+	// One at a time: two concurrent ones would overwrite each other's key, under which
+	// tokens may have been made.
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
 	var keys []seal.Key
@@ -132,7 +132,7 @@ func (s *Service) rotateKeys() (string, error) {
 	return describeKeys(keys), nil
 }
 
-// newHandler puts the tokenization handler together.
+// newHandler assembles the tokenization handler.
 func (s *Service) newHandler(clientIP func(*fasthttp.RequestCtx) string) (*handler.Handler, error) {
 	h := s.cfg.Handler
 	return handler.New(handler.Config{

@@ -32,7 +32,7 @@ type part struct {
 	// stop returns when ctx ends at the latest, and cuts off slower work. It is nil if
 	// there is nothing to stop.
 	stop func(ctx context.Context) error
-	// share is the divisor of server.drain_timeout for stop; 0: the remaining time.
+	// share is the divisor of server.drain_timeout for stop; 0 means the remaining time.
 	share int
 }
 
@@ -41,8 +41,8 @@ func (s *Service) parts() []part {
 	return []part{
 		{name: "data folder", start: s.makeData},
 		{name: "certificate", start: s.loadPair},
-		// The addresses before the data: if one is taken, nothing has changed and no
-		// secret was made. Nobody is served before everything is there.
+		// The addresses come before the data. If one is taken, nothing has changed and no
+		// secret was made. The server answers only when everything is ready.
 		{name: "public address", start: s.reserve, stop: s.shutdown},
 		{name: "internal listener", start: s.listenInternal, stop: s.closeInternal},
 		{name: "rooms", start: s.makeHub, stop: s.closeHub},
@@ -77,9 +77,9 @@ func (s *Service) start(parts []part) error {
 // slowStop is the time after which the stop of a part is logged as slow.
 const slowStop = time.Second
 
-// Stop stops what was started, in reverse order: readiness off, clients told
-// when to come back and closed, requests finished, snapshots written. Stopped again, it
-// has nothing left to stop.
+// Stop stops the started parts in reverse order. It turns readiness off, sends clients the
+// time to reconnect and closes them, finishes requests, and writes snapshots. A second call
+// does nothing.
 func (s *Service) Stop() error {
 	if s.stopped.Swap(true) {
 		return nil
@@ -87,7 +87,7 @@ func (s *Service) Stop() error {
 	slow := slog.LevelInfo
 	if s.started.Load() {
 		s.leave()
-	} else { // a start that failed says why, and nothing behind it
+	} else { // a failed start has already reported its reason
 		slow = slog.LevelDebug
 	}
 	s.end()
@@ -112,7 +112,7 @@ func (s *Service) Stop() error {
 	return errors.Join(errs...)
 }
 
-// within stops a part in its share of the time.
+// within stops a part within its share of the time.
 func (p part) within(ctx context.Context, whole time.Duration) error {
 	if p.share > 0 {
 		var cancel context.CancelFunc
@@ -122,8 +122,7 @@ func (p part) within(ctx context.Context, whole time.Duration) error {
 	return p.stop(ctx)
 }
 
-// leave turns readiness off, and gives balancers a moment to see that nobody more
-// should come.
+// leave turns readiness off, and gives balancers a moment to notice.
 func (s *Service) leave() {
 	if s.internal != nil {
 		s.internal.Drain()
@@ -263,7 +262,7 @@ func (s *Service) openGateway() error {
 // quarter for all others.
 func ofOneAddress(descriptors int) int { return descriptors / 4 * 3 }
 
-// closeGateway ends the connections too, before the actors behind them go.
+// closeGateway also ends the connections, before the actors behind them stop.
 func (s *Service) closeGateway(context.Context) error {
 	s.gateway.Close()
 	s.hub.Close()
@@ -292,7 +291,7 @@ func (s *Service) openAPI() error {
 	return nil
 }
 
-// work begins what is done now and then, until Stop.
+// work starts the periodic tasks, until Stop.
 func (s *Service) work() error {
 	ctx := s.ending
 	s.background.Go(func() {

@@ -34,7 +34,7 @@ const (
 	calmBytes = 64 << 20
 )
 
-// lookEvery is the time between two looks.
+// lookEvery is the interval of measurements.
 const lookEvery = 2 * time.Second
 
 // keepMemory bounds the garbage that accumulates under load. The collector alone lets the
@@ -54,8 +54,8 @@ func keepMemory(ctx context.Context, forget func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	// The limit counts all of the runtime's memory, so what is not heap comes on
-	// top of the heap's share.
+	// The limit counts all of the runtime's memory, so memory outside the heap is added to
+	// the heap's share.
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	beside := []metrics.Sample{
 		{Name: "/memory/classes/heap/stacks:bytes"}, {Name: "/memory/classes/os-stacks:bytes"}, {Name: "/memory/classes/other:bytes"},
@@ -102,7 +102,7 @@ func keepMemory(ctx context.Context, forget func()) {
 	}
 }
 
-// growth is how much was allocated between two looks.
+// growth measures the allocation between two measurements.
 type growth struct {
 	looked    bool
 	allocated uint64
@@ -122,7 +122,7 @@ type pace struct {
 	percent int
 }
 
-// look takes the bytes that were allocated within lookEvery.
+// look handles the bytes allocated within lookEvery.
 func (p *pace) look(grown uint64, known bool) {
 	if known && grown > uint64(calmBytes*lookEvery.Seconds()) {
 		p.is(hurried)
@@ -138,14 +138,14 @@ func (p *pace) is(percent int) {
 	}
 }
 
-// returns decides when memory is given back.
+// returns decides when memory is returned to the system.
 type returns struct {
-	// left is what was there after the last return, although it is not used.
+	// left is the unused memory after the last return.
 	left uint64
 }
 
-// due looks at how much was allocated in lookEvery and what is held and not used. It
-// reports whether that is to be given back now.
+// due reports whether memory should be returned now, by the allocation within lookEvery and
+// the unused memory.
 func (r *returns) due(grown uint64, known bool, unused uint64) bool {
 	quiet := known && grown < uint64(quietBytes*lookEvery.Seconds())
 	return quiet && unused > r.left+worthwhile

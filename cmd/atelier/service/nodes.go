@@ -13,11 +13,11 @@ import (
 	"atelier/transport/server"
 )
 
-// duties are what this server does as one of several nodes. Its fields are the
-// goroutine's of the node's Watch.
+// duties implements this server's tasks as one of several nodes. Its fields are owned by
+// the goroutine of the node's Watch.
 type duties struct {
 	*Service
-	undrain func() // ends that it is drained
+	undrain func() // ends draining
 }
 
 func (d *duties) EndGrants() { d.grants.Sweep() }
@@ -85,7 +85,7 @@ func (d *duties) Move(id, to string) {
 		return
 	}
 	if owner, err := d.core.node.Store.Owner("codelab/" + id); err == nil && owner == "" {
-		_, _ = d.core.codelabs.Get(id) // who opens what nobody owns is its owner; else the next turn does
+		_, _ = d.core.codelabs.Get(id) // opening an unowned codelab takes it; else the next turn tries again
 	}
 }
 
@@ -126,8 +126,7 @@ func (s *Service) connected() (n int) {
 	return n
 }
 
-// clusterStats are the numbers of this node for the metrics; nil for a server
-// that stands alone.
+// clusterStats are the numbers of this node for the metrics; nil on a single server.
 func (s *Service) clusterStats() *server.ClusterStats {
 	if s.core.node == nil {
 		return nil
@@ -145,7 +144,7 @@ func (s *Service) clusterStats() *server.ClusterStats {
 	return st
 }
 
-// clusterStatus is what the control socket answers, JSON.
+// clusterStatus is the control socket's answer, in JSON.
 func (s *Service) clusterStatus() ([]byte, error) {
 	if s.core.node == nil {
 		return nil, nodes.ErrAlone
@@ -153,7 +152,7 @@ func (s *Service) clusterStatus() ([]byte, error) {
 	return json.Marshal(s.core.node.Status(s.cfg, s.health(), s.clusterStats()))
 }
 
-// place does what an operator asks of the nodes.
+// place carries out an operator's requests to the nodes.
 func (s *Service) place(p control.Placing) error {
 	n := s.core.node
 	if n == nil {

@@ -14,14 +14,14 @@ import (
 	"atelier/transport/wire"
 )
 
-// operations are what a running server does for commands of the binary, beside the
-// interface.
+// operations are a running server's functions for commands of the binary, in addition to
+// the interface.
 func (s *Service) operations() control.Operations {
 	return control.Operations{Backup: s.core.Backup, Scrub: s.core.Scrub, RotateKeys: s.rotateKeys, Cluster: s.clusterStatus, Place: s.place}
 }
 
-// Operator answers commands of the binary while no server runs: what the interface
-// has for an admin and needs no login, and the operations.
+// Operator answers commands of the binary while no server runs. It has the operations, and
+// the admin's part of the interface without a login.
 func (c *Core) Operator() fasthttp.RequestHandler {
 	ops := control.Operations{Backup: c.Backup, Scrub: c.Scrub, RotateKeys: c.rotateTokenKeys}
 	if c.codelabs == nil { // opened without actors

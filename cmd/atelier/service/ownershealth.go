@@ -14,7 +14,7 @@ import (
 	"atelier/transport/wire"
 )
 
-// healthPatience is how long the owner waits for all that may be slow, together.
+// healthPatience is how long the owner waits for all slow checks together.
 const healthPatience = time.Second
 
 // ownersHealth is the state of the server for the owner. It does not read the store. Slow
@@ -24,7 +24,7 @@ func (s *Service) ownersHealth() rest.Health {
 	ctx, cancel := context.WithTimeout(context.Background(), healthPatience)
 	defer cancel()
 	l := &s.looks
-	// All at once, before anything is waited for.
+	// All are requested before any is waited for.
 	l.space.want()
 	l.size.want()
 	l.backup.want()
@@ -100,8 +100,8 @@ func judgeWaits(recent server.Recent) doctor.Finding {
 	return doctor.Waits(recent.P99)
 }
 
-// judgeCommits also knows what the doctor does not see: where the store keeps its content,
-// and why it has failed, if it has.
+// judgeCommits has data that the doctor lacks: where the store keeps its content, and why
+// it has failed, if it has.
 func judgeCommits(recent server.Recent, backend string, failed error) doctor.Finding {
 	switch {
 	case failed != nil:
@@ -174,7 +174,7 @@ func (s *Service) nodesHealth(ctx context.Context) *rest.NodesHealth {
 	return toNodesHealth(found)
 }
 
-// toNodesHealth is what `atelier cluster status` says, for the owner.
+// toNodesHealth is the output of `atelier cluster status`, for the owner.
 func toNodesHealth(st *nodes.Status) *rest.NodesHealth {
 	h := &rest.NodesHealth{Node: st.Node, Verdict: judged(doctor.Finding{OK: true, Text: "all nodes are well"})}
 	if len(st.Problems) > 0 {

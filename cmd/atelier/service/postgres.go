@@ -20,9 +20,9 @@ import (
 	"atelier/persistence/postgres"
 )
 
-// streamNote is a file in the data folder that names the stream of a database refers to the
-// files beside it. With another store nothing would seem to refer to them, and they would
-// be swept.
+// streamNote is a file in the data folder with the name of the database stream that refers
+// to the files beside it. With another store nothing would seem to refer to them, and they
+// would be swept.
 func streamNote(cfg config.Config) string { return filepath.Join(cfg.Server.Data, "postgres.stream") }
 
 func errOfDatabase(cfg config.Config) error {
@@ -61,14 +61,15 @@ func openPostgres(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger
 	return &lockedStore{store, unlock}, nil
 }
 
-// lockData keeps other processes away from the data folder, as Badger does with
-// its own: two nodes in one would take each other's socket and copies.
+// lockData keeps other processes away from the data folder, as Badger does with its own.
+// Two nodes in one folder would take each other's socket and copies.
 func lockData(cfg config.Config) (unlock func(), err error) {
 	dir, err := os.Open(cfg.Server.Data)
 	if err != nil {
 		return nil, err
 	}
-	// A file system without locks cannot be asked, and is no reason not to serve.
+	// On a file system without locks this is impossible, but the server can serve all the
+	// same.
 	if err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		_ = dir.Close()
 		return nil, errInUse(cfg)
@@ -76,7 +77,7 @@ func lockData(cfg config.Config) (unlock func(), err error) {
 	return func() { _ = dir.Close() }, nil
 }
 
-// lockedStore gives the data folder back when it is closed.
+// lockedStore releases the data folder when it is closed.
 type lockedStore struct {
 	*postgres.Store
 	unlock func()
@@ -87,7 +88,7 @@ func (s *lockedStore) Close() error {
 	return s.Store.Close()
 }
 
-// nodeName is this node's name among several; "" alone.
+// nodeName is this node's name in a cluster; "" on a single server.
 func nodeName(cfg config.Config) string {
 	if !cfg.Cluster.Enabled {
 		return ""
@@ -110,7 +111,7 @@ func noteStream(cfg config.Config, stream string) error {
 	return nil
 }
 
-// HasData reports whether there is data to be looked at.
+// HasData reports whether there is data.
 func HasData(cfg config.Config) bool {
 	if cfg.Storage.Backend == config.Postgres {
 		return true // the database says so
@@ -121,7 +122,7 @@ func HasData(cfg config.Config) bool {
 
 // storeSection is the store's part of a backup, which both kinds of store read.
 func (c *Core) storeSection() backup.Section {
-	save := func(w io.Writer) error { return c.store.Backup(w) } // of a Core that is only restored there is none
+	save := func(w io.Writer) error { return c.store.Backup(w) } // a Core that is only restored has none
 	s := backup.Section{Name: "store", Folder: "store", Save: save, Load: badger.Restore}
 	if c.cfg.Storage.Backend != config.Postgres {
 		return s

@@ -31,7 +31,7 @@ func newProbe[T any](keeps time.Duration, find func(context.Context) T) *probe[T
 	return &probe[T]{find: find, keeps: keeps, wanted: make(chan struct{}, 1), next: make(chan struct{})}
 }
 
-// run finds out what is wanted until ctx ends.
+// run determines the value on request, until ctx ends.
 func (l *probe[T]) run(ctx context.Context) {
 	for {
 		select {
@@ -40,7 +40,7 @@ func (l *probe[T]) run(ctx context.Context) {
 		case <-l.wanted:
 		}
 		if l.isNew() {
-			continue // it was wanted while it was found out
+			continue // it was requested while it was determined
 		}
 		began := time.Now()
 		value := l.find(ctx)
@@ -62,14 +62,14 @@ func (l *probe[T]) isNew() bool {
 	return time.Now().Before(l.until)
 }
 
-// want has it found out where what is known is not new.
+// want requests a new value, if the present one is old.
 func (l *probe[T]) want() {
 	if l.isNew() {
 		return
 	}
 	select {
 	case l.wanted <- struct{}{}:
-	default: // it is wanted already
+	default: // it is already requested
 	}
 }
 
@@ -92,8 +92,8 @@ func (l *probe[T]) get(ctx context.Context) (value T, known bool) {
 	return l.value, time.Now().Before(l.until)
 }
 
-// last returns what was found last, new or not, and waits only for the first. It must be
-// wanted.
+// last returns the last value, new or not, and waits only for the first. The caller must
+// have called want.
 func (l *probe[T]) last(ctx context.Context) (value T, known bool) {
 	l.mu.Lock()
 	value, known = l.value, !l.until.IsZero()
@@ -104,7 +104,7 @@ func (l *probe[T]) last(ctx context.Context) (value T, known bool) {
 	return l.get(ctx)
 }
 
-// looks are those at what the owner is shown, see ownersHealth.
+// looks are the probes for the owner's page, see ownersHealth.
 type looks struct {
 	space       *probe[space]
 	size        *probe[folderSize]
@@ -129,8 +129,8 @@ type lastBackup struct {
 	found doctor.Finding
 }
 
-// What changes quickly is looked at as often as pages ask; the size of the folder, for
-// which each of its files is looked at, rarely.
+// Values that change quickly are determined at each request. The size of the folder, which
+// needs a look at each file, is determined rarely.
 const (
 	looksKeep = 5 * time.Second
 	sizeKeeps = time.Minute

@@ -16,9 +16,9 @@ import (
 	"atelier/actors/settings"
 )
 
-// Scrub reads everything that is stored and writes what is damaged or missing,
-// and a line that sums it up. It returns the amount. It looks from both sides: at what is
-// stored, and from the records at what must be stored.
+// Scrub reads all stored data and writes a line for each damaged or missing item, and a
+// summary. It returns their number. It checks both directions: the stored objects, and from
+// the records the objects that must be stored.
 func (c *Core) Scrub(w io.Writer) (damaged int, err error) {
 	bad := func(what string) {
 		damaged++
@@ -93,7 +93,7 @@ func unread(whose string, err error, bad func(what string)) error {
 	return err
 }
 
-// scrubTries is how often a codelab is looked at that changes meanwhile.
+// scrubTries is how often a codelab is read if it changes meanwhile.
 const scrubTries = 5
 
 func (c *Core) scrubCodelab(id string, bad func(what string)) error {

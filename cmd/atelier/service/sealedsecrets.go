@@ -32,7 +32,8 @@ func Passphrase(path string) (string, error) {
 	return line, nil
 }
 
-// minPassphrase excludes what is guessed first: a thief of the backup can guess for ever.
+// minPassphrase excludes passphrases that are easily guessed: a thief of the backup can
+// guess for ever.
 const minPassphrase = 12
 
 // AddSecrets adds the secrets to a whole backup, encrypted with a passphrase: an age
@@ -55,12 +56,12 @@ func AddSecrets(cfg config.Config, f *os.File, passphrase string) error {
 const (
 	secretsSection = "secrets"
 	secretsFolder  = "secrets"
-	// maxWork bounds what a backup makes scrypt do, as a power of two: minutes.
+	// maxWork bounds the work of scrypt that a backup can demand, as a power of two:
+	// minutes.
 	maxWork = 22
 )
 
-// sealedSecrets is the section that AddSecrets adds. Without a passphrase it is passed
-// over.
+// sealedSecrets is the section that AddSecrets adds. Without a passphrase it is skipped.
 func sealedSecrets(passphrase string) backup.Section {
 	s := backup.Section{Name: secretsSection, Folder: secretsFolder, Required: passphrase != ""}
 	if passphrase == "" {

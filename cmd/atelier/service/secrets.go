@@ -15,9 +15,8 @@ func secretFile(cfg config.Config, name string) string {
 	return filepath.Join(cfg.Server.Data, secretsFolder, name)
 }
 
-// secretKey returns a key that is kept in a file, and makes it where there is
-// none. One that has lost a part is not used: it could be found by trying all
-// values.
+// secretKey returns a key that is kept in a file, and makes it if there is none. A
+// truncated key is not used, because it could be found by trying all values.
 func secretKey(cfg config.Config, name string) (key string, made bool, err error) {
 	path := secretFile(cfg, name)
 	const size = 32 // bytes, more characters
@@ -36,8 +35,8 @@ func (c *Core) tellMadeAnew(name string, made bool, cost string) {
 	}
 }
 
-// pinKeyFile holds the key under which rejoin codes are hashed: without it
-// nobody finds out the codes of a backup by trying them all.
+// pinKeyFile holds the key under which rejoin codes are hashed: without it nobody can find
+// the codes in a backup by trying them all.
 const pinKeyFile = "pin.key"
 
 // sessionKeyFile holds the key that signs sessions, settingsKeyFile the one under which
@@ -48,8 +47,8 @@ const (
 	tokenKeyFile    = "token-keys.json"
 )
 
-// pinKey returns the key of rejoin codes. Where it is gone the codes can be
-// checked no more, and must be reset.
+// pinKey returns the key of rejoin codes. If it is lost, codes can no longer be verified,
+// and must be reset.
 func (c *Core) pinKey() ([]byte, error) {
 	key, made, err := secretKey(c.cfg, pinKeyFile)
 	if err == nil {

@@ -58,7 +58,7 @@ type Service struct {
 	started atomic.Bool // set when the public listener answers
 	stopped atomic.Bool // set by the first Stop
 
-	running    []part             // what was started, in order
+	running    []part             // the started parts, in order
 	ending     context.Context    // ends the background work
 	end        context.CancelFunc // ends it
 	background sync.WaitGroup
@@ -66,22 +66,21 @@ type Service struct {
 
 // Options are the settings of a start that are not in the configuration.
 type Options struct {
-	// RecoverDamaged opens a store whose files are damaged or missing. Nothing
-	// is swept in that run: what the store does not know any more may be what
-	// the damage took.
+	// RecoverDamaged opens a store whose files are damaged or missing. Nothing is swept in
+	// that run, because the damage may have removed references.
 	RecoverDamaged bool
 	// Version of the program, for the metrics and the other nodes.
 	Version string
-	// Protocol is the version of the messages between nodes; 0: this program's.
-	// Tests change it.
+	// Protocol is the version of the messages between nodes; 0 means this program's. Tests
+	// change it.
 	Protocol int
 	// Clock is the clock that is compared with the database's; nil for the system's. Tests
 	// set it.
 	Clock func() time.Time
 	// Stop, if closed, ends a start that waits for other nodes. May be nil.
 	Stop <-chan struct{}
-	// Lease is how long this node's lease lasts, where it is one of several; 0:
-	// 3 s. Tests shorten it.
+	// Lease is how long this node's lease lasts, in a cluster; 0 means 3 s. Tests shorten
+	// it.
 	Lease time.Duration
 }
 
@@ -108,8 +107,8 @@ func Start(cfg config.Config, opts Options, log *slog.Logger) (s *Service, err e
 	return s, nil
 }
 
-// maxStarts is how often a start is begun. On a machine that is too busy to renew its
-// lease on the database the next one may find it so, too.
+// maxStarts is how often a start is tried. A machine that is too busy to renew its lease on
+// the database can be too busy at the next start, too.
 const maxStarts = 5
 
 // surely calls start, again if it has lost a lease on the database. Nothing is lost then,
@@ -134,9 +133,8 @@ func newService(cfg config.Config, opts Options, log *slog.Logger) *Service {
 // much longer than their grace period.
 func sweepEvery(grace time.Duration) time.Duration { return min(max(grace/4, time.Minute), time.Hour) }
 
-// newLimits makes the token buckets. What keeps somebody from guessing is shared
-// by the nodes; the others are each node's own, so that nobody who stays with one
-// is refused what they may do.
+// newLimits makes the token buckets. Limits against guessing are shared by the nodes. The
+// others are per node, so that clients of one node get their full limit.
 func newLimits(c config.Limits, nodes func() int) rest.Limits {
 	perMinute := func(n int) *httpapi.Limiter {
 		return httpapi.NewLimiter(httpapi.Rate{Burst: n, Per: time.Minute}, time.Now)
@@ -196,12 +194,12 @@ func (s *Service) endGrants(ctx context.Context) {
 	}
 }
 
-// grantsEvery is how often grants are looked at that nobody's timer ends. A helper's time
-// is longer when it begins (people.MinHelperLife), so that none ends unheard.
+// grantsEvery is the interval at which grants without a timer are checked. A helper's time
+// is longer at its beginning (people.MinHelperLife), so that no end is missed.
 const grantsEvery = 30 * time.Second
 
-// untilSweep is how long it is to the next sweep: to the moment behind the end of a
-// helper's time when one is near.
+// untilSweep is the time until the next sweep, which is just after the end of a helper's
+// time if one is near.
 func untilSweep(helpers interface {
 	NextEnd(now time.Time) (time.Time, bool)
 }, now time.Time) time.Duration {

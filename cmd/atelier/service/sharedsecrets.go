@@ -14,7 +14,7 @@ import (
 	"atelier/persistence/secrets"
 )
 
-// sharedFiles are the files of the secrets folder that all nodes have alike.
+// sharedFiles are the files of the secrets folder that are the same on all nodes.
 func (c *Core) sharedFiles() []nodes.SharedFile {
 	key := func(name string, lasting bool) nodes.SharedFile {
 		return nodes.SharedFile{Name: name, Path: secretFile(c.cfg, name), Lasting: lasting, Load: func() (bool, error) {
@@ -47,7 +47,7 @@ func (c *Core) tokenKeysFile() nodes.SharedFile {
 			return true, err
 		},
 		Lacks: func(content []byte) error {
-			// Read behind the content: a key is in the database before it is noted.
+			// Read after the content, because a key is in the database before its check.
 			known, err := keyVersions(c.store)
 			if err != nil {
 				return err
@@ -61,7 +61,7 @@ func (c *Core) tokenKeysFile() nodes.SharedFile {
 	}
 }
 
-// shareSecrets brings the secrets that all nodes have alike.
+// shareSecrets brings the secrets that are the same on all nodes.
 func (c *Core) shareSecrets() error {
 	for _, f := range c.sharedFiles() {
 		var err error
@@ -81,8 +81,8 @@ func (c *Core) openSharedKeys(use func([]seal.Key) error) (*nodes.TokenKeys, err
 	})
 }
 
-// Rekey seals what nodes share in the database under another cluster.secret. It is
-// refused while a node lives.
+// Rekey seals the nodes' shared secrets in the database under another cluster.secret. It is
+// refused while a node is alive.
 func Rekey(cfg config.Config, secret string, log *slog.Logger) (err error) {
 	store, err := openStore(cfg, Hooks{}, Options{}, log)
 	if err != nil {

@@ -30,7 +30,7 @@ func openStore(cfg config.Config, hooks Hooks, opts Options, log *slog.Logger) (
 	return openBadger(cfg, hooks, opts, log)
 }
 
-// storeLimits are the bounds of a store on disk, of whichever kind.
+// storeLimits are the bounds of a store on disk, of any kind.
 func storeLimits(s config.Storage) durable.StoreLimits {
 	return durable.StoreLimits{QueueBytes: int64(s.QueueMiB) << 20}
 }
@@ -66,7 +66,7 @@ func errInUse(cfg config.Config) error {
 	return fmt.Errorf("server.data: the folder %s is in use by another process; stop it or choose another folder", cfg.Server.Data)
 }
 
-// badgerOptions are what every use of the embedded store needs.
+// badgerOptions are the common options of the embedded store.
 func badgerOptions(cfg config.Config) badger.Options {
 	return badger.Options{
 		Dir: StoreDir(cfg), MemTableBytes: int64(cfg.Storage.MemtableMiB) << 20, BlockCacheBytes: int64(cfg.Storage.BlockCacheMiB) << 20,

@@ -4,7 +4,7 @@ package service
 
 import "os"
 
-// IsTerminal reports whether somebody may be reading.
+// IsTerminal reports whether a file is a terminal.
 func IsTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

@@ -24,8 +24,8 @@ import (
 	"atelier/persistence/shares"
 )
 
-// TokenKeyFile is the file of the server's token keys. They are not part of a backup: what
-// a backup holds of tokens opens without them no more than with.
+// TokenKeyFile is the file of the server's token keys. They are not part of a backup: the
+// tokens in a backup cannot be opened, with or without them.
 func TokenKeyFile(cfg config.Config) string {
 	return secretFile(cfg, tokenKeyFile)
 }
@@ -192,8 +192,8 @@ func ForgetTokens(cfg config.Config, ask func(tokens int) error, log *slog.Logge
 	return err
 }
 
-// sharedKeys are the token keys that all nodes have alike; none if the database has none.
-// It fails while another node runs.
+// sharedKeys are the token keys that are the same on all nodes; none if the database has
+// none. It fails while another node runs.
 func sharedKeys(store durable.Shared, cfg config.Config) ([]seal.Key, error) {
 	if err := nodes.AllStopped(store); err != nil {
 		return nil, err
@@ -224,8 +224,8 @@ func checkTokenKeys(path string, keys []seal.Key, known map[uint32][]byte, strea
 	return nil
 }
 
-// newTokenKey adds a key, and drops those that nothing needs any more. Keys
-// that come with an error are to be used all the same.
+// newTokenKey adds a key, and drops those that nothing needs any more. Keys that are
+// returned with an error must be used all the same.
 func (c *Core) newTokenKey(now time.Time) ([]seal.Key, error) {
 	cfg, store := c.cfg, c.store
 	if _, err := c.openTokenKeys(now); err != nil {
@@ -261,7 +261,7 @@ func keyIsOver(cfg config.Config, k seal.Key, now time.Time) bool {
 	return !k.RetiredAt.IsZero() && now.Sub(k.RetiredAt) > keepKeys(cfg)
 }
 
-// noteKeys makes the store's checks those of the keys that are not over.
+// noteKeys replaces the store's checks by those of the keys in use.
 func noteKeys(cfg config.Config, store durable.Store, keys []seal.Key, now time.Time) error {
 	var rows []durable.Row
 	for _, k := range keys {
@@ -278,8 +278,8 @@ func checkKey(stream string, version uint32) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte(stream), 0), version)
 }
 
-// keyVersions returns the checks of the keys in use in the store's stream. A
-// restored backup is another stream: it needs none of the earlier keys.
+// keyVersions returns the checks of the keys in use in the store's stream. A restored
+// backup is another stream, which needs none of the earlier keys.
 func keyVersions(store durable.Store) (map[uint32][]byte, error) {
 	known := map[uint32][]byte{}
 	prefix := checkKey(store.StreamID(), 0)

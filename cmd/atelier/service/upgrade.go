@@ -29,7 +29,7 @@ func FormatOf(cfg config.Config) (found, writes int, err error) {
 	return found, badger.Format, err
 }
 
-// FormatOfRunning is the same of a server that runs, by the beginning of a backup of it.
+// FormatOfRunning is FormatOf for a running server, from the beginning of its backup.
 func FormatOfRunning(cfg config.Config, backup func(io.Writer) error) (found, writes int, err error) {
 	if cfg.Storage.Backend == config.Postgres {
 		return FormatOf(cfg)
@@ -60,7 +60,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sampled is how much of the store is read to say how long all of it takes, bytes.
+// sampled is how much of the store is read to estimate the time for all of it, in bytes.
 const sampled = 256 << 20
 
 // StoreReadTime estimates how long it takes to read a store's files, which each start does to
@@ -71,13 +71,13 @@ func StoreReadTime(cfg config.Config) (size int64, takes time.Duration, err erro
 	}
 	began, read := time.Now(), int64(0)
 	err = filepath.WalkDir(StoreDir(cfg), func(path string, _ fs.DirEntry, err error) error {
-		// Only tables: what else is there is mostly holes.
+		// Only tables, because other files are mostly holes.
 		if err != nil || filepath.Ext(path) != ".sst" {
 			return err
 		}
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // a server that runs has replaced it
+			return nil // a running server has replaced it
 		}
 		if err != nil {
 			return err

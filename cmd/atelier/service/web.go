@@ -19,7 +19,7 @@ func overHTTPS(c config.Server) bool {
 	return c.TLSCert != "" || strings.HasPrefix(c.PublicURL, "https:")
 }
 
-// newWeb makes the browser app's part of the house.
+// newWeb makes the part that serves the browser app.
 func (s *Service) newWeb(client func(*fasthttp.RequestCtx) string) (*web.Handler, error) {
 	// A certificate can require reading its codelab from the disk.
 	limiter := httpapi.NewLimiter(httpapi.Rate{Burst: s.cfg.Limits.ReadsPerMinute, Per: time.Minute}, time.Now)
