@@ -122,8 +122,8 @@ func TestAnEndThatIsBeingCommittedIsNotUndone(t *testing.T) {
 	}
 }
 
-// The end of a session that was not open when it was read, since its first token is on its
-// way, is decided again: it ends that token, too.
+// The end of a session that was not open when it was read, since its first token is still
+// being made, is decided again: it ends that token, too.
 func TestAnEndThatMeetsTheFirstTokenEndsIt(t *testing.T) {
 	w := newWorld(t)
 	release := w.journal.Hold()

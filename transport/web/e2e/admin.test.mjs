@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import { accessible, onPaper, section, stage, until } from './harness/stage.mjs'
+import { accessible, inFirefox, onPaper, saved, section, stage, until } from './harness/stage.mjs'
 
 // A language model that answers everything with the same words.
 const model = createServer((request, answer) => {
@@ -200,115 +199,119 @@ async function taught({ facilitator, person }) {
   return { lead, lab, people }
 }
 
-test('results: attendance, quiz, feedback, work, questions, certificates, and a draw', async (scene) => {
-  const { lead, lab, people } = await taught(scene)
-  const { page } = await scene.visitor({ as: lead, reducedMotion: 'reduce' })
-  await page.goto(`/admin/${lab.id}/results`)
-  const tab = (name) => page.getByRole('tab', { name }).click()
-  const download = async (name) => {
-    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()])
-    assert.equal(await file.failure(), null)
-    return file.suggestedFilename()
-  }
+test(
+  'results: attendance, quiz, feedback, work, questions, certificates, and a draw',
+  async (scene) => {
+    const { lead, lab, people } = await taught(scene)
+    const { page } = await scene.visitor({ as: lead, reducedMotion: 'reduce' })
+    await page.goto(`/admin/${lab.id}/results`)
+    const tab = (name) => page.getByRole('tab', { name }).click()
+    const download = async (name) => {
+      const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()])
+      assert.equal(await file.failure(), null)
+      return file.suggestedFilename()
+    }
 
-  await page.getByText('3 people joined').waitFor()
-  const heat = page.getByRole('region', { name: 'Where people were, and when' })
-  await until('the last column counts everybody', async () => {
-    const last = heat.locator('tbody tr td:last-child')
-    const counts = (await last.allTextContents()).map(Number)
-    return counts.join() === '0,1,0,2'
-  })
-  const steps = page.getByRole('region', { name: 'How far people came' })
-  assert.match(await steps.getByRole('row', { name: /Run it/ }).textContent(), /67/)
-  await page.getByRole('region', { name: 'Person by person' }).getByRole('rowheader', { name: 'Attendee 3' }).waitFor()
-  assert.match(await download('Download CSV'), /attendance.*\.csv$/)
+    await page.getByText('3 people joined').waitFor()
+    const heat = page.getByRole('region', { name: 'Where people were, and when' })
+    await until('the last column counts everybody', async () => {
+      const last = heat.locator('tbody tr td:last-child')
+      const counts = (await last.allTextContents()).map(Number)
+      return counts.join() === '0,1,0,2'
+    })
+    const steps = page.getByRole('region', { name: 'How far people came' })
+    assert.match(await steps.getByRole('row', { name: /Run it/ }).textContent(), /67/)
+    await page.getByRole('region', { name: 'Person by person' }).getByRole('rowheader', { name: 'Attendee 3' }).waitFor()
+    assert.match(await download('Download CSV'), /attendance.*\.csv$/)
 
-  // The file is an export, which the audit log has; a look is none.
-  const exports = async () => (await lead.get('/admin/audit-logs?limit=200')).filter((r) => JSON.stringify(r).includes('attendance')).length
-  assert.equal(await exports(), 1)
-  await tab('Draw')
-  await tab('Attendance')
-  await heat.first().waitFor()
-  assert.equal(await exports(), 1)
-  await accessible(page)
+    // The file is an export, which the audit log has; a look is none.
+    const exports = async () => (await lead.get('/admin/audit-logs?limit=200')).filter((r) => JSON.stringify(r).includes('attendance')).length
+    assert.equal(await exports(), 1)
+    await tab('Draw')
+    await tab('Attendance')
+    await heat.first().waitFor()
+    assert.equal(await exports(), 1)
+    await accessible(page)
 
-  await tab('Quiz')
-  await page.getByText('33% right').waitFor()
-  await page.getByText('At first 0% were right; changed by 1 person.').waitFor()
-  await page.getByText('Most common wrong answer: A client (2 people)').waitFor()
-  await page.getByText('Because of 3').waitFor()
-  assert.match(await download('Download CSV'), /quiz.*\.csv$/)
-  await accessible(page)
+    await tab('Quiz')
+    await page.getByText('33% right').waitFor()
+    await page.getByText('At first 0% were right; changed by 1 person.').waitFor()
+    await page.getByText('Most common wrong answer: A client (2 people)').waitFor()
+    await page.getByText('Because of 3').waitFor()
+    assert.match(await download('Download CSV'), /quiz.*\.csv$/)
+    await accessible(page)
 
-  await tab('Feedback')
-  await page.getByText('average 4.5 of 5').waitFor()
-  await page.getByText('Clear and short.').waitFor()
-  assert.match(await download('Download CSV'), /feedback.*\.csv$/)
-  await accessible(page)
+    await tab('Feedback')
+    await page.getByText('average 4.5 of 5').waitFor()
+    await page.getByText('Clear and short.').waitFor()
+    assert.match(await download('Download CSV'), /feedback.*\.csv$/)
+    await accessible(page)
 
-  await tab('Summary')
-  await page.getByRole('row', { name: /Run it/ }).waitFor()
-  assert.equal(await page.getByText('Clear and short.').count(), 0)
-  await page.getByRole('checkbox', { name: /With what people wrote/ }).check()
-  await page.getByText('Clear and short.').waitFor()
-  await accessible(page)
-  // On paper there is the title of the workshop, and nothing to press.
-  await onPaper(page, async () => {
-    await page.locator('article').getByRole('heading', { level: 1 }).waitFor()
-    assert.deepEqual([await page.getByRole('tablist').isVisible(), await page.getByRole('button', { name: /^Print/ }).isVisible()], [false, false])
-  })
+    await tab('Summary')
+    await page.getByRole('row', { name: /Run it/ }).waitFor()
+    assert.equal(await page.getByText('Clear and short.').count(), 0)
+    await page.getByRole('checkbox', { name: /With what people wrote/ }).check()
+    await page.getByText('Clear and short.').waitFor()
+    await accessible(page)
+    // On paper there is the title of the workshop, and nothing to press.
+    await onPaper(page, async () => {
+      await page.locator('article').getByRole('heading', { level: 1 }).waitFor()
+      assert.deepEqual([await page.getByRole('tablist').isVisible(), await page.getByRole('button', { name: /^Print/ }).isVisible()], [false, false])
+    })
 
-  await tab('Work')
-  await page.getByText('3 things by 2 people').waitFor()
-  await page.getByRole('button', { name: 'Look at main.go' }).click()
-  await page.getByRole('dialog').getByText('package main').waitFor()
-  await page.keyboard.press('Escape')
-  await until('the thumbnail is drawn', () =>
-    page.locator('.picture canvas').evaluate((canvas) => {
-      const blank = Object.assign(document.createElement('canvas'), { width: canvas.width, height: canvas.height })
-      return canvas.toDataURL() !== blank.toDataURL()
-    }),
-  )
-  await page.getByRole('button', { name: 'Look at picture.png' }).click()
-  await until('the picture is drawn', () =>
-    page
-      .getByRole('dialog')
-      .locator('img')
-      .evaluate((img) => img.naturalWidth > 0),
-  )
-  await accessible(page)
-  await page.keyboard.press('Escape')
-  assert.equal(await page.getByRole('link', { name: 'My solution' }).getAttribute('href'), 'https://example.org/mine')
-  assert.match(await download('Download all as one ZIP'), /\.zip$/)
+    await tab('Work')
+    await page.getByText('3 things by 2 people').waitFor()
+    await page.getByRole('button', { name: 'Look at main.go' }).click()
+    await page.getByRole('dialog').getByText('package main').waitFor()
+    await page.keyboard.press('Escape')
+    await until('the thumbnail is drawn', () =>
+      page.locator('.picture canvas').evaluate((canvas) => {
+        const blank = Object.assign(document.createElement('canvas'), { width: canvas.width, height: canvas.height })
+        return canvas.toDataURL() !== blank.toDataURL()
+      }),
+    )
+    await page.getByRole('button', { name: 'Look at picture.png' }).click()
+    await until('the picture is drawn', () =>
+      page
+        .getByRole('dialog')
+        .locator('img')
+        .evaluate((img) => img.naturalWidth > 0),
+    )
+    await accessible(page)
+    await page.keyboard.press('Escape')
+    assert.equal(await page.getByRole('link', { name: 'My solution' }).getAttribute('href'), 'https://example.org/mine')
+    assert.match(await download('Download all as one ZIP'), /\.zip$/)
 
-  await tab('AI questions')
-  await page.getByText('Why is it refused?').click()
-  await page.locator('strong', { hasText: 'listens' }).waitFor()
-  await accessible(page)
+    await tab('AI questions')
+    await page.getByText('Why is it refused?').click()
+    await page.locator('strong', { hasText: 'listens' }).waitFor()
+    await accessible(page)
 
-  await tab('Certificates')
-  assert.equal(await page.getByRole('link', { name: 'Certificate of Attendee 1' }).getAttribute('href'), `/certificate/${people[0].id}`)
-  await accessible(page)
+    await tab('Certificates')
+    assert.equal(await page.getByRole('link', { name: 'Certificate of Attendee 1' }).getAttribute('href'), `/certificate/${people[0].id}`)
+    await accessible(page)
 
-  // Two have completed: two are drawn, each once, and then nobody is left.
-  await tab('Draw')
-  await page.getByRole('button', { name: 'Draw', exact: true }).click()
-  await page.getByRole('button', { name: 'Draw another' }).click()
-  await page.getByText('0 names in the draw').waitFor()
-  const drawn = page.getByRole('listitem')
-  assert.deepEqual((await drawn.allTextContents()).sort(), ['Attendee 1', 'Attendee 2'])
-  assert.ok(await page.getByRole('button', { name: 'Draw another' }).isDisabled())
-  await accessible(page)
+    // Two have completed: two are drawn, each once, and then nobody is left.
+    await tab('Draw')
+    await page.getByRole('button', { name: 'Draw', exact: true }).click()
+    await page.getByRole('button', { name: 'Draw another' }).click()
+    await page.getByText('0 names in the draw').waitFor()
+    const drawn = page.getByRole('listitem')
+    assert.deepEqual((await drawn.allTextContents()).sort(), ['Attendee 1', 'Attendee 2'])
+    assert.ok(await page.getByRole('button', { name: 'Draw another' }).isDisabled())
+    await accessible(page)
 
-  // Kept on the device; with motion the names run and stop.
-  await page.emulateMedia({ reducedMotion: 'no-preference' })
-  await page.reload()
-  await until('who was drawn is still known', async () => (await drawn.count()) === 2)
-  await page.getByRole('button', { name: 'Start over' }).click()
-  await page.getByRole('button', { name: 'Draw', exact: true }).click()
-  await page.getByRole('button', { name: 'Draw another' }).waitFor()
-  await until('one is drawn', async () => (await drawn.count()) === 1)
-})
+    // Kept on the device; with motion the names run and stop.
+    await page.emulateMedia({ reducedMotion: 'no-preference' })
+    await page.reload()
+    await until('who was drawn is still known', async () => (await drawn.count()) === 2)
+    await page.getByRole('button', { name: 'Start over' }).click()
+    await page.getByRole('button', { name: 'Draw', exact: true }).click()
+    await page.getByRole('button', { name: 'Draw another' }).waitFor()
+    await until('one is drawn', async () => (await drawn.count()) === 1)
+  },
+  { chromium: 'content processes of Firefox 153 crash when its tables are searched by roles' },
+)
 
 test('the projector shows how one gets in and where the workshop is, and nobodyâ€™s name', async ({ visitor, facilitator, person }) => {
   const lead = await facilitator()
@@ -334,9 +337,12 @@ test('the projector shows how one gets in and where the workshop is, and nobodyâ
   assert.equal(await page.getByText('Attendee 1').count(), 0)
   await accessible(page)
 
-  await page.getByRole('button', { name: 'Full screen' }).click()
-  await page.getByRole('button', { name: 'Leave full screen' }).click()
-  await page.getByRole('button', { name: 'Full screen' }).waitFor()
+  if (!inFirefox) {
+    // Without a window Firefox has no full screen.
+    await page.getByRole('button', { name: 'Full screen' }).click()
+    await page.getByRole('button', { name: 'Leave full screen' }).click()
+    await page.getByRole('button', { name: 'Full screen' }).waitFor()
+  }
   await lead.post(`/codelabs/${lab.id}/end`, { ended: true })
   await page.getByText('The workshop has ended').waitFor()
 })
@@ -435,9 +441,8 @@ long('the audit log is narrowed, opened, and read far back', async ({ visitor, f
   await list.getByText('Joined').click()
   await list.getByText(ann.id).first().waitFor()
   await list.getByText('Attendee 1', { exact: true }).waitFor()
-  const coming = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Download CSV' }).click()
-  const [, row, ...more] = (await readFile(await (await coming).path(), 'utf8')).trim().split('\r\n')
+  const table = await saved(page, () => page.getByRole('button', { name: 'Download CSV' }).click())
+  const [, row, ...more] = table.toString().trim().split('\r\n')
   assert.match(row, /"attendee_register","Joined",.*,"Audited","[^"]+","Attendee 1"/)
   assert.deepEqual(more, [])
   await accessible(page)
@@ -454,6 +459,7 @@ long('the audit log is narrowed, opened, and read far back', async ({ visitor, f
 const screenOf = (page) =>
   page.addInitScript(() => {
     window.captures = 0
+    if (!navigator.mediaDevices) return // a page that is only about to open
     navigator.mediaDevices.getDisplayMedia = async () => {
       window.captures++
       const canvas = document.createElement('canvas')
@@ -530,8 +536,10 @@ long('an attendee shows their screen when they agree, and a facilitator shows th
   await watches(desk.page)
 
   // It ends with the page.
+  // Firefox closes the connections of a page before the page can say that it goes.
+  if (inFirefox) desk.expect(/ICE failed/)
   await one.page.goto('/')
-  await desk.page.getByText('Attendee 1 stopped sharing their screen').waitFor()
+  await desk.page.getByText(inFirefox ? 'The direct connection to Attendee 1 failed' : 'Attendee 1 stopped sharing their screen').waitFor()
   await view.getByRole('button', { name: 'Close' }).last().click()
 
   // The facilitator shows their screen; attendees who come later see the notice, too.

@@ -7,6 +7,7 @@ import { Server } from './server.mjs'
 export { until } from './until.mjs'
 export { accessible, barriers, onPaper, sound, turn } from './accessibility.mjs'
 export { inFirefox, offline, still } from './browser.mjs'
+export { saved } from './saved.mjs'
 export { Person, Refused } from './people.mjs'
 export { section } from './settings.mjs'
 

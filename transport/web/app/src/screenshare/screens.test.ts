@@ -7,6 +7,7 @@ import { mostViewers, Screens } from './screens.svelte'
 
 class Pretended {
   static open = 0
+  static last: Pretended | null = null
   connectionState = 'new'
   signalingState = 'stable'
   #answers = false
@@ -15,8 +16,10 @@ class Pretended {
   }
   onnegotiationneeded: (() => void) | null = null
   ontrack: ((e: object) => void) | null = null
+  onconnectionstatechange: (() => void) | null = null
   constructor() {
     Pretended.open++
+    Pretended.last = this
   }
   addTrack() {
     queueMicrotask(() => this.onnegotiationneeded?.())
@@ -110,6 +113,28 @@ test('so many can watch, and one more when somebody leaves', async () => {
   expect(people.slice(1).map((p) => p.watching?.state)).toEqual(Array.from({ length: mostViewers }, () => 'ended'))
   expect(people.every((p) => p.offers.length === 0)).toBe(true)
   expect(Pretended.open).toBe(0)
+})
+
+test('a lost screen that nobody offers any more has ended', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+  try {
+    const lead = enter('admin', 'Grace')
+    const ann = enter('attendee', 'Attendee 1')
+    await lead.show()
+    await ann.watch(ann.offers[0]!)
+    await settle()
+    everybody.shift() // the browser is closed, which says nothing
+    lead.mine = null
+    Pretended.last!.connectionState = 'failed'
+    Pretended.last!.onconnectionstatechange?.()
+    expect(ann.watching?.state).toBe('lost')
+    vi.advanceTimersByTime(60_000)
+    expect(ann.watching?.state).toBe('lost')
+    vi.advanceTimersByTime(60_000)
+    expect(ann.watching?.state).toBe('ended')
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('an attendee’s screen is for the facilitator they agreed with alone', async () => {
