@@ -29,6 +29,9 @@ type Own struct {
 	// The last four characters of the token, of which no more is kept.
 	TokenLastFour string `protobuf:"bytes,1,opt,name=token_last_four,json=tokenLastFour,proto3" json:"token_last_four,omitempty"`
 	Policy        string `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
+	// Whose log the record is in: the actor's, and those of other participants.
+	OfActor       bool     `protobuf:"varint,3,opt,name=of_actor,json=ofActor,proto3" json:"of_actor,omitempty"`
+	Others        []string `protobuf:"bytes,4,rep,name=others,proto3" json:"others,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -77,20 +80,36 @@ func (x *Own) GetPolicy() string {
 	return ""
 }
 
+func (x *Own) GetOfActor() bool {
+	if x != nil {
+		return x.OfActor
+	}
+	return false
+}
+
+func (x *Own) GetOthers() []string {
+	if x != nil {
+		return x.Others
+	}
+	return nil
+}
+
 // One line of the audit trail. It never holds a secret, and of people only
 // their ids.
 type Record struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Action        string                 `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
-	ActorType     string                 `protobuf:"bytes,3,opt,name=actor_type,json=actorType,proto3" json:"actor_type,omitempty"`
-	ActorId       string                 `protobuf:"bytes,4,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
-	TargetId      string                 `protobuf:"bytes,5,opt,name=target_id,json=targetId,proto3" json:"target_id,omitempty"`
-	CodelabId     string                 `protobuf:"bytes,6,opt,name=codelab_id,json=codelabId,proto3" json:"codelab_id,omitempty"`
-	Ip            string                 `protobuf:"bytes,7,opt,name=ip,proto3" json:"ip,omitempty"`
-	UserAgent     string                 `protobuf:"bytes,8,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
-	Metadata      map[string]string      `protobuf:"bytes,9,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	CreatedAt     int64                  `protobuf:"varint,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Action    string                 `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
+	ActorType string                 `protobuf:"bytes,3,opt,name=actor_type,json=actorType,proto3" json:"actor_type,omitempty"`
+	ActorId   string                 `protobuf:"bytes,4,opt,name=actor_id,json=actorId,proto3" json:"actor_id,omitempty"`
+	TargetId  string                 `protobuf:"bytes,5,opt,name=target_id,json=targetId,proto3" json:"target_id,omitempty"`
+	CodelabId string                 `protobuf:"bytes,6,opt,name=codelab_id,json=codelabId,proto3" json:"codelab_id,omitempty"`
+	Ip        string                 `protobuf:"bytes,7,opt,name=ip,proto3" json:"ip,omitempty"`
+	UserAgent string                 `protobuf:"bytes,8,opt,name=user_agent,json=userAgent,proto3" json:"user_agent,omitempty"`
+	Metadata  map[string]string      `protobuf:"bytes,9,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	CreatedAt int64                  `protobuf:"varint,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// Of a record that is in the event logs of participants.
+	Own           *Own `protobuf:"bytes,11,opt,name=own,proto3" json:"own,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -195,14 +214,23 @@ func (x *Record) GetCreatedAt() int64 {
 	return 0
 }
 
+func (x *Record) GetOwn() *Own {
+	if x != nil {
+		return x.Own
+	}
+	return nil
+}
+
 var File_audit_proto protoreflect.FileDescriptor
 
 const file_audit_proto_rawDesc = "" +
 	"\n" +
-	"\vaudit.proto\x12\x10atelier.audit.v1\"E\n" +
+	"\vaudit.proto\x12\x10atelier.audit.v1\"x\n" +
 	"\x03Own\x12&\n" +
 	"\x0ftoken_last_four\x18\x01 \x01(\tR\rtokenLastFour\x12\x16\n" +
-	"\x06policy\x18\x02 \x01(\tR\x06policy\"\xf5\x02\n" +
+	"\x06policy\x18\x02 \x01(\tR\x06policy\x12\x19\n" +
+	"\bof_actor\x18\x03 \x01(\bR\aofActor\x12\x16\n" +
+	"\x06others\x18\x04 \x03(\tR\x06others\"\x9e\x03\n" +
 	"\x06Record\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06action\x18\x02 \x01(\tR\x06action\x12\x1d\n" +
@@ -218,7 +246,8 @@ const file_audit_proto_rawDesc = "" +
 	"\bmetadata\x18\t \x03(\v2&.atelier.audit.v1.Record.MetadataEntryR\bmetadata\x12\x1d\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\x03R\tcreatedAt\x1a;\n" +
+	" \x01(\x03R\tcreatedAt\x12'\n" +
+	"\x03own\x18\v \x01(\v2\x15.atelier.audit.v1.OwnR\x03own\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\x16Z\x14atelier/actors/auditb\x06proto3"
@@ -243,11 +272,12 @@ var file_audit_proto_goTypes = []any{
 }
 var file_audit_proto_depIdxs = []int32{
 	2, // 0: atelier.audit.v1.Record.metadata:type_name -> atelier.audit.v1.Record.MetadataEntry
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	0, // 1: atelier.audit.v1.Record.own:type_name -> atelier.audit.v1.Own
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_audit_proto_init() }

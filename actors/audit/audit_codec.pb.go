@@ -15,6 +15,10 @@ func (m *Own) EncodedSize() (n int) {
 	}
 	n += pbwire.SizeText(1, len(m.TokenLastFour))
 	n += pbwire.SizeText(2, len(m.Policy))
+	n += pbwire.SizeBool(3, m.OfActor)
+	for _, v := range m.Others {
+		n += pbwire.SizeGivenText(4, len(v))
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -24,6 +28,10 @@ func (m *Own) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	for i := len(m.Others) - 1; i >= 0; i-- {
+		at = pbwire.PutGivenText(b, at, 4, m.Others[i])
+	}
+	at = pbwire.PutBool(b, at, 3, m.OfActor)
 	at = pbwire.PutText(b, at, 2, m.Policy)
 	at = pbwire.PutText(b, at, 1, m.TokenLastFour)
 	return at
@@ -38,6 +46,10 @@ func (m *Own) Decode(b []byte) error {
 			m.TokenLastFour = r.Text()
 		case 2:
 			m.Policy = r.Text()
+		case 3:
+			m.OfActor = r.Bool()
+		case 4:
+			m.Others = append(m.Others, r.Text())
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -53,6 +65,8 @@ func (m *Own) Clone() *Own {
 	return &Own{
 		TokenLastFour: m.TokenLastFour,
 		Policy:        m.Policy,
+		OfActor:       m.OfActor,
+		Others:        slices.Clone(m.Others),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }
@@ -74,6 +88,9 @@ func (m *Record) EncodedSize() (n int) {
 		n += pbwire.SizeGivenText(9, pbwire.SizeText(1, len(k))+pbwire.SizeText(2, len(v)))
 	}
 	n += pbwire.SizeUint(10, uint64(m.CreatedAt))
+	if m.Own != nil {
+		n += pbwire.SizeGivenText(11, m.Own.EncodedSize())
+	}
 	return n + len(m.unknownFields)
 }
 
@@ -83,6 +100,11 @@ func (m *Record) WriteBack(b []byte, at int) int {
 		return at
 	}
 	at = pbwire.PutRaw(b, at, m.unknownFields)
+	if m.Own != nil {
+		end := at
+		at = m.Own.WriteBack(b, at)
+		at = pbwire.PutLen(b, at, 11, end)
+	}
 	at = pbwire.PutUint(b, at, 10, uint64(m.CreatedAt))
 	for _, k := range pbwire.Keys(m.Metadata) {
 		end := at
@@ -126,6 +148,11 @@ func (m *Record) Decode(b []byte) error {
 			pbwire.ReadEntry(r, &m.Metadata, (*pbwire.Reader).Text)
 		case 10:
 			m.CreatedAt = int64(r.Uint())
+		case 11:
+			if m.Own == nil {
+				m.Own = &Own{}
+			}
+			r.Inner(m.Own)
 		default:
 			r.Skip(&m.unknownFields)
 		}
@@ -149,6 +176,7 @@ func (m *Record) Clone() *Record {
 		UserAgent:     m.UserAgent,
 		Metadata:      maps.Clone(m.Metadata),
 		CreatedAt:     m.CreatedAt,
+		Own:           m.Own.Clone(),
 		unknownFields: slices.Clone(m.unknownFields),
 	}
 }

@@ -1,9 +1,12 @@
 package audit
 
 import (
+	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"atelier/actors/clock"
@@ -13,8 +16,10 @@ import (
 )
 
 // Tables of the audit trail: the records by id, which is by time, and an index
-// of the ids by codelab. A participant's own log is an index of its own: without it a
-// page of a person with few records would read the whole trail of a busy server.
+// of the ids by codelab. A participant's own log has an index of its own, of the spans of time
+// in which they have records: without it a page of a participant with few records would read
+// the whole trail of a busy server. An index of the records would be three of the seven rows
+// that a token costs.
 const (
 	auditTable = "audit"
 	auditIndex = "auditby"
@@ -27,12 +32,16 @@ type Trail struct {
 	clock     clock.Clock
 	ids       *naming.SharedIDs
 	retention time.Duration
+	spans     spans
+	// Immutable. It ends the marks of this trail: those of two nodes are different rows, so
+	// that no commit waits for one of the other node.
+	tag string
 }
 
 // New returns the trail kept in journal; records disappear after
 // retention.
 func New(journal durable.Journal, c clock.Clock, retention time.Duration) *Trail {
-	return &Trail{journal, c, naming.NewSharedIDs(c), retention}
+	return &Trail{journal: journal, clock: c, ids: naming.NewSharedIDs(c), retention: retention, tag: "!" + rand.Text()[:6]}
 }
 
 // Rows returns the rows of a record, to be committed with the recorded change. It fills in
@@ -56,16 +65,84 @@ func (a *Trail) Rows(r *Record) []durable.Row {
 }
 
 // OwnRows are the rows of a record that belongs to the own logs of participants, with the
-// additional data own; see Owned.
+// additional data own; see Owned. Once they are committed, call Committed.
 func (a *Trail) OwnRows(r *Record, own *Own, participants ...string) []durable.Row {
-	rows := a.Rows(r)
-	value := pbwire.Encode(own)
+	own.OfActor, own.Others = false, nil
 	for i, p := range participants {
-		if p != "" && !slices.Contains(participants[:i], p) {
-			rows = append(rows, durable.Row{Table: auditOwn, Key: indexKey(p, r.Id), Value: value, TTL: a.retention})
+		switch {
+		case p == "" || slices.Contains(participants[:i], p):
+		case p == r.ActorId:
+			own.OfActor = true
+		default:
+			own.Others = append(own.Others, p)
+		}
+	}
+	if r.Own = own; !own.OfActor && len(own.Others) == 0 {
+		r.Own = nil
+	}
+	rows := a.Rows(r)
+	for i, p := range participants {
+		if p == "" || slices.Contains(participants[:i], p) {
+			continue
+		}
+		if span := spanOf(r.Id); !a.spans.known(p, span) {
+			rows = append(rows, durable.Row{Table: auditOwn, Key: indexKey(p, span+a.tag), TTL: longer(a.retention)})
 		}
 	}
 	return rows
+}
+
+// Committed tells the trail that rows of it are committed, so that the next records need
+// not mark the same span. Without it they would.
+func (a *Trail) Committed(rows []durable.Row) {
+	for _, r := range rows {
+		if r.Table == auditOwn {
+			participant, span, _ := bytes.Cut(r.Key, []byte{0})
+			a.spans.add(string(participant), spanOf(string(span)))
+		}
+	}
+}
+
+// spanLength is the length of the beginning of an id that the ids of a quarter of a second
+// share (256 ms).
+const spanLength = len("0197f3a2-7c")
+
+const idLength = len("0197f3a2-7c1e-7aaa-8bbb-0123456789ab")
+
+func spanOf(id string) string { return id[:min(spanLength, len(id))] }
+
+// longer is how long the mark of a span is kept: until the last of its records is gone.
+func longer(retention time.Duration) time.Duration {
+	if retention == 0 {
+		return 0
+	}
+	return retention + time.Hour
+}
+
+// spans are the latest spans that were marked, of each participant.
+type spans struct {
+	mu     sync.Mutex
+	latest map[string]string // guarded by mu; span by participant
+}
+
+// maxSpans bounds the participants of which a span is kept in memory.
+const maxSpans = 10_000
+
+func (s *spans) known(participant, span string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.latest[participant] == span
+}
+
+func (s *spans) add(participant, span string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.latest == nil || len(s.latest) >= maxSpans {
+		s.latest = map[string]string{}
+	}
+	if s.latest[participant] < span {
+		s.latest[participant] = span
+	}
 }
 
 // Entry is a line of a participant's own log.
@@ -82,30 +159,89 @@ func (a *Trail) Owned(participant, before string, limit int) ([]Entry, error) {
 	if before != "" {
 		scan.From = indexKey(participant, before)
 	}
+	for len(out) < limit {
+		// The marks are read first: a scan within a scan would hold two connections.
+		marks, err := a.marked(&scan, limit)
+		for _, m := range marks {
+			if err == nil && len(out) < limit {
+				out, err = a.ownedIn(m, participant, before, limit, out)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read a participant's log: %w", err)
+		}
+		if scan.From == nil {
+			break
+		}
+	}
+	return out, nil
+}
+
+// mark says that a span has records of a participant. Of older data it has their whole ids,
+// and the Own of each.
+type mark struct {
+	span string
+	ids  map[string][]byte
+}
+
+// marked reads the next marks of a scan of auditOwn: at least most of them, unless there are
+// fewer. It sets From of the scan to the first that it has not read, nil at the end.
+func (a *Trail) marked(scan *durable.Scan, most int) (all []*mark, err error) {
+	read := 0
+	var next []byte
+	err = a.journal.Scan(*scan, func(key, value []byte) bool {
+		id := string(key[len(scan.Prefix):])
+		if len(all) == 0 || all[len(all)-1].span != spanOf(id) {
+			if read >= most {
+				next = bytes.Clone(key)
+				return false
+			}
+			all = append(all, &mark{span: spanOf(id), ids: map[string][]byte{}})
+		}
+		if read++; len(id) == idLength {
+			all[len(all)-1].ids[id] = bytes.Clone(value)
+		}
+		return true
+	})
+	scan.From = next
+	return all, err
+}
+
+// ownedIn appends what a participant's log has of one span.
+func (a *Trail) ownedIn(m *mark, participant, before string, limit int, out []Entry) ([]Entry, error) {
 	var failed error
-	err := a.scanIndex(scan, func(id, record, own []byte) bool {
-		if string(id) == before {
+	err := a.journal.Scan(durable.Scan{Table: auditTable, Prefix: []byte(m.span), Reverse: true}, func(id, value []byte) bool {
+		if before != "" && string(id) >= before {
 			return true
 		}
 		e := Entry{&Record{}, &Own{}}
-		if failed = errors.Join(e.Record.Decode(record), e.Own.Decode(own)); failed != nil {
+		if failed = e.Record.Decode(value); failed != nil {
 			return false
+		}
+		if own, older := m.ids[string(id)]; older {
+			if failed = e.Own.Decode(own); failed != nil {
+				return false
+			}
+		} else if e.Own = e.Record.Own; !e.Own.of(participant, e.Record) {
+			return true
 		}
 		e.Id = string(id)
 		out = append(out, e)
 		return len(out) < limit
 	})
-	if err = errors.Join(err, failed); err != nil {
-		return nil, fmt.Errorf("read a participant's log: %w", err)
-	}
-	return out, nil
+	return out, errors.Join(err, failed)
+}
+
+// of reports whether a record is in the own log of a participant.
+func (o *Own) of(participant string, r *Record) bool {
+	return o.GetOfActor() && r.ActorId == participant || slices.Contains(o.GetOthers(), participant)
 }
 
 // scanIndex reads the records that an index names, below the prefix of the scan. visit
-// gets what the index holds beside each.
-func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record, beside []byte) bool) error {
+// gets each.
+func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record []byte) bool) error {
 	var failed error
-	err := a.journal.Scan(scan, func(key, beside []byte) bool {
+	err := a.journal.Scan(scan, func(key, _ []byte) bool {
 		id := key[len(scan.Prefix):]
 		record, err := a.journal.Get(auditTable, id)
 		if errors.Is(err, durable.ErrNotFound) {
@@ -114,7 +250,7 @@ func (a *Trail) scanIndex(scan durable.Scan, visit func(id, record, beside []byt
 		if failed = err; failed != nil {
 			return false
 		}
-		return visit(id, record, beside)
+		return visit(id, record)
 	})
 	return errors.Join(err, failed)
 }
@@ -161,7 +297,7 @@ func (a *Trail) Find(q Query) ([]*Record, error) {
 		err = a.journal.Scan(durable.Scan{Table: auditTable, Reverse: true}, take)
 	} else {
 		scan := durable.Scan{Table: auditIndex, Prefix: indexKey(q.CodelabID, ""), Reverse: true}
-		err = a.scanIndex(scan, func(id, record, _ []byte) bool { return take(id, record) })
+		err = a.scanIndex(scan, take)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read audit trail: %w", err)

@@ -101,6 +101,7 @@ func (a *tokenActor) landed(ctx actor.Context, w *work) {
 	a.busy = nil
 	switch {
 	case w.err == nil:
+		a.vault.opts.Audit.Committed(w.rows)
 		if w.next != nil {
 			a.known = w.next
 		}

@@ -310,7 +310,7 @@ export class Screens {
     this.#say(true)
     const since = Date.now() - goneAfter
     if (this.offers.some((o) => o.heard < since)) this.offers = this.offers.filter((o) => o.heard >= since)
-    // Whoever closed their browser said nothing any more: trying again is in vain.
+    // A browser that was closed sends nothing any more, so there is no use in trying again.
     const w = this.watching
     if (w?.state === 'lost' && !this.offers.some((o) => o.share === w.offer.share)) this.#end(w.offer.share, w.offer.person, 'ended')
   }

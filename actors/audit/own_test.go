@@ -1,0 +1,105 @@
+package audit
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"atelier/actors/clock"
+	"atelier/actors/durable"
+	"atelier/actors/internal/pbwire"
+	"atelier/persistence/memory"
+)
+
+// A participant's own log has their records alone, in order and page by page, however many
+// records of others are in the same quarter of a second, and also those of older data, which
+// were marked one by one.
+func TestAParticipantsOwnLog(t *testing.T) { synctest.Test(t, testOwnLog) }
+
+func testOwnLog(t *testing.T) {
+	for _, told := range []bool{true, false} {
+		store := memory.New()
+		trail := New(store, clock.System, time.Hour)
+		var want []string
+		for i := range 300 {
+			if i%7 == 0 {
+				time.Sleep(50 * time.Millisecond)
+			}
+			r := &Record{Action: fmt.Sprint("a", i), ActorType: "participant", ActorId: "shop"}
+			other := []string{"", "platform", "shop"}[i%3]
+			var rows []durable.Row
+			switch i % 5 {
+			case 0: // in nobody's log
+				rows = trail.Rows(r)
+			case 1: // older data
+				rows = append(trail.Rows(r), durable.Row{Table: auditOwn, Key: indexKey("platform", r.Id), Value: pbwire.Encode(&Own{TokenLastFour: fmt.Sprint(i)})})
+				want = append(want, r.Id)
+			default:
+				rows = trail.OwnRows(r, &Own{TokenLastFour: fmt.Sprint(i)}, "shop", other)
+				if other == "platform" {
+					want = append(want, r.Id)
+				}
+			}
+			if err := durable.Commit(store, rows); err != nil {
+				t.Fatal(err)
+			}
+			if told {
+				trail.Committed(rows)
+			}
+		}
+		slices.Reverse(want)
+		var got []string
+		for before, more := "", true; more; {
+			page, err := trail.Owned("platform", before, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range page {
+				got, before = append(got, e.Id), e.Id
+				if "a"+e.TokenLastFour != e.Action {
+					t.Errorf("%s has the data of %s", e.Action, e.TokenLastFour)
+				}
+			}
+			more = len(page) == 7
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the log has %d entries, want %d", len(got), len(want))
+		}
+		if all, err := trail.Owned("stranger", "", 7); err != nil || len(all) > 0 {
+			t.Errorf("somebody else's log has %d entries, %v", len(all), err)
+		}
+		_ = store.Close()
+	}
+}
+
+// A span is marked again until the trail knows that a mark is on disk.
+func TestASpanIsMarkedUntilItIsCommitted(t *testing.T) { synctest.Test(t, testSpans) }
+
+func testSpans(t *testing.T) {
+	store := memory.New()
+	defer store.Close()
+	trail := New(store, clock.System, time.Hour)
+	marks := func() (rows, marks []durable.Row) {
+		rows = trail.OwnRows(&Record{ActorId: "shop"}, &Own{}, "shop")
+		for _, r := range rows {
+			if r.Table == auditOwn {
+				marks = append(marks, r)
+			}
+		}
+		return rows, marks
+	}
+	rows, first := marks()
+	if _, again := marks(); len(first) != 1 || len(again) != 1 {
+		t.Fatalf("%d and %d marks, want one each: neither is on disk", len(first), len(again))
+	}
+	trail.Committed(rows)
+	if _, again := marks(); len(again) != 0 {
+		t.Error("a span that is marked on disk is marked again")
+	}
+	time.Sleep(time.Second)
+	if _, next := marks(); len(next) != 1 || next[0].TTL < time.Hour {
+		t.Errorf("the next span has the marks %v", next)
+	}
+}
