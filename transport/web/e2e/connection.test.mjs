@@ -2,7 +2,7 @@
 // network that breaks sockets, several tabs, a server that stops.
 import assert from 'node:assert/strict'
 import { Network } from './harness/network.mjs'
-import { accessible, offline, stage, still, until } from './harness/stage.mjs'
+import { accessible, inFirefox, offline, stage, still, until } from './harness/stage.mjs'
 
 const { test, long } = stage()
 
@@ -70,7 +70,9 @@ test('a connection that died without a word is noticed, and made anew: in the te
     [`/admin/${lab.id}`, { as: lead, ...phone }],
     [`/admin/${lab.id}/projector`, { as: lead }],
   ]) {
-    const { page } = await visitor({ ...options, baseURL: network.url })
+    const guest = await visitor({ ...options, baseURL: network.url })
+    if (inFirefox) guest.expect(offline)
+    const { page } = guest
     await page.clock.install()
     const welcomed = page.waitForEvent('websocket').catch(() => {})
     await page.goto(path)

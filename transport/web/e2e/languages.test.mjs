@@ -141,7 +141,7 @@ long('texts or a screen that cannot be loaded leave a page that recovers', async
     [/assets\/Home-.*js/, 'Dieser Teil'],
   ]) {
     const guest = await visitor({ locale: 'de-DE' })
-    guest.expect(/404|Failed to fetch dynamically imported module/)
+    guest.expect(/404|Failed to fetch dynamically imported module|disallowed MIME type/)
     const { page, context } = guest
     let loaded = 0
     page.on('request', (r) => r.isNavigationRequest() && loaded++)
