@@ -59,7 +59,17 @@ export function adapt(page) {
   const locator = Object.getPrototypeOf(page.locator('html'))
   if (locator.tap !== locator.click) {
     locator.tap = locator.click
-    const { focus } = locator
+    const { fill, focus } = locator
+    locator.fill = async function (...args) {
+      // A field for a number has no selection that would be replaced.
+      if ((await this.getAttribute('type')) === 'number') {
+        await this.evaluate((field) => {
+          field.value = ''
+          field.dispatchEvent(new Event('input', { bubbles: true }))
+        })
+      }
+      return fill.apply(this, args)
+    }
     locator.focus = async function (...args) {
       await this.page().bringToFront()
       return focus.apply(this, args)
