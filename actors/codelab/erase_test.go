@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -293,5 +294,72 @@ func BenchmarkForget(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		forget(&chat, "01a3185c-5000-7000-a960-000000000000")
+	}
+}
+
+// Whoever leaves takes along what is theirs, and nothing of anybody else, in whatever they met.
+func TestARemovalTakesNothingOfOthers(t *testing.T) {
+	l := newLab()
+	l.create(t, "one", "two")
+	l.must(t, admin, Update{QuizEnabled: proto.Bool(true), Questions: new(pb.Asking_ASKING_OPEN), GuideMarkdown: proto.String("guide")})
+	quiz := l.must(t, admin, ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: "q", QuizType: Descriptive}}}).(Edited).Quizzes[0]
+	poll := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "q"})
+	l.must(t, admin, OpenPoll{PollID: poll.Id})
+	thread, question := "", ""
+	all := func(who *Caller) {
+		t.Helper()
+		l.must(t, who, SetPlace{Place: "seat of " + who.Name})
+		l.must(t, who, Progress{StepNumber: 2})
+		l.must(t, who, SetPulse{State: pb.PulseState_PULSE_STATE_STUCK})
+		h := l.must(t, who, AskHelp{StepNumber: 1, Message: "m"}).(*pb.HelpRequest)
+		l.must(t, admin, ResolveHelp{HelpID: h.Id})
+		l.must(t, who, AskHelp{StepNumber: 2})
+		l.must(t, who, PostChat{Message: "m"})
+		l.must(t, who, PostChat{Message: "m", TargetID: FacilitatorID})
+		start := int32(l.threads.Len())
+		mine := l.must(t, who, Annotate{
+			TargetType: TargetGuide, AnchorKey: "guide|" + who.Name, ContentHash: "h", SelectedText: "s", StartOffset: start, EndOffset: start + 1, Message: "m",
+		}).(*pb.Thread).Id
+		asked := l.must(t, who, AskQuestion{Text: "Why?"}).(*pb.Question).Id
+		if thread == "" {
+			thread, question = mine, asked
+		} else {
+			l.must(t, who, Reply{ThreadID: thread, Message: "m", ContentHash: "h"})
+			l.must(t, who, VoteQuestion{QuestionID: question})
+		}
+		l.must(t, who, Vote{PollID: poll.Id, Round: 1, Text: proto.String("said")})
+		l.must(t, who, SubmitQuiz{Items: []SubmittedAnswer{{quiz.Id, "so"}}})
+		l.must(t, who, GiveFeedback{Difficulty: "1", Satisfaction: "2"})
+		l.must(t, who, AddSubmission{Submission: &pb.Submission{AttendeeId: who.ID, SubmissionType: Link, LinkUrl: "https://example.org"}})
+		l.must(t, who, SaveConversation{Question: "q", Answer: "a"})
+		l.must(t, who, Complete{})
+	}
+	all(register(t, l, "Ann"))
+	before := content(l.State)
+	of := l.Capture()
+	bob := register(t, l, "Bob")
+	all(bob)
+	l.must(t, admin, Remove{AttendeeID: bob.ID})
+	if after := content(l.State); !proto.Equal(before, after) {
+		t.Errorf("with Ann alone it was\n%v\nafter Bob had been there\n%v", before, after)
+	}
+	v := l.Capture()
+	if v.Completed != of.Completed || v.Pulses != of.Pulses || !slices.Equal(v.PerStep, of.PerStep) || v.Submitted(l.attendees.At(0).Id) != of.Submitted(l.attendees.At(0).Id) {
+		t.Errorf("counted are %d done, %+v, %v a step; before %d, %+v, %v", v.Completed, v.Pulses, v.PerStep, of.Completed, of.Pulses, of.PerStep)
+	}
+}
+
+// The event that is told without its author is a copy: others read the one in the log.
+func TestTheEventOfAnOrphanedQuestionStaysAsItIs(t *testing.T) {
+	l, people := asking(t, askingOpen, 1)
+	l.ask(t, people[0], "Why?")
+	e := l.events[len(l.events)-1]
+	before := proto.Clone(e)
+	l.must(t, admin, Remove{AttendeeID: people[0].ID})
+	if told, changed := Erase(l.Capture())(e); !changed || told.GetQuestionAsked().GetQuestion().GetAuthorId() != "" {
+		t.Errorf("it is told as %v", told)
+	}
+	if !proto.Equal(e, before) {
+		t.Errorf("it became %v", e)
 	}
 }

@@ -1,0 +1,96 @@
+package codelab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
+)
+
+// The settings are bounded whoever sends them: an archive does not come by the checks of the
+// interface.
+func TestSettingsAreBounded(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	for _, tc := range []struct {
+		body Update
+		ok   bool
+	}{
+		{Update{HalfHours: proto.Int32(-1)}, false},
+		{Update{HalfHours: proto.Int32(0)}, true},
+		{Update{HalfHours: proto.Int32(2 * maxHours)}, true},
+		{Update{HalfHours: proto.Int32(2*maxHours + 1)}, false},
+		{Update{Accent: new(pb.Accent(-1))}, false},
+		{Update{Accent: new(pb.Accent(len(pb.Accent_name)))}, false},
+		{Update{Accent: new(pb.Accent(len(pb.Accent_name) - 1))}, true},
+		{Update{Questions: new(pb.Asking(len(pb.Asking_name)))}, false},
+		{Update{ShareCode: new(pb.Sharing(len(pb.Sharing_name)))}, false},
+		{Update{EmailRetentionDays: proto.Int32(-1)}, false},
+		{Update{EmailRetentionDays: proto.Int32(36500)}, true},
+		{Update{EmailRetentionDays: proto.Int32(36501)}, false},
+		{Update{ChatRetentionDays: proto.Int32(-1)}, false},
+		{Update{ChatRetentionDays: proto.Int32(36500)}, true},
+		{Update{ChatRetentionDays: proto.Int32(36501)}, false},
+		{Update{LogoURL: proto.String("https://example.org/logo.png")}, false},
+		{Update{LogoURL: proto.String("/uploads/" + image)}, true},
+		{Update{LogoURL: proto.String("")}, true},
+		{Update{Organiser: proto.String(strings.Repeat("ä", maxOrganiser))}, true},
+		{Update{Organiser: proto.String(strings.Repeat("ä", maxOrganiser+1))}, false},
+		{Update{CertificateText: proto.String(strings.Repeat("ä", maxCertificateText))}, true},
+		{Update{CertificateText: proto.String(strings.Repeat("ä", maxCertificateText+1))}, false},
+	} {
+		_, err := l.do(Command{Caller: admin, Body: tc.body})
+		if got := reason(err); (err == nil) != tc.ok || err != nil && got != durable.Invalid {
+			t.Errorf("%+v: %v", tc.body, err)
+		}
+	}
+}
+
+func TestHoursAreHalves(t *testing.T) {
+	for hours, want := range map[float64]string{0: "0", 0.5: "1", 3: "6", maxHours: fmt.Sprint(2 * maxHours), -0.5: "", maxHours + 0.5: "", 0.25: ""} {
+		got := ""
+		if h, err := HalfHours(hours); err == nil {
+			got = fmt.Sprint(*h)
+		}
+		if got != want {
+			t.Errorf("%v hours are %q halves, not %q", hours, got, want)
+		}
+	}
+}
+
+// A question with a right answer that no option has could not be passed by anybody.
+func TestTheRightAnswersAreOptions(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	for _, tc := range []struct {
+		options, right int
+		ok             bool
+	}{{2, 0, true}, {2, 1, true}, {2, -1, false}, {2, 2, false}, {1, 0, false}, {maxQuizOptions, 0, true}, {maxQuizOptions + 1, 0, false}} {
+		q := &pb.Quiz{Question: "q", QuizType: MultipleChoice, Options: slices.Repeat([]string{"o"}, tc.options), Correct: []int32{int32(tc.right), 0}}
+		if tc.right < 0 {
+			q.Correct = []int32{int32(tc.right)}
+		}
+		if _, err := l.do(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{q}}}); (err == nil) != tc.ok {
+			t.Errorf("%d is right of %d: %v", tc.right, tc.options, err)
+		}
+	}
+	_, err := l.do(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: "q", QuizType: MultipleChoice, Options: []string{"a", "b"}}}}})
+	if reason(err) != durable.Invalid {
+		t.Errorf("none is right: %v", err)
+	}
+}
+
+// A direct message is for its two ends only.
+func TestWhoSeesAMessage(t *testing.T) {
+	toAll, direct := &pb.ChatMessage{SenderId: "a"}, &pb.ChatMessage{SenderId: "a", TargetId: "b"}
+	for who, want := range map[string]bool{"a": true, "b": true, "c": false, FacilitatorID: false} {
+		if !Visible(toAll, who) || Visible(direct, who) != want {
+			t.Errorf("%s sees that for all: %v, and that of a to b: %v", who, Visible(toAll, who), Visible(direct, who))
+		}
+	}
+}
