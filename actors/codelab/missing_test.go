@@ -68,6 +68,14 @@ func TestMissingNamesWhatCompletingIsRefusedFor(t *testing.T) {
 	expect("something is handed in", "checks")
 	do(Command{Caller: attendeeCaller(ann), Body: ReportCheck{Name: "b", OK: true}})
 	expect("all is done")
+	done := ann
+	do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: "Cyd"}})
+	ann = l.attendees.At(1)
+	expect("another one has done nothing", "quiz", "feedback", "submission", "checks")
+	answer(0, "1")
+	expect("another one has answered a question", "quiz", "feedback", "submission", "checks")
+	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
+	ann = done
 	off := proto.Bool(false)
 	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
 	do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: "Bob"}})
