@@ -144,7 +144,12 @@ func TestTheAuditTrailTellsWhatWasDone(t *testing.T) {
 	did(from, PushWorkspace{WorkspaceID: "w", Moves: []HeadMove{{Name: "step-1-start", Before: "t2"}, {Name: KeptHead, Before: "t2", After: "t3"}}, Commits: 4},
 		"git_push lab branches:main,step-1-start commits:4 removed:1")
 	did(ann, TakeCode{Name: KeptHead}, "workspace_download lab name:main")
+	if took := l.attendee(ann.ID).CodeTaken.GetName(); took != KeptHead {
+		t.Errorf("Anna took %q", took)
+	}
 	did(ann, TakeCode{}, "workspace_download lab")
+	did(ann, AskAI{Model: "m", StepNumber: 2}, "ai_query lab model:m step_number:2")
+	did(ann, AskAI{Model: "m"}, "ai_query lab model:m")
 	did(from, DeleteWorkspace{}, "workspace_delete lab")
 	did(from, NoteExport{}, "codelab_export lab")
 	did(from, NoteExport{What: "attendee", AttendeeID: ann.ID}, "codelab_export "+ann.ID+" what:attendee")

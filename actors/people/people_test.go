@@ -176,6 +176,15 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 	if v.Stands(p.Id, second.Generation, end) {
 		t.Error("at the end they are still in")
 	}
+	// Of several helpers it is the first one's end, whoever came first.
+	o.do(owner, Invite{Name: "Ida", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(time.Hour).UnixMilli(), Token: []byte("later")})
+	o.do(owner, Invite{Name: "Ivo", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(-time.Minute).UnixMilli(), Token: []byte("sooner")})
+	if next, ok := o.c.Capture().NextEnd(o.now); !ok || !next.Equal(end.Add(-time.Minute)) {
+		t.Errorf("of three helpers the next end is %v", next)
+	}
+	if next, ok := o.c.Capture().NextEnd(end); !ok || !next.Equal(end.Add(time.Hour)) {
+		t.Errorf("after two of three the next end is %v", next)
+	}
 	o.now = end
 	o.refused(Caller{}, Accept{Token: token, Here: true}, durable.Missing)
 }
