@@ -82,3 +82,39 @@ func TestWhatPeopleSendIsKeptWhole(t *testing.T) {
 		}
 	}
 }
+
+// A comment says who wrote it: of facilitators also which one.
+func TestACommentSaysWhoWroteIt(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	l.must(t, admin, Update{GuideMarkdown: proto.String("guide")})
+	ann := register(t, l, "Ann")
+	now := l.now.UnixMilli()
+	th := l.must(t, ann, Annotate{
+		TargetType: TargetGuide, AnchorKey: "guide|x", ContentHash: "h", SelectedText: "s", StartOffset: 2, EndOffset: 4, Message: "m",
+	}).(*pb.Thread)
+	l.must(t, admin, Reply{ThreadID: th.Id, Message: "n", ContentHash: "h"})
+	got := l.Capture().Thread(th.Id)
+	want := &pb.Thread{
+		Id: th.Id, AnchorKey: "guide|x", TargetType: TargetGuide, StartOffset: 2, EndOffset: 4, SelectedText: "s", ContentHash: "h",
+		CreatedBy: ann.ID, CreatedAt: now, ContentSum: l.meta.GuideSum, Messages: []*pb.Comment{
+			{Id: got.Messages[0].Id, AuthorRole: "attendee", AuthorId: ann.ID, AuthorName: "Ann", Message: "m", CreatedAt: now},
+			{Id: got.Messages[1].Id, AuthorRole: "admin", AuthorId: FacilitatorID, AuthorName: "Facilitator", Message: "n", CreatedAt: now, Leader: "admin"},
+		},
+	}
+	if !proto.Equal(got, want) {
+		t.Errorf("the thread is\n%v, not\n%v", got, want)
+	}
+	// Clients hear in which threads somebody wrote who is gone.
+	from := len(l.events)
+	l.must(t, admin, Remove{AttendeeID: ann.ID})
+	var told []*pb.CommentsGone
+	for _, e := range l.events[from:] {
+		if b := e.GetCommentsGone(); b != nil {
+			told = append(told, b)
+		}
+	}
+	if len(told) != 1 || !proto.Equal(told[0], &pb.CommentsGone{ThreadId: th.Id, TargetType: TargetGuide}) {
+		t.Errorf("told is %v", told)
+	}
+}

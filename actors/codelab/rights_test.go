@@ -185,7 +185,12 @@ func TestLimitsOfWhatIsSent(t *testing.T) {
 		}
 		return b
 	}
+	asked := l.must(t, ann, AskHelp{StepNumber: 1}).(*pb.HelpRequest).Id
 	try := func(who *Caller, body Body) error {
+		l := l
+		if _, first := body.(Create); first {
+			l = newLab()
+		}
 		_, err := l.Decide(Command{Caller: who, Body: body}, durable.Env{Now: l.now, Seq: l.seq + 1})
 		return err
 	}
@@ -194,19 +199,25 @@ func TestLimitsOfWhatIsSent(t *testing.T) {
 		body        func(n int) Body
 		least, most int
 	}{
-		"words":             {ann, words, 1, maxVoteWords},
-		"questions":         {admin, quizzes, 0, maxQuizzes},
-		"answers":           {ann, answers, 1, maxQuizzes},
-		"pushed branches":   {admin, branch, 1, 1},
-		"people to play":    {admin, func(n int) Body { return StartRehearsal{People: int32(n), Minutes: 1, Force: true} }, 1, MaxRehearsalPeople},
-		"minutes to play":   {admin, func(n int) Body { return StartRehearsal{People: 1, Minutes: int32(n), Force: true} }, 1, MaxRehearsalMinutes},
+		"words":           {ann, words, 1, maxVoteWords},
+		"questions":       {admin, quizzes, 0, maxQuizzes},
+		"answers":         {ann, answers, 1, maxQuizzes},
+		"pushed branches": {admin, branch, 1, 1},
+		"people to play":  {admin, func(n int) Body { return StartRehearsal{People: int32(n), Minutes: 1, Force: true} }, 1, MaxRehearsalPeople},
+		"minutes to play": {admin, func(n int) Body { return StartRehearsal{People: 1, Minutes: int32(n), Force: true} }, 1, MaxRehearsalMinutes},
+		"requests to answer": {admin, func(n int) Body {
+			return AnswerHelp{HelpIDs: slices.Repeat([]string{asked}, max(n, 0)), Message: "m"}
+		}, 1, maxAnswered},
+		"polls to begin with": {admin, func(n int) Body {
+			return Create{Codelab: &pb.Codelab{Title: "Lab"}, Polls: slices.Repeat([]*pb.Poll{{Kind: pollText, Question: "q"}}, max(n, 0))}
+		}, 0, maxPolls},
 		"days to stay":      {admin, func(n int) Body { return SetDeletion{Days: n} }, 0, MaxDays},
 		"a step":            {ann, func(n int) Body { return Progress{StepNumber: int32(n)} }, 1, 1},
 		"a step for help":   {ann, func(n int) Body { return AskHelp{StepNumber: int32(n)} }, 1, 1},
 		"a step to ask for": {ann, func(n int) Body { return AskAI{Model: "m", StepNumber: int32(n)} }, 0, 1},
 	} {
 		for n, ok := range map[int]bool{tc.least - 1: false, tc.least: true, tc.most: true, tc.most + 1: false} {
-			if n < 0 && (what == "questions" || what == "answers" || what == "words") {
+			if n < 0 && (what == "questions" || what == "polls to begin with") {
 				continue
 			}
 			if err := try(tc.who, tc.body(n)); (err == nil) != ok {
@@ -237,4 +248,34 @@ func TestTheSameExerciseAgainBeginsAnew(t *testing.T) {
 			t.Errorf("another one: %v", l.Capture().Timer)
 		}
 	}
+}
+
+// What is gone leaves the projector; what is shown there is replaced by another of its kind.
+func TestTheProjectorShowsOneThing(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	l.must(t, admin, Update{Questions: new(askingOpen)})
+	ann := register(t, l, "Ann")
+	first, second := l.must(t, ann, AskQuestion{Text: "a"}).(*pb.Question).Id, l.must(t, ann, AskQuestion{Text: "b"}).(*pb.Question).Id
+	third := l.must(t, ann, AskQuestion{Text: "c"}).(*pb.Question).Id
+	shows := func(what, want string) {
+		t.Helper()
+		if x := l.Capture().Spotlight; x.GetKind()+" "+x.GetId() != want {
+			t.Errorf("%s: it shows %v, not %s", what, x, want)
+		}
+	}
+	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: first})
+	shows("the first", SpotlightQuestion+" "+first)
+	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: second})
+	shows("another one", SpotlightQuestion+" "+second)
+	l.must(t, admin, DeleteQuestion{QuestionID: first})
+	shows("the first is deleted", SpotlightQuestion+" "+second)
+	l.must(t, admin, MergeQuestion{QuestionID: second, Into: third})
+	shows("it went into another", " ")
+	poll, other := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "q"}).Id, l.newPoll(t, &pb.Poll{Kind: pollText, Question: "r"}).Id
+	l.must(t, admin, SetSpotlight{Kind: SpotlightPoll, ID: poll})
+	l.must(t, admin, DeletePoll{PollID: other})
+	shows("another poll is deleted", SpotlightPoll+" "+poll)
+	l.must(t, admin, DeletePoll{PollID: poll})
+	shows("the poll is deleted", " ")
 }

@@ -1,6 +1,7 @@
 package codelab
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -94,6 +95,9 @@ func (l *lab) do(cmd Command) (any, error) {
 		}
 		l.seq++
 		l.Apply(l.seq, e)
+		if !bytes.Equal(b, pbwire.Encode(e)) {
+			panic("an event was changed when it was applied: others read the same one")
+		}
 		l.events = append(l.events, stored)
 	}
 	return d.Reply, nil
