@@ -242,3 +242,14 @@ func TestADestroyedSecretLeavesMemory(t *testing.T) {
 	}
 	b.Close()
 }
+
+// A folder that fails is told of, so that the node can stand aside.
+func TestAFolderThatTakesNoSecretOfAPollIsToldOf(t *testing.T) {
+	told := error(nil)
+	d := &ailing{folder: folder(t.TempDir()), err: errors.New("the disk fails")}
+	b := openBallots(t, BallotOptions{Disk: d, Failed: func(err error) { told = err }})
+	d.times = 1
+	if _, _, err := b.Make(aCodelab); err == nil || told == nil {
+		t.Errorf("made with %v; told is %v", err, told)
+	}
+}
