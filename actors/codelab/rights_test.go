@@ -279,3 +279,63 @@ func TestTheProjectorShowsOneThing(t *testing.T) {
 	l.must(t, admin, DeletePoll{PollID: poll})
 	shows("the poll is deleted", " ")
 }
+
+// Feedback is given once; its values are those of the form.
+func TestFeedbackIsGivenOnce(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	ann := register(t, l, "Ann")
+	for _, bad := range []GiveFeedback{{"0", "1", ""}, {"1", "6", ""}, {"", "1", ""}, {"1", "", ""}, {"10", "1", ""}, {"1", "1", string(make([]byte, 2001))}} {
+		l.refused(t, ann, bad, durable.Invalid, "")
+	}
+	l.must(t, ann, GiveFeedback{Difficulty: "1", Satisfaction: "5"})
+	l.refused(t, ann, GiveFeedback{Difficulty: "2", Satisfaction: "2"}, durable.Conflict, "already")
+	if v := l.Capture(); v.Feedback.Len() != 1 || v.Feedback.At(0).Difficulty != "1" {
+		t.Errorf("the feedback is %v", list(v.Feedback))
+	}
+}
+
+// People click on links: they lead to a web page, and nowhere else.
+func TestALinkLeadsToAPage(t *testing.T) {
+	for address, want := range map[string]bool{
+		"https://example.org": true, "http://example.org/a?b#c": true, "HTTPS://example.org": true, " https://example.org ": true,
+		"": false, "example.org": false, "//example.org": false, "javascript://example.org/%0aalert(1)": false, "javascript:alert(1)": false,
+		"data:text/html,x": false, "ftp://example.org": false, "https://": false, "https:///path": false, "https://exa mple.org": false,
+	} {
+		l := newLab()
+		l.create(t, "one")
+		ann := register(t, l, "Ann")
+		for _, c := range []Command{
+			{Caller: admin, Body: AddMaterial{Material: &pb.Material{Title: "m", MaterialType: Link, LinkUrl: address}}},
+			{Caller: ann, Body: AddSubmission{Submission: &pb.Submission{AttendeeId: ann.ID, SubmissionType: Link, LinkUrl: address}}},
+		} {
+			if _, err := l.do(c); (err == nil) != want {
+				t.Errorf("%T of %q: %v", c.Body, address, err)
+			}
+		}
+	}
+}
+
+// How many options a poll has depends on its kind.
+func TestHowManyOptionsAPollHas(t *testing.T) {
+	between := func(least, most int) (out []int) {
+		for n := least; n <= most; n++ {
+			out = append(out, n)
+		}
+		return out
+	}
+	for kind, want := range map[string][]int{
+		"choice": between(2, maxPollOptions), "several": between(2, maxPollOptions), "scale": {0, 2}, "words": {0},
+		"text": append(between(2, maxPollBoxes), 0), "": nil,
+	} {
+		for n := range maxPollOptions + 2 {
+			p := &pb.Poll{Kind: PollKind(kind), Question: "q"}
+			for i := range n {
+				p.Options = append(p.Options, fmt.Sprint("o", i))
+			}
+			if err := CheckPoll(p); (err == nil) != slices.Contains(want, n) {
+				t.Errorf("a poll of kind %s with %d options: %v", kind, n, err)
+			}
+		}
+	}
+}

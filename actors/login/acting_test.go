@@ -137,3 +137,28 @@ func TestUntilWhenSomebodyIsIn(t *testing.T) {
 		t.Error("who has left is not told")
 	}
 }
+
+// A name is a facilitator's while one who counts is logged in under it, or under one that
+// looks like it.
+func TestNamesOfFacilitators(t *testing.T) {
+	d := newDesk(t)
+	d.admin("", "a", "Grace")
+	nobody := func(*pb.AdminGrant) bool { return false }
+	d.attendee("", "b", "lab") // of an attendee whose name is Lin
+	for _, tc := range []struct {
+		after  time.Duration
+		name   string
+		counts func(*pb.AdminGrant) bool
+		want   bool
+	}{
+		{0, "Grace", everybody, true}, {0, "grace", everybody, true}, {0, "Grace", nobody, false}, {0, "Lin", everybody, false}, {0, "", everybody, false},
+		{8*time.Hour - time.Millisecond, "Grace", everybody, true}, {8 * time.Hour, "Grace", everybody, false},
+	} {
+		now := d.clock
+		d.clock = now.Add(tc.after)
+		if got := d.NamesAdmin(tc.name, tc.counts); got != tc.want {
+			t.Errorf("after %v %q is a facilitator's: %v", tc.after, tc.name, got)
+		}
+		d.clock = now
+	}
+}
