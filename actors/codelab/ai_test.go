@@ -120,7 +120,7 @@ func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
 	}
 }
 
-// A codelab keeps so many conversations, and the latest ones, whoever had them.
+// The number of saved conversations of a codelab is bounded. The latest ones stay, whoever had them.
 func TestTheOldestConversationsGo(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

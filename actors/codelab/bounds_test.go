@@ -86,7 +86,7 @@ func TestTheRightAnswersAreOptions(t *testing.T) {
 }
 
 // A direct message is for its two ends only.
-func TestWhoSeesAMessage(t *testing.T) {
+func TestADirectMessageIsSeenByItsTwoEnds(t *testing.T) {
 	toAll, direct := &pb.ChatMessage{SenderId: "a"}, &pb.ChatMessage{SenderId: "a", TargetId: "b"}
 	for who, want := range map[string]bool{"a": true, "b": true, "c": false, FacilitatorID: false} {
 		if !Visible(toAll, who) || Visible(direct, who) != want {

@@ -297,7 +297,7 @@ func BenchmarkForget(b *testing.B) {
 	}
 }
 
-// Whoever leaves takes along what is theirs, and nothing of anybody else, in whatever they met.
+// A removal takes away what the attendee did, and nothing of anybody else, wherever the two met.
 func TestARemovalTakesNothingOfOthers(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")
@@ -349,7 +349,7 @@ func TestARemovalTakesNothingOfOthers(t *testing.T) {
 	}
 }
 
-// The event that is told without its author is a copy: others read the one in the log.
+// The event without its author is a copy, because others read the one in the log.
 func TestTheEventOfAnOrphanedQuestionStaysAsItIs(t *testing.T) {
 	l, people := asking(t, askingOpen, 1)
 	l.ask(t, people[0], "Why?")
@@ -357,7 +357,7 @@ func TestTheEventOfAnOrphanedQuestionStaysAsItIs(t *testing.T) {
 	before := proto.Clone(e)
 	l.must(t, admin, Remove{AttendeeID: people[0].ID})
 	if told, changed := Erase(l.Capture())(e); !changed || told.GetQuestionAsked().GetQuestion().GetAuthorId() != "" {
-		t.Errorf("it is told as %v", told)
+		t.Errorf("without its author it is %v", told)
 	}
 	if !proto.Equal(e, before) {
 		t.Errorf("it became %v", e)

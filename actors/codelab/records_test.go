@@ -8,7 +8,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 )
 
-// Whatever people send is kept whole: with who sent it, and when.
+// A record is kept as it was sent, with its sender and its time.
 func TestWhatPeopleSendIsKeptWhole(t *testing.T) {
 	l := newLab()
 	l.create(t, "one", "two")

@@ -12,9 +12,9 @@ import (
 	"atelier/actors/durable"
 )
 
-// Who may say what, of those who come to the codelab itself: facilitators, the attendee whose
-// it is, another attendee. What the interface alone permits is not here.
-func TestWhoMayDoWhat(t *testing.T) {
+// Permissions that the codelab itself checks: of facilitators, of the attendee who made
+// something, and of another attendee. Those that the interface checks are not here.
+func TestPermissionsOfCommands(t *testing.T) {
 	// A codelab with something of Ann, and commands about it.
 	type scene struct {
 		l                                           *lab
@@ -232,8 +232,8 @@ func TestLimitsOfWhatIsSent(t *testing.T) {
 	}
 }
 
-// More time for what runs keeps its beginning; the same exercise again begins anew.
-func TestTheSameExerciseAgainBeginsAnew(t *testing.T) {
+// A later end of the running timer keeps its beginning. The same exercise again starts a timer.
+func TestTheSameExerciseAgainStartsATimer(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	l.must(t, admin, SetTimer{Seconds: proto.Int32(60), Label: "Try it"})
@@ -250,7 +250,7 @@ func TestTheSameExerciseAgainBeginsAnew(t *testing.T) {
 	}
 }
 
-// What is gone leaves the projector; what is shown there is replaced by another of its kind.
+// Deleted content leaves the projector. Content there is replaced by other content of its kind.
 func TestTheProjectorShowsOneThing(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")

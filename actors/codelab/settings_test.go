@@ -94,7 +94,7 @@ func TestEachSettingIsChangedByItself(t *testing.T) {
 	}
 }
 
-// What is edited makes a codelab newer in the list, and what people do in it does not.
+// An edit makes a codelab newer in the list, and the attendees' actions do not.
 func TestWhatMakesACodelabNewer(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
@@ -129,8 +129,8 @@ func TestWhatMakesACodelabNewer(t *testing.T) {
 	}
 }
 
-// What is deleted is gone, and the other one of its kind is there.
-func TestWhatIsDeletedIsGone(t *testing.T) {
+// A deleted item is gone, and the other one of its kind stays.
+func TestADeletedItemIsGoneAlone(t *testing.T) {
 	l := newLab()
 	l.create(t, "one")
 	l.must(t, admin, Update{GuideMarkdown: proto.String("guide"), Questions: new(askingOpen)})

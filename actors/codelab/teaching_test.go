@@ -293,7 +293,7 @@ func TestWhatTheRoomIsShownIsKeptWhole(t *testing.T) {
 	}
 }
 
-// A pulse goes with its step. Only the first of many are told that theirs ended.
+// A pulse goes with its step, also without the notice that only the first of many get.
 func TestAPulseGoesWithItsStep(t *testing.T) {
 	l, ann, bob := taught(t)
 	one, two := l.steps[0].Id, l.steps[1].Id

@@ -62,7 +62,7 @@ func TestAVocabularyKnowsItsWordsOnly(t *testing.T) {
 	durable.NewVocabulary[wish](durable.Says[say, string](), durable.Says[say, int]())
 }
 
-// Who is refused may go on as if nothing was asked; of any other error the outcome is open.
+// After a refusal nothing was applied. After any other error the outcome is unknown.
 func TestWhatIsCertainlyNotApplied(t *testing.T) {
 	for err, want := range map[error]bool{
 		nil: false, durable.ErrUnavailable: false, durable.ErrTimeout: false, durable.ErrConflict: false, errors.New("another"): false,

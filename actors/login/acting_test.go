@@ -8,9 +8,9 @@ import (
 	pb "atelier/actors/login/loginpb"
 )
 
-// Several people may have used one browser. Each acts by the session that was given to them,
-// the one that lasts longest, and by none that is over.
-func TestWhoActsInABrowser(t *testing.T) {
+// Several people may have used one browser. Each acts by their own session, the one that lasts
+// longest, and not by an ended one.
+func TestEachActsByTheirOwnSession(t *testing.T) {
 	d := newDesk(t)
 	lin := func(name string, after time.Duration) AttendeeGrant {
 		return AttendeeGrant{Codelab: "lab", AttendeeID: name, ExpiresAt: d.clock.Add(after).UnixMilli()}
@@ -45,7 +45,7 @@ func TestWhoActsInABrowser(t *testing.T) {
 	}{
 		{0, browser, "lab", true, "boss", "boss"},
 		{time.Hour - time.Millisecond, browser, "lab", true, "boss", "boss"},
-		{time.Hour, browser, "lab", true, "boss", ""}, // it is over
+		{time.Hour, browser, "lab", true, "boss", ""}, // it has ended
 		{0, browser, "lab", true, "lin", ""},
 		{0, browser, "lab", true, "", ""},
 		{0, browser, "lab", false, "", ""},
@@ -101,8 +101,8 @@ func TestLoginsAreListedUntilTheyEnd(t *testing.T) {
 	}
 }
 
-// Until is the end of the last grant of an attendee in a browser; whose session has left the
-// codelab is told so.
+// Until is the end of the last grant of an attendee in a browser. It reports that the session
+// has left the codelab.
 func TestUntilWhenSomebodyIsIn(t *testing.T) {
 	d := newDesk(t)
 	in := func(from, id, who string, after time.Duration) {
@@ -134,7 +134,7 @@ func TestUntilWhenSomebodyIsIn(t *testing.T) {
 		t.Fatal(who, err)
 	}
 	if _, left := until(s, "lin"); !left {
-		t.Error("who has left is not told")
+		t.Error("the session has left, and Until does not report it")
 	}
 }
 

@@ -339,7 +339,7 @@ func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
 }
 
 // A participant acts for itself, and for those who let it.
-func TestWhoMayActForWhom(t *testing.T) {
+func TestAParticipantActsForThoseWhoLetIt(t *testing.T) {
 	shop, psp, other := &pb.Participant{Id: "shop", Delegates: []string{"psp"}}, &pb.Participant{Id: "psp"}, &pb.Participant{Id: "other"}
 	for _, tc := range []struct {
 		who, whom *pb.Participant

@@ -292,7 +292,7 @@ func TestAChangeChangesNothingElse(t *testing.T) {
 		{owner, Update{ID: p.Id, Codelabs: &[]string{lab, other, lab}}, func() { want.Codelabs, want.Generation = []string{lab, other}, 3 }, "people_update map[codelabs:2 role:assistant]"},
 		{owner, Update{ID: p.Id, Name: new("Anna")}, func() { want.Name = "Anna" }, "people_update map[codelabs:2 role:assistant]"},
 		{owner, Update{ID: p.Id, Name: new("Anna")}, func() {}, ""},
-		// Who leads all codelabs has none of their own.
+		// Facilitators are for all codelabs, and have no list of their own.
 		{owner, Update{ID: p.Id, Role: new(Facilitator)}, func() { want.Role, want.Codelabs, want.Generation = Facilitator, nil, 4 }, "people_update map[codelabs:0 role:facilitator]"},
 		{owner, Update{ID: p.Id, Role: new(Assistant), Codelabs: &labs}, func() { want.Role, want.Codelabs, want.Generation = Assistant, labs, 5 }, "people_update map[codelabs:1 role:assistant]"},
 		{owner, Update{ID: p.Id, Link: new(true)}, func() { want.Link = true }, "people_update map[codelabs:1 link:true role:assistant]"},
@@ -344,7 +344,7 @@ func TestAChangeChangesNothingElse(t *testing.T) {
 	}
 }
 
-// Who was invited again has a phone of their own for the first time.
+// After another invitation the next phone is the first one.
 func TestAnInvitationForgetsTheOtherPhone(t *testing.T) {
 	o := newOffice(t)
 	p := o.do(owner, Invite{Name: "Hal", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: o.now.Add(time.Hour).UnixMilli(), Token: []byte("one")})

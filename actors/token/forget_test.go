@@ -10,7 +10,7 @@ import (
 	pb "atelier/actors/token/tokenpb"
 )
 
-// Who has lost the keys is told how many tokens that are, and Forget removes these and no
+// An operator without the keys learns how many tokens are lost. Forget removes these and no
 // others: not those of another stream in the same database.
 func TestTokensOfAStreamAreCountedAndForgotten(t *testing.T) {
 	w := newWorld(t)

@@ -243,13 +243,13 @@ func TestADestroyedSecretLeavesMemory(t *testing.T) {
 	b.Close()
 }
 
-// A folder that fails is told of, so that the node can stand aside.
-func TestAFolderThatTakesNoSecretOfAPollIsToldOf(t *testing.T) {
-	told := error(nil)
+// An error of the folder is reported, because the node must then stop serving.
+func TestAnErrorOfTheFolderOfBallotsIsReported(t *testing.T) {
+	reported := error(nil)
 	d := &ailing{folder: folder(t.TempDir()), err: errors.New("the disk fails")}
-	b := openBallots(t, BallotOptions{Disk: d, Failed: func(err error) { told = err }})
+	b := openBallots(t, BallotOptions{Disk: d, Failed: func(err error) { reported = err }})
 	d.times = 1
-	if _, _, err := b.Make(aCodelab); err == nil || told == nil {
-		t.Errorf("made with %v; told is %v", err, told)
+	if _, _, err := b.Make(aCodelab); err == nil || reported == nil {
+		t.Errorf("made with %v; reported is %v", err, reported)
 	}
 }

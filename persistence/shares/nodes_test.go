@@ -181,7 +181,7 @@ func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
 	}
 }
 
-// Who lost the keys of the shares is told how many are still to be used.
+// An operator without the keys of the shares learns how many are still in use.
 func TestSharesInAFolderAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	s := spread(t, dir, func(Share) error { return nil })

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What a node says of itself is what it counted. Its load follows what it commits over about
-// ten seconds, and each connection counts like a record a second.
+// A node tells the others its counts. Its load is the rate of commits over about ten seconds,
+// and each connection counts like one record per second.
 func TestFiguresOfANode(t *testing.T) {
 	var m meter
 	at := time.Unix(1_800_000_000, 0)
@@ -15,7 +15,7 @@ func TestFiguresOfANode(t *testing.T) {
 	if got := m.figures(at, c); got != (Figures{Load: 3, LagSeconds: 1.5, Divergences: 4, People: 2}) {
 		t.Errorf("at first it says %+v", got) // what was before the start is no load
 	}
-	for i, want := range []float64{3 + 10, 3 + 19, 3 + 27.1} { // a hundred a second
+	for i, want := range []float64{3 + 10, 3 + 19, 3 + 27.1} { // a hundred per second
 		at, c.Records = at.Add(time.Second), c.Records+100
 		if got := m.figures(at, c).Load; got < want-0.11 || got > want {
 			t.Errorf("after %d seconds the load is %v, not %v", i+1, got, want)
