@@ -61,6 +61,18 @@ func TestHoursAreHalves(t *testing.T) {
 			t.Errorf("%v hours are %q halves, not %q", hours, got, want)
 		}
 	}
+	// A codelab that does not say its hours shows the planned ones, in halves.
+	planned := &pb.Codelab{Extent: &pb.Extent{Minutes: 100}}
+	if own, shown := OwnHours(planned), Hours(planned); own != nil || shown != 1.5 {
+		t.Errorf("of 100 minutes its own hours are %v, and %v are shown", own, shown)
+	}
+	planned.HalfHours = new(int32(0))
+	if own, shown := OwnHours(planned), Hours(planned); own == nil || *own != 0 || shown != 0 {
+		t.Errorf("without hours its own are %v, and %v are shown", own, shown)
+	}
+	if own, shown := OwnHours(&pb.Codelab{HalfHours: new(int32(5))}), Hours(&pb.Codelab{HalfHours: new(int32(5))}); own == nil || *own != 2.5 || shown != 2.5 {
+		t.Errorf("of five halves its own hours are %v, and %v are shown", own, shown)
+	}
 }
 
 // A question with a right answer that no option has could not be passed by anybody.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 	"atelier/actors/internal/pbwire"
 )
 
@@ -330,22 +332,68 @@ func TestARemovalTakesNothingOfOthers(t *testing.T) {
 		l.must(t, who, Vote{PollID: poll.Id, Round: 1, Text: proto.String("said")})
 		l.must(t, who, SubmitQuiz{Items: []SubmittedAnswer{{quiz.Id, "so"}}})
 		l.must(t, who, GiveFeedback{Difficulty: "1", Satisfaction: "2"})
-		l.must(t, who, AddSubmission{Submission: &pb.Submission{AttendeeId: who.ID, SubmissionType: Link, LinkUrl: "https://example.org"}})
+		l.must(t, who, AddSubmission{Submission: &pb.Submission{AttendeeId: who.ID, SubmissionType: File, FileName: "f", FileSize: 1, Sum: bytes.Repeat([]byte(who.Name[:1]), 32)}})
 		l.must(t, who, SaveConversation{Question: "q", Answer: "a"})
 		l.must(t, who, Complete{})
 	}
-	all(register(t, l, "Ann"))
-	before := content(l.State)
+	ann := register(t, l, "Ann")
+	all(ann)
+	once := Command{Caller: ann, Ref: "r", Body: PostChat{Message: "once"}}
+	l.says(t, once)
+	before, uses := content(l.State), maps.Clone(l.uses)
 	of := l.Capture()
 	bob := register(t, l, "Bob")
 	all(bob)
-	l.must(t, admin, Remove{AttendeeID: bob.ID})
+	l.says(t, Command{Caller: bob, Ref: "r", Body: PostChat{Message: "once"}})
+	gone := l.must(t, admin, Remove{AttendeeID: bob.ID}).(files.Forgotten)
+	if len(gone.Submissions) != 1 || gone.Submissions[0].AttendeeId != bob.ID || len(gone.Uploads) != 0 || !maps.Equal(l.uses, uses) {
+		t.Errorf("files that go: %v; used are %v, and were %v", gone, l.uses, uses)
+	}
+	state, err := EncodeState(l.Capture())
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := l.empty()
+	if err := behind.Restore(l.seq, state); err != nil {
+		t.Fatal(err)
+	}
+	for what, s := range map[string]*State{"": l.State, "behind a snapshot": behind} {
+		if d, err := s.Decide(once, durable.Env{Now: l.now, Seq: l.seq + 1}); err != nil || len(d.Events) != 0 {
+			t.Errorf("sent again %s, Ann's message makes %v, %v", what, d.Events, err)
+		}
+	}
 	if after := content(l.State); !proto.Equal(before, after) {
 		t.Errorf("with Ann alone it was\n%v\nafter Bob had been there\n%v", before, after)
 	}
 	v := l.Capture()
 	if v.Completed != of.Completed || v.Pulses != of.Pulses || !slices.Equal(v.PerStep, of.PerStep) || v.Submitted(l.attendees.At(0).Id) != of.Submitted(l.attendees.At(0).Id) {
 		t.Errorf("counted are %d done, %+v, %v a step; before %d, %+v, %v", v.Completed, v.Pulses, v.PerStep, of.Completed, of.Pulses, of.PerStep)
+	}
+}
+
+// A view that somebody reads does not change when people leave.
+func TestARemovalChangesNoEarlierView(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	l.must(t, admin, Update{GuideMarkdown: proto.String("guide")})
+	ann, bob := register(t, l, "Ann"), register(t, l, "Bob")
+	th := l.must(t, bob, Annotate{TargetType: TargetGuide, AnchorKey: "guide|x", ContentHash: "h", SelectedText: "s", EndOffset: 1, Message: "m"}).(*pb.Thread)
+	l.must(t, ann, Reply{ThreadID: th.Id, Message: "n", ContentHash: "h"})
+	v := l.Capture()
+	encode := func() []byte {
+		b, err := EncodeState(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	before := encode()
+	l.must(t, admin, Remove{AttendeeID: bob.ID})
+	if !bytes.Equal(before, encode()) {
+		t.Error("the view changed")
+	}
+	if got := l.Capture().Thread(th.Id); got.CreatedBy != "" || len(got.Messages) != 1 || got.Messages[0].AuthorId != ann.ID {
+		t.Errorf("of the thread stays %v", got)
 	}
 }
 

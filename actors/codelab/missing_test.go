@@ -76,6 +76,17 @@ func TestMissingNamesWhatCompletingIsRefusedFor(t *testing.T) {
 	expect("another one has answered a question", "quiz", "feedback", "submission", "checks")
 	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
 	ann = done
+	// Answers of one and of another are together not those of one who has passed.
+	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
+	for _, name := range []string{"Dee", "Eve"} {
+		do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: name}})
+	}
+	ann = l.attendees.At(1)
+	answer(1, "because")
+	ann = l.attendees.At(0)
+	answer(0, "1")
+	expect("two have answered one question each", "quiz", "feedback", "submission", "checks")
+	do(Command{Caller: admin, Body: Remove{AttendeeID: l.attendees.At(1).Id}})
 	off := proto.Bool(false)
 	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
 	do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: "Bob"}})

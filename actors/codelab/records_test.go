@@ -105,6 +105,16 @@ func TestACommentSaysWhoWroteIt(t *testing.T) {
 	if !proto.Equal(got, want) {
 		t.Errorf("the thread is\n%v, not\n%v", got, want)
 	}
+	of := l.must(t, ann, Annotate{
+		TargetType: TargetStep, TargetStepID: l.steps[0].Id, AnchorKey: "step|" + l.steps[0].Id + "|h|0|1", ContentHash: "h", SelectedText: "s", EndOffset: 1, Message: "m",
+	}).(*pb.Thread)
+	before := of.Clone()
+	l.must(t, admin, Reply{ThreadID: of.Id, Message: "n", ContentHash: "h"})
+	step := l.Capture().Thread(of.Id).Clone()
+	if step.Messages = step.Messages[:1]; !proto.Equal(step, before) {
+		t.Errorf("with another comment the thread of a step is\n%v, not\n%v", step, before)
+	}
+	l.must(t, admin, DeleteComment{ThreadID: of.Id, CommentID: of.Messages[0].Id})
 	// Clients hear in which threads somebody wrote who is gone.
 	from := len(l.events)
 	l.must(t, admin, Remove{AttendeeID: ann.ID})

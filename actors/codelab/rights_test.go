@@ -313,6 +313,18 @@ func TestALinkLeadsToAPage(t *testing.T) {
 				t.Errorf("%T of %q: %v", c.Body, address, err)
 			}
 		}
+		if len(l.uses) != 0 {
+			t.Errorf("the link %q keeps files: %v", address, l.uses)
+		}
+	}
+	// A material is a link or a file.
+	l := newLab()
+	l.create(t, "one")
+	for _, m := range []*pb.Material{
+		{Title: "m", MaterialType: File, Upload: paper, LinkUrl: "https://example.org"}, {Title: "m", MaterialType: Link, Upload: paper, LinkUrl: "https://example.org"},
+		{Title: "m", MaterialType: File}, {Title: "m", MaterialType: Link}, {Title: "m", MaterialType: "", Upload: paper},
+	} {
+		l.refused(t, admin, AddMaterial{Material: m}, durable.Invalid, "")
 	}
 }
 

@@ -222,6 +222,11 @@ func TestWhichUploadsCanBeALogo(t *testing.T) {
 }
 
 func TestWhatAnAnswerChooses(t *testing.T) {
+	for text, options := range map[string][]int32{"3": {3}, "[0,2]": {0, 2}} {
+		if got := ChoiceText(options); got != text || !slices.Equal(Choices(got), options) {
+			t.Errorf("%v are written %q, not %q", options, got, text)
+		}
+	}
 	for answer, want := range map[string][]int32{
 		"1": {1}, " 1 ": {1}, "[1]": {1}, "[2,0,2]": {0, 2}, "": nil, "a": nil, "[": nil, `[1,"b"]`: nil, "{}": nil, "9999999999": nil,
 	} {

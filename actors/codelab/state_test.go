@@ -31,6 +31,7 @@ type lab struct {
 	seq    uint64
 	events []*pb.Event
 	audits []*audit.Record
+	made   map[string]*audit.Record // of which a row may come
 	now    time.Time
 	uses   map[string]bool // the references to files that rows recorded
 
@@ -38,15 +39,15 @@ type lab struct {
 }
 
 func newLab() *lab {
-	l := &lab{uses: map[string]bool{}, now: time.UnixMilli(1_800_000_000_000).UTC()}
+	l := &lab{uses: map[string]bool{}, made: map[string]*audit.Record{}, now: time.UnixMilli(1_800_000_000_000).UTC()}
 	l.State = l.empty()
 	return l
 }
 
 func (l *lab) empty() *State {
 	rules := Rules{AuditRows: func(r *audit.Record) []durable.Row {
-		l.audits = append(l.audits, r)
-		return nil
+		l.made[r.Id] = r
+		return []durable.Row{{Table: "audit", Key: []byte(r.Id)}}
 	}, BallotKey: func(id string) []byte {
 		if id != aSecret {
 			return nil
