@@ -106,3 +106,38 @@ func TestADirectMessageIsSeenByItsTwoEnds(t *testing.T) {
 		}
 	}
 }
+
+// Names and titles are one line: a second one, or a control character, would change what is
+// around them.
+func TestNamesAndTitlesAreOneLine(t *testing.T) {
+	for _, bad := range []string{"one\ntwo", "one\x00", "one\x1b[31m", "one\u2028two", "one\xff"} {
+		l := newLab()
+		l.create(t, "one")
+		for what, c := range map[string]Command{
+			"a title":      {Caller: admin, Body: Update{Title: &bad}},
+			"an organiser": {Caller: admin, Body: Update{Organiser: &bad}},
+			"a step":       {Caller: admin, Body: ReplaceSteps{Steps: []*pb.Step{{Title: bad}}}},
+			"a name":       {Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: bad}},
+			"a question":   {Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: bad, QuizType: Descriptive}}}},
+			"a poll":       {Caller: admin, Body: CreatePoll{Poll: &pb.Poll{Kind: pollText, Question: bad}}},
+			"a timer":      {Caller: admin, Body: SetTimer{Seconds: proto.Int32(60), Label: bad}},
+			"a material":   {Caller: admin, Body: AddMaterial{Material: &pb.Material{Title: bad, MaterialType: Link, LinkUrl: "https://example.org"}}},
+		} {
+			if _, err := l.Decide(c, durable.Env{Now: l.now, Seq: l.seq + 1}); reason(err) != durable.Invalid {
+				t.Errorf("%q as %s: %v", bad, what, err)
+			}
+		}
+	}
+}
+
+// Without a caller nobody leads.
+func TestACallerLeadsByItsRole(t *testing.T) {
+	for _, who := range []*Caller{nil, {}, {Role: RoleAttendee}, {Role: RoleAnyone}, {Role: RoleSystem}} {
+		if who.IsAdmin() {
+			t.Errorf("%+v leads", who)
+		}
+	}
+	if !admin.IsAdmin() {
+		t.Error("a facilitator does not lead")
+	}
+}

@@ -266,6 +266,9 @@ func TestTheProjectorShowsOneThing(t *testing.T) {
 	}
 	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: first})
 	shows("the first", SpotlightQuestion+" "+first)
+	if again := l.says(t, Command{Caller: admin, Body: SetSpotlight{Kind: SpotlightQuestion, ID: first}}); len(again) != 0 {
+		t.Errorf("shown again, it makes %v", again)
+	}
 	l.must(t, admin, SetSpotlight{Kind: SpotlightQuestion, ID: second})
 	shows("another one", SpotlightQuestion+" "+second)
 	l.must(t, admin, DeleteQuestion{QuestionID: first})

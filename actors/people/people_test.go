@@ -177,8 +177,8 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 		t.Error("at the end they are still in")
 	}
 	// Of several helpers it is the first one's end, whoever came first.
-	o.do(owner, Invite{Name: "Ida", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(time.Hour).UnixMilli(), Token: []byte("later")})
 	o.do(owner, Invite{Name: "Ivo", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(-time.Minute).UnixMilli(), Token: []byte("sooner")})
+	o.do(owner, Invite{Name: "Ida", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(time.Hour).UnixMilli(), Token: []byte("later")})
 	if next, ok := o.c.Capture().NextEnd(o.now); !ok || !next.Equal(end.Add(-time.Minute)) {
 		t.Errorf("of three helpers the next end is %v", next)
 	}
