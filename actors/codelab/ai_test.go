@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -113,6 +114,26 @@ func TestNobodyPushesOutWhatOthersSaved(t *testing.T) {
 	}
 	if by := l.saved[eve.ID]; by.bytes > maxPersonConversationSize || by.count != of(eve) || of(lin) != 1 {
 		t.Errorf("Eve has %+v", by)
+	}
+	if l.savedAll.count != l.conversations.Len() {
+		t.Errorf("counted are %d of %d", l.savedAll.count, l.conversations.Len())
+	}
+}
+
+// The number of saved conversations of a codelab is bounded. The latest ones stay, whoever had them.
+func TestTheOldestConversationsGo(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	var who []*Caller
+	for i := range maxConversations/(maxPersonConversations-1) + 2 {
+		who = append(who, register(t, l, fmt.Sprint("p", i)))
+	}
+	for i := range maxConversations + 1 {
+		l.now = l.now.Add(time.Millisecond)
+		l.must(t, who[i%len(who)], SaveConversation{Question: fmt.Sprint(i), Answer: "a"})
+	}
+	if first, n := l.conversations.At(0).Question, l.conversations.Len(); n != maxConversations*9/10 || first != fmt.Sprint(maxConversations+1-n) {
+		t.Errorf("%d are kept, from %s", n, first)
 	}
 	if l.savedAll.count != l.conversations.Len() {
 		t.Errorf("counted are %d of %d", l.savedAll.count, l.conversations.Len())

@@ -60,3 +60,27 @@ func TestWhatIsReportedOfChecks(t *testing.T) {
 	l.must(t, admin, SetEnded{Ended: true})
 	l.refused(t, lin, ReportCheck{Name: "b", OK: true}, durable.Conflict, "")
 }
+
+// What steers a terminal or a page is taken out of a note; lines and tabs stay.
+func TestANoteOfACheckIsText(t *testing.T) {
+	l := newLab()
+	l.create(t)
+	var names []string
+	for i := range 11 {
+		names = append(names, fmt.Sprint("c", i))
+	}
+	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: declaring(names...)}}})
+	lin := register(t, l, "Lin")
+	l.must(t, lin, ReportCheck{Name: "c0", Note: "\x1b[31mred\r\n\tline\u0085 two\x00\n"})
+	if got := Reported(l.attendee(lin.ID), "c0").GetNote(); got != "[31mred\n\tline two" {
+		t.Errorf("the note is %q", got)
+	}
+	l.must(t, lin, ReportCheck{Name: "c0", Note: strings.Repeat("n", maxCheckNote)})
+	l.refused(t, lin, ReportCheck{Name: "c0", Note: strings.Repeat("n", maxCheckNote+1)}, durable.Invalid, "note")
+	// Of many checks the answer names the first ten.
+	l.refused(t, lin, ReportCheck{Name: "x"}, durable.Missing, "c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and more")
+	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A", ContentMarkdown: declaring(names[:10]...)}}})
+	if _, err := l.do(Command{Caller: lin, Body: ReportCheck{Name: "x"}}); err == nil || strings.Contains(err.Error(), "more") {
+		t.Errorf("of ten checks: %v", err)
+	}
+}

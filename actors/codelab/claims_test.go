@@ -234,3 +234,27 @@ func TestARefusedCommandLeavesNoClaim(t *testing.T) {
 		}
 	})
 }
+
+// A command that the codelab refuses refers to nothing: its claim ends at once.
+func TestARejectedCommandLeavesNoClaim(t *testing.T) {
+	clocktest.Bubble(t, func(t *testing.T) {
+		store := memory.New()
+		defer func() { _ = store.Close() }()
+		ws, register := oneLab(t, store, store, 0)
+		u := &pb.Upload{Name: files.NewName(files.Images, "png"), Sum: make([]byte, 32)}
+		if err := register.Add(u); err != nil {
+			t.Fatal(err)
+		}
+		cmd := mentioning(u.Name)
+		cmd.Caller = &codelab.Caller{Role: codelab.RoleAttendee, ID: "nobody"}
+		if _, _, err := ws.Ask(cmd); !durable.Refused(err) {
+			t.Fatal(err)
+		}
+		if err := register.Drop(u.Name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := register.Get(u.Name); !errors.Is(err, files.ErrMissing) {
+			t.Errorf("its claim has not ended: %v", err)
+		}
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/cow"
 	"atelier/actors/durable"
+	"atelier/actors/files"
 	"atelier/actors/internal/pbwire"
 )
 
@@ -293,5 +296,118 @@ func BenchmarkForget(b *testing.B) {
 	b.ResetTimer()
 	for range b.N {
 		forget(&chat, "01a3185c-5000-7000-a960-000000000000")
+	}
+}
+
+// A removal takes away what the attendee did, and nothing of anybody else, wherever the two met.
+func TestARemovalTakesNothingOfOthers(t *testing.T) {
+	l := newLab()
+	l.create(t, "one", "two")
+	l.must(t, admin, Update{QuizEnabled: proto.Bool(true), Questions: new(pb.Asking_ASKING_OPEN), GuideMarkdown: proto.String("guide")})
+	quiz := l.must(t, admin, ReplaceQuizzes{Quizzes: []*pb.Quiz{{Question: "q", QuizType: Descriptive}}}).(Edited).Quizzes[0]
+	poll := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "q"})
+	l.must(t, admin, OpenPoll{PollID: poll.Id})
+	thread, question := "", ""
+	all := func(who *Caller) {
+		t.Helper()
+		l.must(t, who, SetPlace{Place: "seat of " + who.Name})
+		l.must(t, who, Progress{StepNumber: 2})
+		l.must(t, who, SetPulse{State: pb.PulseState_PULSE_STATE_STUCK})
+		h := l.must(t, who, AskHelp{StepNumber: 1, Message: "m"}).(*pb.HelpRequest)
+		l.must(t, admin, ResolveHelp{HelpID: h.Id})
+		l.must(t, who, AskHelp{StepNumber: 2})
+		l.must(t, who, PostChat{Message: "m"})
+		l.must(t, who, PostChat{Message: "m", TargetID: FacilitatorID})
+		start := int32(l.threads.Len())
+		mine := l.must(t, who, Annotate{
+			TargetType: TargetGuide, AnchorKey: "guide|" + who.Name, ContentHash: "h", SelectedText: "s", StartOffset: start, EndOffset: start + 1, Message: "m",
+		}).(*pb.Thread).Id
+		asked := l.must(t, who, AskQuestion{Text: "Why?"}).(*pb.Question).Id
+		if thread == "" {
+			thread, question = mine, asked
+		} else {
+			l.must(t, who, Reply{ThreadID: thread, Message: "m", ContentHash: "h"})
+			l.must(t, who, VoteQuestion{QuestionID: question})
+		}
+		l.must(t, who, Vote{PollID: poll.Id, Round: 1, Text: proto.String("said")})
+		l.must(t, who, SubmitQuiz{Items: []SubmittedAnswer{{quiz.Id, "so"}}})
+		l.must(t, who, GiveFeedback{Difficulty: "1", Satisfaction: "2"})
+		l.must(t, who, AddSubmission{Submission: &pb.Submission{AttendeeId: who.ID, SubmissionType: File, FileName: "f", FileSize: 1, Sum: bytes.Repeat([]byte(who.Name[:1]), 32)}})
+		l.must(t, who, SaveConversation{Question: "q", Answer: "a"})
+		l.must(t, who, Complete{})
+	}
+	ann := register(t, l, "Ann")
+	all(ann)
+	once := Command{Caller: ann, Ref: "r", Body: PostChat{Message: "once"}}
+	l.says(t, once)
+	before, uses := content(l.State), maps.Clone(l.uses)
+	of := l.Capture()
+	bob := register(t, l, "Bob")
+	all(bob)
+	l.says(t, Command{Caller: bob, Ref: "r", Body: PostChat{Message: "once"}})
+	gone := l.must(t, admin, Remove{AttendeeID: bob.ID}).(files.Forgotten)
+	if len(gone.Submissions) != 1 || gone.Submissions[0].AttendeeId != bob.ID || len(gone.Uploads) != 0 || !maps.Equal(l.uses, uses) {
+		t.Errorf("files that go: %v; used are %v, and were %v", gone, l.uses, uses)
+	}
+	state, err := EncodeState(l.Capture())
+	if err != nil {
+		t.Fatal(err)
+	}
+	behind := l.empty()
+	if err := behind.Restore(l.seq, state); err != nil {
+		t.Fatal(err)
+	}
+	for what, s := range map[string]*State{"": l.State, "behind a snapshot": behind} {
+		if d, err := s.Decide(once, durable.Env{Now: l.now, Seq: l.seq + 1}); err != nil || len(d.Events) != 0 {
+			t.Errorf("sent again %s, Ann's message makes %v, %v", what, d.Events, err)
+		}
+	}
+	if after := content(l.State); !proto.Equal(before, after) {
+		t.Errorf("with Ann alone it was\n%v\nafter Bob had been there\n%v", before, after)
+	}
+	v := l.Capture()
+	if v.Completed != of.Completed || v.Pulses != of.Pulses || !slices.Equal(v.PerStep, of.PerStep) || v.Submitted(l.attendees.At(0).Id) != of.Submitted(l.attendees.At(0).Id) {
+		t.Errorf("counted are %d done, %+v, %v a step; before %d, %+v, %v", v.Completed, v.Pulses, v.PerStep, of.Completed, of.Pulses, of.PerStep)
+	}
+}
+
+// A view that somebody reads does not change when people leave.
+func TestARemovalChangesNoEarlierView(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	l.must(t, admin, Update{GuideMarkdown: proto.String("guide")})
+	ann, bob := register(t, l, "Ann"), register(t, l, "Bob")
+	th := l.must(t, bob, Annotate{TargetType: TargetGuide, AnchorKey: "guide|x", ContentHash: "h", SelectedText: "s", EndOffset: 1, Message: "m"}).(*pb.Thread)
+	l.must(t, ann, Reply{ThreadID: th.Id, Message: "n", ContentHash: "h"})
+	v := l.Capture()
+	encode := func() []byte {
+		b, err := EncodeState(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	before := encode()
+	l.must(t, admin, Remove{AttendeeID: bob.ID})
+	if !bytes.Equal(before, encode()) {
+		t.Error("the view changed")
+	}
+	if got := l.Capture().Thread(th.Id); got.CreatedBy != "" || len(got.Messages) != 1 || got.Messages[0].AuthorId != ann.ID {
+		t.Errorf("of the thread stays %v", got)
+	}
+}
+
+// The event without its author is a copy, because others read the one in the log.
+func TestTheEventOfAnOrphanedQuestionStaysAsItIs(t *testing.T) {
+	l, people := asking(t, askingOpen, 1)
+	l.ask(t, people[0], "Why?")
+	e := l.events[len(l.events)-1]
+	before := proto.Clone(e)
+	l.must(t, admin, Remove{AttendeeID: people[0].ID})
+	if told, changed := Erase(l.Capture())(e); !changed || told.GetQuestionAsked().GetQuestion().GetAuthorId() != "" {
+		t.Errorf("without its author it is %v", told)
+	}
+	if !proto.Equal(e, before) {
+		t.Errorf("it became %v", e)
 	}
 }

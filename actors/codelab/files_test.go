@@ -27,6 +27,9 @@ var (
 // that ends after a while counts as ended.
 func (l *lab) note(rows []durable.Row) {
 	for _, r := range rows {
+		if r.Table == "audit" {
+			l.audits = append(l.audits, l.made[string(r.Key)])
+		}
 		if r.Table == "figures" {
 			if l.figures = nil; r.Delete {
 				continue

@@ -1,12 +1,15 @@
 package codelab
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
 
 	pb "atelier/actors/codelab/codelabpb"
+	"atelier/actors/durable"
 )
 
 // The missing requirements are those that Complete would refuse.
@@ -22,7 +25,8 @@ func TestMissingNamesWhatCompletingIsRefusedFor(t *testing.T) {
 		return v
 	}
 	yes := proto.Bool(true)
-	do(Command{Caller: admin, Body: Update{QuizEnabled: yes, RequireQuiz: yes, RequireFeedback: yes, RequireSubmission: yes}})
+	do(Command{Caller: admin, Body: Update{QuizEnabled: yes, RequireQuiz: yes, RequireFeedback: yes, RequireSubmission: yes, RequireChecks: yes}})
+	do(Command{Caller: admin, Body: ReplaceSteps{Steps: []*pb.Step{{Title: "one", ContentMarkdown: declaring("a", "b")}}}})
 	q := do(Command{Caller: admin, Body: ReplaceQuizzes{Quizzes: []*pb.Quiz{
 		{Question: "choice", QuizType: MultipleChoice, Options: []string{"a", "b"}, Correct: []int32{1}},
 		{Question: "text", QuizType: Descriptive},
@@ -38,19 +42,61 @@ func TestMissingNamesWhatCompletingIsRefusedFor(t *testing.T) {
 		if v.quizPassed(ann.Id) != l.quizPassed(ann.Id) {
 			t.Errorf("%s: the view and the state differ on the quiz", what)
 		}
+		_, err := l.Decide(Command{Caller: attendeeCaller(ann), Body: Complete{}}, durable.Env{Now: l.now, Seq: l.seq + 1})
+		if got := fmt.Sprint(err); (err == nil) != (len(want) == 0) || slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(got, w) }) {
+			t.Errorf("%s: %v is missing, and completing is answered with %v", what, want, err)
+		}
 	}
 	answer := func(i int, text string) {
 		t.Helper()
 		do(Command{Caller: attendeeCaller(ann), Body: SubmitQuiz{Items: []SubmittedAnswer{{q[i].Id, text}}}})
 	}
-	expect("at first", "quiz", "feedback", "submission")
+	expect("at first", "quiz", "feedback", "submission", "checks")
 	answer(0, "1")
-	expect("the free text is open", "quiz", "feedback", "submission")
+	expect("the free text is open", "quiz", "feedback", "submission", "checks")
 	answer(1, "because")
-	expect("the quiz is passed", "feedback", "submission")
+	expect("the quiz is passed", "feedback", "submission", "checks")
 	answer(0, "0")
-	expect("a choice is wrong", "quiz", "feedback", "submission")
+	expect("a choice is wrong", "quiz", "feedback", "submission", "checks")
 	answer(0, "1")
 	do(Command{Caller: attendeeCaller(ann), Body: GiveFeedback{Difficulty: "2", Satisfaction: "5"}})
-	expect("feedback is given", "submission")
+	expect("feedback is given", "submission", "checks")
+	do(Command{Caller: attendeeCaller(ann), Body: ReportCheck{Name: "a", OK: true}})
+	do(Command{Caller: attendeeCaller(ann), Body: ReportCheck{Name: "b"}})
+	expect("a check has failed", "submission", "checks")
+	do(Command{Caller: attendeeCaller(ann), Body: AddSubmission{Submission: &pb.Submission{AttendeeId: ann.Id, SubmissionType: Link, LinkUrl: "https://example.org"}}})
+	expect("something is handed in", "checks")
+	do(Command{Caller: attendeeCaller(ann), Body: ReportCheck{Name: "b", OK: true}})
+	expect("all is done")
+	done := ann
+	do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: "Cyd"}})
+	ann = l.attendees.At(1)
+	expect("another one has done nothing", "quiz", "feedback", "submission", "checks")
+	answer(0, "1")
+	expect("another one has answered a question", "quiz", "feedback", "submission", "checks")
+	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
+	ann = done
+	// Answers of one and of another are together not those of one who has passed.
+	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
+	for _, name := range []string{"Dee", "Eve"} {
+		do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: name}})
+	}
+	ann = l.attendees.At(1)
+	answer(1, "because")
+	ann = l.attendees.At(0)
+	answer(0, "1")
+	expect("two have answered one question each", "quiz", "feedback", "submission", "checks")
+	do(Command{Caller: admin, Body: Remove{AttendeeID: l.attendees.At(1).Id}})
+	off := proto.Bool(false)
+	do(Command{Caller: admin, Body: Remove{AttendeeID: ann.Id}})
+	do(Command{Caller: &Caller{Role: RoleAnyone}, Body: Register{Name: "Bob"}})
+	ann = l.attendees.At(0)
+	do(Command{Caller: admin, Body: Update{RequireQuiz: off}})
+	expect("no quiz is required", "feedback", "submission", "checks")
+	do(Command{Caller: admin, Body: Update{RequireFeedback: off}})
+	expect("no feedback is required", "submission", "checks")
+	do(Command{Caller: admin, Body: Update{RequireSubmission: off}})
+	expect("no submission is required", "checks")
+	do(Command{Caller: admin, Body: Update{RequireChecks: off}})
+	expect("nothing is required")
 }

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"atelier/actors/catalog"
+	"atelier/actors/clock"
 	pb "atelier/actors/codelab/codelabpb"
 	"atelier/actors/durable"
 	"atelier/actors/room"
@@ -205,4 +206,50 @@ func TestAReplayTellsAttendeesNothingThatIsHidden(t *testing.T) {
 			t.Errorf("%s: facilitators are told %v", name, got)
 		}
 	}
+}
+
+// countingFrames keep how many attendees each message of a poll says that it asks.
+type countingFrames struct{ asked *[]int32 }
+
+func (f countingFrames) Encode(_ uint64, e *pb.Event) (room.Frame, bool) {
+	if b := e.GetPollChanged(); b != nil {
+		*f.asked = append(*f.asked, b.Poll.Of)
+	}
+	return room.Frame{}, false
+}
+
+// A poll asks the attendees who are connected while it is open. Each round counts its own.
+func TestAPollCountsThoseWhoAreThere(t *testing.T) {
+	l, people := polled(t, 3)
+	p := l.newPoll(t, &pb.Poll{Kind: pollText, Question: "q"})
+	var asked []int32
+	o := &observer{
+		w:  &Codelabs{Config: Config{Frames: countingFrames{&asked}, List: emptyList(t), Durable: durable.Options{Clock: clock.System}}},
+		id: "lab", room: room.New("e", room.Limits{}), who: func() {},
+	}
+	o.Live(l.Capture(), l.seq)
+	o.room.Join(people[0].ID)
+	o.room.Join(FacilitatorID)
+	commit := func(what string, body Body, want int32) {
+		t.Helper()
+		from := len(l.events)
+		l.must(t, admin, body)
+		var committed []durable.Committed[*pb.Event]
+		for i, e := range l.events[from:] {
+			committed = append(committed, durable.Committed[*pb.Event]{Seq: uint64(from + i + 1), Event: e})
+		}
+		asked = nil
+		o.Commit(l.Capture(), l.seq, committed)
+		if len(asked) == 0 || asked[len(asked)-1] != want {
+			t.Errorf("%s: the messages say that the poll asks %v, not %d", what, asked, want)
+		}
+	}
+	commit("opened", OpenPoll{PollID: p.Id}, 1)
+	o.room.Join(people[1].ID)
+	o.room.Leave(people[0].ID) // who left was asked
+	commit("closed", ClosePoll{PollID: p.Id}, 2)
+	o.room.Join(people[2].ID)
+	o.room.Leave(people[1].ID)
+	commit("reset", ResetPoll{PollID: p.Id}, 0)
+	commit("opened again", OpenPoll{PollID: p.Id}, 1)
 }

@@ -441,3 +441,42 @@ func TestCodeIsReplacedOnlyAsItWas(t *testing.T) {
 		t.Error("replaced:", done.OldWorkspace, l.workspace)
 	}
 }
+
+// Materials are replaced when any of them differs, in whatever.
+func TestMaterialsArePublishedWhenOneDiffers(t *testing.T) {
+	given := func() []*pb.Material {
+		return []*pb.Material{{Title: "a", MaterialType: Link, LinkUrl: "https://example.org/a"}, {Title: "b", MaterialType: File, Upload: paper}}
+	}
+	for what, change := range map[string]func(m []*pb.Material) []*pb.Material{
+		"":           func(m []*pb.Material) []*pb.Material { return m },
+		"a title":    func(m []*pb.Material) []*pb.Material { m[0].Title = "c"; return m },
+		"an address": func(m []*pb.Material) []*pb.Material { m[0].LinkUrl = "https://example.org/c"; return m },
+		"a file":     func(m []*pb.Material) []*pb.Material { m[1].Upload = image; return m },
+		"a kind": func(m []*pb.Material) []*pb.Material {
+			m[0] = &pb.Material{Title: "a", MaterialType: File, Upload: image}
+			return m
+		},
+		"one less":    func(m []*pb.Material) []*pb.Material { return m[:1] },
+		"one more":    func(m []*pb.Material) []*pb.Material { return append(m, given()[0]) },
+		"their order": func(m []*pb.Material) []*pb.Material { m[0], m[1] = m[1], m[0]; return m },
+	} {
+		l := newLab()
+		l.create(t, "one")
+		for _, m := range given() {
+			l.must(t, admin, AddMaterial{Material: m})
+		}
+		before, now := l.Capture().Materials, change(given())
+		l.publish(t, Publish{Steps: []*pb.Step{{Id: l.steps[0].Id, Title: "one", ContentMarkdown: "content of one"}}, Materials: &now})
+		var got []string
+		for _, m := range l.materials.All() {
+			got = append(got, fmt.Sprint(m.Title, m.MaterialType, m.LinkUrl, m.Upload))
+		}
+		var want []string
+		for _, m := range now {
+			want = append(want, fmt.Sprint(m.Title, m.MaterialType, m.LinkUrl, m.Upload))
+		}
+		if !slices.Equal(got, want) || (l.materials.At(0).Id == before.At(0).Id) != (what == "") {
+			t.Errorf("with %q there are %q, not %q", what, got, want)
+		}
+	}
+}

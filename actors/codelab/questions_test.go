@@ -509,3 +509,15 @@ func TestMergedQuestionsInARing(t *testing.T) {
 		t.Errorf("left: %v", q)
 	}
 }
+
+// A vote that comes behind the removal of its voter counts for nobody: it was decided before.
+func TestAVoteOfWhoHasLeftCountsForNobody(t *testing.T) {
+	l, people := asking(t, askingOpen, 2)
+	q := l.ask(t, people[0], "Why?")
+	l.must(t, admin, Remove{AttendeeID: people[1].ID})
+	l.seq++
+	l.Apply(l.seq, &pb.Event{Body: &pb.Event_QuestionVoted{QuestionVoted: &pb.QuestionVoted{QuestionId: q.Id, AttendeeId: people[1].ID}}})
+	if n := l.Capture().Question(q.Id).Votes; n != 0 {
+		t.Errorf("it has %d votes", n)
+	}
+}

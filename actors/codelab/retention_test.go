@@ -175,3 +175,47 @@ func TestAShortStayIsTwoWeeks(t *testing.T) {
 		r.is("later", day)
 	})
 }
+
+// A node looks each hour what has outlived the retention of a codelab, of either kind.
+func TestANodeAppliesTheRetentionOfItsCodelabs(t *testing.T) {
+	for _, of := range []string{"", "e-mail", "chat"} {
+		retaining(t, 0, func(r *retained) {
+			t := r.t
+			ask := func(who *codelab.Caller, body codelab.Body) any {
+				t.Helper()
+				ws, err := r.labs.Get(r.id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v, _, err := ws.Ask(codelab.Command{Caller: who, Body: body})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+			switch days := new(int32(2)); of {
+			case "e-mail":
+				ask(leader, codelab.Update{EmailRetentionDays: days})
+			case "chat":
+				ask(leader, codelab.Update{ChatRetentionDays: days})
+			}
+			ann := ask(leader, codelab.Register{Name: "Ann", Email: "ann@example.org"}).(codelab.Registration).Attendee
+			ask(&codelab.Caller{Role: codelab.RoleAttendee, ID: ann.Id, Person: ann.Id}, codelab.PostChat{Message: "hello"})
+			kept := func(what string, email, said bool) {
+				t.Helper()
+				synctest.Wait()
+				ws, err := r.labs.Get(r.id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if v := ws.View(); (v.Attendee(ann.Id).Email != "") != email || (v.Chat.Len() == 1) != said {
+					t.Errorf("with a retention of %q, %s, the address is %q, and said are %d", of, what, v.Attendee(ann.Id).Email, v.Chat.Len())
+				}
+			}
+			time.Sleep(2*day - time.Hour)
+			kept("before its end", true, true)
+			time.Sleep(3 * time.Hour)
+			kept("after its end", of != "e-mail", of != "chat")
+		})
+	}
+}

@@ -10,7 +10,7 @@ import (
 func TestWhatOfTheCodeIsShared(t *testing.T) {
 	w := &pb.Workspace{}
 	for _, name := range []string{
-		"main", "release", "step-0-start", "step-01-start", "step-1-end", "step-1-middle", "step-1-start", "step-1-start-2", "step-10-end",
+		"1-start", "main", "release", "step-0-start", "step-01-start", "step-1-end", "step-1-middle", "step-1-start", "step-1-start-2", "step-10-end",
 		"step-10-start", "step-2-end", "step-2-start", "step-201-start", "step-3-start", "step-+1-start", "step--start", "xstep-1-start",
 	} {
 		w.Heads = append(w.Heads, &pb.WorkspaceHead{Name: name, Tree: "tree of " + name})

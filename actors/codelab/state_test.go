@@ -1,6 +1,7 @@
 package codelab
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"reflect"
@@ -30,6 +31,7 @@ type lab struct {
 	seq    uint64
 	events []*pb.Event
 	audits []*audit.Record
+	made   map[string]*audit.Record // of which a row may come
 	now    time.Time
 	uses   map[string]bool // the references to files that rows recorded
 
@@ -37,15 +39,15 @@ type lab struct {
 }
 
 func newLab() *lab {
-	l := &lab{uses: map[string]bool{}, now: time.UnixMilli(1_800_000_000_000).UTC()}
+	l := &lab{uses: map[string]bool{}, made: map[string]*audit.Record{}, now: time.UnixMilli(1_800_000_000_000).UTC()}
 	l.State = l.empty()
 	return l
 }
 
 func (l *lab) empty() *State {
 	rules := Rules{AuditRows: func(r *audit.Record) []durable.Row {
-		l.audits = append(l.audits, r)
-		return nil
+		l.made[r.Id] = r
+		return []durable.Row{{Table: "audit", Key: []byte(r.Id)}}
 	}, BallotKey: func(id string) []byte {
 		if id != aSecret {
 			return nil
@@ -94,6 +96,9 @@ func (l *lab) do(cmd Command) (any, error) {
 		}
 		l.seq++
 		l.Apply(l.seq, e)
+		if !bytes.Equal(b, pbwire.Encode(e)) {
+			panic("an event was changed when it was applied: others read the same one")
+		}
 		l.events = append(l.events, stored)
 	}
 	return d.Reply, nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
@@ -258,4 +259,60 @@ func TestIndividualNoticesAreBounded(t *testing.T) {
 	if n := len(call{s: l.State}.pulsesOver(nil)); n != maxPulsesTold {
 		t.Errorf("%d pulses", n)
 	}
+}
+
+// What facilitators say to the room is kept with who said it, and is taken away.
+func TestWhatTheRoomIsShownIsKeptWhole(t *testing.T) {
+	l, _, _ := taught(t)
+	ends := l.now.Add(time.Minute).UnixMilli()
+	for _, tc := range []struct {
+		body Body
+		want string
+		is   func(v *View) any
+	}{
+		{SetPin{Message: proto.String("p")}, fmt.Sprint(&pb.Pin{Message: "p"}), func(v *View) any {
+			if v.Pin.GetAt() == 0 && v.Pin != nil {
+				return "a pin without a time"
+			}
+			return &pb.Pin{Message: v.Pin.GetMessage()}
+		}},
+		{SetPin{}, "<nil>", func(v *View) any { return v.Pin }},
+		{Point{StepNumber: proto.Int32(2), Hints: true}, fmt.Sprint(&pb.Pointer{StepNumber: 2, StepId: l.steps[1].Id, By: "Facilitator", Leader: "admin", Hints: true}), func(v *View) any { return v.Pointer }},
+		{Point{}, "<nil>", func(v *View) any { return v.Pointer }},
+		{SetTimer{Seconds: proto.Int32(60), Label: " l ", Break: true}, fmt.Sprint(&pb.Timer{EndsAt: ends, Label: "l", Break: true, By: "Facilitator", Leader: "admin", TotalSeconds: 60}), func(v *View) any { return v.Timer }},
+		{SetTimer{}, "<nil>", func(v *View) any { return v.Timer }},
+		{SetSpotlight{Kind: SpotlightTimer, ID: "x"}, fmt.Sprint(&pb.Spotlight{Kind: SpotlightTimer}), func(v *View) any { return v.Spotlight }},
+		{SetSpotlight{}, "<nil>", func(v *View) any { return v.Spotlight }},
+	} {
+		before := l.Capture().Changed.Codelab
+		l.must(t, admin, tc.body)
+		v := l.Capture()
+		if got := fmt.Sprint(tc.is(v)); got != tc.want || v.Changed.Codelab == before {
+			t.Errorf("after %T it is %s, not %s; its version was %d and is %d", tc.body, got, tc.want, before, v.Changed.Codelab)
+		}
+	}
+}
+
+// A pulse goes with its step, also without the notice that only the first of many get.
+func TestAPulseGoesWithItsStep(t *testing.T) {
+	l, ann, bob := taught(t)
+	one, two := l.steps[0].Id, l.steps[1].Id
+	l.must(t, attendeeCaller(ann), SetPulse{State: pb.PulseState_PULSE_STATE_SLOW})
+	l.must(t, attendeeCaller(bob), Progress{StepNumber: 2})
+	l.must(t, attendeeCaller(bob), SetPulse{State: pb.PulseState_PULSE_STATE_FINE})
+	expect := func(what string, fine, slow int, numbers string) {
+		t.Helper()
+		v := l.Capture()
+		got := fmt.Sprint(v.Attendee(ann.Id).Pulse.GetStepNumber(), v.Attendee(bob.Id).Pulse.GetStepNumber())
+		if v.Pulses != (Pulses{Fine: fine, Slow: slow}) || got != numbers {
+			t.Errorf("%s: counted are %+v, on steps %s", what, v.Pulses, got)
+		}
+	}
+	expect("at first", 1, 1, "1 2")
+	l.must(t, admin, ReplaceSteps{Steps: []*pb.Step{{Title: "new"}, {Id: one, Title: "one"}, {Id: two, Title: "two"}}})
+	expect("with a new step before them", 1, 1, "2 3")
+	// As if theirs were not among the first of many.
+	l.seq++
+	l.Apply(l.seq, &pb.Event{Body: &pb.Event_StepsReplaced{StepsReplaced: &pb.StepsReplaced{Steps: []*pb.Step{{Id: two, Title: "two"}}, Follow: true}}})
+	expect("without the step of one", 1, 0, "0 1")
 }

@@ -280,3 +280,94 @@ func TestAnythingThatHappensSurvives(t *testing.T) {
 		same("the snapshot", restored)
 	})
 }
+
+// All that is said of a participant is kept, and in the audit trail, until it is taken back.
+func TestWhatIsSaidOfAParticipantIsKept(t *testing.T) {
+	d := newDesk(t)
+	shop, keyID, _ := d.add("Shop", "")
+	psp, _, _ := d.add("PSP", "")
+	seen := 2
+	for _, tc := range []struct {
+		body Body
+		want func(p *pb.Participant) bool // of the shop
+		by   string                       // the audit record: action and metadata
+	}{
+		{Acknowledge{ID: shop.Id, Version: " 2 "}, func(p *pb.Participant) bool {
+			a := p.Acknowledgement
+			return a.GetVersion() == "2" && a.AdminId == "admin" && a.At > 0
+		}, "participant_acknowledge map[version:2]"},
+		{SetPolicy{ID: shop.Id, Policy: "ttl", TTLSeconds: 600}, func(p *pb.Participant) bool {
+			return p.Policy.GetPolicy() == "ttl" && p.Policy.TtlSeconds == 600
+		}, "participant_policy map[policy:ttl ttl_seconds:600]"},
+		{AddKey{ID: shop.Id, KeyID: "key_2", SecretHash: []byte("hash")}, func(p *pb.Participant) bool {
+			return len(p.Keys) == 2 && p.Keys[1].Id == "key_2" && string(p.Keys[1].SecretHash) == "hash" && p.Keys[1].CreatedAt > 0
+		}, "participant_key_add map[key_id:key_2]"},
+		{RemoveKey{ID: shop.Id, KeyID: keyID}, func(p *pb.Participant) bool { return len(p.Keys) == 1 && p.Keys[0].Id == "key_2" }, "participant_key_remove map[key_id:" + keyID + "]"},
+		{Grant{ID: psp.Id, For: shop.Id}, func(p *pb.Participant) bool { return slices.Equal(p.Delegates, []string{psp.Id}) }, "participant_grant map[for:" + shop.Id + "]"},
+		{Grant{ID: psp.Id, For: shop.Id}, func(p *pb.Participant) bool { return slices.Equal(p.Delegates, []string{psp.Id}) }, ""},
+		{Ungrant{ID: psp.Id, For: shop.Id}, func(p *pb.Participant) bool { return len(p.Delegates) == 0 }, "participant_ungrant map[for:" + shop.Id + "]"},
+		{SetEncryptionKey{ID: shop.Id, Key: []byte("{}")}, func(p *pb.Participant) bool { return string(p.EncryptionKey) == "{}" }, "participant_encryption_key map[security:true]"},
+		{SetEncryptionKey{ID: shop.Id}, func(p *pb.Participant) bool { return len(p.EncryptionKey) == 0 }, "participant_encryption_key map[security:true]"},
+		{Disable{ID: shop.Id}, func(p *pb.Participant) bool { return p.Disabled }, "participant_disable map[]"},
+		{Disable{ID: shop.Id}, func(p *pb.Participant) bool { return p.Disabled }, ""},
+	} {
+		if _, err := d.ask(Command{Body: tc.body}); err != nil {
+			t.Fatalf("%+v: %v", tc.body, err)
+		}
+		for range 2 { // now, and after a restart
+			if p := d.view().Get(shop.Id); !tc.want(p) {
+				t.Errorf("%+v makes %v", tc.body, p)
+			}
+			d.stop()
+			d.start()
+		}
+		found, err := d.audit.Find(audit.Query{Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if n := len(found) - seen; n > 0 {
+			got = fmt.Sprint(found[0].Action, " ", found[0].Metadata)
+			if r := found[0]; n > 1 || r.ActorType != "admin" || r.ActorId != "admin" || r.TargetId != shop.Id && r.TargetId != psp.Id {
+				t.Errorf("recorded is %v", found[:n])
+			}
+		}
+		if seen = len(found); got != tc.by {
+			t.Errorf("recorded is %q, not %q", got, tc.by)
+		}
+	}
+}
+
+// A participant acts for itself, and for those who let it.
+func TestAParticipantActsForThoseWhoLetIt(t *testing.T) {
+	shop, psp, other := &pb.Participant{Id: "shop", Delegates: []string{"psp"}}, &pb.Participant{Id: "psp"}, &pb.Participant{Id: "other"}
+	for _, tc := range []struct {
+		who, whom *pb.Participant
+		want      bool
+	}{{shop, shop, true}, {psp, shop, true}, {other, shop, false}, {shop, psp, false}, {psp, psp, true}} {
+		if MayActFor(tc.who, tc.whom) != tc.want {
+			t.Errorf("%s may act for %s: %v", tc.who.Id, tc.whom.Id, !tc.want)
+		}
+	}
+}
+
+// The environment can be told from the public names and from the keys, and what does not have
+// the form of a key names none.
+func TestKeysAndNamesSayTheirEnvironment(t *testing.T) {
+	for environment, word := range map[string]string{Production: "_live_", Sandbox: "_test_"} {
+		id, secret, _ := NewKey(environment)
+		text := string(secret)
+		if got, ok := KeyID(environment, text); !ok || got != id || !strings.HasPrefix(text, "ak"+word) {
+			t.Errorf("%s: the key names %q, %v, not %q", environment, got, ok, id)
+		}
+		if name := NewIdentity(environment); !strings.HasPrefix(name, "id"+word) || name == NewIdentity(environment) {
+			t.Errorf("%s: a participant is named %s", environment, name)
+		}
+		at := len("ak"+word) + keyIDDigits // where the id ends
+		for _, bad := range []string{"", text[1:], text[:len(text)-1], text + "x", text[:at] + "-" + text[at+1:], "ak_" + text} {
+			if got, ok := KeyID(environment, bad); ok {
+				t.Errorf("%q names the key %s", bad, got)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package people
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,17 +17,18 @@ import (
 
 // office is a core with its log.
 type office struct {
-	t   *testing.T
-	c   *core
-	now time.Time
-	log []*pb.Event
+	t       *testing.T
+	journal *memory.Store
+	c       *core
+	now     time.Time
+	log     []*pb.Event
 }
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
 	journal := memory.New()
 	t.Cleanup(func() { _ = journal.Close() })
-	return &office{t: t, now: time.Unix(1_800_000_000, 0), c: newCore(audit.New(journal, clock.System, time.Hour), "admin")}
+	return &office{t: t, journal: journal, now: time.Unix(1_800_000_000, 0), c: newCore(audit.New(journal, clock.System, time.Hour), "admin")}
 }
 
 var owner = Caller{ActorID: "admin", Owner: true}
@@ -174,6 +176,15 @@ func TestAHelperIsInOneBrowserAtATimeAndForADay(t *testing.T) {
 	if v.Stands(p.Id, second.Generation, end) {
 		t.Error("at the end they are still in")
 	}
+	// Of several helpers it is the first one's end, whoever came first.
+	o.do(owner, Invite{Name: "Ivo", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(-time.Minute).UnixMilli(), Token: []byte("sooner")})
+	o.do(owner, Invite{Name: "Ida", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: end.Add(time.Hour).UnixMilli(), Token: []byte("later")})
+	if next, ok := o.c.Capture().NextEnd(o.now); !ok || !next.Equal(end.Add(-time.Minute)) {
+		t.Errorf("of three helpers the next end is %v", next)
+	}
+	if next, ok := o.c.Capture().NextEnd(end); !ok || !next.Equal(end.Add(time.Hour)) {
+		t.Errorf("after two of three the next end is %v", next)
+	}
 	o.now = end
 	o.refused(Caller{}, Accept{Token: token, Here: true}, durable.Missing)
 }
@@ -259,4 +270,90 @@ func TestInvitationsAndChangesAreBounded(t *testing.T) {
 	o.refused(owner, Update{ID: hal.Id, Codelabs: new(labs[:2])}, durable.Invalid)
 	o.refused(owner, Update{ID: hal.Id, Role: new(Facilitator)}, durable.Invalid)
 	o.refused(owner, Update{ID: hal.Id, Link: new(true)}, durable.Invalid)
+}
+
+// Each change is kept as it was said, and leaves the rest as it was; the audit trail has it.
+func TestAChangeChangesNothingElse(t *testing.T) {
+	o := newOffice(t)
+	labs, none, other := []string{lab}, []string{}, "0197f3a2-7c1e-7aaa-8bbb-0123456789ac"
+	p := o.invite("ann", Assistant)
+	at := o.now.UnixMilli()
+	want := &pb.Person{
+		Id: p.Id, Login: "ann", Name: "Ann", Role: Assistant, Invitation: []byte("invitation of ann"),
+		InvitationEndsAt: o.now.Add(InvitationLife).UnixMilli(), CreatedAt: at, Generation: 1,
+	}
+	for i, tc := range []struct {
+		who    Caller
+		b      Body
+		change func()
+		audit  string
+	}{
+		{owner, Update{ID: p.Id, Codelabs: &labs}, func() { want.Codelabs, want.Generation = labs, 2 }, "people_update map[codelabs:1 role:assistant]"},
+		{owner, Update{ID: p.Id, Codelabs: &[]string{lab, other, lab}}, func() { want.Codelabs, want.Generation = []string{lab, other}, 3 }, "people_update map[codelabs:2 role:assistant]"},
+		{owner, Update{ID: p.Id, Name: new("Anna")}, func() { want.Name = "Anna" }, "people_update map[codelabs:2 role:assistant]"},
+		{owner, Update{ID: p.Id, Name: new("Anna")}, func() {}, ""},
+		// Facilitators are for all codelabs, and have no list of their own.
+		{owner, Update{ID: p.Id, Role: new(Facilitator)}, func() { want.Role, want.Codelabs, want.Generation = Facilitator, nil, 4 }, "people_update map[codelabs:0 role:facilitator]"},
+		{owner, Update{ID: p.Id, Role: new(Assistant), Codelabs: &labs}, func() { want.Role, want.Codelabs, want.Generation = Assistant, labs, 5 }, "people_update map[codelabs:1 role:assistant]"},
+		{owner, Update{ID: p.Id, Link: new(true)}, func() { want.Link = true }, "people_update map[codelabs:1 link:true role:assistant]"},
+		{Caller{}, Accept{Token: []byte("invitation of ann"), Password: "hash"}, func() {
+			want.Accepted, want.Password, want.Invitation, want.InvitationEndsAt, want.Link, want.Generation = true, "hash", nil, 0, false, 6
+		}, "people_accept map[role:assistant]"},
+		{Caller{ActorID: p.Id}, SetPassword{ID: p.Id, Was: "hash", Password: "next"}, func() { want.Password, want.Generation = "next", 7 }, "people_password map[]"},
+		{owner, Update{ID: p.Id, Disabled: new(true)}, func() { want.Disabled, want.Generation = true, 8 }, "people_disable map[codelabs:1 role:assistant]"},
+		{owner, Update{ID: p.Id, Disabled: new(false), Codelabs: &none}, func() { want.Disabled, want.Codelabs, want.Generation = false, nil, 9 }, "people_update map[codelabs:0 role:assistant]"},
+		{owner, InviteAgain{ID: p.Id, Token: []byte("again")}, func() {
+			want.Invitation, want.InvitationEndsAt = []byte("again"), o.now.Add(InvitationLife).UnixMilli()
+			want.Accepted, want.Password, want.Generation = false, "", 10
+		}, "people_invite map[again:true role:assistant]"},
+		{owner, Delete{ID: p.Id}, func() { want = nil }, "people_delete map[role:assistant]"},
+	} {
+		o.now = o.now.Add(time.Minute)
+		d, err := o.c.Decide(Command{Caller: tc.who, Body: tc.b}, durable.Env{Now: o.now})
+		if err != nil {
+			t.Fatalf("%d: %v", i, err)
+		}
+		o.do(tc.who, tc.b)
+		tc.change()
+		if got := o.c.find(p.Id); string(pbwire.Encode(got)) != string(pbwire.Encode(want)) {
+			t.Errorf("%d: %+v makes\n%v, not\n%v", i, tc.b, got, want)
+		}
+		if _, deleted := tc.b.(Delete); !deleted && d.Reply != any(o.c.find(p.Id)) && string(pbwire.Encode(d.Reply.(*pb.Person))) != string(pbwire.Encode(want)) {
+			t.Errorf("%d: it is answered with %v", i, d.Reply)
+		}
+		if err := durable.Commit(o.journal, d.Rows); err != nil {
+			t.Fatal(err)
+		}
+		found, err := o.c.audit.Find(audit.Query{Limit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, r := range found {
+			if r.CreatedAt != o.now.UnixMilli() {
+				continue
+			}
+			got += fmt.Sprint(r.Action, " ", r.Metadata)
+			if actor := tc.who.ActorID; r.TargetId != p.Id || r.ActorType != "admin" || r.ActorId != actor && r.Action != "people_accept" {
+				t.Errorf("%d: recorded is %v", i, r)
+			}
+		}
+		if got != tc.audit {
+			t.Errorf("%d: recorded is %q, not %q", i, got, tc.audit)
+		}
+	}
+}
+
+// After another invitation the next phone is the first one.
+func TestAnInvitationForgetsTheOtherPhone(t *testing.T) {
+	o := newOffice(t)
+	p := o.do(owner, Invite{Name: "Hal", Role: Assistant, Codelabs: []string{lab}, ExpiresAt: o.now.Add(time.Hour).UnixMilli(), Token: []byte("one")})
+	o.do(Caller{}, Accept{Token: []byte("one")})
+	if moved := o.do(Caller{}, Accept{Token: []byte("one"), Here: true}); moved.MovedAt == 0 {
+		t.Fatal("the phone is the first one")
+	}
+	o.do(owner, InviteAgain{ID: p.Id, Token: []byte("two")})
+	if got := o.do(Caller{}, Accept{Token: []byte("two")}); got.MovedAt != 0 {
+		t.Errorf("those who lead are told of another phone of %d", got.MovedAt)
+	}
 }

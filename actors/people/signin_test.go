@@ -68,12 +68,12 @@ func TestTheOwnerAllowsLinkingOnce(t *testing.T) {
 	yes := true
 	asa := o.invite("asa@example.org", Assistant)
 	o.refused(Caller{ActorID: p.Id}, Update{ID: asa.Id, Link: &yes}, durable.Forbidden)
-	o.do(owner, Update{ID: p.Id, Link: &yes})
+	before := o.do(owner, Update{ID: p.Id, Link: &yes}).Generation
 	linked := o.signIn("1", "ann@example.org")
 	if linked.Id != p.Id || linked.Password != "" || linked.Link {
 		t.Errorf("the linked person is %v", linked)
 	}
-	if o.c.Capture().Stands(p.Id, linked.Generation-1, o.now) {
+	if o.c.Capture().Stands(p.Id, before, o.now) {
 		t.Error("sessions of before the link go on")
 	}
 	o.refused(Caller{}, signIn("2", "ann@example.org"), durable.Forbidden)
@@ -103,6 +103,9 @@ func TestDeletedPeopleStayOutUntilInvited(t *testing.T) {
 	invited := o.invite("ann@example.org", Assistant)
 	if p := o.signIn("1", "ann@example.org"); p.Id != invited.Id {
 		t.Errorf("the invited person is %v", p)
+	}
+	if o.c.isBarred(identityHash(issuer, "1")) || o.c.isBarred(loginHash("ann@example.org")) || !o.c.isBarred(identityHash(issuer, "2")) {
+		t.Errorf("barred are %x", o.c.barred)
 	}
 	// They are no longer barred: not even a log whose records were erased says so.
 	o.do(owner, InviteAgain{ID: invited.Id, Token: []byte("next")})

@@ -759,3 +759,31 @@ func TestWhatTakesADelivery(t *testing.T) {
 		}
 	}
 }
+
+// The audit trail tells who made and deleted a webhook, and from where.
+func TestWebhooksAreAudited(t *testing.T) {
+	inWorld(t, func(w *world) {
+		who := Caller{AdminID: "boss", IP: "192.0.2.7", UserAgent: "browser"}
+		id, err := w.hooks.Create(who, Create{URL: "https://example.org/", Events: []string{WorkshopEnded}, Secret: []byte("sealed")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.hooks.Delete(who, id); err != nil {
+			t.Fatal(err)
+		}
+		found, err := audit.New(w.journal, clock.System, time.Hour).Find(audit.Query{Limit: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var actions []string
+		for _, r := range found {
+			actions = append(actions, r.Action)
+			if r.ActorType != "admin" || r.ActorId != who.AdminID || r.TargetId != id || r.Ip != who.IP || r.UserAgent != who.UserAgent || r.CreatedAt == 0 {
+				t.Errorf("recorded is %v", r)
+			}
+		}
+		if slices.Sort(actions); !slices.Equal(actions, []string{"webhook_create", "webhook_delete"}) {
+			t.Errorf("recorded are %q", actions)
+		}
+	})
+}

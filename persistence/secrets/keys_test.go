@@ -70,6 +70,33 @@ func TestABrokenOffRotationGoesOnWithItsKey(t *testing.T) {
 	}
 }
 
+// A pending key that is taken for one in use would make tokens that other nodes do not find,
+// and one in use that is taken for a pending one would be replaced.
+func TestThatAKeyIsPendingIsChecked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys.json")
+	first, err := CreateKeys(path, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeKeys(path, Announced(first, now)); err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := LoadKeys(path); err != nil || len(keys) != 2 || keys[0].Pending || !keys[1].Pending {
+		t.Fatalf("%+v %v", keys, err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(b), `"pending"`, `"Qending"`, 1)
+	if changed == string(b) {
+		t.Fatalf("the file says nothing of a pending key")
+	}
+	if _, err := ParseKeys(path, []byte(changed)); !errors.Is(err, ErrMalformed) {
+		t.Errorf("the pending key is taken for one in use: %v", err)
+	}
+}
+
 // A key with one wrong bit would silently make every token invalid.
 func TestAServerKeyThatChangedIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.json")

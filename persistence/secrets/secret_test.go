@@ -34,9 +34,9 @@ func TestASecretIsMadeOnceAndItsOwnersAlone(t *testing.T) {
 }
 
 // A file without a secret in it is no secret: not one that is cut off, nor one whose
-// block the disk has lost.
+// block the disk has lost, nor one whose checksum is not on a line of its own.
 func TestADamagedSecretIsRefused(t *testing.T) {
-	for _, content := range []string{"", "\n", strings.Repeat("\x00", 44), "oKSt-xSHIo56" + strings.Repeat("\x00", 32)} {
+	for _, content := range []string{"", "\n", "a key" + sumMark + sumOf("a key"), strings.Repeat("\x00", 44), "oKSt-xSHIo56" + strings.Repeat("\x00", 32)} {
 		path := filepath.Join(t.TempDir(), "a.key")
 		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

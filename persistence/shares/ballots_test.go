@@ -242,3 +242,14 @@ func TestADestroyedSecretLeavesMemory(t *testing.T) {
 	}
 	b.Close()
 }
+
+// An error of the folder is reported, because the node must then stop serving.
+func TestAnErrorOfTheFolderOfBallotsIsReported(t *testing.T) {
+	reported := error(nil)
+	d := &ailing{folder: folder(t.TempDir()), err: errors.New("the disk fails")}
+	b := openBallots(t, BallotOptions{Disk: d, Failed: func(err error) { reported = err }})
+	d.times = 1
+	if _, _, err := b.Make(aCodelab); err == nil || reported == nil {
+		t.Errorf("made with %v; reported is %v", err, reported)
+	}
+}

@@ -3,6 +3,7 @@ package shares
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -177,5 +178,29 @@ func TestAShareThatComesBackKeepsItsFile(t *testing.T) {
 	s.sweep()
 	if all, err := s.All(); err != nil || len(all) != 1 {
 		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// An operator without the keys of the shares learns how many are still in use.
+func TestSharesInAFolderAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	s := spread(t, dir, func(Share) error { return nil })
+	now := time.Now()
+	share, err := s.Until(now.Add(10 * time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"ballots-x", "README", "share-x"} {
+		if err := os.WriteFile(filepath.Join(dir, other), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for at, want := range map[time.Time]int{now: 1, share.Ends().Add(-time.Nanosecond): 1, share.Ends(): 0} {
+		if n, err := Count(dir, at); n != want || err != nil {
+			t.Errorf("at %v there are %d shares, not %d, %v", at, n, want, err)
+		}
+	}
+	if n, err := Count(filepath.Join(dir, "none"), now); n != 0 || err != nil {
+		t.Errorf("in no folder there are %d, %v", n, err)
 	}
 }

@@ -198,5 +198,9 @@ func (m *teaching) view(v *codelab.View) error {
 			return err
 		}
 	}
-	return differs("how many are stuck", v.Pulses.Stuck, counts[pb.PulseState_PULSE_STATE_STUCK])
+	return differs("how many get on how", v.Pulses, codelab.Pulses{
+		Fine:  counts[pb.PulseState_PULSE_STATE_FINE],
+		Slow:  counts[pb.PulseState_PULSE_STATE_SLOW],
+		Stuck: counts[pb.PulseState_PULSE_STATE_STUCK],
+	})
 }

@@ -1,10 +1,14 @@
 package nodes
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"atelier/actors/durable"
+	"atelier/cmd/atelier/config"
 	"atelier/persistence/memory"
 )
 
@@ -40,5 +44,69 @@ func TestTheFirstNodeMakesTheSecrets(t *testing.T) {
 	}
 	if _, err := second.Get("key"); err == nil || !strings.Contains(err.Error(), "cluster.secret that was given meanwhile") {
 		t.Errorf("with the secret of before: %v", err)
+	}
+}
+
+// A secret is replaced as it was read: of two nodes that replace it at one time the later one
+// learns that, and reads it again.
+func TestASecretIsReplacedAsItWasRead(t *testing.T) {
+	store, stores := memory.Share(1)
+	t.Cleanup(func() { _ = store.Close() })
+	k, err := OpenKeyring(stores[0], "0123456789abcdef0123456789abcdef")
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := k.Get("key")
+	if err != nil || none.Version != 0 {
+		t.Fatal(none, err)
+	}
+	first, err := k.Put("key", none, []byte("first"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Put("key", none, []byte("another first")); !errors.Is(err, durable.ErrConflict) {
+		t.Errorf("it was made twice: %v", err)
+	}
+	if _, err := k.Put("key", first, []byte("second")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Put("key", first, []byte("another second")); !errors.Is(err, durable.ErrConflict) {
+		t.Errorf("it was replaced twice: %v", err)
+	}
+	if got, err := k.Get("key"); err != nil || string(got.Content) != "second" || got.Version != 2 {
+		t.Errorf("it is %q, version %d, %v", got.Content, got.Version, err)
+	}
+	if got, err := k.Get("another"); err != nil || got.Version != 0 {
+		t.Errorf("another one is %q, version %d, %v", got.Content, got.Version, err)
+	}
+}
+
+// Nodes find those that are alive, and not themselves.
+func TestNodesFindEachOther(t *testing.T) {
+	store, stores := memory.Share(3)
+	t.Cleanup(func() { _ = store.Close() })
+	look := func(i int) string {
+		t.Helper()
+		var cfg config.Config
+		cfg.Cluster.Node, cfg.Cluster.Listen = stores[i].Node(), fmt.Sprintf("192.0.2.%d:7000", i+1)
+		peers, err := find(cfg, stores[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(peers)
+		return strings.Join(peers, " ")
+	}
+	if got := look(0); got != "" {
+		t.Errorf("the first finds %s", got)
+	}
+	if got := look(1); got != "192.0.2.1:7000" {
+		t.Errorf("the second finds %s", got)
+	}
+	if got := look(2); got != "192.0.2.1:7000 192.0.2.2:7000" {
+		t.Errorf("the third finds %s", got)
+	}
+	stores[1].Lose()
+	if got := look(0); got != "192.0.2.3:7000" {
+		t.Errorf("while the second is away the first finds %s", got)
 	}
 }

@@ -1,0 +1,83 @@
+package codelab
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"atelier/actors/files"
+)
+
+// What outlives the retention of a codelab is removed at its limit, and neither anything
+// younger nor anything of which the codelab does not say so.
+func TestRetentionRemovesWhatIsOlder(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, tc := range []struct {
+		name          string
+		emails, chat  int32 // days
+		later         time.Duration
+		noEmail, said string // who has no e-mail address any more, and what is still said
+	}{
+		{"no retention", 0, 0, 9 * 365 * day, "", "old new"},
+		{"of e-mail addresses, not yet", 2, 0, 2 * day, "", "old new"},
+		{"of e-mail addresses", 2, 0, 2*day + time.Millisecond, "Ann", "old new"},
+		{"of e-mail addresses, of all", 2, 0, 3*day + time.Millisecond, "Ann Bob", "old new"},
+		{"of the chat, not yet", 0, 2, 2 * day, "", "old new"},
+		{"of the chat", 0, 2, 2*day + time.Millisecond, "", "new"},
+		{"of the chat, of all", 0, 2, 3*day + time.Millisecond, "", ""},
+		{"of both", 3, 2, 3*day + time.Millisecond, "Ann", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			l := newLab()
+			l.create(t, "one")
+			l.must(t, admin, Update{EmailRetentionDays: &tc.emails, ChatRetentionDays: &tc.chat})
+			begin := l.now
+			for i, who := range []string{"Ann", "Bob"} {
+				l.now = begin.Add(time.Duration(i) * day)
+				v := l.must(t, &Caller{Role: RoleAnyone}, Register{Name: who, Email: who + "@example.org"}).(Registration)
+				l.must(t, attendeeCaller(v.Attendee), PostChat{Message: []string{"old", "new"}[i]})
+			}
+			l.now = begin.Add(tc.later)
+			before := l.Capture().Changed
+			l.must(t, system, ApplyRetention{})
+			var noEmail, said []string
+			v := l.Capture()
+			for _, a := range v.Attendees.All() {
+				if a.Email == "" {
+					noEmail = append(noEmail, a.Name)
+				}
+			}
+			for _, m := range v.Chat.All() {
+				said = append(said, m.Message)
+			}
+			slices.Sort(noEmail)
+			if got := strings.Join(noEmail, " "); got != tc.noEmail || (v.Changed.Attendees != before.Attendees) != (got != "") {
+				t.Errorf("without an address are %q, not %q; the version was %d and is %d", got, tc.noEmail, before.Attendees, v.Changed.Attendees)
+			}
+			if got := strings.Join(said, " "); got != tc.said || (v.Changed.Chat != before.Chat) != (got != "old new") {
+				t.Errorf("said is %q, not %q; the version was %d and is %d", got, tc.said, before.Chat, v.Changed.Chat)
+			}
+			// The next time there is nothing to remove.
+			if n := l.seq; l.must(t, system, ApplyRetention{}) != nil || l.seq != n {
+				t.Error("it is removed twice")
+			}
+		})
+	}
+}
+
+// An upload that only an outlived message mentions is let go with it.
+func TestRetentionLetsUploadsGo(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	l.must(t, admin, Update{ChatRetentionDays: new(int32(1))})
+	l.must(t, register(t, l, "Ann"), PostChat{Message: "see /uploads/" + image})
+	use := "uploaduses " + image + " lab " + string(files.ByTalk)
+	if !l.uses[use] {
+		t.Fatalf("kept are %v", l.uses)
+	}
+	l.now = l.now.AddDate(0, 0, 2)
+	if l.must(t, system, ApplyRetention{}); l.uses[use] {
+		t.Errorf("kept are %v", l.uses)
+	}
+}

@@ -1,0 +1,237 @@
+package codelab
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	pb "atelier/actors/codelab/codelabpb"
+)
+
+// Each setting can be changed, and changes nothing else. The audit trail names it.
+func TestEachSettingIsChangedByItself(t *testing.T) {
+	text, number, yes := proto.String("text"), proto.Int32(7), proto.Bool(true)
+	for _, tc := range []struct {
+		body   Update
+		member string // of the record
+		named  string // as the audit trail names it, where that differs
+	}{
+		{Update{Title: text}, "title", ""},
+		{Update{Description: text}, "description", ""},
+		{Update{Author: text}, "author", ""},
+		{Update{IsPublic: proto.Bool(false)}, "is_public", ""},
+		{Update{QuizEnabled: yes}, "quiz_enabled", ""},
+		{Update{RequireQuiz: yes}, "require_quiz", ""},
+		{Update{RequireFeedback: yes}, "require_feedback", ""},
+		{Update{RequireSubmission: yes}, "require_submission", ""},
+		{Update{RequireChecks: yes}, "require_checks", ""},
+		{Update{GuideMarkdown: text}, "guide_markdown,guide_sum", "guide_markdown"},
+		{Update{EmailRetentionDays: number}, "email_retention_days", ""},
+		{Update{ChatRetentionDays: number}, "chat_retention_days", ""},
+		{Update{AIEnabled: proto.Bool(false)}, "ai_disabled", "ai_enabled"},
+		{Update{Questions: new(askingChecked)}, "questions", ""},
+		{Update{QuestionsNamed: yes}, "questions_named", "questions_anonymous"},
+		{Update{ShareCode: new(pb.Sharing_SHARING_ALL)}, "share_code", ""},
+		{Update{Organiser: text}, "organiser", ""},
+		{Update{HalfHours: number}, "half_hours", "hours"},
+		{Update{LogoURL: proto.String("/uploads/" + image)}, "logo_url", ""},
+		{Update{Accent: new(pb.Accent(1))}, "accent", ""},
+		{Update{CertificateText: text}, "certificate_text", ""},
+		{Update{Seal: yes}, "seal", ""},
+	} {
+		l := newLab()
+		l.create(t, "one")
+		before := l.meta
+		edited := l.must(t, admin, tc.body).(Edited)
+		var differ []string
+		fields := before.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			f := fields.Get(i)
+			one, other := &pb.Codelab{}, &pb.Codelab{}
+			for m, from := range map[*pb.Codelab]*pb.Codelab{one: before, other: l.meta} {
+				if r := from.ProtoReflect(); r.Has(f) {
+					m.ProtoReflect().Set(f, r.Get(f))
+				}
+			}
+			if !proto.Equal(one, other) {
+				differ = append(differ, string(f.Name()))
+			}
+		}
+		slices.Sort(differ)
+		if got := strings.Join(differ, ","); got != tc.member || !proto.Equal(edited.Codelab, l.meta) {
+			t.Errorf("%+v changes %s, and is answered with %v", tc.body, got, edited.Codelab)
+		}
+		// It became what was sent.
+		sent, member := reflect.ValueOf(tc.body), fields.ByName(protoreflect.Name(strings.Split(tc.member, ",")[0]))
+		for i := range sent.NumField() {
+			if v := sent.Field(i); v.Kind() == reflect.Pointer && !v.IsNil() && tc.body.AIEnabled == nil {
+				got := l.meta.ProtoReflect().Get(member)
+				sent := v.Elem().Interface()
+				if e, is := sent.(protoreflect.Enum); is {
+					sent = e.Number()
+				}
+				if want := protoreflect.ValueOf(sent); !got.Equal(want) {
+					t.Errorf("%s is %v, not %v", tc.member, got, want)
+				}
+			}
+		}
+		named := tc.named
+		if named == "" {
+			named = tc.member
+		}
+		if r := l.audits[len(l.audits)-1]; r.Metadata["fields"] != named {
+			t.Errorf("the audit trail says of %s: %v", tc.member, r)
+		}
+	}
+	// A new one needs a line here.
+	if n := reflect.TypeFor[Update]().NumField(); n != 24 {
+		t.Errorf("there are %d settings", n)
+	}
+}
+
+// An edit makes a codelab newer in the list, and the attendees' actions do not.
+func TestWhatMakesACodelabNewer(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	ann := register(t, l, "Ann")
+	for _, tc := range []struct {
+		who   *Caller
+		body  Body
+		newer bool
+	}{
+		{admin, Update{Title: proto.String("T")}, true},
+		{admin, ReplaceSteps{Steps: []*pb.Step{{Title: "A"}, {Title: "B"}}}, true},
+		{admin, ReplaceQuizzes{}, true},
+		{admin, AddMaterial{Material: &pb.Material{Title: "m", MaterialType: Link, LinkUrl: "https://example.org"}}, true},
+		{&Caller{Role: RoleAnyone}, Register{Name: "Bob"}, false},
+		{ann, PostChat{Message: "m"}, false},
+		{ann, Progress{StepNumber: 2}, false},
+		{ann, AskHelp{StepNumber: 1}, false},
+		{admin, SetPin{Message: proto.String("p")}, false},
+		{admin, CreatePoll{Poll: &pb.Poll{Kind: pollText, Question: "q"}}, false},
+		{admin, Remove{AttendeeID: ann.ID}, false},
+	} {
+		l.now = l.now.Add(time.Second)
+		before := l.Capture().UpdatedAt
+		l.must(t, tc.who, tc.body)
+		want := before
+		if tc.newer {
+			want = l.now.UnixMilli()
+		}
+		if v := l.Capture(); v.UpdatedAt != want || l.figures.UpdatedAt != want {
+			t.Errorf("after %T it is of %d, in the list of %d, and not of %d", tc.body, v.UpdatedAt, l.figures.UpdatedAt, want)
+		}
+	}
+}
+
+// A deleted item is gone, and the other one of its kind stays.
+func TestADeletedItemIsGoneAlone(t *testing.T) {
+	l := newLab()
+	l.create(t, "one")
+	l.must(t, admin, Update{GuideMarkdown: proto.String("guide"), Questions: new(askingOpen)})
+	ann := register(t, l, "Ann")
+	said := func() string { return l.must(t, ann, PostChat{Message: "see /uploads/" + image}).(*pb.ChatMessage).Id }
+	material := func() string {
+		return l.must(t, admin, AddMaterial{Material: &pb.Material{Title: "m", MaterialType: File, Upload: paper}}).(*pb.Material).Id
+	}
+	submission := func() string {
+		return l.must(t, ann, AddSubmission{Submission: &pb.Submission{AttendeeId: ann.ID, SubmissionType: Link, LinkUrl: "https://example.org"}}).(*pb.Submission).Id
+	}
+	asked := func() string { return l.must(t, ann, AskQuestion{Text: "Why?"}).(*pb.Question).Id }
+	poll := func() string { return l.newPoll(t, &pb.Poll{Kind: pollText, Question: "q"}).Id }
+	for _, tc := range []struct {
+		made   func() string
+		delete func(id string) Body
+		there  func(v *View, id string) bool
+		also   func() // what is so after the first, and not after the second
+	}{
+		{said, func(id string) Body { return DeleteChat{MessageID: id} }, func(v *View, id string) bool { return v.ChatMessage(id) != nil }, func() {
+			if got := l.uses; len(got) != 1 {
+				t.Errorf("with one message left, these uploads are kept: %v", got)
+			}
+		}},
+		{material, func(id string) Body { return DeleteMaterial{MaterialID: id} }, func(v *View, id string) bool {
+			return find(v.Materials, id, (*pb.Material).GetId) != nil
+		}, func() {
+			if got := l.uses; len(got) != 1 {
+				t.Errorf("with one material left, these uploads are kept: %v", got)
+			}
+		}},
+		{submission, func(id string) Body { return DeleteSubmission{AttendeeID: ann.ID, SubmissionID: id} }, func(v *View, id string) bool {
+			return find(v.Submissions, id, (*pb.Submission).GetId) != nil
+		}, nil},
+		{asked, func(id string) Body { return DeleteQuestion{QuestionID: id} }, func(v *View, id string) bool { return v.Question(id) != nil }, nil},
+		{poll, func(id string) Body { return DeletePoll{PollID: id} }, func(v *View, id string) bool { return v.Poll(id) != nil }, nil},
+	} {
+		one, other := tc.made(), tc.made()
+		body := tc.delete(other)
+		l.must(t, admin, body)
+		if v := l.Capture(); !tc.there(v, one) || tc.there(v, other) {
+			t.Errorf("after %T the one is there: %v, the deleted one: %v", body, tc.there(v, one), tc.there(v, other))
+		}
+		if tc.also != nil {
+			tc.also()
+		}
+		if _, err := l.do(Command{Caller: admin, Body: body}); err == nil {
+			t.Errorf("%T of what is gone is done", body)
+		}
+		l.must(t, admin, tc.delete(one))
+		if v := l.Capture(); tc.there(v, one) || len(l.uses) != 0 {
+			t.Errorf("after both of %T it is there: %v, kept are %v", body, tc.there(v, one), l.uses)
+		}
+	}
+}
+
+// A codelab begins with the code of its source, of a kind that is known, and lets it go once.
+func TestACodelabBeginsWithItsCode(t *testing.T) {
+	for kind, ok := range map[string]bool{BranchWorkspace: true, FolderWorkspace: true, "": false, "tree": false} {
+		made := &CreateWorkspace{ID: "w", StructureType: kind, Heads: []*pb.WorkspaceHead{{Name: KeptHead, Tree: "t1"}}, Current: KeptHead}
+		l, later := newLab(), newLab()
+		_, err := l.do(Command{Caller: admin, Body: Create{Codelab: &pb.Codelab{Title: "Lab"}, Workspace: made}})
+		if (err == nil) != ok || ok && (l.workspace.GetId() != "w" || l.workspace.StructureType != kind || len(l.workspace.Heads) != 1) {
+			t.Errorf("%q: %v, with the code %v", kind, err, l.workspace)
+		}
+		later.create(t, "one")
+		if _, err = later.do(Command{Caller: admin, Body: *made}); (err == nil) != ok {
+			t.Errorf("%q: %v", kind, err)
+		}
+		if !ok {
+			continue
+		}
+		later.must(t, admin, DeleteWorkspace{})
+		if _, err = later.do(Command{Caller: admin, Body: DeleteWorkspace{}}); later.workspace != nil || reason(err) == 0 {
+			t.Errorf("after its deletion there is %v; deleted again: %v", later.workspace, err)
+		}
+	}
+}
+
+func TestWhichUploadsCanBeALogo(t *testing.T) {
+	for url, want := range map[string]bool{
+		"/uploads/" + image: true, "/uploads/" + paper: false, "": false, "https://example.org/a.png": false,
+		"/uploads/" + strings.TrimSuffix(image, ".png") + ".svg": false,
+	} {
+		if name, ok := LogoName(url); ok != want || ok && "/uploads/"+name != url {
+			t.Errorf("%q names %q, %v", url, name, ok)
+		}
+	}
+}
+
+func TestWhatAnAnswerChooses(t *testing.T) {
+	for text, options := range map[string][]int32{"3": {3}, "[0,2]": {0, 2}} {
+		if got := ChoiceText(options); got != text || !slices.Equal(Choices(got), options) {
+			t.Errorf("%v are written %q, not %q", options, got, text)
+		}
+	}
+	for answer, want := range map[string][]int32{
+		"1": {1}, " 1 ": {1}, "[1]": {1}, "[2,0,2]": {0, 2}, "": nil, "a": nil, "[": nil, `[1,"b"]`: nil, "{}": nil, "9999999999": nil,
+	} {
+		if got := Choices(answer); !slices.Equal(got, want) {
+			t.Errorf("%q chooses %v, not %v", answer, got, want)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package login
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	pb "atelier/actors/login/loginpb"
+)
+
+// Several people may have used one browser. Each acts by their own session, the one that lasts
+// longest, and not by an ended one.
+func TestEachActsByTheirOwnSession(t *testing.T) {
+	d := newDesk(t)
+	lin := func(name string, after time.Duration) AttendeeGrant {
+		return AttendeeGrant{Codelab: "lab", AttendeeID: name, ExpiresAt: d.clock.Add(after).UnixMilli()}
+	}
+	give := func(from, id string, g AttendeeGrant) {
+		t.Helper()
+		if _, err := d.GrantAttendee(from, id, "name of "+g.AttendeeID, g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := d.GrantAdmin("", "a", &pb.AdminGrant{Login: "boss", Name: "Boss", CreatedAt: d.clock.UnixMilli(), ExpiresAt: d.clock.Add(time.Hour).UnixMilli()}); err != nil {
+		t.Fatal(err)
+	}
+	give("a", "b", lin("lin", 2*time.Hour))
+	give("a", "c", lin("max", 3*time.Hour))
+	give("b", "d", lin("lin", 4*time.Hour))
+	s, ok, err := d.Use("b")
+	if !ok || err != nil {
+		t.Fatal("the session is not good", err)
+	}
+	siblings := s.Siblings("lab")
+	if slices.Sort(siblings); !slices.Equal(siblings, []string{"lin", "max"}) || len(s.Siblings("other")) != 0 {
+		t.Errorf("in this browser have been %v", siblings)
+	}
+	browser := s.Family()
+	for _, tc := range []struct {
+		after    time.Duration
+		browser  string
+		lab      string
+		leading  bool
+		of, want string
+	}{
+		{0, browser, "lab", true, "boss", "boss"},
+		{time.Hour - time.Millisecond, browser, "lab", true, "boss", "boss"},
+		{time.Hour, browser, "lab", true, "boss", ""}, // it has ended
+		{0, browser, "lab", true, "lin", ""},
+		{0, browser, "lab", true, "", ""},
+		{0, browser, "lab", false, "", ""},
+		{0, browser, "lab", false, "boss", ""},
+		{0, browser, "lab", false, "nobody", ""},
+		{0, browser, "other", false, "lin", ""},
+		{0, "another", "lab", false, "lin", ""},
+		{0, browser, "lab", false, "lin", "d"},
+		{0, browser, "lab", false, "max", "c"},
+		{3*time.Hour - time.Millisecond, browser, "lab", false, "max", "c"},
+		{3 * time.Hour, browser, "lab", false, "max", ""},
+		{3 * time.Hour, browser, "lab", false, "lin", "d"},
+	} {
+		now := d.clock
+		d.clock = now.Add(tc.after)
+		got, ok, err := d.Acting(tc.browser, tc.lab, tc.leading, tc.of)
+		switch {
+		case err != nil || ok != (tc.want != ""):
+			t.Errorf("%+v: %v, %v", tc, ok, err)
+		case ok && tc.leading && got.Admin(d.ms()).GetLogin() != tc.want:
+			t.Errorf("%+v: acts as %v", tc, got.Admin(d.ms()))
+		case ok && !tc.leading && got.id != KeyOf(tc.want):
+			t.Errorf("%+v: acts by another session", tc)
+		}
+		d.clock = now
+	}
+}
+
+// A login is listed until it ends, the latest first.
+func TestLoginsAreListedUntilTheyEnd(t *testing.T) {
+	d := newDesk(t)
+	d.admin("", "a", "Grace")
+	d.clock = d.clock.Add(time.Hour)
+	d.admin("", "b", "Grace")
+	names := func(after time.Duration) (out []string) {
+		now := d.clock
+		d.clock = now.Add(after)
+		for _, g := range d.Logins("") {
+			out = append(out, g.Login)
+		}
+		d.clock = now
+		return out
+	}
+	for after, want := range map[time.Duration][]string{
+		0: {"login of b", "login of a"}, 7*time.Hour - time.Millisecond: {"login of b", "login of a"}, 7 * time.Hour: {"login of b"}, 8 * time.Hour: nil,
+	} {
+		if got := names(after); !slices.Equal(got, want) {
+			t.Errorf("after %v the logins are %q, not %q", after, got, want)
+		}
+	}
+	if got := d.Logins("somebody else"); len(got) != 0 {
+		t.Errorf("somebody else has %v", got)
+	}
+}
+
+// Until is the end of the last grant of an attendee in a browser. It reports that the session
+// has left the codelab.
+func TestUntilWhenSomebodyIsIn(t *testing.T) {
+	d := newDesk(t)
+	in := func(from, id, who string, after time.Duration) {
+		t.Helper()
+		if _, err := d.GrantAttendee(from, id, who, AttendeeGrant{Codelab: "lab", AttendeeID: who, ExpiresAt: d.clock.Add(after).UnixMilli()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in("", "a", "lin", time.Hour)
+	in("a", "b", "lin", 2*time.Hour)
+	s, _, _ := d.Use("b")
+	until := func(s Session, who string) (time.Duration, bool) {
+		last, left := s.Until(d.ms(), "lab", who)
+		if last == 0 {
+			return 0, left
+		}
+		return time.UnixMilli(last).Sub(d.clock.Truncate(time.Millisecond)), left
+	}
+	if last, left := until(s, "lin"); last != 2*time.Hour || left {
+		t.Errorf("lin is in for %v, left: %v", last, left)
+	}
+	if last, left := until(s, "max"); last != 0 || left {
+		t.Errorf("max is in for %v, left: %v", last, left)
+	}
+	if last, left := until(Session{}, "lin"); last != 0 || !left {
+		t.Errorf("without a session lin is in for %v, left: %v", last, left)
+	}
+	if who, err := d.Leave("b", "lab"); who != "lin" || err != nil {
+		t.Fatal(who, err)
+	}
+	if _, left := until(s, "lin"); !left {
+		t.Error("the session has left, and Until does not report it")
+	}
+}
+
+// A name is a facilitator's while one who counts is logged in under it, or under one that
+// looks like it.
+func TestNamesOfFacilitators(t *testing.T) {
+	d := newDesk(t)
+	d.admin("", "a", "Grace")
+	nobody := func(*pb.AdminGrant) bool { return false }
+	d.attendee("", "b", "lab") // of an attendee whose name is Lin
+	for _, tc := range []struct {
+		after  time.Duration
+		name   string
+		counts func(*pb.AdminGrant) bool
+		want   bool
+	}{
+		{0, "Grace", everybody, true}, {0, "grace", everybody, true}, {0, "Grace", nobody, false}, {0, "Lin", everybody, false}, {0, "", everybody, false},
+		{8*time.Hour - time.Millisecond, "Grace", everybody, true}, {8 * time.Hour, "Grace", everybody, false},
+	} {
+		now := d.clock
+		d.clock = now.Add(tc.after)
+		if got := d.NamesAdmin(tc.name, tc.counts); got != tc.want {
+			t.Errorf("after %v %q is a facilitator's: %v", tc.after, tc.name, got)
+		}
+		d.clock = now
+	}
+}
