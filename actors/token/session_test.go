@@ -122,8 +122,8 @@ func TestAnEndThatIsBeingCommittedIsNotUndone(t *testing.T) {
 	}
 }
 
-// The end of a session that was not open when it was read, since its first token is on its
-// way, is decided again: it ends that token, too.
+// If a session's first token is issued after the session was read as not open, its end is decided
+// again and also ends that token.
 func TestAnEndThatMeetsTheFirstTokenEndsIt(t *testing.T) {
 	w := newWorld(t)
 	release := w.journal.Hold()
