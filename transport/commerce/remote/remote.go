@@ -26,7 +26,7 @@ const (
 
 // Client fetches. Safe for concurrent use; the zero Client is not usable.
 type Client struct {
-	http *http.Client
+	http   *http.Client
 	egress *egress
 }
 
